@@ -1,0 +1,12 @@
+import { CloudEndpoint } from "pulumi-endpoints";
+
+const shop = new CloudEndpoint("shop", {
+  url: "https://shop.example.com",
+  description: "front door",
+  trafficPolicy: {
+    on_http_request: [{ actions: [{ type: "custom-response", config: { status_code: 200, body: "hello" } }] }],
+  },
+});
+
+export const url = shop.publicUrl;
+export const endpointId = shop.id;

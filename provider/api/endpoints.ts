@@ -1,0 +1,100 @@
+import { z } from "zod";
+import { type Endpoint, endpointFromWire, type JsonObject, listFromWire, type WireChange } from "../schema";
+import { ReplyError } from "./errors";
+import type { HttpClient } from "./http";
+
+/** An endpoint with whatever else the service said of it. */
+export type LiveEndpoint = Endpoint & JsonObject;
+
+/** A list item that could not be read. It is left out, and must be reported. */
+export interface SkippedItem {
+  /** The item's id, where it has one. */
+  id: string | undefined;
+  reason: string;
+}
+
+export interface Page {
+  endpoints: LiveEndpoint[];
+  skipped: SkippedItem[];
+}
+
+/** The five calls of the contract. */
+export class EndpointsApi {
+  constructor(readonly http: HttpClient) {}
+
+  /** `POST /endpoints`. Only cloud endpoints can be created. */
+  create(endpoint: WireChange): Promise<LiveEndpoint> {
+    return this.http.send(
+      { method: "POST", path: "/endpoints", body: { type: "cloud", ...endpoint } },
+      endpointFromWire,
+    );
+  }
+
+  /** `GET /endpoints/{id}`, of any type. */
+  get(id: string): Promise<LiveEndpoint> {
+    return this.http.send({ method: "GET", path: pathOf(id) }, endpointFromWire);
+  }
+
+  /** `PATCH /endpoints/{id}` with the fields to change. An empty text clears a field. */
+  update(id: string, change: WireChange): Promise<LiveEndpoint> {
+    return this.http.send({ method: "PATCH", path: pathOf(id), body: { id, ...change } }, endpointFromWire);
+  }
+
+  /** `DELETE /endpoints/{id}`. */
+  async delete(id: string): Promise<void> {
+    await this.http.send({ method: "DELETE", path: pathOf(id) }, z.unknown());
+  }
+
+  /**
+   * `GET /endpoints`, page by page, newest first, to the end. The next page is asked for only when it is wanted.
+   *
+   * @throws ReplyError where the chain of pages leaves the service or repeats itself: better than half a list.
+   */
+  async *pages(): AsyncGenerator<Page> {
+    const asked = new Set<string>();
+    let query: Record<string, string> = { limit: "100" };
+    for (;;) {
+      const request = { method: "GET", path: "/endpoints", query };
+      const list = await this.http.send(request, listFromWire);
+      yield parseItems(list.endpoints);
+
+      if (!list.next_page_uri) return;
+      if (asked.has(list.next_page_uri))
+        throw new ReplyError(request, 200, "its pages repeat without an end");
+      asked.add(list.next_page_uri);
+      query = this.nextQuery(request, list.next_page_uri);
+    }
+  }
+
+  /** The next page is asked of the configured service, whatever host the reply names: the key goes nowhere else. */
+  private nextQuery(request: { method: string; path: string }, next: string): Record<string, string> {
+    const here = `${this.http.settings.baseUrl}/endpoints`;
+    const url = URL.canParse(next, here) ? new URL(next, here) : undefined;
+    if (url?.origin !== this.http.origin) {
+      throw new ReplyError(request, 200, "its next_page_uri does not lie within the configured service");
+    }
+    return Object.fromEntries(url.searchParams);
+  }
+}
+
+function parseItems(items: unknown[]): Page {
+  const page: Page = { endpoints: [], skipped: [] };
+  for (const item of items) {
+    const parsed = endpointFromWire.safeParse(item);
+    if (parsed.success) page.endpoints.push(parsed.data);
+    else page.skipped.push({ id: idOf(item), reason: reasonOf(parsed.error) });
+  }
+  return page;
+}
+
+function idOf(item: unknown): string | undefined {
+  return typeof item === "object" && item !== null && "id" in item && typeof item.id === "string"
+    ? item.id
+    : undefined;
+}
+
+function reasonOf(error: z.ZodError): string {
+  return error.issues.map((issue) => `${issue.path.join(".") || "item"}: ${issue.message}`).join("; ");
+}
+
+const pathOf = (id: string) => `/endpoints/${encodeURIComponent(id)}`;

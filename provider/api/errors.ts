@@ -1,0 +1,121 @@
+import { howToSet } from "../config";
+
+/** What a request was: enough to find it again in a trace, nothing secret. */
+export interface RequestName {
+  method: string;
+  /** The path below the base URL. */
+  path: string;
+}
+
+/** Every failure of a request. `message` is one line: what failed, what the service said, what to do next. */
+export abstract class EndpointsError extends Error {
+  readonly method: string;
+  readonly path: string;
+
+  constructor(request: RequestName, what: string, next: string | undefined, options?: ErrorOptions) {
+    super(`${request.method} ${request.path}: ${oneLine(next ? `${what}. ${next}` : what)}`, options);
+    this.name = new.target.name;
+    this.method = request.method;
+    this.path = request.path;
+  }
+}
+
+export interface ServiceFailure {
+  status: number;
+  /** The service's error code, `ERR_NGROK_18009`; undefined where the reply has none: then a proxy may have answered. */
+  code: string | undefined;
+  message: string | undefined;
+  /** Names the request in the service's own logs, `op_…`. */
+  operationId: string | undefined;
+}
+
+/** The service (or a proxy before it) answered with a failure. */
+export class ApiError extends EndpointsError implements ServiceFailure {
+  readonly status: number;
+  readonly code: string | undefined;
+  readonly operationId: string | undefined;
+
+  constructor(
+    request: RequestName,
+    readonly failure: ServiceFailure,
+    hints: { keyIsConfigured: boolean },
+  ) {
+    const said = [failure.code, failure.message && withoutStop(failure.message)].filter(Boolean).join(" ");
+    const operation = failure.operationId ? ` (operation ${failure.operationId})` : "";
+    super(request, `status ${failure.status}${said && `, ${said}`}${operation}`, nextStep(failure, hints));
+    this.status = failure.status;
+    this.code = failure.code;
+    this.operationId = failure.operationId;
+  }
+}
+
+/** No reply came, or it broke off. Whether the service acted on the request is not known. */
+export class ConnectionError extends EndpointsError {
+  constructor(request: RequestName, cause: unknown, origin: string) {
+    const step = `Check that ${origin} can be reached from here (endpoints:baseUrl or ENDPOINTS_BASE_URL, HTTPS_PROXY), then run the command again.`;
+    super(request, `no answer (${reasonOf(cause)})`, step, { cause });
+  }
+}
+
+/** A reply that is not what the contract says: not JSON, or without what it must hold. */
+export class ReplyError extends EndpointsError {
+  constructor(
+    request: RequestName,
+    readonly status: number,
+    what: string,
+    /** The endpoint's id, where the reply held at least that: then what was asked for has happened. */
+    readonly id?: string,
+  ) {
+    super(
+      request,
+      `status ${status}, but ${what}`,
+      "Check that endpoints:baseUrl (or ENDPOINTS_BASE_URL) names the service's API, and that no proxy answers in its place.",
+    );
+  }
+}
+
+export const isGone = (error: unknown): error is ApiError =>
+  error instanceof ApiError && error.status === 404;
+
+/** What a person can do about it; undefined where the service's own words are the best there is. */
+function nextStep({ status, code }: ServiceFailure, { keyIsConfigured }: { keyIsConfigured: boolean }) {
+  const number = Number(/_(\d+)$/.exec(code ?? "")?.[1]);
+  if (status === 401 || (number >= 200 && number <= 208 && number !== 204)) {
+    if (!keyIsConfigured) return "The API key was refused: put a valid one into ENDPOINTS_API_KEY.";
+    return `The API key was refused: ${howToSet("apiKey", "<key>", { secret: true })}; after a change of the configuration, run \`pulumi refresh --run-program\` once, since a plain refresh or destroy still uses the key of the last \`pulumi up\`.`;
+  }
+  if (status === 403)
+    return "The API key may not do this: use one whose owner may, or ask for the permission.";
+  if (number === 217 || number === 218) {
+    return "The service wants its version header under another name: set endpoints:versionHeader (or ENDPOINTS_VERSION_HEADER).";
+  }
+  if (number === 18009 || number === 18017) {
+    return "An endpoint with this URL exists: set adopt to take it over, poolingEnabled on all of them to share the URL, or delete it.";
+  }
+  if (number === 18016)
+    return "The endpoint that is there does not share its URL: set poolingEnabled on it first.";
+  if (number === 18006) return "Reserve the domain (or the TCP address) with the service first.";
+  if (number === 18015) return "If it is the traffic policy that is missing: the public service demands one.";
+  if (number === 18002 || (number >= 2200 && number <= 2299)) return "Correct trafficPolicy.";
+  if (status === 429)
+    return "The account's rate limit is used up: wait a minute, then run the command again.";
+  if (status >= 500)
+    return "The service failed: run the command again, and give the operation id if it stays.";
+  if (status === 404) return "Check the id and endpoints:baseUrl (or ENDPOINTS_BASE_URL).";
+  if (status >= 300 && status < 400)
+    return "endpoints:baseUrl (or ENDPOINTS_BASE_URL) must name the API itself, not an address that redirects to it.";
+  return undefined;
+}
+
+function reasonOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause);
+  const code = "code" in cause && typeof cause.code === "string" ? cause.code : undefined;
+  // A connection that was tried over several addresses has its reasons inside.
+  if (cause instanceof AggregateError && cause.errors.length > 0) return reasonOf(cause.errors[0]);
+  return [code, cause.message].filter(Boolean).join(": ");
+}
+
+const withoutStop = (text: string) => text.trim().replace(/\.$/, "");
+
+/** Pulumi prints a message as it is, and a log of one line is one event. */
+const oneLine = (text: string) => text.replace(/\s*[\r\n]+\s*/g, " ");

@@ -1,0 +1,67 @@
+import { ApiError, ConnectionError, EndpointsError, ReplyError } from "./errors";
+
+/** A wait that the service may ask for, at most; beyond it the attempt ends at once. In milliseconds. */
+export const LONGEST_RETRY_AFTER = 600_000;
+
+/** What to do after a 429 that says nothing of a time: a full window of the public service's rate limit. */
+const FULL_WINDOW = 60_000;
+
+const FIRST_WAIT = 250;
+const LONGEST_WAIT = 15_000;
+
+/** All that the decision depends on; pure, so that it can be tried without waiting. Times in milliseconds. */
+export interface Attempt {
+  method: string;
+  error: unknown;
+  /** How many times the request has been sent, at least 1. */
+  sent: number;
+  /** Since the first was sent, without the waits that a 429 asked for. */
+  elapsed: number;
+  /** How long to go on, `retryForSeconds`. */
+  retryFor: number;
+  /** What the reply's `Retry-After` asks for; undefined without one. */
+  retryAfter: number | undefined;
+  /** From 0 to 1. */
+  random: number;
+}
+
+/** How long to wait before the request is sent again; undefined where it is not. */
+export function waitBeforeRetry(attempt: Attempt): number | undefined {
+  const { method, error, sent, elapsed, retryFor, retryAfter, random } = attempt;
+  const status = error instanceof ApiError ? error.status : undefined;
+
+  // A create is repeated only when the service itself said that it did nothing; a proxy's 429 does not say that.
+  if (method === "POST" && !(status === 429 && error instanceof ApiError && error.code)) return undefined;
+
+  // Not a fault that passes: the service understood, and refused; or this is no failure of a request at all.
+  if (!(error instanceof EndpointsError) || error instanceof ReplyError) return undefined;
+  if (!(error instanceof ConnectionError) && !passing(status)) return undefined;
+
+  // The account's limit is shared, so a 429 is no failure, however often it comes, up to the longest wait.
+  if (status === 429) return waitFor(retryAfter ?? FULL_WINDOW);
+
+  if (retryAfter !== undefined) return elapsed + retryAfter > retryFor ? undefined : retryAfter;
+
+  // Half of the wait is fixed and half is random, so that many requests that failed together do not return together.
+  const ceiling = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** (sent - 1));
+  const wait = ceiling / 2 + (ceiling / 2) * random;
+  return elapsed + wait > retryFor ? undefined : wait;
+}
+
+/** `Retry-After` as seconds or as a date, in milliseconds from now; undefined where it is neither. */
+export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
+  if (header === undefined) return undefined;
+  if (/^\d+$/.test(header.trim())) return Number(header) * 1000;
+  const date = Date.parse(header);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+function waitFor(asked: number): number | undefined {
+  return asked > LONGEST_RETRY_AFTER ? undefined : asked;
+}
+
+function passing(status: number | undefined): boolean {
+  return (
+    status === 408 || status === 429 || status === 500 || status === 502 || status === 503 || status === 504
+  );
+}

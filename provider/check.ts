@@ -1,0 +1,89 @@
+import { hasUnknown } from "./document";
+import { type CloudEndpointInputs, inputFields, type JsonObject } from "./schema";
+
+/** The property under which Pulumi keeps a dynamic resource's provider. It is the engine's, not the user's. */
+export const PROVIDER_KEY = "__provider";
+
+/**
+ * One thing wrong with the inputs. Where `property` is a top-level input the engine prints its value beside the
+ * reason, so whatever may hold a secret is named by a path (`trafficPolicy.line 3`) instead.
+ */
+export interface Failure {
+  property: string;
+  reason: string;
+}
+
+export interface Checked {
+  /** The inputs in the form that the state holds; unknown values as they came. */
+  inputs: JsonObject;
+  failures: Failure[];
+}
+
+type InputName = keyof typeof inputFields;
+
+/**
+ * Finds every mistake that can be seen without the service, all of a resource's at once, and turns what was written
+ * into what the state holds. Unknown values pass.
+ *
+ * @param olds The inputs of the last run; empty for a new resource.
+ */
+export function checkInputs(news: JsonObject, olds: JsonObject = {}): Checked {
+  const inputs: JsonObject = {};
+  const failures: Failure[] = [];
+
+  for (const [name, value] of Object.entries(news)) {
+    if (name === PROVIDER_KEY || value === undefined || value === null) continue;
+    if (!isInput(name)) {
+      failures.push(unknownInput(name));
+    } else if (hasUnknown(value)) {
+      inputs[name] = value;
+    } else {
+      const parsed = inputFields[name].safeParse(value);
+      // An empty description or metadata is one that was not given: both are cleared on the service.
+      if (parsed.success && parsed.data !== "") inputs[name] = parsed.data;
+      if (!parsed.success) failures.push(...parsed.error.issues.map((issue) => failureOf(name, issue)));
+    }
+  }
+
+  if (news["url"] === undefined || news["url"] === null) {
+    failures.push({
+      property: "url",
+      reason: "url is missing; give the address to serve, as in https://shop.example.com",
+    });
+  }
+  if ("trafficPolicy" in olds && (news["trafficPolicy"] === undefined || news["trafficPolicy"] === null)) {
+    failures.push({
+      property: "trafficPolicy.removed",
+      reason:
+        "trafficPolicy cannot be taken out, since an endpoint needs one; change it, or remove the endpoint",
+    });
+  }
+  return { inputs, failures };
+}
+
+/** The inputs as the rest of the provider takes them: what `checkInputs` returned, without the engine's property. */
+export function checkedInputs(news: JsonObject): CloudEndpointInputs {
+  const { [PROVIDER_KEY]: _, ...inputs } = news;
+  return inputs as CloudEndpointInputs;
+}
+
+function isInput(name: string): name is InputName {
+  return Object.hasOwn(inputFields, name);
+}
+
+function failureOf(name: InputName, issue: { path: PropertyKey[]; message: string; code?: string }): Failure {
+  const isDocument = name === "trafficPolicy" || name === "metadata";
+  const path = issue.path.map(String).join(".");
+  if (isDocument) return { property: `${name}.${path || "value"}`, reason: `${name} ${issue.message}` };
+  // The value of a URL with credentials must not be printed either.
+  if (name === "url" && issue.message.includes("credentials"))
+    return { property: "url.credentials", reason: `url ${issue.message}` };
+  return { property: name, reason: `${name} ${issue.message}` };
+}
+
+function unknownInput(name: string): Failure {
+  const plain = (text: string) => text.replace(/[^a-z]/gi, "").toLowerCase();
+  const near = Object.keys(inputFields).find((known) => plain(known) === plain(name));
+  const known = near ? `did you mean ${near}?` : `the inputs are ${Object.keys(inputFields).join(", ")}`;
+  return { property: `${name}.name`, reason: `${name} is no input of a cloud endpoint; ${known}` };
+}

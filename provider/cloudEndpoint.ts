@@ -1,0 +1,227 @@
+import type { EndpointsApi, LiveEndpoint } from "./api/endpoints";
+import { type ApiError, isGone, ReplyError } from "./api/errors";
+import { type Checked, checkedInputs, checkInputs, PROVIDER_KEY } from "./check";
+import { difference, managedInputs } from "./diff";
+import { differingPaths, hasUnknown } from "./document";
+import { refusals } from "./refusals";
+import type { CloudEndpointInputs, JsonObject } from "./schema";
+import { isDescribed, notesOf, outputsOf, refreshed, unfinishedOutputs, wireChange } from "./state";
+import { normalizeUrl } from "./url";
+
+/** What the provider needs around it: the service, and a place for words that are neither result nor error. */
+export interface Surroundings {
+  /** The client of the configured service. Throws ConfigError where a setting is missing. */
+  api(): EndpointsApi;
+  /** Tells the user something, once. */
+  say(message: string): void;
+}
+
+export interface Decision {
+  changes: boolean;
+  replaces: string[];
+  /** A URL is one endpoint's at a time, so the old one has to go first. */
+  deleteBeforeReplace: boolean;
+}
+
+/** A create that reached the service, and whose reply told the id but not the rest. Pulumi keeps it as unfinished. */
+export class UnfinishedCreate extends Error {
+  override readonly name = "UnfinishedCreate";
+  readonly reasons: string[];
+  constructor(
+    readonly id: string,
+    readonly properties: JsonObject,
+    cause: Error,
+  ) {
+    const reason = `${id} was created, but its description could not be read (${cause.message}); run \`pulumi refresh\` or \`pulumi up\` again`;
+    super(reason, { cause });
+    this.reasons = [reason];
+  }
+}
+
+/** The life of cloud endpoints: what each of Pulumi's operations means on the service. */
+export class CloudEndpoints {
+  /** What this process took over: ids that a later step of the same run must not delete as the "old" ones. */
+  private readonly adopted = new Set<string>();
+
+  constructor(private readonly around: Surroundings) {}
+
+  /** Finds mistakes, all at once, and at a first create with `adopt` tells what taking over will change. */
+  async check(olds: JsonObject, news: JsonObject): Promise<Checked> {
+    const checked = checkInputs(news, olds);
+    if (checked.failures.length > 0) return checked;
+
+    // A missing key or base URL is found at the preview, before anything is half done.
+    const api = this.around.api();
+    const inputs = checkedInputs(checked.inputs);
+    const isNew = Object.keys(olds).length === 0;
+    if (isNew && inputs.adopt && !hasUnknown([inputs.adopt, inputs.url])) {
+      await failing(`look for ${inputs.url}`, () => this.announceAdoption(api, inputs));
+    }
+    return checked;
+  }
+
+  /** Compares what the program wants with what was last seen. Makes no request. */
+  diff(olds: JsonObject, news: JsonObject): Decision {
+    const { changed, replace, stale } = difference(olds, checkedInputs(news));
+    // Outputs that came from a plugin's state do not name their provider, and could be neither read nor deleted.
+    const unowned = news[PROVIDER_KEY] !== undefined && olds[PROVIDER_KEY] === undefined;
+    return {
+      changes: changed.length > 0 || stale || unowned,
+      replaces: replace ? ["url"] : [],
+      deleteBeforeReplace: true,
+    };
+  }
+
+  async create(news: JsonObject): Promise<{ id: string; outs: JsonObject }> {
+    const inputs = checkedInputs(news);
+    const live = await failing(`create ${inputs.url}`, async () => {
+      const adopted = inputs.adopt ? await this.adopt(this.around.api(), inputs) : undefined;
+      return adopted ?? (await this.createNew(inputs, news[PROVIDER_KEY]));
+    });
+    return { id: live.id, outs: outputsOf(live, inputs) };
+  }
+
+  /**
+   * Reads an endpoint as it is.
+   *
+   * @returns An empty id where it is gone: that is, where the service that made it says so.
+   */
+  async read(
+    id: string,
+    stored: JsonObject,
+  ): Promise<{ id: string; props: JsonObject; inputs?: JsonObject }> {
+    return failing(`read ${id}`, async () => {
+      const api = this.around.api();
+      try {
+        const live = await api.get(id);
+        if (live.type !== undefined && live.type !== "cloud") throw refusals.wrongType(id, live.type);
+        return { id, ...refreshed(live, stored) };
+      } catch (error) {
+        if (!isGone(error)) throw error;
+        await confirmGone(api, error, id, stored);
+        return { id: "", props: {} };
+      }
+    });
+  }
+
+  /** Sends the fields that differ; none, if none does. */
+  async update(id: string, olds: JsonObject, news: JsonObject): Promise<{ outs: JsonObject }> {
+    const inputs = checkedInputs(news);
+    const { changed } = difference(olds, inputs);
+    return failing(`update ${id}`, async () => {
+      if (changed.length > 0)
+        return { outs: outputsOf(await this.around.api().update(id, wireChange(inputs, changed)), inputs) };
+      if (!isDescribed(olds)) return { outs: outputsOf(await this.around.api().get(id), inputs) };
+      return { outs: { ...olds, ...notesOf(inputs) } };
+    });
+  }
+
+  /** Deletes the endpoint; one that is gone already is done. */
+  async delete(id: string, stored: JsonObject): Promise<void> {
+    if (this.adopted.has(id)) throw refusals.deleteOfAdopted(id);
+    await failing(`delete ${id}`, async () => {
+      const api = this.around.api();
+      try {
+        await api.delete(id);
+      } catch (error) {
+        if (!isGone(error)) throw error;
+        await confirmGone(api, error, id, stored);
+      }
+    });
+  }
+
+  private async createNew(inputs: CloudEndpointInputs, provider: unknown): Promise<LiveEndpoint> {
+    const given = managedInputs.filter((name) => inputs[name] !== undefined);
+    try {
+      return await this.around.api().create(wireChange(inputs, given));
+    } catch (error) {
+      if (!(error instanceof ReplyError) || error.id === undefined) throw error;
+      throw new UnfinishedCreate(error.id, unfinishedOutputs(inputs, provider), error);
+    }
+  }
+
+  private async adopt(api: EndpointsApi, inputs: CloudEndpointInputs): Promise<LiveEndpoint | undefined> {
+    const live = await findAdoptable(api, inputs);
+    if (!live) return undefined;
+    const { changed } = differenceOnAdoption(live, inputs);
+    const result = changed.length > 0 ? await api.update(live.id, wireChange(inputs, changed)) : live;
+    this.adopted.add(live.id);
+    return result;
+  }
+
+  /** The engine can only say "create"; this says what it will really do. Values are left out, as they may be secret. */
+  private async announceAdoption(api: EndpointsApi, inputs: CloudEndpointInputs): Promise<void> {
+    const live = await findAdoptable(api, inputs);
+    if (!live)
+      return this.around.say(`${inputs.url}: there is no cloud endpoint to adopt, so one is created`);
+    const { changed, before } = differenceOnAdoption(live, inputs);
+    if (changed.length === 0) return this.around.say(`${inputs.url}: adopts ${live.id} as it is`);
+    const paths = changed.flatMap((name) => differingPaths(before[name], inputs[name], name));
+    this.around.say(`${inputs.url}: adopts ${live.id}, and changes ${paths.join(", ")}`);
+  }
+}
+
+/** The live endpoint that `adopt` means; undefined where none serves the URL. */
+async function findAdoptable(
+  api: EndpointsApi,
+  inputs: CloudEndpointInputs,
+): Promise<LiveEndpoint | undefined> {
+  if (typeof inputs.adopt === "string") {
+    const id = inputs.adopt;
+    const live = await api.get(id).catch((error: unknown) => {
+      throw isGone(error) ? refusals.adoptedIdGone(id) : error;
+    });
+    if (live.type !== "cloud") throw refusals.wrongType(id, live.type ?? "unknown");
+    return live;
+  }
+  const found: LiveEndpoint[] = [];
+  for await (const page of api.pages()) {
+    found.push(
+      ...page.endpoints.filter(
+        (live) => live.type === "cloud" && normalizeUrl(live.url ?? "") === inputs.url,
+      ),
+    );
+  }
+  if (found.length > 1) {
+    throw refusals.adoptAmbiguous(
+      inputs.url,
+      found.map((live) => live.id),
+    );
+  }
+  return found[0];
+}
+
+function differenceOnAdoption(live: LiveEndpoint, inputs: CloudEndpointInputs) {
+  const before = refreshed(live, {}).props;
+  const { changed, replace } = difference(before, inputs);
+  if (replace) throw refusals.adoptOtherScheme(live.id, live.url ?? "", inputs.url);
+  return { changed, before };
+}
+
+/**
+ * A 404 is believed when it comes from the service that made the endpoint. A reply without the service's error code
+ * may be a proxy's, or that of a wrong path; then the list must answer where the endpoint did not.
+ */
+async function confirmGone(
+  api: EndpointsApi,
+  error: ApiError,
+  id: string,
+  stored: JsonObject,
+): Promise<void> {
+  const made =
+    typeof stored["uri"] === "string" && URL.canParse(stored["uri"])
+      ? new URL(stored["uri"]).origin
+      : undefined;
+  if (made !== undefined && made !== api.http.origin) throw refusals.otherService(id, made, api.http.origin);
+  if (error.code === undefined) await api.pages().next();
+}
+
+/** Says what was being done, in front of what went wrong. */
+async function failing<T>(doing: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Error) error.message = `cannot ${doing}: ${error.message}`;
+    throw error;
+  }
+}

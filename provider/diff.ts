@@ -1,0 +1,68 @@
+import { hasUnknown, sameData } from "./document";
+import type { CloudEndpointInputs, JsonObject } from "./schema";
+import { schemeOf } from "./url";
+
+/** The inputs that an endpoint is made of, and that an update can send. (`adopt` only says how a first create begins.) */
+export const managedInputs = [
+  "url",
+  "trafficPolicy",
+  "description",
+  "metadata",
+  "bindings",
+  "poolingEnabled",
+] as const satisfies (keyof CloudEndpointInputs)[];
+export type ManagedInput = (typeof managedInputs)[number];
+
+/** Inputs that the service keeps as they are when they are not given. The others are cleared. */
+const LEFT_TO_THE_SERVICE: readonly string[] = ["trafficPolicy", "bindings", "poolingEnabled"];
+
+/**
+ * Where the state notes which optional inputs were given: a refresh is told the outputs alone, and must know which
+ * of them are the program's. The two underscores keep it out of what Pulumi shows.
+ */
+export const GIVEN_KEY = "__given";
+
+export interface Difference {
+  /** The inputs whose live value is not what the program wants; these an update sends. */
+  changed: ManagedInput[];
+  /** Whether the endpoint has to be made anew: the URL's scheme cannot change in place. */
+  replace: boolean;
+  /** Whether the state's own notes are out of date: an update without a request puts them right. */
+  stale: boolean;
+}
+
+/** Compares what the program wants with what the service was last seen to have. */
+export function difference(olds: JsonObject, news: CloudEndpointInputs): Difference {
+  const changed = managedInputs.filter((name) => !satisfied(name, olds[name], news[name]));
+  const given = givenInputs(news);
+  const recorded = olds[GIVEN_KEY];
+  return {
+    changed,
+    replace: changed.includes("url") && schemeDiffers(olds["url"], news.url),
+    stale: Array.isArray(recorded) && !sameSet(recorded, given),
+  };
+}
+
+/** The optional inputs that were given, for the state's note. */
+export function givenInputs(news: CloudEndpointInputs): ManagedInput[] {
+  return managedInputs.filter((name) => name !== "url" && news[name] !== undefined);
+}
+
+/** Lists with the same members in any order. */
+export function sameSet(a: unknown, b: unknown): boolean {
+  if (!Array.isArray(a) || !Array.isArray(b)) return false;
+  return sameData([...a].sort(), [...b].sort());
+}
+
+function satisfied(name: ManagedInput, live: unknown, wanted: unknown): boolean {
+  if (wanted === undefined) return LEFT_TO_THE_SERVICE.includes(name) || live === undefined || live === "";
+  if (hasUnknown(wanted)) return false;
+  if (name === "bindings") return sameSet(live, wanted);
+  return live !== undefined && sameData(live, wanted);
+}
+
+function schemeDiffers(live: unknown, wanted: string): boolean {
+  // An unknown URL is taken for an update: nearly always it is the host that an output fills in.
+  if (hasUnknown(wanted) || typeof live !== "string") return false;
+  return schemeOf(live) !== schemeOf(wanted);
+}

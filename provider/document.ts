@@ -1,0 +1,147 @@
+import { type LineCounter, parseDocument } from "yaml";
+
+/*
+ * Policies and metadata are data here: text is parsed once, at the check; canonical JSON exists on the wire alone.
+ * Nothing in this file ever quotes the text, since it may hold a secret.
+ */
+
+/** What the engine sends in place of a value that is not known yet, in any field and at any depth. */
+export const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+
+/** Something wrong at a place in a document. The path is for people: `line 3`, `on_http_request[0].actions`. */
+export interface Problem {
+  path: string;
+  reason: string;
+}
+
+export type Parsed = { data: unknown } | { problem: Problem };
+
+/** Whether any part of the value is still unknown. Such a value is valid everywhere, and never compared. */
+export function hasUnknown(value: unknown): boolean {
+  if (value === UNKNOWN) return true;
+  if (typeof value !== "object" || value === null) return false;
+  return Object.values(value).some(hasUnknown);
+}
+
+/** Compact JSON with sorted keys: two documents are the same where this is. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, part) =>
+    isMapping(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
+  );
+}
+
+export function sameData(a: unknown, b: unknown): boolean {
+  return canonicalJson(a) === canonicalJson(b);
+}
+
+/** Text as it goes over the wire: data as canonical JSON, plain text as it is. */
+export function wireText(value: unknown): string {
+  return typeof value === "string" ? value : canonicalJson(value);
+}
+
+/** A policy's text: JSON if it starts with `{` or `[`, and nothing else; otherwise a YAML mapping. */
+export function policyFromText(text: string): Parsed {
+  const parsed = looksLikeJson(text) ? fromJson(text) : fromYaml(text);
+  if ("problem" in parsed || isMapping(parsed.data)) return parsed;
+  return problem("text", "must be a mapping of phases, as in on_http_request: […]");
+}
+
+/** Metadata's text: a JSON object or list becomes data, anything else is plain text. */
+export function metadataFromText(text: string): { data: unknown } {
+  const parsed = looksLikeJson(text) ? fromJson(text) : undefined;
+  return parsed && "data" in parsed ? parsed : { data: text };
+}
+
+/** What in this data could not be sent as JSON, with the path of each. */
+export function problemsOfData(value: unknown, path = ""): Problem[] {
+  if (value === null || value === undefined || typeof value === "string" || typeof value === "boolean")
+    return [];
+  if (typeof value === "number") {
+    return Number.isFinite(value) ? [] : [{ path, reason: "is not a number that JSON can hold" }];
+  }
+  if (Array.isArray(value)) return value.flatMap((item, index) => problemsOfData(item, `${path}[${index}]`));
+  if (typeof value !== "object") return [{ path, reason: `is a ${typeof value}, which JSON cannot hold` }];
+  if (!isMapping(value))
+    return [{ path, reason: "is no plain object; write it as text, numbers, lists and objects" }];
+  return Object.entries(value).flatMap(([key, item]) =>
+    problemsOfData(item, path === "" ? key : `${path}.${key}`),
+  );
+}
+
+/** The paths at which two documents differ, at most `most` of them; a whole list or object that came or went is one. */
+export function differingPaths(before: unknown, after: unknown, path = "", most = 5): string[] {
+  if (sameData(before, after)) return [];
+  if (Array.isArray(before) && Array.isArray(after) && before.length === after.length) {
+    return before.flatMap((item, i) => differingPaths(item, after[i], `${path}[${i}]`, most)).slice(0, most);
+  }
+  if (!isMapping(before) || !isMapping(after)) return [path];
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])]
+    .flatMap((key) => differingPaths(before[key], after[key], path === "" ? key : `${path}.${key}`, most))
+    .slice(0, most);
+}
+
+/** An object of plain data. Judged by name, so that objects of another realm (a test runner's) count too. */
+export function isMapping(value: unknown): value is { [key: string]: unknown } {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === null || prototype.constructor?.name === "Object";
+}
+
+const looksLikeJson = (text: string) => /^\s*[{[]/.test(text);
+
+function fromJson(text: string): Parsed {
+  let data: unknown;
+  try {
+    data = JSON.parse(text);
+  } catch {
+    // JSON.parse's own message quotes the text and often names no place; the YAML parser names one, and quotes less.
+    const at = placeOf(parseDocument(text, { prettyErrors: true }).errors[0]);
+    if (at) return problem(at.line, `is not valid JSON (${at.line}, column ${at.column})`);
+    return problem(
+      "text",
+      "is not valid JSON: it takes no comment, trailing comma or text without double quotes",
+    );
+  }
+  if (losesDigits(text))
+    return problem("text", "holds a number with more digits than can be kept; write it as text");
+  return { data };
+}
+
+function fromYaml(text: string): Parsed {
+  const document = parseDocument(text, { prettyErrors: true, intAsBigInt: true });
+  const at = placeOf(document.errors[0]);
+  if (at) return problem(at.line, `is not valid YAML (${at.line}, column ${at.column})`);
+  let data: unknown;
+  try {
+    data = withNumbers(document.toJS());
+  } catch (error) {
+    if (error instanceof RangeError) {
+      return problem("text", "holds a number with more digits than can be kept; write it in quotes");
+    }
+    return problem("text", "is not valid YAML: an alias is unknown, or repeats too much");
+  }
+  const [first] = problemsOfData(data);
+  return first ? { problem: first } : { data };
+}
+
+function placeOf(error: { linePos?: ReturnType<LineCounter["linePos"]>[] | undefined } | undefined) {
+  const start = error?.linePos?.[0];
+  return start && { line: `line ${start.line}`, column: start.col };
+}
+
+const problem = (path: string, reason: string): Parsed => ({ problem: { path, reason } });
+
+function losesDigits(json: string): boolean {
+  const numbers = json.replace(/"(?:[^"\\]|\\.)*"/gs, '""').match(/-?\d{16,}(?![\d.eE])/g) ?? [];
+  return numbers.some((digits) => !Number.isSafeInteger(Number(digits)));
+}
+
+function withNumbers(value: unknown): unknown {
+  if (typeof value === "bigint") {
+    if (!Number.isSafeInteger(Number(value))) throw new RangeError("an integer beyond 2^53");
+    return Number(value);
+  }
+  if (Array.isArray(value)) return value.map(withNumbers);
+  if (!isMapping(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withNumbers(item)]));
+}

@@ -1,0 +1,55 @@
+import { EndpointsApi } from "./api/endpoints";
+import { EndpointsError } from "./api/errors";
+import { HttpClient } from "./api/http";
+import { CloudEndpoints, UnfinishedCreate } from "./cloudEndpoint";
+import { ConfigError, type ConfigReader, readSettings } from "./config";
+import { RefusedError } from "./refusals";
+import type { JsonObject } from "./schema";
+
+/** What Pulumi hands to a dynamic provider's `configure`: the whole stack configuration, secrets in plain. */
+export interface ConfigureRequest {
+  config: { get(key: string): string | undefined };
+}
+
+/** The object that Pulumi's dynamic provider host drives: the core, in that host's terms. */
+export function dynamicProvider() {
+  let config: ConfigReader = () => undefined;
+  let api: EndpointsApi | undefined;
+  const core = new CloudEndpoints({
+    api: () => (api ??= new EndpointsApi(new HttpClient(readSettings(config)))),
+    say: (message) => console.log(message),
+  });
+
+  return {
+    /**
+     * Only notes where the settings are: several calls arrive at once, the others do not wait for this one, and an
+     * error thrown here would reach only the first of them.
+     */
+    configure(request: ConfigureRequest): void {
+      config = (key) => request.config.get(key);
+      api = undefined;
+    },
+    check: (olds: JsonObject, news: JsonObject) => plainly(() => core.check(olds, news)),
+    diff: (_id: string, olds: JsonObject, news: JsonObject) => plainly(async () => core.diff(olds, news)),
+    create: (news: JsonObject) => plainly(() => core.create(news)),
+    read: (id: string, stored: JsonObject) => plainly(() => core.read(id, stored)),
+    update: (id: string, olds: JsonObject, news: JsonObject) => plainly(() => core.update(id, olds, news)),
+    delete: (id: string, stored: JsonObject) => plainly(() => core.delete(id, stored)),
+  };
+}
+
+/** The host prints the stack of an error beside its message. Where the message says it all, there is none to print. */
+async function plainly<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isForPeople(error)) error.stack = "";
+    throw error;
+  }
+}
+
+function isForPeople(error: unknown): error is Error {
+  return [EndpointsError, ConfigError, RefusedError, UnfinishedCreate].some(
+    (known) => error instanceof known,
+  );
+}

@@ -1,0 +1,36 @@
+/** Something that the provider will not do, because it would harm what it must not; with the way on. One line. */
+export class RefusedError extends Error {
+  override readonly name = "RefusedError";
+}
+
+export const refusals = {
+  wrongType: (id: string, type: string) =>
+    new RefusedError(
+      `${id} is of type ${type}; CloudEndpoint manages cloud endpoints only. Read it with getEndpoint, or give the id of a cloud endpoint.`,
+    ),
+
+  otherService: (id: string, made: string, configured: string) =>
+    new RefusedError(
+      `${id} was made at ${made}, but the configured service is ${configured}, which does not know it. Set endpoints:baseUrl (or ENDPOINTS_BASE_URL) to the service that made it; if it is really gone, remove the resource with \`pulumi state delete\`.`,
+    ),
+
+  adoptedIdGone: (id: string) =>
+    new RefusedError(
+      `There is no endpoint ${id} to adopt. Correct the id, or take adopt out to create a new endpoint.`,
+    ),
+
+  adoptAmbiguous: (url: string, ids: string[]) =>
+    new RefusedError(
+      `Several cloud endpoints serve ${url}: ${ids.join(", ")}. Set adopt to the id of the one to take over.`,
+    ),
+
+  adoptOtherScheme: (id: string, live: string, wanted: string) =>
+    new RefusedError(
+      `${id} serves ${live}, and the scheme of an endpoint cannot change to that of ${wanted}. Adopt an endpoint with the same scheme, or take adopt out to create a new one.`,
+    ),
+
+  deleteOfAdopted: (id: string) =>
+    new RefusedError(
+      `${id} was taken over by its own replacement in this run, so it was not deleted. Remove the old entry (marked "delete": true) with \`pulumi stack export\` and \`pulumi stack import\` before the next run, and leave deleteBeforeReplace as it is.`,
+    ),
+};

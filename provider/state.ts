@@ -1,0 +1,84 @@
+import type { LiveEndpoint } from "./api/endpoints";
+import { PROVIDER_KEY } from "./check";
+import { GIVEN_KEY, givenInputs, type ManagedInput, managedInputs, sameSet } from "./diff";
+import { metadataFromText, policyFromText, wireText } from "./document";
+import { type CloudEndpointInputs, endpointFields, type JsonObject, type WireChange } from "./schema";
+import { normalizeUrl } from "./url";
+
+/** Outputs as the state holds them, after a create, an update or an adoption that the program asked for. */
+export function outputsOf(live: LiveEndpoint, inputs: CloudEndpointInputs): JsonObject {
+  return { ...serviceFields(live, inputs.bindings), ...notesOf(inputs) };
+}
+
+/** What the state notes beside the service's fields, because a refresh is told the outputs alone. */
+export function notesOf(inputs: CloudEndpointInputs): JsonObject {
+  return { ...pick(inputs, ["adopt"]), [GIVEN_KEY]: givenInputs(inputs) };
+}
+
+/** Outputs and inputs as a refresh finds them: live values, and of the inputs those that are the program's. */
+export function refreshed(live: LiveEndpoint, stored: JsonObject): { props: JsonObject; inputs: JsonObject } {
+  const fields = serviceFields(live, stored["bindings"]);
+  const given: unknown[] = Array.isArray(stored[GIVEN_KEY]) ? stored[GIVEN_KEY] : [];
+
+  // The service's choice is no input; but a description or metadata that nobody gave will be cleared, so it is shown.
+  const isInput = (name: ManagedInput) =>
+    name === "url" || name === "description" || name === "metadata" || given.includes(name);
+  const inputs = pick(fields, managedInputs.filter(isInput));
+  const adopt = pick(stored, ["adopt"]);
+  return { props: { ...fields, ...adopt, [GIVEN_KEY]: given }, inputs: { ...inputs, ...adopt } };
+}
+
+/** The state of an endpoint that was created, but that the service has not described yet. */
+export function unfinishedOutputs(inputs: CloudEndpointInputs, provider: unknown): JsonObject {
+  return { ...inputs, ...notesOf(inputs), ...(provider !== undefined && { [PROVIDER_KEY]: provider }) };
+}
+
+/** Whether the service's own fields are in this state; they are not after an unfinished create. */
+export const isDescribed = (stored: JsonObject) => typeof stored["type"] === "string";
+
+/** The body that sets these inputs. One that was not given is cleared, as the contract does it: with an empty text. */
+export function wireChange(inputs: CloudEndpointInputs, names: readonly ManagedInput[]): WireChange {
+  const change: WireChange = {};
+  for (const name of names) {
+    if (name === "url") change.url = inputs.url;
+    if (name === "trafficPolicy") change.traffic_policy = wireText(inputs.trafficPolicy ?? "");
+    if (name === "description") change.description = inputs.description ?? "";
+    if (name === "metadata") change.metadata = wireText(inputs.metadata ?? "");
+    if (name === "bindings" && inputs.bindings) change.bindings = inputs.bindings;
+    if (name === "poolingEnabled" && inputs.poolingEnabled !== undefined)
+      change.pooling_enabled = inputs.poolingEnabled;
+  }
+  return change;
+}
+
+/**
+ * The contract's fields of an endpoint, documents as data. Fields that the contract does not know stay out: a new one
+ * that changes by itself would show as a drift for ever.
+ */
+function serviceFields(live: LiveEndpoint, bindings: unknown): JsonObject {
+  const { id: _, ...fields } = pick(live, Object.keys(endpointFields));
+  const url = typeof live.url === "string" ? (normalizeUrl(live.url) ?? live.url) : undefined;
+  return {
+    ...fields,
+    ...(url !== undefined && { url }),
+    ...(fields["trafficPolicy"] !== undefined && {
+      trafficPolicy: policyData(String(fields["trafficPolicy"])),
+    }),
+    ...(fields["metadata"] !== undefined && { metadata: metadataFromText(String(fields["metadata"])).data }),
+    // The order of bindings means nothing, so it stays as it was given.
+    ...(sameSet(live.bindings, bindings) && { bindings }),
+  };
+}
+
+/** A policy that somebody broke by hand stays the text that it is, and so differs from every good one. */
+function policyData(text: string): unknown {
+  const parsed = policyFromText(text);
+  return "data" in parsed ? parsed.data : text;
+}
+
+/** The properties that hold something; an empty text is how some servers say that there is nothing. */
+function pick(from: JsonObject, names: readonly string[]): JsonObject {
+  return Object.fromEntries(
+    names.map((name) => [name, from[name]]).filter(([, value]) => value !== undefined && value !== ""),
+  );
+}

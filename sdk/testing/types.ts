@@ -1,0 +1,146 @@
+/** One request that the emulator saw, with the answer that it gave. The API key is never recorded. */
+export interface RecordedRequest {
+  method: string;
+  /** The path below the base URL, without the query: `/endpoints/ep_1`. */
+  path: string;
+  /** The query's parameters; empty where there is none. */
+  query: Record<string, string>;
+  /** The request's headers, lower-case names, without `authorization`. */
+  headers: Record<string, string>;
+  /** The parsed JSON body; undefined where there is none. */
+  body?: unknown;
+  /** The status that was answered; 0 where the connection was dropped. */
+  status: number;
+}
+
+/** A value of the stack's configuration: text, or text that is to be kept secret. */
+export type ConfigValue = string | { secret: string };
+
+export interface StackOptions {
+  /** Folder of the Pulumi program (it holds the program's `package.json` or `Pulumi.yaml`). */
+  program: string;
+  /** Stack configuration by full key (`endpoints:baseUrl`). Default: what reaches the stack's own emulator. */
+  config?: Record<string, ConfigValue>;
+  /** More environment for the program and the provider. Default: that of this process. */
+  env?: Record<string, string | undefined>;
+  /** Default: `test`. */
+  stackName?: string;
+  /** Default: the name in the program's `Pulumi.yaml`, else the folder's name. */
+  projectName?: string;
+}
+
+/** What Pulumi calls the operation of a step. */
+export type StepOp =
+  | "same"
+  | "create"
+  | "update"
+  | "delete"
+  | "replace"
+  | "create-replacement"
+  | "delete-replaced"
+  | "read"
+  | "read-replacement"
+  | "refresh"
+  | "discard"
+  | "discard-replaced";
+
+/** What happened, or in a preview would happen, to one resource. */
+export interface Step {
+  op: StepOp;
+  urn: string;
+  type: string;
+  name: string;
+  /** The resource's id, once there is one. */
+  id?: string;
+  /**
+   * What Pulumi shows between `[diff: …]`: the top-level properties that change, in its own order and with its sign,
+   * `+description`, `-metadata`, `~trafficPolicy`.
+   */
+  diff: string[];
+}
+
+export interface Diagnostic {
+  severity: "debug" | "info" | "warning" | "error";
+  message: string;
+  /** The resource that it is about; missing where it is about the stack. */
+  urn?: string;
+}
+
+export interface RunOptions {
+  /** Fail where the run would change anything, as `--expect-no-changes`. Default: false. */
+  expectNoChanges?: boolean;
+  /** URNs (or names) of resources to replace though nothing about them changed, as `--replace`. */
+  replace?: string[];
+}
+
+export type Command = "preview" | "up" | "refresh" | "destroy";
+
+export interface RunResult {
+  command: Command;
+  /** False where the run failed; see `diagnostics`. */
+  ok: boolean;
+  /** The stack's outputs after the run; secrets in plain, since this is a test. */
+  outputs: Record<string, unknown>;
+  /** Every step but the stack's own and the providers', in the order in which they ended. */
+  steps: Step[];
+  /** How many of the steps had each operation, as Pulumi's summary counts them. */
+  changes: Partial<Record<StepOp, number>>;
+  diagnostics: Diagnostic[];
+  /** What a terminal would have shown: a line a step, property changes below it, diagnostics, the summary. */
+  text: string;
+  /** The requests that the emulator saw during this run. Empty where the stack has no emulator of its own. */
+  requests: RecordedRequest[];
+}
+
+/** A deployment in the form of `pulumi stack export`. */
+export interface ExportedState {
+  version: number;
+  deployment: {
+    manifest: { time: string; magic: string; version: string };
+    secrets_providers?: { type: string; state?: unknown };
+    resources?: ExportedResource[];
+    pending_operations?: { resource: ExportedResource; type: string }[];
+    metadata?: Record<string, unknown>;
+  };
+}
+
+export interface ExportedResource {
+  urn: string;
+  type: string;
+  custom: boolean;
+  id?: string;
+  inputs?: Record<string, unknown>;
+  outputs?: Record<string, unknown>;
+  parent?: string;
+  provider?: string;
+  dependencies?: string[];
+  propertyDependencies?: Record<string, string[]>;
+  [more: string]: unknown;
+}
+
+/**
+ * What both drivers can do: the kit's own engine, and the real CLI where it is on the PATH. A run that fails throws
+ * `RunFailed`, which carries the result.
+ */
+export interface Stack {
+  readonly driver: "kit" | "cli";
+  preview(options?: RunOptions): Promise<RunResult>;
+  up(options?: RunOptions): Promise<RunResult>;
+  refresh(options?: RunOptions): Promise<RunResult>;
+  destroy(options?: RunOptions): Promise<RunResult>;
+  exportState(): Promise<ExportedState>;
+  importState(state: ExportedState): Promise<void>;
+  /** Sets a value of the configuration for the runs that follow. */
+  setConfig(key: string, value: ConfigValue): Promise<void>;
+  /** Removes the temporary state, and ends the emulator if the stack started it. Does not destroy. */
+  close(): Promise<void>;
+}
+
+/** A run that did not end well. `result` holds all that a good run would have given. */
+export class RunFailed extends Error {
+  override readonly name = "RunFailed";
+  constructor(readonly result: RunResult) {
+    const errors = result.diagnostics.filter((diagnostic) => diagnostic.severity === "error");
+    super(`${result.command} failed: ${errors.map((error) => error.message.trim()).join("; ") || result.text}`);
+  }
+}
