@@ -96,7 +96,7 @@ export class HttpClient {
     }
     const json = parseJson(reply.text);
     const ok = reply.status >= 200 && reply.status < 300;
-    const failure = ok ? undefined : failureOf(reply.status, json);
+    const failure = ok ? undefined : this.failureOf(reply.status, json);
     traceRequest(request, { status: reply.status, ...failure }, this.clock.now() - started);
 
     if (failure) {
@@ -166,16 +166,18 @@ export class HttpClient {
     return this.pool;
   }
 
+  private failureOf(status: number, json: unknown) {
+    const parsed = errorFromWire.safeParse(json);
+    const said = parsed.success ? parsed.data : undefined;
+    // The public service repeats a refused key in its own words.
+    const message = said?.msg?.replaceAll(this.settings.apiKey, "[key]");
+    return { status, code: said?.error_code, message, operationId: said?.details?.operation_id };
+  }
+
   /** Scheme, host and port of the service: the only place that the key is ever sent to. */
   get origin(): string {
     return new URL(this.settings.baseUrl).origin;
   }
-}
-
-function failureOf(status: number, json: unknown) {
-  const parsed = errorFromWire.safeParse(json);
-  const said = parsed.success ? parsed.data : undefined;
-  return { status, code: said?.error_code, message: said?.msg, operationId: said?.details?.operation_id };
 }
 
 function parseJson(text: string): unknown {

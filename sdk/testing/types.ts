@@ -71,6 +71,10 @@ export interface RunOptions {
   expectNoChanges?: boolean;
   /** URNs (or names) of resources to replace though nothing about them changed, as `--replace`. */
   replace?: string[];
+  /** Give `text` in the structural form of `--diff`: each property of a step, with its old and new value. */
+  diff?: boolean;
+  /** Refresh only: forget creates that a killed run left pending, as `--clear-pending-creates`. */
+  clearPendingCreates?: boolean;
 }
 
 export type Command = "preview" | "up" | "refresh" | "destroy";
@@ -141,6 +145,8 @@ export class RunFailed extends Error {
   override readonly name = "RunFailed";
   constructor(readonly result: RunResult) {
     const errors = result.diagnostics.filter((diagnostic) => diagnostic.severity === "error");
-    super(`${result.command} failed: ${errors.map((error) => error.message.trim()).join("; ") || result.text}`);
+    super(
+      `${result.command} failed: ${errors.map((error) => error.message.trim()).join("; ") || result.text}`,
+    );
   }
 }

@@ -1,0 +1,269 @@
+import { execFile } from "node:child_process";
+import { constants } from "node:fs";
+import { access, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import {
+  type Command,
+  type ConfigValue,
+  type Diagnostic,
+  type ExportedState,
+  RunFailed,
+  type RunOptions,
+  type RunResult,
+  type Stack,
+  type StackOptions,
+  type Step,
+  type StepOp,
+} from "./types";
+
+/** A command that takes longer has hung: the kit's programs are small. In milliseconds. */
+const LONGEST_RUN = 180_000;
+
+/** What the engine writes into its event log, as far as the kit reads it (`apitype.EngineEvent`). */
+interface EngineEvent {
+  resOutputsEvent?: { metadata: StepMetadata };
+  resOpFailedEvent?: { metadata: StepMetadata };
+  diagnosticEvent?: { urn?: string; message: string; severity: string; ephemeral?: boolean };
+  summaryEvent?: { resourceChanges?: Partial<Record<StepOp, number>> };
+}
+
+interface StepMetadata {
+  op: StepOp;
+  urn: string;
+  type: string;
+  old?: { id?: string } | null;
+  new?: { id?: string } | null;
+}
+
+/** The Pulumi CLI's path, where it and its Node.js language host are on the PATH; undefined otherwise. */
+export async function findPulumiCli(path = process.env["PATH"] ?? ""): Promise<string | undefined> {
+  const find = async (name: string) => {
+    for (const folder of path.split(delimiter)) {
+      const file = join(folder, name);
+      const found = await access(file, constants.X_OK).then(
+        () => true,
+        () => false,
+      );
+      if (found) return file;
+    }
+    return undefined;
+  };
+  return (await find("pulumi-language-nodejs")) && (await find("pulumi"));
+}
+
+/**
+ * The real Pulumi CLI as a driver: the same runs as the kit's engine, with its state in a temporary folder.
+ * The stack's settings file lies in the program's folder, as the CLI wants it, until `close`.
+ */
+export class CliStack implements Stack {
+  readonly driver = "cli";
+  private readonly stackName: string;
+  private readonly environment: NodeJS.ProcessEnv;
+  private runs = 0;
+
+  private constructor(
+    private readonly options: StackOptions,
+    private readonly folder: string,
+  ) {
+    this.stackName = options.stackName ?? "test";
+    this.environment = {
+      ...process.env,
+      ...options.env,
+      PULUMI_BACKEND_URL: `file://${folder}`,
+      PULUMI_HOME: join(folder, "home"),
+      PULUMI_CONFIG_PASSPHRASE: "only for tests",
+      PULUMI_SKIP_UPDATE_CHECK: "true",
+      PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
+      NO_COLOR: "1",
+    };
+  }
+
+  static async create(options: StackOptions): Promise<CliStack> {
+    const stack = new CliStack(options, await mkdtemp(join(tmpdir(), "pulumi-endpoints-")));
+    await stack.pulumi(["stack", "init", stack.stackName]);
+    for (const [key, value] of Object.entries(options.config ?? {})) await stack.setConfig(key, value);
+    return stack;
+  }
+
+  preview(options: RunOptions = {}): Promise<RunResult> {
+    return this.run("preview", [], options);
+  }
+
+  up(options: RunOptions = {}): Promise<RunResult> {
+    return this.run("up", ["--yes"], options);
+  }
+
+  refresh(options: RunOptions = {}): Promise<RunResult> {
+    return this.run("refresh", ["--yes", "--skip-preview"], options);
+  }
+
+  destroy(options: RunOptions = {}): Promise<RunResult> {
+    return this.run("destroy", ["--yes", "--skip-preview"], options);
+  }
+
+  async exportState(): Promise<ExportedState> {
+    const { stdout } = await this.pulumi(["stack", "export", "--show-secrets"]);
+    return JSON.parse(stdout) as ExportedState;
+  }
+
+  async importState(state: ExportedState): Promise<void> {
+    // The stack encrypts with its own salt, so the provider of secrets is the stack's, whatever the state names.
+    const { secrets_providers } = (await this.exportState()).deployment;
+    const deployment = { ...state.deployment, ...(secrets_providers && { secrets_providers }) };
+    await this.pulumi(["stack", "import"], JSON.stringify({ ...state, deployment }));
+  }
+
+  async setConfig(key: string, value: ConfigValue): Promise<void> {
+    const secret = typeof value !== "string";
+    await this.pulumi([
+      "config",
+      "set",
+      secret ? "--secret" : "--plaintext",
+      key,
+      "--",
+      secret ? value.secret : value,
+    ]);
+  }
+
+  async close(): Promise<void> {
+    await rm(this.settingsFile, { force: true });
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  private async run(command: Command, flags: string[], options: RunOptions): Promise<RunResult> {
+    const events = join(this.folder, `events-${++this.runs}.json`);
+    const urns = await this.urnsOf(options.replace ?? []);
+    const { code, stdout, stderr } = await this.pulumi(
+      [
+        command,
+        ...flags,
+        "--event-log",
+        events,
+        ...(options.expectNoChanges ? ["--expect-no-changes"] : []),
+        ...(options.diff ? ["--diff"] : []),
+        ...(options.clearPendingCreates ? ["--clear-pending-creates"] : []),
+        ...urns.flatMap((urn) => ["--replace", urn]),
+      ],
+      undefined,
+      { mayFail: true },
+    );
+    const result: RunResult = {
+      command,
+      ok: code === 0,
+      outputs: await this.outputs(),
+      ...(await readEvents(events, stdout)),
+      text: stdout + stderr,
+      requests: [],
+    };
+    if (!result.ok && !result.diagnostics.some((diagnostic) => diagnostic.severity === "error")) {
+      result.diagnostics.push({ severity: "error", message: (stderr || stdout).trim() });
+    }
+    if (!result.ok) throw new RunFailed(result);
+    return result;
+  }
+
+  private async outputs(): Promise<Record<string, unknown>> {
+    const { code, stdout } = await this.pulumi(["stack", "output", "--json", "--show-secrets"], undefined, {
+      mayFail: true,
+    });
+    return code === 0 ? (JSON.parse(stdout) as Record<string, unknown>) : {};
+  }
+
+  private async urnsOf(names: string[]): Promise<string[]> {
+    if (names.length === 0) return [];
+    const { resources = [] } = (await this.exportState()).deployment;
+    return names.map((name) => resources.find(({ urn }) => urn.endsWith(`::${name}`))?.urn ?? name);
+  }
+
+  private get settingsFile(): string {
+    return join(this.options.program, `Pulumi.${this.stackName}.yaml`);
+  }
+
+  private pulumi(
+    args: string[],
+    input?: string,
+    { mayFail = false } = {},
+  ): Promise<{ code: number; stdout: string; stderr: string }> {
+    const needsStack = args[0] !== "stack" || args[1] !== "init";
+    const all = [
+      ...args.slice(0, 1),
+      "--non-interactive",
+      ...(needsStack ? ["--stack", this.stackName] : []),
+      ...args.slice(1),
+    ];
+    return new Promise((resolve, reject) => {
+      const child = execFile(
+        "pulumi",
+        all,
+        { cwd: this.options.program, env: this.environment, timeout: LONGEST_RUN, maxBuffer: 64 << 20 },
+        (error, stdout, stderr) => {
+          const code = typeof error?.code === "number" ? error.code : error ? -1 : 0;
+          if (code === 0 || (mayFail && code > 0)) resolve({ code, stdout, stderr });
+          else
+            reject(new Error(`pulumi ${args.slice(0, 2).join(" ")}: ${error?.message}\n${stdout}${stderr}`));
+        },
+      );
+      child.stdin?.end(input ?? "");
+    });
+  }
+}
+
+/** The steps in the order in which they ended; what each changes is read from the words that a user sees. */
+async function readEvents(
+  file: string,
+  shown: string,
+): Promise<Pick<RunResult, "steps" | "changes" | "diagnostics">> {
+  const lines = (await readFile(file, "utf8").catch(() => "")).split("\n").filter((line) => line !== "");
+  const steps: Step[] = [];
+  const diagnostics: Diagnostic[] = [];
+  let changes: RunResult["changes"] = {};
+  for (const line of lines) {
+    const event = JSON.parse(line) as EngineEvent;
+    // An `up` shows its preview first, and a summary ends each of the two; the last one counts.
+    if (event.summaryEvent) changes = event.summaryEvent.resourceChanges ?? {};
+    if (event.diagnosticEvent && !event.diagnosticEvent.ephemeral)
+      diagnostics.push(diagnosticOf(event.diagnosticEvent));
+    const metadata = (event.resOutputsEvent ?? event.resOpFailedEvent)?.metadata;
+    if (metadata && isUsers(metadata.type)) steps.push(stepOf(metadata, shown));
+  }
+  return { steps, changes, diagnostics };
+}
+
+const isUsers = (type: string) => type !== "pulumi:pulumi:Stack" && !type.startsWith("pulumi:providers:");
+
+function stepOf({ op, urn, type, old, new: fresh }: StepMetadata, shown: string): Step {
+  const name = urn.slice(urn.lastIndexOf("::") + 2);
+  const id = fresh?.id || old?.id;
+  const line = shown
+    .split("\n")
+    .findLast((text) => text.includes(` ${type} ${name} `) && text.includes("[diff: "));
+  const diff = /\[diff: ([^\]]*)\]/.exec(line ?? "")?.[1]?.split(",") ?? [];
+  return { op, urn, type, name, ...(id && { id }), diff: withSigns(diff) };
+}
+
+/** The CLI writes a sign once for all properties that share it: `+a,b~c`. */
+function withSigns(parts: string[]): string[] {
+  let sign = "~";
+  return parts
+    .flatMap((part) => part.split(/(?=[+\-~])/))
+    .map((part) => {
+      const own = /^[+\-~]/.exec(part)?.[0];
+      sign = own ?? sign;
+      return own ? part : sign + part;
+    });
+}
+
+function diagnosticOf({
+  urn,
+  message,
+  severity,
+}: {
+  urn?: string;
+  message: string;
+  severity: string;
+}): Diagnostic {
+  const plain = message.replace(/<\{%[^%]*%\}>/g, "").trim();
+  const kind = severity.startsWith("info") ? "info" : (severity as Diagnostic["severity"]);
+  return { severity: kind, message: plain, ...(urn && { urn }) };
+}

@@ -1,0 +1,2 @@
+export { type Edit, Emulator, type EmulatorOptions, type Seed } from "./emulator";
+export type { ScriptedReply } from "./script";

@@ -1,0 +1,108 @@
+import { parse as parseYaml } from "yaml";
+import type { WireChange, WireEndpoint } from "../../../provider/schema";
+import { ServiceError } from "./errors";
+
+const MAX_DESCRIPTION = 255;
+const MAX_METADATA = 4096;
+const BINDINGS = ["public", "internal", "kubernetes"];
+
+const KINDS = {
+  text: { name: "a string", is: (value: unknown) => typeof value === "string" },
+  flag: { name: "true or false", is: (value: unknown) => typeof value === "boolean" },
+  texts: {
+    name: "a list of strings",
+    is: (value: unknown) => Array.isArray(value) && value.every((item) => typeof item === "string"),
+  },
+};
+
+type Kind = keyof typeof KINDS;
+
+const CHANGEABLE: Record<string, Kind> = {
+  url: "text",
+  traffic_policy: "text",
+  description: "text",
+  metadata: "text",
+  bindings: "texts",
+  pooling_enabled: "flag",
+};
+const CREATE_FIELDS: Record<string, Kind> = { ...CHANGEABLE, type: "text" };
+const UPDATE_FIELDS: Record<string, Kind> = { ...CHANGEABLE, id: "text" };
+
+/** What a create may hold: `url`, and optionally `type` (only `cloud`) and the fields of an update. */
+export function readCreate(
+  body: Record<string, unknown>,
+  requirePolicy: boolean,
+): WireChange & { url: string } {
+  const fields = readFields(body, CREATE_FIELDS);
+  if (fields.type !== undefined && fields.type !== "cloud") throw new ServiceError(248, fields.type);
+  if (!fields.url) throw new ServiceError(18015, "url");
+  if (requirePolicy && !fields.traffic_policy) throw new ServiceError(18011);
+  checkFields(fields, requirePolicy);
+  return { ...fields, url: fields.url };
+}
+
+/** What an update may hold: the endpoint's own `id`, which changes nothing, and at least one field to change. */
+export function readUpdate(id: string, body: Record<string, unknown>, requirePolicy: boolean): WireChange {
+  const { id: repeated, ...fields } = readFields(body, UPDATE_FIELDS);
+  if (repeated !== undefined && repeated !== id)
+    throw new ServiceError(18014, "id", "it is not the id in the path");
+  if (Object.keys(fields).length === 0) throw new ServiceError(18004);
+  checkFields(fields, requirePolicy);
+  return fields;
+}
+
+/** Two cloud endpoints share a URL and a binding only where both have pooling enabled. */
+export function checkUrlIsFree(candidate: WireEndpoint, others: Iterable<WireEndpoint>): void {
+  const url = candidate.url ?? "";
+  for (const other of others) {
+    const meet =
+      other.url === url && other.bindings?.some((binding) => candidate.bindings?.includes(binding));
+    if (other.type !== "cloud" || other.id === candidate.id || !meet) continue;
+    if (candidate.pooling_enabled && other.pooling_enabled) continue;
+    if (candidate.pooling_enabled) throw new ServiceError(18016, url);
+    throw other.pooling_enabled ? new ServiceError(18017, url) : new ServiceError(18009, url);
+  }
+}
+
+/** Unknown fields and wrong types are refused first, before any field's own rule. `null` is a wrong type. */
+function readFields(
+  body: Record<string, unknown>,
+  fields: Record<string, Kind>,
+): WireChange & { id?: string } {
+  for (const [name, value] of Object.entries(body)) {
+    const kind = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (!kind) throw new ServiceError(214, name);
+    if (!KINDS[kind].is(value)) throw new ServiceError(215, name, KINDS[kind].name);
+  }
+  return body;
+}
+
+function checkFields(fields: WireChange, requirePolicy: boolean): void {
+  const { description, metadata, bindings, traffic_policy: policy } = fields;
+  if (description && [...description].length > MAX_DESCRIPTION)
+    throw new ServiceError(18012, `${MAX_DESCRIPTION}`);
+  if (metadata && [...metadata].length > MAX_METADATA) throw new ServiceError(18013, `${MAX_METADATA}`);
+  for (const [index, name] of (bindings ?? []).entries()) {
+    if (!BINDINGS.includes(name)) throw new ServiceError(15005, name);
+    if (bindings?.indexOf(name) !== index) throw new ServiceError(15006, name);
+  }
+  if (policy === "" && requirePolicy) throw new ServiceError(18011);
+  if (policy) checkPolicy(policy);
+}
+
+/** Text that starts with `{` must be JSON, other text a YAML mapping. What the rules in it mean is not checked. */
+function checkPolicy(policy: string): void {
+  let data: unknown;
+  try {
+    // The parser's warnings would land on the terminal of whoever runs the tests.
+    data = policy.trimStart().startsWith("{") ? JSON.parse(policy) : parseYaml(policy, { logLevel: "error" });
+  } catch (error) {
+    throw new ServiceError(
+      2236,
+      error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error),
+    );
+  }
+  if (typeof data !== "object" || data === null || Array.isArray(data)) {
+    throw new ServiceError(2236, "it is not a mapping");
+  }
+}

@@ -1,0 +1,161 @@
+import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { setTimeout as wait } from "node:timers/promises";
+import type { RecordedRequest } from "../types";
+import { ServiceError } from "./errors";
+import { base62 } from "./ids";
+import { type Answer, routes, type Service } from "./routes";
+import type { ScriptedReply, Scripts } from "./script";
+
+const MAX_BODY = 5 * 1024 * 1024;
+
+export interface Host extends Service {
+  apiKey: string;
+  versionHeader: string;
+  /** The part of every path that stands before the API's own; empty or `/…`. */
+  basePath: string;
+  scripts: Scripts;
+  requests: RecordedRequest[];
+  onAnswer: (request: RecordedRequest) => void;
+  /** Aborted when the emulator closes. */
+  closing: AbortSignal;
+}
+
+/** A request as far as it can be understood without refusing anything. */
+interface Received {
+  record: RecordedRequest;
+  inside: boolean;
+  headers: IncomingHttpHeaders;
+  query: URLSearchParams;
+  /** Undefined where the body was too large to keep. */
+  text: string | undefined;
+}
+
+/** Answers requests in this order: note, scripted reply, credentials, version, route, body, rules. Never throws. */
+export function listener(host: Host): RequestListener {
+  return (request, response) => {
+    handle(host, request, response).catch(() => response.destroy());
+  };
+}
+
+async function handle(host: Host, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const received = await receive(host, request);
+  const { record } = received;
+  const scripted = host.scripts.take(record);
+  if (scripted?.delayMs) await wait(scripted.delayMs, undefined, { signal: host.closing });
+  const operationId = `op_${base62()}`;
+  const reply = scripted ?? answer(host, received, operationId);
+  if ("reset" in reply) {
+    request.socket.resetAndDestroy();
+  } else {
+    record.status = reply.status;
+    send(response, reply, operationId);
+  }
+  host.onAnswer(record);
+}
+
+/** Notes the request when its head is there, so that the log is in order of arrival, and reads its body. */
+async function receive(host: Host, request: IncomingMessage): Promise<Received> {
+  const url = new URL(`http://emulator${request.url?.startsWith("/") ? request.url : `/${request.url}`}`);
+  const inside = url.pathname.startsWith(`${host.basePath}/`);
+  const { authorization: _never, ...headers } = request.headers;
+  const record: RecordedRequest = {
+    method: request.method ?? "",
+    path: inside ? url.pathname.slice(host.basePath.length) : url.pathname,
+    query: Object.fromEntries(url.searchParams),
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, `${value}`])),
+    status: 0,
+  };
+  host.requests.push(record);
+  const text = await readText(request);
+  if (text) record.body = parsedOr(text, text);
+  return { record, inside, headers: request.headers, query: url.searchParams, text };
+}
+
+function answer(host: Host, received: Received, operationId: string): Answer {
+  try {
+    authenticate(received.headers.authorization, host.apiKey);
+    checkVersion(received.headers, host.versionHeader);
+    const { route, id } = routeOf(received);
+    const body = bodyOf(received, route.takesBody);
+    return route.run({ service: host, id, query: received.query, body });
+  } catch (error) {
+    const refusal = error instanceof ServiceError ? error : new ServiceError(20000, String(error));
+    return { status: refusal.status, body: refusal.body(operationId) };
+  }
+}
+
+function authenticate(header: string | undefined, apiKey: string): void {
+  if (!header) throw new ServiceError(200);
+  const key = /^Bearer +(\S+)$/i.exec(header)?.[1];
+  if (key === apiKey) return;
+  if (!key) throw new ServiceError(201, header);
+  if (key.startsWith("ak_")) throw new ServiceError(208, key);
+  throw /^[A-Za-z0-9]+_[A-Za-z0-9]+$/.test(key) ? new ServiceError(203) : new ServiceError(202, key);
+}
+
+function checkVersion(headers: IncomingHttpHeaders, name: string): void {
+  const version = headers[name.toLowerCase()];
+  if (!version) throw new ServiceError(218, name);
+  if (version !== "2") throw new ServiceError(217, `${version}`);
+}
+
+function routeOf({ record: { method, path }, inside }: Received) {
+  const [, collection, id, ...rest] = path.split("/");
+  if (!inside || collection !== "endpoints" || id === "" || rest.length > 0)
+    throw new ServiceError(222, path);
+  const here = routes.filter((route) => route.path === (id === undefined ? "/endpoints" : "/endpoints/{id}"));
+  const route = here.find((candidate) => candidate.method === method);
+  if (!route) throw new ServiceError(27614, method);
+  return { route, id: id ?? "" };
+}
+
+function bodyOf({ record, headers, text }: Received, takesBody: boolean): Record<string, unknown> {
+  if (text === undefined) throw new ServiceError(212, `${MAX_BODY}`);
+  if (!takesBody) {
+    if (text) throw new ServiceError(211, record.method);
+    return {};
+  }
+  const type = headers["content-type"];
+  if (!type) throw new ServiceError(216);
+  if (!/^application\/json\s*(;|$)/i.test(type)) throw new ServiceError(210, type);
+  const body = parsedOr(text, undefined);
+  if (body === undefined) throw new ServiceError(213, "it is not JSON");
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    throw new ServiceError(213, "it is not an object");
+  }
+  return body as Record<string, unknown>;
+}
+
+function send(
+  response: ServerResponse,
+  reply: Answer | Exclude<ScriptedReply, { reset: true }>,
+  operationId: string,
+) {
+  const { body } = reply;
+  response.statusCode = reply.status;
+  // The public service documents operation ids for errors only; here they tell any two answers apart.
+  response.setHeader("operation-id", operationId);
+  if (typeof body === "object") response.setHeader("content-type", "application/json");
+  const scripted = "headers" in reply ? (reply.headers ?? {}) : {};
+  for (const [name, value] of Object.entries(scripted)) response.setHeader(name, value);
+  response.end(typeof body === "object" ? JSON.stringify(body) : body);
+}
+
+/** Reads to the end even what is too large, since a client that is cut off while it sends never sees the answer. */
+async function readText(request: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size <= MAX_BODY) chunks.push(chunk);
+  }
+  return size > MAX_BODY ? undefined : Buffer.concat(chunks).toString("utf8");
+}
+
+function parsedOr(text: string, otherwise: unknown): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return otherwise;
+  }
+}

@@ -1,0 +1,17 @@
+export { CliStack, findPulumiCli } from "./cli";
+export { type Edit, Emulator, type EmulatorOptions, type ScriptedReply, type Seed } from "./emulator";
+export { TestStack, type TestStackOptions } from "./testStack";
+export {
+  type ConfigValue,
+  type Diagnostic,
+  type ExportedResource,
+  type ExportedState,
+  type RecordedRequest,
+  RunFailed,
+  type RunOptions,
+  type RunResult,
+  type Stack,
+  type StackOptions,
+  type Step,
+  type StepOp,
+} from "./types";

@@ -1,0 +1,111 @@
+import { CliStack } from "./cli";
+import { Emulator } from "./emulator";
+import { KitEngine } from "./engine";
+import {
+  type ConfigValue,
+  type ExportedState,
+  RunFailed,
+  type RunOptions,
+  type RunResult,
+  type Stack,
+  type StackOptions,
+} from "./types";
+
+export interface TestStackOptions extends StackOptions {
+  /**
+   * What runs the program: the kit's own engine, which needs no CLI, or the Pulumi CLI on the PATH. Default: `kit`.
+   */
+  driver?: Stack["driver"];
+  /** The service to use. Default: one that the stack starts for itself, and ends when it is closed. */
+  emulator?: Emulator;
+}
+
+/**
+ * A stack for tests: a real program process and a real provider process, an emulated service, state in a temporary
+ * file. Nothing is deployed, and no Pulumi CLI or account is needed.
+ *
+ * ```ts
+ * const stack = await TestStack.create({ program: "examples/quickstart" });
+ * const { outputs, requests } = await stack.up();
+ * expect(requests.map((request) => request.method)).toEqual(["POST"]);
+ * await stack.close();
+ * ```
+ *
+ * A run that fails throws `RunFailed`, whose `result` holds what a good run returns.
+ */
+export class TestStack implements Stack {
+  private constructor(
+    private readonly inner: Stack,
+    /** The service that the stack talks to: seed it, edit behind the program's back, look at what it holds. */
+    readonly emulator: Emulator,
+    private readonly ownsEmulator: boolean,
+  ) {}
+
+  /** Throws where the program's folder is no Pulumi project, and, with the driver `cli`, where there is no CLI. */
+  static async create(options: TestStackOptions): Promise<TestStack> {
+    const { driver = "kit", emulator, ...rest } = options;
+    const service = emulator ?? (await Emulator.start());
+    const reach = { "endpoints:baseUrl": service.baseUrl, "endpoints:apiKey": { secret: service.apiKey } };
+    const stackOptions = {
+      ...rest,
+      config: { ...reach, ...options.config },
+      // A key in the shell of whoever runs the tests must not be used, nor shown.
+      env: { ENDPOINTS_API_KEY: undefined, ENDPOINTS_BASE_URL: undefined, ...options.env },
+    };
+    try {
+      const inner = await (driver === "cli" ? CliStack.create(stackOptions) : KitEngine.create(stackOptions));
+      return new TestStack(inner, service, emulator === undefined);
+    } catch (error) {
+      if (emulator === undefined) await service.close();
+      throw error;
+    }
+  }
+
+  get driver(): Stack["driver"] {
+    return this.inner.driver;
+  }
+
+  preview(options?: RunOptions): Promise<RunResult> {
+    return this.watch(() => this.inner.preview(options));
+  }
+
+  up(options?: RunOptions): Promise<RunResult> {
+    return this.watch(() => this.inner.up(options));
+  }
+
+  refresh(options?: RunOptions): Promise<RunResult> {
+    return this.watch(() => this.inner.refresh(options));
+  }
+
+  destroy(options?: RunOptions): Promise<RunResult> {
+    return this.watch(() => this.inner.destroy(options));
+  }
+
+  exportState(): Promise<ExportedState> {
+    return this.inner.exportState();
+  }
+
+  importState(state: ExportedState): Promise<void> {
+    return this.inner.importState(state);
+  }
+
+  setConfig(key: string, value: ConfigValue): Promise<void> {
+    return this.inner.setConfig(key, value);
+  }
+
+  async close(): Promise<void> {
+    await this.inner.close();
+    if (this.ownsEmulator) await this.emulator.close();
+  }
+
+  /** Adds the requests that the service saw during the run. */
+  private async watch(run: () => Promise<RunResult>): Promise<RunResult> {
+    const before = this.emulator.requests.length;
+    const requests = () => this.emulator.requests.slice(before);
+    try {
+      return { ...(await run()), requests: requests() };
+    } catch (error) {
+      throw error instanceof RunFailed ? new RunFailed({ ...error.result, requests: requests() }) : error;
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe } from "vitest";
+import {
+  findPulumiCli,
+  RunFailed,
+  type RunResult,
+  type Stack,
+  TestStack,
+  type TestStackOptions,
+} from "../../sdk/testing";
+
+/*
+ * The end-to-end cases are written once and run on both drivers. A case that could not run, because there is no CLI
+ * on the PATH, is reported as skipped.
+ */
+const cli = await findPulumiCli();
+
+/** Within the repository, so that programs find `pulumi-endpoints` and Pulumi as a user's do. */
+const root = join(import.meta.dirname, "..", ".programs");
+
+export type Start = (program: string, options?: Partial<TestStackOptions>) => Promise<TestStack>;
+export type Drive = (start: Start) => void;
+
+const opened: { stack: TestStack; folder: string }[] = [];
+
+/** Runs the cases of `cases` on the kit's engine and, where it is there, on the real CLI. */
+export function onBothDrivers(subject: string, cases: (start: Start, driver: Stack["driver"]) => void): void {
+  describe(`${subject}, on the kit's engine`, () => cases(starter("kit"), "kit"));
+  describe.skipIf(!cli)(`${subject}, on the Pulumi CLI`, () => cases(starter("cli"), "cli"));
+}
+
+afterEach(async () => {
+  for (const { stack, folder } of opened.splice(0)) {
+    await stack.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+/** Starts a stack whose program is this text. `write` in the result's place changes it for the next run. */
+function starter(driver: Stack["driver"]): Start {
+  return async (program, options = {}) => {
+    mkdirSync(root, { recursive: true });
+    const folder = mkdtempSync(join(root, "p-"));
+    writeFileSync(
+      join(folder, "Pulumi.yaml"),
+      "name: case\nruntime:\n  name: nodejs\n  options:\n    typescript: false\n",
+    );
+    writeFileSync(join(folder, "package.json"), '{"name": "case", "main": "index.js"}\n');
+    writeProgram(folder, program);
+    const stack = await TestStack.create({ program: folder, driver, ...options });
+    opened.push({ stack, folder });
+    return stack;
+  };
+}
+
+const HEAD = `
+const pulumi = require("@pulumi/pulumi");
+const { CloudEndpoint } = require("pulumi-endpoints");
+`;
+
+function writeProgram(folder: string, program: string): void {
+  writeFileSync(join(folder, "index.js"), HEAD + program);
+}
+
+/** Replaces the program of a running stack. */
+export function edit(stack: TestStack, program: string): void {
+  const found = opened.find((entry) => entry.stack === stack);
+  if (!found) throw new Error("this stack was not started here");
+  writeProgram(found.folder, program);
+}
+
+/** The result of a run that must fail. */
+export async function failure(run: Promise<RunResult>): Promise<RunResult> {
+  try {
+    await run;
+  } catch (error) {
+    if (error instanceof RunFailed) return error.result;
+    throw error;
+  }
+  throw new Error("the run was to fail, and ended well");
+}
+
+export const writes = (result: RunResult) => result.requests.filter((request) => request.method !== "GET");
+export const methods = (result: RunResult) => result.requests.map((request) => request.method);
+export const errors = (result: RunResult) =>
+  result.diagnostics
+    .filter((diagnostic) => diagnostic.severity === "error")
+    .map((diagnostic) => diagnostic.message);

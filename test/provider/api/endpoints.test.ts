@@ -1,0 +1,216 @@
+import { describe, expect, test } from "vitest";
+import { ApiError, ConnectionError, ReplyError } from "../../../provider/api/errors";
+import { VERSION } from "../../../provider/version";
+import { CANARY_KEY, service, thrown } from "../service";
+
+const url = "https://shop.example.com";
+const any = () => true;
+
+async function all(api: Awaited<ReturnType<typeof service>>["api"]) {
+  const endpoints = [];
+  const skipped = [];
+  for await (const page of api.pages()) {
+    endpoints.push(...page.endpoints);
+    skipped.push(...page.skipped);
+  }
+  return { endpoints, skipped };
+}
+
+test("an endpoint is created, read, changed and deleted, with both headers on every request", async () => {
+  const { api, emulator } = await service();
+  const { id } = await api.create({ url, description: "front door" });
+  expect(await api.get(id)).toMatchObject({
+    id,
+    url,
+    publicUrl: url,
+    proto: "https",
+    hostport: "shop.example.com:443",
+  });
+  expect(await api.update(id, { description: "" })).not.toHaveProperty("description");
+  await api.delete(id);
+
+  expect(emulator.requests.map(({ method, path, status }) => `${method} ${path} ${status}`)).toEqual([
+    "POST /endpoints 201",
+    `GET /endpoints/${id} 200`,
+    `PATCH /endpoints/${id} 200`,
+    `DELETE /endpoints/${id} 204`,
+  ]);
+  for (const { headers } of emulator.requests) {
+    expect(headers).toMatchObject({ "service-version": "2", "user-agent": `pulumi-endpoints/${VERSION}` });
+  }
+});
+
+test("a path prefix of the base URL stays, and the version header can have another name", async () => {
+  const { api } = await service({
+    basePath: "/gateway/v2",
+    versionHeader: "X-Version",
+    settings: { "endpoints:versionHeader": "X-Version" },
+  });
+  for (let i = 0; i < 101; i++) await api.create({ url: `https://e${i}.example.com` });
+  expect((await all(api)).endpoints).toHaveLength(101);
+});
+
+describe("the list", () => {
+  test("is read to its end, newest first, 100 to a page", async () => {
+    const { api, emulator } = await service();
+    const ids = Array.from(
+      { length: 250 },
+      (_, i) => emulator.seed({ type: "ephemeral", url: `https://e${i}.x.example` }).id,
+    );
+    const { endpoints } = await all(api);
+    expect(endpoints.map((endpoint) => endpoint.id)).toEqual(ids.reverse());
+    expect(emulator.requests).toHaveLength(3);
+  });
+
+  test("keeps its good items beside a bad one, which is told with its reason", async () => {
+    const { api, emulator } = await service();
+    const good = { id: "ep_1", type: "hologram", colour: "red", port: null };
+    const body = { endpoints: [good, { id: "ep_2", port: "high" }, "nonsense"], next_page_uri: null };
+    emulator.intercept(any, { status: 200, body });
+    const { endpoints, skipped } = await all(api);
+    expect(endpoints).toEqual([{ id: "ep_1", type: "hologram", colour: "red" }]);
+    expect(skipped).toEqual([
+      { id: "ep_2", reason: expect.stringContaining("port") },
+      { id: undefined, reason: expect.any(String) },
+    ]);
+  });
+
+  test("is not followed to another host, and the key is not sent there", async () => {
+    const { api, emulator } = await service();
+    const other = await service();
+    const next = `${other.emulator.baseUrl}/endpoints?before_id=ep_1`;
+    emulator.intercept(any, { status: 200, body: { endpoints: [], next_page_uri: next } });
+    expect(await thrown(all(api))).toMatchObject({
+      name: "ReplyError",
+      message: expect.stringContaining("next_page_uri"),
+    });
+    expect(other.emulator.requests).toEqual([]);
+  });
+
+  test("whose pages repeat ends with an error, not in a circle", async () => {
+    const { api, emulator } = await service();
+    const next = `${emulator.baseUrl}/endpoints?before_id=ep_1`;
+    emulator.intercept(any, { status: 200, body: { endpoints: [], next_page_uri: next } }, 1000);
+    expect((await thrown(all(api))).message).toMatch(/repeat/);
+    expect(emulator.requests).toHaveLength(2);
+  });
+});
+
+test("both spellings of a field, and a bare id for a reference, are understood", async () => {
+  const { api, emulator } = await service();
+  emulator.intercept(any, {
+    status: 200,
+    body: { id: "ep_1", upstream_protocol: "http2", principal_id: "usr_1" },
+  });
+  expect(await api.get("ep_1")).toMatchObject({ upstreamProto: "http2", principalId: { id: "usr_1" } });
+});
+
+describe("a failure", () => {
+  test("names request, status, the service's code and words, its operation, and the next step, in one line", async () => {
+    const { api } = await service();
+    await api.create({ url });
+    const error = await thrown(api.create({ url }));
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error).toMatchObject({ method: "POST", path: "/endpoints", status: 409, code: "ERR_NGROK_18009" });
+    expect(error).toMatchObject({ operationId: expect.stringMatching(/^op_/) });
+    expect(error.message).toMatch(
+      /^POST \/endpoints: status 409, ERR_NGROK_18009 .+ \(operation op_\w+\)\. .*set adopt/,
+    );
+    expect(error.message).not.toContain("\n");
+  });
+
+  test("of a key from the environment names the variable, of a configured one the way out of a stale state", async () => {
+    const { api } = await service({ settings: { "endpoints:apiKey": "wrong_key" } });
+    const error = await thrown(api.get("ep_1"));
+    expect(error.message).toMatch(/key was refused.*endpoints:apiKey.*pulumi refresh --run-program/);
+    expect(error.message).not.toContain("wrong_key");
+  });
+
+  test.each([
+    [
+      "a page of HTML",
+      { status: 200, headers: { "content-type": "text/html" }, body: "<html>CANARY</html>" },
+      ReplyError,
+    ],
+    ["JSON without an id", { status: 200, body: { type: "cloud" } }, ReplyError],
+    ["JSON null", { status: 200, body: "null" }, ReplyError],
+    ["a redirect", { status: 302, headers: { location: "https://evil.example" }, body: "" }, ApiError],
+    ["an error of a proxy", { status: 403, body: "<html>CANARY</html>" }, ApiError],
+  ])("from %s is a typed error with a next step, and quotes nothing", async (_, reply, type) => {
+    const { api, emulator } = await service();
+    emulator.intercept(any, reply);
+    const error = await thrown(api.get("ep_1"));
+    expect(error).toBeInstanceOf(type);
+    expect(error.message).toMatch(/\. (Check|The API key|endpoints:baseUrl)/);
+    expect(error.message).not.toMatch(/CANARY|\n/);
+    expect(emulator.requests).toHaveLength(1);
+  });
+
+  test("from a reply beyond all measure ends before it is read whole", async () => {
+    const { api, emulator } = await service();
+    emulator.intercept(any, { status: 200, body: `"${"x".repeat(20 << 20)}"` });
+    expect(await thrown(api.get("ep_1"))).toMatchObject({
+      name: "ReplyError",
+      message: expect.stringContaining("16 MiB"),
+    });
+  });
+
+  test("of the connection names the base URL's settings", async () => {
+    const { api } = await service({
+      settings: { "endpoints:baseUrl": "http://127.0.0.1:9", "endpoints:retryForSeconds": "1" },
+    });
+    const error = await thrown(api.get("ep_1"));
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error.message).toMatch(/no answer \(ECONNREFUSED.*endpoints:baseUrl or ENDPOINTS_BASE_URL/);
+  });
+
+  test("never holds the key", async () => {
+    const { api, emulator } = await service({ settings: { "endpoints:retryForSeconds": "1" } });
+    emulator.intercept(any, {
+      status: 418,
+      body: { error_code: "ERR_NGROK_1", msg: `short and\nstout ${CANARY_KEY}` },
+    });
+    const error = await thrown(api.get("ep_1"));
+    expect(error.message).toContain("[key]");
+    expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain(CANARY_KEY);
+    expect(error.message).toContain("short and stout");
+  });
+});
+
+describe("a fault that passes", () => {
+  test.each([
+    ["a dropped connection", { reset: true as const }],
+    ["a 503", { status: 503, body: "" }],
+    ["a 429", { status: 429, headers: { "retry-after": "3" }, body: "" }],
+  ])("is survived by reads, changes and deletes: %s", async (_, fault) => {
+    const { api, emulator, waits } = await service();
+    const { id } = emulator.seed({ type: "cloud", url });
+    for (const call of [
+      () => api.get(id),
+      () => api.update(id, { description: "new" }),
+      () => api.delete(id),
+    ]) {
+      emulator.intercept(any, fault, 2);
+      await call();
+    }
+    expect(emulator.requests).toHaveLength(9);
+    expect(waits).toHaveLength(6);
+    expect(emulator.endpoints).toEqual([]);
+  });
+
+  test("is no reason to send a create again", async () => {
+    const { api, emulator } = await service();
+    emulator.intercept(any, { reset: true });
+    expect(await thrown(api.create({ url }))).toBeInstanceOf(ConnectionError);
+    emulator.intercept(any, { status: 503, body: "" });
+    expect(await thrown(api.create({ url }))).toMatchObject({ status: 503 });
+    expect(emulator.requests).toHaveLength(2);
+  });
+});
+
+test("a service that never answers is given up in bounded time", async () => {
+  const settings = { "endpoints:timeoutSeconds": "0.2", "endpoints:retryForSeconds": "0.1" };
+  const { api, emulator } = await service({ settings });
+  emulator.intercept(any, { status: 200, body: "{}", delayMs: 30_000 }, 10);
+  expect(await thrown(api.get("ep_1"))).toBeInstanceOf(ConnectionError);
+}, 10_000);

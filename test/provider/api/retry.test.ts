@@ -1,0 +1,81 @@
+import { describe, expect, test } from "vitest";
+import { ApiError, ConnectionError, ReplyError } from "../../../provider/api/errors";
+import { type Attempt, parseRetryAfter, waitBeforeRetry } from "../../../provider/api/retry";
+
+const request = { method: "GET", path: "/endpoints" };
+const api = (status: number, code?: string) =>
+  new ApiError(
+    request,
+    { status, code, message: undefined, operationId: undefined },
+    { keyIsConfigured: false },
+  );
+const lost = new ConnectionError(request, new Error("ECONNRESET"), "http://x");
+const attempt = (change: Partial<Attempt>): Attempt => ({
+  method: "GET",
+  error: lost,
+  sent: 1,
+  elapsed: 0,
+  retryFor: 120_000,
+  retryAfter: undefined,
+  random: 0.5,
+  ...change,
+});
+
+describe("a fault that passes", () => {
+  test.each(["GET", "PATCH", "DELETE"])("is tried again for %s", (method) => {
+    for (const error of [lost, ...[408, 429, 500, 502, 503, 504].map((status) => api(status))]) {
+      expect(waitBeforeRetry(attempt({ method, error }))).toBeGreaterThan(0);
+    }
+  });
+
+  test("is waited for twice as long each time, half of it by chance, and never more than 15 seconds", () => {
+    const waits = [1, 2, 3, 4, 20].map((sent) => waitBeforeRetry(attempt({ sent, random: 1 })));
+    expect(waits).toEqual([250, 500, 1000, 2000, 15_000]);
+    expect(waitBeforeRetry(attempt({ sent: 20, random: 0 }))).toBe(7_500);
+  });
+
+  test("is given up when the time for it is over", () => {
+    expect(waitBeforeRetry(attempt({ elapsed: 119_999 }))).toBeUndefined();
+    expect(waitBeforeRetry(attempt({ error: api(503), retryAfter: 130_000 }))).toBeUndefined();
+  });
+});
+
+test.each([400, 401, 403, 404, 409, 501])("a refusal with status %d is not tried again", (status) => {
+  expect(waitBeforeRetry(attempt({ error: api(status) }))).toBeUndefined();
+});
+
+test("a reply that is not as agreed is not tried again", () => {
+  expect(waitBeforeRetry(attempt({ error: new ReplyError(request, 200, "no JSON") }))).toBeUndefined();
+});
+
+describe("a create", () => {
+  test("is never repeated where it may have happened", () => {
+    for (const error of [lost, api(500), api(502), api(503), api(504), api(408), api(429)]) {
+      expect(waitBeforeRetry(attempt({ method: "POST", error }))).toBeUndefined();
+    }
+  });
+
+  test("is repeated where the service itself said that it did nothing", () => {
+    expect(waitBeforeRetry(attempt({ method: "POST", error: api(429, "ERR_NGROK_226") }))).toBe(60_000);
+  });
+});
+
+describe("a 429", () => {
+  test("is waited for as long as it asks, or for a full window", () => {
+    expect(waitBeforeRetry(attempt({ error: api(429), retryAfter: 7_000 }))).toBe(7_000);
+    expect(waitBeforeRetry(attempt({ error: api(429) }))).toBe(60_000);
+  });
+
+  test("that asks for more than ten minutes ends the attempt at once", () => {
+    expect(waitBeforeRetry(attempt({ error: api(429), retryAfter: 600_001 }))).toBeUndefined();
+  });
+});
+
+test("Retry-After is read as seconds and as a date", () => {
+  const now = Date.parse("2026-01-01T00:00:00Z");
+  expect(parseRetryAfter("7", now)).toBe(7_000);
+  expect(parseRetryAfter("Thu, 01 Jan 2026 00:00:30 GMT", now)).toBe(30_000);
+  expect(parseRetryAfter("Wed, 31 Dec 2025 23:00:00 GMT", now)).toBe(0);
+  expect(parseRetryAfter("soon", now)).toBeUndefined();
+  expect(parseRetryAfter(undefined, now)).toBeUndefined();
+});

@@ -1,0 +1,104 @@
+import { describe, expect, test } from "vitest";
+import { checkInputs } from "../../provider/check";
+import { UNKNOWN } from "../../provider/document";
+
+const url = "https://shop.example.com";
+const reasons = (news: Record<string, unknown>, olds?: Record<string, unknown>) =>
+  checkInputs(news, olds).failures.map((failure) => failure.reason);
+
+test("good inputs come back in the form that the state holds", () => {
+  const { inputs, failures } = checkInputs({
+    __provider: "x",
+    url: "HTTPS://Shop.Example.com:443/",
+    trafficPolicy: "on_http_request: []",
+    metadata: '{"env": "dev"}',
+    description: "front door",
+    bindings: ["public"],
+    poolingEnabled: false,
+    adopt: "ep_1",
+  });
+  expect(failures).toEqual([]);
+  expect(inputs).toEqual({
+    url,
+    trafficPolicy: { on_http_request: [] },
+    metadata: { env: "dev" },
+    description: "front door",
+    bindings: ["public"],
+    poolingEnabled: false,
+    adopt: "ep_1",
+  });
+});
+
+test("an empty description or metadata counts as not given", () => {
+  expect(checkInputs({ url, description: "", metadata: "" })).toEqual({ inputs: { url }, failures: [] });
+});
+
+describe("a mistake is named with what would be right", () => {
+  test.each([
+    [{}, /url is missing; give the address/],
+    [{ url: "shop.example.com" }, /url is not a URL; write scheme and host/],
+    [{ url: 7 }, /url must be text, not a number/],
+    [{ url, metadata: 7 }, /metadata must be an object or text, not a number/],
+    [{ url, trafficPolicy: ["a"] }, /trafficPolicy must be an object or text, not a list/],
+    [{ url, trafficPolicy: '{"a":' }, /trafficPolicy is not valid JSON/],
+    [{ url, bindings: ["public", "public"] }, /bindings names "public" twice/],
+    [{ url, bindings: [] }, /leave bindings out to let the service decide/],
+    [{ url, bindings: "public" }, /bindings must be a list of names, not a string/],
+    [{ url, description: "x".repeat(256) }, /at most 255 characters; this one has 256/],
+    [{ url, metadata: "x".repeat(4097) }, /at most 4096 characters; this one has 4097/],
+    [{ url, metadata: { a: "x".repeat(4096) } }, /at most 4096 characters/],
+    [{ url, poolingEnabled: "yes" }, /poolingEnabled must be true or false, not a string/],
+    [{ url, adopt: "shop" }, /adopt must be true, or an endpoint's id/],
+    [
+      { url, traffic_policy: {} },
+      /traffic_policy is no input of a cloud endpoint; did you mean trafficPolicy\?/,
+    ],
+    [{ url, colour: "red" }, /colour is no input of a cloud endpoint; the inputs are url, /],
+  ])("%j", (news, reason) => {
+    expect(reasons(news)).toEqual([expect.stringMatching(reason)]);
+  });
+
+  test("a policy taken out of the program", () => {
+    expect(reasons({ url }, { url, trafficPolicy: {} })).toEqual([
+      expect.stringMatching(/cannot be taken out/),
+    ]);
+    expect(reasons({ url }, { url })).toEqual([]);
+  });
+});
+
+test("limits count characters, not their bytes", () => {
+  expect(reasons({ url, description: "é".repeat(255) })).toEqual([]);
+  expect(reasons({ url, description: "😀".repeat(255) })).toEqual([]);
+});
+
+test("all mistakes of a resource are told at once", () => {
+  const found = reasons({ url: "ftp://x", metadata: 7, bindings: ["a", "a"], description: "x".repeat(300) });
+  expect(found).toHaveLength(4);
+});
+
+test("unknown values pass every check, at any depth", () => {
+  const news = {
+    url: UNKNOWN,
+    description: UNKNOWN,
+    trafficPolicy: { on_http_request: [{ actions: [{ type: UNKNOWN }] }] },
+    metadata: { a: UNKNOWN },
+    bindings: [UNKNOWN],
+    poolingEnabled: UNKNOWN,
+  };
+  expect(checkInputs(news)).toEqual({ inputs: news, failures: [] });
+});
+
+test("whatever may hold a secret fails under a path, because the engine prints the value of a top-level input", () => {
+  const bad = {
+    url: "https://u:CANARY@x.example.com",
+    trafficPolicy: '{"CANARY"',
+    metadata: { f: () => "CANARY" },
+  };
+  const { failures } = checkInputs(bad);
+  expect(failures).toHaveLength(3);
+  for (const failure of failures) {
+    expect(Object.keys(bad)).not.toContain(failure.property);
+    expect(failure.reason).not.toContain("CANARY");
+  }
+  expect(checkInputs({ url, trafficPolicy: 7 }).failures[0]?.property).toBe("trafficPolicy.value");
+});

@@ -1,0 +1,272 @@
+import { describe, expect, test } from "vitest";
+import { UnfinishedCreate } from "../../provider/cloudEndpoint";
+import { CANARY_KEY, service, thrown } from "./service";
+
+const url = "https://shop.example.com";
+const policy = { on_http_request: [{ actions: [{ type: "deny", config: { status_code: 404 } }] }] };
+const any = () => true;
+
+/** What the engine does around a resource: check, then create or update with what the check returned. */
+async function created(news: Record<string, unknown>, options: Parameters<typeof service>[0] = {}) {
+  const parts = await service(options);
+  const { inputs } = await parts.core.check({}, news);
+  return { ...parts, inputs, ...(await parts.core.create(inputs)) };
+}
+
+describe("create", () => {
+  test("sends what was given, documents as canonical JSON, and keeps the service's fields", async () => {
+    const { outs, emulator } = await created({
+      url,
+      trafficPolicy: policy,
+      metadata: { b: 1, a: 2 },
+      bindings: ["public"],
+    });
+    expect(emulator.requests.map((request) => request.body)).toEqual([
+      {
+        type: "cloud",
+        url,
+        traffic_policy: '{"on_http_request":[{"actions":[{"config":{"status_code":404},"type":"deny"}]}]}',
+        metadata: '{"a":2,"b":1}',
+        bindings: ["public"],
+      },
+    ]);
+    expect(outs).toMatchObject({
+      url,
+      publicUrl: url,
+      type: "cloud",
+      trafficPolicy: policy,
+      metadata: { a: 2, b: 1 },
+    });
+    expect(outs["__given"]).toEqual(["trafficPolicy", "metadata", "bindings"]);
+  });
+
+  test("sends pooling only when it is given, false too", async () => {
+    const { emulator } = await created({ url, poolingEnabled: false });
+    expect(emulator.requests[0]?.body).toEqual({ type: "cloud", url, pooling_enabled: false });
+  });
+
+  test("whose reply tells only the id is kept as unfinished, and healed by the next update", async () => {
+    const { core, emulator } = await service();
+    const { id } = emulator.seed({ type: "cloud", url });
+    emulator.intercept(any, { status: 201, body: { id, port: "high" } });
+    const error = await thrown(core.create({ url, description: "x", __provider: "code" }));
+    expect(error).toBeInstanceOf(UnfinishedCreate);
+    expect(error).toMatchObject({
+      id,
+      properties: { url, description: "x", __provider: "code" },
+      reasons: [expect.stringMatching(/was created.*pulumi refresh/)],
+    });
+    emulator.edit(id, { description: "x" });
+    const { outs } = await core.update(id, (error as UnfinishedCreate).properties, { url, description: "x" });
+    expect(outs).toMatchObject({ publicUrl: url, type: "cloud" });
+  });
+});
+
+describe("read", () => {
+  test("finds no change right after a create, whatever the service added", async () => {
+    const { core, id, outs, inputs } = await created({
+      url,
+      trafficPolicy: policy,
+      description: "front door",
+    });
+    const found = await core.read(id, outs);
+    expect(found).toEqual({ id, props: outs, inputs });
+    expect(core.diff(found.props, inputs).changes).toBe(false);
+  });
+
+  test.each([
+    ["description", { description: "by hand" }, { description: "by hand" }],
+    ["metadata", { metadata: '{"by": "hand"}' }, { metadata: { by: "hand" } }],
+    [
+      "trafficPolicy",
+      { traffic_policy: '{"on_http_request":[]}' },
+      { trafficPolicy: { on_http_request: [] } },
+    ],
+    ["trafficPolicy", { traffic_policy: "on_http_request: [" }, { trafficPolicy: "on_http_request: [" }],
+    ["bindings", { bindings: ["internal"] }, { bindings: ["internal"] }],
+    ["poolingEnabled", { pooling_enabled: true }, { poolingEnabled: true }],
+    ["url", { url: "https://other.example.com" }, { url: "https://other.example.com" }],
+  ])("shows exactly the drifted %s", async (_, change, drift) => {
+    const news = {
+      url,
+      trafficPolicy: policy,
+      description: "a",
+      bindings: ["public"],
+      poolingEnabled: false,
+    };
+    const { core, id, outs, inputs, emulator } = await created(news);
+    emulator.edit(id, change);
+    const found = await core.read(id, outs);
+    expect(found.inputs).toEqual({ ...inputs, ...drift });
+    expect(core.diff(found.props, inputs).changes).toBe(true);
+
+    await core.update(id, found.props, inputs);
+    const body = emulator.requests.at(-1)?.body;
+    expect(Object.keys(body as object)).toEqual(["id", expect.stringMatching(/^[a-z_]+$/)]);
+    expect(core.diff((await core.read(id, found.props)).props, inputs).changes).toBe(false);
+  });
+
+  test("leaves the service's own choices out of the inputs, and shows a description that nobody gave", async () => {
+    const { core, id, outs, emulator } = await created({ url });
+    emulator.edit(id, { bindings: ["internal"], description: "by hand" });
+    const found = await core.read(id, outs);
+    expect(found.inputs).toEqual({ url, description: "by hand" });
+  });
+
+  test("keeps the given order of bindings", async () => {
+    const { core, id, outs, inputs, emulator } = await created({ url, bindings: ["public", "internal"] });
+    emulator.edit(id, { bindings: ["internal", "public"] });
+    expect((await core.read(id, outs)).inputs).toEqual(inputs);
+  });
+
+  test("says gone only where the service that made the endpoint says so", async () => {
+    const { core, id, outs, emulator } = await created({ url });
+    emulator.remove(id);
+    expect(await core.read(id, outs)).toEqual({ id: "", props: {} });
+    const elsewhere = { ...outs, uri: `https://api.example.com/endpoints/${id}` };
+    expect((await thrown(core.read(id, elsewhere))).message).toMatch(
+      /was made at https:\/\/api\.example\.com.*endpoints:baseUrl/,
+    );
+    expect((await thrown(core.delete(id, elsewhere))).message).toMatch(/was made at/);
+  });
+
+  test("does not take a proxy's 404 for the service's", async () => {
+    const { core, id, outs, emulator } = await created({ url });
+    const proxy = { status: 404, body: "<html>nothing here</html>" };
+    emulator.intercept(any, proxy, 2);
+    expect(await thrown(core.read(id, outs))).toMatchObject({ status: 404 });
+    emulator.intercept(any, proxy, 2);
+    expect(await thrown(core.delete(id, outs))).toMatchObject({ status: 404 });
+    expect(emulator.endpoints).toHaveLength(1);
+  });
+
+  test.each([401, 403, 500])("never takes a %d for gone", async (status) => {
+    const { core, id, outs, emulator } = await created(
+      { url },
+      { settings: { "endpoints:retryForSeconds": "0.001" } },
+    );
+    emulator.intercept(any, { status, body: "" }, 10);
+    expect(await thrown(core.read(id, outs))).toMatchObject({ status });
+  });
+
+  test("refuses an endpoint of another type", async () => {
+    const { core, emulator } = await service();
+    const { id } = emulator.seed({ type: "ephemeral", url });
+    expect((await thrown(core.read(id, {}))).message).toMatch(/is of type ephemeral.*getEndpoint/);
+  });
+});
+
+describe("update", () => {
+  test("sends the changed fields alone, and a cleared one as an empty text", async () => {
+    const { core, id, outs, emulator } = await created({ url, description: "a", metadata: "m" });
+    await core.update(id, outs, { url, metadata: "n" });
+    expect(emulator.requests.at(-1)?.body).toEqual({ id, description: "", metadata: "n" });
+  });
+
+  test("that only brings the state's note up to date makes no request", async () => {
+    const { core, id, outs, emulator } = await created({ url });
+    const news = { url, poolingEnabled: false };
+    expect(core.diff(outs, news)).toMatchObject({ changes: true, replaces: [] });
+    const { outs: after } = await core.update(id, outs, news);
+    expect(core.diff(after, news).changes).toBe(false);
+    expect(emulator.requests).toHaveLength(1);
+  });
+
+  test("gives outputs that came without a provider theirs, without a request", async () => {
+    const { core, outs } = await created({ url });
+    expect(core.diff(outs, { url, __provider: "code" }).changes).toBe(true);
+    expect(core.diff({ ...outs, __provider: "code" }, { url, __provider: "code" }).changes).toBe(false);
+  });
+});
+
+describe("delete", () => {
+  test("of an endpoint that is gone is done", async () => {
+    const { core, id, outs, emulator } = await created({ url });
+    await core.delete(id, outs);
+    await core.delete(id, outs);
+    expect(emulator.requests.map((request) => request.status)).toEqual([201, 204, 404]);
+  });
+});
+
+describe("adopt", () => {
+  test("takes over the endpoint with this URL, changes what differs alone, and announces it at the preview", async () => {
+    const { core, emulator, said } = await service();
+    const { id } = emulator.seed({
+      type: "cloud",
+      url,
+      description: "old",
+      traffic_policy: JSON.stringify(policy),
+    });
+    emulator.seed({ type: "cloud", url: "https://other.example.com" });
+    emulator.seed({ type: "edge", public_url: url });
+    const news = { url, description: "new", trafficPolicy: policy, adopt: true };
+    const { inputs } = await core.check({}, news);
+    expect(said).toEqual([`${url}: adopts ${id}, and changes description`]);
+    const result = await core.create(inputs);
+    expect(result.id).toBe(id);
+    expect(emulator.requests.filter(({ method }) => method !== "GET").map(({ body }) => body)).toEqual([
+      { id, description: "new" },
+    ]);
+    const found = await core.read(id, result.outs);
+    expect(found.inputs).toEqual(inputs);
+    expect(core.diff(found.props, { url, description: "new", trafficPolicy: policy }).changes).toBe(false);
+  });
+
+  test("takes over by id, also to another URL of the same scheme, and writes nothing where nothing differs", async () => {
+    const { core, emulator } = await service();
+    const { id } = emulator.seed({ type: "cloud", url: "https://old.example.com" });
+    expect((await core.create({ url, adopt: id })).outs).toMatchObject({ url });
+    expect((await core.create({ url, adopt: id })).id).toBe(id);
+    expect(emulator.requests.filter(({ method }) => method !== "GET")).toHaveLength(1);
+  });
+
+  test("creates where there is nothing with this URL", async () => {
+    const { core, emulator, said } = await service();
+    const { inputs } = await core.check({}, { url, adopt: true });
+    await core.create(inputs);
+    expect(said).toEqual([expect.stringMatching(/no cloud endpoint to adopt, so one is created/)]);
+    expect(emulator.endpoints).toHaveLength(1);
+  });
+
+  test("is refused where it could mean several, is of another type or scheme, or is not there", async () => {
+    const { core, emulator } = await service();
+    const pooled = [1, 2].map(() => emulator.seed({ type: "cloud", url, pooling_enabled: true }).id);
+    const several = await thrown(core.check({}, { url, adopt: true }));
+    for (const id of pooled) expect(several.message).toContain(id);
+    const edge = emulator.seed({ type: "edge", public_url: "https://edge.example.com" }).id;
+    expect((await thrown(core.create({ url, adopt: edge }))).message).toMatch(/is of type edge/);
+    expect((await thrown(core.create({ url: "tls://shop.example.com", adopt: pooled[0] }))).message).toMatch(
+      /scheme/,
+    );
+    expect((await thrown(core.create({ url, adopt: "ep_nobody" }))).message).toMatch(
+      /no endpoint ep_nobody to adopt/,
+    );
+    expect(emulator.requests.every((request) => request.method === "GET")).toBe(true);
+  });
+
+  test("never happens unasked", async () => {
+    const { core, emulator } = await service();
+    emulator.seed({ type: "cloud", url });
+    expect(await thrown(core.create({ url }))).toMatchObject({ code: "ERR_NGROK_18009" });
+  });
+
+  test("protects what it took over from being deleted as the old endpoint in the same run", async () => {
+    const { core, emulator } = await service();
+    const { id } = emulator.seed({ type: "cloud", url });
+    const { outs } = await core.create({ url, adopt: true });
+    expect((await thrown(core.delete(id, outs))).message).toMatch(/taken over by its own replacement/);
+    expect(emulator.endpoints).toHaveLength(1);
+  });
+});
+
+test("a check with mistakes makes no request, and one without asks for the settings", async () => {
+  const { core, emulator } = await service();
+  expect((await core.check({}, { url: "nonsense", adopt: true })).failures).toHaveLength(1);
+  await core.check({}, { url });
+  expect(emulator.requests).toEqual([]);
+});
+
+test("no state holds the key", async () => {
+  const { outs, core, id } = await created({ url, trafficPolicy: policy });
+  expect(JSON.stringify([outs, await core.read(id, outs)])).not.toContain(CANARY_KEY);
+});

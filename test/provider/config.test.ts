@@ -1,0 +1,77 @@
+import { expect, test } from "vitest";
+import { ConfigError, environmentName, readSettings } from "../../provider/config";
+
+const environment = { ENDPOINTS_API_KEY: "env_key", ENDPOINTS_BASE_URL: "https://env.example.com" };
+const from = (config: Record<string, string>) => (key: string) => config[key];
+
+test("the stack's configuration wins over the environment", () => {
+  const config = from({ "endpoints:apiKey": "stack_key", "endpoints:baseUrl": "https://stack.example.com" });
+  expect(readSettings(config, environment)).toMatchObject({
+    apiKey: "stack_key",
+    apiKeyIsConfigured: true,
+    baseUrl: "https://stack.example.com",
+  });
+  expect(readSettings(from({}), environment)).toMatchObject({ apiKey: "env_key", apiKeyIsConfigured: false });
+});
+
+test("every setting has both names by one rule", () => {
+  expect(environmentName("baseUrl")).toBe("ENDPOINTS_BASE_URL");
+  expect(environmentName("retryForSeconds")).toBe("ENDPOINTS_RETRY_FOR_SECONDS");
+});
+
+test("a base URL keeps its path prefix and loses its trailing slashes", () => {
+  const settings = readSettings(
+    from({ "endpoints:baseUrl": "https://gateway.example.com/api/v2//" }),
+    environment,
+  );
+  expect(settings.baseUrl).toBe("https://gateway.example.com/api/v2");
+});
+
+test("the version header has the public service's name there, and a neutral one elsewhere", () => {
+  const nameFor = (baseUrl: string) =>
+    readSettings(from({ "endpoints:baseUrl": baseUrl }), environment).versionHeader;
+  expect(nameFor("https://api.ngrok.com")).toBe("Ngrok-Version");
+  expect(nameFor("https://api.example.com")).toBe("Service-Version");
+  expect(readSettings(from({ "endpoints:versionHeader": "X-Version" }), environment).versionHeader).toBe(
+    "X-Version",
+  );
+});
+
+test.each([
+  [
+    "no key",
+    { ENDPOINTS_API_KEY: undefined },
+    "apiKey",
+    /no API key: set ENDPOINTS_API_KEY.*config set --secret endpoints:apiKey/,
+  ],
+  ["a blank key", { ENDPOINTS_API_KEY: "  " }, "apiKey", /no API key/],
+  [
+    "no base URL",
+    { ENDPOINTS_BASE_URL: undefined },
+    "baseUrl",
+    /set ENDPOINTS_BASE_URL.*config set endpoints:baseUrl/,
+  ],
+  ["a base URL without a scheme", { ENDPOINTS_BASE_URL: "localhost:8080" }, "baseUrl", /has no scheme/],
+  ["a bare host", { ENDPOINTS_BASE_URL: "api.example.com" }, "baseUrl", /has no scheme/],
+  ["another scheme", { ENDPOINTS_BASE_URL: "ftp://api.example.com" }, "baseUrl", /neither https nor http/],
+  ["credentials", { ENDPOINTS_BASE_URL: "https://u:CANARY@api.example.com" }, "baseUrl", /holds credentials/],
+  ["a query", { ENDPOINTS_BASE_URL: "https://api.example.com?a=1" }, "baseUrl", /query/],
+  [
+    "a time that is no number",
+    { ENDPOINTS_RETRY_FOR_SECONDS: "soon" },
+    "retryForSeconds",
+    /number of seconds/,
+  ],
+])("%s is refused with both names of the setting, in one line", (_, change, setting, message) => {
+  let error: unknown;
+  try {
+    readSettings(from({}), { ...environment, ...change });
+  } catch (thrown) {
+    error = thrown;
+  }
+  expect(error).toBeInstanceOf(ConfigError);
+  expect(error).toMatchObject({ setting, message: expect.stringMatching(message) });
+  expect((error as Error).message).toContain(environmentName(setting));
+  expect((error as Error).message).toContain(`endpoints:${setting}`);
+  expect((error as Error).message).not.toMatch(/\n|CANARY|env_key/);
+});

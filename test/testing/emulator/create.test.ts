@@ -1,0 +1,172 @@
+import { describe, expect, it } from "vitest";
+import { call, create, expectRefusal, start, tryCreate } from "./calls";
+
+describe("a created endpoint", () => {
+  it("has every field that follows from its URL, and no field without a value", async () => {
+    const emulator = await start({ now: () => new Date("2026-01-02T03:04:05.678Z") });
+    const endpoint = await create(emulator, {
+      type: "cloud",
+      url: "HTTPS://Shop.Example.com:443",
+      description: "",
+      metadata: "m",
+    });
+    expect(endpoint).toEqual({
+      id: expect.stringMatching(/^ep_[0-9A-Za-z]{27}$/),
+      type: "cloud",
+      url: "https://shop.example.com",
+      public_url: "https://shop.example.com",
+      proto: "https",
+      hostport: "shop.example.com:443",
+      domain: {
+        id: expect.stringMatching(/^rd_\w{27}$/),
+        uri: `${emulator.baseUrl}/reserved_domains/${endpoint.domain?.id}`,
+      },
+      bindings: ["public"],
+      pooling_enabled: false,
+      created_at: "2026-01-02T03:04:05Z",
+      updated_at: "2026-01-02T03:04:05Z",
+      uri: `${emulator.baseUrl}/endpoints/${endpoint.id}`,
+      metadata: "m",
+    });
+  });
+
+  it.each([
+    ["http://a.example.com:80", "http://a.example.com", "http://a.example.com", "a.example.com:80"],
+    ["http://a.internal:8080", "http://a.internal:8080", "http://a.internal", "a.internal:8080"],
+    ["tls://a.example.com", "tls://a.example.com", "tls://a.example.com", "a.example.com:443"],
+    ["https://*.example.com", "https://*.example.com", "https://*.example.com", "*.example.com:443"],
+    [
+      "tcp://1.tcp.example.com:12345",
+      "tcp://1.tcp.example.com:12345",
+      "tcp://1.tcp.example.com",
+      "1.tcp.example.com:12345",
+    ],
+  ])(
+    "from %s has the url %s, the public_url %s and the hostport %s",
+    async (written, url, publicUrl, hostport) => {
+      const endpoint = await create(await start(), { url: written });
+      expect([endpoint.url, endpoint.public_url, endpoint.hostport]).toEqual([url, publicUrl, hostport]);
+      expect(endpoint.proto).toBe(written.split(":")[0]);
+    },
+  );
+
+  it("refers to the same domain as an earlier one on its host, and to another on another host", async () => {
+    const emulator = await start();
+    const one = await create(emulator, { url: "https://shop.example.com" });
+    const two = await create(emulator, { url: "http://shop.example.com" });
+    const other = await create(emulator, { url: "https://other.example.com" });
+    expect(two.domain).toEqual(one.domain);
+    expect(other.domain?.id).not.toBe(one.domain?.id);
+  });
+
+  it("on an internal host has the binding internal and nothing reserved", async () => {
+    const endpoint = await create(await start(), { url: "https://api.internal" });
+    expect(endpoint.bindings).toEqual(["internal"]);
+    expect(endpoint).not.toHaveProperty("domain");
+    expect(endpoint).not.toHaveProperty("tcp_addr");
+  });
+
+  it("of tcp has a reserved address in place of a domain", async () => {
+    const endpoint = await create(await start(), { url: "tcp://1.tcp.example.com:12345" });
+    expect(endpoint.tcp_addr?.id).toMatch(/^ra_/);
+    expect(endpoint).not.toHaveProperty("domain");
+  });
+
+  it("keeps the bindings and the pooling that it was given", async () => {
+    const given = { bindings: ["public", "internal"], pooling_enabled: true };
+    expect(await create(await start(), { url: "https://a.example.com", ...given })).toMatchObject(given);
+  });
+
+  it("is read back by its id as it was answered", async () => {
+    const emulator = await start();
+    const endpoint = await create(emulator, { url: "https://a.example.com", description: "d" });
+    const reply = await call(emulator, "GET", `/endpoints/${endpoint.id}`);
+    expect([reply.status, reply.body]).toEqual([200, endpoint]);
+  });
+});
+
+describe("a create is refused", () => {
+  it.each([
+    [18015, {}],
+    [18015, { url: "" }],
+    [248, { type: "edge", url: "https://a.example.com" }],
+    [248, { type: "agent", url: "https://a.example.com" }],
+    [249, { url: "not a url" }],
+    [18022, { url: "a.example.com" }],
+    [18022, { url: "a.example.com:443" }],
+    [18001, { url: "ftp://a.example.com" }],
+    [18001, { url: "https://a.example.com/" }],
+    [18001, { url: "https://a.example.com/path" }],
+    [18001, { url: "https://a.example.com?q=1" }],
+    [18001, { url: "https://user@a.example.com" }],
+    [18001, { url: "https://a.*.example.com" }],
+    [18001, { url: "https://a_b.example.com" }],
+    [18001, { url: "https://a.example.com:65536" }],
+    [18001, { url: "https://a.example.com:0" }],
+    [18001, { url: "https://a.example.com:1:2" }],
+    [18003, { url: "tcp://1.tcp.example.com" }],
+    [18012, { url: "https://a.example.com", description: "d".repeat(256) }],
+    [18013, { url: "https://a.example.com", metadata: "m".repeat(4097) }],
+    [15005, { url: "https://a.example.com", bindings: ["private"] }],
+    [15006, { url: "https://a.example.com", bindings: ["public", "public"] }],
+    [214, { url: "https://a.example.com", colour: "red" }],
+    [214, { url: "https://a.example.com", id: "ep_1" }],
+    [215, { url: 1 }],
+    [215, { url: "https://a.example.com", description: null }],
+    [215, { url: "https://a.example.com", traffic_policy: {} }],
+    [215, { url: "https://a.example.com", metadata: {} }],
+    [215, { url: "https://a.example.com", bindings: "public" }],
+    [215, { url: "https://a.example.com", bindings: [1] }],
+    [215, { url: "https://a.example.com", pooling_enabled: "true" }],
+  ])("with %i for %j, and nothing is created", async (code, body) => {
+    const emulator = await start();
+    expectRefusal(await tryCreate(emulator, body), code, 400);
+    expect(emulator.endpoints).toEqual([]);
+  });
+
+  it("only beyond 255 characters of description and 4096 of metadata, counted as characters", async () => {
+    const texts = { description: `${"é".repeat(254)}😀`, metadata: `${"é".repeat(4095)}😀` };
+    expect(await create(await start(), { url: "https://a.example.com", ...texts })).toMatchObject(texts);
+  });
+});
+
+describe("a traffic policy", () => {
+  const url = "https://a.example.com";
+
+  it.each([
+    ["JSON", '{ "on_http_request": [],\n "a": 1 }'],
+    ["YAML", "# first\non_http_request:\n  - actions: []\n"],
+  ])("in %s is returned exactly as it was sent", async (_form, policy) => {
+    const emulator = await start();
+    const { id, traffic_policy } = await create(emulator, { url, traffic_policy: policy });
+    expect(traffic_policy).toBe(policy);
+    expect((await call(emulator, "GET", `/endpoints/${id}`)).body.traffic_policy).toBe(policy);
+  });
+
+  it.each([["{a: 1}"], ['{"a": 1'], ["- a\n- b"], ["[1]"], ["just words"], ["a: b: c"], ["   "]])(
+    "that is %j is refused",
+    async (policy) => {
+      expectRefusal(await tryCreate(await start(), { url, traffic_policy: policy }), 2236, 400);
+    },
+  );
+
+  it("may be left out, and then is no field of the endpoint", async () => {
+    const emulator = await start();
+    expect(await create(emulator, { url })).not.toHaveProperty("traffic_policy");
+  });
+
+  it("is demanded where the emulator is told to, on create and on update", async () => {
+    const emulator = await start({ requirePolicy: true });
+    expectRefusal(await tryCreate(emulator, { url }), 18011, 400);
+    expectRefusal(await tryCreate(emulator, { url, traffic_policy: "" }), 18011, 400);
+    const { id } = await create(emulator, { url, traffic_policy: "{}" });
+    expectRefusal(
+      await call(emulator, "PATCH", `/endpoints/${id}`, { body: { traffic_policy: "" } }),
+      18011,
+      400,
+    );
+    expect((await call(emulator, "PATCH", `/endpoints/${id}`, { body: { description: "d" } })).status).toBe(
+      200,
+    );
+  });
+});

@@ -1,0 +1,181 @@
+import { describe, expect, it } from "vitest";
+import { call, create, start } from "./calls";
+
+const url = "https://a.example.com";
+
+describe("a seeded endpoint", () => {
+  it("of an agent has the agent's fields and none of a cloud endpoint's", async () => {
+    const emulator = await start();
+    const endpoint = emulator.seed({ type: "ephemeral" });
+    expect(endpoint).toMatchObject({
+      type: "ephemeral",
+      proto: "https",
+      bindings: ["public"],
+      pooling_enabled: false,
+      name: "command_line",
+      upstream_url: "http://localhost:80",
+      principal: { id: expect.stringMatching(/^usr_/), uri: "" },
+      tunnel: { id: endpoint.id.replace("ep_", "tn_"), uri: expect.stringContaining("/tunnels/tn_") },
+      tunnel_session: {
+        id: expect.stringMatching(/^ts_/),
+        uri: expect.stringContaining("/tunnel_sessions/ts_"),
+      },
+    });
+    expect(endpoint.public_url).toBe(endpoint.url);
+    for (const field of ["uri", "domain", "edge", "traffic_policy"])
+      expect(endpoint).not.toHaveProperty(field);
+  });
+
+  it("of an edge has a domain and an edge, and no url", async () => {
+    const endpoint = (await start()).seed({ type: "edge", public_url: "tls://shop.example.com" });
+    expect(endpoint).toMatchObject({
+      type: "edge",
+      public_url: "tls://shop.example.com",
+      proto: "tls",
+      hostport: "shop.example.com:443",
+      domain: { id: expect.stringMatching(/^rd_/) },
+      edge: { id: expect.stringMatching(/^edgtls_/), uri: expect.stringContaining("/edges/tls/edgtls_") },
+    });
+    for (const field of ["url", "uri", "tunnel", "principal"]) expect(endpoint).not.toHaveProperty(field);
+  });
+
+  it("of an edge on tcp has a reserved address, with or without the port in its public URL", async () => {
+    const emulator = await start();
+    const full = emulator.seed({ type: "edge", public_url: "tcp://1.tcp.example.com:20000" });
+    expect(full).toMatchObject({
+      hostport: "1.tcp.example.com:20000",
+      tcp_addr: { id: expect.stringMatching(/^ra_/) },
+    });
+    const bare = emulator.seed({
+      type: "edge",
+      public_url: "tcp://1.tcp.example.com",
+      hostport: "1.tcp.example.com:20000",
+    });
+    expect(bare.tcp_addr).toEqual(full.tcp_addr);
+    expect(emulator.seed({ type: "edge", public_url: "tcp://2.tcp.example.com" }).hostport).toMatch(/:\d+$/);
+  });
+
+  it("of the cloud has the fields of a created one, and those it was given over them", async () => {
+    const emulator = await start();
+    const seeded = emulator.seed({ type: "cloud", url, region: "eu", domain: undefined, id: "ep_mine" });
+    expect(seeded).toMatchObject({
+      id: "ep_mine",
+      uri: `${emulator.baseUrl}/endpoints/ep_mine`,
+      hostport: "a.example.com:443",
+      region: "eu",
+    });
+    expect(seeded).not.toHaveProperty("domain");
+    expect(() => emulator.seed({ type: "cloud", id: "ep_mine" })).toThrow("ep_mine");
+    expect(() => emulator.seed({ type: "cloud", url: "nonsense" })).toThrow("scheme");
+  });
+});
+
+describe("somebody else", () => {
+  it("edits an endpoint, which the service then shows with the time of the edit", async () => {
+    let time = "2026-01-02T03:04:05Z";
+    const emulator = await start({ now: () => new Date(time) });
+    const before = await create(emulator, { url, description: "d", metadata: "m" });
+    time = "2026-01-02T04:00:00Z";
+    emulator.edit(before.id, { description: undefined, metadata: "theirs" });
+    const { description: _gone, ...kept } = before;
+    const { body } = await call(emulator, "GET", `/endpoints/${before.id}`);
+    expect(body).toEqual({ ...kept, metadata: "theirs", updated_at: time });
+  });
+
+  it("moves an endpoint to another URL, and what follows from it follows", async () => {
+    const emulator = await start();
+    const { id } = await create(emulator, { url });
+    expect(emulator.edit(id, { url: "https://b.example.com" })).toMatchObject({
+      hostport: "b.example.com:443",
+    });
+  });
+
+  it("removes an endpoint, which the service then does not find", async () => {
+    const emulator = await start();
+    const { id } = await create(emulator, { url });
+    emulator.remove(id);
+    expect((await call(emulator, "GET", `/endpoints/${id}`)).status).toBe(404);
+  });
+
+  it("cannot edit or remove what is not there", async () => {
+    const emulator = await start();
+    expect(() => emulator.edit("ep_1", {})).toThrow("ep_1");
+    expect(() => emulator.remove("ep_1")).toThrow("ep_1");
+  });
+
+  it("gets copies: changing what was handed out changes nothing in the service", async () => {
+    const emulator = await start();
+    const seeded = emulator.seed({ type: "cloud" });
+    seeded.bindings?.push("internal");
+    for (const endpoint of emulator.endpoints) endpoint.description = "changed";
+    expect(emulator.endpoints[0]).toMatchObject({ bindings: ["public"] });
+    expect(emulator.endpoints[0]).not.toHaveProperty("description");
+  });
+});
+
+describe("a scripted reply", () => {
+  it("is given as often as it says, without any effect, and then the service answers", async () => {
+    const emulator = await start();
+    const script = { status: 429, headers: { "Retry-After": "3" }, body: { error_code: "ERR_NGROK_226" } };
+    emulator.intercept(({ method }) => method === "POST", script, 2);
+    expect((await call(emulator, "GET", "/endpoints")).status).toBe(200);
+    for (let time = 0; time < 2; time++) {
+      const reply = await call<object>(emulator, "POST", "/endpoints", { body: { url } });
+      expect([reply.status, reply.headers.get("retry-after"), reply.body]).toEqual([429, "3", script.body]);
+    }
+    expect(emulator.endpoints).toEqual([]);
+    expect((await call(emulator, "POST", "/endpoints", { body: { url } })).status).toBe(201);
+    expect(emulator.requests.map(({ status }) => status)).toEqual([200, 429, 429, 201]);
+  });
+
+  it("as text is sent as it is, with the headers given for it", async () => {
+    const emulator = await start();
+    emulator.intercept(() => true, {
+      status: 502,
+      headers: { "Content-Type": "text/html" },
+      body: "<p>bad gateway",
+    });
+    const reply = await fetch(`${emulator.baseUrl}/endpoints`);
+    expect([reply.status, reply.headers.get("content-type"), await reply.text()]).toEqual([
+      502,
+      "text/html",
+      "<p>bad gateway",
+    ]);
+  });
+
+  it("with an object and a content type of its own sends that one only", async () => {
+    const emulator = await start();
+    emulator.intercept(() => true, {
+      status: 400,
+      headers: { "Content-Type": "application/problem+json" },
+      body: {},
+    });
+    expect((await call(emulator, "GET", "/endpoints")).headers.get("content-type")).toBe(
+      "application/problem+json",
+    );
+  });
+
+  it("can drop the connection, which the log shows as status 0", async () => {
+    const emulator = await start();
+    emulator.intercept(({ path }) => path === "/endpoints", { reset: true });
+    await expect(call(emulator, "GET", "/endpoints")).rejects.toThrow("fetch failed");
+    expect(emulator.requests.map(({ status }) => status)).toEqual([0]);
+    expect((await call(emulator, "GET", "/endpoints")).status).toBe(200);
+  });
+
+  it("can be slow", async () => {
+    const emulator = await start();
+    emulator.intercept(() => true, { status: 204, delayMs: 150 });
+    const started = performance.now();
+    await call(emulator, "GET", "/endpoints");
+    expect(performance.now() - started).toBeGreaterThanOrEqual(145);
+  });
+
+  it("that was added first is used first", async () => {
+    const emulator = await start();
+    emulator.intercept(() => true, { status: 500 });
+    emulator.intercept(() => true, { status: 503 });
+    const statuses = [await call(emulator, "GET", "/endpoints"), await call(emulator, "GET", "/endpoints")];
+    expect(statuses.map(({ status }) => status)).toEqual([500, 503]);
+  });
+});

@@ -1,0 +1,101 @@
+import { describe, expect, it } from "vitest";
+import type { WireEndpoint } from "../../../provider/schema";
+import type { Emulator } from "../../../sdk/testing/emulator";
+import { call, create, expectRefusal, start } from "./calls";
+
+interface List {
+  endpoints: WireEndpoint[];
+  uri: string;
+  next_page_uri: string | null;
+}
+
+const list = async (emulator: Emulator, query = "") =>
+  (await call<List>(emulator, "GET", `/endpoints${query}`)).body;
+
+async function allPages(emulator: Emulator, query = ""): Promise<WireEndpoint[][]> {
+  const pages: WireEndpoint[][] = [];
+  for (let next: string | null = query; next !== null; ) {
+    const page: List = await list(emulator, next);
+    pages.push(page.endpoints);
+    expect(page.next_page_uri ?? emulator.baseUrl).toContain(emulator.baseUrl);
+    next = page.next_page_uri?.slice(`${emulator.baseUrl}/endpoints`.length) ?? null;
+  }
+  return pages;
+}
+
+describe("the list", () => {
+  it("of an empty account has no endpoints, its own address and no next page", async () => {
+    const emulator = await start();
+    expect(await list(emulator)).toEqual({
+      endpoints: [],
+      uri: `${emulator.baseUrl}/endpoints`,
+      next_page_uri: null,
+    });
+  });
+
+  it("is newest first even where a frozen clock gives all the same time", async () => {
+    const emulator = await start({ now: () => new Date("2026-01-02T03:04:05Z") });
+    const made: string[] = [];
+    for (let index = 0; index < 20; index++)
+      made.unshift((await create(emulator, { url: `https://h${index}.example.com` })).id);
+    expect((await list(emulator)).endpoints.map(({ id }) => id)).toEqual(made);
+    expect(emulator.endpoints.map(({ id }) => id)).toEqual(made);
+  });
+
+  it("puts an endpoint that is seeded as older behind those that are newer", async () => {
+    const emulator = await start();
+    const young = emulator.seed({ type: "cloud" });
+    const old = emulator.seed({ type: "cloud", created_at: "2020-01-01T00:00:00Z" });
+    expect((await list(emulator)).endpoints.map(({ id }) => id)).toEqual([young.id, old.id]);
+  });
+
+  it("holds 100 on a page, and its pages together hold each endpoint once", async () => {
+    const emulator = await start();
+    for (let index = 0; index < 201; index++) emulator.seed({ type: "cloud" });
+    const pages = await allPages(emulator);
+    expect(pages.map((page) => page.length)).toEqual([100, 100, 1]);
+    expect(pages.flat()).toEqual(emulator.endpoints);
+  });
+
+  it("has no next page where the last one is just full", async () => {
+    const emulator = await start();
+    for (let index = 0; index < 4; index++) emulator.seed({ type: "edge" });
+    expect((await allPages(emulator, "?limit=2")).map((page) => page.length)).toEqual([2, 2]);
+  });
+
+  it("has pages no larger than the emulator was told, whatever the limit asks for", async () => {
+    const emulator = await start({ pageSize: 2 });
+    for (let index = 0; index < 5; index++) emulator.seed({ type: "cloud" });
+    expect((await allPages(emulator, "?limit=100")).map((page) => page.length)).toEqual([2, 2, 1]);
+  });
+
+  it("goes on after an endpoint that has been deleted since its page was read", async () => {
+    const emulator = await start();
+    const [oldest, last] = [emulator.seed({ type: "cloud" }), emulator.seed({ type: "cloud" })];
+    emulator.seed({ type: "cloud" });
+    emulator.remove(last.id);
+    expect((await list(emulator, `?before_id=${last.id}`)).endpoints).toEqual([oldest]);
+  });
+
+  it("leaves out the edge of a cloud endpoint, which a read by id shows", async () => {
+    const emulator = await start();
+    const seeded = emulator.seed({ type: "cloud", edge: { id: "edghts_1", uri: "" } });
+    const { edge, ...item } = seeded;
+    expect((await list(emulator)).endpoints).toEqual([item]);
+    expect((await call(emulator, "GET", `/endpoints/${seeded.id}`)).body.edge).toEqual(edge);
+  });
+
+  it.each([
+    ["?limit=0", 233],
+    ["?limit=101", 233],
+    ["?limit=ten", 233],
+    ["?limit=", 233],
+    ["?page=2", 231],
+    ["?filter=true", 231],
+    ["?limit=1&limit=2", 232],
+    ["?before_id=tn_1", 227],
+    ["?before_id=ep_never", 230],
+  ])("is refused for %s with %i", async (query, code) => {
+    expectRefusal(await call(await start(), "GET", `/endpoints${query}`), code, 400);
+  });
+});

@@ -1,0 +1,228 @@
+import { once } from "node:events";
+import { request as httpRequest } from "node:http";
+import { connect } from "node:net";
+import { Agent, request } from "undici";
+import { describe, expect, it } from "vitest";
+import type { RecordedRequest } from "../../../sdk/testing/types";
+import { call, create, expectRefusal, type Refusal, start } from "./calls";
+
+const url = "https://a.example.com";
+
+describe("credentials", () => {
+  it.each([
+    ["are missing", null, 200, 401],
+    ["are not a bearer's", "Basic abc", 201, 401],
+    ["are a bearer's without a key", "Bearer", 201, 401],
+    ["do not have a key's form", "Bearer secret", 202, 401],
+    ["are a key's id", "Bearer ak_2abc", 208, 403],
+    ["are a key that nobody has", `Bearer ${"a".repeat(27)}_${"b".repeat(21)}`, 203, 403],
+  ])("that %s are refused before anything else is looked at", async (_case, authorization, code, status) => {
+    const emulator = await start();
+    const headers = { authorization, "service-version": null };
+    expectRefusal(await call(emulator, "PUT", "/nothing", { headers }), code, status);
+  });
+
+  it("are of the service's form unless given", async () => {
+    expect((await start()).apiKey).toMatch(/^[0-9A-Za-z]{27}_[0-9A-Za-z]{21}$/);
+    const emulator = await start({ apiKey: "my-key" });
+    expect((await call(emulator, "GET", "/endpoints")).status).toBe(200);
+  });
+});
+
+describe("the version header", () => {
+  it("must be there and hold 2", async () => {
+    const emulator = await start();
+    expectRefusal(
+      await call(emulator, "GET", "/endpoints", { headers: { "service-version": null } }),
+      218,
+      400,
+    );
+    expectRefusal(
+      await call(emulator, "GET", "/endpoints", { headers: { "service-version": "1" } }),
+      217,
+      400,
+    );
+  });
+
+  it("is the one that the emulator was started with, and no other", async () => {
+    const emulator = await start({ versionHeader: "Ngrok-Version" });
+    expect((await call(emulator, "GET", "/endpoints")).status).toBe(200);
+    const headers = { "ngrok-version": null, "service-version": "2" };
+    expectRefusal(await call(emulator, "GET", "/endpoints", { headers }), 218, 400);
+  });
+});
+
+describe("a body", () => {
+  it.each([
+    ["without a content type", '{"url":"https://a.example.com"}', { "content-type": null }, 216],
+    ["of another content type", '{"url":"https://a.example.com"}', { "content-type": "text/plain" }, 210],
+    ["of a type that only starts like JSON's", "{}", { "content-type": "application/jsonl" }, 210],
+    ["that is not JSON", '{"url":', {}, 213],
+    ["that is empty", "", {}, 213],
+    ["that is a list", "[]", {}, 213],
+    ["that is null", "null", {}, 213],
+  ])("%s is refused", async (_case, text, headers, code) => {
+    expectRefusal(await call(await start(), "POST", "/endpoints", { text, headers }), code, 400);
+  });
+
+  it("may name a charset in its content type", async () => {
+    const headers = { "content-type": "application/json; charset=utf-8" };
+    expect((await call(await start(), "POST", "/endpoints", { body: { url }, headers })).status).toBe(201);
+  });
+
+  it("is refused where the method takes none", async () => {
+    const emulator = await start();
+    const { id } = await create(emulator, { url });
+    expectRefusal(await call(emulator, "DELETE", `/endpoints/${id}`, { body: {} }), 211, 400);
+    expect(emulator.endpoints).toHaveLength(1);
+  });
+
+  it("of more than 5 MB is refused with 413", async () => {
+    const body = { url, metadata: "m".repeat(5 * 1024 * 1024) };
+    expectRefusal(await call(await start(), "POST", "/endpoints", { body }), 212, 413);
+  });
+});
+
+describe("a path", () => {
+  it.each(["/", "/endpoint", "/endpoints/", "/endpoints/ep_1/more", "/tunnels", "/endpoints/ep_unknown"])(
+    "%s is not found",
+    async (path) => {
+      expectRefusal(await call(await start(), "GET", path), 222, 404);
+    },
+  );
+
+  it.each([
+    ["PUT", "/endpoints"],
+    ["DELETE", "/endpoints"],
+    ["PATCH", "/endpoints"],
+    ["POST", "/endpoints/ep_1"],
+  ])("does not take %s %s", async (method, path) => {
+    expectRefusal(await call(await start(), method, path), 27614, 405);
+  });
+
+  it.each(["GET", "PATCH", "DELETE"])("with an id of another prefix is refused for %s", async (method) => {
+    const body = method === "PATCH" ? { body: { description: "d" } } : {};
+    expectRefusal(await call(await start(), method, "/endpoints/tn_1", body), 227, 400);
+  });
+
+  it("stands below the base path, and everything the service says of itself does too", async () => {
+    const emulator = await start({ basePath: "/api/v2/", pageSize: 1 });
+    expect(emulator.baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/api\/v2$/);
+    const { id, uri } = await create(emulator, { url });
+    emulator.seed({ type: "edge" });
+    expect(uri).toBe(`${emulator.baseUrl}/endpoints/${id}`);
+    const { body } = await call<{ next_page_uri: string }>(emulator, "GET", "/endpoints");
+    expect(body.next_page_uri.startsWith(`${emulator.baseUrl}/endpoints?`)).toBe(true);
+    expect(emulator.requests.map(({ path }) => path)).toEqual(["/endpoints", "/endpoints"]);
+    expectRefusal(await call(emulator, "GET", "/../../endpoints"), 222, 404);
+  });
+});
+
+describe("answers", () => {
+  it("each have an operation id of their own", async () => {
+    const emulator = await start();
+    const good = await call(emulator, "GET", "/endpoints");
+    const bad = await call<Refusal>(emulator, "GET", "/endpoints/ep_1");
+    expect(good.headers.get("operation-id")).toMatch(/^op_\w{27}$/);
+    expect(bad.headers.get("operation-id")).toBe(bad.body.details.operation_id);
+    expect(bad.headers.get("operation-id")).not.toBe(good.headers.get("operation-id"));
+  });
+});
+
+describe("the log", () => {
+  it("holds each request with its query, body and status, and never the key", async () => {
+    const emulator = await start();
+    await call(emulator, "POST", "/endpoints", { body: { url }, headers: { "x-test": "1" } });
+    await call(emulator, "GET", "/endpoints?limit=5");
+    await call(emulator, "POST", "/endpoints", { text: "{no" });
+    expect(emulator.requests).toMatchObject([
+      {
+        method: "POST",
+        path: "/endpoints",
+        query: {},
+        body: { url },
+        status: 201,
+        headers: { "x-test": "1" },
+      },
+      { method: "GET", path: "/endpoints", query: { limit: "5" }, status: 200 },
+      { method: "POST", path: "/endpoints", body: "{no", status: 400 },
+    ]);
+    expect(emulator.requests[1]).not.toHaveProperty("body");
+    expect(JSON.stringify(emulator.requests)).not.toContain(emulator.apiKey);
+    expect(emulator.requests[0]?.headers).not.toHaveProperty("authorization");
+  });
+
+  it("is in order of arrival, also where a later request is answered first", async () => {
+    const answered: RecordedRequest[] = [];
+    const emulator = await start({ onAnswer: (record) => answered.push(record) });
+    emulator.intercept(({ method }) => method === "POST", { status: 503, delayMs: 100 });
+    const slow = call(emulator, "POST", "/endpoints", { body: { url } });
+    await expect.poll(() => emulator.requests.length).toBe(1);
+    expect(emulator.requests[0]?.status).toBe(0);
+    await call(emulator, "GET", "/endpoints");
+    await slow;
+    expect(emulator.requests.map(({ method, status }) => [method, status])).toEqual([
+      ["POST", 503],
+      ["GET", 200],
+    ]);
+    expect(answered.map(({ method }) => method)).toEqual(["GET", "POST"]);
+  });
+});
+
+describe("the server", () => {
+  it("serves many requests on one connection", async () => {
+    const emulator = await start();
+    const agent = new Agent({ connections: 1 });
+    let connections = 0;
+    agent.on("connect", () => connections++);
+    const headers = { authorization: `Bearer ${emulator.apiKey}`, "service-version": "2" };
+    for (let index = 0; index < 5; index++) {
+      const reply = await request(`${emulator.baseUrl}/endpoints`, { dispatcher: agent, headers });
+      await reply.body.dump();
+      expect(reply.statusCode).toBe(200);
+    }
+    expect(connections).toBe(1);
+    await agent.close();
+  });
+
+  it("survives a client that leaves in the middle of its body, and one that does not speak HTTP", async () => {
+    const emulator = await start();
+    const leaving = httpRequest(`${emulator.baseUrl}/endpoints`, {
+      method: "POST",
+      headers: { "content-length": "100" },
+    });
+    leaving.on("error", () => {});
+    leaving.write("{");
+    await expect.poll(() => emulator.requests.length).toBe(1);
+    leaving.destroy();
+    const raw = connect(Number(new URL(emulator.baseUrl).port), "127.0.0.1");
+    raw.on("error", () => {});
+    raw.write("nonsense\r\n\r\n");
+    await once(raw, "close");
+    expect((await call(emulator, "GET", "/endpoints")).status).toBe(200);
+    expect(emulator.endpoints).toEqual([]);
+  });
+
+  it("gives its port free when it closes, though one client waits and another is still sending", async () => {
+    const emulator = await start();
+    emulator.intercept(({ method }) => method === "GET", { status: 200, delayMs: 60_000 });
+    const failed = expect(call(emulator, "GET", "/endpoints")).rejects.toThrow();
+    const headers = { "content-length": "100" };
+    const sending = httpRequest(`${emulator.baseUrl}/endpoints`, { method: "POST", headers });
+    sending.on("error", () => {});
+    sending.write("{");
+    await expect.poll(() => emulator.requests.length).toBe(2);
+    await emulator.close();
+    await failed;
+    const again = await start({ port: Number(new URL(emulator.baseUrl).port) });
+    expect(again.baseUrl).toBe(emulator.baseUrl);
+    await emulator.close();
+  });
+
+  it("does not start on a port that is taken", async () => {
+    const emulator = await start();
+    await expect(start({ port: Number(new URL(emulator.baseUrl).port) })).rejects.toMatchObject({
+      code: "EADDRINUSE",
+    });
+  });
+});
