@@ -55,9 +55,7 @@ export const inputFields = {
     .optional(),
 
   /** A text for people, at most 255 characters. Taken out of the program, it is cleared on the service. Default: none. */
-  description: text
-    .check((context) => refuse(context, tooLong("a description", context.value, MAX_DESCRIPTION)))
-    .optional(),
+  description: text.check((context) => refuse(context, tooLong(context.value, MAX_DESCRIPTION))).optional(),
 
   /**
    * Data of your own, an object or text, at most 4,096 characters as compact JSON. Text that holds a JSON object or
@@ -67,7 +65,7 @@ export const inputFields = {
     .transform(
       (metadata, context) => asData(metadata, metadataFromText, context) as JsonObject | unknown[] | string,
     )
-    .check((context) => refuse(context, tooLong("metadata", wireText(context.value), MAX_METADATA)))
+    .check((context) => refuse(context, tooLong(wireText(context.value), MAX_METADATA)))
     .optional(),
 
   /**
@@ -247,9 +245,9 @@ function asData(value: object | string, parse: (text: string) => Parsed, context
   return "data" in parsed ? parsed.data : z.NEVER;
 }
 
-function tooLong(what: string, value: string, most: number): string | undefined {
+function tooLong(value: string, most: number): string | undefined {
   const length = [...value].length;
-  return length > most ? `${what} holds at most ${most} characters; this one has ${length}` : undefined;
+  return length > most ? `holds at most ${most} characters; this one has ${length}` : undefined;
 }
 
 function repeated(names: string[]): string | undefined {

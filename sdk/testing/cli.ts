@@ -74,6 +74,8 @@ export class CliStack implements Stack {
       PULUMI_HOME: join(folder, "home"),
       PULUMI_CONFIG_PASSPHRASE: "only for tests",
       PULUMI_SKIP_UPDATE_CHECK: "true",
+      // The event log is a hidden option, which the Automation API also sets this for.
+      PULUMI_DEBUG_COMMANDS: "true",
       PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
       NO_COLOR: "1",
     };
@@ -82,7 +84,7 @@ export class CliStack implements Stack {
   static async create(options: StackOptions): Promise<CliStack> {
     const stack = new CliStack(options, await mkdtemp(join(tmpdir(), "pulumi-endpoints-")));
     await stack.pulumi(["stack", "init", stack.stackName]);
-    for (const [key, value] of Object.entries(options.config ?? {})) await stack.setConfig(key, value);
+    await stack.setAll(options.config ?? {});
     return stack;
   }
 
@@ -114,16 +116,15 @@ export class CliStack implements Stack {
     await this.pulumi(["stack", "import"], JSON.stringify({ ...state, deployment }));
   }
 
-  async setConfig(key: string, value: ConfigValue): Promise<void> {
-    const secret = typeof value !== "string";
-    await this.pulumi([
-      "config",
-      "set",
-      secret ? "--secret" : "--plaintext",
-      key,
-      "--",
-      secret ? value.secret : value,
-    ]);
+  setConfig(key: string, value: ConfigValue): Promise<void> {
+    return this.setAll({ [key]: value });
+  }
+
+  private async setAll(config: Record<string, ConfigValue>): Promise<void> {
+    const settings = Object.entries(config).flatMap(([key, value]) =>
+      typeof value === "string" ? ["--plaintext", `${key}=${value}`] : ["--secret", `${key}=${value.secret}`],
+    );
+    if (settings.length > 0) await this.pulumi(["config", "set-all", ...settings]);
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe } from "vitest";
+import { afterEach, describe, expect } from "vitest";
 import {
   findPulumiCli,
   RunFailed,
@@ -9,6 +9,7 @@ import {
   TestStack,
   type TestStackOptions,
 } from "../../sdk/testing";
+import { normalize } from "./normalize";
 
 /*
  * The end-to-end cases are written once and run on both drivers. A case that could not run, because there is no CLI
@@ -20,24 +21,45 @@ const cli = await findPulumiCli();
 const root = join(import.meta.dirname, "..", ".programs");
 
 export type Start = (program: string, options?: Partial<TestStackOptions>) => Promise<TestStack>;
-export type Drive = (start: Start) => void;
-
-const opened: { stack: TestStack; folder: string }[] = [];
-
-/** Runs the cases of `cases` on the kit's engine and, where it is there, on the real CLI. */
-export function onBothDrivers(subject: string, cases: (start: Start, driver: Stack["driver"]) => void): void {
-  describe(`${subject}, on the kit's engine`, () => cases(starter("kit"), "kit"));
-  describe.skipIf(!cli)(`${subject}, on the Pulumi CLI`, () => cases(starter("cli"), "cli"));
+interface Opened {
+  stack: TestStack;
+  folder: string;
+  program: string;
 }
 
-afterEach(async () => {
-  for (const { stack, folder } of opened.splice(0)) {
-    await stack.close();
-    rmSync(folder, { recursive: true, force: true });
+const opened: Opened[] = [];
+
+/** The states that the kit's engine ended with, by case; the real engine has to end with the same. */
+const kitStates = new Map<string, unknown>();
+
+/** Runs the cases on the kit's engine and, where it is there, on the real CLI, and compares the states they end with. */
+export function onBothDrivers(subject: string, cases: (start: Start, driver: Stack["driver"]) => void): void {
+  describe(subject, () => {
+    describe("on the kit's engine", () => cases(starter("kit"), "kit"));
+    describe.skipIf(!cli)("on the Pulumi CLI", () => cases(starter("cli"), "cli"));
+  });
+}
+
+afterEach(async (context) => {
+  const ended = opened.splice(0);
+  try {
+    if (context.task.result?.state === "fail") return;
+    for (const [index, { stack }] of ended.entries()) {
+      const name = `${context.task.file.name} ${context.task.name} ${index}`;
+      const state = normalize(await stack.exportState());
+      if (stack.driver === "kit") kitStates.set(name, state);
+      else if (kitStates.has(name))
+        expect(state, "the state that the kit's engine ends with").toEqual(kitStates.get(name));
+    }
+  } finally {
+    for (const { stack, folder } of ended) {
+      await stack.close();
+      rmSync(folder, { recursive: true, force: true });
+    }
   }
 });
 
-/** Starts a stack whose program is this text. `write` in the result's place changes it for the next run. */
+/** Starts a stack whose program is this text. */
 function starter(driver: Stack["driver"]): Start {
   return async (program, options = {}) => {
     mkdirSync(root, { recursive: true });
@@ -49,7 +71,7 @@ function starter(driver: Stack["driver"]): Start {
     writeFileSync(join(folder, "package.json"), '{"name": "case", "main": "index.js"}\n');
     writeProgram(folder, program);
     const stack = await TestStack.create({ program: folder, driver, ...options });
-    opened.push({ stack, folder });
+    opened.push({ stack, folder, program });
     return stack;
   };
 }

@@ -1,0 +1,162 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { canonicalJson } from "../../provider/document";
+import {
+  Emulator,
+  findPulumiCli,
+  type RecordedRequest,
+  RunFailed,
+  type RunResult,
+  TestStack,
+} from "../testing";
+
+/** From `dist/sdk/commands` to the repository's example. */
+const PROGRAM = join(__dirname, "../../../examples/quickstart");
+
+interface Row {
+  step: string;
+  happened: string;
+  requests: string;
+}
+
+/**
+ * `npm run demo`: one program through its whole life on the emulated service. Every step is checked; the first one
+ * that is not as it has to be ends the demo with the exit code 1.
+ */
+export async function demoCommand(): Promise<number> {
+  if (!existsSync(PROGRAM)) {
+    process.stderr.write("pulumi-endpoints: the demo runs examples/quickstart, so it needs the repository\n");
+    return 2;
+  }
+  const emulator = await Emulator.start();
+  const driver = (await findPulumiCli()) ? "cli" : "kit";
+  print(
+    driver === "cli"
+      ? "Running examples/quickstart with the Pulumi CLI on the PATH, its state in a temporary folder."
+      : "Running examples/quickstart with the test kit's engine, since no Pulumi CLI is on the PATH.",
+  );
+  print(`The service is an emulator at ${emulator.baseUrl}.`);
+  try {
+    const stack = await TestStack.create({ program: PROGRAM, stackName: "demo", driver, emulator });
+    try {
+      table(await play(stack, emulator));
+      return 0;
+    } finally {
+      await stack.close();
+    }
+  } catch (error) {
+    if (error instanceof RunFailed) print(error.result.text);
+    process.stderr.write(`\nThe demo failed: ${error instanceof Error ? error.message : String(error)}\n`);
+    return 1;
+  } finally {
+    await emulator.close();
+  }
+}
+
+async function play(stack: TestStack, emulator: Emulator): Promise<Row[]> {
+  const rows: Row[] = [];
+  const step = async (title: string, run: () => Promise<RunResult>, check: (result: RunResult) => string) => {
+    print(`\n── ${title} ${"─".repeat(Math.max(0, 74 - title.length))}`);
+    const result = await run();
+    print(result.text.trim());
+    rows.push({ step: title, happened: check(result), requests: summary(result.requests) });
+  };
+  const live = () => emulator.endpoints[0];
+
+  await step(
+    "preview",
+    () => stack.preview(),
+    (result) => {
+      must(
+        result.steps[0]?.op === "create" && result.requests.length === 0,
+        "the preview shows a create, without a request",
+      );
+      return "would create 1 endpoint";
+    },
+  );
+  await step(
+    "up",
+    () => stack.up(),
+    (result) => {
+      must(
+        live() !== undefined && result.outputs["endpointId"] === live()?.id,
+        "the endpoint is on the service",
+      );
+      return `created ${String(result.outputs["url"])}`;
+    },
+  );
+
+  const by = "edited by hand";
+  emulator.edit(live()?.id ?? "", { description: by });
+  print(`\n(somebody edits the endpoint on the service: description = ${JSON.stringify(by)})`);
+  await step(
+    "refresh",
+    () => stack.refresh(),
+    (result) => {
+      const drifted = result.steps.flatMap((one) => one.diff);
+      must(drifted.join() === "~description", `exactly the description has drifted, not ${drifted.join()}`);
+      return "saw that description drifted";
+    },
+  );
+  await step(
+    "up again",
+    () => stack.up(),
+    (result) => {
+      must(live()?.description === "front door", "the description is as the program has it");
+      must(result.steps[0]?.diff.join() === "~description", "the repair shows exactly the description");
+      return "put description back";
+    },
+  );
+
+  await stack.setConfig("quickstart:greeting", "hello again");
+  print('\n(the program changes its policy: greeting = "hello again")');
+  await step(
+    "up, new policy",
+    () => stack.up(),
+    (result) => {
+      must(result.steps[0]?.diff.join() === "~trafficPolicy", "the update shows exactly the policy");
+      must(live()?.traffic_policy?.includes("hello again") === true, "the new policy is on the service");
+      return "changed trafficPolicy in place";
+    },
+  );
+  await step(
+    "preview, nothing new",
+    () => stack.preview({ expectNoChanges: true }),
+    (result) => {
+      must(canonicalJson(result.changes) === canonicalJson({ same: 2 }), "nothing would change");
+      return "nothing to do";
+    },
+  );
+  await step(
+    "destroy",
+    () => stack.destroy(),
+    () => {
+      must(emulator.endpoints.length === 0, "nothing is left on the service");
+      return "deleted 1 endpoint, nothing is left";
+    },
+  );
+  return rows;
+}
+
+function table(rows: Row[]): void {
+  const width = (key: keyof Row) => Math.max(...rows.map((row) => row[key].length));
+  print("\nWhat happened, and what each step asked of the service:\n");
+  for (const row of rows)
+    print(`  ${row.step.padEnd(width("step"))}  ${row.happened.padEnd(width("happened"))}  ${row.requests}`);
+  print("\nNext: README.md, or examples/ for more programs.");
+}
+
+/** Requests by method, as `1 POST, 2 GET`. */
+function summary(requests: RecordedRequest[]): string {
+  const counts = new Map<string, number>();
+  for (const { method } of requests) counts.set(method, (counts.get(method) ?? 0) + 1);
+  return [...counts].map(([method, count]) => `${count} ${method}`).join(", ") || "no request";
+}
+
+function must(holds: boolean, what: string): void {
+  if (!holds) throw new Error(`it should be that ${what}`);
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

@@ -1,0 +1,157 @@
+import { expect, test } from "vitest";
+import { edit, errors, failure, methods, onBothDrivers } from "./setup";
+
+const CANARY = "CANARY-77ab";
+
+onBothDrivers("mistakes in a program", (start) => {
+  test("are all shown by one preview, those of every resource, and no request is made", async () => {
+    const stack = await start(`
+const url = (n) => "https://" + n + ".example.com";
+new CloudEndpoint("a", { url: "nonsense", metadata: 7 });
+new CloudEndpoint("b", { url: "ftp://b.example.com", bindings: ["public", "public"] });
+new CloudEndpoint("c", { url: url("c") + "/path", description: "x".repeat(300) });
+new CloudEndpoint("d", { url: "https://user:${CANARY}@d.example.com", trafficPolicy: '{"a": ' });
+new CloudEndpoint("e", { url: "tcp://e.example.com" });
+new CloudEndpoint("f", {});
+new CloudEndpoint("g", { url: url("same") });
+new CloudEndpoint("h", { url: "HTTPS://SAME.example.com:443/" });`);
+    const { text, requests, diagnostics } = await failure(stack.preview());
+    for (const reason of [
+      /a: url is not a URL/,
+      /a: metadata must be an object or text, not a number/,
+      /b: url has the scheme ftp/,
+      /b: bindings names "public" twice/,
+      /c: url has a path/,
+      /c: description holds at most 255/,
+      /d: url holds credentials/,
+      /d: trafficPolicy is not valid JSON/,
+      /e: url has no port; tcp needs one/,
+      /f: url is missing/,
+      /h: https:\/\/same\.example\.com is also the url of g/,
+    ]) {
+      expect(diagnostics.map(({ message }) => message)).toContainEqual(expect.stringMatching(reason));
+    }
+    expect(text).not.toContain(CANARY);
+    expect(requests).toEqual([]);
+  });
+
+  test("in a secret policy are told without a word of it", async () => {
+    const stack = await start(`
+new CloudEndpoint("shop", { url: "https://shop.example.com", trafficPolicy: pulumi.secret('{"key": "${CANARY}" oops}') });`);
+    const { text, diagnostics } = await failure(stack.preview());
+    expect(text).toMatch(/trafficPolicy is not valid JSON \(line 1, column \d+\)/);
+    expect(text + JSON.stringify(diagnostics)).not.toContain(CANARY);
+  });
+
+  test("that take a policy out are found at the preview", async () => {
+    const stack = await start(
+      `new CloudEndpoint("shop", { url: "https://shop.example.com", trafficPolicy: {} });`,
+    );
+    await stack.up();
+    edit(stack, `new CloudEndpoint("shop", { url: "https://shop.example.com" });`);
+    await expect(stack.preview()).rejects.toThrow(/trafficPolicy cannot be taken out/);
+  });
+
+  test("that stop it half-way keep what was done, and the next run goes on from there", async () => {
+    const program = (second: string) => `
+const first = new CloudEndpoint("first", { url: "https://first.example.com" });
+new CloudEndpoint("second", { url: "https://second.example.com", ${second} }, { dependsOn: [first] });`;
+    const stack = await start(program(""));
+    stack.emulator.seed({ type: "cloud", url: "https://second.example.com", id: "ep_theirs" });
+    const { requests } = await failure(stack.up());
+    expect(requests.map(({ method, status }) => [method, status])).toEqual([
+      ["POST", 201],
+      ["POST", 409],
+    ]);
+    edit(stack, program("adopt: true"));
+    const up = await stack.up();
+    expect(methods(up).filter((method) => method !== "GET")).toEqual([]);
+    expect(stack.emulator.endpoints).toHaveLength(2);
+  });
+
+  test("thrown by the program itself lose nothing that was made before", async () => {
+    const good = `new CloudEndpoint("first", { url: "https://first.example.com" });`;
+    const stack = await start(good);
+    await stack.up();
+    edit(stack, 'throw new pulumi.RunError("not today");');
+    await expect(stack.up()).rejects.toThrow(/not today/);
+    expect(stack.emulator.endpoints).toHaveLength(1);
+    edit(stack, good);
+    await stack.up({ expectNoChanges: true });
+  });
+});
+
+onBothDrivers("an unfinished create", (start) => {
+  const program = `new CloudEndpoint("shop", { url: "https://shop.example.com" });`;
+  const unfinished = async () => {
+    const stack = await start(program);
+    const { id } = stack.emulator.seed({ type: "cloud", url: "https://shop.example.com" });
+    stack.emulator.intercept(({ method }) => method === "POST", { status: 201, body: { id, port: "high" } });
+    const result = await failure(stack.up());
+    expect(errors(result).join()).toMatch(/was created, but its description could not be read/);
+    return { stack, id };
+  };
+
+  test("is known to the state, and can be destroyed", async () => {
+    const { stack } = await unfinished();
+    await stack.destroy();
+    expect(stack.emulator.endpoints).toEqual([]);
+  });
+
+  test("is healed by the next up, without another create", async () => {
+    const { stack } = await unfinished();
+    expect(methods(await stack.up())).toEqual(["GET"]);
+    await stack.refresh({ expectNoChanges: true });
+  });
+});
+
+onBothDrivers("the account", (start) => {
+  const program = `new CloudEndpoint("shop", { url: "https://shop.example.com" });`;
+
+  test("is told by one line with the next step where it cannot be used", async () => {
+    for (const [config, env, message] of [
+      [
+        { "endpoints:apiKey": { secret: CANARY } },
+        {},
+        /403.*API key was refused.*ENDPOINTS_API_KEY.*endpoints:apiKey/,
+      ],
+      [
+        { "endpoints:apiKey": "" },
+        {},
+        /no API key: set ENDPOINTS_API_KEY in the environment.*config set --secret endpoints:apiKey/,
+      ],
+      [
+        { "endpoints:baseUrl": "http://127.0.0.1:9", "endpoints:retryForSeconds": "0.1" },
+        {},
+        /no answer \(ECONNREFUSED.*endpoints:baseUrl or ENDPOINTS_BASE_URL/,
+      ],
+      [{ "endpoints:baseUrl": "127.0.0.1:9" }, {}, /base URL has no scheme.*ENDPOINTS_BASE_URL/],
+    ] as const) {
+      const stack = await start(program, { config, env });
+      const result = await failure(stack.up());
+      const lines = errors(result).filter((error) => message.test(error));
+      expect(lines).toHaveLength(1);
+      expect(lines[0]).not.toMatch(/\n\s+at /);
+      expect(result.text).not.toContain(CANARY);
+      expect(result.text).not.toMatch(/\n\s+at .*\(/);
+    }
+  });
+
+  test("is told by one line where something else answers in the service's place", async () => {
+    const stack = await start(program);
+    stack.emulator.intercept(() => true, {
+      status: 201,
+      headers: { "content-type": "text/html" },
+      body: "<html>",
+    });
+    const result = await failure(stack.up());
+    expect(errors(result).join()).toMatch(/the reply is not JSON.*endpoints:baseUrl/);
+  });
+
+  test("is chosen by the stack's configuration, not by what is left in the shell", async () => {
+    const stack = await start(program, {
+      env: { ENDPOINTS_API_KEY: "of-another-account", ENDPOINTS_BASE_URL: "http://127.0.0.1:9" },
+    });
+    expect(methods(await stack.up())).toEqual(["POST"]);
+  });
+});

@@ -1,0 +1,33 @@
+import type { ExportedResource, ExportedState } from "../../sdk/testing";
+
+/** What differs from run to run, though nothing is different: times, places in source files, what a host gave. */
+const VOLATILE = ["created", "modified", "sourcePosition", "stackTrace"];
+
+const MASKS: [RegExp, string][] = [
+  [/http:\/\/127\.0\.0\.1:\d+/g, "http://service"],
+  [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "a time"],
+  [/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "a uuid"],
+];
+
+/** A state in the form in which that of two drivers can be compared: ids by order of appearance, no times. */
+export function normalize(state: ExportedState): unknown {
+  const resources = [...(state.deployment.resources ?? [])]
+    .map(({ ...resource }: ExportedResource) => {
+      for (const key of VOLATILE) delete resource[key];
+      return resource;
+    })
+    .sort((a, b) => key(a).localeCompare(key(b)));
+  let text = JSON.stringify({ resources, pending: state.deployment.pending_operations ?? [] });
+
+  // The engine's own sentinel for secrets looks like a uuid, and must stay.
+  const sentinel = "4dabf18193072939515e22adb298388d";
+  const ids = new Map<string, string>();
+  text = text.replaceAll(sentinel, "a-sentinel").replace(/\b(ep|rd)_\w+/g, (id) => {
+    if (!ids.has(id)) ids.set(id, `id-${ids.size + 1}`);
+    return ids.get(id) ?? id;
+  });
+  for (const [pattern, mask] of MASKS) text = text.replace(pattern, mask);
+  return JSON.parse(text);
+}
+
+const key = (resource: ExportedResource) => `${resource.urn} ${resource["delete"] === true}`;
