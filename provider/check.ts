@@ -5,6 +5,12 @@ import { type CloudEndpointInputs, inputFields, type JsonObject } from "./schema
 export const PROVIDER_KEY = "__provider";
 
 /**
+ * Under which the resource's class hands over what it found wrong between the resources of a program, which no check of
+ * one of them can see. It is never stored.
+ */
+export const PROBLEM_KEY = "__problem";
+
+/**
  * One thing wrong with the inputs. Where `property` is a top-level input the engine prints its value beside the
  * reason, so whatever may hold a secret is named by a path (`trafficPolicy.line 3`) instead.
  */
@@ -33,7 +39,9 @@ export function checkInputs(news: JsonObject, olds: JsonObject = {}): Checked {
 
   for (const [name, value] of Object.entries(news)) {
     if (name === PROVIDER_KEY || value === undefined || value === null) continue;
-    if (!isInput(name)) {
+    if (name === PROBLEM_KEY) {
+      if (!hasUnknown(value)) failures.push({ property: "", reason: String(value) });
+    } else if (!isInput(name)) {
       failures.push(unknownInput(name));
     } else if (hasUnknown(value)) {
       inputs[name] = value;

@@ -7,6 +7,7 @@ import { refusals } from "./refusals";
 import type { CloudEndpointInputs, JsonObject } from "./schema";
 import { isDescribed, notesOf, outputsOf, refreshed, unfinishedOutputs, wireChange } from "./state";
 import { normalizeUrl } from "./url";
+import { UserError } from "./userError";
 
 /** What the provider needs around it: the service, and a place for words that are neither result nor error. */
 export interface Surroundings {
@@ -24,7 +25,7 @@ export interface Decision {
 }
 
 /** A create that reached the service, and whose reply told the id but not the rest. Pulumi keeps it as unfinished. */
-export class UnfinishedCreate extends Error {
+export class UnfinishedCreate extends UserError {
   override readonly name = "UnfinishedCreate";
   readonly reasons: string[];
   constructor(
@@ -50,14 +51,20 @@ export class CloudEndpoints {
     const checked = checkInputs(news, olds);
     if (checked.failures.length > 0) return checked;
 
-    // A missing key or base URL is found at the preview, before anything is half done.
-    const api = this.around.api();
-    const inputs = checkedInputs(checked.inputs);
-    const isNew = Object.keys(olds).length === 0;
-    if (isNew && inputs.adopt && !hasUnknown([inputs.adopt, inputs.url])) {
-      await failing(`look for ${inputs.url}`, () => this.announceAdoption(api, inputs));
+    try {
+      // A missing key or base URL is found at the preview, before anything is half done.
+      const api = this.around.api();
+      const inputs = checkedInputs(checked.inputs);
+      const isNew = Object.keys(olds).length === 0;
+      if (isNew && inputs.adopt && !hasUnknown([inputs.adopt, inputs.url])) {
+        await failing(`look for ${inputs.url}`, () => this.announceAdoption(api, inputs));
+      }
+      return checked;
+    } catch (error) {
+      // As a failure of the check it is printed once; an error would be printed by the engine and by the host.
+      if (!(error instanceof UserError)) throw error;
+      return { ...checked, failures: [{ property: "", reason: error.message }] };
     }
-    return checked;
   }
 
   /** Compares what the program wants with what was last seen. Makes no request. */

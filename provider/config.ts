@@ -1,3 +1,5 @@
+import { UserError } from "./userError";
+
 /** Where the settings come from: the stack's configuration (`endpoints:…`), then the environment (`ENDPOINTS_…`). */
 export interface Settings {
   apiKey: string;
@@ -14,7 +16,7 @@ export interface Settings {
 }
 
 /** A setting that is missing or cannot be used. The message names both of its names, and never its value. */
-export class ConfigError extends Error {
+export class ConfigError extends UserError {
   override readonly name = "ConfigError";
   constructor(
     readonly setting: string,

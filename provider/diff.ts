@@ -14,11 +14,12 @@ export const managedInputs = [
 export type ManagedInput = (typeof managedInputs)[number];
 
 /** Inputs that the service keeps as they are when they are not given. The others are cleared. */
-const LEFT_TO_THE_SERVICE: readonly string[] = ["trafficPolicy", "bindings", "poolingEnabled"];
+const leftToTheService = ["trafficPolicy", "bindings", "poolingEnabled"] as const;
 
 /**
- * Where the state notes which optional inputs were given: a refresh is told the outputs alone, and must know which
- * of them are the program's. The two underscores keep it out of what Pulumi shows.
+ * Where the state notes which of those inputs were given: a refresh is told the outputs alone, and must know which of
+ * them are the program's. (Of the others it need not know: what is there and was not given is a difference anyway.)
+ * The two underscores keep it out of what Pulumi shows.
  */
 export const GIVEN_KEY = "__given";
 
@@ -43,9 +44,9 @@ export function difference(olds: JsonObject, news: CloudEndpointInputs): Differe
   };
 }
 
-/** The optional inputs that were given, for the state's note. */
+/** Those of the inputs left to the service that were given, for the state's note. */
 export function givenInputs(news: CloudEndpointInputs): ManagedInput[] {
-  return managedInputs.filter((name) => name !== "url" && news[name] !== undefined);
+  return leftToTheService.filter((name) => news[name] !== undefined);
 }
 
 /** Lists with the same members in any order. */
@@ -54,8 +55,13 @@ export function sameSet(a: unknown, b: unknown): boolean {
   return sameData([...a].sort(), [...b].sort());
 }
 
+/** Whether the service decides about an input that is not given. */
+export function isLeftToTheService(name: ManagedInput): boolean {
+  return leftToTheService.some((left) => left === name);
+}
+
 function satisfied(name: ManagedInput, live: unknown, wanted: unknown): boolean {
-  if (wanted === undefined) return LEFT_TO_THE_SERVICE.includes(name) || live === undefined || live === "";
+  if (wanted === undefined) return isLeftToTheService(name) || live === undefined || live === "";
   if (hasUnknown(wanted)) return false;
   if (name === "bindings") return sameSet(live, wanted);
   return live !== undefined && sameData(live, wanted);

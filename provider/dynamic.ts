@@ -1,10 +1,9 @@
 import { EndpointsApi } from "./api/endpoints";
-import { EndpointsError } from "./api/errors";
 import { HttpClient } from "./api/http";
-import { CloudEndpoints, UnfinishedCreate } from "./cloudEndpoint";
-import { ConfigError, type ConfigReader, readSettings } from "./config";
-import { RefusedError } from "./refusals";
+import { CloudEndpoints } from "./cloudEndpoint";
+import { type ConfigReader, readSettings } from "./config";
 import type { JsonObject } from "./schema";
+import { UserError } from "./userError";
 
 /** What Pulumi hands to a dynamic provider's `configure`: the whole stack configuration, secrets in plain. */
 export interface ConfigureRequest {
@@ -43,13 +42,7 @@ async function plainly<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (isForPeople(error)) error.stack = "";
+    if (error instanceof UserError) error.stack = "";
     throw error;
   }
-}
-
-function isForPeople(error: unknown): error is Error {
-  return [EndpointsError, ConfigError, RefusedError, UnfinishedCreate].some(
-    (known) => error instanceof known,
-  );
 }

@@ -1,5 +1,7 @@
-/** Something that the provider will not do, because it would harm what it must not; with the way on. One line. */
-export class RefusedError extends Error {
+import { UserError } from "./userError";
+
+/** Something that the provider will not do, because it would harm what it must not; with the way on. */
+export class RefusedError extends UserError {
   override readonly name = "RefusedError";
 }
 

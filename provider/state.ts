@@ -1,6 +1,13 @@
 import type { LiveEndpoint } from "./api/endpoints";
 import { PROVIDER_KEY } from "./check";
-import { GIVEN_KEY, givenInputs, type ManagedInput, managedInputs, sameSet } from "./diff";
+import {
+  GIVEN_KEY,
+  givenInputs,
+  isLeftToTheService,
+  type ManagedInput,
+  managedInputs,
+  sameSet,
+} from "./diff";
 import { metadataFromText, policyFromText, wireText } from "./document";
 import { type CloudEndpointInputs, endpointFields, type JsonObject, type WireChange } from "./schema";
 import { normalizeUrl } from "./url";
@@ -21,8 +28,7 @@ export function refreshed(live: LiveEndpoint, stored: JsonObject): { props: Json
   const given: unknown[] = Array.isArray(stored[GIVEN_KEY]) ? stored[GIVEN_KEY] : [];
 
   // The service's choice is no input; but a description or metadata that nobody gave will be cleared, so it is shown.
-  const isInput = (name: ManagedInput) =>
-    name === "url" || name === "description" || name === "metadata" || given.includes(name);
+  const isInput = (name: ManagedInput) => !isLeftToTheService(name) || given.includes(name);
   const inputs = pick(fields, managedInputs.filter(isInput));
   const adopt = pick(stored, ["adopt"]);
   return { props: { ...fields, ...adopt, [GIVEN_KEY]: given }, inputs: { ...inputs, ...adopt } };

@@ -1,13 +1,12 @@
 import * as pulumi from "@pulumi/pulumi";
-import { PROVIDER_KEY } from "../provider/check";
-import { hasUnknown } from "../provider/document";
+import { PROBLEM_KEY, PROVIDER_KEY } from "../provider/check";
 import {
   type CloudEndpointInputs,
   type CloudEndpointWritten,
   type Endpoint,
   endpointFields,
 } from "../provider/schema";
-import { checkHere } from "./preflight";
+import { problemAmongResources, reportProblems } from "./preflight";
 
 /** The type under which states hold these resources. The engine runs its `__provider` string in a Node process. */
 const TYPE = "pulumi-nodejs:dynamic/endpoints:CloudEndpoint";
@@ -77,14 +76,15 @@ export class CloudEndpoint extends pulumi.CustomResource {
   /**
    * @param name The resource's name in the program, unique among its type.
    * @param args What the endpoint is to be; see each input.
-   * @throws Error where the provider cannot be found from the program's folder; ResourceError where the options
-   * contradict each other.
+   * @throws RunError where the provider cannot be found from the program's folder.
    */
   constructor(name: string, args: CloudEndpointArgs, options?: pulumi.CustomResourceOptions);
   /** @internal Reads an existing endpoint: `CloudEndpoint.get`. */
   constructor(name: string, args: CloudEndpointArgs | undefined, options?: pulumi.CustomResourceOptions);
   constructor(name: string, args: CloudEndpointArgs | undefined, options?: pulumi.CustomResourceOptions) {
     assertResolvable();
+    const problem = args && problemAmongResources(name, args, options);
+    const told = args && reportProblems(name, { ...args, [PROBLEM_KEY]: problem });
     const outputs = Object.keys(endpointFields).filter((field) => field !== "id");
     super(
       TYPE,
@@ -92,14 +92,23 @@ export class CloudEndpoint extends pulumi.CustomResource {
       {
         ...Object.fromEntries(outputs.map((field) => [field, undefined])),
         ...args,
-        [PROVIDER_KEY]: PROVIDER,
+        ...(args?.trafficPolicy !== undefined && { trafficPolicy: wholeSecret(args.trafficPolicy) }),
+        ...(args?.metadata !== undefined && { metadata: wholeSecret(args.metadata) }),
+        [PROBLEM_KEY]: problem,
+        [PROVIDER_KEY]: Promise.resolve(told).then(() => PROVIDER),
       },
       pulumi.mergeOptions({ deleteBeforeReplace: true }, options),
     );
-    if (options?.id !== undefined) return;
-    refuseUnsafeAdoption(this, args, options);
-    checkHere(this, name, { ...args });
   }
+}
+
+/**
+ * A document with a secret in it is secret as a whole. The engine marks values by their path, so the secret of a policy
+ * that somebody rearranged by hand would come back from a refresh unmarked. Without a secret the document stays as it
+ * is, unknown parts in their places, so that the preview shows what is known.
+ */
+async function wholeSecret(document: pulumi.Input<object | string>): Promise<pulumi.Input<object | string>> {
+  return (await pulumi.isSecret(pulumi.output(document))) ? pulumi.secret(document) : document;
 }
 
 /**
@@ -115,19 +124,4 @@ function assertResolvable(): void {
       `pulumi-endpoints cannot be found from ${from}, where Pulumi's provider process looks for it. Make it a direct dependency of the program: npm install pulumi-endpoints`,
     );
   }
-}
-
-/** With the new endpoint "created" first, adoption would take the old one over, and its deletion then remove it. */
-function refuseUnsafeAdoption(
-  resource: CloudEndpoint,
-  args: CloudEndpointArgs | undefined,
-  options: pulumi.CustomResourceOptions | undefined,
-): void {
-  if (options?.deleteBeforeReplace !== false || args?.adopt === undefined) return;
-  pulumi.output(args.adopt).apply((adopt) => {
-    if (adopt === false || hasUnknown(adopt)) return;
-    const reason =
-      "adopt together with deleteBeforeReplace: false could delete the endpoint that it took over; take one of them out";
-    pulumi.log.error(reason, resource);
-  });
 }

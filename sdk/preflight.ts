@@ -1,15 +1,16 @@
 import * as pulumi from "@pulumi/pulumi";
-import { checkInputs } from "../provider/check";
+import { checkInputs, PROBLEM_KEY } from "../provider/check";
 import type { JsonObject } from "../provider/schema";
 import { normalizeUrl } from "../provider/url";
+import type { CloudEndpointArgs } from "./cloudEndpoint";
 
 /*
- * The engine stops at the first resource whose check fails. So that one preview shows the mistakes of all, each
- * constructor looks at the values that are known and reports what it finds itself.
+ * What a constructor can see before the engine does. The engine stops at the first resource whose check fails, so each
+ * resource reports its own mistakes here; and no check sees more than one resource, so what two of them do to each
+ * other is found here and handed to the check.
  */
 
 interface Claim {
-  resource: pulumi.Resource;
   name: string;
   pooled: boolean;
 }
@@ -17,36 +18,62 @@ interface Claim {
 /** The URLs of one run of a program, by that run's connection to the engine; several runs can share a process. */
 const claims = new WeakMap<object, Map<string, Claim>>();
 
-/** Reports every mistake in those inputs whose values are known, and a URL that another resource of the program has. */
-export function checkHere(resource: pulumi.Resource, name: string, args: JsonObject): void {
-  const report = (reason: string) => void pulumi.log.error(`${name}: ${reason}`, resource);
+/**
+ * Reports every mistake in those inputs whose values are known. Resolves when the engine has been told: a resource that
+ * is registered before that could fail, and end the program, while the mistakes of the others are still on their way.
+ */
+export async function reportProblems(name: string, args: JsonObject): Promise<void> {
+  const told: Promise<void>[] = [];
+  const report = (news: JsonObject, about: (property: string) => boolean) => {
+    for (const { property, reason } of checkInputs(news).failures) {
+      // Not as the resource's own message: that would wait for its registration, which is what is going to fail.
+      if (about(property)) told.push(pulumi.log.error(`${name}: ${reason}`));
+    }
+  };
 
   // Each input by itself, since one that is unknown would hold back what can be said of the others.
   for (const [input, value] of Object.entries(args)) {
     if (value === undefined) continue;
-    pulumi.output(value).apply((known) => {
-      const isMissingUrl = (property: string) => property === "url" && input !== "url";
-      const { failures } = checkInputs({ [input]: known });
-      for (const failure of failures) if (!isMissingUrl(failure.property)) report(failure.reason);
-    });
+    const property = input === PROBLEM_KEY ? "" : input;
+    pulumi
+      .output(value)
+      .apply((known) => report({ [input]: known }, (failed) => failed.split(".")[0] === property));
   }
-  if (args["url"] === undefined) for (const failure of checkInputs({}).failures) report(failure.reason);
+  if (args["url"] === undefined) report({}, () => true);
 
-  pulumi.output([args["url"], args["poolingEnabled"]]).apply(([url, pooling]) => {
-    const normal = typeof url === "string" ? normalizeUrl(url) : undefined;
-    if (normal !== undefined) claim(normal, { resource, name, pooled: pooling === true }, report);
+  // Values that are known at once have been looked at when the event loop comes round.
+  await new Promise((resolve) => setImmediate(resolve));
+  await Promise.all(told);
+}
+
+/**
+ * What is wrong with this resource beside the others of the program, for its check to fail with; undefined where
+ * nothing is, and unknown as long as the URL is.
+ */
+export function problemAmongResources(
+  name: string,
+  args: CloudEndpointArgs,
+  options: pulumi.CustomResourceOptions | undefined,
+): pulumi.Output<string | undefined> {
+  const { url, poolingEnabled, adopt } = args;
+  return pulumi.all([url, poolingEnabled, adopt]).apply(([url, pooled, adopt]) => {
+    if (adopt !== undefined && adopt !== false && options?.deleteBeforeReplace === false) {
+      // With the new endpoint "created" first, it would take the old one over, and the old one's deletion remove it.
+      return "adopt together with deleteBeforeReplace: false could delete the endpoint that it took over; take one of them out";
+    }
+    const other = typeof url === "string" ? claim(url, { name, pooled: pooled === true }) : undefined;
+    if (other === undefined) return undefined;
+    return `${normalizeUrl(url)} is also the url of ${other}; give each endpoint its own, or set poolingEnabled on both`;
   });
 }
 
-/** Two resources with one URL would fight over one endpoint, unless both share it. */
-function claim(url: string, mine: Claim, report: (reason: string) => void): void {
+/** Takes a URL for a resource. The name of another that has it, unless both share it. */
+function claim(url: string, mine: Claim): string | undefined {
   const monitor = pulumi.runtime.getMonitor() ?? claims;
   const taken = claims.get(monitor) ?? new Map<string, Claim>();
   claims.set(monitor, taken);
-  const other = taken.get(url);
-  if (!other) taken.set(url, mine);
-  if (!other || other.resource === mine.resource || (other.pooled && mine.pooled)) return;
-  report(
-    `${url} is also the url of ${other.name}; give each endpoint its own, or set poolingEnabled on both`,
-  );
+  const normal = normalizeUrl(url);
+  const other = normal === undefined ? undefined : taken.get(normal);
+  if (normal !== undefined && other === undefined) taken.set(normal, mine);
+  return other && !(other.pooled && mine.pooled) ? other.name : undefined;
 }

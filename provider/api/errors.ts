@@ -1,4 +1,5 @@
 import { howToSet } from "../config";
+import { UserError } from "../userError";
 
 /** What a request was: enough to find it again in a trace, nothing secret. */
 export interface RequestName {
@@ -8,7 +9,7 @@ export interface RequestName {
 }
 
 /** Every failure of a request. `message` is one line: what failed, what the service said, what to do next. */
-export abstract class EndpointsError extends Error {
+export abstract class EndpointsError extends UserError {
   readonly method: string;
   readonly path: string;
 

@@ -223,13 +223,17 @@ async function readEvents(
     const event = JSON.parse(line) as EngineEvent;
     // An `up` shows its preview first, and a summary ends each of the two; the last one counts.
     if (event.summaryEvent) changes = event.summaryEvent.resourceChanges ?? {};
-    if (event.diagnosticEvent && !event.diagnosticEvent.ephemeral)
+    if (event.diagnosticEvent && isForUsers(event.diagnosticEvent))
       diagnostics.push(diagnosticOf(event.diagnosticEvent));
     const metadata = (event.resOutputsEvent ?? event.resOpFailedEvent)?.metadata;
     if (metadata && isUsers(metadata.type)) steps.push(stepOf(metadata, shown));
   }
   return { steps, changes, diagnostics };
 }
+
+/** The log holds the engine's own debugging too, which no terminal shows unasked. */
+const isForUsers = (event: { severity: string; ephemeral?: boolean }) =>
+  !event.ephemeral && event.severity !== "debug";
 
 const isUsers = (type: string) => type !== "pulumi:pulumi:Stack" && !type.startsWith("pulumi:providers:");
 

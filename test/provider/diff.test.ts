@@ -8,7 +8,7 @@ const olds = {
   description: "front door",
   bindings: ["public", "internal"],
   poolingEnabled: false,
-  __given: ["trafficPolicy", "description"],
+  __given: ["trafficPolicy"],
 };
 const news = {
   url: "https://shop.example.com",
