@@ -1,3 +1,5 @@
+import { createRequire } from "node:module";
+import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { PROBLEM_KEY, PROVIDER_KEY } from "../provider/check";
 import {
@@ -6,7 +8,7 @@ import {
   type Endpoint,
   endpointFields,
 } from "../provider/schema";
-import { problemAmongResources, reportProblems } from "./preflight";
+import { problemAmongResources, reportProblems, warnOfPlainKey } from "./preflight";
 
 /** The type under which states hold these resources. The engine runs its `__provider` string in a Node process. */
 const TYPE = "pulumi-nodejs:dynamic/endpoints:CloudEndpoint";
@@ -32,7 +34,8 @@ type Always =
   | "bindings"
   | "createdAt"
   | "updatedAt";
-type Fields = Omit<Endpoint, "id" | Always | keyof Documents> & Required<Pick<Endpoint, Always>> & Documents;
+type Present<T> = { [K in keyof T]-?: NonNullable<T[K]> };
+type Fields = Omit<Endpoint, "id" | Always | keyof Documents> & Present<Pick<Endpoint, Always>> & Documents;
 
 /** The outputs of a cloud endpoint: the service's fields. One that does not apply is undefined. */
 export type CloudEndpointOutputs = { readonly [K in keyof Fields]-?: pulumi.Output<Fields[K]> };
@@ -83,6 +86,7 @@ export class CloudEndpoint extends pulumi.CustomResource {
   constructor(name: string, args: CloudEndpointArgs | undefined, options?: pulumi.CustomResourceOptions);
   constructor(name: string, args: CloudEndpointArgs | undefined, options?: pulumi.CustomResourceOptions) {
     assertResolvable();
+    warnOfPlainKey();
     const problem = args && problemAmongResources(name, args, options);
     const told = args && reportProblems(name, { ...args, [PROBLEM_KEY]: problem });
     const outputs = Object.keys(endpointFields).filter((field) => field !== "id");
@@ -118,7 +122,8 @@ async function wholeSecret(document: pulumi.Input<object | string>): Promise<pul
 function assertResolvable(): void {
   const from = process.cwd();
   try {
-    require.resolve("pulumi-endpoints/provider", { paths: [from] });
+    // Not `require.resolve` with a path: from a file of this package that finds the package by its own name, always.
+    createRequire(join(from, "index.js")).resolve("pulumi-endpoints/provider");
   } catch {
     throw new pulumi.RunError(
       `pulumi-endpoints cannot be found from ${from}, where Pulumi's provider process looks for it. Make it a direct dependency of the program: npm install pulumi-endpoints`,

@@ -15,8 +15,21 @@ interface Claim {
   pooled: boolean;
 }
 
-/** The URLs of one run of a program, by that run's connection to the engine; several runs can share a process. */
-const claims = new WeakMap<object, Map<string, Claim>>();
+/** What the resources of one run of a program have to know of each other. */
+interface Run {
+  urls: Map<string, Claim>;
+  warnedOfKey: boolean;
+}
+
+/** By a run's connection to the engine, since several runs can share a process. */
+const runs = new WeakMap<object, Run>();
+
+function thisRun(): Run {
+  const connection = pulumi.runtime.getMonitor() ?? runs;
+  const run = runs.get(connection) ?? { urls: new Map(), warnedOfKey: false };
+  runs.set(connection, run);
+  return run;
+}
 
 /**
  * Reports every mistake in those inputs whose values are known. Resolves when the engine has been told: a resource that
@@ -69,11 +82,27 @@ export function problemAmongResources(
 
 /** Takes a URL for a resource. The name of another that has it, unless both share it. */
 function claim(url: string, mine: Claim): string | undefined {
-  const monitor = pulumi.runtime.getMonitor() ?? claims;
-  const taken = claims.get(monitor) ?? new Map<string, Claim>();
-  claims.set(monitor, taken);
+  const { urls } = thisRun();
   const normal = normalizeUrl(url);
-  const other = normal === undefined ? undefined : taken.get(normal);
-  if (normal !== undefined && other === undefined) taken.set(normal, mine);
+  const other = normal === undefined ? undefined : urls.get(normal);
+  if (normal !== undefined && other === undefined) urls.set(normal, mine);
   return other && !(other.pooled && mine.pooled) ? other.name : undefined;
+}
+
+/** Warns, once a run, of an API key that the stack's configuration holds in plain text, and so every clone of it. */
+export function warnOfPlainKey(): void {
+  const run = thisRun();
+  // Set by the language host beside the configuration; without it nothing can be said.
+  const secretKeys = process.env["PULUMI_CONFIG_SECRET_KEYS"];
+  if (
+    run.warnedOfKey ||
+    secretKeys === undefined ||
+    pulumi.runtime.getConfig("endpoints:apiKey") === undefined
+  )
+    return;
+  if (secretKeys.includes('"endpoints:apiKey"')) return;
+  run.warnedOfKey = true;
+  void pulumi.log.warn(
+    "endpoints:apiKey stands in the stack's configuration in plain text. Replace the key, and set the new one with `pulumi config set --secret endpoints:apiKey`, or in ENDPOINTS_API_KEY alone.",
+  );
 }

@@ -151,6 +151,17 @@ onBothDrivers("the account", (start) => {
     expect(errors(result).join()).toMatch(/the reply is not JSON.*endpoints:baseUrl/);
   });
 
+  test("gets a warning, once, where its key stands in the configuration in plain text", async () => {
+    const two = `${program} new CloudEndpoint("other", { url: "https://other.example.com" });`;
+    const stack = await start(two, { config: { "endpoints:apiKey": "plain-key" } });
+    const { diagnostics, text } = await stack.preview();
+    const warnings = diagnostics
+      .filter(({ severity }) => severity === "warning")
+      .map(({ message }) => message);
+    expect(warnings).toEqual([expect.stringMatching(/plain text.*config set --secret endpoints:apiKey/)]);
+    expect(text).not.toContain("plain-key");
+  });
+
   test("is chosen by the stack's configuration, not by what is left in the shell", async () => {
     const stack = await start(program, {
       env: { ENDPOINTS_API_KEY: "of-another-account", ENDPOINTS_BASE_URL: "http://127.0.0.1:9" },

@@ -1,0 +1,92 @@
+import { tmpdir } from "node:os";
+import * as pulumi from "@pulumi/pulumi";
+import { afterEach, beforeEach, describe, expect, expectTypeOf, test } from "vitest";
+import { CloudEndpoint, type CloudEndpointArgs } from "../../sdk";
+
+interface Registered {
+  type: string;
+  inputs: Record<string, unknown>;
+}
+
+let registered: Registered[] = [];
+
+beforeEach(async () => {
+  registered = [];
+  await pulumi.runtime.setMocks({
+    newResource: ({ type, name, inputs, id }) => {
+      registered.push({ type, inputs });
+      return {
+        id: id || `${name}-id`,
+        state: { ...inputs, publicUrl: "https://shop.example.com", type: "cloud" },
+      };
+    },
+    call: () => ({}),
+  });
+});
+
+/** What an output resolves to, once the engine has been told of all resources. */
+const resolved = <T>(output: pulumi.Output<T>) => new Promise<T>((resolve) => output.apply(resolve));
+
+describe("what a state holds for ever", () => {
+  test("is this type and this provider, byte for byte", async () => {
+    await resolved(new CloudEndpoint("shop", { url: "https://shop.example.com" }).id);
+    expect(registered).toEqual([
+      {
+        type: "pulumi-nodejs:dynamic/endpoints:CloudEndpoint",
+        inputs: {
+          url: "https://shop.example.com",
+          __provider: 'exports.handler = () => require("pulumi-endpoints/provider");',
+        },
+      },
+    ]);
+  });
+
+  test("is required by names that the package exports", async () => {
+    const provider = (await import("../../provider")) as Record<string, unknown>;
+    const functions = Object.keys(provider).filter((name) => typeof provider[name] === "function");
+    expect(functions.sort()).toEqual(["check", "configure", "create", "delete", "diff", "read", "update"]);
+  });
+});
+
+test("a document with a secret in it is secret as a whole, one without keeps its shape", async () => {
+  const secret = new CloudEndpoint("secret", {
+    url: "https://a.example.com",
+    metadata: { key: pulumi.secret("x") },
+  });
+  const plain = new CloudEndpoint("plain", { url: "https://b.example.com", metadata: { key: "x" } });
+  await Promise.all([resolved(secret.id), resolved(plain.id)]);
+  expect(await pulumi.isSecret(secret.metadata)).toBe(true);
+  expect(await pulumi.isSecret(plain.metadata)).toBe(false);
+});
+
+test("get reads by id, and gives the provider alone", async () => {
+  const theirs = CloudEndpoint.get("theirs", "ep_theirs");
+  expect(await resolved(theirs.id)).toBe("ep_theirs");
+  expect(Object.keys(registered[0]?.inputs ?? {})).toEqual(["__provider"]);
+  expect(CloudEndpoint.isInstance(theirs)).toBe(true);
+  expect(CloudEndpoint.isInstance({})).toBe(false);
+});
+
+describe("a program whose folder does not reach the package", () => {
+  const before = process.cwd();
+  beforeEach(() => process.chdir(tmpdir()));
+  afterEach(() => process.chdir(before));
+
+  test("is told at the constructor, and what to do", () => {
+    expect(() => new CloudEndpoint("shop", { url: "https://shop.example.com" })).toThrow(
+      /cannot be found from .*npm install pulumi-endpoints/,
+    );
+  });
+});
+
+test("types say what is needed, what may be given, and what comes out", () => {
+  expectTypeOf<CloudEndpointArgs["url"]>().toEqualTypeOf<pulumi.Input<string>>();
+  expectTypeOf<{
+    trafficPolicy: { a: pulumi.Output<string> };
+    url: string;
+  }>().toMatchTypeOf<CloudEndpointArgs>();
+  expectTypeOf<{ trafficPolicy: number; url: string }>().not.toMatchTypeOf<CloudEndpointArgs>();
+  expectTypeOf<{ description: string }>().not.toMatchTypeOf<CloudEndpointArgs>();
+  expectTypeOf<CloudEndpoint["publicUrl"]>().toEqualTypeOf<pulumi.Output<string>>();
+  expectTypeOf<CloudEndpoint["region"]>().toEqualTypeOf<pulumi.Output<string | undefined>>();
+});
