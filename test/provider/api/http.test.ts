@@ -1,0 +1,82 @@
+import { createServer, type Server } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { afterEach, expect, test, vi } from "vitest";
+import { CANARY_KEY, service, thrown } from "../service";
+
+let proxy: Server | undefined;
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+  proxy?.closeAllConnections();
+  proxy?.close();
+  proxy = undefined;
+});
+
+/** A proxy that tunnels to any address, and notes which. */
+async function startProxy(): Promise<{ url: string; tunnels: string[] }> {
+  const tunnels: string[] = [];
+  const server = createServer();
+  proxy = server;
+  server.on("connect", (request, client) => {
+    const [host = "", port] = (request.url ?? "").split(":");
+    tunnels.push(request.url ?? "");
+    const upstream = connect(Number(port), host, () => {
+      client.write("HTTP/1.1 200 Connection Established\r\n\r\n");
+      upstream.pipe(client).pipe(upstream);
+    });
+    upstream.on("error", () => client.destroy());
+    client.on("error", () => upstream.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, tunnels };
+}
+
+test("the proxy of the environment is used, and hosts of NO_PROXY are reached without it", async () => {
+  const { url, tunnels } = await startProxy();
+  vi.stubEnv("HTTP_PROXY", url);
+  vi.stubEnv("http_proxy", url);
+  vi.stubEnv("NO_PROXY", "");
+  vi.stubEnv("no_proxy", "");
+  const behind = await service();
+  const { id } = await behind.api.create({ url: "https://shop.example.com" });
+  await behind.api.get(id);
+  expect(tunnels).toEqual([new URL(behind.emulator.baseUrl).host]);
+
+  vi.stubEnv("NO_PROXY", "127.0.0.1");
+  vi.stubEnv("no_proxy", "127.0.0.1");
+  const direct = await service();
+  await direct.api.create({ url: "https://shop.example.com" });
+  expect(tunnels).toHaveLength(1);
+});
+
+test("ENDPOINTS_LOG=requests writes one line a request, and nothing that is secret", async () => {
+  const lines: string[] = [];
+  vi.spyOn(process.stderr, "write").mockImplementation((line) => lines.push(String(line)) > 0);
+  vi.stubEnv("ENDPOINTS_LOG", "requests");
+  const { api, emulator } = await service({ settings: { "endpoints:retryForSeconds": "0.001" } });
+  const { id } = await api.create({ url: "https://shop.example.com", traffic_policy: '{"secret":"CANARY"}' });
+  await thrown(api.get("ep_2Hx0000000000000000000000001"));
+  emulator.intercept(() => true, { reset: true });
+  await thrown(api.get(id));
+  expect(lines).toEqual([
+    expect.stringMatching(/^endpoints: POST \/endpoints 201 \d+ ms\n$/),
+    expect.stringMatching(/^endpoints: GET \/endpoints\/ep_2Hx\d+ 404 ERR_NGROK_\d+ op_\w+ \d+ ms\n$/),
+    expect.stringMatching(/^endpoints: GET \/endpoints\/ep_\w+ no answer \d+ ms\n$/),
+  ]);
+  expect(lines.join("")).not.toContain(CANARY_KEY);
+
+  vi.stubEnv("ENDPOINTS_LOG", "");
+  await api.get(id);
+  expect(lines).toHaveLength(3);
+});
+
+test("requests share few connections, which stay open", async () => {
+  const { api, emulator } = await service();
+  const { id } = await api.create({ url: "https://shop.example.com" });
+  await Promise.all(Array.from({ length: 60 }, () => api.get(id)));
+  const open = await new Promise<number>((resolve, reject) => {
+    const { server } = emulator as unknown as { server: Server };
+    server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
+  });
+  expect(open).toBeLessThanOrEqual(8);
+});
