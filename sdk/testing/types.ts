@@ -73,6 +73,8 @@ export interface RunOptions {
   replace?: string[];
   /** Give `text` in the structural form of `--diff`: each property of a step, with its old and new value. */
   diff?: boolean;
+  /** Update without previewing first, as `--skip-preview`. Refresh and destroy never preview. Default: false. */
+  skipPreview?: boolean;
   /** Refresh only: forget creates that a killed run left pending, as `--clear-pending-creates`. */
   clearPendingCreates?: boolean;
 }

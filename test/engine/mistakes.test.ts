@@ -131,7 +131,7 @@ onBothDrivers("the account", (start) => {
       [{ "endpoints:baseUrl": "127.0.0.1:9" }, {}, /base URL has no scheme.*ENDPOINTS_BASE_URL/],
     ] as const) {
       const stack = await start(program, { config, env });
-      const result = await failure(stack.up());
+      const result = await failure(stack.up({ skipPreview: false }));
       const lines = errors(result).filter((error) => message.test(error));
       expect(lines).toHaveLength(1);
       expect(lines[0]).not.toMatch(/\n\s+at /);

@@ -49,7 +49,9 @@ onBothDrivers("a replacement", (start) => {
   test("that would create first is refused together with adoption, before anything is done", async () => {
     const stack = await start(shop("https", "deleteBeforeReplace: false", "adopt: true"));
     stack.emulator.seed({ type: "cloud", url: "https://shop.example.com" });
-    await expect(stack.up()).rejects.toThrow(/adopt together with deleteBeforeReplace: false/);
+    await expect(stack.up({ skipPreview: false })).rejects.toThrow(
+      /adopt together with deleteBeforeReplace: false/,
+    );
     expect(stack.emulator.requests.filter((request) => request.method !== "GET")).toEqual([]);
   });
 });

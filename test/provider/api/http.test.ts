@@ -40,13 +40,14 @@ test("the proxy of the environment is used, and hosts of NO_PROXY are reached wi
   const behind = await service();
   const { id } = await behind.api.create({ url: "https://shop.example.com" });
   await behind.api.get(id);
-  expect(tunnels).toEqual([new URL(behind.emulator.baseUrl).host]);
+  expect(new Set(tunnels)).toEqual(new Set([new URL(behind.emulator.baseUrl).host]));
+  const before = tunnels.length;
 
   vi.stubEnv("NO_PROXY", "127.0.0.1");
   vi.stubEnv("no_proxy", "127.0.0.1");
   const direct = await service();
   await direct.api.create({ url: "https://shop.example.com" });
-  expect(tunnels).toHaveLength(1);
+  expect(tunnels).toHaveLength(before);
 });
 
 test("ENDPOINTS_LOG=requests writes one line a request, and nothing that is secret", async () => {

@@ -1,0 +1,1 @@
+export { KitEngine, type KitOptions } from "./engine";

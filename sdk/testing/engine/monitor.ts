@@ -1,0 +1,297 @@
+import * as grpc from "@grpc/grpc-js";
+import { EngineService } from "@pulumi/pulumi/proto/engine_grpc_pb";
+import * as engine from "@pulumi/pulumi/proto/engine_pb";
+import { InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
+import { ResourceMonitorService } from "@pulumi/pulumi/proto/resource_grpc_pb";
+import * as pb from "@pulumi/pulumi/proto/resource_pb";
+import { Empty } from "google-protobuf/google/protobuf/empty_pb";
+import { Struct } from "google-protobuf/google/protobuf/struct_pb";
+import type { Diagnostic } from "../types";
+import { CHANNEL, programStruct } from "./provider";
+import type { ResourceState, Timeouts } from "./resourceState";
+import { type Props, propsFromWire } from "./values";
+
+/** What the program asks for. */
+export interface Goal {
+  type: string;
+  name: string;
+  custom: boolean;
+  parent: string;
+  inputs: Props;
+  protect: boolean | undefined;
+  retainOnDelete: boolean | undefined;
+  deleteBeforeReplace: boolean | undefined;
+  dependencies: string[];
+  propertyDependencies: Record<string, string[]>;
+  ignoreChanges: string[];
+  replaceOnChanges: string[];
+  additionalSecretOutputs: string[];
+  aliases: string[];
+  customTimeouts: Timeouts;
+}
+
+export interface ReadGoal {
+  type: string;
+  name: string;
+  id: string;
+  parent: string;
+  inputs: Props;
+  dependencies: string[];
+  additionalSecretOutputs: string[];
+}
+
+/** Who answers the program. A promise that is never kept leaves the program waiting, which is meant: it ends anyway. */
+export interface Registrar {
+  register(goal: Goal): Promise<ResourceState>;
+  read(goal: ReadGoal): Promise<ResourceState>;
+  registerOutputs(urn: string, outputs: Props): Promise<void>;
+  lookup(urn: string): ResourceState | undefined;
+  log(severity: Diagnostic["severity"], message: string, urn: string): void;
+  /** The program asks for something that this engine does not do. The run fails with this sentence. */
+  refuse(message: string): void;
+  /** The program ended well and has registered all that it will. */
+  finished(): void;
+}
+
+/**
+ * What the SDK may use. Without `aliasSpecs` it works out all former URNs itself; for what else is missing here
+ * (`deletedWith`, `replaceWith`, hooks) it throws on its own.
+ */
+const FEATURES = new Set(["secrets", "resourceReferences", "outputValues", "transforms"]);
+
+type Unary<Q, A> = (call: grpc.ServerUnaryCall<Q, A>, answer: grpc.sendUnaryData<A>) => void;
+
+/** The resource monitor and engine services of one program process, on a port of their own. */
+export class Monitor {
+  private readonly server = new grpc.Server(CHANNEL);
+  /** `host:port`, once it listens. */
+  address = "";
+  private root = "";
+
+  constructor(private readonly registrar: Registrar) {
+    this.server.addService(ResourceMonitorService, this.monitorService());
+    this.server.addService(EngineService, this.engineService());
+  }
+
+  listen(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.server.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error, port) => {
+        this.address = `127.0.0.1:${port}`;
+        if (error) reject(error);
+        else resolve();
+      });
+    });
+  }
+
+  close(): void {
+    this.server.forceShutdown();
+  }
+
+  private refused<Q, A>(what: string): Unary<Q, A> {
+    return (_, answer) => {
+      const details = `the test engine does not support ${what}`;
+      this.registrar.refuse(details);
+      answer({ code: grpc.status.UNIMPLEMENTED, details });
+    };
+  }
+
+  private monitorService(): grpc.UntypedServiceImplementation {
+    const { registrar } = this;
+    const supportsFeature: Unary<pb.SupportsFeatureRequest, pb.SupportsFeatureResponse> = (call, answer) => {
+      const response = new pb.SupportsFeatureResponse();
+      response.setHassupport(FEATURES.has(call.request.getId()));
+      answer(null, response);
+    };
+    const registerResource: Unary<pb.RegisterResourceRequest, pb.RegisterResourceResponse> = (
+      { request },
+      answer,
+    ) => {
+      const unsupported = whatIsUnsupported(request);
+      if (unsupported) return registrar.refuse(`the test engine does not support ${unsupported}`);
+      void answering(answer, registrar, async () => {
+        const state = await registrar.register(goalOf(request));
+        const response = new pb.RegisterResourceResponse();
+        response.setUrn(state.urn);
+        response.setId(state.id);
+        // Outputs of a component may refer to resources that are not registered yet; as `RegisterResource` leaves them out.
+        response.setObject(
+          Struct.fromJavaScript(programStruct(request.getCustom() ? (state.outputs ?? {}) : {})),
+        );
+        return response;
+      });
+    };
+    const readResource: Unary<pb.ReadResourceRequest, pb.ReadResourceResponse> = ({ request }, answer) => {
+      void answering(answer, registrar, async () => {
+        const state = await registrar.read({
+          type: request.getType(),
+          name: request.getName(),
+          id: request.getId(),
+          parent: request.getParent(),
+          inputs: propsFromWire(request.getProperties()?.toJavaScript()),
+          dependencies: [...new Set(request.getDependenciesList())].sort(),
+          additionalSecretOutputs: request.getAdditionalsecretoutputsList(),
+        });
+        const response = new pb.ReadResourceResponse();
+        response.setUrn(state.urn);
+        response.setProperties(Struct.fromJavaScript(programStruct(state.outputs ?? {})));
+        return response;
+      });
+    };
+    const registerResourceOutputs: Unary<pb.RegisterResourceOutputsRequest, Empty> = (
+      { request },
+      answer,
+    ) => {
+      void answering(answer, registrar, async () => {
+        const outputs = propsFromWire(request.getOutputs()?.toJavaScript());
+        await registrar.registerOutputs(request.getUrn(), outputs);
+        return new Empty();
+      });
+    };
+    // The SDK itself asks for resources that it finds as values; see `getResource` of the built-in provider.
+    const invoke: Unary<pb.ResourceInvokeRequest, InvokeResponse> = (call, answer) => {
+      const token = call.request.getTok();
+      if (token !== "pulumi:pulumi:getResource")
+        return this.refused<unknown, InvokeResponse>(`invoking ${token}`)(call, answer);
+      const urn = String(call.request.getArgs()?.toJavaScript()["urn"] ?? "");
+      const state = registrar.lookup(urn);
+      if (!state) return answer({ code: grpc.status.UNKNOWN, details: `unknown resource ${urn}` });
+      const response = new InvokeResponse();
+      response.setReturn(
+        Struct.fromJavaScript(programStruct({ urn, id: state.id, state: state.outputs ?? {} })),
+      );
+      answer(null, response);
+    };
+    const signalAndWaitForShutdown: Unary<Empty, Empty> = (_, answer) => {
+      registrar.finished();
+      answer(null, new Empty());
+    };
+    return {
+      supportsFeature,
+      registerResource,
+      readResource,
+      registerResourceOutputs,
+      invoke,
+      signalAndWaitForShutdown,
+      // The SDK falls back to asking for single features.
+      getDeploymentInfo: (_: unknown, answer: grpc.sendUnaryData<pb.DeploymentInfo>) =>
+        answer({ code: grpc.status.UNIMPLEMENTED, details: "GetDeploymentInfo is not implemented" }),
+      call: this.refused("calling methods of resources"),
+      registerStackTransform: this.refused("transforms"),
+      registerStackInvokeTransform: this.refused("transforms of invokes"),
+      registerResourceHook: this.refused("resource hooks"),
+      registerErrorHook: this.refused("error hooks"),
+      registerPackage: this.refused("packages with parameters"),
+    };
+  }
+
+  private engineService(): grpc.UntypedServiceImplementation {
+    const severities = ["debug", "info", "warning", "error"] as const;
+    const log: Unary<engine.LogRequest, Empty> = ({ request }, answer) => {
+      const severity = severities[request.getSeverity()] ?? "info";
+      if (!request.getEphemeral()) this.registrar.log(severity, request.getMessage(), request.getUrn());
+      answer(null, new Empty());
+    };
+    const getRootResource: Unary<engine.GetRootResourceRequest, engine.GetRootResourceResponse> = (
+      _,
+      answer,
+    ) => {
+      const response = new engine.GetRootResourceResponse();
+      response.setUrn(this.root);
+      answer(null, response);
+    };
+    const setRootResource: Unary<engine.SetRootResourceRequest, engine.SetRootResourceResponse> = (
+      call,
+      answer,
+    ) => {
+      this.root = call.request.getUrn();
+      answer(null, new engine.SetRootResourceResponse());
+    };
+    return {
+      log,
+      getRootResource,
+      setRootResource,
+      startDebugging: this.refused("debugging"),
+      requirePulumiVersion: this.refused("asking for a version of the CLI"),
+    };
+  }
+}
+
+/** Answers with what the work gives. Work that throws ends the run, and the program is left without an answer. */
+async function answering<A>(
+  answer: grpc.sendUnaryData<A>,
+  registrar: Registrar,
+  work: () => Promise<A>,
+): Promise<void> {
+  try {
+    answer(null, await work());
+  } catch (error) {
+    registrar.refuse(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function whatIsUnsupported(request: pb.RegisterResourceRequest): string | undefined {
+  if (request.getRemote()) return `remote components (${request.getType()})`;
+  if (request.getImportid() !== "") return `the option import (of ${request.getName()})`;
+  if (request.getTransformsList().length > 0) return "transforms";
+  if (request.hasHooks()) return "resource hooks";
+  if (request.getType().startsWith("pulumi:providers:")) return `explicit providers (${request.getName()})`;
+  if (request.getDeletedwith() !== "") return `the option deletedWith (of ${request.getName()})`;
+  if (request.getReplaceWithList().length > 0) return `the option replaceWith (of ${request.getName()})`;
+  if (request.hasReplacementTrigger()) return `the option replacementTrigger (of ${request.getName()})`;
+  return undefined;
+}
+
+/** As `resmon.RegisterResource` reads a request. */
+function goalOf(request: pb.RegisterResourceRequest): Goal {
+  const dependencies = [...new Set(request.getDependenciesList())].sort();
+  const byProperty = new Map<string, Set<string>>();
+  for (const [key, value] of request.getPropertydependenciesMap().entries() as Iterable<
+    [string, pb.RegisterResourceRequest.PropertyDependencies]
+  >)
+    byProperty.set(key, new Set(value.getUrnsList()));
+  const backfill = byProperty.size === 0;
+  const found: [string, string][] = [];
+  const inputs = propsFromWire(request.getObject()?.toJavaScript(), (key, urn) => found.push([key, urn]));
+  // A request that says nothing of single properties means that each depends on all.
+  for (const key of Object.keys(inputs))
+    if (!byProperty.has(key)) byProperty.set(key, new Set(backfill ? dependencies : []));
+  for (const [key, urn] of found) byProperty.get(key)?.add(urn);
+  const timeouts = request.getCustomtimeouts();
+  return {
+    type: request.getType(),
+    name: request.getName(),
+    custom: request.getCustom(),
+    parent: request.getParent(),
+    inputs,
+    protect: request.hasProtect() ? request.getProtect() : undefined,
+    retainOnDelete: request.hasRetainondelete() ? request.getRetainondelete() : undefined,
+    deleteBeforeReplace:
+      request.getDeletebeforereplacedefined() || request.getDeletebeforereplace()
+        ? request.getDeletebeforereplace()
+        : undefined,
+    dependencies,
+    propertyDependencies: Object.fromEntries([...byProperty].map(([key, urns]) => [key, [...urns].sort()])),
+    ignoreChanges: request.getIgnorechangesList(),
+    replaceOnChanges: request.getReplaceonchangesList(),
+    additionalSecretOutputs: request.getAdditionalsecretoutputsList(),
+    aliases: request.getAliasurnsList(),
+    customTimeouts: {
+      ...seconds("create", timeouts?.getCreate()),
+      ...seconds("update", timeouts?.getUpdate()),
+      ...seconds("delete", timeouts?.getDelete()),
+      ...seconds("read", timeouts?.getRead?.()),
+    },
+  };
+}
+
+/** `1h30m` in seconds; as `generateTimeoutInSeconds`. */
+function seconds(key: keyof Timeouts, text: string | undefined): Timeouts {
+  if (!text) return {};
+  const units: Record<string, number> = { h: 3600, m: 60, s: 1, ms: 1e-3, us: 1e-6, µs: 1e-6, ns: 1e-9 };
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(h|ms|m|us|µs|ns|s)/g)];
+  if (parts.length === 0 || parts.map(([part]) => part).join("") !== text)
+    throw new Error(`unable to parse customTimeout Value ${text}`);
+  return {
+    [key]: parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * (units[unit ?? "s"] ?? 1), 0),
+  };
+}

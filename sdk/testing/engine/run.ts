@@ -1,0 +1,184 @@
+import type { RunOptions } from "../types";
+import { Checkpoint } from "./checkpoint";
+import { Deployment } from "./deployment";
+import { Display, type Kind } from "./display";
+import { Monitor } from "./monitor";
+import { type Child, type Launch, startProgram } from "./processes";
+import { Providers } from "./providers";
+import { refreshAll } from "./refresh";
+import { nameOf } from "./resourceState";
+import { isProps, type Props, Secret } from "./values";
+
+/** What one command's phase needs. Each phase has processes of its own. */
+export interface Run {
+  launch: Launch;
+  stateFile: string;
+  /** The whole stack configuration under full keys. */
+  config: Props;
+}
+
+/** What a phase did and said, and the stack's outputs after it. */
+export interface Outcome {
+  ok: boolean;
+  display: Display;
+  outputs: Props;
+  text: string;
+}
+
+/** Where a failed run is told how it ended: the summary comes last, whatever happened. */
+function outcome(ok: boolean, display: Display, olds: Props, outputs: Props): Outcome {
+  return { ok, display, outputs, text: display.text(olds, outputs) };
+}
+
+function displayFor({ launch }: Run, kind: Kind, what?: Kind): Display {
+  return new Display(kind, launch.stack, launch.project.name, launch.dryRun, what);
+}
+
+/** The program's own lines and those of its provider become messages, as they do in Pulumi's display. */
+function onLine(display: Display): (stream: string, line: string) => void {
+  return (_, line) => {
+    if (line.trim() !== "") display.report("info", line);
+  };
+}
+
+/** Runs the program and does, or in a preview decides, what it asks for. */
+export async function runProgram(run: Run, options: RunOptions): Promise<Outcome> {
+  const { launch, config } = run;
+  const { dryRun } = launch;
+  const display = displayFor(run, dryRun ? "preview" : "update");
+  const checkpoint = new Checkpoint(run.stateFile, dryRun);
+  if (!dryRun) warnOfPending(checkpoint, display);
+  const replaceTargets = findTargets(checkpoint, options.replace ?? [], display);
+  if (replaceTargets === undefined) return outcome(false, display, {}, {});
+
+  const children: Child[] = [];
+  const onCancel = (): void => children.forEach((child) => void child.stop("SIGINT", 2000));
+  const providers = new Providers(launch, checkpoint.olds, () => monitor.address, onLine(display));
+  const deployment = new Deployment(
+    { ...launch, project: launch.project.name, config, replaceTargets },
+    checkpoint,
+    display,
+    providers,
+    onCancel,
+  );
+  const monitor: Monitor = new Monitor(deployment);
+  try {
+    await monitor.listen();
+    const program = startProgram(launch, configText(config), monitor.address, onLine(display));
+    children.push(program);
+    const code = await program.exited;
+    const canceled = deployment.executor.canceled;
+    // Exit code 32 says that the program has told its error itself.
+    if (code !== 0 && code !== 32 && !canceled)
+      display.report("error", `an unhandled error occurred: Program exited with non-zero exit code: ${code}`);
+    if (code === 0 && !canceled && !deployment.ended)
+      display.report("error", "the program ended before it had told Pulumi that it was done");
+    // A program that leaves before it has registered everything must not have the rest deleted.
+    await deployment.finish(code === 0 && !canceled && deployment.ended);
+    const { olds, news } = deployment.outputs();
+    return outcome(!deployment.failed, display, olds, news);
+  } finally {
+    await Promise.all(children.map((child) => child.stop("SIGKILL", 0)));
+    await providers.close();
+    monitor.close();
+  }
+}
+
+/** Deletes all that the state knows. The program is not run, and the configuration is that of the state. */
+export async function runDestroy(run: Run): Promise<Outcome> {
+  const display = displayFor(run, run.launch.dryRun ? "preview" : "destroy", "destroy");
+  const checkpoint = new Checkpoint(run.stateFile, run.launch.dryRun);
+  if (!run.launch.dryRun) warnOfPending(checkpoint, display);
+  return withProviders(run, checkpoint, display, async (providers) => {
+    const options = {
+      ...run.launch,
+      project: run.launch.project.name,
+      config: {},
+      replaceTargets: new Set<string>(),
+    };
+    const deployment = new Deployment(options, checkpoint, display, providers, () => {});
+    await deployment.finish(true);
+    const { olds, news } = deployment.outputs();
+    return outcome(!deployment.failed, display, olds, news);
+  });
+}
+
+/** Takes what is really there into the state. */
+export async function runRefresh(run: Run, clearPendingCreates: boolean): Promise<Outcome> {
+  const display = displayFor(run, "refresh");
+  const checkpoint = new Checkpoint(run.stateFile);
+  if (clearPendingCreates) checkpoint.clearPending((type) => type !== "creating");
+  return withProviders(run, checkpoint, display, async (providers) => {
+    const ok = await refreshAll(checkpoint, display, providers, run.launch.parallel);
+    const outputs = checkpoint.stackOutputs();
+    return outcome(ok, display, outputs, outputs);
+  });
+}
+
+/** For runs without a program: providers still want an engine's address to talk to. */
+async function withProviders(
+  run: Run,
+  checkpoint: Checkpoint,
+  display: Display,
+  work: (providers: Providers) => Promise<Outcome>,
+): Promise<Outcome> {
+  const refuse = (): never => {
+    throw new Error("no program is running");
+  };
+  const monitor = new Monitor({
+    register: refuse,
+    read: refuse,
+    registerOutputs: refuse,
+    lookup: refuse,
+    refuse: (message) => display.report("error", message),
+    log: (severity, message, urn) => display.report(severity, message, urn),
+    finished: () => {},
+  });
+  const providers = new Providers(run.launch, checkpoint.olds, () => monitor.address, onLine(display));
+  try {
+    await monitor.listen();
+    return await work(providers);
+  } finally {
+    await providers.close();
+    monitor.close();
+  }
+}
+
+/** URNs as they are, names as the URNs of the resources that have them; undefined where one is not in the state. */
+function findTargets(checkpoint: Checkpoint, wanted: string[], display: Display): Set<string> | undefined {
+  const found = new Set<string>();
+  let missing = false;
+  for (const target of wanted) {
+    const urns = checkpoint.olds
+      .map(({ urn }) => urn)
+      .filter((urn) => urn === target || nameOf(urn) === target);
+    for (const urn of urns) found.add(urn);
+    if (urns.length > 0) continue;
+    missing = true;
+    display.report("error", `Target '${target}' could not be found in the stack.`);
+  }
+  return missing ? undefined : found;
+}
+
+/** As `printPendingOperationsWarning`. */
+function warnOfPending(checkpoint: Checkpoint, display: Display): void {
+  const pending = checkpoint.pendingOperations;
+  if (pending.length === 0) return;
+  const list = pending.map(({ urn, type }) => `  * ${urn}, interrupted while ${type}\n`).join("");
+  display.report(
+    "warning",
+    `Attempting to deploy or update resources with ${pending.length} pending operations from previous deployment.\n${list}` +
+      "Whether they were completed is not known. See what the service has, then forget the interrupted creates with " +
+      "`pulumi refresh --clear-pending-creates`.",
+  );
+}
+
+/** The configuration as the Node language host hands it to a program. */
+function configText(config: Props): { values: string; secretKeys: string } {
+  const text = (value: unknown): string => String(value instanceof Secret ? value.element : value);
+  const secretKeys = Object.keys(config).filter((key) => config[key] instanceof Secret);
+  const values = Object.fromEntries(
+    Object.entries(config).map(([key, value]) => [key, isProps(value) ? "" : text(value)]),
+  );
+  return { values: JSON.stringify(values), secretKeys: JSON.stringify(secretKeys) };
+}

@@ -1,0 +1,222 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { KitEngine } from "../../sdk/testing/engine/index";
+import { kitDriver, THINGS } from "./drivers";
+
+type Kit = Awaited<ReturnType<typeof kitDriver>>;
+const open: Kit[] = [];
+const kit = async (): Promise<Kit> => {
+  const driver = await kitDriver();
+  open.push(driver);
+  return driver;
+};
+afterEach(async () => {
+  for (const driver of open.splice(0)) await driver.close();
+});
+
+describe("what a run gives back", () => {
+  test("a preview changes nothing and shows unknowns and secrets as such", async () => {
+    const { engine, env, objects } = await kit();
+    env["SCENE"] = "rich.1";
+    const { text, changes } = await engine.preview();
+    expect(changes).toEqual({ create: 6 });
+    expect(text).toContain("Previewing update (test):");
+    expect(text).toContain(" +  pulumi-nodejs:dynamic/things:Thing a create");
+    expect(text).toContain("from: [unknown]");
+    expect(text).toContain("secret: [secret]");
+    expect(text).toContain("    + 6 to create");
+    expect(text).not.toMatch(/hush|__provider/);
+    expect(objects.calls()).toEqual([]);
+    expect((await engine.exportState()).deployment.resources).toBeUndefined();
+  });
+
+  test("an update gives outputs in plain, steps, messages and the summary", async () => {
+    const { engine, env } = await kit();
+    env["SCENE"] = "rich.1";
+    const { text, outputs, diagnostics } = await engine.up();
+    expect(outputs).toMatchObject({ id: "a-1", computed: "of a-1", s: [1], nested: { deep: ["a-1"] } });
+    expect(diagnostics.map(({ message }) => message)).toEqual(expect.arrayContaining(["said", "warned"]));
+    expect(text).toContain("Updating (test):");
+    expect(text).toContain("    + 6 created");
+    expect(text).not.toContain("hush");
+    const again = await engine.up({ expectNoChanges: true });
+    expect(again.changes).toEqual({ same: 6 });
+  });
+
+  test("changes that were not expected fail the run after it was done", async () => {
+    const { engine, env } = await kit();
+    env["SCENE"] = "fewer.1";
+    await expect(engine.up({ expectNoChanges: true })).rejects.toThrow(
+      "no changes were expected but changes occurred",
+    );
+    expect((await engine.exportState()).deployment.resources).toHaveLength(7);
+  });
+
+  test("an update names the properties that differ, and none for a secret", async () => {
+    const { run } = await kit();
+    await run("up", "update.1");
+    const { steps } = await run("up", "update.2");
+    expect(steps).toEqual([
+      "same same",
+      "update a +added,-gone,~deep,~text",
+      "update hidden",
+      "update vague ~deep,~secret,~text",
+    ]);
+  });
+});
+
+describe("where a run fails", () => {
+  test("a failed preview applies nothing", async () => {
+    const { run } = await kit();
+    const { ok, said, calls, state } = await run("up", "bad");
+    expect(ok).toBe(false);
+    expect(calls).toEqual([]);
+    expect(state).toEqual({ resources: [], pending: 0 });
+    // The engine stops at the first resource, and prints a failed property's value, secret or not.
+    const resource = "pulumi-nodejs:dynamic/things:Thing resource 'bad'";
+    expect(said).toEqual([
+      `error bad: ${resource}: property a.b value {<nil>} has a problem: deep`,
+      `error bad: ${resource}: property bad value {&{{map[b:{1e-05} z:{[{1} {a} {true} {<nil>} {1.2345675e+06}]}]}}} has a problem: no good`,
+    ]);
+  });
+
+  test("what was done before a failure stays, and the next update takes it up", async () => {
+    const { run } = await kit();
+    const first = await run("up", "createFails.1");
+    expect(first).toMatchObject({ ok: false, said: ["error b: no room", "error stack: update failed"] });
+    const second = await run("up", "createFails.2");
+    expect(second).toMatchObject({ ok: true, steps: ["create b", "same a"], calls: ["create b-1"] });
+  });
+
+  test("programs that throw, reject or exit say so, and nothing is deleted", async () => {
+    const { run } = await kit();
+    await run("up", "createFails.2");
+    for (const [scene, message] of [
+      ["throws", "the program threw"],
+      ["rejects", "in apply"],
+      ["runError", "plainly wrong"],
+      ["exits", "Program exited with non-zero exit code: 7"],
+    ] as const) {
+      const { ok, said, calls } = await run("up", scene);
+      expect([scene, ok, said.join()]).toEqual([scene, false, expect.stringContaining(message)]);
+      expect(calls).toEqual([]);
+    }
+  });
+
+  test("what is not supported is refused in a sentence", async () => {
+    const { run } = await kit();
+    for (const [scene, message] of [
+      ["import", "the test engine does not support the option import (of a)"],
+      ["transform", "the test engine does not support transforms"],
+      ["foreign", "random:index:Thing belongs to the package random"],
+      ["remote", "the test engine does not support remote components (random:index:Thing)"],
+      ["invoke", "the test engine does not support invoking random:index:get"],
+      ["hook", "does not support resource hooks"],
+      ["deletedWith", "does not support the DeletedWith option"],
+    ] as const) {
+      const { ok, said } = await run("preview", scene);
+      expect([scene, ok, said.join()]).toEqual([scene, false, expect.stringContaining(message)]);
+    }
+  });
+});
+
+describe("the state", () => {
+  test("a killed run leaves its pending operations, which stay until they are cleared", async () => {
+    const { engine, run, env } = await kit();
+    await run("up", "createFails.2");
+    const state = await engine.exportState();
+    const [lost] = (state.deployment.resources ?? []).filter(({ id }) => id === "b-1");
+    if (!lost) throw new Error("b is not in the state");
+    state.deployment.pending_operations = [{ resource: { ...lost, urn: `${lost.urn}x` }, type: "creating" }];
+    await engine.importState(state);
+    env["SCENE"] = "createFails.2";
+    const { diagnostics } = await engine.up();
+    expect(diagnostics[0]?.message).toContain(
+      "with 1 pending operations from previous deployment.\n  * urn:",
+    );
+    expect((await engine.exportState()).deployment.pending_operations).toHaveLength(1);
+    await engine.refresh({ clearPendingCreates: true });
+    expect((await engine.exportState()).deployment.pending_operations).toBeUndefined();
+  });
+
+  test("an operation is on disk while the provider is at it", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "kit-state-"));
+    const stateFile = join(folder, "state.json");
+    const env = { THINGS: join(folder, "objects.json"), SCENE: "slow" };
+    const engine = await KitEngine.create({ program: THINGS, env, stateFile });
+    let most = 0;
+    const watch = setInterval(() => {
+      try {
+        most = Math.max(
+          most,
+          JSON.parse(readFileSync(stateFile, "utf8")).deployment.pending_operations?.length ?? 0,
+        );
+      } catch {
+        // Not there yet.
+      }
+    }, 20);
+    await engine.up();
+    clearInterval(watch);
+    expect(most).toBe(8);
+    await engine.close();
+    const taken = await KitEngine.create({ program: THINGS, env, stateFile });
+    expect((await taken.up()).changes).toEqual({ same: 13 });
+    await taken.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  test("configuration reaches the program and, as the state knows it, the provider's entry", async () => {
+    const { engine, env } = await kit();
+    env["SCENE"] = "configured";
+    await engine.setConfig("things:plain", "seen");
+    await engine.setConfig("secret", { secret: "hush" });
+    const { outputs, text } = await engine.up();
+    expect(outputs).toEqual({ plain: "seen", secret: "hush" });
+    expect(text).not.toContain("hush");
+    const { resources = [] } = (await engine.exportState()).deployment;
+    const provider = resources.find(({ type }) => type === "pulumi:providers:pulumi-nodejs");
+    expect(provider?.inputs).toMatchObject({
+      "things:plain": "seen",
+      "things:secret": { plaintext: '"hush"' },
+    });
+  });
+});
+
+test("a refresh goes on after a read that fails, drops what is gone, and shows what came from outside", async () => {
+  const { run, edit } = await kit();
+  await run("up", "drift");
+  edit((objects) => {
+    Object.assign(objects["a-1"] ?? {}, { text: "theirs" });
+    Object.assign(objects["d-1"] ?? {}, { unreadable: true });
+    delete objects["b-1"];
+  });
+  const { ok, steps, said } = await run("refresh", "");
+  expect(ok).toBe(false);
+  expect(steps).toEqual(expect.arrayContaining(["update a ~text", "delete b", "same c"]));
+  expect(said).toEqual(["error d: cannot read", "error stack: update failed"]);
+});
+
+test("lines that a program prints become messages, and debug messages do not", async () => {
+  const { engine, env } = await kit();
+  env["SCENE"] = "prints";
+  const failed = await engine
+    .preview()
+    .catch((error: { result: { diagnostics: unknown[] } }) => error.result);
+  const texts = JSON.stringify(failed.diagnostics);
+  for (const text of ["to stdout", "to stderr", "logged an error"]) expect(texts).toContain(text);
+  expect(texts).not.toContain("not shown");
+});
+
+test("a project that names its main and configuration is run where its main is", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "kit-project-"));
+  writeFileSync(
+    join(folder, "Pulumi.yaml"),
+    "name: elsewhere\nruntime: nodejs\nmain: nowhere\nconfig:\n  a: 1\n",
+  );
+  const engine = await KitEngine.create({ program: folder });
+  await expect(engine.preview()).rejects.toThrow("@pulumi/pulumi/cmd/run is not installed in");
+  await engine.close();
+  rmSync(folder, { recursive: true });
+});

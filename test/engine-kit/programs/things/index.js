@@ -1,0 +1,263 @@
+const pulumi = require("@pulumi/pulumi");
+const path = require("node:path");
+
+const handler = `exports.handler = () => require(${JSON.stringify(path.join(__dirname, "provider.js"))}).handler();`;
+class Thing extends pulumi.CustomResource {
+  constructor(name, args = {}, options = {}) {
+    super(
+      "pulumi-nodejs:dynamic/things:Thing",
+      name,
+      { __provider: handler, name, computed: undefined, ...args },
+      options,
+    );
+  }
+}
+class Group extends pulumi.ComponentResource {
+  constructor(name, args, options) {
+    super("things:index:Group", name, args, options);
+    this.child = new Thing(`${name}-child`, { secret: pulumi.secret("hush") }, { parent: this });
+    this.registerOutputs({ child: this.child.computed });
+  }
+}
+const closure = {
+  async create(inputs) {
+    return { id: "closed", outs: { ...inputs, doubled: inputs.n * 2 } };
+  },
+};
+class Closed extends pulumi.dynamic.Resource {
+  constructor(name, args) {
+    super(closure, name, { doubled: undefined, ...args });
+  }
+}
+
+const outputs = {};
+const chain = (kind, dbr, more = {}) => {
+  const a = new Thing("a", { kind, dbr });
+  const b = new Thing("b", { kindOf: a.computed.apply((text) => `${text}/${kind}`), from: a.id });
+  const c = new Thing("c", { from: b.id, vague: true });
+  new Thing("d", {}, { dependsOn: a });
+  new Thing("e", { z: 1, ...more }, { parent: c });
+};
+
+const scenes = {
+  rich(step) {
+    const group = new Group("g", { size: step });
+    const a = new Thing(
+      "a",
+      {
+        text: "one",
+        list: [1, pulumi.secret("two"), { x: null }],
+        deep: { s: pulumi.secret({ in: 1 }), p: step },
+        nothing: null,
+        from: group.child.computed,
+        ref: group.child,
+        group,
+      },
+      { dependsOn: group, additionalSecretOutputs: ["computed"], customTimeouts: { create: "1h2m3s" } },
+    );
+    const b = new Thing("b", { from: pulumi.interpolate`<${a.id}>`, plain: a.text }, { parent: a });
+    new Closed("closed", { n: 21, s: pulumi.secret("x") });
+    Object.assign(outputs, {
+      id: a.id,
+      computed: a.computed,
+      b,
+      s: pulumi.secret([1]),
+      nested: { deep: [a.id] },
+    });
+    pulumi.log.info("said", a);
+    pulumi.log.warn("warned");
+  },
+  empty() {},
+  update(step) {
+    new Thing("a", {
+      text: `n${step}`,
+      ...(step > 1 ? { added: true } : { gone: 1 }),
+      deep: { list: [1, step, { x: step }], same: 1 },
+    });
+    new Thing("vague", {
+      vague: true,
+      text: `n${step}`,
+      secret: pulumi.secret(`s${step}`),
+      deep: { x: step },
+    });
+    new Thing("hidden", { secret: pulumi.secret(`s${step}`) });
+    new Thing("same", {});
+    outputs.step = step;
+  },
+  createFirst(step) {
+    chain(`k${step}`, false, { stays: false });
+  },
+  deleteFirst(step) {
+    chain(`k${step}`, true);
+  },
+  deleteFirstOption(step) {
+    const a = new Thing("a", { kind: `k${step}` }, { deleteBeforeReplace: true });
+    new Thing("b", { kindOf: a.computed }, { deleteBeforeReplace: false });
+    new Thing("c", { kind: `k${step}`, dbr: true }, { deleteBeforeReplace: false });
+  },
+  fewer(step) {
+    const a = new Thing("a");
+    if (step === 1) {
+      const b = new Thing("b", { from: a.id });
+      new Thing("c", {}, { dependsOn: b });
+      new Group("g", {});
+    }
+  },
+  fails(step) {
+    const a = new Thing("a", { n: step });
+    const b = new Thing("b", { fails: step === 2, n: step, from: a.id });
+    new Thing("c", { from: b.id });
+    outputs.b = b.id;
+  },
+  createFails(step) {
+    const a = new Thing("a");
+    new Thing("b", { fails: step === 1, from: a.id });
+    outputs.a = a.id;
+  },
+  updateUnready(step) {
+    new Thing("a", { n: step, unready: step === 2 });
+  },
+  unready(step) {
+    const a = new Thing("a", { unready: step < 3, n: 1 });
+    new Thing("b", { from: a.id });
+  },
+  replaceUnready(step) {
+    new Thing("a", { unready: step < 2 }, { replaceOnChanges: ["#initerror"] });
+  },
+  get(step) {
+    if (step === 1) return void new Thing("own");
+    const read = new pulumi.CustomResource(
+      "pulumi-nodejs:dynamic/things:Thing",
+      "got",
+      { __provider: handler, name: undefined, computed: undefined },
+      { id: "own-1" },
+    );
+    new Thing("own");
+    new Thing("user", { from: read.computed });
+    outputs.name = read.name;
+  },
+  ignore(step) {
+    new Thing(
+      "a",
+      {
+        deep: { keep: step, take: step, list: [step, step] },
+        top: step,
+        ...(step === 1 ? { old: 1 } : { fresh: 1 }),
+      },
+      { ignoreChanges: ["deep.keep", "deep.list[0]", "old", "fresh"] },
+    );
+    new Thing("b", { list: step === 1 ? [1] : [1, 2] }, { ignoreChanges: ["list[1]"] });
+    new Thing("c", { s: pulumi.secret({ x: step }), t: step }, { ignoreChanges: ["s.x"] });
+    new Thing("all", { t: step, deep: { x: step } }, { ignoreChanges: ["*"] });
+  },
+  replaceOn(step) {
+    new Thing("a", { n: step, vague: true, deep: { x: step } }, { replaceOnChanges: ["deep.x"] });
+    new Thing("b", { n: step }, { replaceOnChanges: ["n"] });
+    new Thing("c", { n: step, vague: true }, { replaceOnChanges: ["*"] });
+  },
+  protect(step) {
+    const a = new Thing("a", { kind: "k" }, { protect: true });
+    if (step !== 2) new Thing("b", { from: a.id }, { protect: step === 1 });
+    new Thing("c", { from: a.id });
+  },
+  protectReplace(step) {
+    const z = new Thing("z");
+    new Thing("a", { kind: `k${step}` }, { protect: true, dependsOn: z });
+  },
+  retain(step) {
+    if (step === 1) new Thing("a", {}, { retainOnDelete: true });
+    new Thing("b", { kind: `k${step}` }, { retainOnDelete: true });
+  },
+  forced(step) {
+    new Thing("a", {}, { deleteBeforeReplace: step === 3 });
+    new Thing("b", { dbr: true });
+  },
+  drift() {
+    const a = new Thing("a", { text: "mine", list: [1] });
+    new Thing("vague", { vague: true, text: "mine", s: pulumi.secret("one") });
+    const b = new Thing("b", { from: a.id });
+    new Thing("c", { from: b.id }, { parent: b });
+    new Thing("d", { n: 1 });
+    new Thing("e", { n: 1 }, { ignoreChanges: ["n"] });
+  },
+  rename(step) {
+    new Thing(step === 1 ? "a" : "a2", { name: "a" }, step === 1 ? {} : { aliases: [{ name: "a" }] });
+  },
+  stays(step) {
+    const a = new Thing("a");
+    if (step === 1) new Thing("b", { stays: true, from: a.id });
+  },
+  bad() {
+    new Thing("a");
+    const bad = new Thing("bad", { bad: pulumi.secret({ z: [1, "a", true, null, 1234567.5], b: 0.00001 }) });
+    new Thing("bad2", { bad: 1 }, { dependsOn: bad });
+  },
+  checkThrows() {
+    new Thing("a", { checkThrows: true });
+  },
+  twice() {
+    const first = new Thing("a");
+    new Thing("a", {}, { dependsOn: first });
+  },
+  throws() {
+    new Thing("a");
+    throw new Error("the program threw");
+  },
+  rejects() {
+    const a = new Thing("a");
+    a.id.apply(() => {
+      throw new Error("in apply");
+    });
+  },
+  exits() {
+    process.exit(7);
+  },
+  exitsWell() {
+    process.exit(0);
+  },
+  runError() {
+    throw new pulumi.RunError("plainly wrong");
+  },
+  slow() {
+    for (let i = 0; i < 12; i++) new Thing(`s${i}`, { slow: 400 });
+  },
+  configured() {
+    const config = new pulumi.Config();
+    outputs.plain = config.get("plain");
+    outputs.secret = config.getSecret("secret");
+    new Thing("a");
+  },
+  prints() {
+    console.log("to stdout");
+    console.error("to stderr");
+    pulumi.log.debug("not shown");
+    pulumi.log.error("logged an error");
+  },
+  import() {
+    new Thing("a", {}, { import: "a-1" });
+  },
+  hook() {
+    new Thing("a", {}, { hooks: { afterCreate: [new pulumi.ResourceHook("h", async () => {})] } });
+  },
+  transform() {
+    pulumi.runtime.registerResourceTransform(() => undefined);
+    new Thing("a");
+  },
+  foreign() {
+    new pulumi.CustomResource("random:index:Thing", "a", {});
+  },
+  remote() {
+    new pulumi.ComponentResource("random:index:Thing", "a", {}, {}, true);
+  },
+  invoke() {
+    outputs.x = pulumi.runtime.invoke("random:index:get", {});
+  },
+  deletedWith() {
+    const a = new Thing("a");
+    new Thing("b", {}, { deletedWith: a });
+  },
+};
+
+const [scene, step] = (process.env.SCENE ?? "empty").split(".");
+scenes[scene](Number(step ?? 1));
+module.exports = outputs;

@@ -1,0 +1,78 @@
+// A dynamic provider whose objects live in the JSON file that THINGS names. Every call is written to a log beside it.
+const fs = require("node:fs");
+
+const file = () => process.env.THINGS;
+const load = () => (fs.existsSync(file()) ? JSON.parse(fs.readFileSync(file(), "utf8")) : {});
+const save = (objects) => fs.writeFileSync(file(), JSON.stringify(objects));
+const log = (call, id) => fs.appendFileSync(`${file()}.log`, `${call} ${id}\n`);
+const quiet = (message) => Object.assign(new Error(message), { stack: "" });
+const given = ({ computed, __provider, ...rest }) => rest;
+
+exports.handler = () => ({
+  async check(_olds, news) {
+    if (news.checkThrows) throw quiet("check threw");
+    const failures =
+      news.bad === undefined
+        ? []
+        : [
+            { property: "bad", reason: "no good" },
+            { property: "a.b", reason: "deep" },
+          ];
+    return { inputs: news, failures };
+  },
+  async diff(id, olds, news) {
+    log("diff", id);
+    if (news.vague) return {};
+    const keys = [...new Set([...Object.keys(given(olds)), ...Object.keys(given(news))])];
+    const changed = keys.filter((key) => JSON.stringify(olds[key]) !== JSON.stringify(news[key]));
+    const replaces = changed.filter((key) => key.startsWith("kind"));
+    return { changes: changed.length > 0, replaces, deleteBeforeReplace: news.dbr === true };
+  },
+  async create(inputs) {
+    const objects = load();
+    let n = 1;
+    while (objects[`${inputs.name}-${n}`]) n++;
+    const id = `${inputs.name}-${n}`;
+    log("create", id);
+    if (inputs.slow) await new Promise((resolve) => setTimeout(resolve, inputs.slow));
+    if (inputs.fails) throw quiet("no room");
+    save({ ...load(), [id]: given(inputs) });
+    if (inputs.unready)
+      throw Object.assign(quiet("half-made"), {
+        id,
+        properties: { ...inputs },
+        reasons: ["not ready", "really"],
+      });
+    return { id, outs: { ...inputs, computed: `of ${id}` } };
+  },
+  async update(id, _olds, news) {
+    log("update", id);
+    if (news.fails) throw quiet("no change");
+    save({ ...load(), [id]: given(news) });
+    if (news.unready)
+      throw Object.assign(quiet("half-made"), { id, properties: { ...news }, reasons: ["still not"] });
+    return { outs: { ...news, computed: `of ${id}, again` } };
+  },
+  async delete(id, props) {
+    log("delete", id);
+    if (props.stays) throw quiet("it stays");
+    const { [id]: _, ...rest } = load();
+    save(rest);
+  },
+  async read(id, props) {
+    log("read", id);
+    const found = load()[id];
+    if (found === undefined) return { id: "" };
+    if (found.unreadable) throw quiet("cannot read");
+    const inputs = Object.fromEntries(
+      Object.keys({ ...given(props), ...found })
+        .filter((key) => key in found)
+        .map((key) => [key, found[key]]),
+    );
+    return {
+      id,
+      props: { ...found, computed: props.computed ?? `of ${id}` },
+      ...(found.silent ? {} : { inputs }),
+    };
+  },
+});

@@ -1,0 +1,151 @@
+import { describe, expect, test } from "vitest";
+import type { Command, RunOptions } from "../../sdk/testing/types";
+import { cliDriver, type Driver, hasCli, kitDriver, type Seen } from "./drivers";
+
+type Edit = Parameters<Driver["edit"]>[0];
+type Part = [Command, string, RunOptions?] | Edit;
+
+async function play(driver: Driver, parts: Part[]): Promise<Seen[]> {
+  const seen: Seen[] = [];
+  for (const part of parts) {
+    if (typeof part === "function") driver.edit(part);
+    else seen.push(await driver.run(part[0], part[1], { skipPreview: true, ...part[2] }));
+  }
+  await driver.close();
+  return seen;
+}
+
+/** What a scenario does, and what is not compared in it: calls may come in any order where several run at once. */
+const scenarios: Record<string, Part[]> = {
+  "components, parents, dependencies, secrets, unknowns": [
+    ["up", "rich.1"],
+    ["up", "rich.1"],
+    ["up", "rich.2"],
+    ["destroy", ""],
+  ],
+  "updates and their diffs": [
+    ["up", "update.1"],
+    ["up", "update.2"],
+    ["preview", "update.1"],
+  ],
+  "replacement, new before old": [
+    ["up", "createFirst.1"],
+    ["up", "createFirst.2"],
+  ],
+  "replacement, old before new, with dependents": [
+    ["up", "deleteFirst.1"],
+    ["up", "deleteFirst.2"],
+  ],
+  "replacement, order from the option": [
+    ["up", "deleteFirstOption.1"],
+    ["up", "deleteFirstOption.2"],
+  ],
+  "deletion of what left the program": [
+    ["up", "fewer.1"],
+    ["up", "fewer.2"],
+    ["up", "empty"],
+  ],
+  "an update that fails": [
+    ["up", "fails.1"],
+    ["up", "fails.2"],
+    ["up", "fails.3"],
+  ],
+  "a creation that fails": [
+    ["up", "createFails.1"],
+    ["up", "createFails.2"],
+  ],
+  "a creation that is not ready": [
+    ["up", "unready.1"],
+    ["up", "unready.2"],
+    ["up", "unready.3"],
+  ],
+  "an update that is not ready": [
+    ["up", "updateUnready.1"],
+    ["up", "updateUnready.2"],
+    ["up", "updateUnready.3"],
+  ],
+  "replacement of what is not ready": [
+    ["up", "replaceUnready.1"],
+    ["up", "replaceUnready.2"],
+  ],
+  "reading with get": [
+    ["up", "get.1"],
+    ["up", "get.2"],
+    ["up", "get.2"],
+    ["refresh", ""],
+    ["destroy", ""],
+  ],
+  "ignoreChanges by path": [
+    ["up", "ignore.1"],
+    ["up", "ignore.2"],
+  ],
+  replaceOnChanges: [
+    ["up", "replaceOn.1"],
+    ["up", "replaceOn.2"],
+  ],
+  protect: [
+    ["up", "protect.1"],
+    ["up", "protect.2"],
+    ["up", "protect.3"],
+    ["destroy", ""],
+  ],
+  "protect against replacement": [
+    ["up", "protectReplace.1"],
+    ["preview", "protectReplace.2"],
+    ["up", "protectReplace.2"],
+  ],
+  retainOnDelete: [
+    ["up", "retain.1"],
+    ["up", "retain.2"],
+    ["destroy", ""],
+  ],
+  "forced replacement": [
+    ["up", "forced.1"],
+    ["up", "forced.2", { replace: ["urn:pulumi:test::things::pulumi-nodejs:dynamic/things:Thing::b"] }],
+    ["up", "forced.3", { replace: ["urn:pulumi:test::things::pulumi-nodejs:dynamic/things:Thing::a"] }],
+  ],
+  "refresh with drift, loss and a failed read": [
+    ["up", "drift"],
+    (objects) => {
+      Object.assign(objects["a-1"] ?? {}, { text: "theirs", extra: true });
+      Object.assign(objects["vague-1"] ?? {}, { text: "theirs", s: "two" });
+      Object.assign(objects["e-1"] ?? {}, { n: 2 });
+      Object.assign(objects["d-1"] ?? {}, { unreadable: true });
+      delete objects["b-1"];
+    },
+    ["refresh", ""],
+    (objects) => delete objects["d-1"]?.["unreadable"],
+    ["refresh", ""],
+    ["up", "drift"],
+    ["up", "drift"],
+  ],
+  "a new name by alias": [
+    ["up", "rename.1"],
+    ["up", "rename.2"],
+  ],
+  "failed checks": [["up", "bad"]],
+  "a check that throws": [["up", "checkThrows"]],
+  "one name twice": [["up", "twice"]],
+  "an exit with an error": [
+    ["up", "createFails.2"],
+    ["up", "exits"],
+  ],
+  "a run error": [["up", "runError"]],
+  "a failed deletion": [
+    ["up", "stays.1"],
+    ["up", "stays.2"],
+    ["destroy", ""],
+  ],
+};
+
+// Each scenario is several commands of the real CLI, which take seconds each.
+describe.skipIf(!hasCli)("the kit's engine and the real CLI agree on", { timeout: 180_000 }, () => {
+  test.for(Object.entries(scenarios))("%s", async ([, parts]) => {
+    const [kit, cli] = await Promise.all([
+      kitDriver().then((each) => play(each, parts)),
+      cliDriver().then((each) => play(each, parts)),
+    ]);
+    const sorted = (seen: Seen[]): Seen[] => seen.map((each) => ({ ...each, calls: [...each.calls].sort() }));
+    expect(sorted(kit)).toEqual(sorted(cli));
+  });
+});
