@@ -105,6 +105,9 @@ export class CloudEndpoints {
         return { id, ...refreshed(live, stored) };
       } catch (error) {
         if (!isGone(error)) throw error;
+        // Pulumi takes "gone" from a `get` for an endpoint without outputs, and the program would go on with nothing.
+        const isGet = Object.keys(stored).every((key) => key === PROVIDER_KEY);
+        if (isGet) throw refusals.nothingToGet(id);
         await confirmGone(api, error, id, stored);
         return { id: "", props: {} };
       }

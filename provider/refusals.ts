@@ -16,6 +16,11 @@ export const refusals = {
       `${id} was made at ${made}, but the configured service is ${configured}, which does not know it. Set endpoints:baseUrl (or ENDPOINTS_BASE_URL) to the service that made it; if it is really gone, remove the resource with \`pulumi state delete\`.`,
     ),
 
+  nothingToGet: (id: string) =>
+    new RefusedError(
+      `There is no endpoint ${id}. Correct the id, or create the endpoint with CloudEndpoint.`,
+    ),
+
   adoptedIdGone: (id: string) =>
     new RefusedError(
       `There is no endpoint ${id} to adopt. Correct the id, or take adopt out to create a new endpoint.`,

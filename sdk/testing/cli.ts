@@ -59,7 +59,6 @@ export async function findPulumiCli(path = process.env["PATH"] ?? ""): Promise<s
 export class CliStack implements Stack {
   readonly driver = "cli";
   private readonly stackName: string;
-  private readonly environment: NodeJS.ProcessEnv;
   private runs = 0;
 
   private constructor(
@@ -67,18 +66,6 @@ export class CliStack implements Stack {
     private readonly folder: string,
   ) {
     this.stackName = options.stackName ?? "test";
-    this.environment = {
-      ...process.env,
-      ...options.env,
-      PULUMI_BACKEND_URL: `file://${folder}`,
-      PULUMI_HOME: join(folder, "home"),
-      PULUMI_CONFIG_PASSPHRASE: "only for tests",
-      PULUMI_SKIP_UPDATE_CHECK: "true",
-      // The event log is a hidden option, which the Automation API also sets this for.
-      PULUMI_DEBUG_COMMANDS: "true",
-      PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
-      NO_COLOR: "1",
-    };
   }
 
   static async create(options: StackOptions): Promise<CliStack> {
@@ -176,6 +163,21 @@ export class CliStack implements Stack {
     if (names.length === 0) return [];
     const { resources = [] } = (await this.exportState()).deployment;
     return names.map((name) => resources.find(({ urn }) => urn.endsWith(`::${name}`))?.urn ?? name);
+  }
+
+  private get environment(): NodeJS.ProcessEnv {
+    return {
+      ...process.env,
+      ...this.options.env,
+      PULUMI_BACKEND_URL: `file://${this.folder}`,
+      PULUMI_HOME: join(this.folder, "home"),
+      PULUMI_CONFIG_PASSPHRASE: "only for tests",
+      PULUMI_SKIP_UPDATE_CHECK: "true",
+      // The event log is a hidden option, which the Automation API also sets this for.
+      PULUMI_DEBUG_COMMANDS: "true",
+      PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
+      NO_COLOR: "1",
+    };
   }
 
   private get settingsFile(): string {

@@ -149,6 +149,13 @@ describe("read", () => {
     expect(await thrown(core.read(id, outs))).toMatchObject({ status });
   });
 
+  test("fails for a get of what is not there", async () => {
+    const { core } = await service();
+    expect((await thrown(core.read("ep_nobody", { __provider: "code" }))).message).toMatch(
+      /no endpoint ep_nobody/,
+    );
+  });
+
   test("refuses an endpoint of another type", async () => {
     const { core, emulator } = await service();
     const { id } = emulator.seed({ type: "ephemeral", url });

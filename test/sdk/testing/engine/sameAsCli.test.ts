@@ -1,17 +1,20 @@
 import { describe, expect, test } from "vitest";
-import type { Command, RunOptions } from "../../sdk/testing/types";
-import { cliDriver, type Driver, hasCli, kitDriver, type Seen } from "./drivers";
+import { findPulumiCli } from "../../../../sdk/testing/cli";
+import type { Command, RunOptions, Stack } from "../../../../sdk/testing/types";
+import { type Seen, Things } from "./drivers";
 
-type Edit = Parameters<Driver["edit"]>[0];
+const cli = await findPulumiCli();
+
+type Edit = Parameters<Things<Stack>["objects"]["edit"]>[0];
 type Part = [Command, string, RunOptions?] | Edit;
 
-async function play(driver: Driver, parts: Part[]): Promise<Seen[]> {
+async function play(things: Things<Stack>, parts: Part[]): Promise<Seen[]> {
   const seen: Seen[] = [];
   for (const part of parts) {
-    if (typeof part === "function") driver.edit(part);
-    else seen.push(await driver.run(part[0], part[1], { skipPreview: true, ...part[2] }));
+    if (typeof part === "function") things.objects.edit(part);
+    else seen.push(await things.run(part[0], part[1], { skipPreview: true, ...part[2] }));
   }
-  await driver.close();
+  await things.close();
   return seen;
 }
 
@@ -139,13 +142,12 @@ const scenarios: Record<string, Part[]> = {
 };
 
 // Each scenario is several commands of the real CLI, which take seconds each.
-describe.skipIf(!hasCli)("the kit's engine and the real CLI agree on", { timeout: 180_000 }, () => {
+describe.skipIf(!cli)("the kit's engine and the real CLI agree on", { timeout: 180_000 }, () => {
   test.for(Object.entries(scenarios))("%s", async ([, parts]) => {
-    const [kit, cli] = await Promise.all([
-      kitDriver().then((each) => play(each, parts)),
-      cliDriver().then((each) => play(each, parts)),
+    const [kit, real] = await Promise.all([
+      Things.onKit().then((each) => play(each, parts)),
+      Things.onCli().then((each) => play(each, parts)),
     ]);
-    const sorted = (seen: Seen[]): Seen[] => seen.map((each) => ({ ...each, calls: [...each.calls].sort() }));
-    expect(sorted(kit)).toEqual(sorted(cli));
+    expect(kit).toEqual(real);
   });
 });

@@ -1,6 +1,6 @@
 import { afterEach, expect } from "vitest";
-import type { WireEndpoint } from "../../../provider/schema";
-import { Emulator, type EmulatorOptions } from "../../../sdk/testing/emulator";
+import type { WireEndpoint } from "../../../../provider/schema";
+import { Emulator, type EmulatorOptions } from "../../../../sdk/testing/emulator";
 
 export interface Reply<Body> {
   status: number;

@@ -2,18 +2,17 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { KitEngine } from "../../sdk/testing/engine/index";
-import { kitDriver, THINGS } from "./drivers";
+import { KitEngine } from "../../../../sdk/testing/engine";
+import { THINGS, Things } from "./drivers";
 
-type Kit = Awaited<ReturnType<typeof kitDriver>>;
-const open: Kit[] = [];
-const kit = async (): Promise<Kit> => {
-  const driver = await kitDriver();
-  open.push(driver);
-  return driver;
+const open: Things<KitEngine>[] = [];
+const kit = async (): Promise<Things<KitEngine>> => {
+  const things = await Things.onKit();
+  open.push(things);
+  return things;
 };
 afterEach(async () => {
-  for (const driver of open.splice(0)) await driver.close();
+  for (const things of open.splice(0)) await things.close();
 });
 
 describe("what a run gives back", () => {
@@ -185,9 +184,9 @@ describe("the state", () => {
 });
 
 test("a refresh goes on after a read that fails, drops what is gone, and shows what came from outside", async () => {
-  const { run, edit } = await kit();
+  const { run, objects } = await kit();
   await run("up", "drift");
-  edit((objects) => {
+  objects.edit((objects) => {
     Object.assign(objects["a-1"] ?? {}, { text: "theirs" });
     Object.assign(objects["d-1"] ?? {}, { unreadable: true });
     delete objects["b-1"];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { WireEndpoint } from "../../../provider/schema";
-import type { Emulator } from "../../../sdk/testing/emulator";
+import type { WireEndpoint } from "../../../../provider/schema";
+import type { Emulator } from "../../../../sdk/testing/emulator";
 import { call, create, expectRefusal, start } from "./calls";
 
 interface List {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { emulatorCommand } from "../../../sdk/commands/emulator";
+import { emulatorCommand } from "../../../../sdk/commands/emulator";
 import { start } from "./calls";
 
 const out: string[] = [];

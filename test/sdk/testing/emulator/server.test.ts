@@ -3,7 +3,7 @@ import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { Agent, request } from "undici";
 import { describe, expect, it } from "vitest";
-import type { RecordedRequest } from "../../../sdk/testing/types";
+import type { RecordedRequest } from "../../../../sdk/testing/types";
 import { call, create, expectRefusal, type Refusal, start } from "./calls";
 
 const url = "https://a.example.com";

@@ -188,7 +188,6 @@ const scenes = {
     if (step === 1) new Thing("b", { stays: true, from: a.id });
   },
   bad() {
-    new Thing("a");
     const bad = new Thing("bad", { bad: pulumi.secret({ z: [1, "a", true, null, 1234567.5], b: 0.00001 }) });
     new Thing("bad2", { bad: 1 }, { dependsOn: bad });
   },
