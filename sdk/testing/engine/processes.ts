@@ -106,7 +106,7 @@ export function startProgram(
       NODE_OPTIONS: preload(scratch, "program", PRELOAD + FOLLOW_PARENT, env["NODE_OPTIONS"]),
       PULUMI_CONFIG: config.values,
       PULUMI_CONFIG_SECRET_KEYS: config.secretKeys,
-      PULUMI_NODEJS_TYPESCRIPT: "true",
+      ...(project.typescript && { PULUMI_NODEJS_TYPESCRIPT: "true" }),
     },
   });
   return new Child(child, onLine);

@@ -13,6 +13,8 @@ export interface Project {
   folder: string;
   /** What is run there: `.`, or the file that `main` names. */
   entry: string;
+  /** Whether the program is compiled on the fly; the runtime's option `typescript`, true unless it says otherwise. */
+  typescript: boolean;
   /** Configuration that the project itself gives. */
   config: Record<string, ConfigValue>;
 }
@@ -24,7 +26,7 @@ export function readProject(program: string, name?: string): Project {
   const file = ["Pulumi.yaml", "Pulumi.yml"].map((each) => join(root, each)).find((each) => existsSync(each));
   const parsed: unknown = file === undefined ? {} : parse(readFileSync(file, "utf8"));
   const yaml = isRecord(parsed) ? parsed : {};
-  const runtime = isRecord(yaml["runtime"]) ? yaml["runtime"]["name"] : yaml["runtime"];
+  const { name: runtime, options } = isRecord(yaml["runtime"]) ? yaml["runtime"] : { name: yaml["runtime"] };
   if (runtime !== undefined && runtime !== "nodejs")
     throw new Error(`the test engine runs Node programs only, and ${file} asks for ${String(runtime)}`);
   const project = name ?? (typeof yaml["name"] === "string" ? yaml["name"] : basename(root));
@@ -35,6 +37,7 @@ export function readProject(program: string, name?: string): Project {
     root,
     folder: isFile ? dirname(main) : main,
     entry: isFile ? basename(main) : ".",
+    typescript: !(isRecord(options) && options["typescript"] === false),
     config: isRecord(yaml["config"]) ? projectConfig(project, yaml["config"]) : {},
   };
 }

@@ -42,7 +42,7 @@ export class Things<S extends Stack> {
     return new Things(await CliStack.create({ program: THINGS, env }), objects, env);
   }
 
-  async run(command: Command, scene: string, options: RunOptions = {}): Promise<Seen> {
+  readonly run = async (command: Command, scene: string, options: RunOptions = {}): Promise<Seen> => {
     this.env["SCENE"] = scene;
     const result = await this.engine[command](options).catch((error: unknown) => {
       if (error instanceof RunFailed) return error.result;
@@ -59,7 +59,7 @@ export class Things<S extends Stack> {
       state: normalize(await this.engine.exportState()),
       calls: this.objects.calls().sort(),
     };
-  }
+  };
 
   async close(): Promise<void> {
     await this.engine.close();

@@ -72,7 +72,7 @@ describe("where a run fails", () => {
     const { ok, said, calls, state } = await run("up", "bad");
     expect(ok).toBe(false);
     expect(calls).toEqual([]);
-    expect(state).toEqual({ resources: [], pending: 0 });
+    expect(state).toEqual({ resources: [], pending: [] });
     // The engine stops at the first resource, and prints a failed property's value, secret or not.
     const resource = "pulumi-nodejs:dynamic/things:Thing resource 'bad'";
     expect(said).toEqual([
