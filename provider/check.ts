@@ -1,5 +1,6 @@
 import { hasUnknown } from "./document";
 import { type CloudEndpointInputs, inputFields, type JsonObject } from "./schema";
+import { schemeDiffers } from "./url";
 
 /** The property under which Pulumi keeps a dynamic resource's provider. It is the engine's, not the user's. */
 export const PROVIDER_KEY = "__provider";
@@ -65,6 +66,11 @@ export function checkInputs(news: JsonObject, olds: JsonObject = {}): Checked {
       reason:
         "trafficPolicy cannot be taken out, since an endpoint needs one; change it, or remove the endpoint",
     });
+  }
+  if (typeof inputs["adopt"] === "string" && schemeDiffers(olds["url"], inputs["url"])) {
+    const reason =
+      "adopt names the endpoint that the new scheme replaces, and that is deleted first; take adopt out";
+    failures.push({ property: "adopt", reason });
   }
   return { inputs, failures };
 }

@@ -1,6 +1,6 @@
 import { hasUnknown, sameData } from "./document";
 import type { CloudEndpointInputs, JsonObject } from "./schema";
-import { schemeOf } from "./url";
+import { schemeDiffers } from "./url";
 
 /** The inputs that an endpoint is made of, and that an update can send. (`adopt` only says how a first create begins.) */
 export const managedInputs = [
@@ -65,10 +65,4 @@ function satisfied(name: ManagedInput, live: unknown, wanted: unknown): boolean 
   if (hasUnknown(wanted)) return false;
   if (name === "bindings") return sameSet(live, wanted);
   return live !== undefined && sameData(live, wanted);
-}
-
-function schemeDiffers(live: unknown, wanted: string): boolean {
-  // An unknown URL is taken for an update: nearly always it is the host that an output fills in.
-  if (hasUnknown(wanted) || typeof live !== "string") return false;
-  return schemeOf(live) !== schemeOf(wanted);
 }

@@ -36,8 +36,14 @@ export function urlProblem(url: string): string | undefined {
 }
 
 /** The URL's scheme, lower-case; undefined where there is none. */
-export function schemeOf(url: string): string | undefined {
+function schemeOf(url: string): string | undefined {
   return /^([a-z][a-z0-9+.-]*):\/\//i.exec(url)?.[1]?.toLowerCase();
+}
+
+/** Whether one URL cannot become the other in place. What is no URL (an unknown value) is taken for one that can. */
+export function schemeDiffers(from: unknown, to: unknown): boolean {
+  const [before, after] = [from, to].map((url) => (typeof url === "string" ? schemeOf(url) : undefined));
+  return before !== undefined && after !== undefined && before !== after;
 }
 
 function parse(url: string): Address | string {

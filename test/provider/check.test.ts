@@ -66,6 +66,15 @@ describe("a mistake is named with what would be right", () => {
   });
 });
 
+test("an adopted id together with a new scheme is refused, since the replacement would delete what it adopts", () => {
+  const olds = { url, adopt: "ep_1" };
+  expect(reasons({ url: "tls://shop.example.com", adopt: "ep_1" }, olds)).toEqual([
+    expect.stringMatching(/take adopt out/),
+  ]);
+  expect(reasons({ url: "tls://shop.example.com", adopt: true }, olds)).toEqual([]);
+  expect(reasons({ url: UNKNOWN, adopt: "ep_1" }, olds)).toEqual([]);
+});
+
 test("limits count characters, not their bytes", () => {
   expect(reasons({ url, description: "é".repeat(255) })).toEqual([]);
   expect(reasons({ url, description: "😀".repeat(255) })).toEqual([]);

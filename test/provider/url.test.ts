@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { normalizeUrl, schemeOf, urlProblem } from "../../provider/url";
+import { normalizeUrl, schemeDiffers, urlProblem } from "../../provider/url";
 
 test.each([
   ["HTTPS://Shop.Example.COM/", "https://shop.example.com"],
@@ -43,7 +43,9 @@ test("a reason never quotes credentials", () => {
   expect(urlProblem("https://user:hunter2@shop.example.com")).not.toContain("hunter2");
 });
 
-test("the scheme is found whatever its letter case", () => {
-  expect(schemeOf("TLS://x")).toBe("tls");
-  expect(schemeOf("x")).toBeUndefined();
+test("schemes differ only between URLs, whatever their letter case", () => {
+  expect(schemeDiffers("TLS://x", "tls://y")).toBe(false);
+  expect(schemeDiffers("tls://x", "https://x")).toBe(true);
+  expect(schemeDiffers("tls://x", "no URL")).toBe(false);
+  expect(schemeDiffers(undefined, "tls://x")).toBe(false);
 });
