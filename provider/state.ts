@@ -9,8 +9,9 @@ import {
   sameSet,
 } from "./diff";
 import { metadataFromText, policyFromText, wireText } from "./document";
-import { type CloudEndpointInputs, endpointFields, type JsonObject, type WireChange } from "./schema";
+import { type CloudEndpointInputs, endpointFields, type JsonObject } from "./schema";
 import { normalizeUrl } from "./url";
+import type { WireChange } from "./wire";
 
 /** Outputs as the state holds them, after a create, an update or an adoption that the program asked for. */
 export function outputsOf(live: LiveEndpoint, inputs: CloudEndpointInputs): JsonObject {

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { type Endpoint, endpointFromWire, type JsonObject, listFromWire, type WireChange } from "../schema";
+import type { Endpoint, JsonObject } from "../schema";
+import { endpointFromWire, listFromWire, type WireChange } from "../wire";
 import { ReplyError } from "./errors";
 import type { HttpClient } from "./http";
 

@@ -1,8 +1,8 @@
 import type { Dispatcher } from "undici";
 import { z } from "zod";
 import type { Settings } from "../config";
-import { errorFromWire } from "../schema";
 import { VERSION } from "../version";
+import { errorFromWire } from "../wire";
 import { ApiError, ConnectionError, ReplyError, type RequestName } from "./errors";
 import { LONGEST_RETRY_AFTER, parseRetryAfter, waitBeforeRetry } from "./retry";
 import { traceRequest } from "./trace";

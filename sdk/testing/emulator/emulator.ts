@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { WireEndpoint } from "../../../provider/schema";
+import type { WireEndpoint } from "../../../provider/wire";
 import type { RecordedRequest } from "../types";
 import { newApiKey } from "./ids";
 import { type ScriptedReply, Scripts } from "./script";

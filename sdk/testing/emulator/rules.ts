@@ -1,5 +1,5 @@
 import { parse as parseYaml } from "yaml";
-import type { WireChange, WireEndpoint } from "../../../provider/schema";
+import type { WireChange, WireEndpoint } from "../../../provider/wire";
 import { ServiceError } from "./errors";
 
 const MAX_DESCRIPTION = 255;

@@ -1,4 +1,4 @@
-import type { WireEndpoint } from "../../../provider/schema";
+import type { WireEndpoint } from "../../../provider/wire";
 import { addressOf } from "./address";
 import { base62 } from "./ids";
 import type { Store } from "./store";

@@ -1,4 +1,4 @@
-import type { WireChange, WireEndpoint } from "../../../provider/schema";
+import type { WireChange, WireEndpoint } from "../../../provider/wire";
 import { type Address, addressOf } from "./address";
 import { base62 } from "./ids";
 import { checkUrlIsFree } from "./rules";

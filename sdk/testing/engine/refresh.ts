@@ -1,12 +1,12 @@
 import { markOutputs } from "./apply";
 import type { Checkpoint } from "./checkpoint";
+import { resolveDiff } from "./diff";
 import type { Display } from "./display";
 import { Slots } from "./executor";
 import { withoutDangling } from "./graph";
 import type { Change } from "./objectDiff";
 import type { Providers } from "./providers";
 import { PROVIDER_TYPE, type ResourceState } from "./resourceState";
-import { resolveDiff } from "./steps";
 import { equal } from "./values";
 
 /**

@@ -1,12 +1,13 @@
 import type { StepOp } from "../types";
+import { type Diff, replaceOnChanges, resolveDiff } from "./diff";
+import type { Goal } from "./goal";
 import { goValue } from "./goFormat";
 import { Graph } from "./graph";
-import type { Goal } from "./monitor";
-import { type Change, diffProps, parsePaths } from "./objectDiff";
-import { parsePath, pathContains, resetPath } from "./paths";
-import type { CheckFailure, Provider, ProviderDiff } from "./provider";
+import type { Change } from "./objectDiff";
+import { parsePath, resetPath } from "./paths";
+import type { CheckFailure, Provider } from "./provider";
 import { nameOf, newState, providerUrn, type ResourceState } from "./resourceState";
-import { copyProps, equal, type Props, Unknown, withoutSecrets } from "./values";
+import { copyProps, equal, type Props, Unknown } from "./values";
 
 /** One thing that is done to one resource. */
 export interface Step {
@@ -49,14 +50,6 @@ export interface Context {
   replaceTargets: Set<string>;
   provider(reference: string): Promise<Provider>;
   report(severity: "info" | "warning" | "error", message: string, urn?: string): void;
-}
-
-interface Diff {
-  changes: "none" | "some";
-  replace: boolean;
-  deleteBeforeReplace: boolean;
-  changedKeys: string[];
-  detailed: Change[] | undefined;
 }
 
 /**
@@ -363,29 +356,4 @@ function goalState(
     created: old?.created ?? "",
     modified: old?.modified ?? "",
   });
-}
-
-/** As `diffResource`: where the provider does not say, the inputs are compared, secret or not. */
-export function resolveDiff(asked: ProviderDiff, olds: Props, news: Props): Diff {
-  const { changes, replaces, deleteBeforeReplace } = asked;
-  const said = { replace: replaces.length > 0, deleteBeforeReplace, changedKeys: [], detailed: undefined };
-  if (changes !== "unknown") return { ...said, changes };
-  const found = diffProps(withoutSecrets(olds), withoutSecrets(news));
-  if (found.length === 0) return { ...said, changes: "none" };
-  return {
-    ...said,
-    changes: "some",
-    changedKeys: [...new Set(found.map(({ path }) => String(path[0])))],
-    detailed: found,
-  };
-}
-
-/** As `applyReplaceOnChanges`: it can only speak of changes that the engine found itself, and of a failed start. */
-function replaceOnChanges(diff: Diff, texts: string[], hasInitErrors: boolean): Diff {
-  if (diff.changes !== "some" && !hasInitErrors) return diff;
-  const paths = parsePaths(texts);
-  const touched = (diff.detailed ?? []).some(({ path }) => paths.some((each) => pathContains(each, path)));
-  if (hasInitErrors && paths.some((each) => pathContains(each, ["#initerror"])))
-    return { ...diff, changes: "some", replace: true };
-  return { ...diff, replace: diff.replace || touched };
 }

@@ -1,0 +1,57 @@
+import { z } from "zod";
+import { type Endpoint, endpointFields, type JsonObject } from "./schema";
+
+/* What travels: the contract's names and shapes, and the one way from them to the package's own. */
+
+type Snake<S extends string> = S extends `${infer Head}${infer Tail}`
+  ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${Snake<Tail>}`
+  : S;
+
+/** An endpoint as it travels: the contract's names, fields that do not apply left out. */
+export type WireEndpoint = {
+  [K in keyof Endpoint as Snake<K>]: Endpoint[K];
+};
+
+/** What a create sends, and (without `type`) an update. */
+export interface WireChange {
+  type?: string;
+  url?: string;
+  traffic_policy?: string;
+  description?: string;
+  metadata?: string;
+  bindings?: string[];
+  pooling_enabled?: boolean;
+}
+
+const snakeCase = (name: string) => name.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
+
+/**
+ * From the wire to fields, the one way that create, read, update and list all take. Unknown fields are kept under
+ * their own names; `null` means the same as a missing field.
+ */
+export const endpointFromWire = z.looseObject({ id: z.string().min(1) }).transform((wire, context) => {
+  const known = new Map(Object.keys(endpointFields).map((name) => [snakeCase(name), name]));
+  const given = Object.entries(wire).filter(([, value]) => value !== null);
+  const named = Object.fromEntries(given.map(([name, value]) => [known.get(name) ?? name, value]));
+  if (!("upstreamProto" in named) && "upstream_protocol" in named)
+    named["upstreamProto"] = named["upstream_protocol"];
+  const parsed = z.looseObject(endpointFields).safeParse(named);
+  if (parsed.success) return parsed.data as Endpoint & JsonObject;
+  for (const issue of parsed.error.issues) {
+    context.issues.push({ code: "custom", message: issue.message, path: issue.path, input: wire });
+  }
+  return z.NEVER;
+});
+
+/** A list as it travels. Its items are parsed one by one, so that a bad one never spoils the list. */
+export const listFromWire = z.looseObject({
+  endpoints: z.array(z.unknown()),
+  next_page_uri: z.string().nullish(),
+});
+
+/** What the service says of a failure; every part may be missing. */
+export const errorFromWire = z.looseObject({
+  error_code: z.string().optional(),
+  msg: z.string().optional(),
+  details: z.looseObject({ operation_id: z.string().optional() }).optional(),
+});

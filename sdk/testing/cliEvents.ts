@@ -1,0 +1,81 @@
+import { readFile } from "node:fs/promises";
+import type { Diagnostic, RunResult, Step, StepOp } from "./types";
+
+/** What the engine writes into its event log, as far as the kit reads it (`apitype.EngineEvent`). */
+interface EngineEvent {
+  resOutputsEvent?: { metadata: StepMetadata };
+  resOpFailedEvent?: { metadata: StepMetadata };
+  diagnosticEvent?: { urn?: string; message: string; severity: string; ephemeral?: boolean };
+  summaryEvent?: { resourceChanges?: Partial<Record<StepOp, number>> };
+}
+
+interface StepMetadata {
+  op: StepOp;
+  urn: string;
+  type: string;
+  old?: { id?: string } | null;
+  new?: { id?: string } | null;
+}
+
+/** The steps in the order in which they ended; what each changes is read from the words that a user sees. */
+export async function readEvents(
+  file: string,
+  shown: string,
+): Promise<Pick<RunResult, "steps" | "changes" | "diagnostics">> {
+  const lines = (await readFile(file, "utf8").catch(() => "")).split("\n").filter((line) => line !== "");
+  const steps: Step[] = [];
+  const diagnostics: Diagnostic[] = [];
+  let changes: RunResult["changes"] = {};
+  for (const line of lines) {
+    const event = JSON.parse(line) as EngineEvent;
+    // An `up` shows its preview first, and a summary ends each of the two; the last one counts.
+    if (event.summaryEvent) changes = event.summaryEvent.resourceChanges ?? {};
+    if (event.diagnosticEvent && isForUsers(event.diagnosticEvent))
+      diagnostics.push(diagnosticOf(event.diagnosticEvent));
+    const metadata = (event.resOutputsEvent ?? event.resOpFailedEvent)?.metadata;
+    if (metadata && isUsers(metadata.type)) steps.push(stepOf(metadata, shown));
+  }
+  return { steps, changes, diagnostics };
+}
+
+/** The log holds the engine's own debugging too, which no terminal shows unasked. */
+const isForUsers = (event: { severity: string; ephemeral?: boolean }) =>
+  !event.ephemeral && event.severity !== "debug";
+
+const isUsers = (type: string) => type !== "pulumi:pulumi:Stack" && !type.startsWith("pulumi:providers:");
+
+function stepOf({ op, urn, type, old, new: fresh }: StepMetadata, shown: string): Step {
+  const name = urn.slice(urn.lastIndexOf("::") + 2);
+  const id = fresh?.id || old?.id;
+  const line = shown
+    .split("\n")
+    .findLast((text) => text.includes(` ${type} ${name} `) && text.includes("[diff: "));
+  const diff = /\[diff: ([^\]]*)\]/.exec(line ?? "")?.[1]?.split(",") ?? [];
+  return { op, urn, type, name, ...(id && { id }), diff: withSigns(diff) };
+}
+
+/** The CLI writes a sign once for all properties that share it: `+a,b~c`. */
+function withSigns(parts: string[]): string[] {
+  let sign = "~";
+  return parts
+    .flatMap((part) => part.split(/(?=[+\-~])/))
+    .map((part) => {
+      const own = /^[+\-~]/.exec(part)?.[0];
+      sign = own ?? sign;
+      return own ? part : sign + part;
+    });
+}
+
+function diagnosticOf({
+  urn,
+  message,
+  severity,
+}: {
+  urn?: string;
+  message: string;
+  severity: string;
+}): Diagnostic {
+  const plain = message.replace(/<\{%[^%]*%\}>/g, "").trim();
+  const kind = severity.startsWith("info") ? "info" : (severity as Diagnostic["severity"]);
+  return { severity: kind, message: plain, ...(urn && { urn }) };
+}
