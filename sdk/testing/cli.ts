@@ -111,7 +111,7 @@ export class CliStack implements Stack {
         "--event-log",
         events,
         ...(options.expectNoChanges ? ["--expect-no-changes"] : []),
-        ...(options.skipPreview ? ["--skip-preview"] : []),
+        ...(options.skipPreview && command === "up" ? ["--skip-preview"] : []),
         ...(options.diff ? ["--diff"] : []),
         ...(options.clearPendingCreates ? ["--clear-pending-creates"] : []),
         ...urns.flatMap((urn) => ["--replace", urn]),

@@ -4,7 +4,6 @@ import type { Diagnostic, RunResult, Step, StepOp } from "./types";
 /** What the engine writes into its event log, as far as the kit reads it (`apitype.EngineEvent`). */
 interface EngineEvent {
   resOutputsEvent?: { metadata: StepMetadata };
-  resOpFailedEvent?: { metadata: StepMetadata };
   diagnosticEvent?: { urn?: string; message: string; severity: string; ephemeral?: boolean };
   summaryEvent?: { resourceChanges?: Partial<Record<StepOp, number>> };
 }
@@ -32,7 +31,7 @@ export async function readEvents(
     if (event.summaryEvent) changes = event.summaryEvent.resourceChanges ?? {};
     if (event.diagnosticEvent && isForUsers(event.diagnosticEvent))
       diagnostics.push(diagnosticOf(event.diagnosticEvent));
-    const metadata = (event.resOutputsEvent ?? event.resOpFailedEvent)?.metadata;
+    const metadata = event.resOutputsEvent?.metadata;
     if (metadata && isUsers(metadata.type)) steps.push(stepOf(metadata, shown));
   }
   return { steps, changes, diagnostics };
@@ -47,11 +46,13 @@ const isUsers = (type: string) => type !== "pulumi:pulumi:Stack" && !type.starts
 function stepOf({ op, urn, type, old, new: fresh }: StepMetadata, shown: string): Step {
   const name = urn.slice(urn.lastIndexOf("::") + 2);
   const id = fresh?.id || old?.id;
+  // The line of a deletion repeats what was printed for the replacement that it belongs to.
+  const isDeletion = op.startsWith("delete") || op.startsWith("discard");
   const line = shown
     .split("\n")
     .findLast((text) => text.includes(` ${type} ${name} `) && text.includes("[diff: "));
-  const diff = /\[diff: ([^\]]*)\]/.exec(line ?? "")?.[1]?.split(",") ?? [];
-  return { op, urn, type, name, ...(id && { id }), diff: withSigns(diff) };
+  const diff = isDeletion ? undefined : /\[diff: ([^\]]*)\]/.exec(line ?? "")?.[1]?.split(",");
+  return { op, urn, type, name, ...(id && { id }), diff: withSigns(diff ?? []) };
 }
 
 /** The CLI writes a sign once for all properties that share it: `+a,b~c`. */
