@@ -8,6 +8,7 @@ import {
   type Endpoint,
   endpointFields,
 } from "../provider/schema";
+import { outdateListings } from "./listing";
 import { problemAmongResources, reportProblems, warnOfPlainKey } from "./preflight";
 
 /** The type under which states hold these resources. The engine runs its `__provider` string in a Node process. */
@@ -103,6 +104,8 @@ export class CloudEndpoint extends pulumi.CustomResource {
       },
       pulumi.mergeOptions({ deleteBeforeReplace: true }, options),
     );
+    // A list that is being read for a data source may lack this endpoint now.
+    this.id.apply(outdateListings);
   }
 }
 

@@ -1,2 +1,19 @@
 export type { Ref } from "../provider/schema";
 export { CloudEndpoint, type CloudEndpointArgs, type CloudEndpointOutputs } from "./cloudEndpoint";
+export {
+  type GetEndpointArgs,
+  type GetEndpointsArgs,
+  type GetEndpointsResult,
+  getEndpoint,
+  getEndpointOutput,
+  getEndpoints,
+  getEndpointsOutput,
+} from "./endpoints";
+export {
+  type AnyEndpoint,
+  type CloudEndpointInfo,
+  type EdgeEndpoint,
+  type EphemeralEndpoint,
+  type JsonValue,
+  readJson,
+} from "./endpointTypes";

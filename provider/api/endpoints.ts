@@ -19,6 +19,9 @@ export interface Page {
   skipped: SkippedItem[];
 }
 
+/** A list that goes on beyond this (100,000 endpoints) is taken for one without an end. */
+const MOST_PAGES = 1000;
+
 /** The five calls of the contract. */
 export class EndpointsApi {
   constructor(readonly http: HttpClient) {}
@@ -49,7 +52,7 @@ export class EndpointsApi {
   /**
    * `GET /endpoints`, page by page, newest first, to the end. The next page is asked for only when it is wanted.
    *
-   * @throws ReplyError where the chain of pages leaves the service or repeats itself: better than half a list.
+   * @throws ReplyError where the chain of pages leaves the service or has no end: better than half a list.
    */
   async *pages(): AsyncGenerator<Page> {
     const asked = new Set<string>();
@@ -60,8 +63,9 @@ export class EndpointsApi {
       yield parseItems(list.endpoints);
 
       if (!list.next_page_uri) return;
-      if (asked.has(list.next_page_uri))
-        throw new ReplyError(request, 200, "its pages repeat without an end");
+      if (asked.has(list.next_page_uri) || asked.size >= MOST_PAGES) {
+        throw new ReplyError(request, 200, "its pages go on without an end");
+      }
       asked.add(list.next_page_uri);
       query = this.nextQuery(request, list.next_page_uri);
     }

@@ -91,7 +91,7 @@ describe("the list", () => {
     const { api, emulator } = await service();
     const next = `${emulator.baseUrl}/endpoints?before_id=ep_1`;
     emulator.intercept(any, { status: 200, body: { endpoints: [], next_page_uri: next } }, 1000);
-    expect((await thrown(all(api))).message).toMatch(/repeat/);
+    expect((await thrown(all(api))).message).toMatch(/without an end/);
     expect(emulator.requests).toHaveLength(2);
   });
 });

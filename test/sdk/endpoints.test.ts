@@ -1,0 +1,217 @@
+import * as pulumi from "@pulumi/pulumi";
+import { afterEach, beforeEach, describe, expect, expectTypeOf, test, vi } from "vitest";
+import {
+  type AnyEndpoint,
+  CloudEndpoint,
+  getEndpoint,
+  getEndpoints,
+  getEndpointsOutput,
+  readJson,
+} from "../../sdk";
+import { Emulator } from "../../sdk/testing";
+import { thrown } from "../provider/service";
+
+const any = () => true;
+let emulator: Emulator;
+let warned: string[] = [];
+
+beforeEach(async () => {
+  emulator = await Emulator.start();
+  vi.stubEnv("ENDPOINTS_BASE_URL", emulator.baseUrl);
+  vi.stubEnv("ENDPOINTS_API_KEY", emulator.apiKey);
+  vi.stubEnv("ENDPOINTS_RETRY_FOR_SECONDS", "5");
+  warned = [];
+  vi.spyOn(pulumi.log, "warn").mockImplementation(async (message) => void warned.push(message));
+  await pulumi.runtime.setMocks({
+    newResource: ({ name, inputs }) => {
+      const { id } = emulator.seed({ type: "cloud", url: String(inputs["url"]) });
+      return { id: id ?? name, state: inputs };
+    },
+    call: () => ({}),
+  });
+});
+
+afterEach(async () => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+  await emulator.close();
+});
+
+const resolved = <T>(output: pulumi.Output<T>) => new Promise<T>((resolve) => output.apply(resolve));
+const lists = () => emulator.requests.filter(({ path }) => path === "/endpoints").length;
+
+/** 250 endpoints of all types; newest last. */
+function seedMany(): string[] {
+  return Array.from({ length: 250 }, (_, i) => {
+    const type = (["ephemeral", "edge", "cloud"] as const)[i % 3] ?? "cloud";
+    const url = `https://e${i}.${i % 2 ? "a" : "b"}.example.com`;
+    const more = { region: i % 5 ? "us" : "eu", metadata: JSON.stringify({ i, kind: type }) };
+    return emulator.seed(
+      type === "edge" ? { type, public_url: url, ...more } : { type, url, name: `agent-${i % 7}`, ...more },
+    ).id;
+  });
+}
+
+describe("getEndpoints", () => {
+  test("reads 250 endpoints with three requests, for any number of calls that overlap, newest first", async () => {
+    const ids = seedMany().reverse();
+    const first = Array.from({ length: 20 }, () => getEndpoints());
+    const output = resolved(getEndpointsOutput({ types: ["edge"] }));
+    await new Promise((resolve) => setImmediate(resolve));
+    const later = getEndpoints({ types: ["cloud"] });
+    for (const { ids: found } of await Promise.all(first)) expect(found).toEqual(ids);
+    expect((await later).endpoints).toHaveLength(83);
+    expect((await output).endpoints).toHaveLength(83);
+    expect(lists()).toBe(3);
+  });
+
+  test("combines its filters with and", async () => {
+    seedMany();
+    const all = (await getEndpoints()).endpoints;
+    const { endpoints, ids } = await getEndpoints({
+      types: ["ephemeral", "edge"],
+      region: "us",
+      urlPattern: "HTTPS://*.a.example.com/",
+      name: "agent-3",
+      binding: "public",
+      metadata: (metadata) => (metadata as { i: number }).i > 100,
+    });
+    const wanted = all.filter(
+      (endpoint) =>
+        endpoint.type === "ephemeral" &&
+        endpoint.region === "us" &&
+        endpoint.publicUrl.endsWith(".a.example.com") &&
+        endpoint.name === "agent-3" &&
+        Number((readJson(endpoint.metadata) as { i: number }).i) > 100,
+    );
+    expect(wanted).toHaveLength(3);
+    expect(endpoints).toEqual(wanted);
+    expect(ids).toEqual(wanted.map(({ id }) => id));
+  });
+
+  test("compares metadata as data, and takes a star for any text and a dot for a dot", async () => {
+    seedMany();
+    expect((await getEndpoints({ metadata: '{"kind": "edge", "i": 1}' })).endpoints).toHaveLength(1);
+    expect((await getEndpoints({ metadata: { kind: "edge", i: 1 } })).endpoints).toHaveLength(1);
+    expect((await getEndpoints({ metadata: { kind: "edge" } })).endpoints).toEqual([]);
+    expect((await getEndpoints({ urlPattern: "https://e1?*" })).endpoints).toEqual([]);
+    expect((await getEndpoints({ urlPattern: "https://e2.b*" })).endpoints).toHaveLength(1);
+    expect((await getEndpoints({ urlPattern: "https://e2*.b.*" })).endpoints).toHaveLength(31);
+  });
+
+  test("gives what was created before the call, also while an older listing is under way", async () => {
+    seedMany();
+    emulator.intercept(({ query }) => "before_id" in query, { status: 503, body: "", delayMs: 60 });
+    const older = getEndpoints();
+    await vi.waitFor(() => expect(emulator.requests.length).toBeGreaterThan(1));
+    const shop = new CloudEndpoint("shop", { url: "https://shop.example.com" });
+    const inApply = resolved(shop.id.apply(async (id) => (await getEndpoints()).ids.includes(id)));
+    const depending = resolved(getEndpointsOutput({ types: ["cloud"] }, { dependsOn: [shop] }));
+    expect(await inApply).toBe(true);
+    expect((await depending).ids).toContain(await resolved(shop.id));
+    expect((await older).endpoints).toHaveLength(250);
+  });
+
+  test("keeps nothing once a listing has ended", async () => {
+    await getEndpoints();
+    const { id } = emulator.seed({ type: "edge" });
+    expect((await getEndpoints()).ids).toEqual([id]);
+    expect(lists()).toBe(2);
+  });
+
+  test("keeps unknown types and fields, and leaves a malformed item out with a warning", async () => {
+    const endpoints = [
+      { id: "ep_1", type: "hologram", colour: "red" },
+      { id: "ep_2", port: "high" },
+      { id: "ep_3" },
+    ];
+    emulator.intercept(any, { status: 200, body: { endpoints } });
+    expect((await getEndpoints()).endpoints).toEqual([
+      { id: "ep_1", type: "hologram", colour: "red" },
+      { id: "ep_3" },
+    ]);
+    expect(warned).toEqual([expect.stringMatching(/ep_2.*left out.*port/)]);
+  });
+
+  test("gives an endpoint that comes on two pages once", async () => {
+    const page = (next: string | null) => ({ endpoints: [{ id: "ep_1" }], next_page_uri: next });
+    emulator.intercept(any, { status: 200, body: page(`${emulator.baseUrl}/endpoints?before_id=a`) });
+    emulator.intercept(any, { status: 200, body: page(null) });
+    expect((await getEndpoints()).ids).toEqual(["ep_1"]);
+  });
+
+  test.each([
+    ["on another host", () => "http://evil.example/endpoints?before_id=a"],
+    ["without an end", () => `${emulator.baseUrl}/endpoints?before_id=${Math.random()}`],
+  ])("ends with an error for pages %s, and without the key in it", async (_, next) => {
+    for (let i = 0; i < 1010; i++) {
+      emulator.intercept(any, {
+        status: 200,
+        body: { endpoints: [{ id: `ep_${i}` }], next_page_uri: next() },
+      });
+    }
+    const error = await thrown(getEndpoints());
+    expect(pulumi.RunError.isInstance(error)).toBe(true);
+    expect(error.message).toMatch(/next_page_uri|without an end/);
+    expect(error.message).not.toContain(emulator.apiKey);
+  });
+});
+
+describe("getEndpoint", () => {
+  test("reads by id with one request, and by any spelling of the URL, an edge by its public URL", async () => {
+    const cloud = emulator.seed({ type: "cloud", url: "https://shop.example.com" });
+    const edge = emulator.seed({ type: "edge", public_url: "tls://edge.example.com" });
+    expect(await getEndpoint({ id: cloud.id })).toMatchObject({
+      id: cloud.id,
+      url: "https://shop.example.com",
+    });
+    expect(lists()).toBe(0);
+    expect((await getEndpoint({ url: "HTTPS://Shop.Example.com:443/" })).id).toBe(cloud.id);
+    expect((await getEndpoint({ url: "tls://edge.example.com:443" })).id).toBe(edge.id);
+  });
+
+  test("says what was looked for, what came near, and how to list", async () => {
+    seedMany();
+    emulator.seed({ type: "cloud", url: "tls://shop.example.com" });
+    expect((await thrown(getEndpoint({ id: "ep_2nobody" }))).message).toMatch(
+      /no endpoint ep_2nobody; getEndpoints\(\)/,
+    );
+    expect((await thrown(getEndpoint({ url: "https://shop.example.com" }))).message).toMatch(
+      /of the 251 of this account serves https:\/\/shop\.example\.com\. Near it: tls:\/\/shop\.example\.com.*getEndpoints\(\)/,
+    );
+    expect((await thrown(getEndpoint({ url: "shop" }))).message).toMatch(/url is not a URL/);
+    expect((await thrown(getEndpoint({}))).message).toMatch(/an id or a url/);
+  });
+
+  test("does not choose among the endpoints of a pool", async () => {
+    const ids = [1, 2].map(() => emulator.seed({ type: "cloud", url: "https://pool.example.com" }).id);
+    const { message } = await thrown(getEndpoint({ url: "https://pool.example.com" }));
+    for (const id of ids) expect(message).toContain(id);
+  });
+
+  test("tells a missing key as the provider does", async () => {
+    vi.stubEnv("ENDPOINTS_API_KEY", "");
+    expect((await thrown(getEndpoint({ id: "ep_1" }))).message).toMatch(/no API key: set ENDPOINTS_API_KEY/);
+  });
+});
+
+describe("readJson", () => {
+  test("reads JSON and a policy's YAML, and a type of one's own", () => {
+    expect(readJson('{"a": [1]}')).toEqual({ a: [1] });
+    expect(readJson("on_http_request: []")).toEqual({ on_http_request: [] });
+    expect(readJson(undefined)).toBeUndefined();
+    expect(readJson("[1]", (value) => (value as number[]).length)).toBe(1);
+    expect(() => readJson("CANARY, not data")).toThrow(/must be a mapping/);
+    expect(() => readJson("CANARY, not data")).not.toThrow(/CANARY/);
+  });
+});
+
+test("types narrow by type", () => {
+  const narrowed = (endpoint: AnyEndpoint) => {
+    if (endpoint.type === "ephemeral") return endpoint.upstreamUrl;
+    return endpoint.type === "edge" ? endpoint.edge?.id : endpoint.uri;
+  };
+  expectTypeOf(narrowed).returns.toEqualTypeOf<string | undefined>();
+  expectTypeOf<Extract<AnyEndpoint, { type: "cloud" }>["url"]>().toEqualTypeOf<string>();
+  expectTypeOf<Extract<AnyEndpoint, { type: "edge" }>>().not.toHaveProperty("url");
+});
