@@ -112,6 +112,33 @@ describe("getEndpoints", () => {
     expect((await older).endpoints).toHaveLength(250);
   });
 
+  test.each(["ephemeral", "edge", "cloud"] as const)(
+    "gives every field of an %s endpoint under its own name",
+    async (type) => {
+      const url = "https://e.example.com";
+      const seeded = emulator.seed({
+        type,
+        url,
+        public_url: url,
+        region: "eu",
+        scheme: "https",
+        host: "e.example.com",
+        port: 443,
+        metadata: "m",
+        description: "d",
+        traffic_policy: "{}",
+        tcp_addr: { id: "ra_1", uri: "" },
+        upstream_proto: "http2",
+        principal_id: { id: "usr_1" },
+      });
+      const [endpoint] = (await getEndpoints()).endpoints;
+      const camel = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+      const listed = Object.entries(seeded).filter(([name]) => type !== "cloud" || name !== "edge");
+      expect(endpoint).toEqual(Object.fromEntries(listed.map(([name, value]) => [camel(name), value])));
+      expect(Object.keys(endpoint ?? {}).length).toBeGreaterThan(18);
+    },
+  );
+
   test("keeps nothing once a listing has ended", async () => {
     await getEndpoints();
     const { id } = emulator.seed({ type: "edge" });
