@@ -107,7 +107,8 @@ async function byId(id: string): Promise<AnyEndpoint> {
   try {
     return typed(await thisAccount().api.get(id));
   } catch (error) {
-    if (!isGone(error)) throw error;
+    // A 404 without the service's code may be a proxy's, and says nothing of the endpoint.
+    if (!isGone(error) || error.code === undefined) throw error;
     throw new pulumi.RunError(`there is no endpoint ${id}; getEndpoints() lists those of the account`);
   }
 }

@@ -16,6 +16,11 @@ export interface TestStackOptions extends StackOptions {
    * What runs the program: the kit's own engine, which needs no CLI, or the Pulumi CLI on the PATH. Default: `kit`.
    */
   driver?: Stack["driver"];
+  /**
+   * With the driver `kit`: a file to keep the state in, so that another stack can take up what this one left, a killed
+   * run too. Default: a temporary one, which `close` removes.
+   */
+  stateFile?: string;
   /** The service to use. Default: one that the stack starts for itself, and ends when it is closed. */
   emulator?: Emulator;
 }
@@ -43,7 +48,12 @@ export class TestStack implements Stack {
 
   /** Throws where the program's folder is no Pulumi project, and, with the driver `cli`, where there is no CLI. */
   static async create(options: TestStackOptions): Promise<TestStack> {
-    const { driver = "kit", emulator, ...rest } = options;
+    const { driver = "kit", emulator, stateFile, ...rest } = options;
+    if (driver === "cli" && stateFile !== undefined) {
+      throw new Error(
+        "stateFile is the kit's: the CLI keeps its state in a backend; use exportState and importState",
+      );
+    }
     const service = emulator ?? (await Emulator.start());
     const reach = { "endpoints:baseUrl": service.baseUrl, "endpoints:apiKey": { secret: service.apiKey } };
     const stackOptions = {
@@ -53,7 +63,9 @@ export class TestStack implements Stack {
       env: { ENDPOINTS_API_KEY: undefined, ENDPOINTS_BASE_URL: undefined, ...options.env },
     };
     try {
-      const inner = await (driver === "cli" ? CliStack.create(stackOptions) : KitEngine.create(stackOptions));
+      const inner = await (driver === "cli"
+        ? CliStack.create(stackOptions)
+        : KitEngine.create({ ...stackOptions, ...(stateFile && { stateFile }) }));
       return new TestStack(inner, service, emulator === undefined);
     } catch (error) {
       if (emulator === undefined) await service.close();

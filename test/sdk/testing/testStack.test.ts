@@ -1,0 +1,44 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { Emulator, RunFailed, TestStack } from "../../../sdk/testing";
+
+const program = join(import.meta.dirname, "../../../examples/quickstart");
+
+test("a stack takes up what another left in its state file, on a service that both share", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "state-"));
+  const emulator = await Emulator.start();
+  onTestFinished(async () => {
+    await emulator.close();
+    rmSync(folder, { recursive: true });
+  });
+  const options = { program, emulator, stateFile: join(folder, "state.json") };
+  const first = await TestStack.create(options);
+  const up = await first.up({ skipPreview: true });
+  await first.close();
+
+  const second = await TestStack.create(options);
+  const { requests } = await second.refresh({ expectNoChanges: true });
+  expect(requests.map(({ path }) => path)).toEqual([`/endpoints/${String(up.outputs["endpointId"])}`]);
+  await second.destroy();
+  await second.close();
+  expect(emulator.endpoints).toEqual([]);
+});
+
+test("a run that fails throws what a good run returns, and the message says why", async () => {
+  const stack = await TestStack.create({ program });
+  onTestFinished(() => stack.close());
+  stack.emulator.seed({ type: "cloud", url: "https://shop.example.com" });
+  const error = await stack.up({ skipPreview: true }).catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(RunFailed);
+  expect(error).toMatchObject({
+    message: expect.stringMatching(/^up failed: .*ERR_NGROK_18009/),
+    result: { ok: false, requests: [{ method: "POST", status: 409 }] },
+  });
+});
+
+test("a stack that cannot be started says why, and leaves nothing running", async () => {
+  await expect(TestStack.create({ program: "/nowhere" })).rejects.toThrow(/no program folder \/nowhere/);
+  await expect(TestStack.create({ program, driver: "cli", stateFile: "x" })).rejects.toThrow(/exportState/);
+});
