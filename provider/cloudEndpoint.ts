@@ -122,7 +122,8 @@ export class CloudEndpoints {
       if (changed.length > 0)
         return { outs: outputsOf(await this.around.api().update(id, wireChange(inputs, changed)), inputs) };
       if (!isDescribed(olds)) return { outs: outputsOf(await this.around.api().get(id), inputs) };
-      return { outs: { ...olds, ...notesOf(inputs) } };
+      const { adopt: _, ...seen } = olds;
+      return { outs: { ...seen, ...notesOf(inputs) } };
     });
   }
 

@@ -174,7 +174,8 @@ describe("update", () => {
     const { core, id, outs, emulator } = await created({ url });
     const news = { url, poolingEnabled: false };
     expect(core.diff(outs, news)).toMatchObject({ changes: true, replaces: [] });
-    const { outs: after } = await core.update(id, outs, news);
+    const { outs: after } = await core.update(id, { ...outs, adopt: true }, news);
+    expect(after).toEqual({ ...outs, __given: ["poolingEnabled"] });
     expect(core.diff(after, news).changes).toBe(false);
     expect(emulator.requests).toHaveLength(1);
   });
