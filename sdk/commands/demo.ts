@@ -21,7 +21,7 @@ interface Row {
 
 /**
  * `npm run demo`: one program through its whole life on the emulated service. Every step is checked; the first one
- * that is not as it has to be ends the demo with the exit code 1.
+ * that is not as it has to be ends the demo with the exit code 1. Previews are shown once, to stay within half a minute.
  */
 export async function demoCommand(): Promise<number> {
   if (!existsSync(PROGRAM)) {
@@ -76,7 +76,7 @@ async function play(stack: TestStack, emulator: Emulator): Promise<Row[]> {
   );
   await step(
     "up",
-    () => stack.up(),
+    () => stack.up({ skipPreview: true }),
     (result) => {
       must(
         live() !== undefined && result.outputs["endpointId"] === live()?.id,
@@ -100,7 +100,7 @@ async function play(stack: TestStack, emulator: Emulator): Promise<Row[]> {
   );
   await step(
     "up again",
-    () => stack.up(),
+    () => stack.up({ skipPreview: true }),
     (result) => {
       must(live()?.description === "front door", "the description is as the program has it");
       must(result.steps[0]?.diff.join() === "~description", "the repair shows exactly the description");
@@ -112,7 +112,7 @@ async function play(stack: TestStack, emulator: Emulator): Promise<Row[]> {
   print('\n(the program changes its policy: greeting = "hello again")');
   await step(
     "up, new policy",
-    () => stack.up(),
+    () => stack.up({ skipPreview: true }),
     (result) => {
       must(result.steps[0]?.diff.join() === "~trafficPolicy", "the update shows exactly the policy");
       must(live()?.traffic_policy?.includes("hello again") === true, "the new policy is on the service");
