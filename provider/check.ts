@@ -85,7 +85,7 @@ function isInput(name: string): name is InputName {
   return Object.hasOwn(inputFields, name);
 }
 
-function failureOf(name: InputName, issue: { path: PropertyKey[]; message: string; code?: string }): Failure {
+function failureOf(name: InputName, issue: { path: PropertyKey[]; message: string }): Failure {
   const isDocument = name === "trafficPolicy" || name === "metadata";
   const path = issue.path.map(String).join(".");
   if (isDocument) return { property: `${name}.${path || "value"}`, reason: `${name} ${issue.message}` };

@@ -1,4 +1,4 @@
-import type { EndpointsApi, LiveEndpoint } from "./api/endpoints";
+import { type EndpointsApi, type LiveEndpoint, skippedMessage } from "./api/endpoints";
 import { type ApiError, isGone, ReplyError } from "./api/errors";
 import { type Checked, checkedInputs, checkInputs, PROVIDER_KEY } from "./check";
 import { difference, managedInputs } from "./diff";
@@ -152,7 +152,7 @@ export class CloudEndpoints {
   }
 
   private async adopt(api: EndpointsApi, inputs: CloudEndpointInputs): Promise<LiveEndpoint | undefined> {
-    const live = await findAdoptable(api, inputs);
+    const live = await this.findAdoptable(api, inputs);
     if (!live) return undefined;
     const { changed } = differenceOnAdoption(live, inputs);
     const result = changed.length > 0 ? await api.update(live.id, wireChange(inputs, changed)) : live;
@@ -162,7 +162,7 @@ export class CloudEndpoints {
 
   /** The engine can only say "create"; this says what it will really do. Values are left out, as they may be secret. */
   private async announceAdoption(api: EndpointsApi, inputs: CloudEndpointInputs): Promise<void> {
-    const live = await findAdoptable(api, inputs);
+    const live = await this.findAdoptable(api, inputs);
     if (!live)
       return this.around.say(`${inputs.url}: there is no cloud endpoint to adopt, so one is created`);
     const { changed, before } = differenceOnAdoption(live, inputs);
@@ -170,36 +170,31 @@ export class CloudEndpoints {
     const paths = changed.flatMap((name) => differingPaths(before[name], inputs[name], name));
     this.around.say(`${inputs.url}: adopts ${live.id}, and changes ${paths.join(", ")}`);
   }
-}
 
-/** The live endpoint that `adopt` means; undefined where none serves the URL. */
-async function findAdoptable(
-  api: EndpointsApi,
-  inputs: CloudEndpointInputs,
-): Promise<LiveEndpoint | undefined> {
-  if (typeof inputs.adopt === "string") {
-    const id = inputs.adopt;
-    const live = await api.get(id).catch((error: unknown) => {
-      throw isGone(error) ? refusals.adoptedIdGone(id) : error;
-    });
-    if (live.type !== "cloud") throw refusals.wrongType(id, live.type ?? "unknown");
-    return live;
+  /** The live endpoint that `adopt` means; undefined where none serves the URL. */
+  private async findAdoptable(
+    api: EndpointsApi,
+    inputs: CloudEndpointInputs,
+  ): Promise<LiveEndpoint | undefined> {
+    if (typeof inputs.adopt === "string") {
+      const id = inputs.adopt;
+      const live = await api.get(id).catch((error: unknown) => {
+        throw isGone(error) ? refusals.adoptedIdGone(id) : error;
+      });
+      if (live.type !== "cloud") throw refusals.wrongType(id, live.type ?? "unknown");
+      return live;
+    }
+    const found: LiveEndpoint[] = [];
+    for await (const { endpoints, skipped } of api.pages()) {
+      const serves = (live: LiveEndpoint) =>
+        live.type === "cloud" && normalizeUrl(live.url ?? "") === inputs.url;
+      found.push(...endpoints.filter(serves));
+      for (const item of skipped) this.around.say(skippedMessage(item));
+    }
+    const ids = found.map((live) => live.id);
+    if (found.length > 1) throw refusals.adoptAmbiguous(inputs.url, ids);
+    return found[0];
   }
-  const found: LiveEndpoint[] = [];
-  for await (const page of api.pages()) {
-    found.push(
-      ...page.endpoints.filter(
-        (live) => live.type === "cloud" && normalizeUrl(live.url ?? "") === inputs.url,
-      ),
-    );
-  }
-  if (found.length > 1) {
-    throw refusals.adoptAmbiguous(
-      inputs.url,
-      found.map((live) => live.id),
-    );
-  }
-  return found[0];
 }
 
 function differenceOnAdoption(live: LiveEndpoint, inputs: CloudEndpointInputs) {

@@ -46,6 +46,10 @@ export function readSettings(config: ConfigReader, environment: NodeJS.ProcessEn
   if (!apiKey) {
     throw new ConfigError("apiKey", "there is no API key", howToSet("apiKey", "<key>", { secret: true }));
   }
+  if (!/^[\x21-\x7e]+$/.test(apiKey)) {
+    const what = "the API key holds spaces, line breaks or other characters that no key has";
+    throw new ConfigError("apiKey", what, howToSet("apiKey", "<key>", { secret: true }));
+  }
   const given = read("baseUrl");
   if (!given) {
     throw new ConfigError(
@@ -56,11 +60,19 @@ export function readSettings(config: ConfigReader, environment: NodeJS.ProcessEn
   }
   const baseUrl = parseBaseUrl(given);
   const standard = baseUrl.hostname === PUBLIC_SERVICE ? "Ngrok-Version" : "Service-Version";
+  const versionHeader = read("versionHeader") ?? standard;
+  if (!/^[\w-]+$/.test(versionHeader)) {
+    throw new ConfigError(
+      "versionHeader",
+      "versionHeader is not the name of a header",
+      howToSet("versionHeader", standard),
+    );
+  }
   return {
     apiKey,
     apiKeyIsConfigured: Boolean(config("endpoints:apiKey")?.trim()),
     baseUrl: baseUrl.href.replace(/\/+$/, ""),
-    versionHeader: read("versionHeader") ?? standard,
+    versionHeader,
     retryForSeconds: seconds("retryForSeconds", read("retryForSeconds"), 120),
     timeoutSeconds: seconds("timeoutSeconds", read("timeoutSeconds"), 30),
   };

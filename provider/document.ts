@@ -57,12 +57,20 @@ export function problemsOfData(value: unknown, path = ""): Problem[] {
   if (value === null || value === undefined || typeof value === "string" || typeof value === "boolean")
     return [];
   if (typeof value === "number") {
-    return Number.isFinite(value) ? [] : [{ path, reason: "is not a number that JSON can hold" }];
+    return Number.isFinite(value)
+      ? []
+      : [{ path, reason: `holds at ${path} what is not a number that JSON can hold` }];
   }
   if (Array.isArray(value)) return value.flatMap((item, index) => problemsOfData(item, `${path}[${index}]`));
-  if (typeof value !== "object") return [{ path, reason: `is a ${typeof value}, which JSON cannot hold` }];
+  if (typeof value !== "object")
+    return [{ path, reason: `holds at ${path} a ${typeof value}, which JSON cannot hold` }];
   if (!isMapping(value))
-    return [{ path, reason: "is no plain object; write it as text, numbers, lists and objects" }];
+    return [
+      {
+        path,
+        reason: `holds at ${path} what is no plain object; write it as text, numbers, lists and objects`,
+      },
+    ];
   return Object.entries(value).flatMap(([key, item]) =>
     problemsOfData(item, path === "" ? key : `${path}.${key}`),
   );

@@ -52,7 +52,8 @@ function parse(url: string): Address | string {
   const [, schemeText = "", credentials, hostText = "", portText, rest] = parts;
 
   const scheme = schemeText.toLowerCase();
-  if (!(scheme in DEFAULT_PORT)) return `has the scheme ${scheme}; endpoints serve http, https, tls or tcp`;
+  if (!Object.hasOwn(DEFAULT_PORT, scheme))
+    return `has the scheme ${scheme}; endpoints serve http, https, tls or tcp`;
   if (credentials !== undefined) return "holds credentials; an endpoint's URL is scheme and host only";
   if (rest !== undefined && rest !== "/") {
     return `has a path, query or fragment; an endpoint serves a whole host, as in ${EXAMPLE} (route paths in the traffic policy)`;

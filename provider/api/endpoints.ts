@@ -14,6 +14,10 @@ export interface SkippedItem {
   reason: string;
 }
 
+/** How a skipped item is reported, by the provider and by the data sources. */
+export const skippedMessage = ({ id, reason }: SkippedItem) =>
+  `the service's list holds an endpoint (${id ?? "without an id"}) that cannot be read, and is left out: ${reason}`;
+
 export interface Page {
   endpoints: LiveEndpoint[];
   skipped: SkippedItem[];

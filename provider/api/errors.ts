@@ -43,7 +43,9 @@ export class ApiError extends EndpointsError implements ServiceFailure {
   ) {
     const said = [failure.code, failure.message && withoutStop(failure.message)].filter(Boolean).join(" ");
     const operation = failure.operationId ? ` (operation ${failure.operationId})` : "";
-    super(request, `status ${failure.status}${said && `, ${said}`}${operation}`, nextStep(failure, hints));
+    const next = nextStep(failure, hints);
+    const doubtful = failure.status >= 500 ? doubt(request) : "";
+    super(request, `status ${failure.status}${said && `, ${said}`}${operation}`, next && next + doubtful);
     this.status = failure.status;
     this.code = failure.code;
     this.operationId = failure.operationId;
@@ -54,7 +56,7 @@ export class ApiError extends EndpointsError implements ServiceFailure {
 export class ConnectionError extends EndpointsError {
   constructor(request: RequestName, cause: unknown, origin: string) {
     const step = `Check that ${origin} can be reached from here (endpoints:baseUrl or ENDPOINTS_BASE_URL, HTTPS_PROXY), then run the command again.`;
-    super(request, `no answer (${reasonOf(cause)})`, step, { cause });
+    super(request, `no answer (${reasonOf(cause)})`, step + doubt(request), { cause });
   }
 }
 
@@ -67,11 +69,9 @@ export class ReplyError extends EndpointsError {
     /** The endpoint's id, where the reply held at least that: then what was asked for has happened. */
     readonly id?: string,
   ) {
-    super(
-      request,
-      `status ${status}, but ${what}`,
-      "Check that endpoints:baseUrl (or ENDPOINTS_BASE_URL) names the service's API, and that no proxy answers in its place.",
-    );
+    const step =
+      "Check that endpoints:baseUrl (or ENDPOINTS_BASE_URL) names the service's API, and that no proxy answers in its place.";
+    super(request, `status ${status}, but ${what}`, id === undefined ? step + doubt(request) : step);
   }
 }
 
@@ -96,6 +96,7 @@ function nextStep({ status, code }: ServiceFailure, { keyIsConfigured }: { keyIs
   if (number === 18016)
     return "The endpoint that is there does not share its URL: set poolingEnabled on it first.";
   if (number === 18006) return "Reserve the domain (or the TCP address) with the service first.";
+  if (number === 18011) return "Give trafficPolicy: this service demands one on every cloud endpoint.";
   if (number === 18015) return "If it is the traffic policy that is missing: the public service demands one.";
   if (number === 18002 || (number >= 2200 && number <= 2299)) return "Correct trafficPolicy.";
   if (status === 429)
@@ -106,6 +107,12 @@ function nextStep({ status, code }: ServiceFailure, { keyIsConfigured }: { keyIs
   if (status >= 300 && status < 400)
     return "endpoints:baseUrl (or ENDPOINTS_BASE_URL) must name the API itself, not an address that redirects to it.";
   return undefined;
+}
+
+/** A create is never repeated blindly, so a person has to know that it may have happened. */
+function doubt({ method }: RequestName): string {
+  if (method !== "POST") return "";
+  return " The endpoint may have been created all the same: if the next run says that its URL is taken, see whether it is yours, and set adopt to take it over.";
 }
 
 function reasonOf(cause: unknown): string {

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { constants } from "node:fs";
+import { constants, existsSync } from "node:fs";
 import { access, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -50,11 +50,24 @@ export class CliStack implements Stack {
     this.stackName = options.stackName ?? "test";
   }
 
+  /** Throws where there is no CLI, and where the program has a settings file of its own for this stack's name. */
   static async create(options: StackOptions): Promise<CliStack> {
+    if (!(await findPulumiCli(options.env?.["PATH"]))) {
+      throw new Error("there is no Pulumi CLI: pulumi and pulumi-language-nodejs must be on the PATH");
+    }
     const stack = new CliStack(options, await mkdtemp(join(tmpdir(), "pulumi-endpoints-")));
-    await stack.pulumi(["stack", "init", stack.stackName]);
-    await stack.setAll(options.config ?? {});
-    return stack;
+    if (existsSync(stack.settingsFile)) {
+      await rm(stack.folder, { recursive: true });
+      throw new Error(`${stack.settingsFile} exists, and is not overwritten: choose another stackName`);
+    }
+    try {
+      await stack.pulumi(["stack", "init", stack.stackName]);
+      await stack.setAll(options.config ?? {});
+      return stack;
+    } catch (error) {
+      await stack.close();
+      throw error;
+    }
   }
 
   preview(options: RunOptions = {}): Promise<RunResult> {

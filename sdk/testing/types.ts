@@ -67,9 +67,9 @@ export interface Diagnostic {
 }
 
 export interface RunOptions {
-  /** Fail where the run would change anything, as `--expect-no-changes`. Default: false. */
+  /** Preview, up and refresh: fail where the run would change anything, as `--expect-no-changes`. Default: false. */
   expectNoChanges?: boolean;
-  /** URNs (or names) of resources to replace though nothing about them changed, as `--replace`. */
+  /** Preview and up only: URNs (or names) of resources to replace though nothing about them changed, as `--replace`. */
   replace?: string[];
   /** Give `text` in the structural form of `--diff`: each property of a step, with its old and new value. */
   diff?: boolean;

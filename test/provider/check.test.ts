@@ -41,6 +41,10 @@ describe("a mistake is named with what would be right", () => {
     [{ url, metadata: 7 }, /metadata must be an object or text, not a number/],
     [{ url, trafficPolicy: ["a"] }, /trafficPolicy must be an object or text, not a list/],
     [{ url, trafficPolicy: '{"a":' }, /trafficPolicy is not valid JSON/],
+    [
+      { url, metadata: { a: [{ b: () => 0 }] } },
+      /metadata holds at a\[0\]\.b a function, which JSON cannot hold/,
+    ],
     [{ url, bindings: ["public", "public"] }, /bindings names "public" twice/],
     [{ url, bindings: [] }, /leave bindings out to let the service decide/],
     [{ url, bindings: "public" }, /bindings must be a list of names, not a string/],

@@ -252,6 +252,16 @@ describe("adopt", () => {
     expect(emulator.requests.every((request) => request.method === "GET")).toBe(true);
   });
 
+  test("tells of an endpoint in the list that cannot be read, since it could be the one", async () => {
+    const { core, emulator, said } = await service();
+    emulator.intercept(({ path }) => path === "/endpoints", {
+      status: 200,
+      body: { endpoints: [{ id: "ep_2", port: "high" }] },
+    });
+    await core.create({ url, adopt: true });
+    expect(said).toEqual([expect.stringMatching(/ep_2.*cannot be read.*port/)]);
+  });
+
   test("never happens unasked", async () => {
     const { core, emulator } = await service();
     emulator.seed({ type: "cloud", url });

@@ -46,6 +46,18 @@ test.each([
   ],
   ["a blank key", { ENDPOINTS_API_KEY: "  " }, "apiKey", /no API key/],
   [
+    "a key of two lines",
+    { ENDPOINTS_API_KEY: "CANARY\nCANARY" },
+    "apiKey",
+    /API key holds spaces, line breaks/,
+  ],
+  [
+    "a header that is none",
+    { ENDPOINTS_VERSION_HEADER: "My Version" },
+    "versionHeader",
+    /not the name of a header/,
+  ],
+  [
     "no base URL",
     { ENDPOINTS_BASE_URL: undefined },
     "baseUrl",

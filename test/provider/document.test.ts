@@ -34,7 +34,7 @@ describe("a policy's text", () => {
     ["a: 1\n b: 2", /^line 1: is not valid YAML/],
     ["a: 1\na: 2", /not valid YAML/],
     ["a: *b", /not valid YAML/],
-    ["a: .nan", /^a: is not a number that JSON can hold/],
+    ["a: .nan", /^a: holds at a what is not a number that JSON can hold/],
     ["a: 12345678901234567890", /more digits than can be kept/],
     ['{"a": 12345678901234567890}', /more digits than can be kept/],
   ])("%j is refused", (text, reason) => {

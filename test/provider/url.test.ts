@@ -24,6 +24,7 @@ test.each([
   ["", /not a URL/],
   ["https//shop.example.com", /not a URL/],
   ["ftp://shop.example.com", /scheme ftp; endpoints serve http, https, tls or tcp/],
+  ["constructor://shop.example.com", /scheme constructor; endpoints serve/],
   ["https://shop.example.com/cart", /path, query or fragment/],
   ["https://shop.example.com?a=1", /path, query or fragment/],
   ["https://user:hunter2@shop.example.com", /holds credentials/],

@@ -32,7 +32,7 @@ export function addressOf(written: string): Address {
   if (!authority) throw new ServiceError(249, written);
   if (!scheme) throw new ServiceError(18022, written);
   const proto = scheme.toLowerCase();
-  if (!(proto in DEFAULT_PORTS)) throw new ServiceError(18001, written, `its scheme is ${proto}`);
+  if (!Object.hasOwn(DEFAULT_PORTS, proto)) throw new ServiceError(18001, written, `its scheme is ${proto}`);
   if (/[/?#@]/.test(authority)) {
     throw new ServiceError(18001, written, "it has more than a scheme, a host and a port");
   }

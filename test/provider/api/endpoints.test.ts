@@ -119,6 +119,11 @@ describe("a failure", () => {
     expect(error.message).not.toContain("\n");
   });
 
+  test("of a service that demands a policy says which input to give", async () => {
+    const { api } = await service({ requirePolicy: true });
+    expect((await thrown(api.create({ url }))).message).toMatch(/18011.*Give trafficPolicy/);
+  });
+
   test("of a key from the environment names the variable, of a configured one the way out of a stale state", async () => {
     const { api } = await service({ settings: { "endpoints:apiKey": "wrong_key" } });
     const error = await thrown(api.get("ep_1"));
@@ -201,7 +206,9 @@ describe("a fault that passes", () => {
   test("is no reason to send a create again", async () => {
     const { api, emulator } = await service();
     emulator.intercept(any, { reset: true });
-    expect(await thrown(api.create({ url }))).toBeInstanceOf(ConnectionError);
+    const lost = await thrown(api.create({ url }));
+    expect(lost).toBeInstanceOf(ConnectionError);
+    expect(lost.message).toMatch(/may have been created all the same.*set adopt/);
     emulator.intercept(any, { status: 503, body: "" });
     expect(await thrown(api.create({ url }))).toMatchObject({ status: 503 });
     expect(emulator.requests).toHaveLength(2);

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { Emulator, RunFailed, TestStack } from "../../../sdk/testing";
+import { Emulator, findPulumiCli, RunFailed, TestStack } from "../../../sdk/testing";
 
 const program = join(import.meta.dirname, "../../../examples/quickstart");
 
@@ -41,4 +41,22 @@ test("a run that fails throws what a good run returns, and the message says why"
 test("a stack that cannot be started says why, and leaves nothing running", async () => {
   await expect(TestStack.create({ program: "/nowhere" })).rejects.toThrow(/no program folder \/nowhere/);
   await expect(TestStack.create({ program, driver: "cli", stateFile: "x" })).rejects.toThrow(/exportState/);
+  const env = { PATH: "/nowhere" };
+  await expect(TestStack.create({ program, driver: "cli", env })).rejects.toThrow(
+    /no Pulumi CLI.*on the PATH/,
+  );
 });
+
+test.skipIf(!(await findPulumiCli()))(
+  "the CLI's driver never touches settings that a program has",
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), "mine-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const settings = join(folder, "Pulumi.test.yaml");
+    writeFileSync(settings, "config: {}\n");
+    await expect(TestStack.create({ program: folder, driver: "cli" })).rejects.toThrow(
+      /exists, and is not overwritten/,
+    );
+    expect(readFileSync(settings, "utf8")).toBe("config: {}\n");
+  },
+);
