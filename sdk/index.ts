@@ -17,3 +17,6 @@ export {
   type JsonValue,
   readJson,
 } from "./endpointTypes";
+export { mergeTrafficPolicy } from "./trafficPolicy";
+export { type WebhookPlatform, type WebhookPlatformInfo, webhookPlatforms } from "./webhookPlatforms";
+export { WebhookVerification, type WebhookVerificationArgs } from "./webhookVerification";

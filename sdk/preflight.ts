@@ -3,6 +3,7 @@ import { checkInputs, PROBLEM_KEY } from "../provider/check";
 import type { JsonObject } from "../provider/schema";
 import { normalizeUrl } from "../provider/url";
 import type { CloudEndpointArgs } from "./cloudEndpoint";
+import { perRun } from "./run";
 
 /*
  * What a constructor can see before the engine does. The engine stops at the first resource whose check fails, so each
@@ -15,21 +16,8 @@ interface Claim {
   pooled: boolean;
 }
 
-/** What the resources of one run of a program have to know of each other. */
-interface Run {
-  urls: Map<string, Claim>;
-  warnedOfKey: boolean;
-}
-
-/** By a run's connection to the engine, since several runs can share a process. */
-const runs = new WeakMap<object, Run>();
-
-function thisRun(): Run {
-  const connection = pulumi.runtime.getMonitor() ?? runs;
-  const run = runs.get(connection) ?? { urls: new Map(), warnedOfKey: false };
-  runs.set(connection, run);
-  return run;
-}
+/** The URLs that are taken, and what has been said once. */
+const thisRun = perRun(() => ({ urls: new Map<string, Claim>(), warnedOfKey: false }));
 
 /**
  * Reports every mistake in those inputs whose values are known. Resolves when the engine has been told: a resource that

@@ -1,5 +1,14 @@
 export { CliStack, findPulumiCli } from "./cli";
 export { type Edit, Emulator, type EmulatorOptions, type ScriptedReply, type Seed } from "./emulator";
+export {
+  Agent,
+  type AgentOptions,
+  type AgentRecord,
+  type SignedPlatform,
+  signWebhook,
+  type Verdict,
+  type WebhookToSign,
+} from "./emulator/agent";
 export { TestStack, type TestStackOptions } from "./testStack";
 export {
   type ConfigValue,

@@ -1,8 +1,8 @@
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { WireEndpoint } from "../../../provider/wire";
 import type { RecordedRequest } from "../types";
 import { newApiKey } from "./ids";
+import { listen } from "./listen";
 import { type ScriptedReply, Scripts } from "./script";
 import { endpointOf, type Seed } from "./seed";
 import { listener } from "./server";
@@ -133,14 +133,4 @@ export class Emulator {
     this.server.closeAllConnections();
     await closed;
   }
-}
-
-function listen(server: Server, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, "127.0.0.1", () => {
-      server.off("error", reject);
-      resolve((server.address() as AddressInfo).port);
-    });
-  });
 }

@@ -1,0 +1,46 @@
+import * as pulumi from "@pulumi/pulumi";
+import { CloudEndpoint, mergeTrafficPolicy, WebhookVerification } from "pulumi-endpoints";
+
+/*
+ * Brex makes the secret, and returns it from a call of its own:
+ *
+ *   pulumi config set --secret brexToken …
+ */
+const config = new pulumi.Config();
+const api = config.get("brexApi") ?? "https://platform.brexapis.com";
+
+/** While a secret is being rotated Brex has two, and signs with both; ACTIVE is the one that stays. */
+async function activeSecret(token: string): Promise<string> {
+  const reply = await fetch(`${api}/v1/webhooks/secrets`, { headers: { authorization: `Bearer ${token}` } });
+  if (!reply.ok) throw new pulumi.RunError(`Brex answers ${reply.status} to the question for its secrets`);
+  const secrets = (await reply.json()) as { secret: string; status: string }[];
+  const active = secrets.find(({ status }) => status === "ACTIVE");
+  if (!active) throw new pulumi.RunError("Brex has no active webhook secret yet: register a webhook first");
+  return active.secret;
+}
+
+const brex = new WebhookVerification("brex", {
+  platform: "brex",
+  secret: config.requireSecret("brexToken").apply(activeSecret),
+  agent: { url: "https://brex.internal", upstream: config.getNumber("port") ?? 8080 },
+});
+
+/** The public address. It verifies before anything reaches the agent, which opens the internal one. */
+const hooks = new CloudEndpoint("hooks", {
+  url: "https://hooks.example.com",
+  trafficPolicy: mergeTrafficPolicy(
+    {
+      on_http_request: [
+        { actions: [{ type: "forward-internal", config: { url: "https://brex.internal" } }] },
+      ],
+    },
+    brex,
+  ),
+});
+
+/** What `POST /v1/webhooks` of Brex takes. */
+export const registration = { url: hooks.publicUrl, event_types: ["USER_UPDATED"] };
+
+/** The agent's configuration: `pulumi stack output agentConfig --show-secrets > brex.yml`. */
+export const agentConfig = brex.agentConfig;
+export const secretSource = brex.secretSource;

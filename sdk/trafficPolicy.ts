@@ -1,0 +1,91 @@
+import * as pulumi from "@pulumi/pulumi";
+import { isMapping, policyFromText } from "../provider/document";
+import type { JsonObject } from "../provider/schema";
+import type { WebhookVerification } from "./webhookVerification";
+
+/** Actions after which the next one runs (the public service's documentation). One that is not listed may answer. */
+const PASSING = new Set([
+  "add-headers",
+  "basic-auth",
+  "circuit-breaker",
+  "compress-response",
+  "http-request",
+  "jwt-validation",
+  "log",
+  "oauth",
+  "oidc",
+  "owasp-crs-request",
+  "rate-limit",
+  "remove-headers",
+  "request-body-find-replace",
+  "restrict-ips",
+  "set-vars",
+  "url-rewrite",
+  "verify-webhook",
+]);
+
+/**
+ * Puts verification in front of a policy's own actions on requests, and loses none of them. The result is what a
+ * `CloudEndpoint` takes: a cloud endpoint's policy must end in an action that answers, and verification does not.
+ *
+ * ```ts
+ * trafficPolicy: mergeTrafficPolicy(
+ *   { on_http_request: [{ actions: [{ type: "forward-internal", config: { url: "https://hooks.internal" } }] }] },
+ *   verification,
+ * ),
+ * ```
+ *
+ * @param policy The policy of the endpoint: an object, or text that holds JSON or YAML.
+ * @param verification What to verify first. Several are run in their order; all but one need `expressions`, since a
+ *   request that is asked for the signatures of two platforms has at most one of them.
+ * @returns The policy as data, always secret.
+ * @throws RunError, through the output, for a policy that is none, and for several verifications of every request.
+ */
+export function mergeTrafficPolicy(
+  policy: pulumi.Input<object | string>,
+  verification: WebhookVerification | WebhookVerification[],
+): pulumi.Output<object> {
+  const all = Array.isArray(verification) ? verification : [verification];
+  const policies = pulumi.all(all.map(({ trafficPolicy }) => trafficPolicy));
+  const given = pulumi.output(policy) as pulumi.Output<object | string>;
+  return pulumi.secret(pulumi.all([given, policies]).apply(([policy, policies]) => merged(policy, policies)));
+}
+
+function merged(policy: object | string, policies: string[]): object {
+  const data = policyData(policy);
+  const own = rulesOf(data);
+  const verifying = policies.flatMap((text) => rulesOf(JSON.parse(text)));
+  if (verifying.filter((rule) => !("expressions" in rule)).length > 1) {
+    throw new pulumi.RunError(
+      "mergeTrafficPolicy: two verifications of every request let none through, since no request is signed by two platforms; give each the expressions that choose its requests, such as req.url.path.startsWith('/brex')",
+    );
+  }
+  if (!own.some(mayAnswer)) {
+    void pulumi.log.warn(
+      `mergeTrafficPolicy: no action behind the verification answers requests. An agent forwards them; a cloud endpoint needs one, such as forward-internal, custom-response or deny, and the service refuses it otherwise.`,
+    );
+  }
+  return { ...data, on_http_request: [...verifying, ...own] };
+}
+
+function policyData(policy: object | string): JsonObject {
+  if (typeof policy !== "string") {
+    if (isMapping(policy)) return policy;
+    throw new pulumi.RunError("mergeTrafficPolicy: the policy must be an object or text");
+  }
+  const parsed = policyFromText(policy);
+  if ("problem" in parsed)
+    throw new pulumi.RunError(`mergeTrafficPolicy: the policy ${parsed.problem.reason}`);
+  return parsed.data as JsonObject;
+}
+
+function rulesOf(policy: JsonObject): object[] {
+  const rules = policy["on_http_request"] ?? [];
+  if (Array.isArray(rules) && rules.every(isMapping)) return rules;
+  throw new pulumi.RunError("mergeTrafficPolicy: the policy's on_http_request must be a list of rules");
+}
+
+function mayAnswer(rule: object): boolean {
+  const actions = "actions" in rule && Array.isArray(rule.actions) ? rule.actions : [];
+  return actions.some((action: unknown) => isMapping(action) && !PASSING.has(String(action["type"])));
+}

@@ -1,0 +1,47 @@
+import * as pulumi from "@pulumi/pulumi";
+import { perRun } from "./run";
+import type { WebhookSettings } from "./webhookSettings";
+
+/** How many signatures a free account verifies in a month (contract, limits). Paid plans have no such limit. */
+export const FREE_VERIFICATIONS_PER_MONTH = 500;
+
+interface Expected {
+  deliveries: number;
+  plan: WebhookSettings["plan"];
+}
+
+/** The run's components by name, and the sum that the user has been told of. */
+const thisRun = perRun(() => ({ expected: new Map<string, Expected>(), told: 0, due: false }));
+
+/**
+ * Counts what a component expects. The limit is the account's, so a warning names the sum of the stack's components;
+ * it waits until those that are known at once have all been counted.
+ */
+export function expectDeliveries(name: string, deliveries: number, plan: WebhookSettings["plan"]): void {
+  const run = thisRun();
+  run.expected.set(name, { deliveries, plan });
+  if (run.due) return;
+  run.due = true;
+  setImmediate(() => {
+    run.due = false;
+    const warning = warningOf(run.expected);
+    if (warning === undefined || warning.sum === run.told) return;
+    run.told = warning.sum;
+    void pulumi.log.warn(warning.text);
+  });
+}
+
+/** The warning where a free account's month is too small; one component that names a paid plan speaks for all. */
+export function warningOf(
+  expected: ReadonlyMap<string, Expected>,
+): { sum: number; text: string } | undefined {
+  const all = [...expected];
+  const sum = all.reduce((total, [, { deliveries }]) => total + deliveries, 0);
+  const paid = all.some(([, { plan }]) => plan === "pro" || plan === "enterprise");
+  if (paid || sum <= FREE_VERIFICATIONS_PER_MONTH) return undefined;
+  const parts = all.map(([name, { deliveries }]) => `${name} ${deliveries}`).join(", ");
+  return {
+    sum,
+    text: `${sum} webhook deliveries a month are expected (${parts}), and a free account verifies ${FREE_VERIFICATIONS_PER_MONTH} a month, all its endpoints together. Expect fewer, or move the account to a paid plan and set plan: "pro".`,
+  };
+}

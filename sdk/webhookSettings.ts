@@ -1,0 +1,188 @@
+import { createPublicKey } from "node:crypto";
+import { z } from "zod";
+import { normalizeUrl, urlProblem } from "../provider/url";
+import { platformInfo, type WebhookPlatform } from "./webhookPlatforms";
+
+/*
+ * What a WebhookVerification is given, once. The comment on a field is its documentation, the schema its check. No
+ * message ever quotes a value, since each may be a secret in the wrong place.
+ */
+
+const text = (example: string) => z.string({ error: `must be text, as in ${example}` });
+
+/** The agent that is to verify, as its configuration names it. */
+const agentFields = {
+  /** The endpoint's name in the agent's configuration. Default: the component's name. */
+  name: text("hooks").min(1, "must not be empty").optional(),
+  /** The address to open, `https` or `http`. Default: a random one, or the account's own. */
+  url: text("https://hooks.example.com")
+    .check((context) => {
+      const problem = urlProblem(context.value) ?? wrongScheme(context.value);
+      if (problem) context.issues.push({ code: "custom", input: undefined, message: problem });
+    })
+    .transform((url) => normalizeUrl(url) ?? url)
+    .optional(),
+  /** Where the application listens: a port of this machine, `8080`, or a URL, `http://localhost:8080`. */
+  upstream: z
+    .custom<number | string>(isUpstream, {
+      error: "must be a port from 1 to 65535, or a URL, as in http://localhost:8080",
+    })
+    .transform((upstream) => (/^\d+$/.test(`${upstream}`) ? Number(upstream) : upstream)),
+};
+
+/** What a program gives to a WebhookVerification. */
+export const webhookFields = {
+  /**
+   * The platform that sends the webhooks, by its identifier in `webhookPlatforms`: `github`, `calendly`. Another one
+   * is passed on with a warning, since the service learns new ones.
+   */
+  platform: text("github").min(1, "must not be empty") as z.ZodType<
+    WebhookPlatform | (string & {}),
+    WebhookPlatform | (string & {})
+  >,
+
+  /**
+   * The secret that the platform signs with; the output `secretSource` says where to get it. Always kept as a secret.
+   * Instead of the secret itself, a reference to the service's vault: `${secrets.get('vault', 'name')}`. Optional for
+   * `sns` only, which signs with a key of its own.
+   */
+  secret: text("the key that the platform shows").optional(),
+
+  /**
+   * Whether a request that does not verify is refused, with status 403. With `false` the later actions of the policy
+   * run, and see the result in `actions.ngrok.verify_webhook.verified`. Default: `true`.
+   */
+  enforce: z.boolean({ error: "must be true or false" }).optional(),
+
+  /**
+   * CEL expressions that choose the requests to verify, where all are true: `req.url.path.startsWith('/brex')`. Every
+   * other request goes on unverified, so let something else refuse it. Default: every request is verified.
+   */
+  expressions: z
+    .array(text("req.url.path.startsWith('/brex')").min(1, "must not hold an empty expression"), {
+      error: "must be a list of CEL expressions",
+    })
+    .min(1, "must hold an expression; leave it out to verify every request")
+    .optional(),
+
+  /** The agent to make a configuration for, in `agentConfig`. Default: none, where the policy alone is used. */
+  agent: z
+    .strictObject(agentFields, { error: "must hold an upstream, and may hold a name and a url" })
+    .optional(),
+
+  /** Version of the agent's configuration file. Default: `3`, which agents read from their own version 3.16 on. */
+  agentConfigVersion: z.literal([2, 3], { error: "must be 2 or 3" }).optional(),
+
+  /**
+   * How many deliveries a month are to be verified here. Where those of all the stack's components pass 500, which is
+   * what a free account verifies, a warning says so. Default: not counted.
+   */
+  expectedDeliveriesPerMonth: z
+    .number({ error: "must be a number" })
+    .min(0, "must not be negative")
+    .optional(),
+
+  /** The account's plan. Only `free` has a limit on verifications. Default: taken for `free`. */
+  plan: z.enum(["free", "pro", "enterprise"], { error: "must be free, pro or enterprise" }).optional(),
+};
+
+const schema = z.object(webhookFields);
+
+/** The inputs as a program writes them, once they are known. */
+export type WebhookSettingsWritten = z.input<typeof schema>;
+/** The inputs once they are checked. */
+export type WebhookSettings = z.output<typeof schema>;
+export type WebhookField = keyof typeof webhookFields;
+export type AgentSettings = NonNullable<WebhookSettings["agent"]>;
+
+/** The value in its checked form, or what is wrong with it, each in words that begin with the field's name. */
+export function checkField<K extends WebhookField>(
+  field: K,
+  value: unknown,
+): { value: WebhookSettings[K] } | { problems: string[] } {
+  const parsed = webhookFields[field].safeParse(value);
+  if (parsed.success) return { value: parsed.data as WebhookSettings[K] };
+  return {
+    problems: parsed.error.issues.map((issue) => {
+      const name = [field, ...issue.path.filter((part) => typeof part === "string")].join(".");
+      return `${name} ${value === undefined ? "is missing: it " : ""}${issue.message}`;
+    }),
+  };
+}
+
+/** An argument that there is none of, and what may have been meant. */
+export function unknownField(name: string): string | undefined {
+  if (Object.hasOwn(webhookFields, name)) return undefined;
+  const meant =
+    name === "provider"
+      ? "did you mean platform?"
+      : `the inputs are ${Object.keys(webhookFields).join(", ")}`;
+  return `${name} is no input of a webhook verification; ${meant}`;
+}
+
+/** What this version of the agent's configuration file cannot say of an agent; undefined where it can. */
+export function agentProblem({ url }: AgentSettings, version: 2 | 3): string | undefined {
+  if (version === 3 || !url || !/:\d+$/.test(url)) return undefined;
+  return "agent.url has a port, which version 2 of the configuration cannot name; leave the port out, or use version 3";
+}
+
+/** Whether the secret is not the secret itself, but the vault's entry that holds it. */
+export const isVaultReference = (secret: string) => /^\$\{\s*secrets\.get\(.*\)\s*\}$/s.test(secret);
+
+/** Why this cannot be the platform's secret; undefined where it can. */
+export function secretProblem(platform: string, secret: string | undefined): string | undefined {
+  const info = platformInfo(platform);
+  const name = info?.name ?? platform;
+  if (secret === undefined) {
+    return info?.origin === "none" ? undefined : `is missing: ${name} signs with one`;
+  }
+  if (secret === "") return "is empty";
+  if (/[\r\n]$/.test(secret)) {
+    return "ends with a line break, as a file or `echo` leaves it; take it off, since it would be part of the secret";
+  }
+  if (secret !== secret.trim()) return "begins or ends with a space or a line break; take it off";
+  if (isVaultReference(secret)) return undefined;
+  if (/\$\{/.test(secret)) {
+    return "holds a $ before a {, which a traffic policy takes for an expression; choose another secret, or keep it in the service's vault and give the expression that reads it from there";
+  }
+  if (/^-----BEGIN/.test(secret)) {
+    return "is a PEM file; give what stands between its first and last line, without line breaks";
+  }
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  if (/[\x00-\x1f\x7f]/.test(secret)) return "holds a line break or another control character";
+  switch (info?.form) {
+    case "public key":
+      return isEcdsaKey(secret)
+        ? undefined
+        : `is not what ${name} gives: its verification key, an ECDSA public key in base64, which begins with MFkw`;
+    case "user and password":
+      return /^[^:]+::.+$/.test(secret)
+        ? undefined
+        : `must be user name and password in one, as in username::password`;
+    case "32 characters":
+      return secret.length >= 32 ? undefined : `is too short: ${name} takes 32 characters or more`;
+    default:
+      return undefined;
+  }
+}
+
+function isEcdsaKey(base64: string): boolean {
+  try {
+    const key = Buffer.from(base64, "base64");
+    return createPublicKey({ key, format: "der", type: "spki" }).asymmetricKeyType === "ec";
+  } catch {
+    return false;
+  }
+}
+
+function wrongScheme(url: string): string | undefined {
+  return /^https?:/i.test(url.trim())
+    ? undefined
+    : "must be of http or https, since only those carry webhooks";
+}
+
+function isUpstream(value: unknown): boolean {
+  const port = typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value;
+  if (typeof port === "number") return Number.isInteger(port) && port >= 1 && port <= 65_535;
+  return typeof value === "string" && /^https?:\/\/./.test(value) && URL.canParse(value);
+}
