@@ -1,7 +1,7 @@
 import { stringify } from "yaml";
 import { canonicalJson } from "../provider/document";
 import type { JsonObject } from "../provider/schema";
-import { type AgentSettings, isVaultReference, type WebhookSettings } from "./webhookSettings";
+import { type AgentSettings, vaultReference, type WebhookSettings } from "./webhookSettings";
 
 /*
  * One verification in each of the forms that agents take. Flags and version 2 of the configuration file can only say
@@ -64,7 +64,11 @@ function version2(verification: Verification, { name, url, upstream }: NamedAgen
 
 /** Whether only a policy can say it: to go on in spite of a failure, to verify some requests, to ask the vault. */
 export function needsPolicy({ enforce, expressions, secret }: Verification): boolean {
-  return enforce === false || expressions !== undefined || (secret !== undefined && isVaultReference(secret));
+  return (
+    enforce === false ||
+    expressions !== undefined ||
+    (secret !== undefined && vaultReference(secret) !== undefined)
+  );
 }
 
 function defined(fields: JsonObject): JsonObject {

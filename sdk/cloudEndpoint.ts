@@ -10,6 +10,7 @@ import {
 } from "../provider/schema";
 import { outdateListings } from "./listing";
 import { problemAmongResources, reportProblems, warnOfPlainKey } from "./preflight";
+import { programError } from "./programError";
 
 /** The type under which states hold these resources. The engine runs its `__provider` string in a Node process. */
 const TYPE = "pulumi-nodejs:dynamic/endpoints:CloudEndpoint";
@@ -128,7 +129,7 @@ function assertResolvable(): void {
     // Not `require.resolve` with a path: from a file of this package that finds the package by its own name, always.
     createRequire(join(from, "index.js")).resolve("pulumi-endpoints/provider");
   } catch {
-    throw new pulumi.RunError(
+    throw programError(
       `pulumi-endpoints cannot be found from ${from}, where Pulumi's provider process looks for it. Make it a direct dependency of the program: npm install pulumi-endpoints`,
     );
   }

@@ -6,6 +6,7 @@ import { normalizeUrl, urlProblem } from "../provider/url";
 import { UserError } from "../provider/userError";
 import type { AnyEndpoint } from "./endpointTypes";
 import { thisAccount } from "./listing";
+import { programError } from "./programError";
 
 /** Which endpoint to read: exactly one of the two. */
 export interface GetEndpointArgs {
@@ -99,7 +100,7 @@ export function getEndpointsOutput(
 
 async function find({ id, url }: GetEndpointArgs, fresh: boolean): Promise<AnyEndpoint> {
   if ((id === undefined) === (url === undefined))
-    throw new pulumi.RunError("getEndpoint takes an id or a url, one of the two");
+    throw programError("getEndpoint takes an id or a url, one of the two");
   return id !== undefined ? byId(id) : byUrl(url ?? "", fresh);
 }
 
@@ -109,26 +110,26 @@ async function byId(id: string): Promise<AnyEndpoint> {
   } catch (error) {
     // A 404 without the service's code may be a proxy's, and says nothing of the endpoint.
     if (!isGone(error) || error.code === undefined) throw error;
-    throw new pulumi.RunError(`there is no endpoint ${id}; getEndpoints() lists those of the account`);
+    throw programError(`there is no endpoint ${id}; getEndpoints() lists those of the account`);
   }
 }
 
 async function byUrl(url: string, fresh: boolean): Promise<AnyEndpoint> {
   const wanted = normalizeUrl(url);
-  if (wanted === undefined) throw new pulumi.RunError(`getEndpoint: url ${urlProblem(url)}`);
+  if (wanted === undefined) throw programError(`getEndpoint: url ${urlProblem(url)}`);
   const all = await thisAccount().list(fresh);
   const found = all.filter((endpoint) => urlOf(endpoint) === wanted);
   const [first] = found;
   if (first && found.length === 1) return typed(first);
   if (first) {
     const ids = found.map(({ id, type }) => `${id} (${type})`).join(", ");
-    throw new pulumi.RunError(
+    throw programError(
       `${found.length} endpoints serve ${wanted}: ${ids}. Give the id of the one to read, or take them all with getEndpoints({ urlPattern: "${wanted}" })`,
     );
   }
   const near = all.map(urlOf).filter((other) => other !== undefined && isNear(other, wanted));
   const came = near.length > 0 ? ` Near it: ${[...new Set(near)].slice(0, 3).join(", ")}.` : "";
-  throw new pulumi.RunError(
+  throw programError(
     `no endpoint of the ${all.length} of this account serves ${wanted}.${came} getEndpoints() lists them all`,
   );
 }
@@ -210,8 +211,6 @@ async function plainly<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw error instanceof UserError
-      ? Object.assign(new pulumi.RunError(error.message), { cause: error })
-      : error;
+    throw error instanceof UserError ? programError(error.message, error) : error;
   }
 }

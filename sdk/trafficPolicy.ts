@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { isMapping, policyFromText } from "../provider/document";
 import type { JsonObject } from "../provider/schema";
+import { programError } from "./programError";
 import type { WebhookVerification } from "./webhookVerification";
 
 /** Actions after which the next one runs (the public service's documentation). One that is not listed may answer. */
@@ -48,15 +49,18 @@ export function mergeTrafficPolicy(
   const all = Array.isArray(verification) ? verification : [verification];
   const policies = pulumi.all(all.map(({ trafficPolicy }) => trafficPolicy));
   const given = pulumi.output(policy) as pulumi.Output<object | string>;
-  return pulumi.secret(pulumi.all([given, policies]).apply(([policy, policies]) => merged(policy, policies)));
+  return pulumi.secret(
+    pulumi.all([given, policies]).apply(([policy, policies]) => mergedPolicy(policy, policies)),
+  );
 }
 
-function merged(policy: object | string, policies: string[]): object {
+/** The policy with the rules of the others in front. Throws for what cannot be merged. */
+export function mergedPolicy(policy: object | string, policies: string[]): object {
   const data = policyData(policy);
   const own = rulesOf(data);
   const verifying = policies.flatMap((text) => rulesOf(JSON.parse(text)));
   if (verifying.filter((rule) => !("expressions" in rule)).length > 1) {
-    throw new pulumi.RunError(
+    throw programError(
       "mergeTrafficPolicy: two verifications of every request let none through, since no request is signed by two platforms; give each the expressions that choose its requests, such as req.url.path.startsWith('/brex')",
     );
   }
@@ -71,18 +75,17 @@ function merged(policy: object | string, policies: string[]): object {
 function policyData(policy: object | string): JsonObject {
   if (typeof policy !== "string") {
     if (isMapping(policy)) return policy;
-    throw new pulumi.RunError("mergeTrafficPolicy: the policy must be an object or text");
+    throw programError("mergeTrafficPolicy: the policy must be an object or text");
   }
   const parsed = policyFromText(policy);
-  if ("problem" in parsed)
-    throw new pulumi.RunError(`mergeTrafficPolicy: the policy ${parsed.problem.reason}`);
+  if ("problem" in parsed) throw programError(`mergeTrafficPolicy: the policy ${parsed.problem.reason}`);
   return parsed.data as JsonObject;
 }
 
 function rulesOf(policy: JsonObject): object[] {
   const rules = policy["on_http_request"] ?? [];
   if (Array.isArray(rules) && rules.every(isMapping)) return rules;
-  throw new pulumi.RunError("mergeTrafficPolicy: the policy's on_http_request must be a list of rules");
+  throw programError("mergeTrafficPolicy: the policy's on_http_request must be a list of rules");
 }
 
 function mayAnswer(rule: object): boolean {

@@ -6,6 +6,9 @@ import { distance } from "fastest-levenshtein";
  * platform's own page, the fact is left out.
  */
 
+/** How many signatures a free account verifies in a month (contract, limits). Paid plans have no such limit. */
+export const FREE_VERIFICATIONS_PER_MONTH = 500;
+
 /** A platform whose webhooks the service can verify. */
 export interface WebhookPlatformInfo {
   /** What the platform calls itself. */

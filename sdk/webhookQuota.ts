@@ -1,9 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { perRun } from "./run";
+import { FREE_VERIFICATIONS_PER_MONTH } from "./webhookPlatforms";
 import type { WebhookSettings } from "./webhookSettings";
-
-/** How many signatures a free account verifies in a month (contract, limits). Paid plans have no such limit. */
-export const FREE_VERIFICATIONS_PER_MONTH = 500;
 
 interface Expected {
   deliveries: number;

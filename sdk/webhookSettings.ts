@@ -126,8 +126,13 @@ export function agentProblem({ url }: AgentSettings, version: 2 | 3): string | u
   return "agent.url has a port, which version 2 of the configuration cannot name; leave the port out, or use version 3";
 }
 
-/** Whether the secret is not the secret itself, but the vault's entry that holds it. */
-export const isVaultReference = (secret: string) => /^\$\{\s*secrets\.get\(.*\)\s*\}$/s.test(secret);
+const VAULT_ENTRY = /^\$\{\s*secrets\.get\(\s*(['"])(.+?)\1\s*,\s*(['"])(.+?)\3\s*\)\s*\}$/;
+
+/** The vault's entry that holds the secret, where this is a reference to one and not the secret itself. */
+export function vaultReference(secret: string): { vault: string; name: string } | undefined {
+  const [, , vault, , name] = VAULT_ENTRY.exec(secret) ?? [];
+  return vault === undefined || name === undefined ? undefined : { vault, name };
+}
 
 /** Why this cannot be the platform's secret; undefined where it can. */
 export function secretProblem(platform: string, secret: string | undefined): string | undefined {
@@ -141,7 +146,7 @@ export function secretProblem(platform: string, secret: string | undefined): str
     return "ends with a line break, as a file or `echo` leaves it; take it off, since it would be part of the secret";
   }
   if (secret !== secret.trim()) return "begins or ends with a space or a line break; take it off";
-  if (isVaultReference(secret)) return undefined;
+  if (vaultReference(secret)) return undefined;
   if (/\$\{/.test(secret)) {
     return "holds a $ before a {, which a traffic policy takes for an expression; choose another secret, or keep it in the service's vault and give the expression that reads it from there";
   }

@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { agentConfig, agentOptions, policyText } from "./agentForms";
+import { programError } from "./programError";
 import { nearestPlatform, platformInfo, secretSource } from "./webhookPlatforms";
 import { expectDeliveries } from "./webhookQuota";
 import {
@@ -110,7 +111,7 @@ export class WebhookVerification extends pulumi.ComponentResource {
  */
 function settle(name: string, args: WebhookVerificationArgs) {
   const fail = (problems: string[]): never => {
-    throw new pulumi.RunError(problems.map((problem) => `${name}: ${problem}`).join("\n"));
+    throw programError(problems.map((problem) => `${name}: ${problem}`).join("\n"));
   };
   const checked = <K extends WebhookField>(field: K) =>
     pulumi.output(args[field] as pulumi.Input<object | undefined>).apply((value): WebhookSettings[K] => {

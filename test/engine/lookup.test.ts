@@ -1,22 +1,7 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { TestStack } from "../../sdk/testing";
+import { copyOf } from "./example";
 import { edit, methods, onBothDrivers } from "./setup";
-
-const ROOT = join(import.meta.dirname, "../..");
-
-/** A copy of an example, since the CLI writes its settings beside the program. */
-function copyOf(example: string): string {
-  mkdirSync(join(ROOT, "test/.programs"), { recursive: true });
-  const folder = mkdtempSync(join(ROOT, "test/.programs/x-"));
-  cpSync(join(ROOT, "examples", example), folder, {
-    recursive: true,
-    filter: (file) => !file.includes("node_modules"),
-  });
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 onBothDrivers("the example lookup", (_, driver) => {
   test("lists what agents and edges serve, and puts a cloud endpoint before an agent's", async () => {

@@ -2,29 +2,19 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { listen } from "../listen";
 import { type AgentSource, readSource } from "./configuration";
 import { answerHeaders, forward, upstreamUrl } from "./forward";
-import { type Policy, preparePolicy, type VerifyConfig, type Visit } from "./policy";
-import { type Headers, webhookScheme } from "./schemes";
-import { type Verdict, verifyWebhook } from "./signatures";
+import { preparePolicy, type Visit } from "./policy";
+import type { Headers } from "./schemes";
+import type { Verdict } from "./signatures";
+import { type Account, Verifier } from "./verifier";
 
-/** How many signatures a free account verifies in a month (contract, limits). */
-const FREE_MONTH = 500;
 const MAX_BODY = 16 * 1024 * 1024;
 
-export interface AgentOptions extends AgentSource {
+export interface AgentOptions extends AgentSource, Account {
   /**
    * Where the application listens: a port of 127.0.0.1, or a URL. Default: what the configuration file says; options
    * and policies name none, so with those it is required.
    */
   upstream?: number | string;
-  /**
-   * The account's plan. With `free` the agent stops verifying after 500 requests: it refuses what it cannot verify.
-   * What the service does then is not documented. Default: `pro`, which has no limit.
-   */
-  plan?: "free" | "pro" | "enterprise";
-  /** The service's vaults, for secrets that refer to one: `{ webhooks: { brex: "…" } }`. Default: none. */
-  vaults?: Record<string, Record<string, string>>;
-  /** The clock that signed times are held against. Default: this machine's. */
-  now?: () => Date;
   /** The port on 127.0.0.1. Default: a free one. */
   port?: number;
 }
@@ -59,13 +49,12 @@ export interface AgentRecord {
  */
 export class Agent {
   private readonly log: AgentRecord[] = [];
-  private count = 0;
 
   private constructor(
     private readonly server: Server,
     /** `http://127.0.0.1:PORT`. */
     readonly url: string,
-    private readonly verify: Verify,
+    private readonly verifier: Verifier,
   ) {}
 
   /**
@@ -76,10 +65,11 @@ export class Agent {
     const { policy, upstream: configured } = readSource(options);
     const upstream = options.upstream ?? configured;
     if (upstream === undefined) throw new Error("upstream is missing: the port or URL of the application");
-    const verify = verifier(policy, options);
+    const verifier = new Verifier(policy, options);
     const decide = await preparePolicy(policy);
     const server = createServer();
-    const agent = new Agent(server, `http://127.0.0.1:${await listen(server, options.port ?? 0)}`, verify);
+    const url = `http://127.0.0.1:${await listen(server, options.port ?? 0)}`;
+    const agent = new Agent(server, url, verifier);
     server.on("request", (request, response) => {
       agent.handle(request, response, decide, upstreamUrl(upstream)).catch(() => response.destroy());
     });
@@ -94,7 +84,7 @@ export class Agent {
 
   /** How many signatures were verified, the bad ones too. */
   get validations(): number {
-    return this.count;
+    return this.verifier.count;
   }
 
   /** Drops open connections. Resolves when the port is free; a second call changes nothing. */
@@ -122,8 +112,7 @@ export class Agent {
     if (body === undefined) return answer(response, record, { status: 413, headers: {}, body: "" });
     const visit: Visit = { method: record.method, target: record.path, headers: flat(request), body };
     const outcome = decide(visit, (config, visit) => {
-      const verdict = this.verify(config, visit, this.count);
-      this.count += 1;
+      const verdict = this.verifier.verify(config, visit);
       record.verdicts.push({ provider: config.provider, ...verdict });
       return verdict;
     });
@@ -142,46 +131,6 @@ export class Agent {
 }
 
 type Decide = Awaited<ReturnType<typeof preparePolicy>>;
-/** Verifies a request, when so many have been verified before. */
-type Verify = (config: VerifyConfig, visit: Visit, before: number) => Verdict;
-
-/** Looks up, once, all that the policy needs to verify. */
-function verifier(
-  policy: Policy,
-  { plan = "pro", vaults = {}, now = () => new Date() }: AgentOptions,
-): Verify {
-  const schemes = new Map<VerifyConfig, (visit: Visit) => Verdict>();
-  for (const action of policy.on_http_request.flatMap(({ actions }) => actions)) {
-    if (action.type !== "verify-webhook") continue;
-    const { provider, secret } = action.config;
-    if (secret === undefined) throw new Error(`${provider} needs a secret to be verified here`);
-    const key = resolved(secret, vaults);
-    // An unknown platform is found out here, not at the first request.
-    webhookScheme(provider);
-    schemes.set(action.config, ({ headers, body }) =>
-      verifyWebhook(provider, { headers, body, secret: key, now: now() }),
-    );
-  }
-  return (config, visit, before) => {
-    if (plan === "free" && before >= FREE_MONTH) {
-      return {
-        verified: false,
-        reason: `a free account verifies ${FREE_MONTH} requests a month, and has done so`,
-      };
-    }
-    return schemes.get(config)?.(visit) ?? { verified: false, reason: "the policy changed" };
-  };
-}
-
-/** The secret itself, also where the policy names the vault's entry that holds it. */
-function resolved(secret: string, vaults: Record<string, Record<string, string>>): string {
-  const reference = /^\$\{\s*secrets\.get\(\s*(['"])(.*?)\1\s*,\s*(['"])(.*?)\3\s*\)\s*\}$/.exec(secret);
-  if (!reference) return secret;
-  const [, , vault = "", , name = ""] = reference;
-  const entry = vaults[vault]?.[name];
-  if (entry === undefined) throw new Error(`the vault ${vault} has no entry ${name}; give it in vaults`);
-  return entry;
-}
 
 function answer(
   response: ServerResponse,

@@ -1,0 +1,66 @@
+import { FREE_VERIFICATIONS_PER_MONTH } from "../../../webhookPlatforms";
+import { vaultReference } from "../../../webhookSettings";
+import type { Policy, VerifyConfig, Visit } from "./policy";
+import { webhookScheme } from "./schemes";
+import { type Verdict, verifyWebhook } from "./signatures";
+
+/** What verifying depends on, beside the policy. */
+export interface Account {
+  /**
+   * The account's plan. With `free` the agent stops verifying after 500 requests: it refuses what it cannot verify.
+   * What the service does then is not documented. Default: `pro`, which has no limit.
+   */
+  plan?: "free" | "pro" | "enterprise";
+  /** The service's vaults, for secrets that refer to one: `{ webhooks: { brex: "…" } }`. Default: none. */
+  vaults?: Record<string, Record<string, string>>;
+  /** The clock that signed times are held against. Default: this machine's. */
+  now?: () => Date;
+}
+
+/** Verifies the requests of one policy, and counts. */
+export class Verifier {
+  /** How many signatures were verified, the bad ones too. */
+  count = 0;
+  private readonly limit: number;
+  private readonly secrets = new Map<string, string>();
+  private readonly now: () => Date;
+
+  /** @throws Error for a platform whose scheme is not known, and a secret that is missing. */
+  constructor(policy: Policy, { plan, vaults = {}, now = () => new Date() }: Account) {
+    this.limit = plan === "free" ? FREE_VERIFICATIONS_PER_MONTH : Number.POSITIVE_INFINITY;
+    this.now = now;
+    for (const { type, config } of policy.on_http_request.flatMap(({ actions }) => actions)) {
+      if (type !== "verify-webhook") continue;
+      webhookScheme(config.provider);
+      if (config.secret === undefined)
+        throw new Error(`${config.provider} needs a secret to be verified here`);
+      this.secrets.set(config.secret, resolved(config.secret, vaults));
+    }
+  }
+
+  verify({ provider, secret = "" }: VerifyConfig, { headers, body }: Visit): Verdict {
+    if (this.count >= this.limit) {
+      return {
+        verified: false,
+        reason: `a free account verifies ${this.limit} requests a month, and has done so`,
+      };
+    }
+    this.count += 1;
+    return verifyWebhook(provider, {
+      headers,
+      body,
+      secret: this.secrets.get(secret) ?? "",
+      now: this.now(),
+    });
+  }
+}
+
+/** The secret itself, also where the policy names the vault's entry that holds it. */
+function resolved(secret: string, vaults: Record<string, Record<string, string>>): string {
+  const reference = vaultReference(secret);
+  if (!reference) return secret;
+  const { vault, name } = reference;
+  const entry = vaults[vault]?.[name];
+  if (entry === undefined) throw new Error(`the vault ${vault} has no entry ${name}; give it in vaults`);
+  return entry;
+}

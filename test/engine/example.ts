@@ -1,0 +1,17 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+
+const ROOT = join(import.meta.dirname, "../..");
+
+/** A copy of an example, since the CLI writes its settings beside the program. */
+export function copyOf(example: string): string {
+  mkdirSync(join(ROOT, "test/.programs"), { recursive: true });
+  const folder = mkdtempSync(join(ROOT, "test/.programs/x-"));
+  cpSync(join(ROOT, "examples", example), folder, {
+    recursive: true,
+    filter: (file) => !file.includes("node_modules"),
+  });
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
