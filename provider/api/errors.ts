@@ -98,6 +98,8 @@ function nextStep({ status, code }: ServiceFailure, { keyIsConfigured }: { keyIs
   if (number === 18006) return "Reserve the domain (or the TCP address) with the service first.";
   if (number === 18011) return "Give trafficPolicy: this service demands one on every cloud endpoint.";
   if (number === 18015) return "If it is the traffic policy that is missing: the public service demands one.";
+  if (number === 2235)
+    return "Let trafficPolicy end in an action that answers: forward-internal, custom-response or deny, say.";
   if (number === 18002 || (number >= 2200 && number <= 2299)) return "Correct trafficPolicy.";
   if (status === 429)
     return "The account's rate limit is used up: wait a minute, then run the command again.";

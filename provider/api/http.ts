@@ -1,6 +1,8 @@
 import type { Dispatcher } from "undici";
 import { z } from "zod";
 import type { Settings } from "../config";
+import { isMapping } from "../document";
+import { redacted, secretsIn } from "../secrets";
 import { VERSION } from "../version";
 import { errorFromWire } from "../wire";
 import { ApiError, ConnectionError, ReplyError, type RequestName } from "./errors";
@@ -96,7 +98,7 @@ export class HttpClient {
     }
     const json = parseJson(reply.text);
     const ok = reply.status >= 200 && reply.status < 300;
-    const failure = ok ? undefined : this.failureOf(reply.status, json);
+    const failure = ok ? undefined : this.failureOf(request, reply.status, json);
     traceRequest(request, { status: reply.status, ...failure }, this.clock.now() - started);
 
     if (failure) {
@@ -166,11 +168,12 @@ export class HttpClient {
     return this.pool;
   }
 
-  private failureOf(status: number, json: unknown) {
+  private failureOf({ body }: Request, status: number, json: unknown) {
     const parsed = errorFromWire.safeParse(json);
     const said = parsed.success ? parsed.data : undefined;
-    // The public service repeats a refused key in its own words.
-    const message = said?.msg?.replaceAll(this.settings.apiKey, "[key]");
+    // The public service repeats a refused key in its own words, and may repeat a part of a policy.
+    const message =
+      said?.msg && redacted(said.msg.replaceAll(this.settings.apiKey, "[key]"), secretsSent(body));
     return { status, code: said?.error_code, message, operationId: said?.details?.operation_id };
   }
 
@@ -178,6 +181,12 @@ export class HttpClient {
   get origin(): string {
     return new URL(this.settings.baseUrl).origin;
   }
+}
+
+/** The secrets of the policy that a request carries. */
+function secretsSent(body: unknown): string[] {
+  const policy = isMapping(body) ? body["traffic_policy"] : undefined;
+  return typeof policy === "string" ? secretsIn(parseJson(policy)) : [];
 }
 
 function parseJson(text: string): unknown {

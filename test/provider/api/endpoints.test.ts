@@ -182,6 +182,32 @@ describe("a failure", () => {
   });
 });
 
+describe("a refused policy", () => {
+  test("is told without its secrets, though the service repeats them", async () => {
+    const { api, emulator } = await service({ settings: {} });
+    const policy = { actions: [{ type: "verify-webhook", config: { provider: "x", secret: 'CANARY "1"' } }] };
+    emulator.intercept(any, {
+      status: 400,
+      body: { error_code: "ERR_NGROK_2204", msg: `bad config ${JSON.stringify(policy)} (CANARY "1")` },
+    });
+    const change = { url: "https://a.example.com", traffic_policy: JSON.stringify(policy) };
+    const error = await thrown(api.create(change));
+    expect(error.message).toMatch(/"secret":"\[secret\]".*\(\[secret\]\).*Correct trafficPolicy/);
+    expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain("CANARY");
+  });
+
+  test("because it does not end is told how a policy ends", async () => {
+    const { api, emulator } = await service({ settings: {} });
+    emulator.intercept(any, {
+      status: 400,
+      body: { error_code: "ERR_NGROK_2235", msg: "does not terminate" },
+    });
+    expect((await thrown(api.create({ url: "https://a.example.com" }))).message).toMatch(
+      /end in an action that answers/,
+    );
+  });
+});
+
 describe("a fault that passes", () => {
   test.each([
     ["a dropped connection", { reset: true as const }],
