@@ -1,12 +1,13 @@
-import { type EndpointsApi, type LiveEndpoint, skippedMessage } from "./api/endpoints";
+import { differenceOnAdoption, findAdoptable } from "./adoption";
+import type { EndpointsApi, LiveEndpoint } from "./api/endpoints";
 import { type ApiError, isGone, ReplyError } from "./api/errors";
 import { type Checked, checkedInputs, checkInputs, PROVIDER_KEY } from "./check";
-import { difference, managedInputs } from "./diff";
+import { difference } from "./diff";
 import { differingPaths, hasUnknown } from "./document";
 import { refusals } from "./refusals";
 import type { CloudEndpointInputs, JsonObject } from "./schema";
+import { createOnce } from "./settle";
 import { isDescribed, notesOf, outputsOf, refreshed, unfinishedOutputs, wireChange } from "./state";
-import { normalizeUrl } from "./url";
 import { UserError } from "./userError";
 
 /** What the provider needs around it: the service, and a place for words that are neither result nor error. */
@@ -43,6 +44,9 @@ export class UnfinishedCreate extends UserError {
 export class CloudEndpoints {
   /** What this process took over: ids that a later step of the same run must not delete as the "old" ones. */
   private readonly adopted = new Set<string>();
+
+  /** What resources of this process have: a create whose answer was lost made none of these. */
+  private readonly owned = new Set<string>();
 
   constructor(private readonly around: Surroundings) {}
 
@@ -85,6 +89,7 @@ export class CloudEndpoints {
       const adopted = inputs.adopt ? await this.adopt(this.around.api(), inputs) : undefined;
       return adopted ?? (await this.createNew(inputs, news[PROVIDER_KEY]));
     });
+    this.owned.add(live.id);
     return { id: live.id, outs: outputsOf(live, inputs) };
   }
 
@@ -97,6 +102,7 @@ export class CloudEndpoints {
     id: string,
     stored: JsonObject,
   ): Promise<{ id: string; props: JsonObject; inputs?: JsonObject }> {
+    this.owned.add(id);
     return failing(`read ${id}`, async () => {
       const api = this.around.api();
       try {
@@ -118,6 +124,7 @@ export class CloudEndpoints {
   async update(id: string, olds: JsonObject, news: JsonObject): Promise<{ outs: JsonObject }> {
     const inputs = checkedInputs(news);
     const { changed } = difference(olds, inputs);
+    this.owned.add(id);
     return failing(`update ${id}`, async () => {
       if (changed.length > 0)
         return { outs: outputsOf(await this.around.api().update(id, wireChange(inputs, changed)), inputs) };
@@ -142,17 +149,18 @@ export class CloudEndpoints {
   }
 
   private async createNew(inputs: CloudEndpointInputs, provider: unknown): Promise<LiveEndpoint> {
-    const given = managedInputs.filter((name) => inputs[name] !== undefined);
+    const { say } = this.around;
     try {
-      return await this.around.api().create(wireChange(inputs, given));
+      return await createOnce({ api: this.around.api(), inputs, isOwned: (id) => this.owned.has(id), say });
     } catch (error) {
       if (!(error instanceof ReplyError) || error.id === undefined) throw error;
+      this.owned.add(error.id);
       throw new UnfinishedCreate(error.id, unfinishedOutputs(inputs, provider), error);
     }
   }
 
   private async adopt(api: EndpointsApi, inputs: CloudEndpointInputs): Promise<LiveEndpoint | undefined> {
-    const live = await this.findAdoptable(api, inputs);
+    const live = await findAdoptable(api, inputs, this.around.say);
     if (!live) return undefined;
     const { changed } = differenceOnAdoption(live, inputs);
     const result = changed.length > 0 ? await api.update(live.id, wireChange(inputs, changed)) : live;
@@ -162,7 +170,7 @@ export class CloudEndpoints {
 
   /** The engine can only say "create"; this says what it will really do. Values are left out, as they may be secret. */
   private async announceAdoption(api: EndpointsApi, inputs: CloudEndpointInputs): Promise<void> {
-    const live = await this.findAdoptable(api, inputs);
+    const live = await findAdoptable(api, inputs, this.around.say);
     if (!live)
       return this.around.say(`${inputs.url}: there is no cloud endpoint to adopt, so one is created`);
     const { changed, before } = differenceOnAdoption(live, inputs);
@@ -170,38 +178,6 @@ export class CloudEndpoints {
     const paths = changed.flatMap((name) => differingPaths(before[name], inputs[name], name));
     this.around.say(`${inputs.url}: adopts ${live.id}, and changes ${paths.join(", ")}`);
   }
-
-  /** The live endpoint that `adopt` means; undefined where none serves the URL. */
-  private async findAdoptable(
-    api: EndpointsApi,
-    inputs: CloudEndpointInputs,
-  ): Promise<LiveEndpoint | undefined> {
-    if (typeof inputs.adopt === "string") {
-      const id = inputs.adopt;
-      const live = await api.get(id).catch((error: unknown) => {
-        throw isGone(error) ? refusals.adoptedIdGone(id) : error;
-      });
-      if (live.type !== "cloud") throw refusals.wrongType(id, live.type ?? "unknown");
-      return live;
-    }
-    const found: LiveEndpoint[] = [];
-    for await (const { endpoints, skipped } of api.pages()) {
-      const serves = (live: LiveEndpoint) =>
-        live.type === "cloud" && normalizeUrl(live.url ?? "") === inputs.url;
-      found.push(...endpoints.filter(serves));
-      for (const item of skipped) this.around.say(skippedMessage(item));
-    }
-    const ids = found.map((live) => live.id);
-    if (found.length > 1) throw refusals.adoptAmbiguous(inputs.url, ids);
-    return found[0];
-  }
-}
-
-function differenceOnAdoption(live: LiveEndpoint, inputs: CloudEndpointInputs) {
-  const before = refreshed(live, {}).props;
-  const { changed, replace } = difference(before, inputs);
-  if (replace) throw refusals.adoptOtherScheme(live.id, live.url ?? "", inputs.url);
-  return { changed, before };
 }
 
 /**

@@ -13,6 +13,12 @@ export interface Settings {
   retryForSeconds: number;
   /** How long to wait for a connection, for a reply's head, and between parts of its body: each, in seconds. */
   timeoutSeconds: number;
+  /** How many requests this process sends in any window, at most. */
+  requestsPerWindow: number;
+  /** The window's length, in seconds. */
+  windowSeconds: number;
+  /** Up to which age an endpoint is taken over that a killed run left behind, in seconds; undefined for never. */
+  recoverWithinSeconds: number | undefined;
 }
 
 /** A setting that is missing or cannot be used. The message names both of its names, and never its value. */
@@ -75,6 +81,9 @@ export function readSettings(config: ConfigReader, environment: NodeJS.ProcessEn
     versionHeader,
     retryForSeconds: seconds("retryForSeconds", read("retryForSeconds"), 120),
     timeoutSeconds: seconds("timeoutSeconds", read("timeoutSeconds"), 30),
+    requestsPerWindow: requests("requestsPerWindow", read("requestsPerWindow"), 120),
+    windowSeconds: seconds("windowSeconds", read("windowSeconds"), 60),
+    recoverWithinSeconds: duration("recoverWithin", read("recoverWithin")),
   };
 }
 
@@ -110,4 +119,21 @@ function seconds(name: string, given: string | undefined, standard: number): num
     `${name} is not a number of seconds above zero`,
     howToSet(name, String(standard)),
   );
+}
+
+function requests(name: string, given: string | undefined, standard: number): number {
+  if (given === undefined) return standard;
+  if (/^[1-9]\d{0,8}$/.test(given)) return Number(given);
+  throw new ConfigError(name, `${name} is not a whole number above zero`, howToSet(name, String(standard)));
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
+
+/** `90s`, `30m`, `1h`, `2d`, in seconds. */
+function duration(name: string, given: string | undefined): number | undefined {
+  if (given === undefined) return undefined;
+  const [, number, unit = ""] = /^(\d+(?:\.\d+)?)\s*([smhd])$/.exec(given) ?? [];
+  const value = Number(number) * (UNITS[unit] ?? Number.NaN);
+  if (value > 0) return value;
+  throw new ConfigError(name, `${name} is no time such as 90s, 30m, 1h or 2d`, howToSet(name, "1h"));
 }

@@ -2,6 +2,7 @@ import { EndpointsApi } from "./api/endpoints";
 import { HttpClient } from "./api/http";
 import { CloudEndpoints } from "./cloudEndpoint";
 import { type ConfigReader, readSettings } from "./config";
+import { endWithEngine, engineAddress, engineIsThere } from "./engine";
 import type { JsonObject } from "./schema";
 import { UserError } from "./userError";
 
@@ -14,9 +15,13 @@ export interface ConfigureRequest {
 export function dynamicProvider() {
   let config: ConfigReader = () => undefined;
   let api: EndpointsApi | undefined;
+  let watched = false;
+  const engine = engineAddress();
+  const say = (message: string) => console.log(message);
+  const around = { say, engineIsThere: () => engineIsThere(engine) };
   const core = new CloudEndpoints({
-    api: () => (api ??= new EndpointsApi(new HttpClient(readSettings(config)))),
-    say: (message) => console.log(message),
+    api: () => (api ??= new EndpointsApi(new HttpClient(readSettings(config), around))),
+    say,
   });
 
   return {
@@ -27,6 +32,8 @@ export function dynamicProvider() {
     configure(request: ConfigureRequest): void {
       config = (key) => request.config.get(key);
       api = undefined;
+      if (!watched) endWithEngine(engine);
+      watched = true;
     },
     check: (olds: JsonObject, news: JsonObject) => plainly(() => core.check(olds, news)),
     diff: (_id: string, olds: JsonObject, news: JsonObject) => plainly(async () => core.diff(olds, news)),

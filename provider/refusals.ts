@@ -1,3 +1,4 @@
+import type { LiveEndpoint } from "./api/endpoints";
 import { UserError } from "./userError";
 
 /** Something that the provider will not do, because it would harm what it must not; with the way on. */
@@ -35,6 +36,31 @@ export const refusals = {
     new RefusedError(
       `${id} serves ${live}, and the scheme of an endpoint cannot change to that of ${wanted}. Adopt an endpoint with the same scheme, or take adopt out to create a new one.`,
     ),
+
+  urlTaken: (conflict: Error, { id, createdAt, description }: LiveEndpoint, same: boolean) => {
+    const since = createdAt === undefined ? "" : `, made at ${createdAt}`;
+    const what = same
+      ? "with exactly this content, as a run that was killed leaves it behind"
+      : `with other content${description ? ` (“${description}”)` : ""}`;
+    const remedy = same
+      ? `set adopt: "${id}" on this resource for one \`pulumi up\`, or set endpoints:recoverWithin to take such endpoints over without asking`
+      : `set adopt: "${id}" if it is to become this resource; otherwise choose another url, or delete it`;
+    return new RefusedError(`${conflict.message} It is ${id}${since}, ${what}: ${remedy}.`, {
+      cause: conflict,
+    });
+  },
+
+  createDoubtful: (lost: string, url: string, ids: string[]) =>
+    new RefusedError(
+      `${lost} It may be one of these, which serve ${url} and which no resource of this run has: ${ids.join(", ")}. See which of them is not in any stack; set adopt to its id, or delete it, and run the command again.`,
+    ),
+
+  createUnsettled: (lost: string, why: string, url: string, pooled: boolean) => {
+    const next = pooled
+      ? `Before the next run see whether ${url} has an endpoint that is in no stack; set adopt to its id, or delete it`
+      : "Run the command again when the service answers: where the endpoint is there, it says which one it is";
+    return new RefusedError(`${lost} Whether it was could not be seen either (${why}). ${next}.`);
+  },
 
   deleteOfAdopted: (id: string) =>
     new RefusedError(

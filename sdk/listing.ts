@@ -63,7 +63,9 @@ const accounts = new Map<string, Account>();
 export function thisAccount(): Account {
   const settings = readSettings((key) => pulumi.runtime.getConfig(key));
   const key = JSON.stringify(settings);
-  const account = accounts.get(key) ?? new Account(new HttpClient(settings));
+  const account =
+    accounts.get(key) ??
+    new Account(new HttpClient(settings, { say: (message) => void pulumi.log.info(message) }));
   accounts.set(key, account);
   return account;
 }

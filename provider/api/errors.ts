@@ -12,6 +12,8 @@ export interface RequestName {
 export abstract class EndpointsError extends UserError {
   readonly method: string;
   readonly path: string;
+  /** When the request was first sent, by our own clock; undefined where it never was. */
+  sentAt: number | undefined;
 
   constructor(request: RequestName, what: string, next: string | undefined, options?: ErrorOptions) {
     super(`${request.method} ${request.path}: ${oneLine(next ? `${what}. ${next}` : what)}`, options);
@@ -75,6 +77,13 @@ export class ReplyError extends EndpointsError {
   }
 }
 
+/** A create that had to wait, and was not sent, because the engine that would have heard of it has ended. */
+export class EngineGoneError extends EndpointsError {
+  constructor(request: RequestName) {
+    super(request, "not sent, since Pulumi has ended in the meantime", undefined);
+  }
+}
+
 export const isGone = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.status === 404;
 
@@ -111,10 +120,10 @@ function nextStep({ status, code }: ServiceFailure, { keyIsConfigured }: { keyIs
   return undefined;
 }
 
-/** A create is never repeated blindly, so a person has to know that it may have happened. */
+/** What a create that was lost leaves open, also where it was looked for. */
 function doubt({ method }: RequestName): string {
   if (method !== "POST") return "";
-  return " The endpoint may have been created all the same: if the next run says that its URL is taken, see whether it is yours, and set adopt to take it over.";
+  return " The endpoint may have been created all the same: then the next run names it, and how to take it over.";
 }
 
 function reasonOf(cause: unknown): string {

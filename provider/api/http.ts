@@ -1,85 +1,123 @@
-import type { Dispatcher } from "undici";
 import { z } from "zod";
 import type { Settings } from "../config";
 import { isMapping } from "../document";
 import { redacted, secretsIn } from "../secrets";
-import { VERSION } from "../version";
 import { errorFromWire } from "../wire";
-import { ApiError, ConnectionError, ReplyError, type RequestName } from "./errors";
+import { ApiError, ConnectionError, EndpointsError, EngineGoneError, ReplyError } from "./errors";
+import { Connections, type Reply, type Request } from "./exchange";
+import { type Budget, type LongWait, Pacer } from "./pace";
 import { LONGEST_RETRY_AFTER, parseRetryAfter, waitBeforeRetry } from "./retry";
 import { traceRequest } from "./trace";
 
-/** More than the largest page that the service can mean (100 endpoints); a reply beyond it is not read to its end. */
-const MOST_BYTES = 16 * 1024 * 1024;
-
-/** As many requests as a Pulumi engine sends at once by default on two cores. */
-const MOST_CONNECTIONS = 8;
-
-export interface Request extends RequestName {
-  query?: Record<string, string>;
-  body?: object;
-}
-
 /** Time and chance, so that tests need not wait. */
 export interface Clock {
+  /** Milliseconds since 1970. Never goes back. */
   now(): number;
   sleep(milliseconds: number): Promise<void>;
+  /** From 0 to 1. */
   random(): number;
 }
 
 export const realClock: Clock = {
-  now: () => Date.now(),
+  now: () => performance.timeOrigin + performance.now(),
   sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
   random: () => Math.random(),
 };
 
+/** What a client needs around it. */
+export interface ClientSurroundings {
+  clock: Clock;
+  /** Tells the user something. */
+  say(message: string): void;
+  /** Whether anybody is left to hear of what a create made. */
+  engineIsThere(): Promise<boolean>;
+}
+
 /**
- * Sends requests to one service with one key: signs them, waits and repeats where that is safe, and turns every
- * failure into a typed error. One keep-alive pool; the proxy of the environment is used.
+ * Sends requests to one service with one key: paces and signs them, waits and repeats where that is safe, and turns
+ * every failure into a typed error. One keep-alive pool; the proxy of the environment is used.
  */
 export class HttpClient {
-  private pool: Promise<Dispatcher> | undefined;
+  readonly clock: Clock;
+  private readonly around: ClientSurroundings;
+  private readonly pacer: Pacer;
+  private readonly connections: Connections;
+  private lastDate: { service: number; here: number } | undefined;
 
   constructor(
     readonly settings: Settings,
-    private readonly clock: Clock = realClock,
-  ) {}
+    around: Partial<ClientSurroundings> = {},
+  ) {
+    this.around = { clock: realClock, say: () => {}, engineIsThere: async () => true, ...around };
+    this.clock = this.around.clock;
+    this.connections = new Connections(settings);
+    let told = false;
+    this.pacer = new Pacer(budgetOf(settings), this.clock, (wait) => {
+      if (!told) this.around.say(waitMessage(wait, settings));
+      told = true;
+    });
+  }
 
   /**
    * Sends a request and parses its reply.
    *
    * @throws ApiError where the service refused; ConnectionError where no whole reply came; ReplyError where the
-   * reply is not what the contract says.
+   * reply is not what the contract says; EngineGoneError where a create would have come after the engine's end.
    */
   async send<T extends z.ZodType>(request: Request, reply: T): Promise<z.output<T>> {
-    const started = this.clock.now();
-    let waitedForLimit = 0;
+    const { retryForSeconds, windowSeconds } = this.settings;
+    let firstSent: number | undefined;
+    let waitedSince = 0;
+    let limited = 0;
     for (let sent = 1; ; sent++) {
-      const outcome = await this.once(request, reply);
+      const turn = await this.takeTurn(request);
+      if (firstSent === undefined) firstSent = this.clock.now();
+      else waitedSince += turn;
+      const outcome = await this.once(request, reply).finally(() => this.pacer.end());
       if ("value" in outcome) return outcome.value;
 
-      const limited = outcome.error instanceof ApiError && outcome.error.status === 429;
+      const { error, retryAfter } = outcome;
+      if (error instanceof EndpointsError) error.sentAt = firstSent;
       const wait = waitBeforeRetry({
         method: request.method,
-        error: outcome.error,
+        error,
         sent,
-        elapsed: this.clock.now() - started - waitedForLimit,
-        retryFor: this.settings.retryForSeconds * 1000,
-        retryAfter: outcome.retryAfter,
+        elapsed: this.clock.now() - firstSent - waitedSince,
+        window: windowSeconds * 1000,
+        retryFor: retryForSeconds * 1000,
+        retryAfter,
         random: this.clock.random(),
       });
-      if (wait === undefined) throw outcome.error;
-      if (limited) waitedForLimit += wait;
-      if (waitedForLimit > LONGEST_RETRY_AFTER) throw outcome.error;
-      await this.clock.sleep(wait);
+      if (wait === undefined) throw error;
+      if (isRateLimit(error)) {
+        limited += wait;
+        if (limited > LONGEST_RETRY_AFTER) throw error;
+        this.pacer.hold(wait);
+      } else {
+        await this.clock.sleep(wait);
+      }
     }
   }
 
+  /** The service's clock, as its last reply told it; whole seconds, never ahead. Undefined where it told none. */
+  serviceNow(): number | undefined {
+    return this.lastDate && this.lastDate.service + this.clock.now() - this.lastDate.here;
+  }
+
   /** Ends the pool's connections. A client that is not closed does not keep its process alive. */
-  async close(): Promise<void> {
-    const pool = this.pool;
-    this.pool = undefined;
-    await (await pool)?.close();
+  close(): Promise<void> {
+    return this.connections.close();
+  }
+
+  /** Waits until the request may go; gives how long that took. */
+  private async takeTurn({ method, path }: Request): Promise<number> {
+    const asked = this.clock.now();
+    await this.pacer.turn();
+    const waited = this.clock.now() - asked;
+    // Who waited may have outlived the run: what it creates now would be in nobody's state.
+    if (method !== "POST" || waited < 100 || (await this.around.engineIsThere())) return waited;
+    this.pacer.end();
+    throw new EngineGoneError({ method, path });
   }
 
   private async once<T extends z.ZodType>(
@@ -87,15 +125,17 @@ export class HttpClient {
     schema: T,
   ): Promise<{ value: z.output<T> } | { error: Error; retryAfter?: number | undefined }> {
     const started = this.clock.now();
-    let reply: { status: number; text: string; retryAfter: string | undefined };
+    let reply: Reply;
     try {
-      reply = await this.exchange(request);
+      reply = await this.connections.exchange(request);
     } catch (error) {
       traceRequest(request, undefined, this.clock.now() - started);
       return {
         error: error instanceof ReplyError ? error : new ConnectionError(request, error, this.origin),
       };
     }
+    const date = Date.parse(reply.date ?? "");
+    if (!Number.isNaN(date)) this.lastDate = { service: date, here: this.clock.now() };
     const json = parseJson(reply.text);
     const ok = reply.status >= 200 && reply.status < 300;
     const failure = ok ? undefined : this.failureOf(request, reply.status, json);
@@ -116,58 +156,6 @@ export class HttpClient {
     return { error: new ReplyError(request, reply.status, what, idOf(json)) };
   }
 
-  private async exchange({ method, path, query, body }: Request) {
-    const { baseUrl, apiKey, versionHeader } = this.settings;
-    const { request } = await import("undici");
-    const response = await request(baseUrl + path, {
-      method: method as Dispatcher.HttpMethod,
-      dispatcher: await this.connect(),
-      ...(query && { query }),
-      headers: {
-        accept: "application/json",
-        authorization: `Bearer ${apiKey}`,
-        "user-agent": `pulumi-endpoints/${VERSION}`,
-        [versionHeader]: "2",
-        ...(body && { "content-type": "application/json" }),
-      },
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    const parts: Buffer[] = [];
-    let bytes = 0;
-    for await (const part of response.body as AsyncIterable<Buffer>) {
-      bytes += part.length;
-      if (bytes > MOST_BYTES) {
-        throw new ReplyError(
-          { method, path },
-          response.statusCode,
-          `the reply is longer than ${MOST_BYTES >> 20} MiB`,
-        );
-      }
-      parts.push(part);
-    }
-    const retryAfter = response.headers["retry-after"];
-    return {
-      status: response.statusCode,
-      text: Buffer.concat(parts).toString("utf8"),
-      retryAfter: typeof retryAfter === "string" ? retryAfter : undefined,
-    };
-  }
-
-  /** The library is loaded where the first request is made, since most of a preview makes none. */
-  private connect(): Promise<Dispatcher> {
-    const timeout = this.settings.timeoutSeconds * 1000;
-    this.pool ??= import("undici").then(
-      ({ EnvHttpProxyAgent }) =>
-        new EnvHttpProxyAgent({
-          connections: MOST_CONNECTIONS,
-          connect: { timeout },
-          headersTimeout: timeout,
-          bodyTimeout: timeout,
-        }),
-    );
-    return this.pool;
-  }
-
   private failureOf({ body }: Request, status: number, json: unknown) {
     const parsed = errorFromWire.safeParse(json);
     const said = parsed.success ? parsed.data : undefined;
@@ -182,6 +170,21 @@ export class HttpClient {
     return new URL(this.settings.baseUrl).origin;
   }
 }
+
+const budgetOf = ({ requestsPerWindow, windowSeconds }: Settings): Budget => ({
+  requests: requestsPerWindow,
+  window: windowSeconds * 1000,
+});
+
+function waitMessage({ milliseconds, waiting, asked }: LongWait, settings: Settings): string {
+  const { requestsPerWindow, windowSeconds } = settings;
+  const wait = `${waiting === 1 ? "a request waits" : `${waiting} requests wait`} ${Math.ceil(milliseconds / 1000)} s`;
+  return asked
+    ? `${wait}, since the service says that the account's rate limit is used up. Others may use the account too; this program keeps to ${requestsPerWindow} requests in ${windowSeconds} s (endpoints:requestsPerWindow, endpoints:windowSeconds).`
+    : `${wait}, to keep to the account's budget of ${requestsPerWindow} requests in ${windowSeconds} s (endpoints:requestsPerWindow, endpoints:windowSeconds).`;
+}
+
+const isRateLimit = (error: unknown) => error instanceof ApiError && error.status === 429;
 
 /** The secrets of the policy that a request carries. */
 function secretsSent(body: unknown): string[] {

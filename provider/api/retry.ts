@@ -3,8 +3,8 @@ import { ApiError, ConnectionError, EndpointsError, ReplyError } from "./errors"
 /** A wait that the service may ask for, at most; beyond it the attempt ends at once. In milliseconds. */
 export const LONGEST_RETRY_AFTER = 600_000;
 
-/** What to do after a 429 that says nothing of a time: a full window of the public service's rate limit. */
-const FULL_WINDOW = 60_000;
+/** A 429 that asks for less would be asked again at once, for ever. */
+const SHORTEST_HOLD = 1_000;
 
 const FIRST_WAIT = 250;
 const LONGEST_WAIT = 15_000;
@@ -15,8 +15,10 @@ export interface Attempt {
   error: unknown;
   /** How many times the request has been sent, at least 1. */
   sent: number;
-  /** Since the first was sent, without the waits that a 429 asked for. */
+  /** Since the first was sent, without the waits for a turn. */
   elapsed: number;
+  /** Length of the rate limit's window: the wait after a 429 that names no time. */
+  window: number;
   /** How long to go on, `retryForSeconds`. */
   retryFor: number;
   /** What the reply's `Retry-After` asks for; undefined without one. */
@@ -27,7 +29,7 @@ export interface Attempt {
 
 /** How long to wait before the request is sent again; undefined where it is not. */
 export function waitBeforeRetry(attempt: Attempt): number | undefined {
-  const { method, error, sent, elapsed, retryFor, retryAfter, random } = attempt;
+  const { method, error, sent, elapsed, window, retryFor, retryAfter, random } = attempt;
   const status = error instanceof ApiError ? error.status : undefined;
 
   // A create is repeated only when the service itself said that it did nothing; a proxy's 429 does not say that.
@@ -38,10 +40,20 @@ export function waitBeforeRetry(attempt: Attempt): number | undefined {
   if (!(error instanceof ConnectionError) && !passing(status)) return undefined;
 
   // The account's limit is shared, so a 429 is no failure, however often it comes, up to the longest wait.
-  if (status === 429) return waitFor(retryAfter ?? FULL_WINDOW);
+  if (status === 429) return waitFor(retryAfter ?? window);
 
   if (retryAfter !== undefined) return elapsed + retryAfter > retryFor ? undefined : retryAfter;
 
+  return backOff({ sent, elapsed, retryFor, random });
+}
+
+/** The wait after a fault that passes, longer each time; undefined when the time for it is over. */
+export function backOff({
+  sent,
+  elapsed,
+  retryFor,
+  random,
+}: Pick<Attempt, "sent" | "elapsed" | "retryFor" | "random">): number | undefined {
   // Half of the wait is fixed and half is random, so that many requests that failed together do not return together.
   const ceiling = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** (sent - 1));
   const wait = ceiling / 2 + (ceiling / 2) * random;
@@ -57,7 +69,7 @@ export function parseRetryAfter(header: string | undefined, now: number): number
 }
 
 function waitFor(asked: number): number | undefined {
-  return asked > LONGEST_RETRY_AFTER ? undefined : asked;
+  return asked > LONGEST_RETRY_AFTER ? undefined : Math.max(asked, SHORTEST_HOLD);
 }
 
 function passing(status: number | undefined): boolean {

@@ -22,6 +22,7 @@ export async function service(options: EmulatorOptions & { settings?: Record<str
     ...options.settings,
   };
   const waits: number[] = [];
+  const said: string[] = [];
   let late = 0;
   const clock: Clock = {
     ...realClock,
@@ -33,10 +34,9 @@ export async function service(options: EmulatorOptions & { settings?: Record<str
   };
   const http = new HttpClient(
     readSettings((key) => config[key], {}),
-    clock,
+    { clock, say: (message) => said.push(message) },
   );
   const api = new EndpointsApi(http);
-  const said: string[] = [];
   const core = new CloudEndpoints({ api: () => api, say: (message) => said.push(message) });
   open.push(emulator, http);
   return { emulator, api, core, said, waits };

@@ -234,7 +234,7 @@ describe("a fault that passes", () => {
     emulator.intercept(any, { reset: true });
     const lost = await thrown(api.create({ url }));
     expect(lost).toBeInstanceOf(ConnectionError);
-    expect(lost.message).toMatch(/may have been created all the same.*set adopt/);
+    expect(lost.message).toMatch(/may have been created all the same.*next run names it/);
     emulator.intercept(any, { status: 503, body: "" });
     expect(await thrown(api.create({ url }))).toMatchObject({ status: 503 });
     expect(emulator.requests).toHaveLength(2);

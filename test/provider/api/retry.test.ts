@@ -15,6 +15,7 @@ const attempt = (change: Partial<Attempt>): Attempt => ({
   error: lost,
   sent: 1,
   elapsed: 0,
+  window: 60_000,
   retryFor: 120_000,
   retryAfter: undefined,
   random: 0.5,

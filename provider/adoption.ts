@@ -1,0 +1,43 @@
+import { type EndpointsApi, type LiveEndpoint, skippedMessage } from "./api/endpoints";
+import { isGone } from "./api/errors";
+import { difference } from "./diff";
+import { refusals } from "./refusals";
+import type { CloudEndpointInputs } from "./schema";
+import { refreshed } from "./state";
+import { normalizeUrl } from "./url";
+
+/** The live endpoint that `adopt` means; undefined where none serves the URL. */
+export async function findAdoptable(
+  api: EndpointsApi,
+  inputs: CloudEndpointInputs,
+  say: (message: string) => void,
+): Promise<LiveEndpoint | undefined> {
+  if (typeof inputs.adopt === "string") {
+    const id = inputs.adopt;
+    const live = await api.get(id).catch((error: unknown) => {
+      throw isGone(error) ? refusals.adoptedIdGone(id) : error;
+    });
+    if (live.type !== "cloud") throw refusals.wrongType(id, live.type ?? "unknown");
+    return live;
+  }
+  const found = new Map<string, LiveEndpoint>();
+  for await (const { endpoints, skipped } of api.pages()) {
+    for (const live of endpoints) if (serves(live, inputs)) found.set(live.id, live);
+    for (const item of skipped) say(skippedMessage(item));
+  }
+  const [first, ...others] = found.values();
+  if (others.length > 0) throw refusals.adoptAmbiguous(inputs.url, [...found.keys()]);
+  return first;
+}
+
+/** What would have to change for the live endpoint to be what the program wants. Another scheme is refused. */
+export function differenceOnAdoption(live: LiveEndpoint, inputs: CloudEndpointInputs) {
+  const before = refreshed(live, {}).props;
+  const { changed, replace } = difference(before, inputs);
+  if (replace) throw refusals.adoptOtherScheme(live.id, live.url ?? "", inputs.url);
+  return { changed, before };
+}
+
+/** Whether this is a cloud endpoint on the URL that the program wants. */
+export const serves = (live: LiveEndpoint, inputs: CloudEndpointInputs) =>
+  live.type === "cloud" && normalizeUrl(live.url ?? "") === inputs.url;

@@ -1,0 +1,90 @@
+import type { Dispatcher } from "undici";
+import type { Settings } from "../config";
+import { VERSION } from "../version";
+import { ReplyError, type RequestName } from "./errors";
+
+/** More than the largest page that the service can mean (100 endpoints); a reply beyond it is not read to its end. */
+const MOST_BYTES = 16 * 1024 * 1024;
+
+/** As many requests as a Pulumi engine sends at once by default on two cores. */
+const MOST_CONNECTIONS = 8;
+
+export interface Request extends RequestName {
+  query?: Record<string, string>;
+  body?: object;
+}
+
+/** What came back, not looked at yet. */
+export interface Reply {
+  status: number;
+  text: string;
+  retryAfter: string | undefined;
+  date: string | undefined;
+}
+
+/** Sends a request once and reads its reply, over one pool of keep-alive connections. */
+export class Connections {
+  private pool: Promise<Dispatcher> | undefined;
+
+  constructor(private readonly settings: Settings) {}
+
+  /** @throws whatever undici throws where no whole reply came; ReplyError where it is too long. */
+  async exchange({ method, path, query, body }: Request): Promise<Reply> {
+    const { baseUrl, apiKey, versionHeader } = this.settings;
+    const { request } = await import("undici");
+    const response = await request(baseUrl + path, {
+      method: method as Dispatcher.HttpMethod,
+      dispatcher: await this.connect(),
+      ...(query && { query }),
+      headers: {
+        accept: "application/json",
+        authorization: `Bearer ${apiKey}`,
+        "user-agent": `pulumi-endpoints/${VERSION}`,
+        [versionHeader]: "2",
+        ...(body && { "content-type": "application/json" }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const { date, "retry-after": retryAfter } = response.headers;
+    return {
+      status: response.statusCode,
+      text: await readAll(response.body as AsyncIterable<Buffer>, { method, path }, response.statusCode),
+      retryAfter: typeof retryAfter === "string" ? retryAfter : undefined,
+      date: typeof date === "string" ? date : undefined,
+    };
+  }
+
+  async close(): Promise<void> {
+    const pool = this.pool;
+    this.pool = undefined;
+    await (await pool)?.close();
+  }
+
+  /** The library is loaded where the first request is made, since most of a preview makes none. */
+  private connect(): Promise<Dispatcher> {
+    const timeout = this.settings.timeoutSeconds * 1000;
+    this.pool ??= import("undici").then(
+      ({ EnvHttpProxyAgent }) =>
+        new EnvHttpProxyAgent({
+          connections: MOST_CONNECTIONS,
+          connect: { timeout },
+          headersTimeout: timeout,
+          bodyTimeout: timeout,
+        }),
+    );
+    return this.pool;
+  }
+}
+
+async function readAll(body: AsyncIterable<Buffer>, request: RequestName, status: number): Promise<string> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of body) {
+    bytes += part.length;
+    if (bytes > MOST_BYTES) {
+      throw new ReplyError(request, status, `the reply is longer than ${MOST_BYTES >> 20} MiB`);
+    }
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString("utf8");
+}

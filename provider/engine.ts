@@ -1,0 +1,48 @@
+import { connect } from "node:net";
+
+/** Where Pulumi's engine listens. */
+export interface Address {
+  host: string;
+  port: number;
+}
+
+/** How often the engine is looked for, in milliseconds. */
+const EVERY = 1_000;
+
+/** The engine's address, which Pulumi gives its provider hosts as the last argument; undefined outside of such a host. */
+export function engineAddress(argv: readonly string[] = process.argv): Address | undefined {
+  const [, host, port] = /^(127\.0\.0\.1|localhost|\[::1\]):(\d+)$/.exec(argv.at(-1) ?? "") ?? [];
+  return host === undefined ? undefined : { host: host.replace(/[[\]]/g, ""), port: Number(port) };
+}
+
+/** Whether the engine still listens. Only a refused connection says that it does not. */
+export function engineIsThere(address: Address | undefined): Promise<boolean> {
+  if (!address) return Promise.resolve(true);
+  return new Promise((resolve) => {
+    const socket = connect({ ...address, timeout: EVERY });
+    const answer = (there: boolean) => {
+      resolve(there);
+      socket.destroy();
+    };
+    socket.once("connect", () => answer(true));
+    socket.once("timeout", () => answer(true));
+    socket.once("error", (error: NodeJS.ErrnoException) => answer(error.code !== "ECONNREFUSED"));
+  });
+}
+
+/**
+ * Ends this process when the engine is gone, within seconds. A provider outlives an engine that was killed, and would
+ * go on with what it had been asked for: endpoints that no state ever hears of.
+ */
+export function endWithEngine(address: Address | undefined, end: () => void = () => process.exit(1)): void {
+  if (!address) return;
+  let missed = 0;
+  const timer = setInterval(async () => {
+    missed = (await engineIsThere(address)) ? 0 : missed + 1;
+    // Twice, so that one odd refusal is not taken for the end.
+    if (missed < 2) return;
+    clearInterval(timer);
+    end();
+  }, EVERY);
+  timer.unref();
+}
