@@ -1,5 +1,12 @@
 export { CliStack, findPulumiCli } from "./cli";
-export { type Edit, Emulator, type EmulatorOptions, type ScriptedReply, type Seed } from "./emulator";
+export {
+  type Cut,
+  type Edit,
+  Emulator,
+  type EmulatorOptions,
+  type ScriptedReply,
+  type Seed,
+} from "./emulator";
 export {
   Agent,
   type AgentOptions,

@@ -17,7 +17,7 @@ export interface EmulatorOptions {
   versionHeader?: string;
   /** A path that stands before the API's own, such as `/api/v2`. Default: none. */
   basePath?: string;
-  /** The service's clock, for `created_at` and `updated_at`. Default: this machine's. */
+  /** The service's clock, for `created_at`, `updated_at` and the `Date` header. Default: this machine's. */
   now?: () => Date;
   /** Refuse a create without a traffic policy, as the public service does. Default: false, as the contract has it. */
   requirePolicy?: boolean;
@@ -25,7 +25,7 @@ export interface EmulatorOptions {
   pageSize?: number;
   /** The port on 127.0.0.1. Default: a free one. */
   port?: number;
-  /** Called with each request once it is answered, or with the status 0 once a script has dropped its connection. */
+  /** Called with each request once it is answered, or with the status 0 once it is clear that it never will be. */
   onAnswer?: (request: RecordedRequest) => void;
 }
 
@@ -73,7 +73,7 @@ export class Emulator {
     const store = new Store(baseUrl, now);
     const emulator = new Emulator(server, store, baseUrl, apiKey, versionHeader);
     const { scripts, log: requests, closing } = emulator;
-    const settings = { apiKey, versionHeader, basePath, baseUrl, requirePolicy, pageSize, onAnswer };
+    const settings = { apiKey, versionHeader, basePath, baseUrl, requirePolicy, pageSize, onAnswer, now };
     server.on("request", listener({ ...settings, store, scripts, requests, closing: closing.signal }));
     server.on("clientError", (_error, socket) => socket.destroy());
     return emulator;
@@ -120,7 +120,8 @@ export class Emulator {
 
   /**
    * Gives the next `times` requests that match (default: 1) a scripted reply, before credentials are checked and
-   * without any effect on the endpoints. Of several scripts, the one that was added first takes the request.
+   * without any effect on the endpoints, unless the reply has `afterCommit: true`. Of several scripts, the one that
+   * was added first takes the request.
    */
   intercept(match: (request: RecordedRequest) => boolean, reply: ScriptedReply, times = 1): void {
     this.scripts.add(match, reply, times);

@@ -1,18 +1,35 @@
 import type { RecordedRequest } from "../types";
+import type { Cut } from "./reply";
 
 /**
- * What to do with a request instead of answering it: give an answer, or drop the connection without one.
- * `delayMs` waits first, in milliseconds. Default: no wait.
+ * What the client sees in place of the answer, and whether the request takes effect. One of:
+ *
+ * - `status` with `headers` and `body`: that answer.
+ * - no `status`, and `afterCommit: true`: the real answer, with `headers` over its own and `body` in place of its own.
+ * - `reset: true`: the connection is reset without an answer.
+ * - `hang: true`: the connection stays open and nothing is ever sent, until the emulator closes.
+ *
+ * With `cut`, an answer of the first two forms ends early: its head, which has the whole body's length, and the first
+ * half of the body are sent. An answer without a body is not cut.
  */
-export type ScriptedReply = { delayMs?: number } & (
-  | {
-      status: number;
-      headers?: Record<string, string>;
-      /** Text is sent as it is, an object as JSON with its content type. Default: an empty body. */
-      body?: string | object;
-    }
-  | { reset: true }
-);
+export type ScriptedReply = {
+  /** Waits before anything is sent and after the effect where there is one, in milliseconds. Default: 0. */
+  delayMs?: number;
+  /**
+   * True: the request first does what it would do without a script, and only then does the client see this. Where it
+   * would be refused, it does nothing, and the client still sees this. Default: false, the request does nothing.
+   */
+  afterCommit?: boolean;
+} & (Spoken | { reset: true } | { hang: true });
+
+/** A reply in which the client is told something. */
+export type Spoken = {
+  headers?: Record<string, string>;
+  /** Text is sent as it is, an object as JSON with its content type. Default: an empty body, or the real one. */
+  body?: string | object;
+  /** Default: the answer is whole. */
+  cut?: Cut;
+} & ({ status: number } | { status?: never; afterCommit: true });
 
 interface Script {
   match: (request: RecordedRequest) => boolean;

@@ -3,10 +3,13 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { RecordedRequest } from "../types";
 import { ServiceError } from "./errors";
 import { base62 } from "./ids";
+import { type Reply, send } from "./reply";
 import { type Answer, routes, type Service } from "./routes";
-import type { ScriptedReply, Scripts } from "./script";
+import type { Scripts, Spoken } from "./script";
 
 const MAX_BODY = 5 * 1024 * 1024;
+/** Seen only where a script was not checked by the compiler. */
+const NOTHING_TO_SAY = "a scripted reply without a status must have `afterCommit: true`";
 
 export interface Host extends Service {
   apiKey: string;
@@ -16,6 +19,8 @@ export interface Host extends Service {
   scripts: Scripts;
   requests: RecordedRequest[];
   onAnswer: (request: RecordedRequest) => void;
+  /** The service's clock. */
+  now: () => Date;
   /** Aborted when the emulator closes. */
   closing: AbortSignal;
 }
@@ -30,7 +35,10 @@ interface Received {
   text: string | undefined;
 }
 
-/** Answers requests in this order: note, scripted reply, credentials, version, route, body, rules. Never throws. */
+/**
+ * Answers requests in this order: note, script, and without one, or with one that lets the request take effect,
+ * credentials, version, route, body, rules. Never throws.
+ */
 export function listener(host: Host): RequestListener {
   return (request, response) => {
     handle(host, request, response).catch(() => response.destroy());
@@ -40,17 +48,25 @@ export function listener(host: Host): RequestListener {
 async function handle(host: Host, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const received = await receive(host, request);
   const { record } = received;
-  const scripted = host.scripts.take(record);
-  if (scripted?.delayMs) await wait(scripted.delayMs, undefined, { signal: host.closing });
   const operationId = `op_${base62()}`;
-  const reply = scripted ?? answer(host, received, operationId);
-  if ("reset" in reply) {
+  const scripted = host.scripts.take(record);
+  const real = !scripted || scripted.afterCommit ? answer(host, received, operationId) : undefined;
+  const seen = scripted ?? { afterCommit: true };
+  if (seen.delayMs) await wait(seen.delayMs, undefined, { signal: host.closing });
+  if ("reset" in seen) {
     request.socket.resetAndDestroy();
-  } else {
+  } else if (!("hang" in seen)) {
+    const reply = replyOf(seen, real, operationId);
     record.status = reply.status;
-    send(response, reply, operationId);
+    send(response, reply, operationId, host.now());
   }
   host.onAnswer(record);
+}
+
+function replyOf(seen: Spoken, real: Answer | undefined, operationId: string): Reply {
+  if (seen.status !== undefined) return seen;
+  if (!real) return refusal(new ServiceError(20000, NOTHING_TO_SAY), operationId);
+  return { ...real, ...seen, status: real.status };
 }
 
 /** Notes the request when its head is there, so that the log is in order of arrival, and reads its body. */
@@ -79,9 +95,15 @@ function answer(host: Host, received: Received, operationId: string): Answer {
     const body = bodyOf(received, route.takesBody);
     return route.run({ service: host, id, query: received.query, body });
   } catch (error) {
-    const refusal = error instanceof ServiceError ? error : new ServiceError(20000, String(error));
-    return { status: refusal.status, body: refusal.body(operationId) };
+    return refusal(
+      error instanceof ServiceError ? error : new ServiceError(20000, String(error)),
+      operationId,
+    );
   }
+}
+
+function refusal(error: ServiceError, operationId: string): Answer {
+  return { status: error.status, body: error.body(operationId) };
 }
 
 function authenticate(header: string | undefined, apiKey: string): void {
@@ -124,21 +146,6 @@ function bodyOf({ record, headers, text }: Received, takesBody: boolean): Record
     throw new ServiceError(213, "it is not an object");
   }
   return body as Record<string, unknown>;
-}
-
-function send(
-  response: ServerResponse,
-  reply: Answer | Exclude<ScriptedReply, { reset: true }>,
-  operationId: string,
-) {
-  const { body } = reply;
-  response.statusCode = reply.status;
-  // The public service documents operation ids for errors only; here they tell any two answers apart.
-  response.setHeader("operation-id", operationId);
-  if (typeof body === "object") response.setHeader("content-type", "application/json");
-  const scripted = "headers" in reply ? (reply.headers ?? {}) : {};
-  for (const [name, value] of Object.entries(scripted)) response.setHeader(name, value);
-  response.end(typeof body === "object" ? JSON.stringify(body) : body);
 }
 
 /** Reads to the end even what is too large, since a client that is cut off while it sends never sees the answer. */

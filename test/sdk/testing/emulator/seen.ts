@@ -1,0 +1,54 @@
+import { request } from "undici";
+import { expect } from "vitest";
+import type { Emulator } from "../../../../sdk/testing/emulator";
+
+/** What a client got of an answer. Without a status it got none; with an `error` it did not get all of it. */
+export interface Seen {
+  status?: number;
+  headers: Record<string, string | string[] | undefined>;
+  /** As much of the body as came. */
+  text: string;
+  /** undici's code or the system's, or `TimeoutError`. */
+  error?: string;
+}
+
+/** One request as a good client sends it, that gives up after 300 ms. Never throws. */
+export async function see(emulator: Emulator, method: string, path: string, body?: object): Promise<Seen> {
+  const headers = {
+    authorization: `Bearer ${emulator.apiKey}`,
+    [emulator.versionHeader]: "2",
+    ...(body ? { "content-type": "application/json" } : {}),
+  };
+  // undici's own timeouts are only good to half a second.
+  const signal = AbortSignal.timeout(300);
+  const payload = body ? { body: JSON.stringify(body) } : {};
+  const seen: Seen = { headers: {}, text: "" };
+  try {
+    const reply = await request(emulator.baseUrl + path, { method, headers, signal, ...payload });
+    seen.status = reply.statusCode;
+    seen.headers = reply.headers;
+    for await (const chunk of reply.body) seen.text += String(chunk);
+  } catch (error) {
+    seen.error = nameOf(error);
+  }
+  return seen;
+}
+
+/** A client's error for each way in which a connection fails. */
+export const failure = {
+  reset: "ECONNRESET",
+  closed: "UND_ERR_SOCKET",
+  silence: "TimeoutError",
+};
+
+function nameOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return "code" in error && typeof error.code === "string" ? error.code : error.name;
+}
+
+/** The emulator must close in far less time than any client's patience. */
+export async function expectQuickClose(emulator: Emulator): Promise<void> {
+  const started = performance.now();
+  await emulator.close();
+  expect(performance.now() - started).toBeLessThan(100);
+}
