@@ -30,6 +30,8 @@ export interface ServiceFailure {
   message: string | undefined;
   /** Names the request in the service's own logs, `op_…`. */
   operationId: string | undefined;
+  /** How long a `Retry-After` asks to wait, in milliseconds. */
+  retryAfter?: number | undefined;
 }
 
 /** The service (or a proxy before it) answered with a failure. */
@@ -88,7 +90,10 @@ export const isGone = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.status === 404;
 
 /** What a person can do about it; undefined where the service's own words are the best there is. */
-function nextStep({ status, code }: ServiceFailure, { keyIsConfigured }: { keyIsConfigured: boolean }) {
+function nextStep(
+  { status, code, retryAfter }: ServiceFailure,
+  { keyIsConfigured }: { keyIsConfigured: boolean },
+) {
   const number = Number(/_(\d+)$/.exec(code ?? "")?.[1]);
   if (status === 401 || (number >= 200 && number <= 208 && number !== 204)) {
     if (!keyIsConfigured) return "The API key was refused: put a valid one into ENDPOINTS_API_KEY.";
@@ -110,8 +115,11 @@ function nextStep({ status, code }: ServiceFailure, { keyIsConfigured }: { keyIs
   if (number === 2235)
     return "Let trafficPolicy end in an action that answers: forward-internal, custom-response or deny, say.";
   if (number === 18002 || (number >= 2200 && number <= 2299)) return "Correct trafficPolicy.";
-  if (status === 429)
-    return "The account's rate limit is used up: wait a minute, then run the command again.";
+  if (status === 429) {
+    const asked =
+      retryAfter === undefined ? "" : `, and the service asks to wait ${Math.ceil(retryAfter / 1000)} s`;
+    return `The account's rate limit is used up${asked}: wait a minute or longer, then run the command again.`;
+  }
   if (status >= 500)
     return "The service failed: run the command again, and give the operation id if it stays.";
   if (status === 404) return "Check the id and endpoints:baseUrl (or ENDPOINTS_BASE_URL).";

@@ -138,12 +138,13 @@ export class HttpClient {
     if (!Number.isNaN(date)) this.lastDate = { service: date, here: this.clock.now() };
     const json = parseJson(reply.text);
     const ok = reply.status >= 200 && reply.status < 300;
-    const failure = ok ? undefined : this.failureOf(request, reply.status, json);
+    const retryAfter = parseRetryAfter(reply.retryAfter, this.clock.now());
+    const failure = ok ? undefined : { ...this.failureOf(request, reply.status, json), retryAfter };
     traceRequest(request, { status: reply.status, ...failure }, this.clock.now() - started);
 
     if (failure) {
       const error = new ApiError(request, failure, { keyIsConfigured: this.settings.apiKeyIsConfigured });
-      return { error, retryAfter: parseRetryAfter(reply.retryAfter, this.clock.now()) };
+      return { error, retryAfter };
     }
     // A delete answers with no body at all, which is no JSON either.
     if (json === undefined && reply.text !== "") {

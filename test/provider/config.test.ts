@@ -74,6 +74,25 @@ test.each([
     "retryForSeconds",
     /number of seconds/,
   ],
+  [
+    "a budget of nothing",
+    { ENDPOINTS_REQUESTS_PER_WINDOW: "0" },
+    "requestsPerWindow",
+    /whole number above zero/,
+  ],
+  [
+    "a budget of halves",
+    { ENDPOINTS_REQUESTS_PER_WINDOW: "1.5" },
+    "requestsPerWindow",
+    /whole number above zero/,
+  ],
+  [
+    "a time without a unit",
+    { ENDPOINTS_RECOVER_WITHIN: "60" },
+    "recoverWithin",
+    /no time such as 90s, 30m, 1h/,
+  ],
+  ["no time at all", { ENDPOINTS_RECOVER_WITHIN: "0h" }, "recoverWithin", /no time such as/],
 ])("%s is refused with both names of the setting, in one line", (_, change, setting, message) => {
   let error: unknown;
   try {
@@ -86,4 +105,22 @@ test.each([
   expect((error as Error).message).toContain(environmentName(setting));
   expect((error as Error).message).toContain(`endpoints:${setting}`);
   expect((error as Error).message).not.toMatch(/\n|CANARY|env_key/);
+});
+
+test("the budget is the public service's, and leftovers are never taken over, unless it is said otherwise", () => {
+  expect(readSettings(from({}), environment)).toMatchObject({
+    requestsPerWindow: 120,
+    windowSeconds: 60,
+    recoverWithinSeconds: undefined,
+  });
+  const config = {
+    "endpoints:requestsPerWindow": "40",
+    "endpoints:windowSeconds": "0.5",
+    "endpoints:recoverWithin": "1.5h",
+  };
+  expect(readSettings(from(config), environment)).toMatchObject({
+    requestsPerWindow: 40,
+    windowSeconds: 0.5,
+    recoverWithinSeconds: 5400,
+  });
 });

@@ -1,0 +1,90 @@
+import { describe, expect, test } from "vitest";
+import { EndpointsApi } from "../../../provider/api/endpoints";
+import { EngineGoneError } from "../../../provider/api/errors";
+import { HttpClient } from "../../../provider/api/http";
+import { readSettings } from "../../../provider/config";
+import { service, thrown } from "../service";
+
+const any = () => true;
+const url = "https://shop.example.com";
+const refused = { status: 429, body: { error_code: "ERR_NGROK_226", msg: "rate" } };
+
+describe("a 429", () => {
+  test.each([
+    ["for as many seconds as it says", { "retry-after": "7" }, 7],
+    ["for a full window where it says nothing", undefined, 60],
+    ["for a second at least, or it would be asked again at once for ever", { "retry-after": "0" }, 1],
+  ])("holds every request, %s", async (_, headers, seconds) => {
+    const { api, emulator, waits } = await service();
+    emulator.intercept(any, { ...refused, ...(headers && { headers }) });
+    await Promise.all([api.create({ url }), api.create({ url: "https://other.example.com" })]);
+    expect(emulator.endpoints).toHaveLength(2);
+    expect(Math.round((waits[0] ?? 0) / 1000)).toBe(seconds);
+  });
+
+  test("is no failure, however often it comes, up to ten minutes in all", async () => {
+    const { api, emulator } = await service();
+    emulator.intercept(any, refused, 10);
+    await api.create({ url });
+    emulator.intercept(any, refused, 11);
+    expect((await thrown(api.create({ url: "https://b.example.com" }))).message).toMatch(
+      /429.*wait a minute/,
+    );
+  });
+
+  test("that asks for more than ten minutes ends the attempt at once, and says so", async () => {
+    const { api, emulator, waits } = await service();
+    emulator.intercept(any, { ...refused, headers: { "retry-after": "3600" } });
+    const error = await thrown(api.get("ep_1"));
+    expect(error.message).toMatch(/429.*asks to wait 3600 s/);
+    expect(waits).toEqual([]);
+  });
+});
+
+describe("a long wait", () => {
+  test("for the service is told once, with how long and what may be the reason", async () => {
+    const { api, emulator, said } = await service();
+    emulator.intercept(any, refused, 2);
+    await api.create({ url });
+    expect(said).toEqual([
+      expect.stringMatching(/^a request waits 60 s, since the service says .*Others may use the account too/),
+    ]);
+  });
+
+  test("for our own budget is told once, with the budget's settings", async () => {
+    const { api, said } = await service({ settings: { "endpoints:requestsPerWindow": "3" } });
+    await Promise.all(Array.from({ length: 8 }, () => thrown(api.get("ep_1"))));
+    expect(said).toEqual([
+      expect.stringMatching(
+        /^5 requests wait 60 s, to keep to the account's budget of 3 requests in 60 s \(endpoints:requestsPerWindow/,
+      ),
+    ]);
+  });
+});
+
+test("a create that had to wait is not sent once the engine is gone; one that goes at once is not held up by asking", async () => {
+  const { emulator } = await service();
+  const config: Record<string, string> = {
+    "endpoints:apiKey": emulator.apiKey,
+    "endpoints:baseUrl": emulator.baseUrl,
+    "endpoints:requestsPerWindow": "1",
+    "endpoints:windowSeconds": "0.3",
+  };
+  let asked = 0;
+  const http = new HttpClient(
+    readSettings((key) => config[key], {}),
+    {
+      engineIsThere: async () => {
+        asked += 1;
+        return false;
+      },
+    },
+  );
+  const api = new EndpointsApi(http);
+  await api.create({ url });
+  expect(asked).toBe(0);
+  const error = await thrown(api.create({ url: "https://late.example.com" }));
+  expect(error).toBeInstanceOf(EngineGoneError);
+  expect(emulator.endpoints).toHaveLength(1);
+  await http.close();
+});
