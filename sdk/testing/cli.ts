@@ -109,6 +109,10 @@ export class CliStack implements Stack {
     if (settings.length > 0) await this.pulumi(["config", "set-all", ...settings]);
   }
 
+  async cancel(): Promise<void> {
+    await this.pulumi(["cancel", "--yes"]);
+  }
+
   async close(): Promise<void> {
     await rm(this.settingsFile, { force: true });
     await rm(this.folder, { recursive: true, force: true });

@@ -105,6 +105,10 @@ export class TestStack implements Stack {
     return this.inner.setConfig(key, value);
   }
 
+  cancel(): Promise<void> {
+    return this.inner.cancel();
+  }
+
   async close(): Promise<void> {
     await this.inner.close();
     if (this.ownsEmulator) await this.emulator.close();

@@ -138,6 +138,8 @@ export interface Stack {
   importState(state: ExportedState): Promise<void>;
   /** Sets a value of the configuration for the runs that follow. */
   setConfig(key: string, value: ConfigValue): Promise<void>;
+  /** Unlocks the stack after a run that was killed, as `pulumi cancel`. The kit's engine keeps no lock. */
+  cancel(): Promise<void>;
   /** Removes the temporary state, and ends the emulator if the stack started it. Does not destroy. */
   close(): Promise<void>;
 }

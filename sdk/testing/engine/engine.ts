@@ -97,6 +97,8 @@ export class KitEngine implements Stack {
     this.config.set(fullKey(this.project.name, key), value);
   }
 
+  async cancel(): Promise<void> {}
+
   async close(): Promise<void> {
     this.closed = true;
     await this.running;

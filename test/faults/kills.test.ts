@@ -1,0 +1,201 @@
+import { execFileSync, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { Emulator, findPulumiCli, RunFailed, type Stack, TestStack } from "../../sdk/testing";
+
+/*
+ * Kills in the middle of many creates, with real processes, and then the documented recovery:
+ * `pulumi cancel`, `pulumi refresh --clear-pending-creates`, then `pulumi up`. At length: npm run test:faults -- --kills 20
+ */
+const repeats = Number(process.env["KILLS"] ?? 1);
+const count = Number(process.env["KILL_ENDPOINTS"] ?? 30);
+const cli = await findPulumiCli();
+
+/** What ends a run: a signal to the engine alone, or to all that it started as well. */
+const deaths = {
+  "SIGINT to the engine": { signal: "SIGINT", all: false },
+  "SIGKILL to the engine": { signal: "SIGKILL", all: false },
+  "SIGKILL to all its processes": { signal: "SIGKILL", all: true },
+} as const;
+type Death = (typeof deaths)[keyof typeof deaths];
+
+const root = join(import.meta.dirname, "../.programs");
+
+describe.each(["kit", "cli"] as const)("with the driver %s", (driver) => {
+  const runs = driver === "cli" && !cli ? test.skip : test;
+  // By turns with recoverWithin and without.
+  const cases = Object.entries(deaths).flatMap(([name, death], first) =>
+    Array.from({ length: repeats }, (_, nth) => ({ name, death, recovers: (first + nth) % 2 === 0, nth })),
+  );
+
+  runs.each(cases)(
+    "$name loses and doubles nothing (recoverWithin: $recovers, $nth)",
+    async ({ name, death, recovers }) => {
+      const emulator = await Emulator.start();
+      onTestFinished(() => emulator.close());
+      // As far away as a real service.
+      emulator.intercept(({ method }) => method === "POST", { afterCommit: true, delayMs: 25 }, count);
+      const folder = programOf();
+      const stateFile = join(folder, "state.json");
+      const stackName = `kill-${process.pid}-${Date.now()}`;
+      const stack = await TestStack.create({
+        program: folder,
+        driver,
+        emulator,
+        stackName: driver === "cli" ? stackName : "test",
+        ...(driver === "kit" && { stateFile }),
+      });
+      onTestFinished(() => stack.close());
+
+      // Not among the last, so that something is left to create.
+      const killAt = 1 + Math.floor(Math.random() * (count - 10));
+      const run = driver === "kit" ? startKit(folder, stateFile, emulator) : startCli(stack, stackName);
+      await until(() => posts(emulator) >= killAt);
+      await kill(await run.pid(), death);
+      await run.ended;
+      await quiet(emulator);
+      expect(emulator.endpoints.length).toBeLessThan(count);
+
+      if (recovers) await stack.setConfig("endpoints:recoverWithin", "1h");
+      await stack.cancel();
+      await stack.refresh({ clearPendingCreates: true });
+      const known = await idsOf(stack);
+      const leftOver = emulator.endpoints.map(({ id }) => id).filter((id) => !known.includes(id));
+
+      const named: string[] = [];
+      for (let tries = 0; tries < 10; tries++) {
+        const failed = await failureOf(stack.up({ skipPreview: true }));
+        if (!failed) break;
+        // Each message names one of them, and how to take it over; that is what is done.
+        const adopted = failed.map((message) => /It is (ep_\w+).*set adopt: "\1"/.exec(message)?.[1]);
+        named.push(...adopted.map((id) => id ?? `no id in: ${failed.join("; ")}`));
+        writeProgram(
+          folder,
+          Object.fromEntries(
+            emulator.endpoints.flatMap(({ id, url }) => (named.includes(id) ? [[url, id]] : [])),
+          ),
+        );
+      }
+      expect(named.sort()).toEqual(recovers ? [] : leftOver.sort());
+      expect(emulator.endpoints.map(({ url }) => url).sort()).toEqual([...urls].sort());
+      expect((await idsOf(stack)).sort()).toEqual(emulator.endpoints.map(({ id }) => id).sort());
+      tally.push({ driver, death: name, recovers, leftOver: leftOver.length });
+    },
+  );
+});
+
+afterAll(() => {
+  const rows = tally.map(
+    ({ driver, death, recovers, leftOver }) =>
+      `${driver}, ${death}, recoverWithin ${recovers}: ${leftOver} left over, 0 lost`,
+  );
+  if (rows.length > 0) console.log(rows.join("\n"));
+});
+
+const tally: { driver: string; death: string; recovers: boolean; leftOver: number }[] = [];
+const urls = Array.from({ length: count }, (_, index) => `https://e${index}.example.com`);
+
+function programOf(): string {
+  mkdirSync(root, { recursive: true });
+  const folder = mkdtempSync(join(root, "k-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(
+    join(folder, "Pulumi.yaml"),
+    "name: kills\nruntime:\n  name: nodejs\n  options:\n    typescript: false\n",
+  );
+  writeFileSync(join(folder, "package.json"), '{"name": "kills", "main": "index.js"}\n');
+  writeProgram(folder, {});
+  return folder;
+}
+
+/** @param adopt The id to take over, by URL. */
+function writeProgram(folder: string, adopt: Record<string, string>): void {
+  writeFileSync(
+    join(folder, "index.js"),
+    `const { CloudEndpoint } = require("pulumi-endpoints");
+const adopt = ${JSON.stringify(adopt)};
+for (const url of ${JSON.stringify(urls)}) new CloudEndpoint(url, { url, description: "made by the program", adopt: adopt[url] });
+`,
+  );
+}
+
+interface Run {
+  pid: () => Promise<number>;
+  /** When the process that was killed is gone. */
+  ended: Promise<unknown>;
+}
+
+function startKit(folder: string, stateFile: string, { baseUrl, apiKey }: Emulator): Run {
+  const script = join(import.meta.dirname, "kitUp.mjs");
+  const child = spawn(process.execPath, [script, folder, stateFile, baseUrl, apiKey], { stdio: "ignore" });
+  return { pid: async () => child.pid ?? 0, ended: new Promise((resolve) => child.once("exit", resolve)) };
+}
+
+function startCli(stack: Stack, stackName: string): Run {
+  const ended = stack.up({ skipPreview: true }).catch(() => {});
+  const find = () => output("pgrep", ["-f", `^pulumi up .*--stack ${stackName}`]).trim();
+  return { pid: async () => Number((await until(find)).split("\n")[0]), ended };
+}
+
+async function kill(pid: number, { signal, all }: Death): Promise<void> {
+  const victims = all ? [...descendants(pid), pid] : [pid];
+  for (const victim of victims) {
+    try {
+      process.kill(victim, signal);
+    } catch {
+      // It has ended by itself.
+    }
+  }
+}
+
+function descendants(pid: number): number[] {
+  const children = output("pgrep", ["-P", `${pid}`])
+    .split("\n")
+    .filter(Boolean)
+    .map(Number);
+  return children.flatMap((child) => [...descendants(child), child]);
+}
+
+function output(command: string, args: string[]): string {
+  try {
+    return execFileSync(command, args, { encoding: "utf8" });
+  } catch {
+    return "";
+  }
+}
+
+async function until<T>(found: () => T): Promise<T> {
+  for (const end = Date.now() + 60_000; Date.now() < end; await pause(5)) {
+    const value = found();
+    if (value) return value;
+  }
+  throw new Error("this was to happen within a minute, and did not");
+}
+
+/** When nobody asks any more: a provider whose engine is gone has ended within seconds. */
+async function quiet(emulator: Emulator): Promise<void> {
+  for (let seen = -1; seen !== emulator.requests.length; await pause(3_000)) seen = emulator.requests.length;
+}
+
+const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+const posts = ({ requests }: Emulator) => requests.filter(({ method }) => method === "POST").length;
+
+async function idsOf(stack: Stack): Promise<string[]> {
+  const { resources = [] } = (await stack.exportState()).deployment;
+  return resources.flatMap(({ type, id }) => (type.endsWith(":CloudEndpoint") && id ? [id] : []));
+}
+
+/** What the engine said of each resource that failed; undefined where none did. */
+async function failureOf(run: Promise<unknown>): Promise<string[] | undefined> {
+  try {
+    await run;
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof RunFailed)) throw error;
+    const { diagnostics } = error.result;
+    return diagnostics.flatMap(({ severity, message }) =>
+      severity === "error" && /cannot create/.test(message) ? [message] : [],
+    );
+  }
+}
