@@ -4,6 +4,7 @@ export {
   type Edit,
   Emulator,
   type EmulatorOptions,
+  type RateLimit,
   type ScriptedReply,
   type Seed,
 } from "./emulator";

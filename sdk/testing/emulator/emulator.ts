@@ -3,6 +3,7 @@ import type { WireEndpoint } from "../../../provider/wire";
 import type { RecordedRequest } from "../types";
 import { newApiKey } from "./ids";
 import { listen } from "./listen";
+import { type RateLimit, RateWindow } from "./rateLimit";
 import { type ScriptedReply, Scripts } from "./script";
 import { endpointOf, type Seed } from "./seed";
 import { listener } from "./server";
@@ -23,6 +24,11 @@ export interface EmulatorOptions {
   requirePolicy?: boolean;
   /** Most endpoints on a page of the list, whatever `limit` asks for. Default: 100. */
   pageSize?: number;
+  /**
+   * Refuse requests beyond this many in a rolling window by the emulator's clock, with 429 and the code 226, after
+   * credentials and version are checked. Refused requests do not count, scripted replies do. Default: no limit.
+   */
+  rateLimit?: RateLimit;
   /** The port on 127.0.0.1. Default: a free one. */
   port?: number;
   /** Called with each request once it is answered, or with the status 0 once it is clear that it never will be. */
@@ -34,7 +40,7 @@ export type Edit = Partial<WireEndpoint>;
 
 /**
  * The service on loopback: a real HTTP server that holds endpoints in memory, with the public service's error codes
- * and limits. What depends on an account is not imitated: reserved domains, plans, rate limits.
+ * and limits. What depends on an account is not imitated: reserved domains, plans, and rate limits unless one is given.
  *
  * ```ts
  * const emulator = await Emulator.start();
@@ -65,6 +71,7 @@ export class Emulator {
     const { apiKey = newApiKey(), versionHeader = "Service-Version", now = () => new Date() } = options;
     const { requirePolicy = false, pageSize = 100, onAnswer = () => {} } = options;
     if (!(pageSize >= 1)) throw new RangeError(`pageSize must be at least 1, not ${pageSize}`);
+    const rate = options.rateLimit && new RateWindow(options.rateLimit);
     const basePath = `/${options.basePath ?? ""}`.replace(/\/+/g, "/").replace(/\/$/, "");
     // Longer than a client keeps an idle connection, so that the server never closes one as it is used again.
     const server = createServer({ keepAliveTimeout: 120_000 });
@@ -73,7 +80,17 @@ export class Emulator {
     const store = new Store(baseUrl, now);
     const emulator = new Emulator(server, store, baseUrl, apiKey, versionHeader);
     const { scripts, log: requests, closing } = emulator;
-    const settings = { apiKey, versionHeader, basePath, baseUrl, requirePolicy, pageSize, onAnswer, now };
+    const settings = {
+      apiKey,
+      versionHeader,
+      basePath,
+      baseUrl,
+      requirePolicy,
+      pageSize,
+      rate,
+      onAnswer,
+      now,
+    };
     server.on("request", listener({ ...settings, store, scripts, requests, closing: closing.signal }));
     server.on("clientError", (_error, socket) => socket.destroy());
     return emulator;

@@ -1,7 +1,7 @@
 /**
  * The errors that the emulator gives, with the public service's codes. The service documents a status for 218,
- * 18016, 18017 and the list parameters (400), and that an unknown id is a 404. The other statuses are by kind:
- * 401 for no credential, 403 for a wrong one, 409 for a URL that is taken, 400 for a bad request.
+ * 18016, 18017 and the list parameters (400), for 226 (429), and that an unknown id is a 404. The other statuses are
+ * by kind: 401 for no credential, 403 for a wrong one, 409 for a URL that is taken, 400 for a bad request.
  */
 const table = {
   200: [401, () => "No credentials: set the Authorization header to `Bearer <API key>`."],
@@ -24,6 +24,11 @@ const table = {
   218: [400, (header: string) => `No API version: set the header ${header}. Supported versions: 2.`],
   // Undocumented: no page gives the code of an unknown endpoint or path; this one has been seen with a 404.
   222: [404, (what: string) => `${what} was not found.`],
+  226: [
+    429,
+    (requests: string, seconds: string) =>
+      `The rate limit is exceeded: at most ${requests} requests in ${seconds} seconds.`,
+  ],
   227: [400, (id: string) => `The id \`${id}\` is invalid: expected an id with the prefix \`ep_\`.`],
   230: [400, (reason: string) => `The query is invalid: ${reason}.`],
   231: [400, (name: string, known: string) => `Unknown query parameter \`${name}\`. Supported: ${known}.`],
@@ -77,6 +82,8 @@ type Words<Code extends keyof Table> = Parameters<Table[Code][1]>;
 export class ServiceError<Code extends keyof Table = keyof Table> extends Error {
   override readonly name = "ServiceError";
   readonly status: number;
+  /** Sent with the answer. */
+  readonly headers: Record<string, string> = {};
 
   constructor(
     readonly code: Code,

@@ -1,3 +1,4 @@
 export { type Edit, Emulator, type EmulatorOptions, type Seed } from "./emulator";
+export type { RateLimit } from "./rateLimit";
 export type { Cut } from "./reply";
 export type { ScriptedReply } from "./script";

@@ -24,6 +24,7 @@ export interface Call {
 
 export interface Answer {
   status: number;
+  headers?: Record<string, string>;
   body?: object;
 }
 

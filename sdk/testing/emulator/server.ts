@@ -3,6 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { RecordedRequest } from "../types";
 import { ServiceError } from "./errors";
 import { base62 } from "./ids";
+import type { RateWindow } from "./rateLimit";
 import { type Reply, send } from "./reply";
 import { type Answer, routes, type Service } from "./routes";
 import type { Scripts, Spoken } from "./script";
@@ -21,6 +22,8 @@ export interface Host extends Service {
   onAnswer: (request: RecordedRequest) => void;
   /** The service's clock. */
   now: () => Date;
+  /** Undefined where there is no limit. */
+  rate: RateWindow | undefined;
   /** Aborted when the emulator closes. */
   closing: AbortSignal;
 }
@@ -28,6 +31,8 @@ export interface Host extends Service {
 /** A request as far as it can be understood without refusing anything. */
 interface Received {
   record: RecordedRequest;
+  /** When its head was there, in milliseconds by the service's clock. */
+  arrival: number;
   inside: boolean;
   headers: IncomingHttpHeaders;
   query: URLSearchParams;
@@ -37,7 +42,7 @@ interface Received {
 
 /**
  * Answers requests in this order: note, script, and without one, or with one that lets the request take effect,
- * credentials, version, route, body, rules. Never throws.
+ * credentials, version, rate limit, route, body, rules. Never throws.
  */
 export function listener(host: Host): RequestListener {
   return (request, response) => {
@@ -51,6 +56,7 @@ async function handle(host: Host, request: IncomingMessage, response: ServerResp
   const operationId = `op_${base62()}`;
   const scripted = host.scripts.take(record);
   const real = !scripted || scripted.afterCommit ? answer(host, received, operationId) : undefined;
+  if (!real) host.rate?.count(received.arrival);
   const seen = scripted ?? { afterCommit: true };
   if (seen.delayMs) await wait(seen.delayMs, undefined, { signal: host.closing });
   if ("reset" in seen) {
@@ -66,11 +72,12 @@ async function handle(host: Host, request: IncomingMessage, response: ServerResp
 function replyOf(seen: Spoken, real: Answer | undefined, operationId: string): Reply {
   if (seen.status !== undefined) return seen;
   if (!real) return refusal(new ServiceError(20000, NOTHING_TO_SAY), operationId);
-  return { ...real, ...seen, status: real.status };
+  return { ...real, ...seen, status: real.status, headers: { ...real.headers, ...seen.headers } };
 }
 
 /** Notes the request when its head is there, so that the log is in order of arrival, and reads its body. */
 async function receive(host: Host, request: IncomingMessage): Promise<Received> {
+  const arrival = host.now().getTime();
   const url = new URL(`http://emulator${request.url?.startsWith("/") ? request.url : `/${request.url}`}`);
   const inside = url.pathname.startsWith(`${host.basePath}/`);
   const { authorization: _never, ...headers } = request.headers;
@@ -84,13 +91,14 @@ async function receive(host: Host, request: IncomingMessage): Promise<Received> 
   host.requests.push(record);
   const text = await readText(request);
   if (text) record.body = parsedOr(text, text);
-  return { record, inside, headers: request.headers, query: url.searchParams, text };
+  return { record, arrival, inside, headers: request.headers, query: url.searchParams, text };
 }
 
 function answer(host: Host, received: Received, operationId: string): Answer {
   try {
     authenticate(received.headers.authorization, host.apiKey);
     checkVersion(received.headers, host.versionHeader);
+    host.rate?.admit(received.arrival);
     const { route, id } = routeOf(received);
     const body = bodyOf(received, route.takesBody);
     return route.run({ service: host, id, query: received.query, body });
@@ -103,7 +111,7 @@ function answer(host: Host, received: Received, operationId: string): Answer {
 }
 
 function refusal(error: ServiceError, operationId: string): Answer {
-  return { status: error.status, body: error.body(operationId) };
+  return { status: error.status, headers: error.headers, body: error.body(operationId) };
 }
 
 function authenticate(header: string | undefined, apiKey: string): void {
