@@ -1,10 +1,14 @@
 export { CliStack, findPulumiCli } from "./cli";
 export {
   type Cut,
+  type DisturbOptions,
   type Edit,
   Emulator,
   type EmulatorOptions,
+  type FaultKind,
+  faultKinds,
   type RateLimit,
+  type RecordedFault,
   type ScriptedReply,
   type Seed,
 } from "./emulator";

@@ -1,6 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { WireEndpoint } from "../../../provider/wire";
 import type { RecordedRequest } from "../types";
+import { Disturbances, type DisturbOptions, type RecordedFault } from "./disturbance";
 import { newApiKey } from "./ids";
 import { listen } from "./listen";
 import { type RateLimit, RateWindow } from "./rateLimit";
@@ -54,6 +55,7 @@ export class Emulator {
   private readonly log: RecordedRequest[] = [];
   private readonly closing = new AbortController();
   private readonly scripts = new Scripts();
+  private readonly disturbances = new Disturbances();
 
   private constructor(
     private readonly server: Server,
@@ -79,7 +81,7 @@ export class Emulator {
     const baseUrl = `http://127.0.0.1:${port}${basePath}`;
     const store = new Store(baseUrl, now);
     const emulator = new Emulator(server, store, baseUrl, apiKey, versionHeader);
-    const { scripts, log: requests, closing } = emulator;
+    const { scripts, disturbances, log: requests, closing } = emulator;
     const settings = {
       apiKey,
       versionHeader,
@@ -91,7 +93,8 @@ export class Emulator {
       onAnswer,
       now,
     };
-    server.on("request", listener({ ...settings, store, scripts, requests, closing: closing.signal }));
+    const doings = { store, scripts, disturbances, requests, closing: closing.signal };
+    server.on("request", listener({ ...settings, ...doings }));
     server.on("clientError", (_error, socket) => socket.destroy());
     return emulator;
   }
@@ -142,6 +145,24 @@ export class Emulator {
    */
   intercept(match: (request: RecordedRequest) => boolean, reply: ScriptedReply, times = 1): void {
     this.scripts.add(match, reply, times);
+  }
+
+  /**
+   * Hits requests with faults that a seeded generator draws, until `calm`; a disturbance that is on already is
+   * replaced. A script of `intercept` takes its request first. Throws a `RangeError` for a probability that is none.
+   */
+  disturb(options: DisturbOptions): void {
+    this.disturbances.begin(options);
+  }
+
+  /** Ends `disturb`. Clients that a fault keeps waiting go on waiting. */
+  calm(): void {
+    this.disturbances.end();
+  }
+
+  /** What `disturb` did so far, in the order in which it was done, also after `calm`. */
+  get faults(): readonly RecordedFault[] {
+    return this.disturbances.log;
   }
 
   /** Drops open connections. Resolves when the port is free; a second call changes nothing. */

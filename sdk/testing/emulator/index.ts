@@ -1,4 +1,6 @@
+export type { DisturbOptions, RecordedFault } from "./disturbance";
 export { type Edit, Emulator, type EmulatorOptions, type Seed } from "./emulator";
+export { type FaultKind, faultKinds } from "./faults";
 export type { RateLimit } from "./rateLimit";
 export type { Cut } from "./reply";
 export type { ScriptedReply } from "./script";

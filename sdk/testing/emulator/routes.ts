@@ -4,7 +4,7 @@ import { ServiceError } from "./errors";
 import { readCreate, readUpdate } from "./rules";
 import type { Store } from "./store";
 
-const MAX_PAGE = 100;
+export const MAX_PAGE = 100;
 
 export interface Service {
   store: Store;

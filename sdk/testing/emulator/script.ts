@@ -1,5 +1,6 @@
 import type { RecordedRequest } from "../types";
 import type { Cut } from "./reply";
+import type { Answer } from "./routes";
 
 /**
  * What the client sees in place of the answer, and whether the request takes effect. One of:
@@ -31,6 +32,17 @@ export type Spoken = {
   cut?: Cut;
 } & ({ status: number } | { status?: never; afterCommit: true });
 
+/** What is done with one request: the reply, and what a drawn fault does on the way to it. */
+export interface Plan {
+  reply: ScriptedReply;
+  /** Taken in place of the query that was sent. */
+  query?: URLSearchParams;
+  /** Called with the real answer where there is one; what it returns is the answer from then on. */
+  alter?: (answer: Answer) => Answer;
+  /** Called once it is known whether the service carried the request out. */
+  settled?: (committed: boolean) => void;
+}
+
 interface Script {
   match: (request: RecordedRequest) => boolean;
   reply: ScriptedReply;
@@ -45,11 +57,11 @@ export class Scripts {
     this.scripts.push({ match, reply, left: times });
   }
 
-  take(request: RecordedRequest): ScriptedReply | undefined {
+  take(request: RecordedRequest): Plan | undefined {
     const script = this.scripts.find(({ match, left }) => left > 0 && match(request));
     if (!script) return undefined;
     script.left -= 1;
     this.scripts = this.scripts.filter(({ left }) => left > 0);
-    return script.reply;
+    return { reply: script.reply };
   }
 }

@@ -1,12 +1,13 @@
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import type { RecordedRequest } from "../types";
+import type { Disturbances } from "./disturbance";
 import { ServiceError } from "./errors";
 import { base62 } from "./ids";
 import type { RateWindow } from "./rateLimit";
 import { type Reply, send } from "./reply";
 import { type Answer, routes, type Service } from "./routes";
-import type { Scripts, Spoken } from "./script";
+import type { Plan, Scripts, Spoken } from "./script";
 
 const MAX_BODY = 5 * 1024 * 1024;
 /** Seen only where a script was not checked by the compiler. */
@@ -18,6 +19,7 @@ export interface Host extends Service {
   /** The part of every path that stands before the API's own; empty or `/…`. */
   basePath: string;
   scripts: Scripts;
+  disturbances: Disturbances;
   requests: RecordedRequest[];
   onAnswer: (request: RecordedRequest) => void;
   /** The service's clock. */
@@ -41,7 +43,7 @@ interface Received {
 }
 
 /**
- * Answers requests in this order: note, script, and without one, or with one that lets the request take effect,
+ * Answers requests in this order: note, script or drawn fault; then, unless that keeps the request from taking effect,
  * credentials, version, rate limit, route, body, rules. Never throws.
  */
 export function listener(host: Host): RequestListener {
@@ -54,10 +56,11 @@ async function handle(host: Host, request: IncomingMessage, response: ServerResp
   const received = await receive(host, request);
   const { record } = received;
   const operationId = `op_${base62()}`;
-  const scripted = host.scripts.take(record);
-  const real = !scripted || scripted.afterCommit ? answer(host, received, operationId) : undefined;
+  const { reply: seen, query = received.query, alter, settled } = planFor(host, received, operationId);
+  let real = seen.afterCommit ? answer(host, { ...received, query }, operationId) : undefined;
   if (!real) host.rate?.count(received.arrival);
-  const seen = scripted ?? { afterCommit: true };
+  else if (alter) real = alter(real);
+  settled?.(real !== undefined && real.status < 400);
   if (seen.delayMs) await wait(seen.delayMs, undefined, { signal: host.closing });
   if ("reset" in seen) {
     request.socket.resetAndDestroy();
@@ -67,6 +70,13 @@ async function handle(host: Host, request: IncomingMessage, response: ServerResp
     send(response, reply, operationId, host.now());
   }
   host.onAnswer(record);
+}
+
+/** A script goes before a disturbance; without either the real answer is given. */
+function planFor(host: Host, { record, query }: Received, operationId: string): Plan {
+  const scripted = host.scripts.take(record);
+  const drawn = () => host.disturbances.draw({ record, query, service: host, operationId });
+  return scripted ?? drawn() ?? { reply: { afterCommit: true } };
 }
 
 function replyOf(seen: Spoken, real: Answer | undefined, operationId: string): Reply {

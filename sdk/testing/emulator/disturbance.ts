@@ -1,0 +1,72 @@
+import type { RecordedRequest } from "../types";
+import { drawFault, type FaultKind, faultKinds, type Target } from "./faults";
+import { Random } from "./random";
+import type { Plan } from "./script";
+
+export interface DisturbOptions {
+  /** The same seed and the same sequence of requests give the same faults. 32 bits of it count. */
+  seed: number;
+  /** How likely a matching request is hit, from 0 to 1. */
+  probability: number;
+  /** The kinds to draw from, all as likely; one that does not apply to a request is not drawn for it. Default: all. */
+  kinds?: readonly FaultKind[];
+  /** Default: every request matches. */
+  match?: (request: RecordedRequest) => boolean;
+  /** Most faults in all. Default: no bound. */
+  most?: number;
+}
+
+/** What was done to a request. */
+export interface RecordedFault {
+  kind: FaultKind;
+  method: string;
+  path: string;
+  /** Whether the service carried the request out: it was not held back, and it was not refused. */
+  committed: boolean;
+}
+
+/** Draws faults for requests. One disturbance is on at a time; the log is of all. */
+export class Disturbances {
+  readonly log: RecordedFault[] = [];
+  private current: Disturbance | undefined;
+
+  begin(options: DisturbOptions): void {
+    this.current = new Disturbance(options);
+  }
+
+  end(): void {
+    this.current = undefined;
+  }
+
+  draw(target: Omit<Target, "random" | "repeated">): Plan | undefined {
+    const fault = this.current?.draw(target);
+    if (!fault) return undefined;
+    const { method, path } = target.record;
+    const settled = (committed: boolean) => this.log.push({ kind: fault.kind, method, path, committed });
+    return { ...fault.plan, settled };
+  }
+}
+
+class Disturbance {
+  private readonly random: Random;
+  private readonly repeated = new Set<string>();
+  private left: number;
+
+  constructor(private readonly options: DisturbOptions) {
+    const { seed, probability, most = Number.POSITIVE_INFINITY } = options;
+    if (!(probability >= 0 && probability <= 1)) {
+      throw new RangeError(`probability must be from 0 to 1, not ${probability}`);
+    }
+    this.random = new Random(seed);
+    this.left = most;
+  }
+
+  draw(request: Omit<Target, "random" | "repeated">) {
+    const { probability, kinds = faultKinds, match = () => true } = this.options;
+    if (!match(request.record) || this.left <= 0) return undefined;
+    const target = { ...request, random: this.random, repeated: this.repeated };
+    const fault = this.random.next() < probability ? drawFault(kinds, target) : undefined;
+    if (fault) this.left -= 1;
+    return fault;
+  }
+}

@@ -1,0 +1,25 @@
+/** Evenly spread numbers from 0 up to 1, always the same ones for a seed, of which 32 bits count (mulberry32). */
+export class Random {
+  private state: number;
+
+  constructor(seed: number) {
+    this.state = seed >>> 0;
+  }
+
+  next(): number {
+    this.state = (this.state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(this.state ^ (this.state >>> 15), this.state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  }
+
+  /** A whole number from 0 up to, and without, `end`. */
+  below(end: number): number {
+    return Math.floor(this.next() * end);
+  }
+
+  /** Undefined for an empty list. */
+  oneOf<Item>(items: readonly Item[]): Item | undefined {
+    return items[this.below(items.length)];
+  }
+}

@@ -1,0 +1,207 @@
+import { describe, expect, it } from "vitest";
+import { type DisturbOptions, type FaultKind, faultKinds } from "../../../../sdk/testing";
+import { create, start } from "./calls";
+import { expectQuickClose, failure, see } from "./seen";
+
+const url = "https://a.example.com";
+
+/** An emulator in which every request is hit by one of the kinds. */
+async function disturbed(kinds?: FaultKind[], more: Partial<DisturbOptions> = {}) {
+  const emulator = await start();
+  emulator.disturb({ seed: 1, probability: 1, ...(kinds ? { kinds } : {}), ...more });
+  return emulator;
+}
+
+const listKinds: FaultKind[] = ["page-repeated", "page-overlap", "item-moved"];
+const bodyKinds: FaultKind[] = ["truncated", "stalled", "cut-reset", "empty"];
+const serverError = expect.toSatisfy((status) => [500, 502, 503, 504].includes(status));
+const limited = expect.stringContaining('"error_code":"ERR_NGROK_226"');
+const page = expect.stringMatching(/^<html>/);
+
+/** What a create shows for each kind, and whether the endpoint is there. */
+const creates: [FaultKind, object, boolean][] = [
+  ["latency", { status: 201 }, true],
+  ["429", { status: 429, text: limited, headers: expect.objectContaining({ "retry-after": "1" }) }, false],
+  ["429-bare", { status: 429, text: limited }, false],
+  ["429-proxy", { status: 429, text: page }, false],
+  ["5xx-before", { status: serverError }, false],
+  ["5xx-after", { status: serverError }, true],
+  ["reset-before", { error: failure.reset }, false],
+  ["reset-after", { error: failure.reset }, true],
+  ["hang-before", { error: failure.silence }, false],
+  ["hang-after", { error: failure.silence }, true],
+  ["truncated", { status: 201, error: failure.closed, text: expect.stringMatching(/^{"id":[^}]*$/) }, true],
+  ["stalled", { status: 201, error: failure.silence, text: expect.stringMatching(/^{"id":/) }, true],
+  ["cut-reset", { status: 201, error: failure.reset, text: expect.stringMatching(/^{"id":/) }, true],
+  ["html", { status: 200, text: page }, true],
+  ["empty", { status: 201, text: "" }, true],
+];
+
+describe("a disturbance", () => {
+  it.each(creates)(
+    "by %s shows a create what the kind says, and leaves the endpoints as it says",
+    async (kind, shown, committed) => {
+      const emulator = await disturbed([kind]);
+      const seen = await see(emulator, "POST", "/endpoints", { url });
+      expect(seen).toMatchObject(shown);
+      expect(emulator.endpoints.map((endpoint) => endpoint.url)).toEqual(committed ? [url] : []);
+      expect(emulator.faults).toEqual([{ kind, method: "POST", path: "/endpoints", committed }]);
+      await expectQuickClose(emulator);
+    },
+  );
+
+  it("by latency gives the answer 20 ms late", async () => {
+    const emulator = await disturbed(["latency"]);
+    const started = performance.now();
+    await see(emulator, "GET", "/endpoints");
+    expect(performance.now() - started).toBeGreaterThanOrEqual(19);
+  });
+
+  it("has a test here for each kind, and no create is hit by a kind that only the list has", async () => {
+    expect([...creates.map(([kind]) => kind), ...listKinds]).toEqual(faultKinds);
+    const emulator = await disturbed(listKinds);
+    expect((await see(emulator, "POST", "/endpoints", { url })).status).toBe(201);
+    expect(emulator.faults).toEqual([]);
+  });
+
+  it("has the headers that its kind says, and no others", async () => {
+    const kinds = ["429-bare", "429-proxy", "html"] as const;
+    for (const kind of kinds) {
+      const { headers } = await see(await disturbed([kind]), "GET", "/endpoints");
+      expect(headers).not.toHaveProperty("retry-after");
+      const type = kind === "429-bare" ? "application/json" : "text/html; charset=utf-8";
+      expect(headers["content-type"]).toBe(type);
+    }
+  });
+
+  it("by server errors draws each status, as a page and as JSON", async () => {
+    const emulator = await disturbed(["5xx-before"]);
+    const drawn = new Set<string>();
+    for (let time = 0; time < 80; time++) {
+      const { status, headers, text } = await see(emulator, "GET", "/endpoints");
+      const isJson = headers["content-type"] === "application/json";
+      if (isJson) expect(JSON.parse(text).status_code).toBe(status);
+      drawn.add(`${status} ${isJson}`);
+    }
+    expect(drawn.size).toBe(8);
+  });
+
+  it.each<[FaultKind, boolean]>([
+    ["5xx-before", true],
+    ["reset-before", true],
+    ["429", true],
+    ["5xx-after", false],
+    ["reset-after", false],
+    ["html", false],
+  ])("by %s of a delete and an update leaves the endpoint as it was: %s", async (kind, untouched) => {
+    const emulator = await start();
+    const [first, second] = [await create(emulator, { url }), emulator.seed({ type: "cloud" })];
+    emulator.disturb({ seed: 1, probability: 1, kinds: [kind] });
+    await see(emulator, "PATCH", `/endpoints/${first.id}`, { description: "d" });
+    await see(emulator, "DELETE", `/endpoints/${second.id}`);
+    const after = untouched ? [second, first] : [expect.objectContaining({ id: first.id, description: "d" })];
+    expect(emulator.endpoints).toEqual(after);
+    expect(emulator.faults.map(({ committed }) => committed)).toEqual([!untouched, !untouched]);
+  });
+
+  it("cuts no body of a delete, which has none", async () => {
+    const emulator = await start();
+    const { id } = await create(emulator, { url });
+    emulator.disturb({ seed: 1, probability: 1, kinds: bodyKinds });
+    expect((await see(emulator, "DELETE", `/endpoints/${id}`)).status).toBe(204);
+    expect(emulator.faults).toEqual([]);
+  });
+
+  it("notes a request that was refused as one that had no effect", async () => {
+    const emulator = await start();
+    await create(emulator, { url });
+    emulator.disturb({ seed: 1, probability: 1, kinds: ["5xx-after"] });
+    expect((await see(emulator, "POST", "/endpoints", { url })).status).toSatisfy((status) => status >= 500);
+    expect(emulator.endpoints).toHaveLength(1);
+    expect(emulator.faults).toMatchObject([{ kind: "5xx-after", committed: false }]);
+  });
+
+  it("counts against a rate limit, also where the service seems not to have been asked", async () => {
+    const emulator = await start({ rateLimit: { requests: 1, windowSeconds: 60 } });
+    emulator.disturb({ seed: 1, probability: 1, kinds: ["reset-before"], most: 1 });
+    await see(emulator, "GET", "/endpoints");
+    expect((await see(emulator, "GET", "/endpoints")).status).toBe(429);
+  });
+});
+
+describe("the draw", () => {
+  const quick = faultKinds.filter((kind) => !kind.startsWith("hang") && kind !== "stalled");
+  const run = async (seed: number) => {
+    const emulator = await disturbed(quick, { seed, probability: 0.5 });
+    for (let index = 0; index < 40; index++) {
+      const body = index % 2 ? { url: `https://h${index}.example.com` } : undefined;
+      await see(emulator, body ? "POST" : "GET", "/endpoints", body);
+    }
+    const urls = emulator.endpoints.map((endpoint) => endpoint.url);
+    return { faults: emulator.faults, statuses: emulator.requests.map(({ status }) => status), urls };
+  };
+
+  it("gives the same faults and the same endpoints for the same seed, and others for another", async () => {
+    const [one, same, other] = await Promise.all([run(7), run(7), run(8)]);
+    expect(same).toEqual(one);
+    expect(other.faults).not.toEqual(one.faults);
+    expect(one.faults.length).toBeGreaterThan(10);
+    expect(one.faults.length).toBeLessThan(30);
+  });
+
+  it("comes to every kind that applies", async () => {
+    const emulator = await start();
+    for (let index = 0; index < 6; index++) emulator.seed({ type: "ephemeral" });
+    emulator.disturb({ seed: 3, probability: 1 });
+    // Nobody waits for the answers: some never come.
+    const leaving = new AbortController();
+    for (let index = 0; index < 300; index++) {
+      const before = emulator.endpoints.at(-1)?.id;
+      fetch(`${emulator.baseUrl}/endpoints?limit=3&before_id=${before}`, {
+        signal: leaving.signal,
+        headers: { authorization: `Bearer ${emulator.apiKey}`, "service-version": "2" },
+      }).catch(() => {});
+    }
+    await expect.poll(() => emulator.faults.length).toBe(300);
+    expect(new Set(emulator.faults.map(({ kind }) => kind))).toEqual(new Set(faultKinds));
+    await expectQuickClose(emulator);
+    leaving.abort();
+  });
+
+  it("hits only requests that match, at most as many as it may", async () => {
+    const match = ({ method }: { method: string }) => method === "POST";
+    const emulator = await disturbed(["5xx-before"], { match, most: 2 });
+    const statuses: (number | undefined)[] = [];
+    for (let time = 0; time < 3; time++) {
+      expect((await see(emulator, "GET", "/endpoints")).status).toBe(200);
+      statuses.push((await see(emulator, "POST", "/endpoints", { url })).status);
+    }
+    expect(statuses).toEqual([serverError, serverError, 201]);
+  });
+
+  it("never hits with the probability 0, and refuses one that is none", async () => {
+    const emulator = await disturbed(undefined, { probability: 0 });
+    for (let time = 0; time < 20; time++) expect((await see(emulator, "GET", "/endpoints")).status).toBe(200);
+    for (const probability of [-0.1, 1.1, Number.NaN])
+      expect(() => emulator.disturb({ seed: 1, probability })).toThrow(RangeError);
+  });
+
+  it("leaves a request to a script that was given for it", async () => {
+    const emulator = await disturbed(["reset-before"]);
+    emulator.intercept(() => true, { status: 418 });
+    expect((await see(emulator, "GET", "/endpoints")).status).toBe(418);
+    expect((await see(emulator, "GET", "/endpoints")).error).toBe(failure.reset);
+    expect(emulator.faults).toHaveLength(1);
+  });
+
+  it("ends with calm, which keeps the log, and a new one takes the old one's place", async () => {
+    const emulator = await disturbed(["reset-before"]);
+    await see(emulator, "GET", "/endpoints");
+    emulator.disturb({ seed: 1, probability: 1, kinds: ["html"] });
+    await see(emulator, "GET", "/endpoints");
+    emulator.calm();
+    const { status, text } = await see(emulator, "GET", "/endpoints");
+    expect([status, JSON.parse(text).endpoints]).toEqual([200, []]);
+    expect(emulator.faults.map(({ kind }) => kind)).toEqual(["reset-before", "html"]);
+  });
+});
