@@ -1,0 +1,151 @@
+import { UnfinishedCreate } from "../../provider/cloudEndpoint";
+import type { JsonObject } from "../../provider/schema";
+import type { Process, World } from "./world";
+
+/*
+ * A small model of Pulumi's engine: which of the provider's operations it calls, in which order, and what it keeps. It
+ * has no graph and no plan; operations run at most four at a time, as an engine runs them.
+ */
+
+/** A resource as the state holds it. */
+export interface Entry {
+  id: string;
+  inputs: JsonObject;
+  outputs: JsonObject;
+  /** Created, and not described: the engine asks for an update. */
+  unfinished?: boolean;
+}
+
+export type Program = ReadonlyMap<string, JsonObject>;
+
+/** What a command ended with. */
+export interface Outcome {
+  /** What failed, by the resource's name. */
+  errors: Map<string, string>;
+  killed: boolean;
+}
+
+export class Engine {
+  readonly state = new Map<string, Entry>();
+
+  constructor(private readonly world: World) {}
+
+  /**
+   * `pulumi up`: previews in a process of its own, then creates, updates and replaces, then deletes.
+   *
+   * @param killAfter Kill the process when so many operations have ended.
+   */
+  async up(program: Program, killAfter = Number.POSITIVE_INFINITY): Promise<Outcome> {
+    const errors = new Map<string, string>();
+    const preview = this.world.newProcess();
+    for (const [name, news] of program) await noting(errors, name, () => this.check(preview, name, news));
+    if (errors.size > 0) return { errors, killed: false };
+
+    const process = this.world.newProcess();
+    const steps = [...program].map(([name, news]) => ({ name, run: () => this.apply(process, name, news) }));
+    const killed = await this.run(process, steps, errors, killAfter);
+    if (killed || errors.size > 0) return { errors, killed };
+    const gone = [...this.state.keys()].filter((name) => !program.has(name));
+    const deletions = gone.map((name) => ({ name, run: () => this.remove(process, name) }));
+    return { errors, killed: await this.run(process, deletions, errors, killAfter - steps.length) };
+  }
+
+  /** `pulumi refresh`. One read that fails does not stop the others. */
+  async refresh(): Promise<Outcome> {
+    const errors = new Map<string, string>();
+    const process = this.world.newProcess();
+    const reads = [...this.state].map(([name, entry]) => ({
+      name,
+      run: async () => {
+        const { id, props, inputs } = await process.core.read(entry.id, entry.outputs);
+        return () => {
+          if (id === "") this.state.delete(name);
+          else this.state.set(name, { id, outputs: props, inputs: inputs ?? entry.inputs });
+        };
+      },
+    }));
+    return { errors, killed: await this.run(process, reads, errors, Number.POSITIVE_INFINITY) };
+  }
+
+  private async check({ core }: Process, name: string, news: JsonObject): Promise<JsonObject> {
+    const { inputs, failures } = await core.check(this.state.get(name)?.inputs ?? {}, news);
+    if (failures.length > 0) throw new Error(failures.map(({ reason }) => reason).join("; "));
+    return inputs;
+  }
+
+  /** What becomes of one resource. Gives what the state has to keep of it, for the time when that is certain. */
+  private async apply(process: Process, name: string, news: JsonObject): Promise<() => void> {
+    const { core } = process;
+    const inputs = await this.check(process, name, news);
+    const entry = this.state.get(name);
+    if (!entry) return this.create(process, name, inputs);
+    const { changes, replaces } = core.diff(entry.outputs, inputs);
+    if (replaces.length > 0) {
+      await core.delete(entry.id, entry.outputs);
+      this.state.delete(name);
+      return this.create(process, name, inputs);
+    }
+    if (!changes && !entry.unfinished) return () => this.state.set(name, { ...entry, inputs });
+    const { outs } = await core.update(entry.id, entry.outputs, inputs);
+    return () => this.state.set(name, { id: entry.id, inputs, outputs: outs });
+  }
+
+  private async create({ core }: Process, name: string, inputs: JsonObject): Promise<() => void> {
+    try {
+      const { id, outs } = await core.create(inputs);
+      return () => this.state.set(name, { id, inputs, outputs: outs });
+    } catch (error) {
+      if (!(error instanceof UnfinishedCreate)) throw error;
+      const { id, properties: outputs } = error;
+      return () => this.state.set(name, { id, inputs, outputs, unfinished: true });
+    }
+  }
+
+  private async remove({ core }: Process, name: string): Promise<() => void> {
+    const entry = this.state.get(name);
+    if (entry) await core.delete(entry.id, entry.outputs);
+    return () => this.state.delete(name);
+  }
+
+  /** Runs operations four at a time. Gives whether the process was killed on the way: then nothing more is kept. */
+  private async run(
+    process: Process,
+    steps: { name: string; run: () => Promise<() => void> }[],
+    errors: Map<string, string>,
+    killAfter: number,
+  ): Promise<boolean> {
+    let ended = 0;
+    let killed: () => void = () => {};
+    const death = new Promise<boolean>((resolve) => {
+      killed = () => resolve(true);
+    });
+    const queue = [...steps];
+    const worker = async () => {
+      for (let step = queue.shift(); step; step = queue.shift()) {
+        const { name, run } = step;
+        const keep = await noting(errors, name, run);
+        if (ended >= killAfter) return;
+        keep?.();
+        ended += 1;
+        if (ended < killAfter) continue;
+        process.kill();
+        killed();
+      }
+    };
+    const all = Promise.all([worker(), worker(), worker(), worker()]).then(() => false);
+    return Promise.race([death, all]);
+  }
+}
+
+async function noting<T>(
+  errors: Map<string, string>,
+  name: string,
+  work: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    errors.set(name, error instanceof Error ? error.message : String(error));
+    return undefined;
+  }
+}
