@@ -3,7 +3,7 @@ import { request } from "undici";
 import { describe, expect, it } from "vitest";
 import type { RecordedRequest, ScriptedReply } from "../../../../sdk/testing";
 import { call, create, start } from "./calls";
-import { expectQuickClose, failure, see } from "./seen";
+import { expectQuickClose, failure, SHORT, see } from "./seen";
 
 const url = "https://a.example.com";
 const always = () => true;
@@ -18,7 +18,8 @@ describe("a scripted fault after the effect", () => {
   ])("shows the client %s, and the endpoint is there", async (_case, reply, expected) => {
     const emulator = await start();
     emulator.intercept(always, reply);
-    expect(await see(emulator, "POST", "/endpoints", { url })).toMatchObject(expected);
+    const patience = "hang" in reply ? SHORT : undefined;
+    expect(await see(emulator, "POST", "/endpoints", { url }, patience)).toMatchObject(expected);
     expect(emulator.endpoints).toMatchObject([{ url }]);
     expect((await see(emulator, "POST", "/endpoints", { url })).status).toBe(409);
   });
@@ -63,7 +64,8 @@ describe("a scripted fault before the effect", () => {
   ])("shows the client %s, and there is no endpoint", async (_case, reply, expected) => {
     const emulator = await start();
     emulator.intercept(always, reply);
-    expect(await see(emulator, "POST", "/endpoints", { url })).toMatchObject(expected);
+    const patience = "hang" in reply ? SHORT : undefined;
+    expect(await see(emulator, "POST", "/endpoints", { url }, patience)).toMatchObject(expected);
     expect(emulator.endpoints).toEqual([]);
   });
 
@@ -84,7 +86,8 @@ describe("a cut body", () => {
   ] as const)("of the real answer (%s) comes with its head and first half, and %s", async (cut, error) => {
     const emulator = await start();
     emulator.intercept(always, { afterCommit: true, cut });
-    const seen = await see(emulator, "POST", "/endpoints", { url });
+    const patience = cut === "stall" ? SHORT : undefined;
+    const seen = await see(emulator, "POST", "/endpoints", { url }, patience);
     const whole = JSON.stringify(emulator.endpoints[0]);
     expect(seen).toMatchObject({ status: 201, error, text: whole.slice(0, Math.floor(whole.length / 2)) });
     expect(seen.headers).toMatchObject({
@@ -105,7 +108,7 @@ describe("a cut body", () => {
   it("of one byte is a head alone", async () => {
     const emulator = await start();
     emulator.intercept(always, { status: 200, body: "x", cut: "stall" });
-    expect(await see(emulator, "GET", "/endpoints")).toMatchObject({
+    expect(await see(emulator, "GET", "/endpoints", undefined, SHORT)).toMatchObject({
       status: 200,
       text: "",
       error: failure.silence,
@@ -186,7 +189,8 @@ describe("the log of a fault", () => {
     emulator.intercept(always, { afterCommit: true, status: 503 });
     emulator.intercept(always, { afterCommit: true, reset: true });
     emulator.intercept(always, { hang: true });
-    for (let time = 0; time < 3; time++) await see(emulator, "GET", "/endpoints");
+    for (const patience of [undefined, undefined, SHORT])
+      await see(emulator, "GET", "/endpoints", undefined, patience);
     expect(emulator.requests.map(({ status }) => status)).toEqual([503, 0, 0]);
     expect(answered).toEqual(emulator.requests);
   });

@@ -12,15 +12,25 @@ export interface Seen {
   error?: string;
 }
 
-/** One request as a good client sends it, that gives up after half a second. Never throws. */
-export async function see(emulator: Emulator, method: string, path: string, body?: object): Promise<Seen> {
+/** What is given to an answer that is to come, and to one that is not: a busy machine can be slow. In ms. */
+const PATIENCE = 10_000;
+export const SHORT = 400;
+
+/** One request as a good client sends it, that gives up when its patience ends. Never throws. */
+export async function see(
+  emulator: Emulator,
+  method: string,
+  path: string,
+  body?: object,
+  patience = PATIENCE,
+): Promise<Seen> {
   const headers = {
     authorization: `Bearer ${emulator.apiKey}`,
     [emulator.versionHeader]: "2",
     ...(body ? { "content-type": "application/json" } : {}),
   };
   // undici's own timeouts are only good to a second.
-  const signal = AbortSignal.timeout(500);
+  const signal = AbortSignal.timeout(patience);
   const payload = body ? { body: JSON.stringify(body) } : {};
   const seen: Seen = { headers: {}, text: "" };
   try {
