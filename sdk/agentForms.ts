@@ -1,7 +1,8 @@
 import { stringify } from "yaml";
 import { canonicalJson } from "../provider/document";
 import type { JsonObject } from "../provider/schema";
-import { type AgentSettings, vaultReference, type WebhookSettings } from "./webhookSettings";
+import { vaultReference } from "./webhookSecret";
+import type { AgentSettings, WebhookSettings } from "./webhookSettings";
 
 /*
  * One verification in each of the forms that agents take. Flags and version 2 of the configuration file can only say

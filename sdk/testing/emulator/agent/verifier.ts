@@ -1,5 +1,5 @@
 import { FREE_VERIFICATIONS_PER_MONTH } from "../../../webhookPlatforms";
-import { vaultReference } from "../../../webhookSettings";
+import { vaultReference } from "../../../webhookSecret";
 import type { Policy, VerifyConfig, Visit } from "./policy";
 import { webhookScheme } from "./schemes";
 import { type Verdict, verifyWebhook } from "./signatures";
