@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { WebhookVerification } from "../../sdk";
+import { mergeTrafficPolicy, WebhookVerification } from "../../sdk";
 
 beforeAll(async () => {
   await pulumi.runtime.setMocks({
@@ -66,6 +66,20 @@ describe("mistakes in the inputs", () => {
       );
     }
   });
+});
+
+test("a merge without a verification is told with the mistakes of the components", async () => {
+  const texts = await told(() => {
+    for (const none of [[], undefined, ["github"]]) mergeTrafficPolicy({}, none as never);
+    create("b", { platform: "github", secret: "" });
+  });
+  expect(texts).toEqual([
+    expect.stringMatching(/^b: secret is empty/),
+    expect.stringMatching(/^mergeTrafficPolicy: the list of verifications is empty/),
+    expect.stringMatching(
+      /^mergeTrafficPolicy: what is to be verified must be a WebhookVerification, or a list/,
+    ),
+  ]);
 });
 
 describe("a platform that the catalogue does not have", () => {

@@ -79,8 +79,29 @@ describe("a merged policy", () => {
       verifying,
       rule,
     ]);
-    const policy = await resolved(github().trafficPolicy);
-    expect(() => mergedPolicy({}, [policy, policy])).toThrow(/let none through.*expressions/);
+  });
+
+  test("does not demand two signatures of every request, whoever asks for them", async () => {
+    const every = await resolved(github().trafficPolicy);
+    const empty = { expressions: [], ...verifying };
+    const both = /let none through.*expressions.*enforce: false/;
+    expect(() => mergedPolicy({}, [every, every])).toThrow(both);
+    expect(() => mergedPolicy({ on_http_request: [empty, rule] }, [every])).toThrow(both);
+    expect(() => mergedPolicy(mergedPolicy({ on_http_request: [rule] }, [every]), [every])).toThrow(both);
+    const twice = { actions: [...verifying.actions, ...verifying.actions] };
+    const chosen = await resolved(github({ expressions: ["req.method == 'POST'"] }).trafficPolicy);
+    expect(() => mergedPolicy({ on_http_request: [twice] }, [chosen])).toThrow(both);
+  });
+
+  test("may look at two signatures of every request, where one at most is enforced", async () => {
+    const [every = "", lax = "", chosen = ""] = await Promise.all(
+      [{}, { enforce: false }, { expressions: ["req.method == 'POST'"] }].map((more) =>
+        resolved(github(more).trafficPolicy),
+      ),
+    );
+    const rules = (policy: object) => (policy as { on_http_request: object[] }).on_http_request.length;
+    expect(rules(mergedPolicy({ on_http_request: [rule] }, [lax, lax]))).toBe(3);
+    expect(rules(mergedPolicy(mergedPolicy({ on_http_request: [rule] }, [every]), [lax, chosen]))).toBe(4);
   });
 
   test.each<[string, unknown, RegExp]>([
@@ -89,13 +110,14 @@ describe("a merged policy", () => {
     ["a phase that is no list", { on_http_request: {} }, /on_http_request must be a list of rules/],
     ["a rule that is none", { on_http_request: ["deny"] }, /on_http_request must be a list of rules/],
   ])("is not made of %s", (_, policy, words) => {
-    const error = thrown(() => mergedPolicy(policy as object, []));
+    const error = thrown(() => mergedPolicy(policy as object, ["{}"]));
     expect(error?.message).toMatch(words);
     // With a stack, Node 20 takes half a minute to print it from Pulumi's own code.
     expect(error?.stack).toBe("");
   });
 
-  test("is what a CloudEndpoint takes", () => {
+  test("is what a CloudEndpoint takes, made of one verification or of a list that stays as it is", () => {
+    expectTypeOf<readonly WebhookVerification[]>().toExtend<Parameters<typeof mergeTrafficPolicy>[1]>();
     expectTypeOf(mergeTrafficPolicy).returns.toExtend<NonNullable<CloudEndpointArgs["trafficPolicy"]>>();
   });
 });
