@@ -1,5 +1,6 @@
 import { load } from "js-yaml";
 import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { agentConfig, agentOptions, policyText, type Verification } from "../../sdk/agentForms";
 
 const github: Verification = {
@@ -94,7 +95,7 @@ describe("version 2 of the agent's configuration", () => {
     expect(agentConfig(github, agent, 2)).toMatchInlineSnapshot(`
       "version: 2
       tunnels:
-        hooks:
+        "hooks":
           proto: "http"
           addr: 8080
           domain: "hooks.example.com"
@@ -120,6 +121,19 @@ describe("version 2 of the agent's configuration", () => {
     });
     expect(agentConfig(github, { ...agent, url: undefined }, 2)).not.toContain("domain");
   });
+});
+
+describe("the name of a tunnel", () => {
+  test.each(["yes", "1_000", "null", "- a", "a: b", '"'])(
+    "%s stays text in every version of YAML",
+    (name) => {
+      const text = agentConfig(github, { ...agent, name }, 2);
+      for (const version of ["1.1", "1.2"] as const) {
+        const config: Map<string, Map<unknown, unknown>> = parse(text, { version, mapAsMap: true });
+        expect([...(config.get("tunnels")?.keys() ?? [])]).toEqual([name]);
+      }
+    },
+  );
 });
 
 describe("every form", () => {
