@@ -1,7 +1,9 @@
 import { load } from "js-yaml";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
 import { agentConfig, agentOptions, policyText, type Verification } from "../../sdk/agentForms";
+import { Agent, signWebhook } from "../../sdk/testing";
+import { startApplication } from "./testing/emulator/agent/application";
 
 const github: Verification = {
   platform: "github",
@@ -136,29 +138,50 @@ describe("the name of a tunnel", () => {
   );
 });
 
+const SECRETS = [
+  "12345",
+  "true",
+  "yes",
+  "0x1F",
+  "1_000",
+  "null",
+  "~",
+  "- a",
+  "a: b",
+  "#a",
+  '"',
+  "'",
+  "\\n",
+  "é✓",
+  "x".repeat(300),
+  "-x-y",
+  "--verify-webhook",
+  "-",
+];
+
 describe("every form", () => {
-  test.each([
-    "12345",
-    "true",
-    "yes",
-    "0x1F",
-    "1_000",
-    "null",
-    "~",
-    "- a",
-    "a: b",
-    "#a",
-    '"',
-    "'",
-    "\\n",
-    "é✓",
-    "x".repeat(300),
-  ])("keeps the secret %j as text, byte for byte", (secret) => {
+  test.each(SECRETS)("keeps the secret %j as text, character for character", (secret) => {
     const verification = { ...github, secret };
     expect(config(verification, 2)).toMatchObject({ tunnels: { hooks: { verify_webhook: { secret } } } });
     expect(JSON.stringify(config(verification, 3))).toContain(JSON.stringify(secret));
     expect(JSON.parse(policyText(verification))).toEqual(rule({ provider: "github", secret }));
     expect(agentOptions(verification, "p.json")).toContain(secret);
+  });
+
+  test.each(SECRETS)("starts an agent that verifies with the secret %j", async (secret) => {
+    const verification = { ...github, secret };
+    const application = await startApplication();
+    for (const source of [
+      { options: agentOptions(verification, "p.json") },
+      { trafficPolicy: policyText(verification) },
+      { config: agentConfig(verification, agent, 2) },
+      { config: agentConfig(verification, agent, 3) },
+    ]) {
+      const agent = await Agent.start({ ...source, upstream: application.port });
+      onTestFinished(() => agent.close());
+      const headers = signWebhook("github", { body: "{}", secret });
+      expect((await fetch(agent.url, { method: "POST", body: "{}", headers })).status).toBe(201);
+    }
   });
 
   test("leaves the secret out for a platform without one", () => {
