@@ -73,8 +73,9 @@ export const webhookFields = {
   agentConfigVersion: z.literal([2, 3], { error: "must be 2 or 3" }).optional(),
 
   /**
-   * How many deliveries a month are to be verified here. Where those of all the stack's components pass 500, which is
-   * what a free account verifies, a warning says so. Default: not counted.
+   * How many verifications a month are expected: the deliveries, or double their number where a cloud endpoint and the
+   * agent behind it both verify each. Where those of all the stack's components pass 500, which is what a free account
+   * verifies, a warning says so. Default: not counted.
    */
   expectedDeliveriesPerMonth: z
     .number({ error: "must be a number" })
