@@ -4,22 +4,33 @@ import { isMapping } from "./document";
 const SECRET_NAME = /secret|password|token|credential|private_?key|api_?key|authorization/i;
 
 /** Shorter text stands in too many places to be cut out of a message. */
-const SHORTEST = 4;
+export const SHORTEST_SECRET = 4;
 
-/** Every text that stands in a document under the name of a secret, at any depth, the longest first. */
+/**
+ * Every text that stands in a document under the name of a secret, at any depth, the longest first. A name counts for
+ * text and lists of text; what is in an object has names of its own (`tokens: [{type: jwt, method: header}]`).
+ */
 export function secretsIn(value: unknown, named = false): string[] {
-  if (typeof value === "string") return named && value.length >= SHORTEST ? [value] : [];
+  if (typeof value === "string") return named && value.length >= SHORTEST_SECRET ? [value] : [];
   const parts = Array.isArray(value)
     ? value.map((item) => ({ item, named }))
     : isMapping(value)
-      ? Object.entries(value).map(([name, item]) => ({ item, named: named || SECRET_NAME.test(name) }))
+      ? Object.entries(value).map(([name, item]) => ({ item, named: SECRET_NAME.test(name) }))
       : [];
   return parts.flatMap(({ item, named }) => secretsIn(item, named)).sort((a, b) => b.length - a.length);
 }
 
 /** A text without these secrets, as they are or as JSON writes them. */
 export function redacted(text: string, secrets: readonly string[]): string {
-  return secrets
-    .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)])
-    .reduce((left, secret) => left.replaceAll(secret, "[secret]"), text);
+  return secrets.flatMap(spellings).reduce((left, secret) => left.replaceAll(secret, "[secret]"), text);
+}
+
+/** A service written in Go escapes more than JSON demands, so that its JSON can stand in HTML and in JavaScript. */
+function spellings(secret: string): string[] {
+  const json = JSON.stringify(secret).slice(1, -1);
+  const go = json.replace(
+    /[<>&\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+  return [secret, json, go];
 }

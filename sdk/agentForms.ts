@@ -1,7 +1,8 @@
-import { stringify } from "yaml";
+import { Document, isMap, isScalar, Scalar } from "yaml";
 import { canonicalJson } from "../provider/document";
 import type { JsonObject } from "../provider/schema";
-import { type AgentSettings, vaultReference, type WebhookSettings } from "./webhookSettings";
+import { vaultReference } from "./webhookSecret";
+import type { AgentSettings, WebhookSettings } from "./webhookSettings";
 
 /*
  * One verification in each of the forms that agents take. Flags and version 2 of the configuration file can only say
@@ -35,11 +36,22 @@ export function agentOptions(verification: Verification, policyFile: string): st
   return ["--verify-webhook", platform, ...(secret === undefined ? [] : ["--verify-webhook-secret", secret])];
 }
 
-/** The agent's configuration file, without the agent's own token: agents merge the files that they are given. */
+/** The agent's configuration file, whole but for the agent's own token, which belongs in the agent's environment. */
 export function agentConfig(verification: Verification, agent: NamedAgent, version: 2 | 3): string {
-  const data = version === 2 ? version2(verification, agent) : version3(verification, agent);
-  // Quotes around all texts: parsers differ on which plain words (`yes`, `1_000`) are no text, and secrets can be any.
-  return stringify(data, { defaultStringType: "QUOTE_DOUBLE", defaultKeyType: "PLAIN", lineWidth: 0 });
+  return configText(version === 2 ? version2(verification, agent) : version3(verification, agent));
+}
+
+/**
+ * A configuration as YAML. Quotes around all texts, and around the names of tunnels, which are the only keys that a
+ * program chooses: parsers differ on which plain words (`yes`, `1_000`) are no text, and these can be any.
+ */
+export function configText(data: JsonObject): string {
+  const document = new Document(data);
+  const tunnels = document.get("tunnels");
+  for (const { key } of isMap(tunnels) ? tunnels.items : []) {
+    if (isScalar(key)) key.type = Scalar.QUOTE_DOUBLE;
+  }
+  return document.toString({ defaultStringType: "QUOTE_DOUBLE", defaultKeyType: "PLAIN", lineWidth: 0 });
 }
 
 function version3(verification: Verification, { name, url, upstream }: NamedAgent): JsonObject {

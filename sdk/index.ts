@@ -18,5 +18,6 @@ export {
   readJson,
 } from "./endpointTypes";
 export { mergeTrafficPolicy } from "./trafficPolicy";
+export { mergeAgentConfigs } from "./webhookAgentConfigs";
 export { type WebhookPlatform, type WebhookPlatformInfo, webhookPlatforms } from "./webhookPlatforms";
 export { WebhookVerification, type WebhookVerificationArgs } from "./webhookVerification";

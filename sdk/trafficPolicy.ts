@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { isMapping, policyFromText } from "../provider/document";
 import type { JsonObject } from "../provider/schema";
 import { programError } from "./programError";
-import type { WebhookVerification } from "./webhookVerification";
+import { WebhookVerification } from "./webhookVerification";
 
 /** Actions after which the next one runs (the public service's documentation). One that is not listed may answer. */
 const PASSING = new Set([
@@ -37,17 +37,20 @@ const PASSING = new Set([
  * ```
  *
  * @param policy The policy of the endpoint: an object, or text that holds JSON or YAML.
- * @param verification What to verify first. Several are run in their order; all but one need `expressions`, since a
- *   request that is asked for the signatures of two platforms has at most one of them.
+ * @param verification What to verify first. Several are run in their order. In the result, one rule at most may verify
+ *   and enforce without `expressions`: a request that is asked for the signatures of two platforms has at most one.
  * @returns The policy as data, always secret.
- * @throws RunError, through the output, for a policy that is none, and for several verifications of every request.
+ * @throws RunError, through the output, for a policy that is none, for an empty list of verifications, and where two
+ *   rules, also of the policy's own, would refuse every request.
  */
 export function mergeTrafficPolicy(
   policy: pulumi.Input<object | string>,
-  verification: WebhookVerification | WebhookVerification[],
+  verification: WebhookVerification | readonly WebhookVerification[],
 ): pulumi.Output<object> {
-  const all = Array.isArray(verification) ? verification : [verification];
-  const policies = pulumi.all(all.map(({ trafficPolicy }) => trafficPolicy));
+  const all: unknown[] = [verification].flat();
+  const policies = pulumi.all(
+    all.map((each) => (WebhookVerification.isInstance(each) ? each.trafficPolicy : undefined)),
+  );
   const given = pulumi.output(policy) as pulumi.Output<object | string>;
   return pulumi.secret(
     pulumi.all([given, policies]).apply(([policy, policies]) => mergedPolicy(policy, policies)),
@@ -55,13 +58,18 @@ export function mergeTrafficPolicy(
 }
 
 /** The policy with the rules of the others in front. Throws for what cannot be merged. */
-export function mergedPolicy(policy: object | string, policies: string[]): object {
+export function mergedPolicy(policy: object | string, policies: readonly (string | undefined)[]): object {
   const data = policyData(policy);
   const own = rulesOf(data);
-  const verifying = policies.flatMap((text) => rulesOf(JSON.parse(text)));
-  if (verifying.filter((rule) => !("expressions" in rule)).length > 1) {
+  if (policies.length === 0) {
     throw programError(
-      "mergeTrafficPolicy: two verifications of every request let none through, since no request is signed by two platforms; give each the expressions that choose its requests, such as req.url.path.startsWith('/brex')",
+      "mergeTrafficPolicy: the list of verifications is empty, so nothing would be verified",
+    );
+  }
+  const verifying = policies.flatMap((text) => rulesOf(verificationData(text)));
+  if ([...verifying, ...own].flatMap(demands).length > 1) {
+    throw programError(
+      "mergeTrafficPolicy: two verifications of every request let none through, since no request is signed by two platforms; give each the expressions that choose its requests, such as req.url.path.startsWith('/brex'), or enforce: false",
     );
   }
   if (!own.some(mayAnswer)) {
@@ -70,6 +78,11 @@ export function mergedPolicy(policy: object | string, policies: string[]): objec
     );
   }
   return { ...data, on_http_request: [...verifying, ...own] };
+}
+
+function verificationData(text: string | undefined): JsonObject {
+  if (text !== undefined) return JSON.parse(text);
+  throw programError("mergeTrafficPolicy: what is to be verified must be a WebhookVerification, or a list");
 }
 
 function policyData(policy: object | string): JsonObject {
@@ -89,6 +102,17 @@ function rulesOf(policy: JsonObject): object[] {
 }
 
 function mayAnswer(rule: object): boolean {
-  const actions = "actions" in rule && Array.isArray(rule.actions) ? rule.actions : [];
-  return actions.some((action: unknown) => isMapping(action) && !PASSING.has(String(action["type"])));
+  return actionsOf(rule).some((action) => !PASSING.has(String(action["type"])));
 }
+
+/** The verifications that every request has to pass. */
+function demands(rule: object): JsonObject[] {
+  const chosen = "expressions" in rule && Array.isArray(rule.expressions) && rule.expressions.length > 0;
+  if (chosen) return [];
+  return actionsOf(rule).filter(({ type, config }) => {
+    return type === "verify-webhook" && !(isMapping(config) && config["enforce"] === false);
+  });
+}
+
+const actionsOf = (rule: object): JsonObject[] =>
+  "actions" in rule && Array.isArray(rule.actions) ? rule.actions.filter(isMapping) : [];

@@ -79,7 +79,7 @@ export const webhookPlatforms = {
   docusign: shown("DocuSign", "Connect Keys, with HMAC signatures included", "https://developers.docusign.com/platform/webhooks/connect/validate/"),
   dropbox: credential("Dropbox", "the app's App secret", "https://www.dropbox.com/developers/reference/webhooks", { challenge: "forwarded" }),
   facebook_graph_api: credential("Facebook Graph API", "the app's App secret", "https://developers.facebook.com/docs/graph-api/webhooks/getting-started", { challenge: "forwarded" }),
-  facebook_messenger: credential("Facebook Messenger", "the app's App secret", "https://developers.facebook.com/docs/messenger-platform/webhooks#validate-payloads"),
+  facebook_messenger: credential("Facebook Messenger", "the app's App secret", "https://developers.facebook.com/docs/messenger-platform/webhooks#validate-payloads", { challenge: "forwarded" }),
   frameio: shown("Frame.io", "the webhook's Secret", "https://next.developer.frame.io/platform/docs/guides/webhooks"),
   github: chosen("GitHub", "the webhook's Secret", "https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries"),
   gitlab: chosen("GitLab", "the webhook's secret token", "https://docs.gitlab.com/user/project/integrations/webhooks/"),
@@ -88,7 +88,7 @@ export const webhookPlatforms = {
   hostedhooks: shown("Hosted Hooks", "the endpoint's Signing Secret", "https://docs.hostedhooks.com/security/security-features/webhook-signatures"),
   hubspot: credential("HubSpot", "the app's Client secret", "https://developers.hubspot.com/docs/apps/developer-platform/build-apps/authentication/request-validation"),
   graphcms: chosen("Hygraph", "the webhook's Secret key", "https://hygraph.com/docs/api-reference/basics/webhooks", { form: "32 characters" }),
-  instagram: credential("Instagram", "the app's App secret", "https://developers.facebook.com/docs/instagram-platform/webhooks"),
+  instagram: credential("Instagram", "the app's App secret", "https://developers.facebook.com/docs/instagram-platform/webhooks", { challenge: "forwarded" }),
   intercom: credential("Intercom", "the app's Client secret", "https://developers.intercom.com/docs/references/webhooks/webhook-models#signed-notifications"),
   jira: chosen("Jira", "the webhook's Secret", "https://developer.atlassian.com/cloud/jira/platform/webhooks/#secure-admin-webhooks"),
   launch_darkly: shown("Launch Darkly", "the secret of the webhook, which must be set to be signed", "https://launchdarkly.com/docs/home/infrastructure/webhooks"),
@@ -122,7 +122,7 @@ export const webhookPlatforms = {
   typeform: chosen("Typeform", "the webhook's Secret", "https://www.typeform.com/developers/webhooks/secure-your-webhooks/"),
   vmware: chosen("VMware Workspace", "user name and password, here as username::password", "https://ngrok.com/docs/integrations/webhooks/vmware-webhooks", { form: "user and password" }),
   webex: chosen("Webex", "secret in the call POST /v1/webhooks", "https://developer.webex.com/messaging/docs/api/guides/webhooks"),
-  whatsapp: credential("WhatsApp", "the app's App secret", "https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/create-webhook-endpoint"),
+  whatsapp: credential("WhatsApp", "the app's App secret", "https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/create-webhook-endpoint", { challenge: "forwarded" }),
   worldline: shown("Worldline", "the Secret Webhook Key, once keys are generated", "https://docs.connect.worldline-solutions.com/documentation/webhooks/", { challenge: "answered" }),
   xero: shown("Xero", "Webhooks key", "https://developer.xero.com/documentation/guides/webhooks/configuring-your-server/", { challenge: "answered" }),
   zendesk: shown("Zendesk", "Reveal secret, of the webhook", "https://developer.zendesk.com/documentation/webhooks/verifying/"),
@@ -154,11 +154,14 @@ export function nearestPlatform(identifier: string): WebhookPlatform | undefined
   return nearest.id as WebhookPlatform;
 }
 
-/** How to get or rotate a platform's secret, in a sentence. */
-export function secretSource(identifier: string): string {
+/**
+ * How to get or rotate a platform's secret, in a sentence. One that the catalogue does not have is called by `unknown`:
+ * what stands in for its identifier may be a secret that was given in its place.
+ */
+export function secretSource(identifier: string, unknown = "this platform"): string {
   const platform = platformInfo(identifier);
   if (!platform)
-    return `The catalogue does not have ${identifier}: its own documentation says where the secret is.`;
+    return `The catalogue does not have ${unknown}: its own documentation says where the secret is.`;
   const { name, where, page } = platform;
   switch (platform.origin) {
     case "chosen":

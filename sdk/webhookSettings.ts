@@ -1,7 +1,6 @@
-import { createPublicKey } from "node:crypto";
 import { z } from "zod";
 import { normalizeUrl, urlProblem } from "../provider/url";
-import { platformInfo, type WebhookPlatform } from "./webhookPlatforms";
+import type { WebhookPlatform } from "./webhookPlatforms";
 
 /*
  * What a WebhookVerification is given, once. The comment on a field is its documentation, the schema its check. No
@@ -22,10 +21,10 @@ const agentFields = {
     })
     .transform((url) => normalizeUrl(url) ?? url)
     .optional(),
-  /** Where the application listens: a port of this machine, `8080`, or a URL, `http://localhost:8080`. */
+  /** Where the application listens: a port of this machine, `8080`, or a URL without a path, `http://localhost:8080`. */
   upstream: z
-    .custom<number | string>(isUpstream, {
-      error: "must be a port from 1 to 65535, or a URL, as in http://localhost:8080",
+    .custom<number | string>((value) => upstreamProblem(value) === undefined, {
+      error: ({ input }) => upstreamProblem(input),
     })
     .transform((upstream) => (/^\d+$/.test(`${upstream}`) ? Number(upstream) : upstream)),
 };
@@ -74,8 +73,9 @@ export const webhookFields = {
   agentConfigVersion: z.literal([2, 3], { error: "must be 2 or 3" }).optional(),
 
   /**
-   * How many deliveries a month are to be verified here. Where those of all the stack's components pass 500, which is
-   * what a free account verifies, a warning says so. Default: not counted.
+   * How many verifications a month are expected: the deliveries, or double their number where a cloud endpoint and the
+   * agent behind it both verify each. Where those of all the stack's components pass 500, which is what a free account
+   * verifies, a warning says so. Default: not counted.
    */
   expectedDeliveriesPerMonth: z
     .number({ error: "must be a number" })
@@ -126,68 +126,20 @@ export function agentProblem({ url }: AgentSettings, version: 2 | 3): string | u
   return "agent.url has a port, which version 2 of the configuration cannot name; leave the port out, or use version 3";
 }
 
-const VAULT_ENTRY = /^\$\{\s*secrets\.get\(\s*(['"])(.+?)\1\s*,\s*(['"])(.+?)\3\s*\)\s*\}$/;
-
-/** The vault's entry that holds the secret, where this is a reference to one and not the secret itself. */
-export function vaultReference(secret: string): { vault: string; name: string } | undefined {
-  const [, , vault, , name] = VAULT_ENTRY.exec(secret) ?? [];
-  return vault === undefined || name === undefined ? undefined : { vault, name };
-}
-
-/** Why this cannot be the platform's secret; undefined where it can. */
-export function secretProblem(platform: string, secret: string | undefined): string | undefined {
-  const info = platformInfo(platform);
-  const name = info?.name ?? platform;
-  if (secret === undefined) {
-    return info?.origin === "none" ? undefined : `is missing: ${name} signs with one`;
-  }
-  if (secret === "") return "is empty";
-  if (/[\r\n]$/.test(secret)) {
-    return "ends with a line break, as a file or `echo` leaves it; take it off, since it would be part of the secret";
-  }
-  if (secret !== secret.trim()) return "begins or ends with a space or a line break; take it off";
-  if (vaultReference(secret)) return undefined;
-  if (/\$\{/.test(secret)) {
-    return "holds a $ before a {, which a traffic policy takes for an expression; choose another secret, or keep it in the service's vault and give the expression that reads it from there";
-  }
-  if (/^-----BEGIN/.test(secret)) {
-    return "is a PEM file; give what stands between its first and last line, without line breaks";
-  }
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  if (/[\x00-\x1f\x7f]/.test(secret)) return "holds a line break or another control character";
-  switch (info?.form) {
-    case "public key":
-      return isEcdsaKey(secret)
-        ? undefined
-        : `is not what ${name} gives: its verification key, an ECDSA public key in base64, which begins with MFkw`;
-    case "user and password":
-      return /^[^:]+::.+$/.test(secret)
-        ? undefined
-        : `must be user name and password in one, as in username::password`;
-    case "32 characters":
-      return secret.length >= 32 ? undefined : `is too short: ${name} takes 32 characters or more`;
-    default:
-      return undefined;
-  }
-}
-
-function isEcdsaKey(base64: string): boolean {
-  try {
-    const key = Buffer.from(base64, "base64");
-    return createPublicKey({ key, format: "der", type: "spki" }).asymmetricKeyType === "ec";
-  } catch {
-    return false;
-  }
-}
-
 function wrongScheme(url: string): string | undefined {
   return /^https?:/i.test(url.trim())
     ? undefined
     : "must be of http or https, since only those carry webhooks";
 }
 
-function isUpstream(value: unknown): boolean {
+function upstreamProblem(value: unknown): string | undefined {
+  const wrong = "must be a port from 1 to 65535, or a URL, as in http://localhost:8080";
   const port = typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value;
-  if (typeof port === "number") return Number.isInteger(port) && port >= 1 && port <= 65_535;
-  return typeof value === "string" && /^https?:\/\/./.test(value) && URL.canParse(value);
+  if (typeof port === "number") {
+    return Number.isInteger(port) && port >= 1 && port <= 65_535 ? undefined : wrong;
+  }
+  if (typeof value !== "string" || !/^https?:\/\/./.test(value) || !URL.canParse(value)) return wrong;
+  const { pathname, search, hash } = new URL(value);
+  if (pathname === "/" && search === "" && hash === "") return undefined;
+  return "has a path, query or fragment; agents take scheme, host and port, as in http://localhost:8080, and pass each request's own path on";
 }

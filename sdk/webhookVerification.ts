@@ -1,12 +1,13 @@
 import * as pulumi from "@pulumi/pulumi";
 import { agentConfig, agentOptions, policyText } from "./agentForms";
 import { programError } from "./programError";
-import { nearestPlatform, platformInfo, secretSource } from "./webhookPlatforms";
+import { tellOfUnknown, warnOfPlatform } from "./webhookNotices";
+import { secretSource } from "./webhookPlatforms";
 import { expectDeliveries } from "./webhookQuota";
+import { areSwapped, secretProblem } from "./webhookSecret";
 import {
   agentProblem,
   checkField,
-  secretProblem,
   unknownField,
   type WebhookField,
   type WebhookSettings,
@@ -18,7 +19,7 @@ const TYPE = "endpoints:index:WebhookVerification";
 /** Inputs at every depth, as programs may write them. */
 type Inputs<T> = { [K in keyof T]: InputOf<T[K]> };
 type InputOf<T> = [T] extends [readonly (infer E)[] | undefined]
-  ? pulumi.Input<pulumi.Input<E>[]> | undefined
+  ? pulumi.Input<readonly pulumi.Input<E>[]> | undefined
   : [T] extends [object | undefined]
     ? pulumi.Input<Inputs<NonNullable<T>>> | undefined
     : pulumi.Input<T>;
@@ -55,8 +56,9 @@ export class WebhookVerification extends pulumi.ComponentResource {
   readonly agentOptions: pulumi.Output<string[]>;
 
   /**
-   * The agent's configuration file, YAML in the version of `agentConfigVersion`. The agent's own token is not in it:
-   * keep that in the agent's own file, and give it both with `--config`. Undefined without `agent`. Secret.
+   * The agent's whole configuration file, YAML in the version of `agentConfigVersion`. The agent's own token is not in
+   * it, and belongs in the environment, `NGROK_AUTHTOKEN`: agents do not merge what files of version 3 hold in lists. To
+   * run several in one agent, see `mergeAgentConfigs`. Undefined without `agent`. Secret.
    */
   readonly agentConfig: pulumi.Output<string | undefined>;
 
@@ -80,9 +82,9 @@ export class WebhookVerification extends pulumi.ComponentResource {
    */
   constructor(name: string, args: WebhookVerificationArgs, options?: pulumi.ComponentResourceOptions) {
     super(TYPE, name, {}, options);
-    const { platform, verification, agent, version } = settle(name, args);
+    const { platform, verification, agent, version } = settle(this, name, args);
     this.platform = platform;
-    this.secretSource = platform.apply(secretSource);
+    this.secretSource = platform.apply((platform) => secretSource(platform));
     this.trafficPolicy = pulumi.secret(verification.apply(policyText));
     this.agentOptions = pulumi.secret(
       verification.apply((verification) => agentOptions(verification, `${name}.policy.json`)),
@@ -107,27 +109,28 @@ export class WebhookVerification extends pulumi.ComponentResource {
 
 /**
  * The inputs, checked. Each is looked at by itself, so that one which is unknown in a preview does not hide the
- * mistakes of the others.
+ * mistakes of the others; and nothing is thrown, so that no component hides those of the next one.
  */
-function settle(name: string, args: WebhookVerificationArgs) {
+function settle(component: WebhookVerification, name: string, args: unknown) {
   const fail = (problems: string[]): never => {
     throw programError(problems.map((problem) => `${name}: ${problem}`).join("\n"));
   };
+  const { given, problems } = inputsOf(args);
+  const named = pulumi.output(problems).apply((problems) => problems.length > 0 && fail(problems));
   const checked = <K extends WebhookField>(field: K) =>
-    pulumi.output(args[field] as pulumi.Input<object | undefined>).apply((value): WebhookSettings[K] => {
+    pulumi.output(given[field] as pulumi.Input<object | undefined>).apply((value): WebhookSettings[K] => {
       const result = checkField(field, value);
       return "problems" in result ? fail(result.problems) : result.value;
     });
-  const unknown = Object.keys(args).flatMap((field) => unknownField(field) ?? []);
-  if (unknown.length > 0) fail(unknown);
 
   const platform = checked("platform");
   const secret = pulumi.all([platform, checked("secret")]).apply(([platform, secret]) => {
+    if (areSwapped(platform, secret)) fail(["platform and secret seem to be swapped"]);
     const problem = secretProblem(platform, secret);
     return problem ? fail([`secret ${problem}. ${secretSource(platform)}`]) : secret;
   });
   const verification = pulumi
-    .all([platform, secret, checked("enforce"), checked("expressions")])
+    .all([platform, secret, checked("enforce"), checked("expressions"), named])
     .apply(([platform, secret, enforce, expressions]) => ({ platform, secret, enforce, expressions }));
 
   const version = checked("agentConfigVersion").apply((given) => given ?? 3);
@@ -136,27 +139,24 @@ function settle(name: string, args: WebhookVerificationArgs) {
     return problem ? fail([problem]) : agent;
   });
 
-  platform.apply((platform) => warnOfPlatform(name, platform));
-  void tellOfUnknown(name, pulumi.output(args.secret));
+  void warnOfPlatform(name, platform, secret);
+  void tellOfUnknown(name, pulumi.output(given["secret"]));
   pulumi
     .all([checked("expectedDeliveriesPerMonth"), checked("plan")])
-    .apply(([deliveries, plan]) => deliveries !== undefined && expectDeliveries(name, deliveries, plan));
+    .apply(
+      ([deliveries, plan]) =>
+        deliveries !== undefined && expectDeliveries(component, { name, deliveries, plan }),
+    );
   return { platform, verification, agent, version };
 }
 
-function warnOfPlatform(name: string, platform: string): void {
-  if (platformInfo(platform)) return;
-  const near = nearestPlatform(platform);
-  const hint = near
-    ? `did you mean ${near}?`
-    : "if the service has learnt it since, all is well; otherwise it refuses the policy.";
-  void pulumi.log.warn(`${name}: platform ${JSON.stringify(platform)} is not in the catalogue; ${hint}`);
-}
-
-/** Says, in a preview, that a secret could not be looked at. */
-async function tellOfUnknown(name: string, secret: object): Promise<void> {
-  // Pulumi keeps it on the output, and does not declare so. Where it rejects, the mistake has been told elsewhere.
-  const known = await Promise.resolve("isKnown" in secret ? secret.isKnown : true).catch(() => true);
-  if (known === false)
-    void pulumi.log.info(`${name}: the secret is not known yet; \`pulumi up\` checks its form.`);
+/** The inputs by name, with what is wrong with them as a whole. Plain JavaScript may give anything, or nothing. */
+function inputsOf(args: unknown): { given: Record<string, unknown>; problems: string[] } {
+  // Each input that is missing says so itself.
+  if (args === undefined || args === null) return { given: {}, problems: [] };
+  const later = args instanceof Promise || pulumi.Output.isInstance(args);
+  if (typeof args !== "object" || Array.isArray(args) || later) {
+    return { given: {}, problems: ["the inputs must be an object, as in { platform, secret }"] };
+  }
+  return { given: { ...args }, problems: Object.keys(args).flatMap((field) => unknownField(field) ?? []) };
 }

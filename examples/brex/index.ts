@@ -40,6 +40,9 @@ const hooks = new CloudEndpoint("hooks", {
 /** What `POST /v1/webhooks` of Brex takes. */
 export const registration = { url: hooks.publicUrl, event_types: ["USER_UPDATED"] };
 
-/** The agent's configuration: `pulumi stack output agentConfig --show-secrets > brex.yml`. */
+/**
+ * The agent's configuration, without its token: `pulumi stack output agentConfig --show-secrets > brex.yml`, then
+ * `NGROK_AUTHTOKEN=… ngrok start --all --config brex.yml`.
+ */
 export const agentConfig = brex.agentConfig;
 export const secretSource = brex.secretSource;

@@ -36,6 +36,9 @@ export const subscription = pulumi.secret({
   signing_key: signingKey,
 });
 
-/** The agent's configuration: `pulumi stack output agentConfig --show-secrets > calendly.yml`. */
+/**
+ * The agent's configuration, without its token: `pulumi stack output agentConfig --show-secrets > calendly.yml`, then
+ * `NGROK_AUTHTOKEN=… ngrok start --all --config calendly.yml`.
+ */
 export const agentConfig = calendly.agentConfig;
 export const secretSource = calendly.secretSource;

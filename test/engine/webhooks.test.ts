@@ -86,7 +86,11 @@ new WebhookVerification("pair", { platform: "vmware", secret });
 new WebhookVerification("short", { platform: "graphcms", secret });
 new WebhookVerification("none", { platform: "stripe" });
 new WebhookVerification("agent", { platform: "github", secret, agent: { upstream: "localhost" }, plan: "gold" });
-new WebhookVerification("port", { platform: "github", secret, agentConfigVersion: 2, agent: { upstream: 80, url: "https://a.example.com:81" } });`);
+new WebhookVerification("port", { platform: "github", secret, agentConfigVersion: 2, agent: { upstream: 80, url: "https://a.example.com:81" } });
+new WebhookVerification("path", { platform: "github", secret, agent: { upstream: "http://localhost:80/hooks" } });
+new WebhookVerification("named", { provider: "github", secret });
+new WebhookVerification("swapped", { platform: "${CANARY}", secret: "github" });
+new WebhookVerification("nothing");`);
     const result = await failure(stack.preview());
     const told = errors(result).join("\n");
     for (const words of [
@@ -99,15 +103,15 @@ new WebhookVerification("port", { platform: "github", secret, agentConfigVersion
       /agent: agent.upstream must be a port/,
       /agent: plan must be free, pro or enterprise/,
       /port: agent.url has a port, which version 2/,
+      /path: agent.upstream has a path/,
+      /named: provider is no input .* did you mean platform/,
+      /swapped: platform and secret seem to be swapped/,
+      /nothing: platform is missing/,
     ]) {
       expect(told).toMatch(words);
     }
     expect(result.text + told).not.toContain(CANARY);
     expect(result.text).not.toMatch(/ at .*\.js:\d+/);
-    edit(stack, `new (require("pulumi-endpoints").WebhookVerification)("a", { provider: "github" });`);
-    expect(errors(await failure(stack.preview())).join()).toMatch(
-      /a: provider is no input .* did you mean platform/,
-    );
   });
 
   test("waits for a secret that is not known before the update, and says so", async () => {
@@ -134,17 +138,20 @@ const { WebhookVerification, mergeTrafficPolicy } = require("pulumi-endpoints");
 const github = new WebhookVerification("github", { platform: "github", secret: "${secret}" });
 new CloudEndpoint("hooks", { url: "https://hooks.example.com", trafficPolicy: mergeTrafficPolicy("on_http_request: [{actions: [{type: deny}]}]", github) });`;
     const stack = await start(with_(`${CANARY}-1`));
-    const runs = [await stack.up({ diff: true })];
+    const first = await stack.up({ diff: true });
     edit(stack, with_(`${CANARY}-2`));
-    runs.push(await stack.preview({ diff: true }), await stack.up({ diff: true }));
-    expect(methods(runs[2] ?? ({ ...runs[0], requests: [] } as never))).toEqual(["PATCH"]);
+    const preview = await stack.preview({ diff: true });
+    const second = await stack.up({ diff: true });
+    expect(methods(second)).toEqual(["PATCH"]);
     expect(JSON.parse(stack.emulator.endpoints[0]?.traffic_policy ?? "")).toEqual({
       on_http_request: [
         { actions: [{ type: "verify-webhook", config: { provider: "github", secret: `${CANARY}-2` } }] },
         { actions: [{ type: "deny" }] },
       ],
     });
-    for (const run of runs) expect(run.text + JSON.stringify(run.diagnostics)).not.toContain(CANARY);
+    for (const run of [first, preview, second]) {
+      expect(run.text + JSON.stringify(run.diagnostics)).not.toContain(CANARY);
+    }
     expect(JSON.stringify(unmarked(await stack.exportState()))).not.toContain(CANARY);
     await stack.refresh({ expectNoChanges: true });
   });
@@ -152,8 +159,8 @@ new CloudEndpoint("hooks", { url: "https://hooks.example.com", trafficPolicy: me
   test("warns of a platform that is not in the catalogue, and of more deliveries than a free account verifies", async () => {
     const expecting = (plan: string) => `
 const { WebhookVerification, mergeTrafficPolicy } = require("pulumi-endpoints");
-const a = new WebhookVerification("a", { platform: "sonatype_nexus", secret: "x", expectedDeliveriesPerMonth: 300 });
-new WebhookVerification("b", { platform: "okta", secret: "x", expectedDeliveriesPerMonth: pulumi.output(201) ${plan} });
+const a = new WebhookVerification("a", { platform: "sonatype_nexus", secret: "shared", expectedDeliveriesPerMonth: 300 });
+new WebhookVerification("b", { platform: "okta", secret: "shared", expectedDeliveriesPerMonth: pulumi.output(201) ${plan} });
 mergeTrafficPolicy({ on_http_request: [] }, a);`;
     const stack = await start(expecting(""));
     const warnings = (run: { diagnostics: { severity: string; message: string }[] }) =>

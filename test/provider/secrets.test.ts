@@ -20,9 +20,22 @@ test("what stands in a policy under the name of a secret is found, at any depth"
   for (const none of [undefined, null, 1, "text", [], {}]) expect(secretsIn(none)).toEqual([]);
 });
 
+test("objects below the name of a secret are judged by their own names", () => {
+  const tokens = [{ type: "jwt", method: "header", name: "Authorization", prefix: "Bearer " }];
+  expect(secretsIn({ type: "jwt-validation", config: { http: { tokens } } })).toEqual([]);
+  const credentials = [{ user: "somebody", password: "pass-word" }, "user:word"];
+  expect(secretsIn({ credentials })).toEqual(["pass-word", "user:word"]);
+});
+
 test("a text is given back without them, the longest first, also where JSON escaped them", () => {
   const secrets = secretsIn({ secret: "abcd", password: 'abcd"efgh' });
   expect(redacted('at "abcd\\"efgh": abcd"efgh and abcd are wrong', secrets)).toBe(
     'at "[secret]": [secret] and [secret] are wrong',
   );
+});
+
+test("a text is given back without them where a service in Go wrote them as JSON", () => {
+  const secret = 'a<b>c&d"\u2028';
+  const escaped = 'a\\u003cb\\u003ec\\u0026d\\"\\u2028';
+  expect(redacted(`"${escaped}" is not "${secret}"`, [secret])).toBe('"[secret]" is not "[secret]"');
 });

@@ -1,6 +1,9 @@
 import { load } from "js-yaml";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { parse } from "yaml";
 import { agentConfig, agentOptions, policyText, type Verification } from "../../sdk/agentForms";
+import { Agent, signWebhook } from "../../sdk/testing";
+import { startApplication } from "./testing/emulator/agent/application";
 
 const github: Verification = {
   platform: "github",
@@ -94,7 +97,7 @@ describe("version 2 of the agent's configuration", () => {
     expect(agentConfig(github, agent, 2)).toMatchInlineSnapshot(`
       "version: 2
       tunnels:
-        hooks:
+        "hooks":
           proto: "http"
           addr: 8080
           domain: "hooks.example.com"
@@ -122,29 +125,63 @@ describe("version 2 of the agent's configuration", () => {
   });
 });
 
+describe("the name of a tunnel", () => {
+  test.each(["yes", "1_000", "null", "- a", "a: b", '"'])(
+    "%s stays text in every version of YAML",
+    (name) => {
+      const text = agentConfig(github, { ...agent, name }, 2);
+      for (const version of ["1.1", "1.2"] as const) {
+        const config: Map<string, Map<unknown, unknown>> = parse(text, { version, mapAsMap: true });
+        expect([...(config.get("tunnels")?.keys() ?? [])]).toEqual([name]);
+      }
+    },
+  );
+});
+
+const SECRETS = [
+  "12345",
+  "true",
+  "yes",
+  "0x1F",
+  "1_000",
+  "null",
+  "~",
+  "- a",
+  "a: b",
+  "#a",
+  '"',
+  "'",
+  "\\n",
+  "é✓",
+  "x".repeat(300),
+  "-x-y",
+  "--verify-webhook",
+  "-",
+];
+
 describe("every form", () => {
-  test.each([
-    "12345",
-    "true",
-    "yes",
-    "0x1F",
-    "1_000",
-    "null",
-    "~",
-    "- a",
-    "a: b",
-    "#a",
-    '"',
-    "'",
-    "\\n",
-    "é✓",
-    "x".repeat(300),
-  ])("keeps the secret %j as text, byte for byte", (secret) => {
+  test.each(SECRETS)("keeps the secret %j as text, character for character", (secret) => {
     const verification = { ...github, secret };
     expect(config(verification, 2)).toMatchObject({ tunnels: { hooks: { verify_webhook: { secret } } } });
     expect(JSON.stringify(config(verification, 3))).toContain(JSON.stringify(secret));
     expect(JSON.parse(policyText(verification))).toEqual(rule({ provider: "github", secret }));
     expect(agentOptions(verification, "p.json")).toContain(secret);
+  });
+
+  test.each(SECRETS)("starts an agent that verifies with the secret %j", async (secret) => {
+    const verification = { ...github, secret };
+    const application = await startApplication();
+    for (const source of [
+      { options: agentOptions(verification, "p.json") },
+      { trafficPolicy: policyText(verification) },
+      { config: agentConfig(verification, agent, 2) },
+      { config: agentConfig(verification, agent, 3) },
+    ]) {
+      const agent = await Agent.start({ ...source, upstream: application.port });
+      onTestFinished(() => agent.close());
+      const headers = signWebhook("github", { body: "{}", secret });
+      expect((await fetch(agent.url, { method: "POST", body: "{}", headers })).status).toBe(201);
+    }
   });
 
   test("leaves the secret out for a platform without one", () => {

@@ -36,11 +36,19 @@ describe("the catalogue", () => {
     ]);
   });
 
-  test("knows the four challenges that the service answers, and four that reach the application", () => {
+  test("knows the four challenges that the service answers, and seven that reach the application", () => {
     const of = (challenge: string) =>
       Object.entries(webhookPlatforms).flatMap(([id, info]) => (info.challenge === challenge ? [id] : []));
     expect(of("answered")).toEqual(["twitter", "worldline", "xero", "zoom"]);
-    expect(of("forwarded")).toEqual(["dropbox", "facebook_graph_api", "slack", "terraform"]);
+    expect(of("forwarded")).toEqual([
+      "dropbox",
+      "facebook_graph_api",
+      "facebook_messenger",
+      "instagram",
+      "slack",
+      "terraform",
+      "whatsapp",
+    ]);
   });
 });
 
@@ -77,8 +85,13 @@ describe("where a secret comes from", () => {
     ["twilio", /^It is a credential that Twilio gave you .*rotate/],
     ["sns", /no secret to get/],
     ["square", /^Square's own page says/],
-    ["toString", /^The catalogue does not have toString/],
+    ["toString", /^The catalogue does not have this platform: its own documentation/],
   ])("is said for %s in a sentence", (platform, sentence) => {
     expect(secretSource(platform)).toMatch(sentence);
+  });
+
+  test("is said of a platform that is not in the catalogue without its name, unless that may be shown", () => {
+    expect(secretSource("CANARY-71aa")).not.toContain("CANARY");
+    expect(secretSource("okta", "okta")).toMatch(/^The catalogue does not have okta: its own documentation/);
   });
 });

@@ -1,17 +1,19 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { listen } from "../listen";
 import { type AgentSource, readSource } from "./configuration";
-import { answerHeaders, forward, upstreamUrl } from "./forward";
-import { preparePolicy, type Visit } from "./policy";
-import type { Headers } from "./schemes";
+import { forward, passBack } from "./forward";
+import { type Outcome, preparePolicy } from "./policy";
 import type { Verdict } from "./signatures";
+import { parseTarget, type Target } from "./target";
+import { upstreamUrl } from "./upstream";
+import type { Visit } from "./variables";
 import { type Account, Verifier } from "./verifier";
 
 const MAX_BODY = 16 * 1024 * 1024;
 
 export interface AgentOptions extends AgentSource, Account {
   /**
-   * Where the application listens: a port of 127.0.0.1, or a URL. Default: what the configuration file says; options
+   * Where the application listens: a port of 127.0.0.1, host and port, or a URL without a path. Default: what the configuration file says; options
    * and policies name none, so with those it is required.
    */
   upstream?: number | string;
@@ -49,12 +51,15 @@ export interface AgentRecord {
  */
 export class Agent {
   private readonly log: AgentRecord[] = [];
+  private readonly work = new Set<Promise<void>>();
 
   private constructor(
     private readonly server: Server,
     /** `http://127.0.0.1:PORT`. */
     readonly url: string,
     private readonly verifier: Verifier,
+    private readonly decide: Decide,
+    private readonly upstream: URL,
   ) {}
 
   /**
@@ -63,17 +68,23 @@ export class Agent {
    */
   static async start(options: AgentOptions): Promise<Agent> {
     const { policy, upstream: configured } = readSource(options);
-    const upstream = options.upstream ?? configured;
-    if (upstream === undefined) throw new Error("upstream is missing: the port or URL of the application");
+    const given = options.upstream ?? configured;
+    if (given === undefined) throw new Error("upstream is missing: the port or URL of the application");
+    const upstream = upstreamUrl(given);
     const verifier = new Verifier(policy, options);
     const decide = await preparePolicy(policy);
     const server = createServer();
     const url = `http://127.0.0.1:${await listen(server, options.port ?? 0)}`;
-    const agent = new Agent(server, url, verifier);
+    const agent = new Agent(server, url, verifier, decide, upstream);
     server.on("request", (request, response) => {
-      agent.handle(request, response, decide, upstreamUrl(upstream)).catch(() => response.destroy());
+      const work = agent.handle(request, response).catch(() => void response.destroy());
+      agent.work.add(work);
+      void work.then(() => agent.work.delete(work));
     });
-    server.on("clientError", (_error, socket) => socket.destroy());
+    server.on("clientError", (_error, socket) => {
+      if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n");
+      else socket.destroy();
+    });
     return agent;
   }
 
@@ -87,19 +98,15 @@ export class Agent {
     return this.verifier.count;
   }
 
-  /** Drops open connections. Resolves when the port is free; a second call changes nothing. */
+  /** Breaks off what is under way, on both sides. Resolves when the port is free; a second call changes nothing. */
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
     this.server.closeAllConnections();
     await closed;
+    await Promise.all(this.work);
   }
 
-  private async handle(
-    request: IncomingMessage,
-    response: ServerResponse,
-    decide: Decide,
-    upstream: URL,
-  ): Promise<void> {
+  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const record: AgentRecord = {
       method: request.method ?? "",
       path: request.url ?? "",
@@ -110,20 +117,25 @@ export class Agent {
     this.log.push(record);
     const body = await read(request);
     if (body === undefined) return answer(response, record, { status: 413, headers: {}, body: "" });
-    const visit: Visit = { method: record.method, target: record.path, headers: flat(request), body };
-    const outcome = decide(visit, (config, visit) => {
+    const target = parseTarget(record.path);
+    if (!target) return answer(response, record, { status: 400, headers: {}, body: "no valid target" });
+    const outcome = this.decide(visitOf(request, target, body), (config, visit) => {
       const verdict = this.verifier.verify(config, visit);
       record.verdicts.push({ provider: config.provider, ...verdict });
       return verdict;
     });
     if (!outcome.forward) return answer(response, record, outcome);
+
+    const left = new AbortController();
+    response.once("close", () => left.abort());
+    const passed = { uri: target.uri, body, more: outcome.headers };
     record.forwarded = true;
     try {
-      const reply = await forward(upstream, request, body, outcome.headers);
+      const reply = await forward(this.upstream, request, passed, left.signal);
       record.status = reply.statusCode ?? 502;
-      response.writeHead(record.status, answerHeaders(reply));
-      reply.pipe(response);
-    } catch {
+      await passBack(reply, response);
+    } catch (error) {
+      if (response.headersSent || left.signal.aborted) throw error;
       record.forwarded = false;
       answer(response, record, { status: 502, headers: {}, body: "the application does not answer" });
     }
@@ -131,12 +143,9 @@ export class Agent {
 }
 
 type Decide = Awaited<ReturnType<typeof preparePolicy>>;
+type Answer = Omit<Extract<Outcome, { forward: false }>, "forward">;
 
-function answer(
-  response: ServerResponse,
-  record: AgentRecord,
-  { status, headers, body }: { status: number; headers: Record<string, string>; body: string },
-): void {
+function answer(response: ServerResponse, record: AgentRecord, { status, headers, body }: Answer): void {
   record.status = status;
   response.writeHead(status, headers).end(body);
 }
@@ -152,6 +161,14 @@ async function read(request: IncomingMessage): Promise<Buffer | undefined> {
   return size > MAX_BODY ? undefined : Buffer.concat(chunks);
 }
 
-function flat(request: IncomingMessage): Headers {
-  return Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, `${value}`]));
+function visitOf(request: IncomingMessage, target: Target, body: Buffer): Visit {
+  const headers = Object.entries(request.headers).map(([name, value]) => [name, `${value}`]);
+  return {
+    method: request.method ?? "",
+    target,
+    version: request.httpVersion,
+    headers: Object.fromEntries(headers),
+    headerLists: request.headersDistinct,
+    body,
+  };
 }

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { parseArgs } from "node:util";
-import { parse as parseYaml } from "yaml";
+import { LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
 import { policyFromText } from "../../../../provider/document";
-import { type Policy, policySchema } from "./policy";
+import { readOptions } from "./options";
+import { interpolationIn, type Policy, policySchema } from "./policy";
 
 /*
  * What the agent can be started with. Every form is read strictly, as the agent reads it: a key or an option that it
@@ -44,22 +44,23 @@ export function readSource(source: AgentSource): AgentEndpoint {
 }
 
 function fromOptions(options: readonly string[], folder: string): AgentEndpoint {
-  const { values } = parseArgs({
-    args: [...options],
-    options: {
-      "verify-webhook": { type: "string" },
-      "verify-webhook-secret": { type: "string" },
-      "traffic-policy-file": { type: "string" },
-    },
-  });
+  const values = readOptions(options);
   const file = values["traffic-policy-file"];
   const provider = values["verify-webhook"];
   if (file !== undefined && provider !== undefined)
     throw new Error("the agent takes a policy file or --verify-webhook");
-  if (file !== undefined)
-    return { policy: readPolicy(readFileSync(resolve(folder, file), "utf8")), upstream: undefined };
+  if (file !== undefined) return { policy: readPolicy(textOf(resolve(folder, file))), upstream: undefined };
   if (provider === undefined) throw new Error("the options name nothing to verify");
   return { policy: verifying({ provider, secret: values["verify-webhook-secret"] }), upstream: undefined };
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? `: ${error.code}` : "";
+    throw new Error(`the file of --traffic-policy-file cannot be read${code}`);
+  }
 }
 
 const upstream = z.union([z.number().int(), z.string().min(1)]);
@@ -102,9 +103,7 @@ const version2 = z.strictObject({
 });
 
 function fromConfig(text: string, name: string | undefined): AgentEndpoint {
-  const parsed = z
-    .discriminatedUnion("version", [version2, version3])
-    .safeParse(parseYaml(text, { logLevel: "error" }));
+  const parsed = z.discriminatedUnion("version", [version2, version3]).safeParse(dataOf(text));
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     throw new Error(
@@ -119,6 +118,22 @@ function fromConfig(text: string, name: string | undefined): AgentEndpoint {
       `the configuration has the endpoints ${[...endpoints.keys()].join(", ")}; name one of them`,
     );
   return endpoint;
+}
+
+/** Of what is wrong with the YAML only the place is told: the parser's own messages show the line itself. */
+function dataOf(yaml: string): unknown {
+  const lines = new LineCounter();
+  const document = parseDocument(yaml, { lineCounter: lines, prettyErrors: false });
+  const [error] = document.errors;
+  if (error) {
+    const { line, col } = lines.linePos(error.pos[0]);
+    throw new Error(`the agent's configuration is not valid YAML (line ${line}, column ${col})`);
+  }
+  try {
+    return document.toJS();
+  } catch {
+    throw new Error("the agent's configuration is not valid YAML: an alias is unknown, or repeats too much");
+  }
 }
 
 function endpointsOf({ endpoints }: z.output<typeof version3>): Map<string, AgentEndpoint> {
@@ -152,6 +167,8 @@ const policyOr = (policy: unknown): Policy =>
 function readPolicy(policy: unknown): Policy {
   const parsed = typeof policy === "string" ? policyFromText(policy) : { data: policy };
   if ("problem" in parsed) throw new Error(`the traffic policy ${parsed.problem.reason}`);
+  const place = interpolationIn(parsed.data);
+  if (place !== undefined) throw new Error(`the stand-in does not evaluate what is in \${ }: at ${place}`);
   const checked = policySchema.safeParse(parsed.data);
   if (checked.success) return checked.data;
   const [issue] = checked.error.issues;

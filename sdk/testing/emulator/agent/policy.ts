@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { type Condition, compile, type Variables } from "./expressions";
-import type { Headers } from "./schemes";
+import { vaultReference } from "../../../webhookSecret";
+import { type Condition, compile } from "./expressions";
 import type { Verdict } from "./signatures";
+import type { Values, Visit } from "./variables";
 
 /*
  * The part of traffic policies that webhooks need: rules on requests, and these actions. What is not here is refused
@@ -35,7 +36,16 @@ const actionSchema = z.discriminatedUnion("type", [
     type: z.literal("forward-internal"),
     config: z.strictObject({ url: z.string().min(1), on_error: z.string().optional() }),
   }),
-  z.strictObject({ type: z.literal("add-headers"), config: z.strictObject({ headers: text }) }),
+  z.strictObject({
+    type: z.literal("add-headers"),
+    config: z.strictObject({
+      headers: z
+        .record(z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, "must be the name of a header"), z.string())
+        .refine((headers) => !Object.keys(headers).some((name) => /^user-agent$/i.test(name)), {
+          error: "may not add user-agent",
+        }),
+    }),
+  }),
   z.strictObject({ type: z.literal("log"), config: z.unknown() }),
 ]);
 
@@ -55,18 +65,9 @@ export type Policy = z.output<typeof policySchema>;
 type Action = z.output<typeof actionSchema>;
 export type VerifyConfig = Extract<Action, { type: "verify-webhook" }>["config"];
 
-/** A request as policies see it. */
-export interface Visit {
-  method: string;
-  /** Path and query. */
-  target: string;
-  headers: Headers;
-  body: Buffer;
-}
-
 /** What becomes of a request: it goes on to the application, with these headers more, or is answered. */
 export type Outcome =
-  | { forward: true; headers: Record<string, string> }
+  | { forward: true; headers: [name: string, value: string][] }
   | { forward: false; status: number; headers: Record<string, string>; body: string };
 
 /** Verifies one request; the agent counts. */
@@ -74,37 +75,36 @@ export type Verify = (config: VerifyConfig, visit: Visit) => Verdict;
 
 /** Makes a policy ready to run. Throws where an expression cannot be evaluated. */
 export async function preparePolicy(policy: Policy): Promise<(visit: Visit, verify: Verify) => Outcome> {
-  const rules = await Promise.all(
-    policy.on_http_request.map(async ({ expressions, actions }) => ({
-      holds: await compile(expressions),
-      actions,
-    })),
-  );
+  const rules: Rule[] = [];
+  for (const [index, { expressions, actions }] of policy.on_http_request.entries()) {
+    rules.push({ holds: await compile(expressions, `on_http_request.${index}`), actions });
+  }
   return (visit, verify) => run(rules, visit, verify);
 }
 
-function run(rules: { holds: Condition; actions: Action[] }[], visit: Visit, verify: Verify): Outcome {
-  const headers: Record<string, string> = {};
-  const results: Record<string, unknown> = {};
-  const variables: Variables = { req: requestVariables(visit), actions: { ngrok: results } };
+interface Rule {
+  holds: Condition;
+  actions: Action[];
+}
+
+function run(rules: Rule[], visit: Visit, verify: Verify): Outcome {
+  const headers: [string, string][] = [];
+  const results: Values = new Map();
+  const variables: Values = new Map([["ngrok", results]]);
   for (const { holds, actions } of rules) {
-    if (!holds(variables)) continue;
+    if (!holds(visit, variables)) continue;
     for (const { type, config } of actions) {
       switch (type) {
         case "verify-webhook": {
           const verdict = verify(config, visit);
-          results["verify_webhook"] = {
-            verified: verdict.verified,
-            error: verdict.verified
-              ? { code: "", message: "" }
-              : { code: REFUSED.code, message: verdict.reason },
-          };
+          results.set("verify_webhook", resultOf(verdict));
           if (!verdict.verified && config.enforce) return REFUSED.outcome;
           if (verdict.verified && verdict.answer !== undefined) return { ...ANSWERED, body: verdict.answer };
           break;
         }
         case "add-headers":
-          Object.assign(headers, config.headers);
+          for (const [name, value] of Object.entries(config.headers))
+            headers.push([name.toLowerCase(), value]);
           break;
         case "deny":
           return { forward: false, status: config.status_code, headers: {}, body: "" };
@@ -135,16 +135,33 @@ const REFUSED = {
 /** A challenge is answered by the service, and never reaches the application. */
 const ANSWERED = { forward: false, status: 200, headers: { "content-type": "application/json" } } as const;
 
-function requestVariables({ method, target, headers, body }: Visit): object {
-  const url = new URL(target, "http://agent");
-  const query: Record<string, string[]> = {};
-  for (const name of url.searchParams.keys()) query[name] = url.searchParams.getAll(name);
-  return {
-    method,
-    host: headers["host"] ?? "",
-    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value ?? ""]])),
-    content_type: headers["content-type"]?.split(";")[0]?.trim() ?? "",
-    content_length: BigInt(body.length),
-    url: { path: url.pathname, query: url.search.slice(1), query_params: query },
-  };
+/** What later rules see of a verification. */
+function resultOf(verdict: Verdict): Values {
+  const { code, message } = verdict.verified
+    ? { code: "", message: "" }
+    : { code: REFUSED.code, message: verdict.reason };
+  return new Map<string, boolean | Map<string, string>>([
+    ["verified", verdict.verified],
+    [
+      "error",
+      new Map([
+        ["code", code],
+        ["message", message],
+      ]),
+    ],
+  ]);
+}
+
+/** The place of a string with an expression in it, `${…}`, which the service would evaluate; undefined without one. */
+export function interpolationIn(value: unknown, place = "", name = ""): string | undefined {
+  if (typeof value === "string") {
+    const isSecret = name === "secret" && vaultReference(value) !== undefined;
+    return value.includes("${") && !isSecret ? place : undefined;
+  }
+  if (typeof value !== "object" || value === null) return undefined;
+  for (const [key, part] of Object.entries(value)) {
+    const found = interpolationIn(part, place === "" ? key : `${place}.${key}`, key);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }

@@ -30,9 +30,11 @@ export interface Scheme {
   challenge?: (secret: string, body: Buffer) => string | undefined;
 }
 
+export const isSigned = (platform: string): platform is SignedPlatform => Object.hasOwn(schemes, platform);
+
 /** Throws for a platform whose scheme is not known. */
 export function webhookScheme(platform: string): Scheme {
-  if (Object.hasOwn(schemes, platform)) return schemes[platform as SignedPlatform];
+  if (isSigned(platform)) return schemes[platform];
   throw new Error(`the kit does not know how ${platform} signs; it knows ${Object.keys(schemes).join(", ")}`);
 }
 

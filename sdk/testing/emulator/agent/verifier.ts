@@ -1,8 +1,9 @@
-import { FREE_VERIFICATIONS_PER_MONTH } from "../../../webhookPlatforms";
-import { vaultReference } from "../../../webhookSettings";
-import type { Policy, VerifyConfig, Visit } from "./policy";
-import { webhookScheme } from "./schemes";
+import { FREE_VERIFICATIONS_PER_MONTH, platformInfo } from "../../../webhookPlatforms";
+import { vaultReference } from "../../../webhookSecret";
+import type { Policy, VerifyConfig } from "./policy";
+import { isSigned, schemes } from "./schemes";
 import { type Verdict, verifyWebhook } from "./signatures";
+import type { Visit } from "./variables";
 
 /** What verifying depends on, beside the policy. */
 export interface Account {
@@ -31,7 +32,13 @@ export class Verifier {
     this.now = now;
     for (const { type, config } of policy.on_http_request.flatMap(({ actions }) => actions)) {
       if (type !== "verify-webhook") continue;
-      webhookScheme(config.provider);
+      if (!isSigned(config.provider)) {
+        // What the catalogue does not have may be the secret in the wrong place.
+        const name = platformInfo(config.provider)?.name ?? "the policy's provider";
+        throw new Error(
+          `the stand-in does not know how ${name} signs; it knows ${Object.keys(schemes).join(", ")}`,
+        );
+      }
       if (config.secret === undefined)
         throw new Error(`${config.provider} needs a secret to be verified here`);
       this.secrets.set(config.secret, resolved(config.secret, vaults));

@@ -1,6 +1,7 @@
-import { createServer, type IncomingHttpHeaders, request } from "node:http";
+import { createServer, type IncomingHttpHeaders, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
+import { Agent, type AgentOptions, signWebhook } from "../../../../../sdk/testing";
 
 export interface Seen {
   method: string;
@@ -9,15 +10,21 @@ export interface Seen {
   body: Buffer;
 }
 
-/** A local application behind the agent, which keeps what it has seen and answers 201 with a header of its own. */
-export async function startApplication(): Promise<{ port: number; seen: Seen[] }> {
+/**
+ * A local application behind the agent, which keeps what it has seen. Unless told otherwise it answers 201 with a header
+ * of its own.
+ */
+export async function startApplication(
+  reply: (response: ServerResponse) => void = (response) =>
+    response.writeHead(201, { "x-from": "application" }).end("taken"),
+): Promise<{ port: number; seen: Seen[] }> {
   const seen: Seen[] = [];
   const server = createServer(async (incoming, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of incoming as AsyncIterable<Buffer>) chunks.push(chunk);
     const { method = "", url = "", headers } = incoming;
     seen.push({ method, path: url, headers, body: Buffer.concat(chunks) });
-    response.writeHead(201, { "x-from": "application" }).end("taken");
+    reply(response);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => {
@@ -39,3 +46,25 @@ export function sendHalf(url: string, headers: Record<string, string>, body: Buf
     half.write(body.subarray(0, body.length >> 1), () => setTimeout(() => half.destroy(), 20));
   });
 }
+
+/** Starts a stand-in in front of a local application; both end with the test. */
+export async function startAgent(options: AgentOptions) {
+  const application = await startApplication();
+  const agent = await Agent.start({ upstream: application.port, ...options });
+  onTestFinished(() => agent.close());
+  const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}, path = "/") =>
+    fetch(agent.url + path, { method: "POST", body, headers });
+  const signed = (body: string, path?: string) =>
+    post(body, signWebhook("github", { body, secret: SECRET }), path);
+  return { agent, application, post, signed };
+}
+
+export const SECRET = "CANARY-c2VjcmV0";
+export const GITHUB = ["--verify-webhook", "github", "--verify-webhook-secret", SECRET];
+
+/** A policy of these actions, and the action that verifies GitHub's webhooks. */
+export const policyOf = (...actions: object[]) => ({ on_http_request: [{ actions }] });
+export const verifying = (more: object = {}) => ({
+  type: "verify-webhook",
+  config: { provider: "github", secret: SECRET, ...more },
+});

@@ -1,0 +1,78 @@
+import { generateKeyPairSync } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { areSwapped, secretProblem } from "../../sdk/webhookSecret";
+
+const CANARY = "CANARY-71aa";
+
+describe("a secret", () => {
+  test.each([
+    ["", /is empty/],
+    [`${CANARY}\n`, /ends with a line break/],
+    [`${CANARY}\r\n`, /ends with a line break/],
+    [` ${CANARY}`, /begins or ends with a space/],
+    [`${CANARY}\t`, /begins or ends with a space/],
+    [`${CANARY}\n${CANARY}`, /control character/],
+    [`${CANARY}\${x}`, /takes for an expression/],
+    [`-----BEGIN PUBLIC KEY-----\n${CANARY}\n-----END PUBLIC KEY-----`, /PEM file/],
+    [`-----BEGIN PUBLIC KEY-----\n${CANARY}\n-----END PUBLIC KEY-----\n`, /PEM file/],
+  ])("that cannot be right is told in words that never quote it (%#)", (secret, words) => {
+    const problem = secretProblem("github", secret);
+    expect(problem).toMatch(words);
+    expect(problem).not.toContain(CANARY);
+  });
+
+  test("is needed by every platform but SNS", () => {
+    expect(secretProblem("github", undefined)).toMatch(/missing: GitHub signs with one/);
+    expect(secretProblem("somebody_new", undefined)).toMatch(/missing: the platform signs with one/);
+    expect(secretProblem("sns", undefined)).toBeUndefined();
+    expect(secretProblem("sns", "123456789012")).toBeUndefined();
+  });
+
+  test("may be a reference to the service's vault, whatever the platform's form", () => {
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is an expression of the policy's
+    expect(secretProblem("sendgrid", "${secrets.get('webhooks', 'sendgrid')}")).toBeUndefined();
+  });
+
+  test("of SendGrid is an ECDSA public key in base64", () => {
+    const key = (publicKey: ReturnType<typeof generateKeyPairSync>["publicKey"]) =>
+      (publicKey as { export: (options: object) => Buffer })
+        .export({ format: "der", type: "spki" })
+        .toString("base64");
+    const { publicKey: ecdsa } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    const { publicKey: rsa } = generateKeyPairSync("rsa", { modulusLength: 1024 });
+    expect(secretProblem("sendgrid", key(ecdsa))).toBeUndefined();
+    for (const wrong of [key(rsa), "SG.aaaa.bbbb", "MFkwEwYH"]) {
+      expect(secretProblem("sendgrid", wrong)).toMatch(/ECDSA public key in base64/);
+    }
+  });
+
+  test("of VMware is user name and password in one", () => {
+    expect(secretProblem("vmware", "user::pass::word")).toBeUndefined();
+    for (const wrong of ["user:password", "::password", "user::"]) {
+      expect(secretProblem("vmware", wrong)).toMatch(/username::password/);
+    }
+  });
+
+  test("of Hygraph has 32 characters or more", () => {
+    expect(secretProblem("graphcms", "x".repeat(32))).toBeUndefined();
+    expect(secretProblem("graphcms", "x".repeat(31))).toMatch(/Hygraph takes 32 characters/);
+  });
+  test("that could not be kept out of messages is refused, as too short", () => {
+    for (const short of ["x", "xyz"]) expect(secretProblem("github", short)).toMatch(/4 characters/);
+    expect(secretProblem("github", "wxyz")).toBeUndefined();
+    expect(secretProblem("vmware", "a::b")).toBeUndefined();
+  });
+});
+
+test("platform and secret are found to be swapped where the secret is a platform, and the platform is none", () => {
+  expect(areSwapped(CANARY, "github")).toBe(true);
+  expect(areSwapped("github", "github")).toBe(false);
+  expect(areSwapped("somebody_new", CANARY)).toBe(false);
+  expect(areSwapped("somebody_new", undefined)).toBe(false);
+});
+
+test("what is told of a secret does not name a platform that may be one", () => {
+  for (const secret of [undefined, "", "x", "wxyz\n"]) {
+    expect(secretProblem(CANARY, secret)).not.toContain(CANARY);
+  }
+});
