@@ -1,4 +1,4 @@
-import { type EndpointsApi, type LiveEndpoint, skippedMessage } from "./api/endpoints";
+import { type EndpointsApi, type LiveEndpoint, skippedMessages } from "./api/endpoints";
 import { isGone } from "./api/errors";
 import { difference } from "./diff";
 import { refusals } from "./refusals";
@@ -23,7 +23,7 @@ export async function findAdoptable(
   const found = new Map<string, LiveEndpoint>();
   for await (const { endpoints, skipped } of api.pages()) {
     for (const live of endpoints) if (serves(live, inputs)) found.set(live.id, live);
-    for (const item of skipped) say(skippedMessage(item));
+    for (const message of skippedMessages(skipped)) say(message);
   }
   const [first, ...others] = found.values();
   if (others.length > 0) throw refusals.adoptAmbiguous(inputs.url, [...found.keys()]);

@@ -8,7 +8,7 @@ import { refusals } from "./refusals";
 import type { CloudEndpointInputs, JsonObject } from "./schema";
 import { createOnce } from "./settle";
 import { isDescribed, notesOf, outputsOf, refreshed, unfinishedOutputs, wireChange } from "./state";
-import { UserError } from "./userError";
+import { plain, UserError } from "./userError";
 
 /** What the provider needs around it: the service, and a place for words that are neither result nor error. */
 export interface Surroundings {
@@ -34,7 +34,7 @@ export class UnfinishedCreate extends UserError {
     readonly properties: JsonObject,
     cause: Error,
   ) {
-    const reason = `${id} was created, but its description could not be read (${cause.message}); run \`pulumi refresh\` or \`pulumi up\` again`;
+    const reason = `${id} was created, but its description could not be read (${plain(cause.message)}); run \`pulumi refresh\` or \`pulumi up\` again`;
     super(reason, { cause });
     this.reasons = [reason];
   }
@@ -90,7 +90,12 @@ export class CloudEndpoints {
       return adopted ?? (await this.createNew(inputs, news[PROVIDER_KEY]));
     });
     this.owned.add(live.id);
-    return { id: live.id, outs: outputsOf(live, inputs) };
+    try {
+      return { id: live.id, outs: outputsOf(live, inputs) };
+    } catch (error) {
+      // Whatever is wrong with what the service says of it, it is there.
+      throw unfinished(live.id, inputs, news[PROVIDER_KEY], error);
+    }
   }
 
   /**
@@ -155,7 +160,7 @@ export class CloudEndpoints {
     } catch (error) {
       if (!(error instanceof ReplyError) || error.id === undefined) throw error;
       this.owned.add(error.id);
-      throw new UnfinishedCreate(error.id, unfinishedOutputs(inputs, provider), error);
+      throw unfinished(error.id, inputs, provider, error);
     }
   }
 
@@ -176,8 +181,18 @@ export class CloudEndpoints {
     const { changed, before } = differenceOnAdoption(live, inputs);
     if (changed.length === 0) return this.around.say(`${inputs.url}: adopts ${live.id} as it is`);
     const paths = changed.flatMap((name) => differingPaths(before[name], inputs[name], name));
-    this.around.say(`${inputs.url}: adopts ${live.id}, and changes ${paths.join(", ")}`);
+    this.around.say(`${inputs.url}: adopts ${live.id}, and changes ${plain(paths.join(", "))}`);
   }
+}
+
+function unfinished(
+  id: string,
+  inputs: CloudEndpointInputs,
+  provider: unknown,
+  error: unknown,
+): UnfinishedCreate {
+  const cause = error instanceof Error ? error : new Error(String(error));
+  return new UnfinishedCreate(id, unfinishedOutputs(inputs, provider), cause);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type LineCounter, parseDocument } from "yaml";
+import { Parser, parseDocument } from "yaml";
 
 /*
  * Policies and metadata are data here: text is parsed once, at the check; canonical JSON exists on the wire alone.
@@ -7,6 +7,15 @@ import { type LineCounter, parseDocument } from "yaml";
 
 /** What the engine sends in place of a value that is not known yet, in any field and at any depth. */
 export const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+
+/** More than any policy has, and less than what would take a parser's time or memory. */
+const LONGEST = 1_000_000;
+
+/** More than any policy has; the messages to the engine cannot carry thousands. */
+const DEEPEST = 200;
+
+/** The parser's own errors quote the text, and take long to make; its warnings would go to the terminal. */
+const QUIET = { prettyErrors: false, logLevel: "error" } as const;
 
 /** Something wrong at a place in a document. The path is for people: `line 3`, `on_http_request[0].actions`. */
 export interface Problem {
@@ -41,6 +50,7 @@ export function wireText(value: unknown): string {
 
 /** A policy's text: JSON if it starts with `{` or `[`, and nothing else; otherwise a YAML mapping. */
 export function policyFromText(text: string): Parsed {
+  if (text.length > LONGEST) return problem("text", `is longer than ${LONGEST} characters`);
   const parsed = looksLikeJson(text) ? fromJson(text) : fromYaml(text);
   if ("problem" in parsed || isMapping(parsed.data)) return parsed;
   return problem("text", "must be a mapping of phases, as in on_http_request: […]");
@@ -48,6 +58,7 @@ export function policyFromText(text: string): Parsed {
 
 /** Metadata's text: a JSON object or list becomes data, anything else is plain text. */
 export function metadataFromText(text: string): { data: unknown } {
+  if (text.length > LONGEST) return { data: text };
   const parsed = looksLikeJson(text) ? fromJson(text) : undefined;
   return parsed && "data" in parsed ? parsed : { data: text };
 }
@@ -100,24 +111,26 @@ const looksLikeJson = (text: string) => /^\s*[{[]/.test(text);
 function fromJson(text: string): Parsed {
   let data: unknown;
   try {
-    data = JSON.parse(text);
+    data = JSON.parse(text, wellFormed);
   } catch {
     // JSON.parse's own message quotes the text and often names no place; the YAML parser names one, and quotes less.
-    const at = placeOf(parseDocument(text, { prettyErrors: true }).errors[0]);
+    const at = nestsTooDeeply(text) ? undefined : placeOf(text, parseDocument(text, QUIET).errors[0]);
     if (at) return problem(at.line, `is not valid JSON (${at.line}, column ${at.column})`);
     return problem(
       "text",
       "is not valid JSON: it takes no comment, trailing comma or text without double quotes",
     );
   }
+  if (depthOf(data) > DEEPEST) return problem("text", `is nested more than ${DEEPEST} levels deep`);
   if (losesDigits(text))
     return problem("text", "holds a number with more digits than can be kept; write it as text");
   return { data };
 }
 
 function fromYaml(text: string): Parsed {
-  const document = parseDocument(text, { prettyErrors: true, intAsBigInt: true });
-  const at = placeOf(document.errors[0]);
+  if (nestsTooDeeply(text)) return problem("text", `is nested more than ${DEEPEST} levels deep`);
+  const document = parseDocument(text, { ...QUIET, intAsBigInt: true, stringKeys: true });
+  const at = placeOf(text, document.errors[0]);
   if (at) return problem(at.line, `is not valid YAML (${at.line}, column ${at.column})`);
   let data: unknown;
   try {
@@ -132,15 +145,48 @@ function fromYaml(text: string): Parsed {
   return first ? { problem: first } : { data };
 }
 
-function placeOf(error: { linePos?: ReturnType<LineCounter["linePos"]>[] | undefined } | undefined) {
-  const start = error?.linePos?.[0];
-  return start && { line: `line ${start.line}`, column: start.col };
+function placeOf(text: string, error: { pos: [number, number] } | undefined) {
+  if (!error) return undefined;
+  const before = text.slice(0, error.pos[0]).split("\n");
+  return { line: `line ${before.length}`, column: (before.at(-1)?.length ?? 0) + 1 };
+}
+
+/** For a JSON parser: text as it can travel, since half of a surrogate pair cannot. */
+export function wellFormed(_key: string, value: unknown): unknown {
+  return typeof value === "string" ? value.replace(/\p{Surrogate}/gu, "\ufffd") : value;
+}
+
+/** Level by level, since data that nests deeply enough ends the stack of whatever recurses. */
+function depthOf(value: unknown): number {
+  let level = [value];
+  for (let depth = 0; ; depth++) {
+    level = level.flatMap((part) => (typeof part === "object" && part !== null ? Object.values(part) : []));
+    if (level.length === 0) return depth;
+  }
+}
+
+/**
+ * Whether this YAML nests more deeply than is taken, measured on the parser's tokens: composing them recurses, and ends
+ * not just the stack but the process.
+ */
+function nestsTooDeeply(text: string): boolean {
+  let level: unknown[] = [...new Parser().parse(text)];
+  // A level of the document is two of tokens: a collection, and its items.
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > 2 * DEEPEST) return true;
+    level = level.flatMap((token) => {
+      if (!isMapping(token)) return [];
+      const items = Array.isArray(token["items"]) ? token["items"] : [];
+      return [...items, token["key"], token["value"]];
+    });
+  }
+  return false;
 }
 
 const problem = (path: string, reason: string): Parsed => ({ problem: { path, reason } });
 
 function losesDigits(json: string): boolean {
-  const numbers = json.replace(/"(?:[^"\\]|\\.)*"/gs, '""').match(/-?\d{16,}(?![\d.eE])/g) ?? [];
+  const numbers = json.replace(/"[^"\\]*(?:\\.[^"\\]*)*"/gs, '""').match(/-?\d{16,}(?![\d.eE])/g) ?? [];
   return numbers.some((digits) => !Number.isSafeInteger(Number(digits)));
 }
 

@@ -1,5 +1,5 @@
 import type { LiveEndpoint } from "./api/endpoints";
-import { UserError } from "./userError";
+import { plain, UserError } from "./userError";
 
 /** Something that the provider will not do, because it would harm what it must not; with the way on. */
 export class RefusedError extends UserError {
@@ -9,7 +9,7 @@ export class RefusedError extends UserError {
 export const refusals = {
   wrongType: (id: string, type: string) =>
     new RefusedError(
-      `${id} is of type ${type}; CloudEndpoint manages cloud endpoints only. Read it with getEndpoint, or give the id of a cloud endpoint.`,
+      `${id} is of type ${plain(type, 100)}; CloudEndpoint manages cloud endpoints only. Read it with getEndpoint, or give the id of a cloud endpoint.`,
     ),
 
   otherService: (id: string, made: string, configured: string) =>
@@ -29,19 +29,19 @@ export const refusals = {
 
   adoptAmbiguous: (url: string, ids: string[]) =>
     new RefusedError(
-      `Several cloud endpoints serve ${url}: ${ids.join(", ")}. Set adopt to the id of the one to take over.`,
+      `Several cloud endpoints serve ${url}: ${plain(ids.join(", "))}. Set adopt to the id of the one to take over.`,
     ),
 
   adoptOtherScheme: (id: string, live: string, wanted: string) =>
     new RefusedError(
-      `${id} serves ${live}, and the scheme of an endpoint cannot change to that of ${wanted}. Adopt an endpoint with the same scheme, or take adopt out to create a new one.`,
+      `${id} serves ${plain(live, 300)}, and the scheme of an endpoint cannot change to that of ${wanted}. Adopt an endpoint with the same scheme, or take adopt out to create a new one.`,
     ),
 
   urlTaken: (conflict: Error, { id, createdAt, description }: LiveEndpoint, same: boolean) => {
     const since = createdAt === undefined ? "" : `, made at ${createdAt}`;
     const what = same
       ? "with exactly this content, as a run that was killed leaves it behind"
-      : `with other content${description ? ` (“${description}”)` : ""}`;
+      : `with other content${description ? ` (“${plain(description, 100)}”)` : ""}`;
     const remedy = same
       ? `set adopt: "${id}" on this resource for one \`pulumi up\`, or set endpoints:recoverWithin to take such endpoints over without asking`
       : `set adopt: "${id}" if it is to become this resource; otherwise choose another url, or delete it`;
@@ -52,7 +52,7 @@ export const refusals = {
 
   createDoubtful: (lost: string, url: string, ids: string[]) =>
     new RefusedError(
-      `${lost} It may be one of these, which serve ${url} and which no resource of this run has: ${ids.join(", ")}. See which of them is not in any stack; set adopt to its id, or delete it, and run the command again.`,
+      `${lost} It may be one of these, which serve ${url} and which no resource of this run has: ${plain(ids.join(", "))}. See which of them is not in any stack; set adopt to its id, or delete it, and run the command again.`,
     ),
 
   createUnsettled: (lost: string, why: string, url: string, pooled: boolean) => {

@@ -25,11 +25,14 @@ export interface WireChange {
 
 const snakeCase = (name: string) => name.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
 
+/** What an identifier can be; the service's are `ep_` and letters and digits. */
+export const ID = /^[\w-]{1,200}$/;
+
 /**
  * From the wire to fields, the one way that create, read, update and list all take. Unknown fields are kept under
  * their own names; `null` means the same as a missing field.
  */
-export const endpointFromWire = z.looseObject({ id: z.string().min(1) }).transform((wire, context) => {
+export const endpointFromWire = z.looseObject({ id: z.string().regex(ID) }).transform((wire, context) => {
   const known = new Map(Object.keys(endpointFields).map((name) => [snakeCase(name), name]));
   const given = Object.entries(wire).filter(([, value]) => value !== null);
   const named = Object.fromEntries(given.map(([name, value]) => [known.get(name) ?? name, value]));
@@ -49,9 +52,12 @@ export const listFromWire = z.looseObject({
   next_page_uri: z.string().nullish(),
 });
 
+/** One part of another kind does not hide the others. */
+const text = z.string().optional().catch(undefined);
+
 /** What the service says of a failure; every part may be missing. */
 export const errorFromWire = z.looseObject({
-  error_code: z.string().optional(),
-  msg: z.string().optional(),
-  details: z.looseObject({ operation_id: z.string().optional() }).optional(),
+  error_code: text,
+  msg: text,
+  details: z.looseObject({ operation_id: text }).optional().catch(undefined),
 });

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { EndpointsApi, type LiveEndpoint, skippedMessage } from "../provider/api/endpoints";
+import { EndpointsApi, type LiveEndpoint, skippedMessages } from "../provider/api/endpoints";
 import { HttpClient } from "../provider/api/http";
 import { readSettings } from "../provider/config";
 
@@ -50,7 +50,7 @@ class Account {
     for await (const { endpoints, skipped } of this.api.pages()) {
       // An endpoint that moves while the pages are read can come twice; it stays where it came first.
       for (const endpoint of endpoints) if (!found.has(endpoint.id)) found.set(endpoint.id, endpoint);
-      for (const item of skipped) void pulumi.log.warn(skippedMessage(item));
+      for (const message of skippedMessages(skipped)) void pulumi.log.warn(message);
     }
     return [...found.values()];
   }

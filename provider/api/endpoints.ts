@@ -1,6 +1,8 @@
 import { z } from "zod";
+import { RefusedError } from "../refusals";
 import type { Endpoint, JsonObject } from "../schema";
-import { endpointFromWire, listFromWire, type WireChange } from "../wire";
+import { plain } from "../userError";
+import { endpointFromWire, ID, listFromWire, type WireChange } from "../wire";
 import { ReplyError } from "./errors";
 import type { HttpClient } from "./http";
 
@@ -14,9 +16,18 @@ export interface SkippedItem {
   reason: string;
 }
 
-/** How a skipped item is reported, by the provider and by the data sources. */
-export const skippedMessage = ({ id, reason }: SkippedItem) =>
-  `the service's list holds an endpoint (${id ?? "without an id"}) that cannot be read, and is left out: ${reason}`;
+/** More are only counted. */
+const MOST_SKIPPED = 10;
+
+/** How skipped items are reported, by the provider and by the data sources. */
+export function skippedMessages(skipped: readonly SkippedItem[]): string[] {
+  const told = skipped.slice(0, MOST_SKIPPED).map(({ id, reason }) => {
+    const name = id === undefined ? "without an id" : plain(id, 100);
+    return `the service's list holds an endpoint (${name}) that cannot be read, and is left out: ${reason}`;
+  });
+  const more = skipped.length - told.length;
+  return more > 0 ? [...told, `the service's list holds ${more} more endpoints that cannot be read`] : told;
+}
 
 export interface Page {
   endpoints: LiveEndpoint[];
@@ -39,12 +50,12 @@ export class EndpointsApi {
   }
 
   /** `GET /endpoints/{id}`, of any type. */
-  get(id: string): Promise<LiveEndpoint> {
+  async get(id: string): Promise<LiveEndpoint> {
     return this.http.send({ method: "GET", path: pathOf(id) }, endpointFromWire);
   }
 
   /** `PATCH /endpoints/{id}` with the fields to change. An empty text clears a field. */
-  update(id: string, change: WireChange): Promise<LiveEndpoint> {
+  async update(id: string, change: WireChange): Promise<LiveEndpoint> {
     return this.http.send({ method: "PATCH", path: pathOf(id), body: { id, ...change } }, endpointFromWire);
   }
 
@@ -103,7 +114,16 @@ function idOf(item: unknown): string | undefined {
 }
 
 function reasonOf(error: z.ZodError): string {
-  return error.issues.map((issue) => `${issue.path.join(".") || "item"}: ${issue.message}`).join("; ");
+  return error.issues
+    .slice(0, 5)
+    .map((issue) => `${issue.path.join(".") || "item"}: ${issue.message}`)
+    .join("; ");
 }
 
-const pathOf = (id: string) => `/endpoints/${encodeURIComponent(id)}`;
+/** An id is a part of a path: `..` would be another address. */
+function pathOf(id: string): string {
+  if (ID.test(id)) return `/endpoints/${id}`;
+  throw new RefusedError(
+    `${JSON.stringify(plain(id, 100))} is no id of an endpoint; give one such as ep_2abc.`,
+  );
+}

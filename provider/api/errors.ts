@@ -1,5 +1,5 @@
 import { howToSet } from "../config";
-import { UserError } from "../userError";
+import { plain, UserError } from "../userError";
 
 /** What a request was: enough to find it again in a trace, nothing secret. */
 export interface RequestName {
@@ -16,7 +16,8 @@ export abstract class EndpointsError extends UserError {
   sentAt: number | undefined;
 
   constructor(request: RequestName, what: string, next: string | undefined, options?: ErrorOptions) {
-    super(`${request.method} ${request.path}: ${oneLine(next ? `${what}. ${next}` : what)}`, options);
+    const said = next ? `${plain(what)}. ${next}` : plain(what);
+    super(`${request.method} ${plain(request.path, 300)}: ${said}`, options);
     this.name = new.target.name;
     this.method = request.method;
     this.path = request.path;
@@ -45,8 +46,9 @@ export class ApiError extends EndpointsError implements ServiceFailure {
     readonly failure: ServiceFailure,
     hints: { keyIsConfigured: boolean },
   ) {
-    const said = [failure.code, failure.message && withoutStop(failure.message)].filter(Boolean).join(" ");
-    const operation = failure.operationId ? ` (operation ${failure.operationId})` : "";
+    const code = failure.code && plain(failure.code, 100);
+    const said = [code, failure.message && withoutStop(failure.message)].filter(Boolean).join(" ");
+    const operation = failure.operationId ? ` (operation ${plain(failure.operationId, 100)})` : "";
     const next = nextStep(failure, hints);
     const doubtful = failure.status >= 500 ? doubt(request) : "";
     super(request, `status ${failure.status}${said && `, ${said}`}${operation}`, next && next + doubtful);
@@ -142,7 +144,4 @@ function reasonOf(cause: unknown): string {
   return [code, cause.message].filter(Boolean).join(": ");
 }
 
-const withoutStop = (text: string) => text.trim().replace(/\.$/, "");
-
-/** Pulumi prints a message as it is, and a log of one line is one event. */
-const oneLine = (text: string) => text.replace(/\s*[\r\n]+\s*/g, " ");
+const withoutStop = (text: string) => plain(text).replace(/\.$/, "");

@@ -9,6 +9,9 @@ const MOST_BYTES = 16 * 1024 * 1024;
 /** As many requests as a Pulumi engine sends at once by default on two cores. */
 const MOST_CONNECTIONS = 8;
 
+/** A key of tests, which may be any word, stands in replies by chance. The service's keys have 49 characters. */
+const SHORTEST_KEY = 16;
+
 export interface Request extends RequestName {
   query?: Record<string, string>;
   body?: object;
@@ -30,11 +33,13 @@ export class Connections {
 
   /** @throws whatever undici throws where no whole reply came; ReplyError where it is too long. */
   async exchange({ method, path, query, body }: Request): Promise<Reply> {
-    const { baseUrl, apiKey, versionHeader } = this.settings;
+    const { baseUrl, apiKey, versionHeader, timeoutSeconds, retryForSeconds } = this.settings;
     const { request } = await import("undici");
     const response = await request(baseUrl + path, {
       method: method as Dispatcher.HttpMethod,
       dispatcher: await this.connect(),
+      // For all of it, since a body that trickles keeps every other limit.
+      signal: AbortSignal.timeout((timeoutSeconds + retryForSeconds) * 1000),
       ...(query && { query }),
       headers: {
         accept: "application/json",
@@ -48,7 +53,9 @@ export class Connections {
     const { date, "retry-after": retryAfter } = response.headers;
     return {
       status: response.statusCode,
-      text: await readAll(response.body as AsyncIterable<Buffer>, { method, path }, response.statusCode),
+      text: this.withoutKey(
+        await readAll(response.body as AsyncIterable<Buffer>, { method, path }, response.statusCode),
+      ),
       retryAfter: typeof retryAfter === "string" ? retryAfter : undefined,
       date: typeof date === "string" ? date : undefined,
     };
@@ -58,6 +65,12 @@ export class Connections {
     const pool = this.pool;
     this.pool = undefined;
     await (await pool)?.close();
+  }
+
+  /** The public service repeats a refused key in its own words; whatever else repeats it, it goes no further than here. */
+  private withoutKey(text: string): string {
+    const { apiKey } = this.settings;
+    return apiKey.length < SHORTEST_KEY ? text : text.replaceAll(apiKey, "[key]");
   }
 
   /** The library is loaded where the first request is made, since most of a preview makes none. */

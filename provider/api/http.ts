@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { Settings } from "../config";
-import { isMapping } from "../document";
+import { isMapping, wellFormed } from "../document";
 import { redacted, secretsIn } from "../secrets";
-import { errorFromWire } from "../wire";
+import { errorFromWire, ID } from "../wire";
 import { ApiError, ConnectionError, EndpointsError, EngineGoneError, ReplyError } from "./errors";
 import { Connections, type Reply, type Request } from "./exchange";
 import { type Budget, type LongWait, Pacer } from "./pace";
@@ -160,9 +160,8 @@ export class HttpClient {
   private failureOf({ body }: Request, status: number, json: unknown) {
     const parsed = errorFromWire.safeParse(json);
     const said = parsed.success ? parsed.data : undefined;
-    // The public service repeats a refused key in its own words, and may repeat a part of a policy.
-    const message =
-      said?.msg && redacted(said.msg.replaceAll(this.settings.apiKey, "[key]"), secretsSent(body));
+    // The service may repeat a part of the policy that it refuses.
+    const message = said?.msg && redacted(said.msg, secretsSent(body));
     return { status, code: said?.error_code, message, operationId: said?.details?.operation_id };
   }
 
@@ -195,13 +194,13 @@ function secretsSent(body: unknown): string[] {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text, wellFormed);
   } catch {
     return undefined;
   }
 }
 
 function idOf(json: unknown): string | undefined {
-  const parsed = z.object({ id: z.string().min(1) }).safeParse(json);
+  const parsed = z.object({ id: z.string().regex(ID) }).safeParse(json);
   return parsed.success ? parsed.data.id : undefined;
 }

@@ -42,9 +42,10 @@ export function waitBeforeRetry(attempt: Attempt): number | undefined {
   // The account's limit is shared, so a 429 is no failure, however often it comes, up to the longest wait.
   if (status === 429) return waitFor(retryAfter ?? window);
 
-  if (retryAfter !== undefined) return elapsed + retryAfter > retryFor ? undefined : retryAfter;
-
-  return backOff({ sent, elapsed, retryFor, random });
+  // A service that asks for no wait at all is not asked again at once.
+  const own = backOff({ sent, elapsed, retryFor, random });
+  const wait = own === undefined ? undefined : Math.max(own, retryAfter ?? 0);
+  return wait === undefined || elapsed + wait > retryFor ? undefined : wait;
 }
 
 /** The wait after a fault that passes, longer each time; undefined when the time for it is over. */
@@ -64,6 +65,8 @@ export function backOff({
 export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined;
   if (/^\d+$/.test(header.trim())) return Number(header) * 1000;
+  // Date.parse takes "-5" and "1.5" for days of the year 2001.
+  if (!/^[a-z]{3,9},? .*\d{2}:\d{2}:\d{2}/i.test(header.trim())) return undefined;
   const date = Date.parse(header);
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }

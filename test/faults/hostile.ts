@@ -1,0 +1,183 @@
+import fc from "fast-check";
+import { endpointFields } from "../../provider/schema";
+import { CANARY_KEY } from "../provider/service";
+
+export const url = "https://shop.example.com";
+export const id = "ep_2Hx0000000000000000000000001";
+
+/** An endpoint as the service should describe it. */
+export const good = {
+  id,
+  type: "cloud",
+  url,
+  public_url: url,
+  proto: "https",
+  hostport: "shop.example.com:443",
+  created_at: "2026-01-01T00:00:00Z",
+  updated_at: "2026-01-01T00:00:00Z",
+  bindings: ["public"],
+  traffic_policy: '{"on_http_request":[]}',
+  metadata: "{}",
+  principal: { id: "usr_1", uri: "" },
+};
+
+const fieldNames = Object.keys(endpointFields).map((name) =>
+  name.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`),
+);
+
+/** Texts that something on their way might take for more than text. */
+const hostileText = fc.oneof(
+  fc.constantFrom(
+    "",
+    "\ud800",
+    "\udc00x",
+    "two\r\nlines",
+    "two\u2028lines",
+    "\0",
+    "__proto__",
+    "..",
+    "%",
+    "?#",
+    "https://",
+    "https://[",
+    "tls://other.example.com",
+    "{",
+    "[[",
+    "a: [",
+    "a: *b",
+    "- 1\n- !!js/function x",
+    "{'a': 1e999}",
+    `key ${CANARY_KEY}`,
+  ),
+  fc.string({ unit: "binary", maxLength: 40 }),
+  fc.string({ unit: fc.nat({ max: 0xffff }).map((unit) => String.fromCharCode(unit)), maxLength: 8 }),
+  fc.json({ maxDepth: 3 }),
+);
+
+/** Values of every type, few of them those that a field should have. */
+export const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
+  hostileText,
+  fc.constantFrom(null, true, false, 0, -1, 1.5, 2 ** 60, [], {}, [null], [[]], { id: 1 }, { id: null }),
+  fc.jsonValue({ maxDepth: 3 }),
+);
+
+const few = { minKeys: 1, maxKeys: 3 };
+
+/** Keys that mean something to JavaScript itself. In JSON text they are keys like any other. */
+const poison = fc.constantFrom(
+  '"__proto__":{"polluted":true},',
+  '"__proto__":null,',
+  '"constructor":{"prototype":{"polluted":true}},',
+  '"toString":1,"hasOwnProperty":"x",',
+  '"then":true,',
+  // The same key twice: the last one counts.
+  '"id":null,"url":7,',
+  "",
+);
+
+/** A few fields of any type or missing; or texts only, which the types let through. */
+const changes = (names: string[]) =>
+  fc.oneof(
+    fc.dictionary(fc.constantFrom(...names), fc.option(hostileValue, { nil: undefined }), few),
+    fc.dictionary(
+      fc.constantFrom("type", "url", "description", "metadata", "traffic_policy"),
+      hostileText,
+      few,
+    ),
+  );
+
+/** JSON text of an endpoint in which a few fields are missing or are anything at all. */
+export const endpointText = fc
+  .tuple(changes(fieldNames), poison)
+  .map(([change, first]) => `{${first}${JSON.stringify({ ...good, ...change }).slice(1)}`);
+
+/** JSON text of an endpoint whose id is as it should be. */
+export const endpointTextWithId = fc
+  .tuple(changes(fieldNames.filter((name) => name !== "id")), poison)
+  .map(([change, first]) => `{${first}${JSON.stringify({ ...good, ...change }).slice(1)}`);
+
+/** JSON text of what may stand in a list. */
+export const itemText = fc.oneof(endpointText, hostileValue.map(text));
+
+/** JSON text of a failure in which any part is anything at all. */
+export const failureText = fc
+  .record(
+    {
+      error_code: hostileValue,
+      status_code: hostileValue,
+      msg: hostileValue,
+      details: fc.oneof(hostileValue, fc.record({ operation_id: hostileValue })),
+    },
+    { requiredKeys: [] },
+  )
+  .map(text);
+
+/** Bytes that are no JSON, or JSON of another kind. */
+export const anyBody: fc.Arbitrary<string | Buffer> = fc.oneof(
+  fc.constantFrom(
+    "",
+    " ",
+    "null",
+    "0",
+    '""',
+    "[]",
+    "{}",
+    "{",
+    '{"id":"ep_1"',
+    '{"id":"ep_1",}',
+    "NaN",
+    "\ufeff{}",
+    "<html><body>CANARY</body></html>",
+    '{"endpoints":{}}',
+    '{"endpoints":null,"next_page_uri":1}',
+  ),
+  endpointText.chain((whole) => fc.nat({ max: whole.length }).map((end) => whole.slice(0, end))),
+  hostileValue.map(text),
+  fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes)),
+  // Bytes that are no UTF-8, inside a text.
+  fc
+    .uint8Array({ maxLength: 20 })
+    .map((bytes) => Buffer.concat([Buffer.from('{"id":"ep_'), bytes, Buffer.from('"}')])),
+);
+
+/** Statuses that end a request; 1xx do not. */
+export const anyStatus = fc.oneof(
+  fc.constantFrom(
+    200,
+    201,
+    202,
+    204,
+    205,
+    206,
+    300,
+    301,
+    302,
+    304,
+    307,
+    308,
+    400,
+    401,
+    403,
+    404,
+    409,
+    418,
+    429,
+  ),
+  fc.integer({ min: 200, max: 999 }),
+);
+
+export const anyHeaders: fc.Arbitrary<Record<string, string>> = fc.constantFrom<Record<string, string>[]>(
+  {},
+  { "content-type": "text/html" },
+  { "content-type": "application/json; charset=utf-16" },
+  { "content-type": "" },
+  { "content-encoding": "gzip" },
+  { "content-encoding": "br, gzip" },
+  { location: "http://127.0.0.1:9/endpoints" },
+  { location: "javascript:alert(1)" },
+  { "set-cookie": "a=b" },
+);
+
+function text(value: unknown): string {
+  return JSON.stringify(value);
+}
