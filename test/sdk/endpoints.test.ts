@@ -20,6 +20,8 @@ beforeEach(async () => {
   vi.stubEnv("ENDPOINTS_BASE_URL", emulator.baseUrl);
   vi.stubEnv("ENDPOINTS_API_KEY", emulator.apiKey);
   vi.stubEnv("ENDPOINTS_RETRY_FOR_SECONDS", "5");
+  // Pages without an end would else be waited for, at two a second.
+  vi.stubEnv("ENDPOINTS_REQUESTS_PER_WINDOW", "100000");
   warned = [];
   vi.spyOn(pulumi.log, "warn").mockImplementation(async (message) => void warned.push(message));
   await pulumi.runtime.setMocks({
