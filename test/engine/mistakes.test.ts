@@ -61,11 +61,14 @@ const first = new CloudEndpoint("first", { url: "https://first.example.com" });
 new CloudEndpoint("second", { url: "https://second.example.com", ${second} }, { dependsOn: [first] });`;
     const stack = await start(program(""));
     stack.emulator.seed({ type: "cloud", url: "https://second.example.com", id: "ep_theirs" });
-    const { requests } = await failure(stack.up());
-    expect(requests.map(({ method, status }) => [method, status])).toEqual([
+    const result = await failure(stack.up());
+    expect(result.requests.map(({ method, status }) => [method, status])).toEqual([
       ["POST", 201],
       ["POST", 409],
+      // By whom the URL is taken.
+      ["GET", 200],
     ]);
+    expect(errors(result).join()).toMatch(/It is ep_theirs, made at .*set adopt: "ep_theirs"/);
     edit(stack, program("adopt: true"));
     const up = await stack.up();
     expect(methods(up).filter((method) => method !== "GET")).toEqual([]);
@@ -90,6 +93,7 @@ onBothDrivers("an unfinished create", (start) => {
     const stack = await start(program);
     const { id } = stack.emulator.seed({ type: "cloud", url: "https://shop.example.com" });
     stack.emulator.intercept(({ method }) => method === "POST", { status: 201, body: { id, port: "high" } });
+    stack.emulator.intercept(({ path }) => path === `/endpoints/${id}`, { status: 403, body: "" });
     const result = await failure(stack.up());
     expect(errors(result).join()).toMatch(/was created, but its description could not be read/);
     return { stack, id };
@@ -142,11 +146,8 @@ onBothDrivers("the account", (start) => {
 
   test("is told by one line where something else answers in the service's place", async () => {
     const stack = await start(program);
-    stack.emulator.intercept(() => true, {
-      status: 201,
-      headers: { "content-type": "text/html" },
-      body: "<html>",
-    });
+    const page = { status: 201, headers: { "content-type": "text/html" }, body: "<html>" };
+    stack.emulator.intercept(() => true, page, 99);
     const result = await failure(stack.up());
     expect(errors(result).join()).toMatch(/the reply is not JSON.*endpoints:baseUrl/);
   });
