@@ -34,7 +34,13 @@ test("a run that fails throws what a good run returns, and the message says why"
   expect(error).toBeInstanceOf(RunFailed);
   expect(error).toMatchObject({
     message: expect.stringMatching(/^up failed: .*ERR_NGROK_18009/),
-    result: { ok: false, requests: [{ method: "POST", status: 409 }] },
+    result: {
+      ok: false,
+      requests: [
+        { method: "POST", status: 409 },
+        { method: "GET", status: 200 },
+      ],
+    },
   });
 });
 
