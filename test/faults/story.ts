@@ -116,6 +116,8 @@ class Teller {
   private made = 0;
   /** Whether a process has died, or a create was left open and the user told so. */
   private leftOpen = false;
+  /** Whether the last recovery came to its end. Before that nobody takes a URL out of the program. */
+  private mended = true;
 
   constructor(
     private readonly world: World,
@@ -135,7 +137,7 @@ class Teller {
       this.leftOpen ||= outcome?.killed === true;
       if (outcome?.killed) await new Promise((resolve) => setTimeout(resolve, 60));
       // A command that failed is run again, as its message says, before anything else is asked of it.
-      if (outcome && (outcome.killed || outcome.errors.size > 0)) await this.mend(3);
+      if (outcome && (outcome.killed || outcome.errors.size > 0)) this.mended = await this.mend(3);
     }
     emulator.calm();
     await this.mend(12);
@@ -159,7 +161,7 @@ class Teller {
       }
       case "rename": {
         const name = this.pick(event.which);
-        if (name === undefined) return undefined;
+        if (name === undefined || !this.mended) return undefined;
         this.program.set(name, {
           ...this.program.get(name),
           url: `https://moved-${this.made++}.example.com`,
@@ -168,7 +170,7 @@ class Teller {
       }
       case "shrink": {
         const name = this.pick(event.which);
-        if (name === undefined) return undefined;
+        if (name === undefined || !this.mended) return undefined;
         this.program.delete(name);
         return this.up();
       }
@@ -219,18 +221,23 @@ class Teller {
   }
 
   /** The documented recovery, and what the messages say, until nothing fails. */
-  private async mend(most: number): Promise<void> {
+  private async mend(most: number): Promise<boolean> {
     for (let tries = 0; tries < most; tries++) {
       const refresh = await this.noted(this.engine.refresh());
       const { errors } = await this.up();
-      if (errors.size === 0 && refresh.errors.size === 0) return;
       for (const [name, message] of errors) this.follow(name, message);
+      if (errors.size > 0 || refresh.errors.size > 0) continue;
+      // As the message says: for one `pulumi up`.
+      for (const [name, { adopt: _, ...inputs }] of this.program) this.program.set(name, inputs);
+      return true;
     }
+    return false;
   }
 
   /** Does what a message says about a URL that is taken, or about endpoints that may be ours. */
   private follow(name: string, message: string): void {
-    const inputs = this.program.get(name) ?? {};
+    const { adopt: _, ...inputs } = this.program.get(name) ?? {};
+    if (/take adopt out/.test(message)) this.program.set(name, inputs);
     const named = [...message.matchAll(/\bep_\w+/g)].map(([id]) => id);
     const inAState = new Set([...this.engine.state.values()].map(({ id }) => id));
     const left = named.find((id) => !inAState.has(id) && !this.theirs.has(id));
