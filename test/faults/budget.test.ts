@@ -21,6 +21,7 @@ describe.each(["kit", "cli"] as const)("with the driver %s", (driver) => {
 
   run(
     `${count} endpoints are created, changed and deleted within ${requests} requests in ${windowSeconds} s`,
+    { timeout: 900_000 },
     async () => {
       const times: number[] = [];
       const statuses = new Set<number>();
