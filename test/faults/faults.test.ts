@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
-import { play, type Story, stories, wellEnded } from "./story";
+import { type Story, stories } from "./events";
+import { play, wellEnded } from "./story";
 import { BUDGET } from "./world";
 
 /*

@@ -1,77 +1,12 @@
-import fc from "fast-check";
 import type { JsonObject } from "../../provider/schema";
-import { type FaultKind, faultKinds } from "../../sdk/testing";
-import { Engine, type Outcome, type Program } from "./model";
+import type { Event, Story } from "./events";
+import { Engine, type Outcome } from "./model";
 import { BUDGET, KEY_CANARY, SECRET_CANARY, World } from "./world";
 
 /*
  * A story: what a user, a network and other people do to a stack, one thing after the other. It ends with a quiet service
  * and a user who follows what the messages say; then all has to be as the program wants it.
  */
-
-/** One thing that happens. Numbers choose resources, modulo how many there are. */
-export type Event =
-  | { kind: "grow"; by: number }
-  | { kind: "change"; which: number; text: string }
-  | { kind: "rename"; which: number }
-  | { kind: "shrink"; which: number }
-  | { kind: "refresh" }
-  | { kind: "edited by hand"; which: number }
-  | { kind: "deleted by hand"; which: number }
-  | { kind: "taken by somebody"; name: number }
-  | { kind: "told too much"; by: number }
-  | { kind: "killed"; after: number; by: number };
-
-export interface Story {
-  /** Of the faults. */
-  seed: number;
-  probability: number;
-  kinds: FaultKind[];
-  /** Whether leftovers are taken over by themselves (`endpoints:recoverWithin`), or by a user who follows the message. */
-  recovers: boolean;
-  events: Event[];
-}
-
-const which = fc.nat({ max: 7 });
-const text = fc.constantFrom("one", "two", "", "three é✓");
-
-export const stories: fc.Arbitrary<Story> = fc.record({
-  seed: fc.nat(),
-  probability: fc.constantFrom(0.05, 0.15, 0.4),
-  kinds: fc.subarray([...faultKinds], { minLength: 3 }),
-  recovers: fc.boolean(),
-  events: fc.array(
-    fc.oneof(
-      {
-        weight: 4,
-        arbitrary: fc.record({ kind: fc.constant("grow" as const), by: fc.integer({ min: 1, max: 6 }) }),
-      },
-      { weight: 2, arbitrary: fc.record({ kind: fc.constant("change" as const), which, text }) },
-      { weight: 1, arbitrary: fc.record({ kind: fc.constant("rename" as const), which }) },
-      { weight: 1, arbitrary: fc.record({ kind: fc.constant("shrink" as const), which }) },
-      { weight: 2, arbitrary: fc.record({ kind: fc.constant("refresh" as const) }) },
-      { weight: 1, arbitrary: fc.record({ kind: fc.constant("edited by hand" as const), which }) },
-      { weight: 1, arbitrary: fc.record({ kind: fc.constant("deleted by hand" as const), which }) },
-      { weight: 1, arbitrary: fc.record({ kind: fc.constant("taken by somebody" as const), name: which }) },
-      {
-        weight: 1,
-        arbitrary: fc.record({
-          kind: fc.constant("told too much" as const),
-          by: fc.integer({ min: 1, max: 3 }),
-        }),
-      },
-      {
-        weight: 2,
-        arbitrary: fc.record({
-          kind: fc.constant("killed" as const),
-          after: fc.integer({ min: 1, max: 5 }),
-          by: fc.integer({ min: 2, max: 6 }),
-        }),
-      },
-    ),
-    { minLength: 2, maxLength: 8 },
-  ),
-});
 
 /** What a story came to. */
 export interface Ending {
@@ -315,5 +250,3 @@ export const wellEnded = (ending: Ending): boolean =>
   [ending.orphans, ending.missing, ending.harmed, ending.wrong, ending.badMessages, ending.needless].every(
     (found) => found.length === 0,
   ) && ending.mostInAWindow <= BUDGET.requests;
-
-export type { Program };
