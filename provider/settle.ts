@@ -127,8 +127,13 @@ async function oursSince(
 /** The URL was taken before we came: by whom, and what to do. With `recoverWithin` a leftover of ours is taken over. */
 async function whoHasIt({ api, inputs, isOwned, say }: Settling, conflict: ApiError): Promise<LiveEndpoint> {
   const holders = new Map<string, LiveEndpoint>();
-  for await (const { endpoints } of api.pages()) {
-    for (const live of endpoints) if (serves(live, inputs)) holders.set(live.id, live);
+  try {
+    for await (const { endpoints } of api.pages()) {
+      for (const live of endpoints) if (serves(live, inputs)) holders.set(live.id, live);
+    }
+  } catch {
+    // Who has it would be good to know; that somebody has it is what must be told.
+    throw conflict;
   }
   const [holder, ...others] = holders.values();
   if (!holder || others.length > 0) throw conflict;

@@ -24,6 +24,9 @@ export const realClock: Clock = {
   random: () => Math.random(),
 };
 
+/** In milliseconds. Who waited less has just been asked for by an engine. */
+const SHORT_WAIT = 100;
+
 /** What a client needs around it. */
 export interface ClientSurroundings {
   clock: Clock;
@@ -115,7 +118,7 @@ export class HttpClient {
     await this.pacer.turn();
     const waited = this.clock.now() - asked;
     // Who waited may have outlived the run: what it creates now would be in nobody's state.
-    if (method !== "POST" || waited < 100 || (await this.around.engineIsThere())) return waited;
+    if (method !== "POST" || waited < SHORT_WAIT || (await this.around.engineIsThere())) return waited;
     this.pacer.end();
     throw new EngineGoneError({ method, path });
   }

@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { Emulator, findPulumiCli, type RunResult, TestStack } from "../../sdk/testing";
+import { newProject } from "./program";
 
 /*
  * Many endpoints on an account with a small budget, with real processes: each command in one run, never beyond the budget,
@@ -33,7 +34,8 @@ describe.each(["kit", "cli"] as const)("with the driver %s", (driver) => {
         },
       });
       onTestFinished(() => emulator.close());
-      const folder = programOf();
+      const folder = newProject("budget");
+      writeProgram(folder, "new");
       const config = {
         "endpoints:requestsPerWindow": `${requests}`,
         "endpoints:windowSeconds": `${windowSeconds}`,
@@ -79,20 +81,6 @@ const reach = ({ baseUrl, apiKey }: Emulator) => ({
   "endpoints:baseUrl": baseUrl,
   "endpoints:apiKey": { secret: apiKey },
 });
-
-function programOf(): string {
-  const root = join(import.meta.dirname, "../.programs");
-  mkdirSync(root, { recursive: true });
-  const folder = mkdtempSync(join(root, "b-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  writeFileSync(
-    join(folder, "Pulumi.yaml"),
-    "name: budget\nruntime:\n  name: nodejs\n  options:\n    typescript: false\n",
-  );
-  writeFileSync(join(folder, "package.json"), '{"name": "budget", "main": "index.js"}\n');
-  writeProgram(folder, "new");
-  return folder;
-}
 
 function writeProgram(folder: string, description: string): void {
   writeFileSync(

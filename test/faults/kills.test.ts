@@ -1,8 +1,9 @@
 import { execFileSync, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { Emulator, findPulumiCli, RunFailed, type Stack, TestStack } from "../../sdk/testing";
+import { newProject } from "./program";
 
 /*
  * Kills in the middle of many creates, with real processes, and then the documented recovery:
@@ -20,8 +21,6 @@ const deaths = {
 } as const;
 type Death = (typeof deaths)[keyof typeof deaths];
 
-const root = join(import.meta.dirname, "../.programs");
-
 describe.each(["kit", "cli"] as const)("with the driver %s", (driver) => {
   const runs = driver === "cli" && !cli ? test.skip : test;
   // By turns with recoverWithin and without.
@@ -36,7 +35,8 @@ describe.each(["kit", "cli"] as const)("with the driver %s", (driver) => {
       onTestFinished(() => emulator.close());
       // As far away as a real service.
       emulator.intercept(({ method }) => method === "POST", { afterCommit: true, delayMs: 25 }, count);
-      const folder = programOf();
+      const folder = newProject("kills");
+      writeProgram(folder, {});
       const stateFile = join(folder, "state.json");
       const stackName = `kill-${process.pid}-${Date.now()}`;
       const stack = await TestStack.create({
@@ -95,19 +95,6 @@ afterAll(() => {
 
 const tally: { driver: string; death: string; recovers: boolean; leftOver: number }[] = [];
 const urls = Array.from({ length: count }, (_, index) => `https://e${index}.example.com`);
-
-function programOf(): string {
-  mkdirSync(root, { recursive: true });
-  const folder = mkdtempSync(join(root, "k-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  writeFileSync(
-    join(folder, "Pulumi.yaml"),
-    "name: kills\nruntime:\n  name: nodejs\n  options:\n    typescript: false\n",
-  );
-  writeFileSync(join(folder, "package.json"), '{"name": "kills", "main": "index.js"}\n');
-  writeProgram(folder, {});
-  return folder;
-}
 
 /** @param adopt The id to take over, by URL. */
 function writeProgram(folder: string, adopt: Record<string, string>): void {

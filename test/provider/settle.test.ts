@@ -152,6 +152,13 @@ describe("a URL that is taken", () => {
     expect(message).toMatch(/endpoints:recoverWithin/);
   });
 
+  test("is told also where the list that would say by whom cannot be read", async () => {
+    const { core, emulator } = await start();
+    emulator.seed(leftover(5));
+    emulator.intercept(isList, { status: 403, body: "" });
+    await expect(core.create({ url, description: "x" })).rejects.toThrow(/ERR_NGROK_18009.*set adopt/);
+  });
+
   test("is taken over with recoverWithin, if it is exactly that, and young enough", async () => {
     const settings = { "endpoints:recoverWithin": "1h" };
     const young = await start(settings);

@@ -182,6 +182,12 @@ describe("a failure", () => {
   });
 });
 
+test("a short key is cut out of a refusal too", async () => {
+  const { api, emulator } = await service({ apiKey: "short-key" });
+  emulator.intercept(any, { status: 418, body: { error_code: "ERR_NGROK_1", msg: "stout short-key" } });
+  expect((await thrown(api.get("ep_1"))).message).toMatch(/stout \[key\]/);
+});
+
 describe("a refused policy", () => {
   test("is told without its secrets, though the service repeats them", async () => {
     const { api, emulator } = await service({ settings: {} });

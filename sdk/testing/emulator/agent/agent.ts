@@ -13,8 +13,8 @@ const MAX_BODY = 16 * 1024 * 1024;
 
 export interface AgentOptions extends AgentSource, Account {
   /**
-   * Where the application listens: a port of 127.0.0.1, host and port, or a URL without a path. Default: what the configuration file says; options
-   * and policies name none, so with those it is required.
+   * Where the application listens: a port of 127.0.0.1, host and port, or a URL without a path. Default: what the
+   * configuration file says; options and policies name none, so with those it is required.
    */
   upstream?: number | string;
   /** The port on 127.0.0.1. Default: a free one. */
