@@ -1,0 +1,86 @@
+import { describe, expect, test } from "vitest";
+import { service, thrown } from "./service";
+
+const url = "https://shop.example.com";
+const policy = { on_http_request: [{ actions: [{ type: "deny", config: { status_code: 404 } }] }] };
+
+describe("adopt", () => {
+  test("takes over the endpoint with this URL, changes what differs alone, and announces it at the preview", async () => {
+    const { core, emulator, said } = await service();
+    const { id } = emulator.seed({
+      type: "cloud",
+      url,
+      description: "old",
+      traffic_policy: JSON.stringify(policy),
+    });
+    emulator.seed({ type: "cloud", url: "https://other.example.com" });
+    emulator.seed({ type: "edge", public_url: url });
+    const news = { url, description: "new", trafficPolicy: policy, adopt: true };
+    const { inputs } = await core.check({}, news);
+    expect(said).toEqual([`${url}: adopts ${id}, and changes description`]);
+    const result = await core.create(inputs);
+    expect(result.id).toBe(id);
+    expect(emulator.requests.filter(({ method }) => method !== "GET").map(({ body }) => body)).toEqual([
+      { id, description: "new" },
+    ]);
+    const found = await core.read(id, result.outs);
+    expect(found.inputs).toEqual(inputs);
+    expect(core.diff(found.props, { url, description: "new", trafficPolicy: policy }).changes).toBe(false);
+  });
+
+  test("takes over by id, also to another URL of the same scheme, and writes nothing where nothing differs", async () => {
+    const { core, emulator } = await service();
+    const { id } = emulator.seed({ type: "cloud", url: "https://old.example.com" });
+    expect((await core.create({ url, adopt: id })).outs).toMatchObject({ url });
+    expect((await core.create({ url, adopt: id })).id).toBe(id);
+    expect(emulator.requests.filter(({ method }) => method !== "GET")).toHaveLength(1);
+  });
+
+  test("creates where there is nothing with this URL", async () => {
+    const { core, emulator, said } = await service();
+    const { inputs } = await core.check({}, { url, adopt: true });
+    await core.create(inputs);
+    expect(said).toEqual([expect.stringMatching(/no cloud endpoint to adopt, so one is created/)]);
+    expect(emulator.endpoints).toHaveLength(1);
+  });
+
+  test("is refused where it could mean several, is of another type or scheme, or is not there", async () => {
+    const { core, emulator } = await service();
+    const pooled = [1, 2].map(() => emulator.seed({ type: "cloud", url, pooling_enabled: true }).id);
+    const several = await core.check({}, { url, adopt: true });
+    for (const id of pooled) expect(several.failures[0]?.reason).toContain(id);
+    const edge = emulator.seed({ type: "edge", public_url: "https://edge.example.com" }).id;
+    expect((await thrown(core.create({ url, adopt: edge }))).message).toMatch(/is of type edge/);
+    expect((await thrown(core.create({ url: "tls://shop.example.com", adopt: pooled[0] }))).message).toMatch(
+      /scheme/,
+    );
+    expect((await thrown(core.create({ url, adopt: "ep_nobody" }))).message).toMatch(
+      /no endpoint ep_nobody to adopt/,
+    );
+    expect(emulator.requests.every((request) => request.method === "GET")).toBe(true);
+  });
+
+  test("tells of an endpoint in the list that cannot be read, since it could be the one", async () => {
+    const { core, emulator, said } = await service();
+    emulator.intercept(({ path }) => path === "/endpoints", {
+      status: 200,
+      body: { endpoints: [{ id: "ep_2", port: "high" }] },
+    });
+    await core.create({ url, adopt: true });
+    expect(said).toEqual([expect.stringMatching(/ep_2.*cannot be read.*port/)]);
+  });
+
+  test("never happens unasked", async () => {
+    const { core, emulator } = await service();
+    emulator.seed({ type: "cloud", url });
+    expect((await thrown(core.create({ url }))).message).toMatch(/ERR_NGROK_18009/);
+  });
+
+  test("protects what it took over from being deleted as the old endpoint in the same run", async () => {
+    const { core, emulator } = await service();
+    const { id } = emulator.seed({ type: "cloud", url });
+    const { outs } = await core.create({ url, adopt: true });
+    expect((await thrown(core.delete(id, outs))).message).toMatch(/taken over by its own replacement/);
+    expect(emulator.endpoints).toHaveLength(1);
+  });
+});
