@@ -7,7 +7,15 @@ import { differingPaths, hasUnknown } from "./document";
 import { refusals } from "./refusals";
 import type { CloudEndpointInputs, JsonObject } from "./schema";
 import { createOnce } from "./settle";
-import { isDescribed, notesOf, outputsOf, refreshed, unfinishedOutputs, wireChange } from "./state";
+import {
+  isDescribed,
+  notesOf,
+  outputsOf,
+  refreshed,
+  unfinishedOutputs,
+  wireChange,
+  withoutGaps,
+} from "./state";
 import { plain, UserError } from "./userError";
 
 /** What the provider needs around it: the service, and a place for words that are neither result nor error. */
@@ -111,7 +119,7 @@ export class CloudEndpoints {
     return failing(`read ${id}`, async () => {
       const api = this.around.api();
       try {
-        const live = await api.get(id);
+        const live = (await listed(api, id, stored)) ?? (await api.get(id));
         if (live.type !== undefined && live.type !== "cloud") throw refusals.wrongType(id, live.type);
         return { id, ...refreshed(live, stored) };
       } catch (error) {
@@ -183,6 +191,16 @@ export class CloudEndpoints {
     const paths = changed.flatMap((name) => differingPaths(before[name], inputs[name], name));
     this.around.say(`${inputs.url}: adopts ${live.id}, and changes ${plain(paths.join(", "))}`);
   }
+}
+
+/**
+ * The endpoint as the list shows it; undefined where only its by-id form will do: for a state without fields, which
+ * has nothing to fall back on, and for an input that the list leaves out, which somebody may just have cleared.
+ */
+async function listed(api: EndpointsApi, id: string, stored: JsonObject): Promise<LiveEndpoint | undefined> {
+  if (!isDescribed(stored)) return undefined;
+  const item = await api.reads.listed(id);
+  return item && withoutGaps(item, stored);
 }
 
 function unfinished(
