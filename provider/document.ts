@@ -112,7 +112,7 @@ const looksLikeJson = (text: string) => /^\s*[{[]/.test(text);
 function fromJson(text: string): Parsed {
   let data: unknown;
   try {
-    data = JSON.parse(text, wellFormed);
+    data = parseJson(text);
   } catch {
     // JSON.parse's own message quotes the text and often names no place; the YAML parser names one, and quotes less.
     const at = nestsTooDeeply(text) ? undefined : placeOf(text, yaml().parseDocument(text, QUIET).errors[0]);
@@ -152,8 +152,13 @@ function placeOf(text: string, error: { pos: [number, number] } | undefined) {
   return { line: `line ${before.length}`, column: (before.at(-1)?.length ?? 0) + 1 };
 }
 
-/** For a JSON parser: text as it can travel, since half of a surrogate pair cannot. */
-export function wellFormed(_key: string, value: unknown): unknown {
+/** As `JSON.parse`, but all text can travel, which half of a surrogate pair cannot. Throws SyntaxError. */
+export function parseJson(text: string): unknown {
+  // To look at every value takes longer than to parse it, and hardly any text has such a half, or a whole pair escaped.
+  return JSON.parse(text, /\p{Surrogate}|\\u[dD][89a-fA-F]/u.test(text) ? wellFormed : undefined);
+}
+
+function wellFormed(_key: string, value: unknown): unknown {
   return typeof value === "string" ? value.replace(/\p{Surrogate}/gu, "\ufffd") : value;
 }
 

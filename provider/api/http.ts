@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Settings } from "../config";
-import { isMapping, wellFormed } from "../document";
+import { isMapping, parseJson } from "../document";
 import { redacted, secretsIn } from "../secrets";
 import { errorFromWire, ID } from "../wire";
 import { ApiError, ConnectionError, EndpointsError, EngineGoneError, ReplyError } from "./errors";
@@ -139,7 +139,7 @@ export class HttpClient {
     }
     const date = Date.parse(reply.date ?? "");
     if (!Number.isNaN(date)) this.lastDate = { service: date, here: this.clock.now() };
-    const json = parseJson(reply.text);
+    const json = jsonOf(reply.text);
     const ok = reply.status >= 200 && reply.status < 300;
     const retryAfter = parseRetryAfter(reply.retryAfter, this.clock.now());
     const failure = ok ? undefined : { ...this.failureOf(request, reply.status, json), retryAfter };
@@ -192,12 +192,12 @@ const isRateLimit = (error: unknown) => error instanceof ApiError && error.statu
 /** The secrets of the policy that a request carries. */
 function secretsSent(body: unknown): string[] {
   const policy = isMapping(body) ? body["traffic_policy"] : undefined;
-  return typeof policy === "string" ? secretsIn(parseJson(policy)) : [];
+  return typeof policy === "string" ? secretsIn(jsonOf(policy)) : [];
 }
 
-function parseJson(text: string): unknown {
+function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text, wellFormed);
+    return parseJson(text);
   } catch {
     return undefined;
   }
