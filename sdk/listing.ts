@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { EndpointsApi, type LiveEndpoint, skippedMessages } from "../provider/api/endpoints";
-import { HttpClient } from "../provider/api/http";
+import { CONNECTIONS, HttpClient } from "../provider/api/http";
 import { readSettings } from "../provider/config";
 
 /** One reading of the whole list. */
@@ -65,7 +65,12 @@ export function thisAccount(): Account {
   const key = JSON.stringify(settings);
   const account =
     accounts.get(key) ??
-    new Account(new HttpClient(settings, { say: (message) => void pulumi.log.info(message) }));
+    new Account(
+      new HttpClient(settings, {
+        say: (message) => void pulumi.log.info(message),
+        connections: CONNECTIONS.program,
+      }),
+    );
   accounts.set(key, account);
   return account;
 }

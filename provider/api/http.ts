@@ -34,7 +34,15 @@ export interface ClientSurroundings {
   say(message: string): void;
   /** Whether anybody is left to hear of what a create made. */
   engineIsThere(): Promise<boolean>;
+  /** How many connections may be open at a time. */
+  connections: number;
 }
+
+/**
+ * A command has a provider and a program that may read data sources; together they open eight at most. Few are plenty:
+ * at 100 ms a request, one uses up the public service's budget five times over.
+ */
+export const CONNECTIONS = { provider: 6, program: 2 };
 
 /**
  * Sends requests to one service with one key: paces and signs them, waits and repeats where that is safe, and turns
@@ -51,9 +59,15 @@ export class HttpClient {
     readonly settings: Settings,
     around: Partial<ClientSurroundings> = {},
   ) {
-    this.around = { clock: realClock, say: () => {}, engineIsThere: async () => true, ...around };
+    this.around = {
+      clock: realClock,
+      say: () => {},
+      engineIsThere: async () => true,
+      connections: CONNECTIONS.provider,
+      ...around,
+    };
     this.clock = this.around.clock;
-    this.connections = new Connections(settings);
+    this.connections = new Connections(settings, this.around.connections);
     let told = false;
     this.pacer = new Pacer(budgetOf(settings), this.clock, (wait) => {
       if (!told) this.around.say(waitMessage(wait, settings));
