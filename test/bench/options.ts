@@ -12,12 +12,12 @@ Usage: npm run bench -- [what] [options]
   --check            render, and exit with 1 where a claim does not hold or was not measured
   --budget           500 endpoints within 120 requests a minute, on a simulated clock
   --advice           what big stacks cost on the CLI, and what helps: settings of Pulumi, several stacks
-  --estimate         only tell what would be measured, and how long it took so far
 
   --runs N           rounds (default: 5)
   --sizes A,B        how many endpoints (default: 10,100,500,1000)
   --drivers A,B      of ${drivers.join(", ")} (default: all that there are)
   --contestants A,B  of ${contestants.join(", ")} (default: all)
+  --busy             do not wait, before each contestant, until nobody else uses the machine
   --out FOLDER       where results are kept (default: test/bench/results)
 
 A run that is ended can be started again: what has been measured stays.`;
@@ -28,25 +28,36 @@ export const REPOSITORY = resolve(__dirname, "../../../../..");
 const text = { type: "string" } as const;
 const flag = { type: "boolean", default: false } as const;
 
-export type What = "measure" | "render" | "check" | "budget" | "advice" | "estimate";
+export type What = "measure" | "render" | "check" | "budget" | "advice";
 
 export interface Options {
   what: What;
   plan: Plan;
+  busy: boolean;
   out: string;
 }
 
 /** @throws Error for options that make no sense; undefined where help is asked for. */
 export function readOptions(args: string[]): Options | undefined {
-  const modes = { render: flag, check: flag, budget: flag, advice: flag, estimate: flag };
+  const modes = { render: flag, check: flag, budget: flag, advice: flag };
   const { values } = parseArgs({
     args,
-    options: { ...modes, runs: text, sizes: text, drivers: text, contestants: text, out: text, help: flag },
+    options: {
+      ...modes,
+      runs: text,
+      sizes: text,
+      drivers: text,
+      contestants: text,
+      out: text,
+      busy: flag,
+      help: flag,
+    },
   });
   if (values.help) return undefined;
-  const what = (["render", "check", "budget", "advice", "estimate"] as const).find((mode) => values[mode]);
+  const what = (["render", "check", "budget", "advice"] as const).find((mode) => values[mode]);
   return {
     what: what ?? "measure",
+    busy: values.busy,
     plan: {
       runs: whole("--runs", values.runs ?? "5"),
       sizes: (values.sizes ?? "10,100,500,1000").split(",").map((size) => whole("--sizes", size)),

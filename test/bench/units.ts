@@ -39,7 +39,8 @@ const groupsOf = (plan: Plan) =>
       among: contestants.filter((each) => plan.contestants.includes(each) && takesPart(driver, each)),
     }));
 
-function shuffled<T>(random: Random, items: readonly T[]): T[] {
+/** In an order that the generator gives. */
+export function shuffled<T>(random: Random, items: readonly T[]): T[] {
   return items
     .map((item) => ({ item, place: random.next() }))
     .sort((a, b) => a.place - b.place)
