@@ -25,8 +25,8 @@ round, and its median given.
 *Without an engine* the methods of a contestant's provider are called directly, as many at once as an engine calls, in a
 new process for each command whose start is not counted. That is the provider's own time: on an engine nothing can be
 told of it, since checkpoints, which grow with the square of the number, hide it. It is what growth is judged by, and what
-the raw listing is compared with. The provider loads its HTTP library at its first request and so within the measured
-time; the raw requests have loaded theirs before.
+the raw listing is compared with. Ours and raw use the same HTTP library, and both load it at the first request, within
+the measured time.
 
 The peak of resident memory is the kernel's figure (\`VmHWM\`) of the dynamic provider's process, looked up every 100 ms.
 It holds Node.js and Pulumi's own host, which is all that there is to *noop*. Connections are counted by the service.

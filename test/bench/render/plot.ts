@@ -13,20 +13,29 @@ const PANEL = { width: 300, height: 220, left: 52, right: 14, top: 30, bottom: 3
 const COLUMNS = 3;
 const FOOT = 30;
 
+const COLOURS: Record<Contestant, { light: string; dark: string }> = {
+  ours: { light: "#0550ae", dark: "#6cb6ff" },
+  plain: { light: "#bc4c00", dark: "#f69d50" },
+  noop: { light: "#57606a", dark: "#adbac7" },
+  raw: { light: "#1a7f37", dark: "#57ab5a" },
+};
+
+const colours = (page: "light" | "dark") =>
+  contestants
+    .map((each) => `.${each} { stroke: ${COLOURS[each][page]}; fill: ${COLOURS[each][page]}; }`)
+    .join(" ");
+
 const STYLE = `
-  text { font: 12px system-ui, sans-serif; fill: #24292f; }
-  .title { font-weight: 600; font-size: 13px; }
-  .grid { stroke: #d0d7de; stroke-width: 1; }
-  .line { fill: none; stroke-width: 2; }
-  .ours { --colour: #0550ae; } .plain { --colour: #bc4c00; } .noop { --colour: #57606a; } .raw { --colour: #1a7f37; }
-  .ours, .plain, .noop, .raw { stroke: var(--colour); fill: var(--colour); }
-  @media (prefers-color-scheme: dark) {
-    text { fill: #e6edf3; }
-    .grid { stroke: #373e47; }
-    .ours { --colour: #6cb6ff; } .plain { --colour: #f69d50; } .noop { --colour: #adbac7; } .raw { --colour: #57ab5a; }
-  }
-  .line { fill: none; }
-  text.label { stroke: none; }
+text { font: 12px system-ui, sans-serif; fill: #24292f; }
+.title { font-weight: 600; font-size: 13px; }
+.grid { stroke: #d0d7de; }
+${colours("light")}
+@media (prefers-color-scheme: dark) {
+  text { fill: #e6edf3; }
+  .grid { stroke: #373e47; }
+  ${colours("dark")}
+}
+.line { fill: none; stroke-width: 2; }
 `;
 
 const DASH: Record<Contestant, string> = { ours: "", plain: "7 4", noop: "2 3", raw: "9 3 2 3" };
