@@ -1,7 +1,7 @@
-import { type Driver, drivers, operations } from "./cells";
-import { megabytes, ratioText } from "./render/text";
+import { drivers, operations } from "./cells";
 import type { Place, Results } from "./results";
 import type { Summary } from "./statistics";
+import { driverNames, megabytes, ratioText } from "./text";
 
 /** What this package says of itself, held against what was measured. */
 export interface Claim {
@@ -112,12 +112,6 @@ function smallProcess(results: Results): Claim[] {
 }
 
 const NOTHING = "not measured";
-
-export const driverNames: Record<Driver, string> = {
-  direct: "without an engine",
-  kit: "kit's engine",
-  cli: "Pulumi CLI",
-};
 
 function judged(what: string, ratio: Summary | undefined, holds: (median: number) => boolean): Claim {
   if (!ratio) return { what, holds: undefined, figures: NOTHING };

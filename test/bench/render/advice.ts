@@ -1,7 +1,7 @@
 import { ADVICE_SIZE, type AdviceRow, type Variant, variants } from "../advice";
 import type { Read } from "../rawFile";
 import { type Summary, summaryOf } from "../statistics";
-import { pageHead, ratioText, secondsText, table } from "./text";
+import { pageHead, ratioText, secondsText, table } from "../text";
 
 const HOW = `\`up --skip-preview\` and \`destroy\` of ${ADVICE_SIZE} endpoints with a policy of 1 KB each on the Pulumi CLI, whose state is in a local folder
 (\`file://\`); the service answers 20 ms late. The variants take turns in an order that changes with each round. Given are

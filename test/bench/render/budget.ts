@@ -1,6 +1,6 @@
 import type { BudgetRow } from "../budget";
 import type { Read } from "../rawFile";
-import { pageHead, seconds, table } from "./text";
+import { pageHead, seconds, table } from "../text";
 
 const HOW = `The provider's core creates, reads, changes (one in ten) and deletes 500 endpoints, eight at a time, against the emulator's
 limit of 120 requests in any 60 s, whose answers come 20 ms late. Client and emulator go by one clock: requests take real

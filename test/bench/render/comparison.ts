@@ -1,8 +1,26 @@
-import { type Cell, type Contestant, type Driver, drivers, operations, takesPart } from "../cells";
-import { claims, driverNames } from "../claims";
+import {
+  type Cell,
+  type Contestant,
+  contestants,
+  type Driver,
+  drivers,
+  operations,
+  takesPart,
+} from "../cells";
+import { claims } from "../claims";
 import type { Read } from "../rawFile";
 import { type Place, Results } from "../results";
-import { kilobytes, megabytes, pageHead, ratioText, requestsText, secondsText, table } from "./text";
+import {
+  driverNames,
+  kilobytes,
+  megabytes,
+  pageHead,
+  ratioText,
+  requestsText,
+  seconds,
+  secondsText,
+  table,
+} from "../text";
 
 const TITLE = "Many endpoints, beside what else there is";
 
@@ -29,8 +47,9 @@ the raw listing is compared with. Ours and raw use the same HTTP library, and bo
 the measured time.
 
 The peak of resident memory is the kernel's figure (\`VmHWM\`) of the dynamic provider's process, looked up every 100 ms.
-It holds Node.js and Pulumi's own host, which is all that there is to *noop*. Connections are counted by the service.
-The state's size is that of the export as JSON without spaces.
+It holds Node.js and Pulumi's own host, which is all that there is to *noop*. Processor time is that process's, its start
+included. Connections are counted by the service: the most that were open at once. The state's size is that of the export
+as JSON without spaces. Of these the largest value of all runs is given.
 `;
 
 /** The page of the comparison. */
@@ -42,7 +61,8 @@ export function comparisonPage({ lines, ...head }: Read<Cell>): string {
       `## ${heading(driver)}`,
       `![Wall times](comparison-${driver}.svg)`,
       timesTable(results, driver),
-      costsTable(results, driver),
+      requestsTable(results, driver),
+      ...(driver === "direct" ? [] : [processTable(results, driver)]),
     ]);
   const checks = claims(results).map(({ what, holds, figures }) => [
     what,
@@ -81,58 +101,51 @@ function timesTable(results: Results, driver: Driver): string {
   return table(driver === "direct" ? head : [...head, "ours / raw"], rows);
 }
 
-function costsTable(results: Results, driver: Driver): string {
-  const among = (["ours", "plain", "noop", "raw"] as const).filter((contestant) =>
-    takesPart(driver, contestant),
-  );
-  const asking = among.filter((contestant) => contestant !== "noop");
-  const engine = driver !== "direct";
-  const head = [
-    "",
-    "endpoints",
-    ...asking.map((contestant) => `requests, ${contestant}`),
-    ...asking.map((contestant) => `connections, ${contestant}`),
-    ...(engine ? among.map((contestant) => `peak memory, ${contestant}`) : []),
-    ...(engine ? among.map((contestant) => `state, ${contestant}`) : []),
-  ];
-  const rows = places(results, driver).map(({ size, operation }) => {
-    const cells = (contestant: Contestant) => results.at({ driver, size, operation, contestant });
-    const most = (contestant: Contestant, of: (cell: Cell) => number | undefined) => {
-      const values = cells(contestant).flatMap((cell) => of(cell) ?? []);
-      return values.length > 0 ? Math.max(...values) : undefined;
-    };
-    return [
-      operation,
-      `${size}`,
-      ...asking.map((contestant) =>
-        alternatives(cells(contestant).map(({ requests }) => requestsText(requests))),
-      ),
-      ...asking.map((contestant) =>
-        orDash(
-          most(contestant, (cell) => cell.connections),
-          String,
-        ),
-      ),
-      ...(engine
-        ? among.map((contestant) =>
-            orDash(
-              most(contestant, (cell) => cell.providerBytes),
-              megabytes,
-            ),
-          )
-        : []),
-      ...(engine
-        ? among.map((contestant) =>
-            orDash(
-              most(contestant, (cell) => cell.stateBytes),
-              kilobytes,
-            ),
-          )
-        : []),
-    ];
-  });
-  return table(head, rows);
+function requestsTable(results: Results, driver: Driver): string {
+  const among = contestantsOf(driver).filter((contestant) => contestant !== "noop");
+  const head = among.flatMap((contestant) => [`requests, ${contestant}`, `connections, ${contestant}`]);
+  const rows = places(results, driver).map(({ size, operation }) => [
+    operation,
+    `${size}`,
+    ...among.flatMap((contestant) => {
+      const cells = results.at({ driver, size, operation, contestant });
+      // Usually all runs have one and the same.
+      const texts = new Set(cells.map(({ requests }) => requestsText(requests)));
+      return [[...texts].join(" or ") || "–", largest(cells, ({ connections }) => connections, String)];
+    }),
+  ]);
+  return table(["", "endpoints", ...head], rows);
 }
+
+function processTable(results: Results, driver: Driver): string {
+  const among = contestantsOf(driver);
+  const figures: [string, (cell: Cell) => number | undefined, (value: number) => string][] = [
+    ["peak memory", ({ providerBytes }) => providerBytes, megabytes],
+    ["processor", ({ providerSeconds }) => providerSeconds, (value) => `${seconds(value)} s`],
+    ["state", ({ stateBytes }) => stateBytes, kilobytes],
+  ];
+  const head = figures.flatMap(([name]) => among.map((contestant) => `${name}, ${contestant}`));
+  const rows = places(results, driver).map(({ size, operation }) => [
+    operation,
+    `${size}`,
+    ...figures.flatMap(([, of, text]) =>
+      among.map((contestant) => largest(results.at({ driver, size, operation, contestant }), of, text)),
+    ),
+  ]);
+  return table(["", "endpoints", ...head], rows);
+}
+
+/** The largest value of all runs. */
+function largest(
+  cells: readonly Cell[],
+  of: (cell: Cell) => number | undefined,
+  text: (value: number) => string,
+): string {
+  const values = cells.flatMap((cell) => of(cell) ?? []);
+  return values.length > 0 ? text(Math.max(...values)) : "–";
+}
+
+const contestantsOf = (driver: Driver) => contestants.filter((contestant) => takesPart(driver, contestant));
 
 const places = (results: Results, driver: Driver) =>
   operations.flatMap((operation) =>
@@ -140,9 +153,6 @@ const places = (results: Results, driver: Driver) =>
       .filter((size) => results.all({ driver, size, operation }).length > 0)
       .map((size) => ({ size, operation })),
   );
-
-/** Usually all runs have one and the same. */
-const alternatives = (texts: readonly string[]) => [...new Set(texts)].join(" or ") || "–";
 
 function orDash<T>(value: T | undefined, text: (value: T) => string): string {
   return value === undefined ? "–" : text(value);

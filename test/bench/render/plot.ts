@@ -1,8 +1,7 @@
 import { type Contestant, contestants, type Driver, type Operation, operations, takesPart } from "../cells";
-import { driverNames } from "../claims";
 import type { Results } from "../results";
 import type { Summary } from "../statistics";
-import { seconds } from "./text";
+import { driverNames, seconds } from "../text";
 
 /*
  * Wall time by number of endpoints, a panel an operation, both axes logarithmic. Contestants differ in colour, dash and
@@ -101,7 +100,7 @@ function panel(
   const grid = ticks.map(
     (tick) =>
       `<line class="grid" x1="${PANEL.left}" x2="${PANEL.width - PANEL.right}" y1="${y(tick)}" y2="${y(tick)}"/>` +
-      `<text x="${PANEL.left - 6}" y="${y(tick) + 4}" text-anchor="end">${Number(tick.toPrecision(1))} s</text>`,
+      `<text x="${PANEL.left - 6}" y="${y(tick) + 4}" text-anchor="end">${tickText(tick)}</text>`,
   );
   const below = sizes.map(
     (size) =>
@@ -167,6 +166,9 @@ function decades(all: readonly Summary[]): [number, number] {
   if (!Number.isFinite(low) || !Number.isFinite(high)) return [0.1, 10];
   return [10 ** Math.floor(Math.log10(low)), 10 ** Math.ceil(Math.log10(high))];
 }
+
+const tickText = (tick: number) =>
+  tick < 0.99 ? `${Number((tick * 1000).toPrecision(1))} ms` : `${Number(tick.toPrecision(1))} s`;
 
 function logScale(from: number, to: number, start: number, end: number): Scale {
   const share = (value: number) => Math.log(value / from) / Math.log(to / from);

@@ -1,6 +1,13 @@
-import type { RequestCounts } from "../cells";
-import { type Machine, machineText } from "../machine";
-import type { Summary } from "../statistics";
+import type { Driver, RequestCounts } from "./cells";
+import { type Machine, machineText } from "./machine";
+import type { Summary } from "./statistics";
+
+/** How the drivers are told of. */
+export const driverNames: Record<Driver, string> = {
+  direct: "without an engine",
+  kit: "kit's engine",
+  cli: "Pulumi CLI",
+};
 
 /** Three digits that mean something. */
 export function secondsText({ median, least, most }: Summary): string {
