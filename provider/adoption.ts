@@ -1,5 +1,6 @@
-import { type EndpointsApi, type LiveEndpoint, skippedMessages } from "./api/endpoints";
+import type { EndpointsApi } from "./api/endpoints";
 import { isGone } from "./api/errors";
+import { type LiveEndpoint, skippedMessages } from "./api/items";
 import { difference } from "./diff";
 import { refusals } from "./refusals";
 import type { CloudEndpointInputs } from "./schema";

@@ -1,6 +1,7 @@
 import { differenceOnAdoption, findAdoptable } from "./adoption";
-import type { EndpointsApi, LiveEndpoint } from "./api/endpoints";
+import type { EndpointsApi } from "./api/endpoints";
 import { type ApiError, isGone, ReplyError } from "./api/errors";
+import type { LiveEndpoint } from "./api/items";
 import { type Checked, checkedInputs, checkInputs, PROVIDER_KEY } from "./check";
 import { difference } from "./diff";
 import { differingPaths, hasUnknown } from "./document";

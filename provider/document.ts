@@ -192,6 +192,7 @@ function nestsTooDeeply(text: string): boolean {
 const problem = (path: string, reason: string): Parsed => ({ problem: { path, reason } });
 
 function losesDigits(json: string): boolean {
+  if (!/\d{16}/.test(json)) return false;
   const numbers = json.replace(/"[^"\\]*(?:\\.[^"\\]*)*"/gs, '""').match(/-?\d{16,}(?![\d.eE])/g) ?? [];
   return numbers.some((digits) => !Number.isSafeInteger(Number(digits)));
 }

@@ -1,4 +1,4 @@
-import type { LiveEndpoint } from "./api/endpoints";
+import type { LiveEndpoint } from "./api/items";
 import { plain, UserError } from "./userError";
 
 /** Something that the provider will not do, because it would harm what it must not; with the way on. */

@@ -1,6 +1,7 @@
 import { differenceOnAdoption, serves } from "./adoption";
-import type { EndpointsApi, LiveEndpoint } from "./api/endpoints";
+import type { EndpointsApi } from "./api/endpoints";
 import { ApiError, ConnectionError, EndpointsError, isGone, ReplyError } from "./api/errors";
+import type { LiveEndpoint } from "./api/items";
 import { backOff } from "./api/retry";
 import { managedInputs } from "./diff";
 import { refusals } from "./refusals";

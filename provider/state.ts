@@ -1,4 +1,4 @@
-import type { LiveEndpoint } from "./api/endpoints";
+import type { LiveEndpoint } from "./api/items";
 import { PROVIDER_KEY } from "./check";
 import {
   GIVEN_KEY,
@@ -95,7 +95,10 @@ function policyData(text: string): unknown {
 
 /** The properties that hold something; an empty text is how some servers say that there is nothing. */
 function pick(from: JsonObject, names: readonly string[]): JsonObject {
-  return Object.fromEntries(
-    names.map((name) => [name, from[name]]).filter(([, value]) => value !== undefined && value !== ""),
-  );
+  const picked: JsonObject = {};
+  for (const name of names) {
+    const value = from[name];
+    if (value !== undefined && value !== "") picked[name] = value;
+  }
+  return picked;
 }

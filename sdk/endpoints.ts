@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { LiveEndpoint } from "../provider/api/endpoints";
 import { isGone } from "../provider/api/errors";
+import type { LiveEndpoint } from "../provider/api/items";
 import { metadataFromText, sameData } from "../provider/document";
 import { normalizeUrl, urlProblem } from "../provider/url";
 import { UserError } from "../provider/userError";

@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
-import { EndpointsApi, type LiveEndpoint, skippedMessages } from "../provider/api/endpoints";
+import { EndpointsApi } from "../provider/api/endpoints";
 import { CONNECTIONS, HttpClient } from "../provider/api/http";
+import { type LiveEndpoint, skippedMessages } from "../provider/api/items";
 import { readSettings } from "../provider/config";
 
 /** One reading of the whole list. */

@@ -1,40 +1,12 @@
 import { z } from "zod";
 import { RefusedError } from "../refusals";
-import type { Endpoint, JsonObject } from "../schema";
 import { plain } from "../userError";
 import { endpointFromWire, ID, listFromWire, type WireChange } from "../wire";
 import { ReplyError } from "./errors";
 import type { Request } from "./exchange";
 import type { HttpClient } from "./http";
+import { type LiveEndpoint, type Page, parseItems } from "./items";
 import { CoalescedReads } from "./reads";
-
-/** An endpoint with whatever else the service said of it. */
-export type LiveEndpoint = Endpoint & JsonObject;
-
-/** A list item that could not be read. It is left out, and must be reported. */
-export interface SkippedItem {
-  /** The item's id, where it has one. */
-  id: string | undefined;
-  reason: string;
-}
-
-/** More are only counted. */
-const MOST_SKIPPED = 10;
-
-/** How skipped items are reported, by the provider and by the data sources. */
-export function skippedMessages(skipped: readonly SkippedItem[]): string[] {
-  const told = skipped.slice(0, MOST_SKIPPED).map(({ id, reason }) => {
-    const name = id === undefined ? "without an id" : plain(id, 100);
-    return `the service's list holds an endpoint (${name}) that cannot be read, and is left out: ${reason}`;
-  });
-  const more = skipped.length - told.length;
-  return more > 0 ? [...told, `the service's list holds ${more} more endpoints that cannot be read`] : told;
-}
-
-export interface Page {
-  endpoints: LiveEndpoint[];
-  skipped: SkippedItem[];
-}
 
 /** A list that goes on beyond this (100,000 endpoints) is taken for one without an end. */
 const MOST_PAGES = 1000;
@@ -77,12 +49,17 @@ export class EndpointsApi {
    * @throws ReplyError where the chain of pages leaves the service or has no end: better than half a list.
    */
   async *pages(): AsyncGenerator<Page> {
+    for await (const items of this.rawPages()) yield parseItems(items);
+  }
+
+  /** As `pages`, with items that nobody has looked at: `parseItems` does. */
+  async *rawPages(): AsyncGenerator<unknown[]> {
     const asked = new Set<string>();
     let query: Record<string, string> = { limit: "100" };
     for (;;) {
       const request = { method: "GET", path: "/endpoints", query };
       const list = await this.http.send(request, listFromWire);
-      yield parseItems(list.endpoints);
+      yield list.endpoints;
 
       if (!list.next_page_uri) return;
       if (asked.has(list.next_page_uri) || asked.size >= MOST_PAGES) {
@@ -108,29 +85,6 @@ export class EndpointsApi {
     }
     return Object.fromEntries(url.searchParams);
   }
-}
-
-function parseItems(items: unknown[]): Page {
-  const page: Page = { endpoints: [], skipped: [] };
-  for (const item of items) {
-    const parsed = endpointFromWire.safeParse(item);
-    if (parsed.success) page.endpoints.push(parsed.data);
-    else page.skipped.push({ id: idOf(item), reason: reasonOf(parsed.error) });
-  }
-  return page;
-}
-
-function idOf(item: unknown): string | undefined {
-  return typeof item === "object" && item !== null && "id" in item && typeof item.id === "string"
-    ? item.id
-    : undefined;
-}
-
-function reasonOf(error: z.ZodError): string {
-  return error.issues
-    .slice(0, 5)
-    .map((issue) => `${issue.path.join(".") || "item"}: ${issue.message}`)
-    .join("; ");
 }
 
 /** An id is a part of a path: `..` would be another address. */

@@ -1,5 +1,6 @@
-import type { EndpointsApi, LiveEndpoint, SkippedItem } from "./endpoints";
+import type { EndpointsApi } from "./endpoints";
 import { ApiError, ConnectionError } from "./errors";
+import { idOf, type LiveEndpoint, parseItems, type SkippedItem } from "./items";
 
 /*
  * A refresh reads every endpoint of a stack, one by one, where one page of the list carries a hundred. How many pages
@@ -22,9 +23,11 @@ interface Listing {
   reads: number;
   /** Pages so far. */
   fetched: number;
-  pages: ReturnType<EndpointsApi["pages"]>;
+  pages: ReturnType<EndpointsApi["rawPages"]>;
   /** The page that is on its way. Whoever comes waits for it, which costs nothing. */
   fetching: Promise<void> | undefined;
+  /** The last page, while nobody has looked into it. */
+  unread: { ids: Set<unknown>; items: unknown[] } | undefined;
   /** `whole`: there is no further page. `broken`: it could not be had. */
   ended: "whole" | "broken" | undefined;
   /** Cloud endpoints only: no other is read here, and an account may have thousands of its agents' endpoints. */
@@ -54,6 +57,7 @@ export class CoalescedReads {
       if (fresh !== listing) fresh.reads++;
       listing = fresh;
 
+      if (listing.unread?.ids.has(id)) lookInto(listing);
       const live = listing.found.get(id);
       if (live || listing.ended) return live;
       if (!listing.fetching && !mayFetchPage(listing)) return undefined;
@@ -69,6 +73,7 @@ export class CoalescedReads {
     let listing = this.fresh();
     if (listing.ended === "broken") listing = this.begin();
     while (!listing.ended) await this.nextPage(listing);
+    lookInto(listing);
     return { endpoints: [...listing.found.values()], skipped: listing.skipped };
   }
 
@@ -85,8 +90,9 @@ export class CoalescedReads {
       writes: api.writes,
       reads: 0,
       fetched: 0,
-      pages: api.pages(),
+      pages: api.rawPages(),
       fetching: undefined,
+      unread: undefined,
       ended: undefined,
       found: new Map(),
       skipped: [],
@@ -107,15 +113,16 @@ export class CoalescedReads {
 
   private async fetchPage(listing: Listing): Promise<void> {
     try {
-      const { value: page } = await listing.pages.next();
-      if (!page) {
+      const { value: items } = await listing.pages.next();
+      if (!items) {
         listing.ended = "whole";
         return;
       }
       listing.fetched++;
-      // One that moved while pages were read comes twice; what was seen last is the truth.
-      for (const live of page.endpoints) if (live.type === "cloud") listing.found.set(live.id, live);
-      listing.skipped.push(...page.skipped);
+      lookInto(listing);
+      listing.unread = { ids: new Set(items.map(idOf)), items };
+      // Whoever misses his endpoint asks for the next page first, and while that is on its way there is time to look.
+      setImmediate(lookInto, listing);
     } catch (error) {
       listing.ended = "broken";
       // Later reads try the list again once the service may be back.
@@ -123,6 +130,17 @@ export class CoalescedReads {
       throw error;
     }
   }
+}
+
+/** Reads the items of the last page, once. */
+function lookInto(listing: Listing): void {
+  const { unread } = listing;
+  if (!unread) return;
+  listing.unread = undefined;
+  const { endpoints, skipped } = parseItems(unread.items);
+  // One that moved while pages were read comes twice; what was seen last is the truth.
+  for (const live of endpoints) if (live.type === "cloud") listing.found.set(live.id, live);
+  listing.skipped.push(...skipped);
 }
 
 /** What has nothing to do with the list: no answer, a bad key, a rate limit that does not end. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { LiveEndpoint, SkippedItem } from "../../provider/api/endpoints";
+import type { LiveEndpoint, SkippedItem } from "../../provider/api/items";
 import { good, hostileValue, itemText } from "./hostile";
 import { settled } from "./invariants";
 import { type RawService, rawService } from "./rawService";
