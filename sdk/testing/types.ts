@@ -40,6 +40,8 @@ export type StepOp =
   | "delete-replaced"
   | "read"
   | "read-replacement"
+  | "import"
+  | "import-replacement"
   | "refresh"
   | "discard"
   | "discard-replaced";

@@ -14,7 +14,8 @@ import {
 import { Checkpoint } from "./checkpoint";
 import { fullKey, type Project, readProject } from "./project";
 import { type Outcome, type Run, runDestroy, runProgram, runRefresh } from "./run";
-import { propsToProvider, secret } from "./values";
+import { secret } from "./values";
+import { NONE, propsToWire } from "./wire";
 
 export interface KitOptions extends StackOptions {
   /** Where the state is kept. Default: a temporary file that `close` removes. */
@@ -143,7 +144,7 @@ export class KitEngine implements Stack {
     const result: RunResult = {
       command,
       ok: ok && !unwanted,
-      outputs: propsToProvider(outputs),
+      outputs: propsToWire(outputs, NONE),
       steps,
       changes,
       diagnostics,

@@ -1,8 +1,8 @@
 import { type ApplyContext, apply, Protected } from "./apply";
 import type { Display } from "./display";
 import { InitFailed } from "./provider";
-import type { ResourceState } from "./resourceState";
-import { Bail, type Step } from "./steps";
+import { isDefaultProvider, type ResourceState } from "./resourceState";
+import { Bail, type Step } from "./step";
 
 /** Lets at most so many in at once; the others wait in the order in which they came. */
 export class Slots {
@@ -107,7 +107,7 @@ export class Executor {
       this.display.report(
         "error",
         this.context.dryRun ? `Preview failed: ${message}` : message,
-        step.internal ? "" : step.urn,
+        isDefaultProvider(step.urn) ? "" : step.urn,
       );
     this.display.failure(step);
     // Nothing was tried and nothing answered, so that the other deletions may go on; as `cancelDueToError`.

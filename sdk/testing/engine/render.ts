@@ -1,4 +1,4 @@
-import { type Change, diffProps, isInternalKey } from "./objectDiff";
+import { type Change, diffProps, isInternalKey, SIGNS } from "./objectDiff";
 import { isProps, type Props, Reference, Secret, Unknown, type Value } from "./values";
 
 /** All secrets alike, as `filterPropertyValue` leaves them: a change of a secret is no difference that is shown. */
@@ -23,7 +23,8 @@ export function given(key: string, value: Value | undefined): string[] {
   return isInternalKey(key) ? [] : [`      ${key}: ${inline(value ?? null)}`];
 }
 
-function inline(value: Value | undefined): string {
+/** A value on one line; no secret. */
+export function inline(value: Value | undefined): string {
   if (value instanceof Secret) return "[secret]";
   if (value instanceof Unknown) return "[unknown]";
   if (value instanceof Reference) return value.id ?? value.urn;
@@ -32,8 +33,6 @@ function inline(value: Value | undefined): string {
   const entries = Object.entries(value).filter(([key]) => !isInternalKey(key));
   return `{${entries.map(([key, item]) => `${key}: ${inline(item)}`).join(", ")}}`;
 }
-
-const SIGNS = { add: "+", delete: "-", update: "~" };
 
 /** The changes as a tree: what they have in common once, with what is inside indented below. */
 export function tree(changes: Change[], depth: number, indent: string): string[] {

@@ -4,8 +4,8 @@ import { Deployment } from "./deployment";
 import { Display, type Kind } from "./display";
 import { Monitor } from "./monitor";
 import { type Child, type Launch, startProgram } from "./processes";
-import { Providers } from "./providers";
 import { refreshAll } from "./refresh";
+import { Registry } from "./registry";
 import { nameOf } from "./resourceState";
 import { isProps, type Props, Secret } from "./values";
 
@@ -53,12 +53,12 @@ export async function runProgram(run: Run, options: RunOptions): Promise<Outcome
 
   const children: Child[] = [];
   const onCancel = (): void => children.forEach((child) => void child.stop("SIGINT", 2000));
-  const providers = new Providers(launch, checkpoint.olds, () => monitor.address, onLine(display));
+  const registry = new Registry(launch, checkpoint.olds, () => monitor.address, onLine(display));
   const deployment = new Deployment(
     { ...launch, project: launch.project.name, config, replaceTargets },
     checkpoint,
     display,
-    providers,
+    registry,
     onCancel,
   );
   const monitor: Monitor = new Monitor(deployment);
@@ -79,7 +79,7 @@ export async function runProgram(run: Run, options: RunOptions): Promise<Outcome
     return outcome(!deployment.failed, display, olds, news);
   } finally {
     await Promise.all(children.map((child) => child.stop("SIGKILL", 0)));
-    await providers.close();
+    await registry.close();
     monitor.close();
   }
 }
@@ -89,14 +89,14 @@ export async function runDestroy(run: Run): Promise<Outcome> {
   const display = displayFor(run, run.launch.dryRun ? "preview" : "destroy", "destroy");
   const checkpoint = new Checkpoint(run.stateFile, run.launch.dryRun);
   if (!run.launch.dryRun) warnOfPending(checkpoint, display);
-  return withProviders(run, checkpoint, display, async (providers) => {
+  return withProviders(run, checkpoint, display, async (registry) => {
     const options = {
       ...run.launch,
       project: run.launch.project.name,
       config: {},
       replaceTargets: new Set<string>(),
     };
-    const deployment = new Deployment(options, checkpoint, display, providers, () => {});
+    const deployment = new Deployment(options, checkpoint, display, registry, () => {});
     await deployment.finish(true);
     const { olds, news } = deployment.outputs();
     return outcome(!deployment.failed, display, olds, news);
@@ -108,8 +108,8 @@ export async function runRefresh(run: Run, clearPendingCreates: boolean): Promis
   const display = displayFor(run, "refresh");
   const checkpoint = new Checkpoint(run.stateFile);
   if (clearPendingCreates) checkpoint.clearPending((type) => type !== "creating");
-  return withProviders(run, checkpoint, display, async (providers) => {
-    const ok = await refreshAll(checkpoint, display, providers, run.launch.parallel);
+  return withProviders(run, checkpoint, display, async (registry) => {
+    const ok = await refreshAll(checkpoint, display, registry, run.launch.parallel);
     const outputs = checkpoint.stackOutputs();
     return outcome(ok, display, outputs, outputs);
   });
@@ -120,7 +120,7 @@ async function withProviders(
   run: Run,
   checkpoint: Checkpoint,
   display: Display,
-  work: (providers: Providers) => Promise<Outcome>,
+  work: (registry: Registry) => Promise<Outcome>,
 ): Promise<Outcome> {
   const refuse = (): never => {
     throw new Error("no program is running");
@@ -128,18 +128,19 @@ async function withProviders(
   const monitor = new Monitor({
     register: refuse,
     read: refuse,
+    invoke: refuse,
     registerOutputs: refuse,
     lookup: refuse,
     refuse: (message) => display.report("error", message),
     log: (severity, message, urn) => display.report(severity, message, urn),
     finished: () => {},
   });
-  const providers = new Providers(run.launch, checkpoint.olds, () => monitor.address, onLine(display));
+  const registry = new Registry(run.launch, checkpoint.olds, () => monitor.address, onLine(display));
   try {
     await monitor.listen();
-    return await work(providers);
+    return await work(registry);
   } finally {
-    await providers.close();
+    await registry.close();
     monitor.close();
   }
 }

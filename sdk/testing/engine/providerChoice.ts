@@ -1,0 +1,88 @@
+import type { Goal, ProviderWish } from "./goal";
+import { DYNAMIC } from "./plugins";
+import { withPlugin } from "./registry";
+import { providerType, type ResourceState } from "./resourceState";
+import { Bail } from "./step";
+import type { Props } from "./values";
+
+/**
+ * Which provider serves a resource: the one that the program names, for it or for its package in a component around it;
+ * else the default one of its package and version, which the first who needs it registers. As `defaultProviders` and
+ * `resolveProvider`.
+ */
+export class ProviderChoice {
+  private readonly defaults = new Map<string, Promise<string>>();
+  /** What components hand on to their children, by the component's URN. */
+  private readonly ofComponents = new Map<string, Record<string, string>>();
+
+  constructor(
+    /** The whole stack configuration. */
+    private readonly config: Props,
+    private readonly register: (goal: Goal) => Promise<ResourceState>,
+  ) {}
+
+  async of(wish: ProviderWish): Promise<string> {
+    const named =
+      wish.provider || wish.providers[wish.package] || this.ofComponents.get(wish.parent)?.[wish.package];
+    if (named) return named;
+    const key = JSON.stringify([wish.package, wish.version, wish.pluginDownloadURL]);
+    const chosen = this.defaults.get(key) ?? this.registerDefault(wish);
+    this.defaults.set(key, chosen);
+    return chosen;
+  }
+
+  /** As `componentProviders`: a component hands on what it was given, and what its own parent hands on. */
+  component(urn: string, { parent, providers }: ProviderWish): void {
+    this.ofComponents.set(urn, { ...this.ofComponents.get(parent), ...providers });
+  }
+
+  /** As `newRegisterDefaultProviderEvent`. */
+  private async registerDefault(wish: ProviderWish): Promise<string> {
+    if ("pulumi:disable-default-providers" in this.config)
+      throw new Bail("the test engine does not support pulumi:disable-default-providers", false);
+    const { urn, id } = await this.register({
+      ...providerGoal(wish.package, defaultName(wish.version)),
+      inputs: withPlugin(packageConfig(this.config, wish.package), wish.version, wish.pluginDownloadURL),
+    });
+    return `${urn}::${id}`;
+  }
+}
+
+/** What a provider that no program asked for is registered with. */
+export function providerGoal(package_: string, name: string): Goal {
+  return {
+    type: providerType(package_),
+    name,
+    custom: true,
+    parent: "",
+    inputs: {},
+    protect: undefined,
+    retainOnDelete: undefined,
+    deleteBeforeReplace: undefined,
+    dependencies: [],
+    propertyDependencies: {},
+    ignoreChanges: [],
+    replaceOnChanges: [],
+    additionalSecretOutputs: [],
+    aliases: [],
+    customTimeouts: {},
+    importId: "",
+    provider: "",
+  };
+}
+
+/** `default`, or `default_1_2_3` where the program asks for a version; as `DefaultName`. */
+export function defaultName(version: string): string {
+  return version === "" ? "default" : `default_${version.replace(/[.+-]/g, "_")}`;
+}
+
+/** A dynamic provider gets the whole configuration, a plugin its own keys without the package's name. As there. */
+export function packageConfig(config: Props, package_: string): Props {
+  if (package_ === DYNAMIC) return config;
+  const prefix = `${package_}:`;
+  return Object.fromEntries(
+    Object.entries(config)
+      .filter(([key]) => key.startsWith(prefix))
+      .map(([key, value]) => [key.slice(prefix.length), value]),
+  );
+}

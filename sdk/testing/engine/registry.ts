@@ -1,0 +1,185 @@
+import { randomUUID } from "node:crypto";
+import { PluginClient } from "./pluginClient";
+import { DYNAMIC, findPlugin } from "./plugins";
+import { type Child, type Launch, type Line, resolveFrom, startPlugin } from "./processes";
+import type { Checked, DiffSubject, Provider, ProviderDiff, ReadResult } from "./provider";
+import { providerPackage, providerUrn, type ResourceState, typeOf } from "./resourceState";
+import { equal, isProps, type Props, UNKNOWN_TEXT } from "./values";
+
+/** Where a provider's inputs hold what is the engine's own: the address to download the plugin from, say. */
+const INTERNAL = "__internal";
+
+interface Loaded {
+  client: PluginClient;
+  package: string;
+}
+
+/**
+ * The providers of one run, each a process of its own. To the steps it is the provider of the providers: to check one
+ * starts its process, to create or update one configures it. As `providers.Registry`.
+ */
+export class Registry implements Provider {
+  /** By `URN::id`, once they are configured. */
+  private readonly running = new Map<string, Promise<Loaded>>();
+  /** By URN, what `check` has started and nothing has configured yet; as those under `UnconfiguredID`. */
+  private readonly unconfigured = new Map<string, Loaded>();
+  /** Former URNs, which states may still refer to. */
+  private readonly aliases = new Map<string, string>();
+  private readonly children: Child[] = [];
+  private readonly clients: PluginClient[] = [];
+
+  constructor(
+    private readonly launch: Launch,
+    private readonly olds: ResourceState[],
+    private readonly address: () => string,
+    private readonly onLine: Line,
+  ) {}
+
+  /** The provider of a reference; one that the run did not register comes from the state. As `EnsureProvider`. */
+  async get(reference: string): Promise<PluginClient> {
+    if (!this.running.has(reference)) {
+      const state = this.olds.find(({ urn, id }) => `${urn}::${id}` === reference);
+      if (!state) throw new Error(`could not find provider ${reference}`);
+      this.set(reference, this.startConfigured(state.urn, state.id, state.inputs));
+    }
+    const loaded = await this.running.get(reference);
+    if (!loaded) throw new Error(`could not find provider ${reference}`);
+    return loaded.client;
+  }
+
+  registerAlias(urn: string, alias: string): void {
+    this.aliases.set(urn, alias);
+  }
+
+  async check(urn: string, olds: Props, news: Props): Promise<Checked> {
+    const loaded = await this.start(urn);
+    // A dynamic provider has an answer to no question about its configuration.
+    const { inputs, failures } =
+      loaded.package === DYNAMIC
+        ? { inputs: news, failures: [] }
+        : await loaded.client.checkConfig(urn, withoutInternal(olds), withoutInternal(news));
+    if (failures.length > 0) return { inputs, failures };
+    this.unconfigured.set(urn, loaded);
+    const { version, [INTERNAL]: internal } = news;
+    const kept = { ...(version !== undefined && { version }), ...withoutInternal(inputs) };
+    return { inputs: { ...kept, ...(internal !== undefined && { [INTERNAL]: internal }) }, failures };
+  }
+
+  /** Where the plugin does not say, any difference to what it was configured with is a change. */
+  async diff(subject: DiffSubject, news: Props): Promise<ProviderDiff> {
+    const { urn, id } = subject;
+    const loaded = this.unconfigured.get(urn) ?? (await this.loaded(`${urn}::${id}`));
+    const olds = { ...subject, inputs: withoutInternal(subject.inputs) };
+    const diff = await configDiff(loaded, olds, withoutInternal(news));
+    if (diff.changes !== "unknown") return diff;
+    return { ...diff, changes: equal(subject.outputs, withoutInternal(news)) ? "none" : "some" };
+  }
+
+  /** Whether a resource may go over to this provider from the one that it had; see `providerChanged`. */
+  async diffConfig(reference: string, subject: DiffSubject, news: Props): Promise<ProviderDiff> {
+    const olds = { ...subject, inputs: withoutInternal(subject.inputs) };
+    return configDiff(await this.loaded(reference), olds, withoutInternal(news));
+  }
+
+  async create({ urn, inputs }: ResourceState, preview: boolean): Promise<{ id: string; outputs: Props }> {
+    const id = preview ? UNKNOWN_TEXT : randomUUID();
+    const outputs = withoutInternal(inputs);
+    await this.configure(urn, id, outputs);
+    return { id, outputs };
+  }
+
+  async update(old: ResourceState, { urn, inputs }: ResourceState): Promise<Props> {
+    const outputs = withoutInternal(inputs);
+    await this.configure(urn, old.id, outputs);
+    return outputs;
+  }
+
+  /** An unchanged provider is configured with what it always had; as `Same`. */
+  async same({ urn, id, inputs }: ResourceState): Promise<void> {
+    if (!this.running.has(`${urn}::${id}`)) await this.configure(urn, id, withoutInternal(inputs));
+  }
+
+  read(): Promise<ReadResult> {
+    return Promise.reject(new Error("provider resources may not be read"));
+  }
+
+  /** Its process lives on until the run ends, when all do. */
+  async delete({ urn, id }: ResourceState): Promise<void> {
+    this.running.delete(`${urn}::${id}`);
+  }
+
+  /** Tells every provider that the run was interrupted; as `SignalCancellation`. */
+  async cancel(): Promise<void> {
+    await Promise.allSettled(this.clients.map((client) => client.cancel()));
+  }
+
+  /** Returns when all processes are gone. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.running.values());
+    for (const client of this.clients) client.close();
+    await Promise.all(this.children.map((child) => child.stop("SIGKILL", 0)));
+  }
+
+  private async loaded(reference: string): Promise<Loaded> {
+    await this.get(reference);
+    const loaded = await this.running.get(reference);
+    if (!loaded) throw new Error(`failed to resolve provider reference: "${reference}"`);
+    return loaded;
+  }
+
+  private async configure(urn: string, id: string, config: Props): Promise<void> {
+    const loaded = this.unconfigured.get(urn) ?? (await this.start(urn));
+    this.unconfigured.delete(urn);
+    loaded.client.configure(urn, id, config);
+    this.set(`${urn}::${id}`, Promise.resolve(loaded));
+  }
+
+  private async startConfigured(urn: string, id: string, inputs: Props): Promise<Loaded> {
+    const loaded = await this.start(urn);
+    loaded.client.configure(urn, id, withoutInternal(inputs));
+    return loaded;
+  }
+
+  private set(reference: string, loaded: Promise<Loaded>): void {
+    loaded.catch(() => {});
+    this.running.set(reference, loaded);
+    const alias = this.aliases.get(providerUrn(reference));
+    if (alias !== undefined) this.running.set(alias + reference.slice(providerUrn(reference).length), loaded);
+  }
+
+  private async start(urn: string): Promise<Loaded> {
+    const package_ = providerPackage(typeOf(urn));
+    const { project, env } = this.launch;
+    const plugin = findPlugin(package_, project, env["PATH"] ?? "", resolveFrom);
+    const { child, port } = startPlugin(this.launch, plugin, this.address(), this.onLine);
+    this.children.push(child);
+    const client = new PluginClient(await port);
+    this.clients.push(client);
+    if (package_ !== DYNAMIC) await client.handshake(this.address(), plugin.folder);
+    return { client, package: package_ };
+  }
+}
+
+/** A dynamic provider has no opinion; as `isDiffCheckConfigLogicallyUnimplemented`. */
+function configDiff(loaded: Loaded, subject: DiffSubject, news: Props): Promise<ProviderDiff> {
+  if (loaded.package !== DYNAMIC) return loaded.client.diffConfig(subject, news);
+  const unknown = { changes: "unknown" as const, replaces: [], changedKeys: [] };
+  return Promise.resolve({ ...unknown, deleteBeforeReplace: false, detailed: undefined });
+}
+
+/** As `FilterProviderConfig`. */
+function withoutInternal(inputs: Props): Props {
+  const { [INTERNAL]: _, ...rest } = inputs;
+  return rest;
+}
+
+/** The version of the plugin and where it is downloaded from; as `SetProviderVersion` and `SetProviderURL`. */
+export function withPlugin(inputs: Props, version: string, pluginDownloadURL: string): Props {
+  if (version === "" && pluginDownloadURL === "") return inputs;
+  const internal = isProps(inputs[INTERNAL]) ? inputs[INTERNAL] : {};
+  return {
+    ...inputs,
+    ...(version !== "" && { version }),
+    [INTERNAL]: { ...internal, ...(pluginDownloadURL !== "" && { pluginDownloadURL }) },
+  };
+}
