@@ -46,12 +46,13 @@ const isUsers = (type: string) => type !== "pulumi:pulumi:Stack" && !type.starts
 function stepOf({ op, urn, type, old, new: fresh }: StepMetadata, shown: string): Step {
   const name = urn.slice(urn.lastIndexOf("::") + 2);
   const id = fresh?.id || old?.id;
-  // The line of a deletion repeats what was printed for the replacement that it belongs to.
-  const isDeletion = op.startsWith("delete") || op.startsWith("discard");
+  // The line of a deletion repeats what was printed for the replacement that it belongs to, and an import takes over
+  // what is there: the change that follows it is a step of its own.
+  const hasNone = /^(delete|discard|import)/.test(op);
   const line = shown
     .split("\n")
     .findLast((text) => text.includes(` ${type} ${name} `) && text.includes("[diff: "));
-  const diff = isDeletion ? undefined : /\[diff: ([^\]]*)\]/.exec(line ?? "")?.[1]?.split(",");
+  const diff = hasNone ? undefined : /\[diff: ([^\]]*)\]/.exec(line ?? "")?.[1]?.split(",");
   return { op, urn, type, name, ...(id && { id }), diff: withSigns(diff ?? []) };
 }
 

@@ -1,4 +1,5 @@
 import * as grpc from "@grpc/grpc-js";
+import type { PluginInfo } from "@pulumi/pulumi/proto/plugin_pb";
 import * as rpc from "@pulumi/pulumi/proto/provider_grpc_pb";
 import * as pb from "@pulumi/pulumi/proto/provider_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
@@ -78,6 +79,11 @@ export class PluginClient implements Provider {
         references: response.getAcceptResources(),
         previews: true,
       };
+  }
+
+  /** Every plugin has to answer, whatever it says. */
+  async getPluginInfo(): Promise<void> {
+    await call<PluginInfo>((answer) => this.client.getPluginInfo(new Empty(), answer));
   }
 
   /** A plugin without such a method takes every configuration; as `CheckConfig`. */

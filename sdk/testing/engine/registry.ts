@@ -1,10 +1,14 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
 import { PluginClient } from "./pluginClient";
 import { DYNAMIC, findPlugin } from "./plugins";
 import { type Child, type Launch, type Line, resolveFrom, startPlugin } from "./processes";
 import type { Checked, DiffSubject, Provider, ProviderDiff, ReadResult } from "./provider";
 import { providerPackage, providerUrn, type ResourceState, typeOf } from "./resourceState";
 import { equal, isProps, type Props, UNKNOWN_TEXT } from "./values";
+
+/** How long a provider may take to hear that it is to end; in milliseconds. */
+const PATIENCE = 1000;
 
 /** Where a provider's inputs hold what is the engine's own: the address to download the plugin from, say. */
 const INTERNAL = "__internal";
@@ -108,14 +112,11 @@ export class Registry implements Provider {
     this.running.delete(`${urn}::${id}`);
   }
 
-  /** Tells every provider that the run was interrupted; as `SignalCancellation`. */
-  async cancel(): Promise<void> {
-    await Promise.allSettled(this.clients.map((client) => client.cancel()));
-  }
-
-  /** Returns when all processes are gone. */
+  /** Returns when all processes are gone. Each is asked to end before it is made to; as `cancelOnCloseProvider`. */
   async close(): Promise<void> {
     await Promise.allSettled(this.running.values());
+    const canceled = Promise.allSettled(this.clients.map((client) => client.cancel()));
+    await Promise.race([canceled, setTimeout(PATIENCE, undefined, { ref: false })]);
     for (const client of this.clients) client.close();
     await Promise.all(this.children.map((child) => child.stop("SIGKILL", 0)));
   }
@@ -156,6 +157,7 @@ export class Registry implements Provider {
     const client = new PluginClient(await port);
     this.clients.push(client);
     if (package_ !== DYNAMIC) await client.handshake(this.address(), plugin.folder);
+    await client.getPluginInfo();
     return { client, package: package_ };
   }
 }
