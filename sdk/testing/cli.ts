@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { constants, existsSync } from "node:fs";
-import { access, mkdtemp, rm } from "node:fs/promises";
+import { access, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { readEvents } from "./cliEvents";
@@ -8,6 +8,10 @@ import {
   type Command,
   type ConfigValue,
   type ExportedState,
+  type ImportFile,
+  type ImportOptions,
+  type ImportResult,
+  type ImportSpec,
   RunFailed,
   type RunOptions,
   type RunResult,
@@ -84,6 +88,28 @@ export class CliStack implements Stack {
 
   destroy(options: RunOptions = {}): Promise<RunResult> {
     return this.run("destroy", ["--yes", "--skip-preview"], options);
+  }
+
+  /** One resource is named on the command line, several or one with more to it in a file. */
+  async import(what: ImportSpec[] | ImportFile, options: ImportOptions = {}): Promise<ImportResult> {
+    const code = join(this.folder, `code-${++this.runs}`);
+    const flags = [
+      "--yes",
+      "--skip-preview",
+      `--protect=${options.protect ?? true}`,
+      ...(options.code ? ["--out", code] : ["--generate-code=false"]),
+    ];
+    const result = await this.run("import", [...(await this.importArguments(what)), ...flags], {});
+    return { ...result, ...(options.code && { code: await readFile(code, "utf8") }) };
+  }
+
+  private async importArguments(what: ImportSpec[] | ImportFile): Promise<string[]> {
+    if (!Array.isArray(what)) return ["--file", what.file];
+    const [only, ...others] = what;
+    if (only && others.length === 0 && Object.keys(only).length === 3) return [only.type, only.name, only.id];
+    const file = join(this.folder, `import-${++this.runs}.json`);
+    await writeFile(file, JSON.stringify(importFileOf(what)));
+    return ["--file", file];
   }
 
   async exportState(): Promise<ExportedState> {
@@ -210,4 +236,20 @@ export class CliStack implements Stack {
       child.stdin?.end(input ?? "");
     });
   }
+}
+
+/** Parents and providers are names in the file, each in a table with its URN. */
+function importFileOf(specs: ImportSpec[]): unknown {
+  const urns = [...new Set(specs.flatMap(({ parent, provider }) => [parent, provider]))].filter(
+    (urn) => urn !== undefined,
+  );
+  const name = (urn: string) => `name${urns.indexOf(urn)}`;
+  return {
+    nameTable: Object.fromEntries(urns.map((urn) => [name(urn), urn])),
+    resources: specs.map(({ parent, provider, ...rest }) => ({
+      ...rest,
+      ...(parent && { parent: name(parent) }),
+      ...(provider && { provider: name(provider) }),
+    })),
+  };
 }

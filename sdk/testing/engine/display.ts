@@ -59,7 +59,7 @@ const SUMMARY_ORDER: StepOp[] = [
   "discard-replaced",
 ];
 
-export type Kind = "preview" | "update" | "refresh" | "destroy";
+export type Kind = "preview" | "update" | "refresh" | "destroy" | "import";
 
 /** Collects what a run did and said, in the engine's own words. Secret values never get in. */
 export class Display {
@@ -82,6 +82,7 @@ export class Display {
       update: "Updating",
       refresh: "Refreshing",
       destroy: "Destroying",
+      import: "Importing",
     };
     this.lines.push(`${verbs[kind]} (${stack}):`, "");
   }

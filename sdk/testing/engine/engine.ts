@@ -5,6 +5,10 @@ import {
   type Command,
   type ConfigValue,
   type ExportedState,
+  type ImportFile,
+  type ImportOptions,
+  type ImportResult,
+  type ImportSpec,
   RunFailed,
   type RunOptions,
   type RunResult,
@@ -12,8 +16,9 @@ import {
   type StackOptions,
 } from "../types";
 import { Checkpoint } from "./checkpoint";
+import { readImportFile } from "./importFile";
 import { fullKey, type Project, readProject } from "./project";
-import { type Outcome, type Run, runDestroy, runProgram, runRefresh } from "./run";
+import { type Outcome, type Run, runDestroy, runImport, runProgram, runRefresh } from "./run";
 import { secret } from "./values";
 import { NONE, propsToWire } from "./wire";
 
@@ -80,6 +85,16 @@ export class KitEngine implements Stack {
   /** Deletes everything, as `pulumi destroy --yes`. The program is not run. */
   destroy(options: RunOptions = {}): Promise<RunResult> {
     return this.alone(async () => this.end("destroy", options, await runDestroy(this.run(false))));
+  }
+
+  /** Takes over what exists, as `pulumi import --yes --skip-preview`. Generates no code: that takes the real CLI. */
+  import(what: ImportSpec[] | ImportFile, options: ImportOptions = {}): Promise<ImportResult> {
+    return this.alone(async () => {
+      if (options.code)
+        throw new Error("the test engine generates no code for what it imports; the driver cli does");
+      const specs = Array.isArray(what) ? what : readImportFile(what.file);
+      return this.end("import", {}, await runImport(this.run(false), specs, options.protect ?? true));
+    });
   }
 
   exportState(): Promise<ExportedState> {

@@ -11,6 +11,7 @@ import { checkMessages } from "./steps";
 export async function importResource(step: Step, context: ApplyContext): Promise<void> {
   const { new: next, old, planned } = step;
   if (!next) return;
+  if (planned?.refusal !== undefined) throw new Error(planned.refusal);
   const found = await read(next, context);
   if (found.outputs === undefined) throw new Error(`resource '${next.importID}' does not exist`);
   if (found.inputs === undefined)

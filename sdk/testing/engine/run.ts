@@ -1,9 +1,12 @@
-import type { RunOptions } from "../types";
+import type { ImportSpec, RunOptions } from "../types";
 import { Checkpoint } from "./checkpoint";
 import { Deployment } from "./deployment";
 import { Display, type Kind } from "./display";
+import { Executor } from "./executor";
+import { Importer } from "./importer";
 import { Monitor } from "./monitor";
 import { type Child, type Launch, startProgram } from "./processes";
+import { providersOf } from "./providerSource";
 import { refreshAll } from "./refresh";
 import { Registry } from "./registry";
 import { nameOf } from "./resourceState";
@@ -100,6 +103,29 @@ export async function runDestroy(run: Run): Promise<Outcome> {
     await deployment.finish(true);
     const { olds, news } = deployment.outputs();
     return outcome(!deployment.failed, display, olds, news);
+  });
+}
+
+/** Takes over what exists, by its ids. The program is not run. */
+export async function runImport(run: Run, specs: ImportSpec[], protect: boolean): Promise<Outcome> {
+  const { launch, config } = run;
+  const display = displayFor(run, "import");
+  const checkpoint = new Checkpoint(run.stateFile);
+  return withProviders(run, checkpoint, display, async (registry) => {
+    const { of: providerOf, keep: keepProvider } = providersOf(registry);
+    const report = display.report.bind(display);
+    const context = { dryRun: false, checkpoint, providerOf, keepProvider, report };
+    const executor = new Executor(context, display, launch.parallel, () => {});
+    const place = { stack: launch.stack, project: launch.project.name };
+    let failed = false;
+    try {
+      await new Importer(place, config, checkpoint, executor, registry, report).run(specs, protect);
+    } catch (error) {
+      failed = true;
+      report("error", error instanceof Error ? error.message : String(error));
+    }
+    const outputs = checkpoint.stackOutputs();
+    return outcome(!failed && !executor.sawError, display, outputs, outputs);
   });
 }
 

@@ -18,8 +18,8 @@ export interface Step {
   pendingReplacement?: boolean;
   /** A creation, or an import, before the deletion of the old resource. */
   pendingDelete?: boolean;
-  /** An import by command, with the properties that it names. */
-  planned?: { properties: string[] };
+  /** An import by command: the properties that it names, and why it cannot be. */
+  planned?: { properties: string[]; refusal?: string };
   /** Answers the program. Never called for a step that failed. */
   done?: (state: ResourceState) => void;
 }

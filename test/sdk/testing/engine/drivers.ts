@@ -5,8 +5,11 @@ import { CliStack } from "../../../../sdk/testing/cli";
 import { KitEngine } from "../../../../sdk/testing/engine";
 import {
   type Command,
+  type ImportOptions,
+  type ImportSpec,
   RunFailed,
   type RunOptions,
+  type RunResult,
   type Stack,
   type StackOptions,
 } from "../../../../sdk/testing/types";
@@ -33,8 +36,11 @@ export interface Seen {
 
 export type Edit = Parameters<Objects["edit"]>[0];
 
-/** A command in a scene, or what somebody does behind the engine's back. */
-export type Part = [Command, string, RunOptions?] | Edit;
+/** A command in a scene, an import, or what somebody does behind the engine's back. */
+export type Part =
+  | [Exclude<Command, "import">, string, RunOptions?]
+  | { imports: ImportSpec[]; protect?: boolean }
+  | Edit;
 
 /** Plays the parts one after the other on both engines, which have to agree. */
 export async function playOnBoth(
@@ -53,6 +59,7 @@ async function play(things: Things<Stack>, parts: Part[]): Promise<Seen[]> {
   try {
     for (const part of parts) {
       if (typeof part === "function") things.objects.edit(part);
+      else if ("imports" in part) seen.push(await things.import(part.imports, part));
       else seen.push(await things.run(part[0], part[1], { skipPreview: true, ...part[2] }));
     }
   } finally {
@@ -83,9 +90,21 @@ export class Things<S extends Stack> {
     return new Things(await CliStack.create({ ...options, env }), objects, env);
   }
 
-  readonly run = async (command: Command, scene: string, options: RunOptions = {}): Promise<Seen> => {
+  readonly run = (
+    command: Exclude<Command, "import">,
+    scene: string,
+    options: RunOptions = {},
+  ): Promise<Seen> => {
     this.env["SCENE"] = scene;
-    const result = await this.engine[command](options).catch((error: unknown) => {
+    return this.see(this.engine[command](options));
+  };
+
+  import(specs: ImportSpec[], options: ImportOptions): Promise<Seen> {
+    return this.see(this.engine.import(specs, options));
+  }
+
+  private async see(run: Promise<RunResult>): Promise<Seen> {
+    const result = await run.catch((error: unknown) => {
       if (error instanceof RunFailed) return error.result;
       throw error;
     });
@@ -100,7 +119,7 @@ export class Things<S extends Stack> {
       state: normalize(await this.engine.exportState()),
       calls: this.objects.calls().sort(),
     };
-  };
+  }
 
   async close(): Promise<void> {
     await this.engine.close();
