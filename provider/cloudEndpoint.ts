@@ -3,12 +3,15 @@ import type { EndpointsApi, LiveEndpoint } from "./api/endpoints";
 import { type ApiError, isGone, ReplyError } from "./api/errors";
 import { type Checked, checkedInputs, checkInputs, PROVIDER_KEY } from "./check";
 import { difference } from "./diff";
-import { differingPaths, hasUnknown } from "./document";
+import { changesBetween, hasUnknown, pathText } from "./document";
 import { refusals } from "./refusals";
 import type { CloudEndpointInputs, JsonObject } from "./schema";
 import { createOnce } from "./settle";
 import { isDescribed, notesOf, outputsOf, refreshed, unfinishedOutputs, wireChange } from "./state";
 import { plain, UserError } from "./userError";
+
+/** As many places of a change as one message names. */
+const MOST_PATHS = 5;
 
 /** What the provider needs around it: the service, and a place for words that are neither result nor error. */
 export interface Surroundings {
@@ -180,7 +183,8 @@ export class CloudEndpoints {
       return this.around.say(`${inputs.url}: there is no cloud endpoint to adopt, so one is created`);
     const { changed, before } = differenceOnAdoption(live, inputs);
     if (changed.length === 0) return this.around.say(`${inputs.url}: adopts ${live.id} as it is`);
-    const paths = changed.flatMap((name) => differingPaths(before[name], inputs[name], name));
+    const changes = changed.flatMap((name) => changesBetween(before[name], inputs[name], [name]));
+    const paths = changes.slice(0, MOST_PATHS).map(({ path }) => pathText(path));
     this.around.say(`${inputs.url}: adopts ${live.id}, and changes ${plain(paths.join(", "))}`);
   }
 }
