@@ -7,7 +7,15 @@ import { changesBetween, hasUnknown, pathText } from "./document";
 import { refusals } from "./refusals";
 import type { CloudEndpointInputs, JsonObject } from "./schema";
 import { createOnce } from "./settle";
-import { isDescribed, notesOf, outputsOf, refreshed, unfinishedOutputs, wireChange } from "./state";
+import {
+  imported,
+  isDescribed,
+  outputsOf,
+  refreshed,
+  unchangedOutputs,
+  unfinishedOutputs,
+  wireChange,
+} from "./state";
 import { plain, UserError } from "./userError";
 
 /** As many places of a change as one message names. */
@@ -128,6 +136,25 @@ export class CloudEndpoints {
     });
   }
 
+  /**
+   * Reads an endpoint that is to become this stack's: whatever it has counts as given.
+   *
+   * @throws RefusedError where there is no such endpoint, and where it is no cloud endpoint.
+   */
+  async import(id: string): Promise<{ id: string; props: JsonObject; inputs: JsonObject }> {
+    this.owned.add(id);
+    return failing(`import ${id}`, async () => {
+      const live = await this.around
+        .api()
+        .get(id)
+        .catch((error: unknown) => {
+          throw isGone(error) && error.code !== undefined ? refusals.nothingToGet(id) : error;
+        });
+      if (live.type !== undefined && live.type !== "cloud") throw refusals.wrongType(id, live.type);
+      return { id, ...imported(live) };
+    });
+  }
+
   /** Sends the fields that differ; none, if none does. */
   async update(id: string, olds: JsonObject, news: JsonObject): Promise<{ outs: JsonObject }> {
     const inputs = checkedInputs(news);
@@ -137,8 +164,7 @@ export class CloudEndpoints {
       if (changed.length > 0)
         return { outs: outputsOf(await this.around.api().update(id, wireChange(inputs, changed)), inputs) };
       if (!isDescribed(olds)) return { outs: outputsOf(await this.around.api().get(id), inputs) };
-      const { adopt: _, ...seen } = olds;
-      return { outs: { ...seen, ...notesOf(inputs) } };
+      return { outs: unchangedOutputs(olds, inputs) };
     });
   }
 

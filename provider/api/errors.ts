@@ -88,6 +88,13 @@ export class EngineGoneError extends EndpointsError {
   }
 }
 
+/** A request that had not been sent when the run was cancelled. */
+export class CancelledError extends EndpointsError {
+  constructor(request: RequestName) {
+    super(request, "not sent, since the run was cancelled", undefined);
+  }
+}
+
 export const isGone = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.status === 404;
 
