@@ -2,15 +2,12 @@ import { difference } from "./diff";
 import { hasUnknown, UNKNOWN } from "./document";
 import { type CloudEndpointInputs, endpointFields, type JsonObject } from "./schema";
 import { isDescribed, notesOf, unchangedOutputs } from "./state";
-import { derivedFromUrl } from "./url";
+import { decidedWithUrl, derivedFromUrl } from "./url";
 
 /*
  * What a preview can say of an endpoint. Only what is certain is told: the program's own inputs, what the contract
  * derives from the URL, and what an update leaves alone. Everything else is unknown until the service has spoken.
  */
-
-/** What the service decides with the URL, beside what the contract derives from it. */
-const decidedWithUrl = ["domain", "tcpAddr", "scheme", "host", "port", "region", "bindings"];
 
 /** Outputs of a create, before it. */
 export function plannedCreate(inputs: CloudEndpointInputs): JsonObject {
@@ -29,7 +26,10 @@ export function plannedUpdate(olds: JsonObject, inputs: CloudEndpointInputs): Js
   const kept = Object.fromEntries(
     Object.entries(seen).filter(([name]) => !cleared.some((one) => one === name)),
   );
-  const moved = changed.includes("url") && { ...unknown(decidedWithUrl), ...addressOf(inputs) };
+  const moved = changed.includes("url") && {
+    ...unknown([...decidedWithUrl, "bindings"]),
+    ...addressOf(inputs),
+  };
   return { ...kept, ...unknown(["updatedAt"]), ...moved, ...given(inputs) };
 }
 

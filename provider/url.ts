@@ -35,6 +35,9 @@ export function urlProblem(url: string): string | undefined {
   return typeof address === "string" ? address : undefined;
 }
 
+/** What the service decides with the URL, beside what the contract derives from it. */
+export const decidedWithUrl = ["domain", "tcpAddr", "scheme", "host", "port", "region"] as const;
+
 /** What the contract derives from an endpoint's URL; undefined for text that is none. */
 export function derivedFromUrl(
   url: string,
