@@ -7,8 +7,10 @@ import { received, toStruct } from "./values";
 
 /** The data sources. A call can follow something that it must show, and nothing tells: so no reading is joined late. */
 const functions: Record<string, (account: Listing, args: JsonObject) => Promise<JsonObject>> = {
+  /** Reads one endpoint of any type, by its id or its URL, in a preview too. */
   "endpoints:index:getEndpoint": (account, args) =>
     findEndpoint(account, z.strictObject(endpointArgs).parse(args), true),
+  /** Reads all endpoints of the account, of any type, that satisfy the filters given, in a preview too. */
   "endpoints:index:getEndpoints": async (account, args) => {
     const endpoints = await findEndpoints(account, z.strictObject(endpointsArgs).parse(args), true);
     return { endpoints, ids: endpoints.map(({ id }) => id) };

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 // What Pulumi runs, from this folder or as pulumi-resource-endpoints from the PATH.
 const { join } = require("node:path");
 const { main } = require("../../dist/provider/plugin/main.js");
