@@ -3,7 +3,14 @@ import type { Settings } from "../config";
 import { isMapping, wellFormed } from "../document";
 import { redacted, secretsIn } from "../secrets";
 import { errorFromWire, ID } from "../wire";
-import { ApiError, ConnectionError, EndpointsError, EngineGoneError, ReplyError } from "./errors";
+import {
+  ApiError,
+  CancelledError,
+  ConnectionError,
+  EndpointsError,
+  EngineGoneError,
+  ReplyError,
+} from "./errors";
 import { Connections, type Reply, type Request } from "./exchange";
 import { type Budget, type LongWait, Pacer } from "./pace";
 import { LONGEST_RETRY_AFTER, parseRetryAfter, waitBeforeRetry } from "./retry";
@@ -45,6 +52,7 @@ export class HttpClient {
   private readonly around: ClientSurroundings;
   private readonly pacer: Pacer;
   private readonly connections: Connections;
+  private readonly stopping = new AbortController();
   private lastDate: { service: number; here: number } | undefined;
 
   constructor(
@@ -65,7 +73,8 @@ export class HttpClient {
    * Sends a request and parses its reply.
    *
    * @throws ApiError where the service refused; ConnectionError where no whole reply came; ReplyError where the
-   * reply is not what the contract says; EngineGoneError where a create would have come after the engine's end.
+   * reply is not what the contract says; EngineGoneError where a create would have come after the engine's end;
+   * CancelledError where it had not been sent when the client was stopped.
    */
   async send<T extends z.ZodType>(request: Request, reply: T): Promise<z.output<T>> {
     const { retryForSeconds, windowSeconds } = this.settings;
@@ -92,14 +101,20 @@ export class HttpClient {
         random: this.clock.random(),
       });
       if (wait === undefined) throw error;
+      if (this.stopping.signal.aborted) throw error;
       if (isRateLimit(error)) {
         limited += wait;
         if (limited > LONGEST_RETRY_AFTER) throw error;
         this.pacer.hold(wait);
       } else {
-        await this.clock.sleep(wait);
+        await this.unlessStopped(this.clock.sleep(wait), () => error);
       }
     }
+  }
+
+  /** What is in flight comes to its end; nothing more is sent, and what waits fails. */
+  stop(): void {
+    this.stopping.abort();
   }
 
   /** The service's clock, as its last reply told it; whole seconds, never ahead. Undefined where it told none. */
@@ -115,12 +130,24 @@ export class HttpClient {
   /** Waits until the request may go; gives how long that took. */
   private async takeTurn({ method, path }: Request): Promise<number> {
     const asked = this.clock.now();
-    await this.pacer.turn();
+    const turn = this.pacer.turn();
+    await this.unlessStopped(turn, () => new CancelledError({ method, path }));
     const waited = this.clock.now() - asked;
     // Who waited may have outlived the run: what it creates now would be in nobody's state.
     if (method !== "POST" || waited < SHORT_WAIT || (await this.around.engineIsThere())) return waited;
     this.pacer.end();
     throw new EngineGoneError({ method, path });
+  }
+
+  private async unlessStopped(wait: Promise<void>, error: () => Error): Promise<void> {
+    const { signal } = this.stopping;
+    if (signal.aborted) throw error();
+    let stop = () => {};
+    const stopped = new Promise<never>((_, reject) => {
+      stop = () => reject(error());
+    });
+    signal.addEventListener("abort", stop);
+    await Promise.race([wait, stopped]).finally(() => signal.removeEventListener("abort", stop));
   }
 
   private async once<T extends z.ZodType>(
