@@ -81,9 +81,10 @@ export class PluginClient implements Provider {
       };
   }
 
-  /** Every plugin has to answer, whatever it says. */
-  async getPluginInfo(): Promise<void> {
-    await call<PluginInfo>((answer) => this.client.getPluginInfo(new Empty(), answer));
+  /** The plugin's version. Every plugin has to answer. */
+  async getPluginInfo(): Promise<string> {
+    const info = await call<PluginInfo>((answer) => this.client.getPluginInfo(new Empty(), answer));
+    return info.getVersion();
   }
 
   /** A plugin without such a method takes every configuration; as `CheckConfig`. */

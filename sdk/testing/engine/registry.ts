@@ -1,11 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
+import type { Report } from "./diffing";
 import { PluginClient } from "./pluginClient";
 import { DYNAMIC, findPlugin } from "./plugins";
 import { type Child, type Launch, type Line, resolveFrom, startPlugin } from "./processes";
 import type { Checked, DiffSubject, Provider, ProviderDiff, ReadResult } from "./provider";
 import { providerPackage, providerUrn, type ResourceState, typeOf } from "./resourceState";
 import { equal, isProps, type Props, UNKNOWN_TEXT } from "./values";
+import { NONE, toWire } from "./wire";
 
 /** How long a provider may take to hear that it is to end; in milliseconds. */
 const PATIENCE = 1000;
@@ -34,9 +36,12 @@ export class Registry implements Provider {
 
   constructor(
     private readonly launch: Launch,
+    /** The whole stack configuration. A plugin finds its own part of it in its environment too. */
+    private readonly config: Props,
     private readonly olds: ResourceState[],
     private readonly address: () => string,
     private readonly onLine: Line,
+    private readonly report: Report,
   ) {}
 
   /** The provider of a reference; one that the run did not register comes from the state. As `EnsureProvider`. */
@@ -56,7 +61,7 @@ export class Registry implements Provider {
   }
 
   async check(urn: string, olds: Props, news: Props): Promise<Checked> {
-    const loaded = await this.start(urn);
+    const loaded = await this.start(urn, news);
     // A dynamic provider has an answer to no question about its configuration.
     const { inputs, failures } =
       loaded.package === DYNAMIC
@@ -121,6 +126,12 @@ export class Registry implements Provider {
     await Promise.all(this.children.map((child) => child.stop("SIGKILL", 0)));
   }
 
+  private configText(package_: string): string {
+    const own = Object.entries(this.config).filter(([key]) => key.split(":")[0] === package_);
+    const plain = own.map(([key, value]) => [key.slice(package_.length + 1), String(toWire(value, NONE))]);
+    return JSON.stringify(Object.fromEntries(plain));
+  }
+
   private async loaded(reference: string): Promise<Loaded> {
     await this.get(reference);
     const loaded = await this.running.get(reference);
@@ -129,14 +140,14 @@ export class Registry implements Provider {
   }
 
   private async configure(urn: string, id: string, config: Props): Promise<void> {
-    const loaded = this.unconfigured.get(urn) ?? (await this.start(urn));
+    const loaded = this.unconfigured.get(urn) ?? (await this.start(urn, config));
     this.unconfigured.delete(urn);
     loaded.client.configure(urn, id, config);
     this.set(`${urn}::${id}`, Promise.resolve(loaded));
   }
 
   private async startConfigured(urn: string, id: string, inputs: Props): Promise<Loaded> {
-    const loaded = await this.start(urn);
+    const loaded = await this.start(urn, inputs);
     loaded.client.configure(urn, id, withoutInternal(inputs));
     return loaded;
   }
@@ -148,18 +159,38 @@ export class Registry implements Provider {
     if (alias !== undefined) this.running.set(alias + reference.slice(providerUrn(reference).length), loaded);
   }
 
-  private async start(urn: string): Promise<Loaded> {
+  /** As the host's `Provider`. */
+  private async start(urn: string, { version }: Props): Promise<Loaded> {
     const package_ = providerPackage(typeOf(urn));
     const { project, env } = this.launch;
     const plugin = findPlugin(package_, project, env["PATH"] ?? "", resolveFrom);
-    const { child, port } = startPlugin(this.launch, plugin, this.address(), this.onLine);
+    const { child, port } = startPlugin(
+      this.launch,
+      { ...plugin, env: { ...plugin.env, PULUMI_CONFIG: this.configText(package_) } },
+      this.address(),
+      this.onLine,
+    );
     this.children.push(child);
     const client = new PluginClient(await port);
     this.clients.push(client);
     if (package_ !== DYNAMIC) await client.handshake(this.address(), plugin.folder);
-    await client.getPluginInfo();
+    const found = await client.getPluginInfo();
+    if (typeof version === "string" && isOlder(found, version))
+      this.report(
+        "warning",
+        `resource plugin ${package_} is expected to have version >=${version}, but has ${found}; ` +
+          "the wrong version may be on your path, or this may be a bug in the plugin",
+      );
     return { client, package: package_ };
   }
+}
+
+/** Whether the plugin is older than the program wants it; what follows the three numbers says that one is not out yet. */
+function isOlder(found: string, wanted: string): boolean {
+  const parts = (version: string) => (version.split(/[-+]/)[0] ?? "").split(".").map(Number);
+  const [have, want] = [parts(found), parts(wanted)];
+  const i = want.findIndex((part, index) => part !== have[index]);
+  return i < 0 ? found.includes("-") && !wanted.includes("-") : !((have[i] ?? 0) > (want[i] ?? 0));
 }
 
 /** A dynamic provider has no opinion; as `isDiffCheckConfigLogicallyUnimplemented`. */

@@ -56,7 +56,14 @@ export async function runProgram(run: Run, options: RunOptions): Promise<Outcome
 
   const children: Child[] = [];
   const onCancel = (): void => children.forEach((child) => void child.stop("SIGINT", 2000));
-  const registry = new Registry(launch, checkpoint.olds, () => monitor.address, onLine(display));
+  const registry = new Registry(
+    launch,
+    config,
+    checkpoint.olds,
+    () => monitor.address,
+    onLine(display),
+    display.report.bind(display),
+  );
   const deployment = new Deployment(
     { ...launch, project: launch.project.name, config, replaceTargets },
     checkpoint,
@@ -161,7 +168,14 @@ async function withProviders(
     log: (severity, message, urn) => display.report(severity, message, urn),
     finished: () => {},
   });
-  const registry = new Registry(run.launch, checkpoint.olds, () => monitor.address, onLine(display));
+  const registry = new Registry(
+    run.launch,
+    run.config,
+    checkpoint.olds,
+    () => monitor.address,
+    onLine(display),
+    display.report.bind(display),
+  );
   try {
     await monitor.listen();
     return await work(registry);

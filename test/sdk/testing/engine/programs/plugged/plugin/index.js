@@ -73,7 +73,7 @@ const methods = {
     });
   },
   configure(request) {
-    log("configure", request.getName(), text(js(request.getArgs())));
+    log("configure", request.getName(), text(js(request.getArgs())), process.env.PULUMI_CONFIG);
     methods.account = js(request.getArgs()).account ?? "none";
     if (js(request.getArgs()).refused) throw new Error("this account is closed");
     return new pb.ConfigureResponse();
