@@ -160,7 +160,7 @@ export class CliStack implements Stack {
         ...urns.flatMap((urn) => ["--replace", urn]),
       ],
       undefined,
-      { mayFail: true },
+      { mayFail: true, ...(options.interrupt && { interrupt: options.interrupt }) },
     );
     const result: RunResult = {
       command,
@@ -212,7 +212,7 @@ export class CliStack implements Stack {
   private pulumi(
     args: string[],
     input?: string,
-    { mayFail = false } = {},
+    { mayFail = false, interrupt }: { mayFail?: boolean; interrupt?: AbortSignal } = {},
   ): Promise<{ code: number; stdout: string; stderr: string }> {
     const needsStack = args[0] !== "stack" || args[1] !== "init";
     const all = [
@@ -227,12 +227,15 @@ export class CliStack implements Stack {
         all,
         { cwd: this.options.program, env: this.environment, timeout: LONGEST_RUN, maxBuffer: 64 << 20 },
         (error, stdout, stderr) => {
+          interrupt?.removeEventListener("abort", stop);
           const code = typeof error?.code === "number" ? error.code : error ? -1 : 0;
           if (code === 0 || (mayFail && code > 0)) resolve({ code, stdout, stderr });
           else
             reject(new Error(`pulumi ${args.slice(0, 2).join(" ")}: ${error?.message}\n${stdout}${stderr}`));
         },
       );
+      const stop = () => void child.kill("SIGINT");
+      interrupt?.addEventListener("abort", stop, { once: true });
       child.stdin?.end(input ?? "");
     });
   }

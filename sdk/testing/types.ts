@@ -77,6 +77,8 @@ export interface RunOptions {
   diff?: boolean;
   /** Update without previewing first, as `--skip-preview`. Refresh and destroy never preview. Default: false. */
   skipPreview?: boolean;
+  /** Preview, up and destroy: interrupt the run, as Ctrl+C. What is under way ends, and nothing more begins. */
+  interrupt?: AbortSignal;
   /** Refresh only: forget creates that a killed run left pending, as `--clear-pending-creates`. */
   clearPendingCreates?: boolean;
 }

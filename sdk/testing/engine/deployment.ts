@@ -34,6 +34,7 @@ export class Deployment implements Registrar {
   private deciding: Promise<unknown> = Promise.resolve();
   private stackOutputs: { urn: string; outputs: Props } | undefined;
   private bailed = false;
+  private interrupted = false;
 
   constructor(
     private readonly options: DeploymentOptions,
@@ -143,6 +144,14 @@ export class Deployment implements Registrar {
     this.display.report(severity, message, urn);
   }
 
+  /** What is under way ends, and nothing more begins; as a cancelled context makes `Execute` do. */
+  interrupt(): void {
+    this.interrupted = true;
+    this.bailed = true;
+    void this.registry.cancel();
+    this.executor.cancel();
+  }
+
   refuse(message: string): void {
     this.bail(new Bail(message, false));
   }
@@ -164,8 +173,10 @@ export class Deployment implements Registrar {
       }
     }
     this.finalizeStackOutputs();
+    const what = this.options.dryRun ? "preview" : "update";
     if (this.executor.sawError || (this.steps.sawError && !this.bailed))
-      this.display.report("error", `${this.options.dryRun ? "preview" : "update"} failed`);
+      this.display.report("error", `${what} failed`);
+    else if (this.interrupted) this.display.report("error", `${what} canceled`);
   }
 
   /** A step that is done may bring the next decision with it. */

@@ -84,7 +84,7 @@ export class KitEngine implements Stack {
 
   /** Deletes everything, as `pulumi destroy --yes`. The program is not run. */
   destroy(options: RunOptions = {}): Promise<RunResult> {
-    return this.alone(async () => this.end("destroy", options, await runDestroy(this.run(false))));
+    return this.alone(async () => this.end("destroy", options, await runDestroy(this.run(false), options)));
   }
 
   /** Takes over what exists, as `pulumi import --yes --skip-preview`. Generates no code: that takes the real CLI. */

@@ -59,8 +59,11 @@ export function whatIsUnsupported(request: pb.RegisterResourceRequest): string |
   if (request.getRemote()) return `remote components (${request.getType()})`;
   if (request.getTransformsList().length > 0) return "transforms";
   if (request.hasHooks()) return "resource hooks";
+  if (request.getHidediffsList().length > 0) return `the option hideDiffs (of ${request.getName()})`;
+  if (request.getEnvvarmappingsMap().getLength() > 0)
+    return `the option envVarMappings (of ${request.getName()})`;
   if (request.getPackageref() !== "") return `packages with parameters (${request.getType()})`;
-  if (Object.keys(request.getPluginchecksumsMap().toObject()).length > 0)
+  if (request.getPluginchecksumsMap().getLength() > 0)
     return `the option pluginChecksums (of ${request.getName()})`;
   if (request.getDeletedwith() !== "") return `the option deletedWith (of ${request.getName()})`;
   if (request.getReplaceWithList().length > 0) return `the option replaceWith (of ${request.getName()})`;

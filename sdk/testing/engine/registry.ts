@@ -117,11 +117,15 @@ export class Registry implements Provider {
     this.running.delete(`${urn}::${id}`);
   }
 
+  /** Tells every provider that it is to finish what it is at and to begin nothing; as `SignalCancellation`. */
+  async cancel(): Promise<void> {
+    await Promise.allSettled(this.clients.map((client) => client.cancel()));
+  }
+
   /** Returns when all processes are gone. Each is asked to end before it is made to; as `cancelOnCloseProvider`. */
   async close(): Promise<void> {
     await Promise.allSettled(this.running.values());
-    const canceled = Promise.allSettled(this.clients.map((client) => client.cancel()));
-    await Promise.race([canceled, setTimeout(PATIENCE, undefined, { ref: false })]);
+    await Promise.race([this.cancel(), setTimeout(PATIENCE, undefined, { ref: false })]);
     for (const client of this.clients) client.close();
     await Promise.all(this.children.map((child) => child.stop("SIGKILL", 0)));
   }

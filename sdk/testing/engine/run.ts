@@ -72,6 +72,7 @@ export async function runProgram(run: Run, options: RunOptions): Promise<Outcome
     onCancel,
   );
   const monitor: Monitor = new Monitor(deployment);
+  const forget = whenInterrupted(options, () => deployment.interrupt());
   try {
     await monitor.listen();
     const program = startProgram(launch, configText(config), monitor.address, onLine(display));
@@ -88,6 +89,7 @@ export async function runProgram(run: Run, options: RunOptions): Promise<Outcome
     const { olds, news } = deployment.outputs();
     return outcome(!deployment.failed, display, olds, news);
   } finally {
+    forget();
     await Promise.all(children.map((child) => child.stop("SIGKILL", 0)));
     await registry.close();
     monitor.close();
@@ -95,7 +97,7 @@ export async function runProgram(run: Run, options: RunOptions): Promise<Outcome
 }
 
 /** Deletes all that the state knows. The program is not run, and the configuration is that of the state. */
-export async function runDestroy(run: Run): Promise<Outcome> {
+export async function runDestroy(run: Run, interruptible: RunOptions): Promise<Outcome> {
   const display = displayFor(run, run.launch.dryRun ? "preview" : "destroy", "destroy");
   const checkpoint = new Checkpoint(run.stateFile, run.launch.dryRun);
   if (!run.launch.dryRun) warnOfPending(checkpoint, display);
@@ -107,7 +109,9 @@ export async function runDestroy(run: Run): Promise<Outcome> {
       replaceTargets: new Set<string>(),
     };
     const deployment = new Deployment(options, checkpoint, display, registry, () => {});
+    const forget = whenInterrupted(interruptible, () => deployment.interrupt());
     await deployment.finish(true);
+    forget();
     const { olds, news } = deployment.outputs();
     return outcome(!deployment.failed, display, olds, news);
   });
@@ -183,6 +187,13 @@ async function withProviders(
     await registry.close();
     monitor.close();
   }
+}
+
+/** Stops the run at once where it was interrupted before it began. What is returned forgets about it. */
+function whenInterrupted({ interrupt }: RunOptions, stop: () => void): () => void {
+  if (interrupt?.aborted) stop();
+  interrupt?.addEventListener("abort", stop, { once: true });
+  return () => interrupt?.removeEventListener("abort", stop);
 }
 
 /** URNs as they are, names as the URNs of the resources that have them; undefined where one is not in the state. */

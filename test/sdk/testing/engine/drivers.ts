@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { CliStack } from "../../../../sdk/testing/cli";
 import { KitEngine } from "../../../../sdk/testing/engine";
 import {
@@ -40,6 +41,8 @@ export type Edit = Parameters<Objects["edit"]>[0];
 export type Part =
   | [Exclude<Command, "import">, string, RunOptions?]
   | { imports: ImportSpec[]; protect?: boolean }
+  /** The update of a scene, interrupted when the provider has been called so. */
+  | { interrupted: string; at: string }
   | Edit;
 
 /** Plays the parts one after the other on both engines, which have to agree. */
@@ -59,6 +62,7 @@ async function play(things: Things<Stack>, parts: Part[]): Promise<Seen[]> {
   try {
     for (const part of parts) {
       if (typeof part === "function") things.objects.edit(part);
+      else if ("interrupted" in part) seen.push(await things.interrupted(part.interrupted, part.at));
       else if ("imports" in part) seen.push(await things.import(part.imports, part));
       else seen.push(await things.run(part[0], part[1], { skipPreview: true, ...part[2] }));
     }
@@ -103,6 +107,14 @@ export class Things<S extends Stack> {
     return this.see(this.engine.import(specs, options));
   }
 
+  async interrupted(scene: string, at: string): Promise<Seen> {
+    const controller = new AbortController();
+    const run = this.run("up", scene, { skipPreview: true, interrupt: controller.signal });
+    await Promise.race([run, this.objects.called(at)]);
+    controller.abort();
+    return run;
+  }
+
   private async see(run: Promise<RunResult>): Promise<Seen> {
     const result = await run.catch((error: unknown) => {
       if (error instanceof RunFailed) return error.result;
@@ -138,6 +150,12 @@ class Objects {
     const objects = existsSync(this.file) ? JSON.parse(readFileSync(this.file, "utf8")) : {};
     change(objects);
     writeFileSync(this.file, JSON.stringify(objects));
+  }
+
+  /** Waits until the log has a line that begins so. */
+  async called(beginning: string): Promise<void> {
+    const log = `${this.file}.log`;
+    while (!existsSync(log) || !readFileSync(log, "utf8").includes(`\n${beginning} `)) await setTimeout(50);
   }
 
   /** The calls since the last time; of a dynamic provider, without those that only ask. */

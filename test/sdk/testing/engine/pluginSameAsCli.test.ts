@@ -160,6 +160,7 @@ const scenarios: Record<string, Part[]> = {
     { imports: [{ ...thing("w", "there"), parent: "urn:pulumi:test::plugged::things:index:Thing::nobody" }] },
     ["up", "explicit.1"],
   ],
+  "an interruption while something is made": [{ interrupted: "slow", at: "create a" }, ["up", "slow"]],
   "moving from the dynamic type to the plugin's and back": [
     ["up", "host.1"],
     ["preview", "host.2"],
@@ -181,6 +182,16 @@ const scenarios: Record<string, Part[]> = {
   ],
 };
 
+const update: Part[] = [
+  ["preview", "rich.1"],
+  ["up", "rich.1"],
+  ["up", "rich.2"],
+  ["refresh", ""],
+  ["up", "explicit.1"],
+  ["up", "explicit.2"],
+  ["destroy", ""],
+];
+
 // Each scenario is several commands of the real CLI, which take seconds each.
 describe.skipIf(!cli)(
   "with a plugin, the kit's engine and the real CLI agree on",
@@ -188,6 +199,14 @@ describe.skipIf(!cli)(
   () => {
     test.for(Object.entries(scenarios))("%s", async ([, parts]) => {
       const { kit, real } = await playOnBoth(parts, { program: PLUGGED, config });
+      expect(kit).toEqual(real);
+    });
+
+    test.for([
+      ["an older plugin, which has no previews and no opinion on configuration", { OLD: "1" }],
+      ["one that takes neither secrets nor references", { SECRETS: "no" }],
+    ] as const)("%s", async ([, env]) => {
+      const { kit, real } = await playOnBoth(update, { program: PLUGGED, config, env });
       expect(kit).toEqual(real);
     });
   },

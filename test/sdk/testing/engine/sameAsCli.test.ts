@@ -112,6 +112,7 @@ const scenarios: Record<string, Part[]> = {
     ["up", "rename.1"],
     ["up", "rename.2"],
   ],
+  "an import, which a dynamic provider cannot do": [["up", "import"]],
   "failed checks": [["up", "bad"]],
   "a check that throws": [["up", "checkThrows"]],
   "one name twice": [["up", "twice"]],

@@ -105,6 +105,10 @@ const scenes = {
   refused() {
     new Thing("a", {}, { provider: new Provider("p", { refused: "yes" }) });
   },
+  slow() {
+    const a = new Thing("a", { slow: 2500 });
+    new Thing("b", {}, { dependsOn: a });
+  },
   createFails() {
     new Thing("a", { fails: true });
   },

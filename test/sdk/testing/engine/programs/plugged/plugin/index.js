@@ -47,6 +47,17 @@ const struct = (value) => Struct.fromJavaScript(value);
 const failures = (list) =>
   list.map(([property, reason]) => new pb.CheckFailure().setProperty(property).setReason(reason));
 
+function make(name, inputs) {
+  const objects = load();
+  let n = 1;
+  while (objects[`${name}-${n}`]) n++;
+  save({ ...objects, [`${name}-${n}`]: inputs });
+  return answer(pb.CreateResponse, {
+    setId: `${name}-${n}`,
+    setProperties: struct({ ...inputs, computed: `of ${name}` }),
+  });
+}
+
 const methods = {
   handshake() {
     return answer(pb.ProviderHandshakeResponse, {
@@ -118,14 +129,9 @@ const methods = {
     if (request.getPreview())
       return answer(pb.CreateResponse, { setProperties: struct({ ...inputs, computed: `of ${name}` }) });
     if (inputs.fails) throw new Error("no room");
-    const objects = load();
-    let n = 1;
-    while (objects[`${name}-${n}`]) n++;
-    save({ ...objects, [`${name}-${n}`]: inputs });
-    return answer(pb.CreateResponse, {
-      setId: `${name}-${n}`,
-      setProperties: struct({ ...inputs, computed: `of ${name}` }),
-    });
+    if (inputs.slow)
+      return new Promise((resolve) => setTimeout(resolve, inputs.slow)).then(() => make(name, inputs));
+    return make(name, inputs);
   },
   update(request) {
     const news = js(request.getNews());
@@ -171,9 +177,9 @@ const methods = {
 const service = Object.fromEntries(
   Object.entries(methods).map(([name, method]) => [
     name,
-    (call, callback) => {
+    async (call, callback) => {
       try {
-        callback(null, method(call.request));
+        callback(null, await method(call.request));
       } catch (error) {
         callback({ code: grpc.status.UNKNOWN, details: error.message });
       }
