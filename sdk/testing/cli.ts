@@ -1,9 +1,10 @@
 import { execFile } from "node:child_process";
 import { constants, existsSync } from "node:fs";
-import { access, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { access, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { readEvents } from "./cliEvents";
+import { importArguments } from "./cliImport";
 import {
   type Command,
   type ConfigValue,
@@ -90,26 +91,17 @@ export class CliStack implements Stack {
     return this.run("destroy", ["--yes", "--skip-preview"], options);
   }
 
-  /** One resource is named on the command line, several or one with more to it in a file. */
   async import(what: ImportSpec[] | ImportFile, options: ImportOptions = {}): Promise<ImportResult> {
     const code = join(this.folder, `code-${++this.runs}`);
+    const file = join(this.folder, `import-${this.runs}.json`);
     const flags = [
       "--yes",
       "--skip-preview",
       `--protect=${options.protect ?? true}`,
       ...(options.code ? ["--out", code] : ["--generate-code=false"]),
     ];
-    const result = await this.run("import", [...(await this.importArguments(what)), ...flags], {});
+    const result = await this.run("import", [...(await importArguments(what, file)), ...flags], {});
     return { ...result, ...(options.code && { code: await readFile(code, "utf8") }) };
-  }
-
-  private async importArguments(what: ImportSpec[] | ImportFile): Promise<string[]> {
-    if (!Array.isArray(what)) return ["--file", what.file];
-    const [only, ...others] = what;
-    if (only && others.length === 0 && Object.keys(only).length === 3) return [only.type, only.name, only.id];
-    const file = join(this.folder, `import-${++this.runs}.json`);
-    await writeFile(file, JSON.stringify(importFileOf(what)));
-    return ["--file", file];
   }
 
   async exportState(): Promise<ExportedState> {
@@ -239,20 +231,4 @@ export class CliStack implements Stack {
       child.stdin?.end(input ?? "");
     });
   }
-}
-
-/** Parents and providers are names in the file, each in a table with its URN. */
-function importFileOf(specs: ImportSpec[]): unknown {
-  const urns = [...new Set(specs.flatMap(({ parent, provider }) => [parent, provider]))].filter(
-    (urn) => urn !== undefined,
-  );
-  const name = (urn: string) => `name${urns.indexOf(urn)}`;
-  return {
-    nameTable: Object.fromEntries(urns.map((urn) => [name(urn), urn])),
-    resources: specs.map(({ parent, provider, ...rest }) => ({
-      ...rest,
-      ...(parent && { parent: name(parent) }),
-      ...(provider && { provider: name(provider) }),
-    })),
-  };
 }

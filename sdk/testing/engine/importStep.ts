@@ -1,8 +1,8 @@
 import type { ApplyContext } from "./apply";
+import { checkMessages } from "./goalState";
 import { InitFailed, type ReadResult } from "./provider";
 import { providerPackage, providerUrn, type ResourceState, typeOf } from "./resourceState";
 import type { Step } from "./step";
-import { checkMessages } from "./steps";
 
 /**
  * Takes over what exists: reads it by its id, in a preview too. What the program asks for is not looked at here but in

@@ -3,11 +3,11 @@ import type { Place } from "./aliases";
 import type { Checkpoint } from "./checkpoint";
 import type { Report } from "./diffing";
 import type { Executor } from "./executor";
+import { checkMessages } from "./goalState";
 import { defaultName, packageConfig } from "./providerChoice";
 import { type Registry, withPlugin } from "./registry";
 import { createUrn, newState, providerType, type ResourceState, ROOT_STACK, typeOf } from "./resourceState";
 import type { Step } from "./step";
-import { checkMessages } from "./steps";
 import type { Props } from "./values";
 
 /** Takes what exists into the state, by command and without a program. As the `importer`. */

@@ -13,9 +13,9 @@ export interface Providers extends ProviderSource {
 export function providersOf(registry: Registry): Providers {
   return {
     of: async ({ type, provider }) => (isProviderType(type) ? registry : await registry.get(provider)),
-    mustReplace: async (reference, old, { inputs }) => {
+    mustReplace: async (reference, old, { urn, inputs }) => {
       const subject = {
-        urn: old.urn,
+        urn,
         id: old.id,
         inputs: old.inputs,
         outputs: old.outputs ?? {},

@@ -1,13 +1,13 @@
 import { type Diff, mustReplace, replaceOnChanges } from "./diff";
 import { Diffing, type ProviderSource, type Report } from "./diffing";
 import type { Goal } from "./goal";
-import { goValue } from "./goFormat";
+import { checkMessages, goalState, isImport } from "./goalState";
 import { Graph } from "./graph";
-import { type Found, Identities } from "./identities";
+import { Identities } from "./identities";
 import type { CheckFailure, Provider } from "./provider";
 import { inline } from "./render";
 import { DeleteFirst, type Progress } from "./replacing";
-import { isProviderType, nameOf, newState, type ResourceState } from "./resourceState";
+import { isProviderType, type ResourceState } from "./resourceState";
 import { Bail, type Plan, type Step } from "./step";
 import type { Props } from "./values";
 
@@ -222,39 +222,4 @@ export class Steps implements Progress {
     if (!this.context.dryRun) throw new Error(message);
     this.context.report("warning", message, urn);
   }
-}
-
-/** One line a failure. The value of a property that is a top-level input is printed, secret or not. */
-export function checkMessages({ type, urn, inputs }: ResourceState, failures: CheckFailure[]): string[] {
-  return failures.map(({ property, reason }) => {
-    const what = property === "" ? "" : `: property ${property} value ${goValue(inputs[property])}`;
-    return `${type} resource '${nameOf(urn)}'${what} has a problem: ${reason}`;
-  });
-}
-
-/** Once imported, a resource is known by the id that the program gave, whatever id it has. */
-function isImport(goal: Goal, old: ResourceState | undefined): boolean {
-  if (!goal.custom || goal.importId === "") return false;
-  return old === undefined || old.external || (old.importID || old.id) !== goal.importId;
-}
-
-function goalState(urn: string, goal: Goal, { old, alias }: Partial<Found>): ResourceState {
-  return newState(urn, goal.type, {
-    custom: goal.custom,
-    inputs: goal.inputs,
-    parent: goal.parent,
-    protect: goal.protect ?? false,
-    dependencies: goal.dependencies,
-    propertyDependencies: goal.propertyDependencies,
-    provider: goal.provider,
-    additionalSecretOutputs: goal.additionalSecretOutputs,
-    aliases: alias === undefined ? [] : [alias],
-    customTimeouts: goal.customTimeouts,
-    importID: goal.importId,
-    retainOnDelete: goal.retainOnDelete ?? false,
-    ignoreChanges: goal.ignoreChanges,
-    replaceOnChanges: goal.replaceOnChanges,
-    created: old?.created ?? "",
-    modified: old?.modified ?? "",
-  });
 }
