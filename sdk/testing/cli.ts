@@ -163,7 +163,10 @@ export class CliStack implements Stack {
       requests: [],
     };
     if (!result.ok && !result.diagnostics.some((diagnostic) => diagnostic.severity === "error")) {
-      result.diagnostics.push({ severity: "error", message: (stderr || stdout).trim() });
+      result.diagnostics.push({
+        severity: "error",
+        message: (stderr || stdout).trim().replace(/^error: /, ""),
+      });
     }
     if (!result.ok) throw new RunFailed(result);
     return result;

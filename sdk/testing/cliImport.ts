@@ -10,18 +10,19 @@ export async function importArguments(what: ImportSpec[] | ImportFile, file: str
   return ["--file", file];
 }
 
-/** Parents and providers are names in the file, each in a table with its URN. */
+/** Parents and providers are names in the file: of what is imported with them, else of what a table has. */
 function importFileOf(specs: ImportSpec[]): unknown {
-  const urns = [...new Set(specs.flatMap(({ parent, provider }) => [parent, provider]))].filter(
-    (urn) => urn !== undefined,
-  );
-  const name = (urn: string) => `name${urns.indexOf(urn)}`;
-  return {
-    nameTable: Object.fromEntries(urns.map((urn) => [name(urn), urn])),
-    resources: specs.map(({ parent, provider, ...rest }) => ({
-      ...rest,
-      ...(parent && { parent: name(parent) }),
-      ...(provider && { provider: name(provider) }),
-    })),
+  const table = new Map<string, string>();
+  const nameOf = (urn: string): string => {
+    const imported = specs.find(({ type, name }) => urn.endsWith(`${type}::${name}`));
+    const name = imported?.name ?? `name${table.size}`;
+    if (!imported) table.set(name, urn);
+    return name;
   };
+  const resources = specs.map(({ parent, provider, ...rest }) => ({
+    ...rest,
+    ...(parent && { parent: nameOf(parent) }),
+    ...(provider && { provider: nameOf(provider) }),
+  }));
+  return { nameTable: Object.fromEntries(table), resources };
 }

@@ -1,4 +1,5 @@
 import type { Checkpoint } from "./checkpoint";
+import type { ProviderSource } from "./diffing";
 import type { Executor } from "./executor";
 import { Graph } from "./graph";
 import type { ResourceState } from "./resourceState";
@@ -6,13 +7,20 @@ import type { Step } from "./step";
 import type { Steps } from "./steps";
 
 /** Deletes what was not registered, after all else has gone well. As `GenerateDeletes` and `performPostSteps`. */
-export async function deleteRest(steps: Steps, checkpoint: Checkpoint, executor: Executor): Promise<void> {
+export async function deleteRest(
+  steps: Steps,
+  checkpoint: Checkpoint,
+  executor: Executor,
+  providers: ProviderSource,
+): Promise<void> {
   const deletions = new Map<ResourceState, Step>();
   for (const old of checkpoint.olds) {
     const step = deletion(old, steps, checkpoint);
     if (!step) continue;
     steps.deletes.add(old.urn);
     deletions.set(old, step);
+    // In a preview too, so that a provider that cannot be had is found out.
+    if (old.provider !== "") await providers.of(old);
   }
   for (const group of new Graph(checkpoint.olds).deleteOrder(new Set(deletions.keys()))) {
     if (executor.canceled) return;

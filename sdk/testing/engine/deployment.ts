@@ -6,7 +6,7 @@ import type { Goal, ProviderWish, ReadGoal } from "./goal";
 import type { Registrar } from "./monitor";
 import type { Invoked } from "./pluginClient";
 import { ProviderChoice } from "./providerChoice";
-import { providersOf } from "./providerSource";
+import { type Providers, providersOf } from "./providerSource";
 import { type Registry, withPlugin } from "./registry";
 import { createUrn, isProviderType, newState, type ResourceState, ROOT_STACK, typeOf } from "./resourceState";
 import { Bail, type Plan } from "./step";
@@ -30,6 +30,7 @@ export class Deployment implements Registrar {
   ended = false;
   private readonly steps: Steps;
   private readonly choice: ProviderChoice;
+  private readonly providers: Providers;
   private readonly goals = new Map<string, Goal>();
   private deciding: Promise<unknown> = Promise.resolve();
   private stackOutputs: { urn: string; outputs: Props } | undefined;
@@ -46,6 +47,7 @@ export class Deployment implements Registrar {
   ) {
     const report = display.report.bind(display);
     const providers = providersOf(registry);
+    this.providers = providers;
     const { dryRun, parallel } = options;
     const context = { dryRun, checkpoint, report, providerOf: providers.of, keepProvider: providers.keep };
     this.executor = new Executor(context, display, parallel, onCancel);
@@ -167,7 +169,7 @@ export class Deployment implements Registrar {
     await this.settled();
     if (!this.executor.canceled) {
       try {
-        await deleteRest(this.steps, this.checkpoint, this.executor);
+        await deleteRest(this.steps, this.checkpoint, this.executor, this.providers);
       } catch (error) {
         this.bail(error);
       }

@@ -110,7 +110,7 @@ export class Display {
     const { old, new: next, urn } = step;
     const type = typeOf(urn);
     const changes = old && next && op !== "same" ? changesOf(step) : [];
-    const diff = old && next ? shortDiff(changes, metadata(old, next), step.changedKeys ?? []) : [];
+    const diff = old && next ? shortDiff(changes, metadata(op, old, next), step.changedKeys ?? []) : [];
     const id = next?.id || old?.id;
     if (type !== ROOT_STACK && !isProviderType(type))
       this.steps.push({ op, urn, type, name: nameOf(urn), ...(id ? { id } : {}), diff });
@@ -202,9 +202,10 @@ function maskedState(state: ResourceState): ResourceState {
   return { ...state, inputs: masked(state.inputs), outputs: masked(state.outputs ?? {}) };
 }
 
-function metadata(old: ResourceState, next: ResourceState): string[] {
+/** Of an unchanged resource only a change of its protection is worth a line; as `shouldShow`. */
+function metadata(op: StepOp, old: ResourceState, next: ResourceState): string[] {
   return [
-    old.provider === next.provider ? "" : "provider",
+    old.provider === next.provider || (op === "same" && old.protect === next.protect) ? "" : "provider",
     old.protect === next.protect ? "" : "protect",
   ].filter(Boolean);
 }

@@ -32,7 +32,8 @@ export class Executor {
   readonly news = new Map<string, ResourceState>();
   /** Steps that failed without stopping the others. */
   readonly errored: Step[] = [];
-  sawError = false;
+  /** What the first step that failed said. */
+  failure: string | undefined;
   canceled = false;
   private readonly running = new Set<Promise<void>>();
   private readonly slots: Slots;
@@ -44,6 +45,10 @@ export class Executor {
     private readonly onCancel: () => void,
   ) {
     this.slots = new Slots(parallel);
+  }
+
+  get sawError(): boolean {
+    return this.failure !== undefined;
   }
 
   cancel(): void {
@@ -102,7 +107,7 @@ export class Executor {
 
   private failed(step: Step, error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
-    this.sawError = true;
+    this.failure ??= message;
     if (!(error instanceof Bail && error.reported))
       this.display.report(
         "error",

@@ -24,6 +24,7 @@ export class Importer {
 
   /** As `importResources`. Throws what is wrong with the whole; what is wrong with one resource fails its step. */
   async run(specs: ImportSpec[], protect: boolean): Promise<void> {
+    this.refuseTwins(specs);
     if (!(await this.keepExisting())) return;
     const stack = await this.stack();
     const references = await this.providers(specs);
@@ -31,7 +32,6 @@ export class Importer {
     for (const spec of specs) {
       const parent = spec.parent ?? stack;
       const urn = this.urn(parent, spec.type, spec.name);
-      if (steps.has(urn)) throw new Error(`duplicate import '${spec.name}' of type '${spec.type}'`);
       const old = this.old(urn);
       if (old && (old.importID || old.id) === spec.id) continue;
       const provider = references.get(this.providerUrn(spec)) ?? "";
@@ -42,6 +42,19 @@ export class Importer {
       steps.set(urn, { op: "import", urn, new: state, logical: true, planned });
     }
     await this.parentsFirst([...steps.values()]);
+  }
+
+  /** As `parseImportFile`, which finds it out before anything is done. */
+  private refuseTwins(specs: ImportSpec[]): void {
+    const seen = new Set<string>();
+    for (const { type, name, parent = "" } of specs) {
+      const urn = this.urn(parent, type, name);
+      if (seen.has(urn))
+        throw new Error(
+          `resource '${name}' of type '${type}' has an ambiguous URN, set name (or logical name) to be unique`,
+        );
+      seen.add(urn);
+    }
   }
 
   private old(urn: string): ResourceState | undefined {
@@ -86,8 +99,9 @@ export class Importer {
     return references;
   }
 
-  private providerUrn({ provider, type, version = "" }: ImportSpec): string {
-    return provider ?? this.urn("", providerType(type.split(":")[0] ?? ""), defaultName(version));
+  private providerUrn({ provider, type, version = "", pluginDownloadUrl = "" }: ImportSpec): string {
+    const name = defaultName(version, pluginDownloadUrl);
+    return provider ?? this.urn("", providerType(type.split(":")[0] ?? ""), name);
   }
 
   /** What goes into the state is the configuration as it was given, not as the provider's check has left it. */

@@ -41,7 +41,7 @@ export class ProviderChoice {
     if ("pulumi:disable-default-providers" in this.config)
       throw new Bail("the test engine does not support pulumi:disable-default-providers", false);
     const { urn, id } = await this.register({
-      ...providerGoal(wish.package, defaultName(wish.version)),
+      ...providerGoal(wish.package, defaultName(wish.version, wish.pluginDownloadURL)),
       inputs: withPlugin(packageConfig(this.config, wish.package), wish.version, wish.pluginDownloadURL),
     });
     return `${urn}::${id}`;
@@ -72,8 +72,15 @@ export function providerGoal(package_: string, name: string): Goal {
 }
 
 /** `default`, or `default_1_2_3` where the program asks for a version; as `DefaultName`. */
-export function defaultName(version: string): string {
-  return version === "" ? "default" : `default_${version.replace(/[.+-]/g, "_")}`;
+export function defaultName(version: string, pluginDownloadURL: string): string {
+  const parts = ["default", version.replace(/[.+-]/g, "_"), qualified(pluginDownloadURL)];
+  return parts.filter((part) => part !== "").join("_");
+}
+
+/** Names and slashes, and nothing else; as `IntoQName`. */
+function qualified(url: string): string {
+  const names = url.split("/").filter((name) => name !== "");
+  return names.map((name) => name.replace(/[^A-Za-z0-9_.-]/g, "_")).join("/");
 }
 
 /** A dynamic provider gets the whole configuration, a plugin its own keys without the package's name. As there. */

@@ -1,3 +1,4 @@
+import { goValue } from "./goFormat";
 import { type Change, diffProps, isInternalKey, SIGNS } from "./objectDiff";
 import { isProps, type Props, Reference, Secret, Unknown, type Value } from "./values";
 
@@ -23,8 +24,19 @@ export function given(key: string, value: Value | undefined): string[] {
   return isInternalKey(key) ? [] : [`      ${key}: ${inline(value ?? null)}`];
 }
 
-/** A value on one line; no secret. */
-export function inline(value: Value | undefined): string {
+/** A value as the engine prints it in a message, without secrets; as `RedactSecrets`. */
+export function redacted(value: Value | undefined): string {
+  return goValue(redact(value ?? null));
+}
+
+function redact(value: Value): Value {
+  if (value instanceof Secret) return "[secret]";
+  if (Array.isArray(value)) return value.map(redact);
+  if (!isProps(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, redact(item)]));
+}
+
+function inline(value: Value | undefined): string {
   if (value instanceof Secret) return "[secret]";
   if (value instanceof Unknown) return "[unknown]";
   if (value instanceof Reference) return value.id ?? value.urn;

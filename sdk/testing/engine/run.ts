@@ -135,6 +135,9 @@ export async function runImport(run: Run, specs: ImportSpec[], protect: boolean)
       failed = true;
       report("error", error instanceof Error ? error.message : String(error));
     }
+    const { failure } = executor;
+    if (failure !== undefined && !failed)
+      report("error", `update failed: step application failed: ${failure}`);
     const outputs = checkpoint.stackOutputs();
     return outcome(!failed && !executor.sawError, display, outputs, outputs);
   });

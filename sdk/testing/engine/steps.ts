@@ -5,7 +5,7 @@ import { checkMessages, goalState, isImport } from "./goalState";
 import { Graph } from "./graph";
 import { Identities } from "./identities";
 import type { CheckFailure, Provider } from "./provider";
-import { inline } from "./render";
+import { redacted } from "./render";
 import { DeleteFirst, type Progress } from "./replacing";
 import { isProviderType, type ResourceState } from "./resourceState";
 import { Bail, type Plan, type Step } from "./step";
@@ -31,6 +31,7 @@ interface Registration {
   /** It was deleted already, for the replacement of something that it depends on. */
   recreating: boolean;
   imported: boolean;
+  valid: boolean;
   done: (state: ResourceState) => void;
 }
 
@@ -53,14 +54,9 @@ export class Steps implements Progress {
   constructor(private readonly context: Context) {
     const { olds, providers, replaceTargets, report } = context;
     this.graph = new Graph(olds);
-    this.identities = new Identities(olds, context, (message, urn) => this.bail(message, urn));
+    this.identities = new Identities(olds, context, (message, urn) => report("error", message, urn));
     this.diffing = new Diffing(providers, this.identities, replaceTargets, report);
     this.deleteFirst = new DeleteFirst(this, this.graph, this.diffing, providers, report);
-  }
-
-  private bail(message: string, urn: string): never {
-    this.context.report("error", message, urn);
-    throw new Bail(message);
   }
 
   /** Whether something was done with a resource of the last run, under whatever name; as `isOperatedOn`. */
@@ -98,6 +94,7 @@ export class Steps implements Progress {
       provider: goal.custom ? await this.context.providers.of(goal) : undefined,
       recreating: this.deletes.has(urn),
       imported: false,
+      valid: found.valid,
       done,
     };
     if (isImport(goal, old)) return this.import(registration, old, next);
@@ -135,6 +132,7 @@ export class Steps implements Progress {
       inputs = await this.check(provider, next, fresh ? {} : old.inputs, fresh ? goal.inputs : inputs);
       next.inputs = inputs;
     }
+    if (!registration.valid) throw new Bail(`resource ${urn} is invalid`);
     if (recreating && old) {
       this.deletes.delete(urn);
       this.operated.add(urn);
@@ -214,7 +212,7 @@ export class Steps implements Progress {
 
   private refuseImported(urn: string, { replaces }: Diff, old: ResourceState, next: ResourceState): void {
     const changes = replaces.map(
-      (key) => `${key}: ${inline(old.inputs[key])} => ${inline(next.inputs[key])}`,
+      (key) => `${key}: ${redacted(old.inputs[key])} => ${redacted(next.inputs[key])}`,
     );
     const message =
       "previously-imported resources that still specify an ID may not be replaced; " +
