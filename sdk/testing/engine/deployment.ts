@@ -5,9 +5,10 @@ import { Executor } from "./executor";
 import type { Goal, ProviderWish, ReadGoal } from "./goal";
 import type { Registrar } from "./monitor";
 import type { Invoked } from "./pluginClient";
-import { ProviderChoice } from "./providerChoice";
+import { withPlugin } from "./pluginInputs";
+import { ProviderChoice, pluginsInState } from "./providerChoice";
 import { type Providers, providersOf } from "./providerSource";
-import { type Registry, withPlugin } from "./registry";
+import type { Registry } from "./registry";
 import { createUrn, isProviderType, newState, type ResourceState, ROOT_STACK, typeOf } from "./resourceState";
 import { Bail, type Plan } from "./step";
 import { Steps } from "./steps";
@@ -52,7 +53,9 @@ export class Deployment implements Registrar {
     const context = { dryRun, checkpoint, report, providerOf: providers.of, keepProvider: providers.keep };
     this.executor = new Executor(context, display, parallel, onCancel);
     this.steps = new Steps({ ...options, olds: checkpoint.olds, providers, report });
-    this.choice = new ProviderChoice(options.config, (goal) => this.decideGoal(goal));
+    this.choice = new ProviderChoice(options.config, pluginsInState(checkpoint.olds), (goal) =>
+      this.decideGoal(goal),
+    );
   }
 
   get failed(): boolean {
@@ -62,8 +65,7 @@ export class Deployment implements Registrar {
   /** As `resmon.RegisterResource`. */
   async register(goal: Goal, wish: ProviderWish): Promise<ResourceState> {
     inheritFromParent(goal, this.goals.get(goal.parent));
-    if (isProviderType(goal.type))
-      goal.inputs = withPlugin(goal.inputs, wish.version, wish.pluginDownloadURL);
+    if (isProviderType(goal.type)) goal.inputs = withPlugin(goal.inputs, this.choice.pluginOfExplicit(wish));
     else if (goal.custom) goal.provider = await this.choice.of(wish);
     const state = await this.decideGoal(goal);
     if (!goal.custom) this.choice.component(state.urn, wish);

@@ -1,6 +1,6 @@
 import type { Alias } from "@pulumi/pulumi/proto/alias_pb";
 import type * as pb from "@pulumi/pulumi/proto/resource_pb";
-import type { Timeouts } from "./resourceState";
+import { isProviderType, providerPackage, type Timeouts } from "./resourceState";
 import type { Props } from "./values";
 import { propsFromWire } from "./wire";
 
@@ -155,7 +155,7 @@ interface WithProvider {
 
 export function wishOf(token: string, request: WithProvider): ProviderWish {
   return {
-    package: token.split(":")[0] ?? "",
+    package: isProviderType(token) ? providerPackage(token) : (token.split(":")[0] ?? ""),
     provider: request.getProvider(),
     providers: Object.fromEntries(request.getProvidersMap?.().toObject(false) ?? []),
     parent: request.getParent?.() ?? "",

@@ -4,8 +4,9 @@ import type { Checkpoint } from "./checkpoint";
 import type { Report } from "./diffing";
 import type { Executor } from "./executor";
 import { checkMessages } from "./goalState";
+import { withPlugin } from "./pluginInputs";
 import { defaultName, packageConfig } from "./providerChoice";
-import { type Registry, withPlugin } from "./registry";
+import type { Registry } from "./registry";
 import { createUrn, newState, providerType, type ResourceState, ROOT_STACK, typeOf } from "./resourceState";
 import type { Step } from "./step";
 import type { Props } from "./values";
@@ -100,7 +101,7 @@ export class Importer {
   }
 
   private providerUrn({ provider, type, version = "", pluginDownloadUrl = "" }: ImportSpec): string {
-    const name = defaultName(version, pluginDownloadUrl);
+    const name = defaultName({ version, pluginDownloadURL: pluginDownloadUrl });
     return provider ?? this.urn("", providerType(type.split(":")[0] ?? ""), name);
   }
 
@@ -108,7 +109,7 @@ export class Importer {
   private async createProvider(urn: string, spec: ImportSpec): Promise<ResourceState> {
     const { type, version = "", pluginDownloadUrl = "" } = spec;
     const config = packageConfig(this.config, type.split(":")[0] ?? "");
-    const inputs = withPlugin(config, version, pluginDownloadUrl);
+    const inputs = withPlugin(config, { version, pluginDownloadURL: pluginDownloadUrl });
     const state = newState(urn, typeOf(urn), { custom: true, inputs });
     const { failures } = await this.registry.check(urn, {}, inputs);
     for (const message of checkMessages(state, failures)) this.report("error", message, urn);

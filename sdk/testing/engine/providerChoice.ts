@@ -1,9 +1,10 @@
 import type { Goal, ProviderWish } from "./goal";
+import { type Plugin, pluginOf, withPlugin } from "./pluginInputs";
 import { DYNAMIC } from "./plugins";
-import { withPlugin } from "./registry";
-import { providerType, type ResourceState } from "./resourceState";
+import { isProviderType, providerPackage, providerType, type ResourceState } from "./resourceState";
 import { Bail } from "./step";
 import type { Props } from "./values";
+import { isOlder } from "./version";
 
 /**
  * Which provider serves a resource: the one that the program names, for it or for its package in a component around it;
@@ -18,6 +19,8 @@ export class ProviderChoice {
   constructor(
     /** The whole stack configuration. */
     private readonly config: Props,
+    /** What the state knows of the packages' plugins. */
+    private readonly plugins: Map<string, Plugin>,
     private readonly register: (goal: Goal) => Promise<ResourceState>,
   ) {}
 
@@ -25,10 +28,26 @@ export class ProviderChoice {
     const named =
       wish.provider || wish.providers[wish.package] || this.ofComponents.get(wish.parent)?.[wish.package];
     if (named) return named;
-    const key = JSON.stringify([wish.package, wish.version, wish.pluginDownloadURL]);
-    const chosen = this.defaults.get(key) ?? this.registerDefault(wish);
+    const plugin = this.plugin(wish);
+    const key = JSON.stringify([wish.package, plugin]);
+    const chosen = this.defaults.get(key) ?? this.registerDefault(wish.package, plugin);
     this.defaults.set(key, chosen);
     return chosen;
+  }
+
+  /** What the program does not say of the plugin is as in the state; as `normalizeProviderRequest`. */
+  plugin({ package: package_, version, pluginDownloadURL }: ProviderWish): Plugin {
+    const known = this.plugins.get(package_);
+    return {
+      version: version || (known?.version ?? ""),
+      pluginDownloadURL: pluginDownloadURL || (known?.pluginDownloadURL ?? ""),
+    };
+  }
+
+  /** An explicit provider of which nothing is said gets the plugin that the default one gets; as `RegisterResource`. */
+  pluginOfExplicit(wish: ProviderWish): Plugin {
+    const { version, pluginDownloadURL } = wish;
+    return version === "" && pluginDownloadURL === "" ? this.plugin(wish) : { version, pluginDownloadURL };
   }
 
   /** As `componentProviders`: a component hands on what it was given, and what its own parent hands on. */
@@ -37,12 +56,12 @@ export class ProviderChoice {
   }
 
   /** As `newRegisterDefaultProviderEvent`. */
-  private async registerDefault(wish: ProviderWish): Promise<string> {
+  private async registerDefault(package_: string, plugin: Plugin): Promise<string> {
     if ("pulumi:disable-default-providers" in this.config)
       throw new Bail("the test engine does not support pulumi:disable-default-providers", false);
     const { urn, id } = await this.register({
-      ...providerGoal(wish.package, defaultName(wish.version, wish.pluginDownloadURL)),
-      inputs: withPlugin(packageConfig(this.config, wish.package), wish.version, wish.pluginDownloadURL),
+      ...providerGoal(package_, defaultName(plugin)),
+      inputs: withPlugin(packageConfig(this.config, package_), plugin),
     });
     return `${urn}::${id}`;
   }
@@ -72,7 +91,7 @@ export function providerGoal(package_: string, name: string): Goal {
 }
 
 /** `default`, or `default_1_2_3` where the program asks for a version; as `DefaultName`. */
-export function defaultName(version: string, pluginDownloadURL: string): string {
+export function defaultName({ version, pluginDownloadURL }: Plugin): string {
   const parts = ["default", version.replace(/[.+-]/g, "_"), qualified(pluginDownloadURL)];
   return parts.filter((part) => part !== "").join("_");
 }
@@ -92,4 +111,23 @@ export function packageConfig(config: Props, package_: string): Props {
       .filter(([key]) => key.startsWith(prefix))
       .map(([key, value]) => [key.slice(prefix.length), value]),
   );
+}
+
+/**
+ * The newest version of each package's plugin among the providers in the state: a program whose packages say nothing of
+ * plugins goes on with that. As `computeDefaultProviderPackages`.
+ */
+export function pluginsInState(olds: ResourceState[]): Map<string, Plugin> {
+  const newest = new Map<string, Plugin>();
+  for (const { type, inputs } of olds.filter((old) => isProviderType(old.type))) {
+    const plugin = pluginOf(inputs);
+    const seen = newest.get(providerPackage(type));
+    if (
+      seen === undefined ||
+      seen.version === "" ||
+      (plugin.version !== "" && !isOlder(plugin.version, seen.version))
+    )
+      newest.set(providerPackage(type), plugin);
+  }
+  return newest;
 }

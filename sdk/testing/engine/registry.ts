@@ -2,18 +2,17 @@ import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import type { Report } from "./diffing";
 import { PluginClient } from "./pluginClient";
+import { INTERNAL, withoutInternal } from "./pluginInputs";
 import { DYNAMIC, findPlugin } from "./plugins";
 import { type Child, type Launch, type Line, resolveFrom, startPlugin } from "./processes";
 import type { Checked, DiffSubject, Provider, ProviderDiff, ReadResult } from "./provider";
 import { providerPackage, providerUrn, type ResourceState, typeOf } from "./resourceState";
-import { equal, isProps, type Props, UNKNOWN_TEXT } from "./values";
+import { equal, type Props, UNKNOWN_TEXT } from "./values";
+import { isOlder } from "./version";
 import { NONE, toWire } from "./wire";
 
 /** How long a provider may take to hear that it is to end; in milliseconds. */
 const PATIENCE = 1000;
-
-/** Where a provider's inputs hold what is the engine's own: the address to download the plugin from, say. */
-const INTERNAL = "__internal";
 
 interface Loaded {
   client: PluginClient;
@@ -189,34 +188,9 @@ export class Registry implements Provider {
   }
 }
 
-/** Whether the plugin is older than the program wants it; what follows the three numbers says that one is not out yet. */
-function isOlder(found: string, wanted: string): boolean {
-  const parts = (version: string) => (version.split(/[-+]/)[0] ?? "").split(".").map(Number);
-  const [have, want] = [parts(found), parts(wanted)];
-  const i = want.findIndex((part, index) => part !== have[index]);
-  return i < 0 ? found.includes("-") && !wanted.includes("-") : !((have[i] ?? 0) > (want[i] ?? 0));
-}
-
 /** A dynamic provider has no opinion; as `isDiffCheckConfigLogicallyUnimplemented`. */
 function configDiff(loaded: Loaded, subject: DiffSubject, news: Props): Promise<ProviderDiff> {
   if (loaded.package !== DYNAMIC) return loaded.client.diffConfig(subject, news);
   const unknown = { changes: "unknown" as const, replaces: [], changedKeys: [] };
   return Promise.resolve({ ...unknown, deleteBeforeReplace: false, detailed: undefined });
-}
-
-/** As `FilterProviderConfig`. */
-function withoutInternal(inputs: Props): Props {
-  const { [INTERNAL]: _, ...rest } = inputs;
-  return rest;
-}
-
-/** The version of the plugin and where it is downloaded from; as `SetProviderVersion` and `SetProviderURL`. */
-export function withPlugin(inputs: Props, version: string, pluginDownloadURL: string): Props {
-  if (version === "" && pluginDownloadURL === "") return inputs;
-  const internal = isProps(inputs[INTERNAL]) ? inputs[INTERNAL] : {};
-  return {
-    ...inputs,
-    ...(version !== "" && { version }),
-    [INTERNAL]: { ...internal, ...(pluginDownloadURL !== "" && { pluginDownloadURL }) },
-  };
 }

@@ -9,7 +9,11 @@ const { Struct } = require("google-protobuf/google/protobuf/struct_pb");
 
 const file = () => process.env.THINGS;
 const load = () => (fs.existsSync(file()) ? JSON.parse(fs.readFileSync(file(), "utf8")) : {});
-const save = (objects) => fs.writeFileSync(file(), JSON.stringify(objects));
+/** Another process may be reading. */
+function save(objects) {
+  fs.writeFileSync(`${file()}.${process.pid}`, JSON.stringify(objects));
+  fs.renameSync(`${file()}.${process.pid}`, file());
+}
 const log = (...words) => fs.appendFileSync(`${file()}.log`, `${words.join(" ")}\n`);
 
 const SIGNATURE = "4dabf18193072939515e22adb298388d";
