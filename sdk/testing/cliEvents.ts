@@ -22,19 +22,29 @@ export async function readEvents(
   shown: string,
 ): Promise<Pick<RunResult, "steps" | "changes" | "diagnostics">> {
   const lines = (await readFile(file, "utf8").catch(() => "")).split("\n").filter((line) => line !== "");
-  const steps: Step[] = [];
+  const steps = new Map<string, Step>();
   const diagnostics: Diagnostic[] = [];
   let changes: RunResult["changes"] = {};
+  let ended = false;
   for (const line of lines) {
     const event = JSON.parse(line) as EngineEvent;
     // An `up` shows its preview first, and a summary ends each of the two; the last one counts.
-    if (event.summaryEvent) changes = event.summaryEvent.resourceChanges ?? {};
+    if (event.summaryEvent) {
+      changes = event.summaryEvent.resourceChanges ?? {};
+      ended = true;
+    }
     if (event.diagnosticEvent && isForUsers(event.diagnosticEvent))
       diagnostics.push(diagnosticOf(event.diagnosticEvent));
     const metadata = event.resOutputsEvent?.metadata;
-    if (metadata && isUsers(metadata.type)) steps.push(stepOf(metadata, shown));
+    if (!metadata || !isUsers(metadata.type)) continue;
+    if (ended) steps.clear();
+    ended = false;
+    // A preview tells of a component twice: when it is registered, and when its outputs are.
+    const step = stepOf(metadata, shown);
+    const key = `${step.op} ${step.urn} ${step.id}`;
+    if (!steps.has(key)) steps.set(key, step);
   }
-  return { steps, changes, diagnostics };
+  return { steps: [...steps.values()], changes, diagnostics };
 }
 
 /** The log holds the engine's own debugging too, which no terminal shows unasked. */
