@@ -22,12 +22,12 @@ onBothDrivers("the plugin", (start) => {
     await stack.refresh({ expectNoChanges: true });
 
     stack.emulator.edit(id, { traffic_policy: JSON.stringify(policy(403)) });
-    const refresh = await stack.refresh({ diff: true });
+    const refresh = await stack.refresh();
     expect(refresh.steps.map(({ op, diff }) => ({ op, diff }))).toContainEqual({
       op: "update",
       diff: ["~trafficPolicy"],
     });
-    expect(refresh.text).toMatch(/status_code: 404 => 403/);
+    expect((await stack.preview({ diff: true })).text).toMatch(/status_code: 403 => 404/);
     expect(methods(await stack.up())).toEqual(["PATCH"]);
     expect(methods(await stack.destroy())).toEqual(["DELETE"]);
   });
