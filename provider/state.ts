@@ -25,7 +25,7 @@ export function notesOf(inputs: CloudEndpointInputs): JsonObject {
 
 /** Outputs after an update that had nothing to send: what was seen, and the notes of today. */
 export function unchangedOutputs(olds: JsonObject, inputs: CloudEndpointInputs): JsonObject {
-  const { adopt: _, ...seen } = olds;
+  const { adopt: _adopt, [PROVIDER_KEY]: _code, ...seen } = olds;
   return { ...seen, ...notesOf(inputs) };
 }
 

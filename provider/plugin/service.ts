@@ -28,21 +28,24 @@ export interface PluginOptions {
   engine: string | undefined;
   /** Whether the engine is still there to hear of what a create made. */
   engineIsThere(): Promise<boolean>;
+  /** Holds the settings that are given nowhere else, and the stack's configuration. */
+  environment: NodeJS.ProcessEnv;
 }
 
 /** The plugin that Pulumi's engine drives: the core, in the terms of the plugin protocol. One process is one provider. */
-export function pluginService({ schema, engine, engineIsThere }: PluginOptions): IResourceProviderServer {
+export function pluginService(options: PluginOptions): IResourceProviderServer {
+  const { engine, environment } = options;
   const log = new EngineLog();
   if (engine !== undefined) log.connect(engine);
-  const configuration = new Configuration();
+  const configuration = new Configuration(environment);
 
   let http: HttpClient | undefined;
   let account: Listing | undefined;
   let cancelled = false;
   const connect = () => {
-    http ??= new HttpClient(readSettings(configuration.reader), {
+    http ??= new HttpClient(readSettings(configuration.reader, environment), {
       say: (message) => log.general(message),
-      engineIsThere,
+      engineIsThere: options.engineIsThere,
     });
     if (cancelled) http.stop();
     account ??= new Listing(new EndpointsApi(http), (message) => log.warn(message));
@@ -82,7 +85,7 @@ export function pluginService({ schema, engine, engineIsThere }: PluginOptions):
     }),
     getSchema: unary(() => {
       const response = new GetSchemaResponse();
-      response.setSchema(schema());
+      response.setSchema(options.schema());
       return response;
     }),
     getMapping: unary(() => new GetMappingResponse()),
