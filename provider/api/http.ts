@@ -39,9 +39,18 @@ export interface ClientSurroundings {
   clock: Clock;
   /** Tells the user something. */
   say(message: string): void;
+  /** Takes a line of the trace that `ENDPOINTS_LOG` asks for. */
+  trace(line: string): void;
   /** Whether anybody is left to hear of what a create made. */
   engineIsThere(): Promise<boolean>;
 }
+
+const alone: ClientSurroundings = {
+  clock: realClock,
+  say: () => {},
+  trace: (line) => void process.stderr.write(`${line}\n`),
+  engineIsThere: async () => true,
+};
 
 /**
  * Sends requests to one service with one key: paces and signs them, waits and repeats where that is safe, and turns
@@ -59,7 +68,7 @@ export class HttpClient {
     readonly settings: Settings,
     around: Partial<ClientSurroundings> = {},
   ) {
-    this.around = { clock: realClock, say: () => {}, engineIsThere: async () => true, ...around };
+    this.around = { ...alone, ...around };
     this.clock = this.around.clock;
     this.connections = new Connections(settings);
     let told = false;
@@ -159,7 +168,7 @@ export class HttpClient {
     try {
       reply = await this.connections.exchange(request);
     } catch (error) {
-      traceRequest(request, undefined, this.clock.now() - started);
+      traceRequest(request, undefined, this.clock.now() - started, this.around.trace);
       return {
         error: error instanceof ReplyError ? error : new ConnectionError(request, error, this.origin),
       };
@@ -170,7 +179,12 @@ export class HttpClient {
     const ok = reply.status >= 200 && reply.status < 300;
     const retryAfter = parseRetryAfter(reply.retryAfter, this.clock.now());
     const failure = ok ? undefined : { ...this.failureOf(request, reply.status, json), retryAfter };
-    traceRequest(request, { status: reply.status, ...failure }, this.clock.now() - started);
+    traceRequest(
+      request,
+      { status: reply.status, ...failure },
+      this.clock.now() - started,
+      this.around.trace,
+    );
 
     if (failure) {
       const error = new ApiError(request, failure, { keyIsConfigured: this.settings.apiKeyIsConfigured });

@@ -45,6 +45,7 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
   const connect = () => {
     http ??= new HttpClient(readSettings(configuration.reader, environment), {
       say: (message) => log.general(message),
+      trace: (line) => log.general(line),
       engineIsThere: options.engineIsThere,
     });
     if (cancelled) http.stop();
