@@ -135,7 +135,7 @@ describe.skipIf(!cli)("on the Pulumi CLI the plugin", () => {
     expect((await stack.state()).text).not.toContain(emulator.apiKey);
   });
 
-  test("refreshes with the key that the stack has now, not the one of the last up", async () => {
+  test("refreshes and destroys with the key that the stack has now, not the one of the last up", async () => {
     const emulator = await service();
     const stack = await project(`new endpoints.CloudEndpoint("shop", { url: "${url}" });`, { emulator });
     await stack.pulumi("up", ...skipPreview);
@@ -146,8 +146,10 @@ describe.skipIf(!cli)("on the Pulumi CLI the plugin", () => {
     await stack.setConfig("endpoints:apiKey", { secret: "new_key" });
     const before = emulator.requests.length;
     await stack.pulumi("refresh", ...skipPreview);
+    await stack.pulumi("destroy", ...skipPreview);
     expect(moved.requests.map(({ method, path, status }) => [method, path, status])).toEqual([
       ["GET", `/endpoints/${endpoint?.id}`, 200],
+      ["DELETE", `/endpoints/${endpoint?.id}`, 204],
     ]);
     expect(emulator.requests).toHaveLength(before);
   });
