@@ -14,6 +14,7 @@ import {
 import { Connections, type Reply, type Request } from "./exchange";
 import { type Budget, type LongWait, Pacer } from "./pace";
 import { LONGEST_RETRY_AFTER, parseRetryAfter, waitBeforeRetry } from "./retry";
+import { Stop } from "./stop";
 import { traceRequest } from "./trace";
 
 /** Time and chance, so that tests need not wait. */
@@ -61,7 +62,7 @@ export class HttpClient {
   private readonly around: ClientSurroundings;
   private readonly pacer: Pacer;
   private readonly connections: Connections;
-  private readonly stopping = new AbortController();
+  private readonly stopping = new Stop();
   private lastDate: { service: number; here: number } | undefined;
 
   constructor(
@@ -110,20 +111,19 @@ export class HttpClient {
         random: this.clock.random(),
       });
       if (wait === undefined) throw error;
-      if (this.stopping.signal.aborted) throw error;
       if (isRateLimit(error)) {
         limited += wait;
         if (limited > LONGEST_RETRY_AFTER) throw error;
         this.pacer.hold(wait);
       } else {
-        await this.unlessStopped(this.clock.sleep(wait), () => error);
+        await this.stopping.unless(this.clock.sleep(wait), () => error);
       }
     }
   }
 
   /** What is in flight comes to its end; nothing more is sent, and what waits fails. */
   stop(): void {
-    this.stopping.abort();
+    this.stopping.now();
   }
 
   /** The service's clock, as its last reply told it; whole seconds, never ahead. Undefined where it told none. */
@@ -139,24 +139,12 @@ export class HttpClient {
   /** Waits until the request may go; gives how long that took. */
   private async takeTurn({ method, path }: Request): Promise<number> {
     const asked = this.clock.now();
-    const turn = this.pacer.turn();
-    await this.unlessStopped(turn, () => new CancelledError({ method, path }));
+    await this.stopping.unless(this.pacer.turn(), () => new CancelledError({ method, path }));
     const waited = this.clock.now() - asked;
     // Who waited may have outlived the run: what it creates now would be in nobody's state.
     if (method !== "POST" || waited < SHORT_WAIT || (await this.around.engineIsThere())) return waited;
     this.pacer.end();
     throw new EngineGoneError({ method, path });
-  }
-
-  private async unlessStopped(wait: Promise<void>, error: () => Error): Promise<void> {
-    const { signal } = this.stopping;
-    if (signal.aborted) throw error();
-    let stop = () => {};
-    const stopped = new Promise<never>((_, reject) => {
-      stop = () => reject(error());
-    });
-    signal.addEventListener("abort", stop);
-    await Promise.race([wait, stopped]).finally(() => signal.removeEventListener("abort", stop));
   }
 
   private async once<T extends z.ZodType>(
