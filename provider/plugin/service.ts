@@ -14,12 +14,15 @@ import { HttpClient } from "../api/http";
 import { CloudEndpoints } from "../cloudEndpoint";
 import { readSettings } from "../config";
 import { Listing } from "../listing";
+import { refusals } from "../refusals";
 import { VERSION } from "../version";
 import { Configuration } from "./configuration";
 import { EngineLog } from "./engineLog";
 import { failure } from "./failure";
 import { invoke } from "./functions";
 import { Resources } from "./resources";
+
+const RESOURCE = "endpoints:index:CloudEndpoint";
 
 export interface PluginOptions {
   /** The package schema, as JSON. */
@@ -67,6 +70,18 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
     };
   }
 
+  /** A call on behalf of a resource, which must be one of ours. */
+  function ofResource<Q extends { getUrn(): string }, R>(
+    work: (request: Q) => R | Promise<R>,
+  ): grpc.handleUnaryCall<Q, R> {
+    return unary((request) => {
+      const [, , types = ""] = request.getUrn().split("::");
+      const type = types.split("$").at(-1) ?? "";
+      if (type !== RESOURCE) throw refusals.notOurs(type, [RESOURCE]);
+      return work(request);
+    });
+  }
+
   return {
     handshake: unary((request) => {
       log.connect(request.getEngineAddress());
@@ -96,6 +111,7 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
     diffConfig: unary((request) => configuration.diff(request)),
     configure: unary((request) => {
       configuration.configure(request);
+      [http, account] = [undefined, undefined];
       const response = new ConfigureResponse();
       response.setAcceptsecrets(true);
       response.setAcceptresources(true);
@@ -103,17 +119,17 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
       return response;
     }),
 
-    check: unary((request) => resources.check(request)),
-    diff: unary((request) => resources.diff(request)),
-    create: unary(async (request) => {
+    check: ofResource((request) => resources.check(request)),
+    diff: ofResource((request) => resources.diff(request)),
+    create: ofResource(async (request) => {
       const response = await resources.create(request);
       // A list that is being read for a data source may lack this endpoint.
       account?.outdate();
       return response;
     }),
-    read: unary((request) => resources.read(request)),
-    update: unary((request) => resources.update(request)),
-    delete: unary(async (request) => {
+    read: ofResource((request) => resources.read(request)),
+    update: ofResource((request) => resources.update(request)),
+    delete: ofResource(async (request) => {
       await resources.delete(request);
       return new Empty();
     }),
@@ -128,7 +144,7 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
     parameterize: unimplemented,
     construct: unimplemented,
     call: unimplemented,
-    list: (stream) => void stream.destroy(Object.assign(new Error(), UNIMPLEMENTED)),
+    list: (stream) => void stream.emit("error", UNIMPLEMENTED),
   };
 }
 

@@ -91,6 +91,6 @@ describe("getEndpoints", () => {
 test("a function that is none is named", async () => {
   const { client } = await plugin();
   expect((await thrown(client.invoke("endpoints:index:none", {}))).message).toMatch(
-    /no function endpoints:index:none/,
+    /no endpoints:index:none in this package; it has endpoints:index:getEndpoint and/,
   );
 });

@@ -1,4 +1,5 @@
 import * as grpc from "@grpc/grpc-js";
+import { ListRequest } from "@pulumi/pulumi/proto/provider_pb";
 import { describe, expect, test } from "vitest";
 import { thrown } from "../service";
 import { plugin, secret, URN } from "./client";
@@ -335,4 +336,16 @@ test("a cancelled run finishes what is in flight, and sends nothing more", async
     /the run was cancelled/,
   );
   expect(emulator.requests.map(({ method }) => method)).toEqual(["POST"]);
+});
+
+test("a resource of another type is named, and nothing else is offered that the protocol knows", async () => {
+  const { client } = await plugin();
+  const other = URN.replace("CloudEndpoint", "Tunnel");
+  expect((await thrown(client.check({}, { url }, other))).message).toMatch(
+    /no endpoints:index:Tunnel in this package; it has endpoints:index:CloudEndpoint/,
+  );
+  const code = await new Promise((resolve) => {
+    client.raw.list(new ListRequest()).on("error", (error: grpc.ServiceError) => resolve(error.code));
+  });
+  expect(code).toBe(grpc.status.UNIMPLEMENTED);
 });
