@@ -63,6 +63,16 @@ export function unfinishedOutputs(inputs: CloudEndpointInputs, provider: unknown
 /** Whether the service's own fields are in this state; they are not after an unfinished create. */
 export const isDescribed = (stored: JsonObject) => typeof stored["type"] === "string";
 
+/**
+ * A list item with the stored values of the outputs that it lacks: some a service shows only by id. Undefined where it
+ * lacks an input, which may have been cleared.
+ */
+export function withoutGaps(item: LiveEndpoint, stored: JsonObject): LiveEndpoint | undefined {
+  const gaps = Object.keys(endpointFields).filter((name) => item[name] === undefined && name in stored);
+  if (gaps.some((name) => managedInputs.some((input) => input === name))) return undefined;
+  return { ...item, ...pick(stored, gaps) };
+}
+
 /** The body that sets these inputs. One that was not given is cleared, as the contract does it: with an empty text. */
 export function wireChange(inputs: CloudEndpointInputs, names: readonly ManagedInput[]): WireChange {
   const change: WireChange = {};

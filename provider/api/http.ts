@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Settings } from "../config";
-import { isMapping, wellFormed } from "../document";
+import { isMapping, parseJson } from "../document";
 import { redacted, secretsIn } from "../secrets";
 import { errorFromWire, ID } from "../wire";
 import {
@@ -44,13 +44,22 @@ export interface ClientSurroundings {
   trace(line: string): void;
   /** Whether anybody is left to hear of what a create made. */
   engineIsThere(): Promise<boolean>;
+  /** How many connections may be open at a time. */
+  connections: number;
 }
+
+/**
+ * A command has a provider and a program that may read data sources; together they open eight at most. Few are plenty:
+ * at 100 ms a request, one uses up the public service's budget five times over.
+ */
+export const CONNECTIONS = { provider: 6, program: 2 };
 
 const alone: ClientSurroundings = {
   clock: realClock,
   say: () => {},
   trace: (line) => void process.stderr.write(`${line}\n`),
   engineIsThere: async () => true,
+  connections: CONNECTIONS.provider,
 };
 
 /**
@@ -71,7 +80,7 @@ export class HttpClient {
   ) {
     this.around = { ...alone, ...around };
     this.clock = this.around.clock;
-    this.connections = new Connections(settings);
+    this.connections = new Connections(settings, this.around.connections);
     let told = false;
     this.pacer = new Pacer(budgetOf(settings), this.clock, (wait) => {
       if (!told) this.around.say(waitMessage(wait, settings));
@@ -163,7 +172,7 @@ export class HttpClient {
     }
     const date = Date.parse(reply.date ?? "");
     if (!Number.isNaN(date)) this.lastDate = { service: date, here: this.clock.now() };
-    const json = parseJson(reply.text);
+    const json = jsonOf(reply.text);
     const ok = reply.status >= 200 && reply.status < 300;
     const retryAfter = parseRetryAfter(reply.retryAfter, this.clock.now());
     const failure = ok ? undefined : { ...this.failureOf(request, reply.status, json), retryAfter };
@@ -221,12 +230,12 @@ const isRateLimit = (error: unknown) => error instanceof ApiError && error.statu
 /** The secrets of the policy that a request carries. */
 function secretsSent(body: unknown): string[] {
   const policy = isMapping(body) ? body["traffic_policy"] : undefined;
-  return typeof policy === "string" ? secretsIn(parseJson(policy)) : [];
+  return typeof policy === "string" ? secretsIn(jsonOf(policy)) : [];
 }
 
-function parseJson(text: string): unknown {
+function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text, wellFormed);
+    return parseJson(text);
   } catch {
     return undefined;
   }
