@@ -20,13 +20,16 @@ export async function findAdoptable(
     if (live.type !== "cloud") throw refusals.wrongType(id, live.type ?? "unknown");
     return live;
   }
-  const found = new Map<string, LiveEndpoint>();
-  for await (const { endpoints, skipped } of api.pages()) {
-    for (const live of endpoints) if (serves(live, inputs)) found.set(live.id, live);
-    for (const message of skippedMessages(skipped)) say(message);
+  const { endpoints, skipped } = await api.reads.all();
+  for (const message of skippedMessages(skipped)) say(message);
+  const found = endpoints.filter((live) => serves(live, inputs));
+  const [first, ...others] = found;
+  if (others.length > 0) {
+    throw refusals.adoptAmbiguous(
+      inputs.url,
+      found.map(({ id }) => id),
+    );
   }
-  const [first, ...others] = found.values();
-  if (others.length > 0) throw refusals.adoptAmbiguous(inputs.url, [...found.keys()]);
   return first;
 }
 

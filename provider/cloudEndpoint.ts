@@ -15,6 +15,7 @@ import {
   unchangedOutputs,
   unfinishedOutputs,
   wireChange,
+  withoutGaps,
 } from "./state";
 import { plain, UserError } from "./userError";
 
@@ -122,7 +123,7 @@ export class CloudEndpoints {
     return failing(`read ${id}`, async () => {
       const api = this.around.api();
       try {
-        const live = await api.get(id);
+        const live = (await listed(api, id, stored)) ?? (await api.get(id));
         if (live.type !== undefined && live.type !== "cloud") throw refusals.wrongType(id, live.type);
         return { id, ...refreshed(live, stored) };
       } catch (error) {
@@ -213,6 +214,16 @@ export class CloudEndpoints {
     const paths = changes.slice(0, MOST_PATHS).map(({ path }) => pathText(path));
     this.around.say(`${inputs.url}: adopts ${live.id}, and changes ${plain(paths.join(", "))}`);
   }
+}
+
+/**
+ * The endpoint as the list shows it; undefined where only its by-id form will do: for a state without fields, which
+ * has nothing to fall back on, and for an input that the list leaves out, which somebody may just have cleared.
+ */
+async function listed(api: EndpointsApi, id: string, stored: JsonObject): Promise<LiveEndpoint | undefined> {
+  if (!isDescribed(stored)) return undefined;
+  const item = await api.reads.listed(id);
+  return item && withoutGaps(item, stored);
 }
 
 function unfinished(

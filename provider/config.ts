@@ -87,10 +87,11 @@ export const secretSettings: readonly string[] = ["apiKey"] satisfies SettingNam
  */
 export function readSettings(config: ConfigReader, environment: NodeJS.ProcessEnv = process.env): Settings {
   const read = (name: SettingName) => given(name, config, environment);
+  const apiKey = settingFields.apiKey(read("apiKey"));
   const baseUrl = settingFields.baseUrl(read("baseUrl"));
   const standard = new URL(baseUrl).hostname === PUBLIC_SERVICE ? "Ngrok-Version" : "Service-Version";
   return {
-    apiKey: settingFields.apiKey(read("apiKey")),
+    apiKey,
     apiKeyIsConfigured: Boolean(config("endpoints:apiKey")?.trim()),
     baseUrl,
     versionHeader: settingFields.versionHeader(read("versionHeader")) ?? standard,

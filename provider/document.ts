@@ -1,5 +1,3 @@
-import { Parser, parseDocument } from "yaml";
-
 /*
  * Policies and metadata are data here: text is parsed once, at the check; canonical JSON exists on the wire alone.
  * Nothing in this file ever quotes the text, since it may hold a secret.
@@ -13,6 +11,9 @@ const LONGEST = 1_000_000;
 
 /** More than any policy has; the messages to the engine cannot carry thousands. */
 const DEEPEST = 200;
+
+/** Loaded where there is YAML to read: most programs have none, and every command starts the provider twice. */
+const yaml = (): typeof import("yaml") => require("yaml");
 
 /** The parser's own errors quote the text, and take long to make; its warnings would go to the terminal. */
 const QUIET = { prettyErrors: false, logLevel: "error" } as const;
@@ -137,10 +138,10 @@ const looksLikeJson = (text: string) => /^\s*[{[]/.test(text);
 function fromJson(text: string): Parsed {
   let data: unknown;
   try {
-    data = JSON.parse(text, wellFormed);
+    data = parseJson(text);
   } catch {
     // JSON.parse's own message quotes the text and often names no place; the YAML parser names one, and quotes less.
-    const at = nestsTooDeeply(text) ? undefined : placeOf(text, parseDocument(text, QUIET).errors[0]);
+    const at = nestsTooDeeply(text) ? undefined : placeOf(text, yaml().parseDocument(text, QUIET).errors[0]);
     if (at) return problem(at.line, `is not valid JSON (${at.line}, column ${at.column})`);
     return problem(
       "text",
@@ -155,7 +156,7 @@ function fromJson(text: string): Parsed {
 
 function fromYaml(text: string): Parsed {
   if (nestsTooDeeply(text)) return problem("text", `is nested more than ${DEEPEST} levels deep`);
-  const document = parseDocument(text, { ...QUIET, intAsBigInt: true, stringKeys: true });
+  const document = yaml().parseDocument(text, { ...QUIET, intAsBigInt: true, stringKeys: true });
   const at = placeOf(text, document.errors[0]);
   if (at) return problem(at.line, `is not valid YAML (${at.line}, column ${at.column})`);
   let data: unknown;
@@ -177,8 +178,13 @@ function placeOf(text: string, error: { pos: [number, number] } | undefined) {
   return { line: `line ${before.length}`, column: (before.at(-1)?.length ?? 0) + 1 };
 }
 
-/** For a JSON parser: text as it can travel, since half of a surrogate pair cannot. */
-export function wellFormed(_key: string, value: unknown): unknown {
+/** As `JSON.parse`, but all text can travel, which half of a surrogate pair cannot. Throws SyntaxError. */
+export function parseJson(text: string): unknown {
+  // To look at every value takes longer than to parse it, and hardly any text has such a half, or a whole pair escaped.
+  return JSON.parse(text, /\p{Surrogate}|\\u[dD][89a-fA-F]/u.test(text) ? wellFormed : undefined);
+}
+
+function wellFormed(_key: string, value: unknown): unknown {
   return typeof value === "string" ? value.replace(/\p{Surrogate}/gu, "\ufffd") : value;
 }
 
@@ -196,7 +202,7 @@ function depthOf(value: unknown): number {
  * not just the stack but the process.
  */
 function nestsTooDeeply(text: string): boolean {
-  let level: unknown[] = [...new Parser().parse(text)];
+  let level: unknown[] = [...new (yaml().Parser)().parse(text)];
   // A level of the document is two of tokens: a collection, and its items.
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > 2 * DEEPEST) return true;

@@ -25,7 +25,7 @@ export function notesOf(inputs: CloudEndpointInputs): JsonObject {
 
 /** Outputs after an update that had nothing to send: what was seen, and the notes of today. */
 export function unchangedOutputs(olds: JsonObject, inputs: CloudEndpointInputs): JsonObject {
-  const { adopt: _, ...seen } = olds;
+  const { adopt: _adopt, [PROVIDER_KEY]: _code, ...seen } = olds;
   return { ...seen, ...notesOf(inputs) };
 }
 
@@ -62,6 +62,16 @@ export function unfinishedOutputs(inputs: CloudEndpointInputs, provider: unknown
 
 /** Whether the service's own fields are in this state; they are not after an unfinished create. */
 export const isDescribed = (stored: JsonObject) => typeof stored["type"] === "string";
+
+/**
+ * A list item with the stored values of the outputs that it lacks: some a service shows only by id. Undefined where it
+ * lacks an input, which may have been cleared.
+ */
+export function withoutGaps(item: LiveEndpoint, stored: JsonObject): LiveEndpoint | undefined {
+  const gaps = Object.keys(endpointFields).filter((name) => item[name] === undefined && name in stored);
+  if (gaps.some((name) => managedInputs.some((input) => input === name))) return undefined;
+  return { ...item, ...pick(stored, gaps) };
+}
 
 /** The body that sets these inputs. One that was not given is cleared, as the contract does it: with an empty text. */
 export function wireChange(inputs: CloudEndpointInputs, names: readonly ManagedInput[]): WireChange {

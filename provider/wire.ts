@@ -28,17 +28,20 @@ const snakeCase = (name: string) => name.replace(/[A-Z]/g, (capital) => `_${capi
 /** What an identifier can be; the service's are `ep_` and letters and digits. */
 export const ID = /^[\w-]{1,200}$/;
 
+/** Made once: a schema compiles itself when it is first used, which takes longer than reading an endpoint. */
+const fields = z.looseObject(endpointFields);
+const fieldNames = new Map(Object.keys(endpointFields).map((name) => [snakeCase(name), name]));
+
 /**
  * From the wire to fields, the one way that create, read, update and list all take. Unknown fields are kept under
  * their own names; `null` means the same as a missing field.
  */
 export const endpointFromWire = z.looseObject({ id: z.string().regex(ID) }).transform((wire, context) => {
-  const known = new Map(Object.keys(endpointFields).map((name) => [snakeCase(name), name]));
   const given = Object.entries(wire).filter(([, value]) => value !== null);
-  const named = Object.fromEntries(given.map(([name, value]) => [known.get(name) ?? name, value]));
+  const named = Object.fromEntries(given.map(([name, value]) => [fieldNames.get(name) ?? name, value]));
   if (!("upstreamProto" in named) && "upstream_protocol" in named)
     named["upstreamProto"] = named["upstream_protocol"];
-  const parsed = z.looseObject(endpointFields).safeParse(named);
+  const parsed = fields.safeParse(named);
   if (parsed.success) return parsed.data as Endpoint & JsonObject;
   for (const issue of parsed.error.issues) {
     context.issues.push({ code: "custom", message: issue.message, path: issue.path, input: wire });

@@ -83,19 +83,27 @@ export class CloudEndpoint extends pulumi.CustomResource {
     const problem = args && problemAmongResources(name, args, options);
     const told = args && reportProblems(name, { ...args, [PROBLEM_KEY]: problem });
     const outputs = Object.keys(endpointFields).filter((field) => field !== "id");
-    super(
-      TYPE,
-      name,
-      {
-        ...Object.fromEntries(outputs.map((field) => [field, undefined])),
-        ...args,
-        ...(args?.trafficPolicy !== undefined && { trafficPolicy: wholeSecret(args.trafficPolicy) }),
-        ...(args?.metadata !== undefined && { metadata: wholeSecret(args.metadata) }),
-        [PROBLEM_KEY]: problem,
-        [PROVIDER_KEY]: Promise.resolve(told).then(() => PROVIDER),
-      },
-      pulumi.mergeOptions({ deleteBeforeReplace: true }, options),
-    );
+    const { stackTraceLimit } = Error;
+    // Pulumi notes the stack of four promises for each output, to name one that is never settled. With this many outputs
+    // that took more time than all the rest of a program, so it is left to when such a promise is looked for.
+    if (!process.env["PULUMI_DEBUG_PROMISE_LEAKS"]) Error.stackTraceLimit = 0;
+    try {
+      super(
+        TYPE,
+        name,
+        {
+          ...Object.fromEntries(outputs.map((field) => [field, undefined])),
+          ...args,
+          ...(args?.trafficPolicy !== undefined && { trafficPolicy: wholeSecret(args.trafficPolicy) }),
+          ...(args?.metadata !== undefined && { metadata: wholeSecret(args.metadata) }),
+          [PROBLEM_KEY]: problem,
+          [PROVIDER_KEY]: Promise.resolve(told).then(() => PROVIDER),
+        },
+        pulumi.mergeOptions({ deleteBeforeReplace: true }, options),
+      );
+    } finally {
+      Error.stackTraceLimit = stackTraceLimit;
+    }
     // A list that is being read for a data source may lack this endpoint now.
     this.id.apply(outdateListings);
   }

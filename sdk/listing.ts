@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { EndpointsApi } from "../provider/api/endpoints";
-import { HttpClient } from "../provider/api/http";
+import { CONNECTIONS, HttpClient } from "../provider/api/http";
 import { readSettings } from "../provider/config";
 import { Listing } from "../provider/listing";
 
@@ -13,7 +13,10 @@ export function thisAccount(): Listing {
   const key = JSON.stringify(settings);
   const known = accounts.get(key);
   if (known) return known;
-  const http = new HttpClient(settings, { say: (message) => void pulumi.log.info(message) });
+  const http = new HttpClient(settings, {
+    say: (message) => void pulumi.log.info(message),
+    connections: CONNECTIONS.program,
+  });
   const account = new Listing(new EndpointsApi(http), (message) => void pulumi.log.warn(message));
   accounts.set(key, account);
   return account;

@@ -72,7 +72,7 @@ export function packageSchema(): object {
       [ENDPOINT]: { type: "object", ...endpoint() },
     },
     language: {
-      nodejs: { packageName: "pulumi-endpoints-generated", respectSchemaVersion: true },
+      nodejs: { packageName: "pulumi-endpoints", respectSchemaVersion: true },
       python: { pyproject: { enabled: true }, respectSchemaVersion: true },
       go: { respectSchemaVersion: true, generateResourceContainerTypes: true },
       csharp: { respectSchemaVersion: true },

@@ -4,7 +4,9 @@ import type { Endpoint, JsonObject } from "../schema";
 import { plain } from "../userError";
 import { endpointFromWire, ID, listFromWire, type WireChange } from "../wire";
 import { ReplyError } from "./errors";
+import type { Request } from "./exchange";
 import type { HttpClient } from "./http";
+import { CoalescedReads } from "./reads";
 
 /** An endpoint with whatever else the service said of it. */
 export type LiveEndpoint = Endpoint & JsonObject;
@@ -39,11 +41,16 @@ const MOST_PAGES = 1000;
 
 /** The five calls of the contract. */
 export class EndpointsApi {
+  /** How many writes have ended, well or not: what was listed before the last of them may not be true any more. */
+  writes = 0;
+  /** Reads by the page. */
+  readonly reads: CoalescedReads = new CoalescedReads(this);
+
   constructor(readonly http: HttpClient) {}
 
   /** `POST /endpoints`. Only cloud endpoints can be created. */
   create(endpoint: WireChange): Promise<LiveEndpoint> {
-    return this.http.send(
+    return this.write(
       { method: "POST", path: "/endpoints", body: { type: "cloud", ...endpoint } },
       endpointFromWire,
     );
@@ -56,12 +63,12 @@ export class EndpointsApi {
 
   /** `PATCH /endpoints/{id}` with the fields to change. An empty text clears a field. */
   async update(id: string, change: WireChange): Promise<LiveEndpoint> {
-    return this.http.send({ method: "PATCH", path: pathOf(id), body: { id, ...change } }, endpointFromWire);
+    return this.write({ method: "PATCH", path: pathOf(id), body: { id, ...change } }, endpointFromWire);
   }
 
   /** `DELETE /endpoints/{id}`. */
   async delete(id: string): Promise<void> {
-    await this.http.send({ method: "DELETE", path: pathOf(id) }, z.unknown());
+    await this.write({ method: "DELETE", path: pathOf(id) }, z.unknown());
   }
 
   /**
@@ -84,6 +91,12 @@ export class EndpointsApi {
       asked.add(list.next_page_uri);
       query = this.nextQuery(request, list.next_page_uri);
     }
+  }
+
+  private write<T extends z.ZodType>(request: Request, reply: T): Promise<z.output<T>> {
+    return this.http.send(request, reply).finally(() => {
+      this.writes++;
+    });
   }
 
   /** The next page is asked of the configured service, whatever host the reply names: the key goes nowhere else. */

@@ -6,9 +6,6 @@ import { ReplyError, type RequestName } from "./errors";
 /** More than the largest page that the service can mean (100 endpoints); a reply beyond it is not read to its end. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
-/** As many requests as a Pulumi engine sends at once by default on two cores. */
-const MOST_CONNECTIONS = 8;
-
 /** A shorter key, as tests have them, can stand in a good reply by chance. The service's keys have 49 characters. */
 const SHORTEST_KEY = 16;
 
@@ -29,7 +26,11 @@ export interface Reply {
 export class Connections {
   private pool: Promise<Dispatcher> | undefined;
 
-  constructor(private readonly settings: Settings) {}
+  /** @param most How many connections may be open at a time. */
+  constructor(
+    private readonly settings: Settings,
+    private readonly most: number,
+  ) {}
 
   /** @throws whatever undici throws where no whole reply came; ReplyError where it is too long. */
   async exchange({ method, path, query, body }: Request): Promise<Reply> {
@@ -79,7 +80,7 @@ export class Connections {
     this.pool ??= import("undici").then(
       ({ EnvHttpProxyAgent }) =>
         new EnvHttpProxyAgent({
-          connections: MOST_CONNECTIONS,
+          connections: this.most,
           connect: { timeout },
           headersTimeout: timeout,
           bodyTimeout: timeout,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Settings } from "../config";
-import { isMapping, wellFormed } from "../document";
+import { isMapping, parseJson } from "../document";
 import { redacted, secretsIn } from "../secrets";
 import { errorFromWire, ID } from "../wire";
 import {
@@ -14,6 +14,7 @@ import {
 import { Connections, type Reply, type Request } from "./exchange";
 import { type Budget, type LongWait, Pacer } from "./pace";
 import { LONGEST_RETRY_AFTER, parseRetryAfter, waitBeforeRetry } from "./retry";
+import { Stop } from "./stop";
 import { traceRequest } from "./trace";
 
 /** Time and chance, so that tests need not wait. */
@@ -39,9 +40,27 @@ export interface ClientSurroundings {
   clock: Clock;
   /** Tells the user something. */
   say(message: string): void;
+  /** Takes a line of the trace that `ENDPOINTS_LOG` asks for. */
+  trace(line: string): void;
   /** Whether anybody is left to hear of what a create made. */
   engineIsThere(): Promise<boolean>;
+  /** How many connections may be open at a time. */
+  connections: number;
 }
+
+/**
+ * A command has a provider and a program that may read data sources; together they open eight at most. Few are plenty:
+ * at 100 ms a request, one uses up the public service's budget five times over.
+ */
+export const CONNECTIONS = { provider: 6, program: 2 };
+
+const alone: ClientSurroundings = {
+  clock: realClock,
+  say: () => {},
+  trace: (line) => void process.stderr.write(`${line}\n`),
+  engineIsThere: async () => true,
+  connections: CONNECTIONS.provider,
+};
 
 /**
  * Sends requests to one service with one key: paces and signs them, waits and repeats where that is safe, and turns
@@ -52,16 +71,16 @@ export class HttpClient {
   private readonly around: ClientSurroundings;
   private readonly pacer: Pacer;
   private readonly connections: Connections;
-  private readonly stopping = new AbortController();
+  private readonly stopping = new Stop();
   private lastDate: { service: number; here: number } | undefined;
 
   constructor(
     readonly settings: Settings,
     around: Partial<ClientSurroundings> = {},
   ) {
-    this.around = { clock: realClock, say: () => {}, engineIsThere: async () => true, ...around };
+    this.around = { ...alone, ...around };
     this.clock = this.around.clock;
-    this.connections = new Connections(settings);
+    this.connections = new Connections(settings, this.around.connections);
     let told = false;
     this.pacer = new Pacer(budgetOf(settings), this.clock, (wait) => {
       if (!told) this.around.say(waitMessage(wait, settings));
@@ -101,20 +120,19 @@ export class HttpClient {
         random: this.clock.random(),
       });
       if (wait === undefined) throw error;
-      if (this.stopping.signal.aborted) throw error;
       if (isRateLimit(error)) {
         limited += wait;
         if (limited > LONGEST_RETRY_AFTER) throw error;
         this.pacer.hold(wait);
       } else {
-        await this.unlessStopped(this.clock.sleep(wait), () => error);
+        await this.stopping.unless(this.clock.sleep(wait), () => error);
       }
     }
   }
 
   /** What is in flight comes to its end; nothing more is sent, and what waits fails. */
   stop(): void {
-    this.stopping.abort();
+    this.stopping.now();
   }
 
   /** The service's clock, as its last reply told it; whole seconds, never ahead. Undefined where it told none. */
@@ -130,24 +148,12 @@ export class HttpClient {
   /** Waits until the request may go; gives how long that took. */
   private async takeTurn({ method, path }: Request): Promise<number> {
     const asked = this.clock.now();
-    const turn = this.pacer.turn();
-    await this.unlessStopped(turn, () => new CancelledError({ method, path }));
+    await this.stopping.unless(this.pacer.turn(), () => new CancelledError({ method, path }));
     const waited = this.clock.now() - asked;
     // Who waited may have outlived the run: what it creates now would be in nobody's state.
     if (method !== "POST" || waited < SHORT_WAIT || (await this.around.engineIsThere())) return waited;
     this.pacer.end();
     throw new EngineGoneError({ method, path });
-  }
-
-  private async unlessStopped(wait: Promise<void>, error: () => Error): Promise<void> {
-    const { signal } = this.stopping;
-    if (signal.aborted) throw error();
-    let stop = () => {};
-    const stopped = new Promise<never>((_, reject) => {
-      stop = () => reject(error());
-    });
-    signal.addEventListener("abort", stop);
-    await Promise.race([wait, stopped]).finally(() => signal.removeEventListener("abort", stop));
   }
 
   private async once<T extends z.ZodType>(
@@ -159,18 +165,23 @@ export class HttpClient {
     try {
       reply = await this.connections.exchange(request);
     } catch (error) {
-      traceRequest(request, undefined, this.clock.now() - started);
+      traceRequest(request, undefined, this.clock.now() - started, this.around.trace);
       return {
         error: error instanceof ReplyError ? error : new ConnectionError(request, error, this.origin),
       };
     }
     const date = Date.parse(reply.date ?? "");
     if (!Number.isNaN(date)) this.lastDate = { service: date, here: this.clock.now() };
-    const json = parseJson(reply.text);
+    const json = jsonOf(reply.text);
     const ok = reply.status >= 200 && reply.status < 300;
     const retryAfter = parseRetryAfter(reply.retryAfter, this.clock.now());
     const failure = ok ? undefined : { ...this.failureOf(request, reply.status, json), retryAfter };
-    traceRequest(request, { status: reply.status, ...failure }, this.clock.now() - started);
+    traceRequest(
+      request,
+      { status: reply.status, ...failure },
+      this.clock.now() - started,
+      this.around.trace,
+    );
 
     if (failure) {
       const error = new ApiError(request, failure, { keyIsConfigured: this.settings.apiKeyIsConfigured });
@@ -219,12 +230,12 @@ const isRateLimit = (error: unknown) => error instanceof ApiError && error.statu
 /** The secrets of the policy that a request carries. */
 function secretsSent(body: unknown): string[] {
   const policy = isMapping(body) ? body["traffic_policy"] : undefined;
-  return typeof policy === "string" ? secretsIn(parseJson(policy)) : [];
+  return typeof policy === "string" ? secretsIn(jsonOf(policy)) : [];
 }
 
-function parseJson(text: string): unknown {
+function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text, wellFormed);
+    return parseJson(text);
   } catch {
     return undefined;
   }

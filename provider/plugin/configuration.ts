@@ -6,9 +6,8 @@ import {
   type DiffRequest,
   type DiffResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
-import { z } from "zod";
 import { type ConfigError, type ConfigReader, secretSettings, settingsProblems } from "../config";
-import { changesBetween, hasUnknown, isMapping } from "../document";
+import { changesBetween, hasUnknown, isMapping, metadataFromText } from "../document";
 import type { JsonObject } from "../schema";
 import { detailedDiff } from "./detailedDiff";
 import { received, toStruct } from "./values";
@@ -23,8 +22,13 @@ const DEFAULT_PROVIDER = /^default(_\d+_\d+_\d+.*)?$/;
 export class Configuration {
   private args: JsonObject = {};
   private isDefault = false;
+  private readonly stack: JsonObject;
 
-  constructor(private readonly stack = stackConfiguration()) {}
+  constructor(private readonly environment: NodeJS.ProcessEnv) {
+    // The engine puts the stack's configuration of this package into the environment of the plugin.
+    const { data } = metadataFromText(environment["PULUMI_CONFIG"] ?? "");
+    this.stack = isMapping(data) ? data : {};
+  }
 
   /** Whether every setting has its value. In a preview one may come from a resource that is still to be created. */
   get isKnown(): boolean {
@@ -44,7 +48,9 @@ export class Configuration {
   check(request: CheckRequest): CheckResponse {
     const { props } = received(request.getNews());
     const reader = read(props, this.stack, DEFAULT_PROVIDER.test(request.getName()));
-    const problems = settingsProblems(reader).filter(({ setting }) => !hasUnknown(props[setting]));
+    const problems = settingsProblems(reader, this.environment).filter(
+      ({ setting }) => !hasUnknown(props[setting]),
+    );
 
     const response = new CheckResponse();
     response.setFailuresList(problems.map((problem) => failureOf(problem, props)));
@@ -70,15 +76,6 @@ function read(args: JsonObject, stack: JsonObject, isDefault: boolean): ConfigRe
     const value = first[name] ?? second[name];
     return value === undefined || value === null || hasUnknown(value) ? undefined : String(value);
   };
-}
-
-/** The stack's configuration of this package, which the engine puts into the environment of every plugin. */
-function stackConfiguration(json = process.env["PULUMI_CONFIG"]): JsonObject {
-  const parsed = z
-    .string()
-    .transform((text): unknown => JSON.parse(text))
-    .safeParse(json);
-  return parsed.success && isMapping(parsed.data) ? parsed.data : {};
 }
 
 /** The engine prints the value of a property that it knows by name, so those that may be secret are named otherwise. */

@@ -1,7 +1,8 @@
 import { CheckFailure, type InvokeRequest, InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
 import { z } from "zod";
 import type { Listing } from "../listing";
-import { endpointArgs, endpointsArgs, findEndpoint, findEndpoints, LookupError } from "../lookup";
+import { endpointArgs, endpointsArgs, findEndpoint, findEndpoints } from "../lookup";
+import { refusals } from "../refusals";
 import type { JsonObject } from "../schema";
 import { received, toStruct } from "./values";
 
@@ -20,7 +21,7 @@ const functions: Record<string, (account: Listing, args: JsonObject) => Promise<
 /** Calls a data source. Arguments that it does not take are failures of the call; what goes wrong is an error. */
 export async function invoke(request: InvokeRequest, account: () => Listing): Promise<InvokeResponse> {
   const call = functions[request.getTok()];
-  if (!call) throw new LookupError(`there is no function ${request.getTok()} in this package`);
+  if (!call) throw refusals.notOurs(request.getTok(), Object.keys(functions));
   const given = Object.entries(received(request.getArgs()).props).filter(([, value]) => value !== null);
   const response = new InvokeResponse();
   try {

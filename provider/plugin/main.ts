@@ -15,6 +15,7 @@ export async function main(schemaFile: string): Promise<void> {
     schema: () => readFileSync(schemaFile, "utf8"),
     engine: engine && process.argv.at(-1),
     engineIsThere: () => engineIsThere(engine),
+    environment: process.env,
   });
   server.addService(ResourceProviderService, service);
   const port = await new Promise<number>((resolve, reject) => {

@@ -12,7 +12,8 @@ import {
   type UpdateRequest,
   UpdateResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
-import { checkedInputs, checkInputs } from "../check";
+import { checkedInputs, checkInputs, PROBLEM_KEY } from "../check";
+import { Claims } from "../claims";
 import { type CloudEndpoints, UnfinishedCreate } from "../cloudEndpoint";
 import { changedPlaces } from "../diff";
 import { sameData } from "../document";
@@ -27,6 +28,8 @@ import { received, toStruct } from "./values";
 
 /** The operations on cloud endpoints, each translated from the plugin protocol to the core and back. */
 export class Resources {
+  private readonly claims = new Claims();
+
   /** @param isConfigured Whether the service is known; in a preview it may not be, and only what needs none can be done. */
   constructor(
     private readonly core: CloudEndpoints,
@@ -39,6 +42,15 @@ export class Resources {
     const { inputs, failures } = this.isConfigured()
       ? await this.core.check(olds, news)
       : checkInputs(news, olds);
+
+    // Where the SDK has looked at all resources of the program, it says so in an input of its own.
+    const mine = {
+      owner: request.getUrn(),
+      name: request.getName(),
+      pooled: inputs["poolingEnabled"] === true,
+    };
+    const taken = PROBLEM_KEY in news ? undefined : this.claims.take(inputs["url"], mine);
+    if (taken !== undefined) failures.push({ property: "", reason: taken });
 
     const response = new CheckResponse();
     response.setInputs(toStruct(inputs, secrets));

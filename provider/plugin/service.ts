@@ -14,12 +14,15 @@ import { HttpClient } from "../api/http";
 import { CloudEndpoints } from "../cloudEndpoint";
 import { readSettings } from "../config";
 import { Listing } from "../listing";
+import { refusals } from "../refusals";
 import { VERSION } from "../version";
 import { Configuration } from "./configuration";
 import { EngineLog } from "./engineLog";
 import { failure } from "./failure";
 import { invoke } from "./functions";
 import { Resources } from "./resources";
+
+const RESOURCE = "endpoints:index:CloudEndpoint";
 
 export interface PluginOptions {
   /** The package schema, as JSON. */
@@ -28,21 +31,25 @@ export interface PluginOptions {
   engine: string | undefined;
   /** Whether the engine is still there to hear of what a create made. */
   engineIsThere(): Promise<boolean>;
+  /** Holds the settings that are given nowhere else, and the stack's configuration. */
+  environment: NodeJS.ProcessEnv;
 }
 
 /** The plugin that Pulumi's engine drives: the core, in the terms of the plugin protocol. One process is one provider. */
-export function pluginService({ schema, engine, engineIsThere }: PluginOptions): IResourceProviderServer {
+export function pluginService(options: PluginOptions): IResourceProviderServer {
+  const { engine, environment } = options;
   const log = new EngineLog();
   if (engine !== undefined) log.connect(engine);
-  const configuration = new Configuration();
+  const configuration = new Configuration(environment);
 
   let http: HttpClient | undefined;
   let account: Listing | undefined;
   let cancelled = false;
   const connect = () => {
-    http ??= new HttpClient(readSettings(configuration.reader), {
+    http ??= new HttpClient(readSettings(configuration.reader, environment), {
       say: (message) => log.general(message),
-      engineIsThere,
+      trace: (line) => log.general(line),
+      engineIsThere: options.engineIsThere,
     });
     if (cancelled) http.stop();
     account ??= new Listing(new EndpointsApi(http), (message) => log.warn(message));
@@ -61,6 +68,18 @@ export function pluginService({ schema, engine, engineIsThere }: PluginOptions):
           (error: unknown) => answer(failure(error)),
         );
     };
+  }
+
+  /** A call on behalf of a resource, which must be one of ours. */
+  function ofResource<Q extends { getUrn(): string }, R>(
+    work: (request: Q) => R | Promise<R>,
+  ): grpc.handleUnaryCall<Q, R> {
+    return unary((request) => {
+      const [, , types = ""] = request.getUrn().split("::");
+      const type = types.split("$").at(-1) ?? "";
+      if (type !== RESOURCE) throw refusals.notOurs(type, [RESOURCE]);
+      return work(request);
+    });
   }
 
   return {
@@ -82,7 +101,7 @@ export function pluginService({ schema, engine, engineIsThere }: PluginOptions):
     }),
     getSchema: unary(() => {
       const response = new GetSchemaResponse();
-      response.setSchema(schema());
+      response.setSchema(options.schema());
       return response;
     }),
     getMapping: unary(() => new GetMappingResponse()),
@@ -92,6 +111,7 @@ export function pluginService({ schema, engine, engineIsThere }: PluginOptions):
     diffConfig: unary((request) => configuration.diff(request)),
     configure: unary((request) => {
       configuration.configure(request);
+      [http, account] = [undefined, undefined];
       const response = new ConfigureResponse();
       response.setAcceptsecrets(true);
       response.setAcceptresources(true);
@@ -99,17 +119,17 @@ export function pluginService({ schema, engine, engineIsThere }: PluginOptions):
       return response;
     }),
 
-    check: unary((request) => resources.check(request)),
-    diff: unary((request) => resources.diff(request)),
-    create: unary(async (request) => {
+    check: ofResource((request) => resources.check(request)),
+    diff: ofResource((request) => resources.diff(request)),
+    create: ofResource(async (request) => {
       const response = await resources.create(request);
       // A list that is being read for a data source may lack this endpoint.
       account?.outdate();
       return response;
     }),
-    read: unary((request) => resources.read(request)),
-    update: unary((request) => resources.update(request)),
-    delete: unary(async (request) => {
+    read: ofResource((request) => resources.read(request)),
+    update: ofResource((request) => resources.update(request)),
+    delete: ofResource(async (request) => {
       await resources.delete(request);
       return new Empty();
     }),
@@ -124,7 +144,7 @@ export function pluginService({ schema, engine, engineIsThere }: PluginOptions):
     parameterize: unimplemented,
     construct: unimplemented,
     call: unimplemented,
-    list: (stream) => void stream.destroy(Object.assign(new Error(), UNIMPLEMENTED)),
+    list: (stream) => void stream.emit("error", UNIMPLEMENTED),
   };
 }
 

@@ -27,6 +27,8 @@ export interface StackOptions {
   stackName?: string;
   /** Default: the name in the program's `Pulumi.yaml`, else the folder's name. */
   projectName?: string;
+  /** The CLI only: a command that takes longer is taken for one that hangs, and is ended. In seconds. Default: 180. */
+  longestRun?: number;
 }
 
 /** What Pulumi calls the operation of a step. */
@@ -127,6 +129,8 @@ export interface RunResult {
   /** How many of the steps had each operation, as Pulumi's summary counts them. */
   changes: Partial<Record<StepOp, number>>;
   diagnostics: Diagnostic[];
+  /** How long the command took, without what the kit itself does before and after it. */
+  seconds: number;
   /** What a terminal would have shown: a line a step, property changes below it, diagnostics, the summary. */
   text: string;
   /** The requests that the emulator saw during this run. Empty where the stack has no emulator of its own. */

@@ -53,7 +53,7 @@ module.exports = { theirs: urls(other) };`;
   });
 });
 
-onBothDrivers("an import from the plugin", (start) => {
+onBothDrivers("an import from the plugin", (start, driver) => {
   const seed = (emulator: Emulator, name: string, status = 404) =>
     emulator.seed({
       type: "cloud",
@@ -92,7 +92,9 @@ onBothDrivers("an import from the plugin", (start) => {
     const stack = await start("");
     const ids = ["a", "b", "c"].map((name) => seed(stack.emulator, name));
     const spec = (i: number): ImportSpec => ({ type: TYPE, name: `n${i}`, id: ids[i] ?? "" });
-    expect(writes(await stack.import([spec(0)]))).toEqual([]);
+    const one = await stack.import([spec(0)], { code: driver === "cli" });
+    expect(writes(one)).toEqual([]);
+    if (driver === "cli") expect(one.code).toMatch(/new endpoints\.CloudEndpoint\("n0"/);
     const many = await stack.import([spec(1), spec(2)]);
     expect(
       many.steps

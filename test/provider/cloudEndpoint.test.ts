@@ -145,7 +145,8 @@ describe("read", () => {
   test("does not take a proxy's 404 for the service's", async () => {
     const { core, id, outs, emulator } = await created({ url });
     const proxy = { status: 404, body: "<html>nothing here</html>" };
-    emulator.intercept(any, proxy, 2);
+    // The list, the endpoint, and the list again, which must answer where the endpoint did not.
+    emulator.intercept(any, proxy, 3);
     expect(await thrown(core.read(id, outs))).toMatchObject({ status: 404 });
     emulator.intercept(any, proxy, 2);
     expect(await thrown(core.delete(id, outs))).toMatchObject({ status: 404 });

@@ -58,42 +58,37 @@ export class KitEngine implements Stack {
 
   /** Shows what `up` would do. Changes nothing. */
   preview(options: RunOptions = {}): Promise<RunResult> {
-    return this.alone(async () => this.end("preview", options, await runProgram(this.run(true), options)));
+    return this.command("preview", options, () => runProgram(this.run(true), options));
   }
 
   /** A preview, then, if that went well, the update, each with processes of its own, as `pulumi up --yes`. */
   up(options: RunOptions = {}): Promise<RunResult> {
-    return this.alone(async () => {
+    return this.command("up", options, async () => {
       const preview = options.skipPreview ? undefined : await runProgram(this.run(true), options);
-      if (preview && !preview.ok) return this.end("up", {}, preview);
+      if (preview && !preview.ok) return preview;
       const update = await runProgram(this.run(false), options);
-      return this.end(
-        "up",
-        options,
-        preview ? { ...update, text: `${preview.text}\n${update.text}` } : update,
-      );
+      return preview ? { ...update, text: `${preview.text}\n${update.text}` } : update;
     });
   }
 
   /** Takes into the state what is really there, as `pulumi refresh --yes --skip-preview`: each resource is read once. */
   refresh(options: RunOptions = {}): Promise<RunResult> {
-    return this.alone(async () =>
-      this.end("refresh", options, await runRefresh(this.run(false), options.clearPendingCreates ?? false)),
-    );
+    const { clearPendingCreates = false } = options;
+    return this.command("refresh", options, () => runRefresh(this.run(false), clearPendingCreates));
   }
 
   /** Deletes everything, as `pulumi destroy --yes`. The program is not run. */
   destroy(options: RunOptions = {}): Promise<RunResult> {
-    return this.alone(async () => this.end("destroy", options, await runDestroy(this.run(false), options)));
+    return this.command("destroy", options, () => runDestroy(this.run(false), options));
   }
 
   /** Takes over what exists, as `pulumi import --yes --skip-preview`. Generates no code: that takes the real CLI. */
   import(what: ImportSpec[] | ImportFile, options: ImportOptions = {}): Promise<ImportResult> {
-    return this.alone(async () => {
+    return this.command("import", {}, async () => {
       if (options.code)
         throw new Error("the test engine generates no code for what it imports; the driver cli does");
       const specs = Array.isArray(what) ? what : readImportFile(what.file);
-      return this.end("import", {}, await runImport(this.run(false), specs, options.protect ?? true));
+      return runImport(this.run(false), specs, options.protect ?? true);
     });
   }
 
@@ -144,29 +139,43 @@ export class KitEngine implements Stack {
   }
 
   /** The result of a command, thrown where it failed. */
-  private end(
+  private command(
     command: Command,
     { expectNoChanges = false }: RunOptions,
-    { ok, display, outputs, text }: Outcome,
-  ): RunResult {
-    const { steps, changes, diagnostics } = display;
-    const unwanted =
-      expectNoChanges && ok && Object.keys(changes).some((op) => op !== "same" && op !== "read");
-    if (unwanted) {
-      const done = command === "preview" ? "proposed" : "occurred";
-      display.report("error", `no changes were expected but changes ${done}`);
-    }
-    const result: RunResult = {
-      command,
-      ok: ok && !unwanted,
-      outputs: propsToWire(outputs, NONE),
-      steps,
-      changes,
-      diagnostics,
-      text: unwanted ? `${text}error: ${diagnostics.at(-1)?.message}\n` : text,
-      requests: [],
-    };
-    if (!result.ok) throw new RunFailed(result);
-    return result;
+    work: () => Promise<Outcome>,
+  ): Promise<RunResult> {
+    return this.alone(async () => {
+      const started = performance.now();
+      const outcome = await work();
+      const seconds = (performance.now() - started) / 1000;
+      const result = resultOf(command, outcome, seconds, expectNoChanges);
+      if (!result.ok) throw new RunFailed(result);
+      return result;
+    });
   }
+}
+
+function resultOf(
+  command: Command,
+  { ok, display, outputs, text }: Outcome,
+  seconds: number,
+  expectNoChanges: boolean,
+): RunResult {
+  const { steps, changes, diagnostics } = display;
+  const unwanted = expectNoChanges && ok && Object.keys(changes).some((op) => op !== "same" && op !== "read");
+  if (unwanted) {
+    const done = command === "preview" ? "proposed" : "occurred";
+    display.report("error", `no changes were expected but changes ${done}`);
+  }
+  return {
+    command,
+    ok: ok && !unwanted,
+    seconds,
+    outputs: propsToWire(outputs, NONE),
+    steps,
+    changes,
+    diagnostics,
+    text: unwanted ? `${text}error: ${diagnostics.at(-1)?.message}\n` : text,
+    requests: [],
+  };
 }

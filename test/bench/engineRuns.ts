@@ -1,0 +1,91 @@
+import { randomUUID } from "node:crypto";
+import { CliStack, type RunResult, type Stack } from "../../sdk/testing";
+import { KitEngine } from "../../sdk/testing/engine";
+import type { Contestant, Operation } from "./cells";
+import { changedCount } from "./contestants/endpoints";
+import { Program } from "./program";
+import { ProviderWatch, type Taken } from "./providerProcess";
+import type { Service } from "./service";
+
+/** A thousand resources of a contestant that is slow take the CLI minutes. In seconds. */
+const LONGEST_RUN = 3600;
+const MARKER = "BENCH_RUN";
+
+export interface EngineOptions {
+  driver: Stack["driver"];
+  contestant: Contestant;
+  size: number;
+  service: Service;
+  env?: Record<string, string>;
+}
+
+/** A contestant's stack on an engine, through its life. */
+export class EngineRuns {
+  private constructor(
+    private readonly size: number,
+    private readonly program: Program,
+    private readonly stack: Stack,
+    private readonly marker: string,
+  ) {}
+
+  static async start({ driver, contestant, size, service, env }: EngineOptions): Promise<EngineRuns> {
+    const program = new Program(contestant);
+    const marker = randomUUID();
+    const reach = { ENDPOINTS_BASE_URL: service.baseUrl, ENDPOINTS_API_KEY: service.apiKey };
+    const options = {
+      program: program.folder,
+      longestRun: LONGEST_RUN,
+      // From the environment alone, as in a pipeline, and as a plain provider takes them. The budget is lifted.
+      env: { ...env, ...reach, ENDPOINTS_REQUESTS_PER_WINDOW: "1000000", [MARKER]: marker },
+    };
+    const stack = await (driver === "cli" ? CliStack.create(options) : KitEngine.create(options));
+    return new EngineRuns(size, program, stack, `${MARKER}=${marker}`);
+  }
+
+  /** Runs the command, and fails unless it did exactly what it was to do. */
+  async run(operation: Operation): Promise<{ seconds: number; taken: Taken | undefined }> {
+    const { stack, program, size } = this;
+    program.declare(size, operation === "update");
+    const watch = new ProviderWatch(this.marker);
+    const run: Record<Operation, () => Promise<RunResult>> = {
+      create: () => stack.up({ skipPreview: true }),
+      preview: () => stack.preview({ expectNoChanges: true }),
+      refresh: () => stack.refresh({ expectNoChanges: true }),
+      update: () => stack.up({ skipPreview: true }),
+      destroy: () => stack.destroy(),
+    };
+    try {
+      const { seconds, steps } = await run[operation]();
+      expectSteps(operation, size, steps);
+      return { seconds, taken: await watch.stop() };
+    } finally {
+      await watch.stop();
+    }
+  }
+
+  async stateBytes(): Promise<number> {
+    return Buffer.byteLength(JSON.stringify(await this.stack.exportState()));
+  }
+
+  async close(): Promise<void> {
+    await this.stack.close();
+    this.program.remove();
+  }
+}
+
+/** How many resources each operation really changes. */
+function expectSteps(operation: Operation, size: number, steps: RunResult["steps"]): void {
+  const expected: Record<Operation, [string, number]> = {
+    create: ["create", size],
+    preview: ["same", size],
+    refresh: ["refresh", size],
+    update: ["update", changedCount(size)],
+    destroy: ["delete", size],
+  };
+  const [op, count] = expected[operation];
+  const seen = steps.filter((step) => step.op === op || (op === "refresh" && step.op === "same")).length;
+  if (seen !== count) {
+    const ops = [...new Set(steps.map((step) => step.op))].join(", ");
+    throw new Error(`${operation} was to make ${count} steps "${op}", and made ${seen} (there were: ${ops})`);
+  }
+}

@@ -1,0 +1,59 @@
+import { subscribe } from "node:diagnostics_channel";
+import { Socket } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
+import { Emulator } from "../../sdk/testing";
+import type { SeenByService } from "./cells";
+
+/*
+ * The service in a process of its own, so that its work is not counted as the engine's, which with the kit runs in the
+ * benchmark's process. Every answer comes 20 ms late; there is no rate limit, since the budget is another measurement.
+ * Sends its address; to each message it answers with what it saw since the last one.
+ */
+
+let open = 0;
+let mostOpen = 0;
+subscribe("net.server.socket", (message) => {
+  const { socket } = message as { socket: unknown };
+  if (!(socket instanceof Socket)) return;
+  open += 1;
+  mostOpen = Math.max(mostOpen, open);
+  socket.once("close", () => {
+    open -= 1;
+  });
+});
+
+async function main(): Promise<void> {
+  const emulator = await Emulator.start();
+  emulator.disturb({ seed: 1, probability: 1, kinds: ["latency"] });
+  let before = 0;
+  process.on("message", async () => {
+    await allClosed();
+    const requests = emulator.requests.slice(before);
+    before = emulator.requests.length;
+    const count = (method: string, test = (_path: string) => true) =>
+      requests.filter((request) => request.method === method && test(request.path)).length;
+    const seen: SeenByService = {
+      requests: {
+        list: count("GET", (path) => path === "/endpoints"),
+        get: count("GET", (path) => path !== "/endpoints"),
+        post: count("POST"),
+        patch: count("PATCH"),
+        delete: count("DELETE"),
+      },
+      connections: mostOpen,
+      endpoints: emulator.endpoints.length,
+    };
+    mostOpen = open;
+    process.send?.(seen);
+  });
+  // The benchmark may be ended at any time; the service does not outlive it.
+  process.on("disconnect", () => process.exit());
+  process.send?.({ baseUrl: emulator.baseUrl, apiKey: emulator.apiKey });
+}
+
+/** The connections of a process that has ended close a moment later; the next one's must not be counted with them. */
+async function allClosed(): Promise<void> {
+  for (let waits = 0; open > 0 && waits < 100; waits++) await wait(10);
+}
+
+void main();

@@ -1,0 +1,56 @@
+import type { Driver, RequestCounts } from "./cells";
+import { type Machine, machineText } from "./machine";
+import type { Summary } from "./statistics";
+
+/** How the drivers are told of. */
+export const driverNames: Record<Driver, string> = {
+  direct: "without an engine",
+  kit: "kit's engine",
+  cli: "Pulumi CLI",
+};
+
+/** Three digits that mean something. */
+export function secondsText({ median, least, most }: Summary): string {
+  return `${seconds(median)} (${seconds(least)}–${seconds(most)})`;
+}
+
+export function ratioText({ median, least, most }: Summary): string {
+  return `${median.toFixed(2)} (${least.toFixed(2)}–${most.toFixed(2)})`;
+}
+
+export const seconds = (value: number) =>
+  value >= 100 ? value.toFixed(0) : value.toPrecision(value < 0.1 ? 2 : 3);
+
+export const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(0)} MB`;
+export const kilobytes = (bytes: number) => `${(bytes / 1e3).toFixed(0)} kB`;
+
+const KINDS: readonly [keyof RequestCounts, string][] = [
+  ["list", "list"],
+  ["get", "GET"],
+  ["post", "POST"],
+  ["patch", "PATCH"],
+  ["delete", "DELETE"],
+];
+
+export function requestsText(requests: RequestCounts): string {
+  const some = KINDS.filter(([kind]) => requests[kind] > 0).map(
+    ([kind, name]) => `${requests[kind]} ${name}`,
+  );
+  return some.join(", ") || "none";
+}
+
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (parts: readonly string[]) => `| ${parts.join(" | ")} |`;
+  return [line(head), line(head.map((_, index) => (index === 0 ? "---" : "---:"))), ...rows.map(line)].join(
+    "\n",
+  );
+}
+
+/** How a page of results begins: what it is, where and when it was measured, and how to do so again. */
+export function pageHead(
+  title: string,
+  { machine, began }: { machine: Machine; began: string },
+  command: string,
+): string {
+  return `# ${title}\n\nMeasured on ${began}: ${machineText(machine)}.\nTo measure and to write this page: \`${command}\`.\n`;
+}
