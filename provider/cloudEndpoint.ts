@@ -4,20 +4,24 @@ import { type ApiError, isGone, ReplyError } from "./api/errors";
 import type { LiveEndpoint } from "./api/items";
 import { type Checked, checkedInputs, checkInputs, PROVIDER_KEY } from "./check";
 import { difference } from "./diff";
-import { differingPaths, hasUnknown } from "./document";
+import { changesBetween, hasUnknown, pathText } from "./document";
 import { refusals } from "./refusals";
 import type { CloudEndpointInputs, JsonObject } from "./schema";
 import { createOnce } from "./settle";
 import {
+  imported,
   isDescribed,
-  notesOf,
   outputsOf,
   refreshed,
+  unchangedOutputs,
   unfinishedOutputs,
   wireChange,
   withoutGaps,
 } from "./state";
 import { plain, UserError } from "./userError";
+
+/** As many places of a change as one message names. */
+const MOST_PATHS = 5;
 
 /** What the provider needs around it: the service, and a place for words that are neither result nor error. */
 export interface Surroundings {
@@ -134,6 +138,25 @@ export class CloudEndpoints {
     });
   }
 
+  /**
+   * Reads an endpoint that is to become this stack's: whatever it has counts as given.
+   *
+   * @throws RefusedError where there is no such endpoint, and where it is no cloud endpoint.
+   */
+  async import(id: string): Promise<{ id: string; props: JsonObject; inputs: JsonObject }> {
+    this.owned.add(id);
+    return failing(`import ${id}`, async () => {
+      const live = await this.around
+        .api()
+        .get(id)
+        .catch((error: unknown) => {
+          throw isGone(error) && error.code !== undefined ? refusals.nothingToGet(id) : error;
+        });
+      if (live.type !== undefined && live.type !== "cloud") throw refusals.wrongType(id, live.type);
+      return { id, ...imported(live) };
+    });
+  }
+
   /** Sends the fields that differ; none, if none does. */
   async update(id: string, olds: JsonObject, news: JsonObject): Promise<{ outs: JsonObject }> {
     const inputs = checkedInputs(news);
@@ -143,8 +166,7 @@ export class CloudEndpoints {
       if (changed.length > 0)
         return { outs: outputsOf(await this.around.api().update(id, wireChange(inputs, changed)), inputs) };
       if (!isDescribed(olds)) return { outs: outputsOf(await this.around.api().get(id), inputs) };
-      const { adopt: _, ...seen } = olds;
-      return { outs: { ...seen, ...notesOf(inputs) } };
+      return { outs: unchangedOutputs(olds, inputs) };
     });
   }
 
@@ -189,7 +211,8 @@ export class CloudEndpoints {
       return this.around.say(`${inputs.url}: there is no cloud endpoint to adopt, so one is created`);
     const { changed, before } = differenceOnAdoption(live, inputs);
     if (changed.length === 0) return this.around.say(`${inputs.url}: adopts ${live.id} as it is`);
-    const paths = changed.flatMap((name) => differingPaths(before[name], inputs[name], name));
+    const changes = changed.flatMap((name) => changesBetween(before[name], inputs[name], [name]));
+    const paths = changes.slice(0, MOST_PATHS).map(({ path }) => pathText(path));
     this.around.say(`${inputs.url}: adopts ${live.id}, and changes ${plain(paths.join(", "))}`);
   }
 }

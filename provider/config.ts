@@ -1,31 +1,10 @@
 import { UserError } from "./userError";
 
-/** Where the settings come from: the stack's configuration (`endpoints:…`), then the environment (`ENDPOINTS_…`). */
-export interface Settings {
-  apiKey: string;
-  /** Whether the key came from the stack's configuration; a refused one then has a remedy of its own. */
-  apiKeyIsConfigured: boolean;
-  /** With its path prefix, without a trailing slash. */
-  baseUrl: string;
-  /** The name of the header that carries the API's version. */
-  versionHeader: string;
-  /** How long a request is tried again after passing faults, in seconds. */
-  retryForSeconds: number;
-  /** How long to wait for a connection, for a reply's head, and between parts of its body: each, in seconds. */
-  timeoutSeconds: number;
-  /** How many requests this process sends in any window, at most. */
-  requestsPerWindow: number;
-  /** The window's length, in seconds. */
-  windowSeconds: number;
-  /** Up to which age an endpoint is taken over that a killed run left behind, in seconds; undefined for never. */
-  recoverWithinSeconds: number | undefined;
-}
-
 /** A setting that is missing or cannot be used. The message names both of its names, and never its value. */
 export class ConfigError extends UserError {
   override readonly name = "ConfigError";
   constructor(
-    readonly setting: string,
+    readonly setting: SettingName,
     what: string,
     remedy: string,
   ) {
@@ -39,53 +18,113 @@ export type ConfigReader = (key: string) => string | undefined;
 const PUBLIC_SERVICE = "api.ngrok.com";
 
 /**
+ * Every setting, once: `endpoints:apiKey` in the stack's configuration, `ENDPOINTS_API_KEY` in the environment, and so
+ * on. The comment on a setting is its documentation; the function turns what was given into what is used.
+ */
+export const settingFields = {
+  /** The API key of the account. */
+  apiKey: (given: string | undefined): string => {
+    if (!given) throw missing("apiKey", "there is no API key", "<key>");
+    if (/^[\x21-\x7e]+$/.test(given)) return given;
+    const what = "the API key holds spaces, line breaks or other characters that no key has";
+    throw new ConfigError("apiKey", what, howToSet("apiKey", "<key>"));
+  },
+
+  /** Where the service's API is, with its path prefix where there is one: `https://api.ngrok.com`. */
+  baseUrl: (given: string | undefined): string => {
+    const example = `https://${PUBLIC_SERVICE}`;
+    if (!given) throw missing("baseUrl", "there is no base URL of the service", example);
+    return parseBaseUrl(given).href.replace(/\/+$/, "");
+  },
+
+  /**
+   * The name of the header that carries the version of the API. Default: `Ngrok-Version` for the host `api.ngrok.com`,
+   * `Service-Version` for any other.
+   */
+  versionHeader: (given: string | undefined): string | undefined => {
+    if (given === undefined || /^[\w-]+$/.test(given)) return given;
+    const what = "versionHeader is not the name of a header";
+    throw new ConfigError("versionHeader", what, howToSet("versionHeader", "Service-Version"));
+  },
+
+  /** How long a request is tried again after faults that pass, in seconds. Default: 120. */
+  retryForSeconds: (given: string | undefined): number => seconds("retryForSeconds", given, 120),
+
+  /** How long to wait for a connection, for a reply's head, and between parts of its body: each, in seconds. Default: 30. */
+  timeoutSeconds: (given: string | undefined): number => seconds("timeoutSeconds", given, 30),
+
+  /** How many requests one process sends in any window, at most. Default: 120. */
+  requestsPerWindow: (given: string | undefined): number => requests("requestsPerWindow", given, 120),
+
+  /** The window's length, in seconds. Default: 60. */
+  windowSeconds: (given: string | undefined): number => seconds("windowSeconds", given, 60),
+
+  /**
+   * Up to which age an endpoint is taken over that a killed run left behind: `90s`, `30m`, `1h`, `2d`. Default: never.
+   */
+  recoverWithin: (given: string | undefined): number | undefined => duration("recoverWithin", given),
+};
+export type SettingName = keyof typeof settingFields;
+
+/** What the settings say; times in seconds. */
+export type Settings = Omit<
+  { [Name in SettingName]: ReturnType<(typeof settingFields)[Name]> },
+  "versionHeader"
+> & {
+  versionHeader: string;
+  /** Whether the key came from the stack's configuration; a refused one then has a remedy of its own. */
+  apiKeyIsConfigured: boolean;
+};
+
+/** The settings that must not be shown. */
+export const secretSettings: readonly string[] = ["apiKey"] satisfies SettingName[];
+
+/**
  * Reads every setting. The stack's configuration wins over the environment, so that a key left in somebody's shell
  * never turns a stack on another account.
  *
  * @throws ConfigError where a setting is missing or cannot be used.
  */
 export function readSettings(config: ConfigReader, environment: NodeJS.ProcessEnv = process.env): Settings {
-  const read = (name: string) =>
-    config(`endpoints:${name}`)?.trim() || environment[environmentName(name)]?.trim();
-
-  const apiKey = read("apiKey");
-  if (!apiKey) {
-    throw new ConfigError("apiKey", "there is no API key", howToSet("apiKey", "<key>", { secret: true }));
-  }
-  if (!/^[\x21-\x7e]+$/.test(apiKey)) {
-    const what = "the API key holds spaces, line breaks or other characters that no key has";
-    throw new ConfigError("apiKey", what, howToSet("apiKey", "<key>", { secret: true }));
-  }
-  const given = read("baseUrl");
-  if (!given) {
-    throw new ConfigError(
-      "baseUrl",
-      "there is no base URL of the service",
-      howToSet("baseUrl", `https://${PUBLIC_SERVICE}`),
-    );
-  }
-  const baseUrl = parseBaseUrl(given);
-  const standard = baseUrl.hostname === PUBLIC_SERVICE ? "Ngrok-Version" : "Service-Version";
-  const versionHeader = read("versionHeader") ?? standard;
-  if (!/^[\w-]+$/.test(versionHeader)) {
-    throw new ConfigError(
-      "versionHeader",
-      "versionHeader is not the name of a header",
-      howToSet("versionHeader", standard),
-    );
-  }
+  const read = (name: SettingName) => given(name, config, environment);
+  const apiKey = settingFields.apiKey(read("apiKey"));
+  const baseUrl = settingFields.baseUrl(read("baseUrl"));
+  const standard = new URL(baseUrl).hostname === PUBLIC_SERVICE ? "Ngrok-Version" : "Service-Version";
   return {
     apiKey,
     apiKeyIsConfigured: Boolean(config("endpoints:apiKey")?.trim()),
-    baseUrl: baseUrl.href.replace(/\/+$/, ""),
-    versionHeader,
-    retryForSeconds: seconds("retryForSeconds", read("retryForSeconds"), 120),
-    timeoutSeconds: seconds("timeoutSeconds", read("timeoutSeconds"), 30),
-    requestsPerWindow: requests("requestsPerWindow", read("requestsPerWindow"), 120),
-    windowSeconds: seconds("windowSeconds", read("windowSeconds"), 60),
-    recoverWithinSeconds: duration("recoverWithin", read("recoverWithin")),
+    baseUrl,
+    versionHeader: settingFields.versionHeader(read("versionHeader")) ?? standard,
+    retryForSeconds: settingFields.retryForSeconds(read("retryForSeconds")),
+    timeoutSeconds: settingFields.timeoutSeconds(read("timeoutSeconds")),
+    requestsPerWindow: settingFields.requestsPerWindow(read("requestsPerWindow")),
+    windowSeconds: settingFields.windowSeconds(read("windowSeconds")),
+    recoverWithin: settingFields.recoverWithin(read("recoverWithin")),
   };
 }
+
+/** Everything that is wrong with the settings, where `readSettings` stops at the first. */
+export function settingsProblems(
+  config: ConfigReader,
+  environment: NodeJS.ProcessEnv = process.env,
+): ConfigError[] {
+  return Object.entries(settingFields).flatMap(([name, parse]) => {
+    try {
+      parse(given(name, config, environment));
+      return [];
+    } catch (error) {
+      if (error instanceof ConfigError) return [error];
+      throw error;
+    }
+  });
+}
+
+function given(name: string, config: ConfigReader, environment: NodeJS.ProcessEnv): string | undefined {
+  return config(`endpoints:${name}`)?.trim() || environment[environmentName(name)]?.trim();
+}
+
+const missing = (setting: SettingName, what: string, example: string) =>
+  new ConfigError(setting, what, howToSet(setting, example));
 
 /** Every setting has both names by one rule: `endpoints:baseUrl` is `ENDPOINTS_BASE_URL`. */
 export function environmentName(setting: string): string {
@@ -93,8 +132,8 @@ export function environmentName(setting: string): string {
 }
 
 /** How to set a setting, in both ways. */
-export function howToSet(setting: string, example: string, options: { secret?: boolean } = {}): string {
-  const flag = options.secret ? " --secret" : "";
+export function howToSet(setting: SettingName, example: string): string {
+  const flag = secretSettings.includes(setting) ? " --secret" : "";
   return `set ${environmentName(setting)} in the environment, or run \`pulumi config set${flag} endpoints:${setting} ${example}\``;
 }
 
@@ -110,7 +149,7 @@ function parseBaseUrl(given: string): URL {
   return url;
 }
 
-function seconds(name: string, given: string | undefined, standard: number): number {
+function seconds(name: SettingName, given: string | undefined, standard: number): number {
   if (given === undefined) return standard;
   const value = Number(given);
   if (Number.isFinite(value) && value > 0) return value;
@@ -121,7 +160,7 @@ function seconds(name: string, given: string | undefined, standard: number): num
   );
 }
 
-function requests(name: string, given: string | undefined, standard: number): number {
+function requests(name: SettingName, given: string | undefined, standard: number): number {
   if (given === undefined) return standard;
   if (/^[1-9]\d{0,8}$/.test(given)) return Number(given);
   throw new ConfigError(name, `${name} is not a whole number above zero`, howToSet(name, String(standard)));
@@ -130,7 +169,7 @@ function requests(name: string, given: string | undefined, standard: number): nu
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
 /** `90s`, `30m`, `1h`, `2d`, in seconds. */
-function duration(name: string, given: string | undefined): number | undefined {
+function duration(name: SettingName, given: string | undefined): number | undefined {
   if (given === undefined) return undefined;
   const [, number, unit = ""] = /^(\d+(?:\.\d+)?)\s*([smhd])$/.exec(given) ?? [];
   const value = Number(number) * (UNITS[unit] ?? Number.NaN);

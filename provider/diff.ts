@@ -1,4 +1,4 @@
-import { hasUnknown, sameData } from "./document";
+import { type Change, changesBetween, hasUnknown, sameData } from "./document";
 import type { CloudEndpointInputs, JsonObject } from "./schema";
 import { schemeDiffers } from "./url";
 
@@ -42,6 +42,32 @@ export function difference(olds: JsonObject, news: CloudEndpointInputs): Differe
     replace: changed.includes("url") && schemeDiffers(olds["url"], news.url),
     stale: Array.isArray(recorded) && !sameSet(recorded, given),
   };
+}
+
+/**
+ * The places that `difference` is about, down into the documents: where the live value is not what the program wants,
+ * and (`ofInputs`) where an input came or went that changes nothing on the service.
+ */
+export function changedPlaces(
+  olds: JsonObject,
+  news: CloudEndpointInputs,
+): (Change & { ofInputs: boolean })[] {
+  const { changed, stale } = difference(olds, news);
+  const live = changed.flatMap((name) => {
+    const before = olds[name] === "" ? undefined : olds[name];
+    // The order of bindings means nothing, so an index in them would not either.
+    const whole = name === "bindings" && before !== undefined && news[name] !== undefined;
+    return whole ? [{ path: [name], kind: "update" as const }] : changesBetween(before, news[name], [name]);
+  });
+  const given = givenInputs(news);
+  const recorded: unknown[] = stale && Array.isArray(olds[GIVEN_KEY]) ? olds[GIVEN_KEY] : given;
+  const noted = leftToTheService
+    .filter((name) => !changed.includes(name) && recorded.includes(name) !== given.includes(name))
+    .map((name): Change => ({ path: [name], kind: given.includes(name) ? "add" : "delete" }));
+  return [
+    ...live.map((change) => ({ ...change, ofInputs: false })),
+    ...noted.map((change) => ({ ...change, ofInputs: true })),
+  ];
 }
 
 /** Those of the inputs left to the service that were given, for the state's note. */

@@ -88,16 +88,42 @@ export function problemsOfData(value: unknown, path = ""): Problem[] {
   );
 }
 
-/** The paths at which two documents differ, at most `most` of them; a whole list or object that came or went is one. */
-export function differingPaths(before: unknown, after: unknown, path = "", most = 5): string[] {
-  if (sameData(before, after)) return [];
-  if (Array.isArray(before) && Array.isArray(after) && before.length === after.length) {
-    return before.flatMap((item, i) => differingPaths(item, after[i], `${path}[${i}]`, most)).slice(0, most);
+/** A place in a document: names and indexes. */
+export type Path = (string | number)[];
+
+/** One place at which two documents differ, as small as it can be told. */
+export interface Change {
+  path: Path;
+  kind: "add" | "delete" | "update";
+}
+
+/** Every place at which two documents differ. What came or went as a whole is one; lists are compared item by item. */
+export function changesBetween(before: unknown, after: unknown, path: Path = []): Change[] {
+  if (before === undefined && after === undefined) return [];
+  if (before === undefined) return [{ path, kind: "add" }];
+  if (after === undefined) return [{ path, kind: "delete" }];
+  if (Array.isArray(before) && Array.isArray(after)) {
+    return [...Array(Math.max(before.length, after.length)).keys()].flatMap((index) =>
+      changesBetween(before[index], after[index], [...path, index]),
+    );
   }
-  if (!isMapping(before) || !isMapping(after)) return [path];
-  return [...new Set([...Object.keys(before), ...Object.keys(after)])]
-    .flatMap((key) => differingPaths(before[key], after[key], path === "" ? key : `${path}.${key}`, most))
-    .slice(0, most);
+  if (isMapping(before) && isMapping(after)) {
+    return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((key) =>
+      changesBetween(before[key], after[key], [...path, key]),
+    );
+  }
+  return sameData(before, after) ? [] : [{ path, kind: "update" }];
+}
+
+/** A path as Pulumi writes it: `on_http_request[0].actions`; what a plain name cannot hold stands in brackets. */
+export function pathText(path: Path): string {
+  return path
+    .map((part, index) => {
+      if (typeof part === "number") return `[${part}]`;
+      if (part === "" || /[.[\]"]/.test(part)) return `["${part.replaceAll('"', '\\"')}"]`;
+      return index === 0 ? part : `.${part}`;
+    })
+    .join("");
 }
 
 /** An object of plain data. Judged by name, so that objects of another realm (a test runner's) count too. */

@@ -12,6 +12,9 @@ export const refusals = {
       `${id} is of type ${plain(type, 100)}; CloudEndpoint manages cloud endpoints only. Read it with getEndpoint, or give the id of a cloud endpoint.`,
     ),
 
+  notOurs: (token: string, known: string[]) =>
+    new RefusedError(`There is no ${plain(token, 200)} in this package; it has ${known.join(" and ")}.`),
+
   otherService: (id: string, made: string, configured: string) =>
     new RefusedError(
       `${id} was made at ${made}, but the configured service is ${configured}, which does not know it. Set endpoints:baseUrl (or ENDPOINTS_BASE_URL) to the service that made it; if it is really gone, remove the resource with \`pulumi state delete\`.`,

@@ -96,7 +96,12 @@ export const inputFields = {
 };
 
 /** A reference to another object of the service. `uri` may be an empty string or missing. */
-export const refSchema = z.looseObject({ id: z.string(), uri: z.string().optional() });
+export const refSchema = z.looseObject({
+  /** The object's identifier. */
+  id: z.string(),
+  /** Where the service keeps the object. */
+  uri: z.string().optional(),
+});
 
 /**
  * What the service says of an endpoint, named as in this package; on the wire the names are in snake_case. A field
@@ -160,6 +165,19 @@ export const endpointFields = {
   /** The agent's name for the endpoint. */
   name: z.string().optional(),
 };
+
+/** Fields that every cloud endpoint has (contract, rules of the endpoint's fields). */
+export const alwaysPresent = [
+  "type",
+  "url",
+  "publicUrl",
+  "proto",
+  "hostport",
+  "uri",
+  "bindings",
+  "createdAt",
+  "updatedAt",
+] as const satisfies (keyof typeof endpointFields)[];
 
 type Shape<T extends z.ZodRawShape> = z.ZodObject<T>;
 

@@ -140,11 +140,11 @@ async function whoHasIt({ api, inputs, isOwned, say }: Settling, conflict: ApiEr
   if (!holder || others.length > 0) throw conflict;
 
   const same = isWanted(holder, inputs);
-  const { recoverWithinSeconds } = api.http.settings;
+  const { recoverWithin } = api.http.settings;
   const now = api.http.serviceNow();
-  if (recoverWithinSeconds !== undefined && now !== undefined && same && !isOwned(holder.id)) {
+  if (recoverWithin !== undefined && now !== undefined && same && !isOwned(holder.id)) {
     const pooled = inputs.poolingEnabled === true || holder.poolingEnabled === true;
-    const since = now - recoverWithinSeconds * 1000;
+    const since = now - recoverWithin * 1000;
     if (!pooled && holder.createdAt !== undefined && !isBefore(holder, since)) {
       say(
         `${inputs.url}: takes over ${holder.id}, which a run that was ended left behind (endpoints:recoverWithin)`,

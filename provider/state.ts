@@ -1,5 +1,5 @@
 import type { LiveEndpoint } from "./api/items";
-import { PROVIDER_KEY } from "./check";
+import { checkedInputs, PROVIDER_KEY } from "./check";
 import {
   GIVEN_KEY,
   givenInputs,
@@ -21,6 +21,26 @@ export function outputsOf(live: LiveEndpoint, inputs: CloudEndpointInputs): Json
 /** What the state notes beside the service's fields, because a refresh is told the outputs alone. */
 export function notesOf(inputs: CloudEndpointInputs): JsonObject {
   return { ...pick(inputs, ["adopt"]), [GIVEN_KEY]: givenInputs(inputs) };
+}
+
+/** Outputs after an update that had nothing to send: what was seen, and the notes of today. */
+export function unchangedOutputs(olds: JsonObject, inputs: CloudEndpointInputs): JsonObject {
+  const { adopt: _adopt, [PROVIDER_KEY]: _code, ...seen } = olds;
+  return { ...seen, ...notesOf(inputs) };
+}
+
+/**
+ * Outputs and inputs of an endpoint that was there before the stack. What was given is not noted: a program that gives
+ * less wants what is there all the same.
+ */
+export function imported(live: LiveEndpoint): { props: JsonObject; inputs: JsonObject } {
+  const fields = serviceFields(live, undefined);
+  return { props: fields, inputs: pick(fields, managedInputs) };
+}
+
+/** The outputs with the note of what was given, which those of an imported endpoint lack: its inputs tell it. */
+export function withGiven(outputs: JsonObject, inputs: JsonObject): JsonObject {
+  return GIVEN_KEY in outputs ? outputs : { ...outputs, [GIVEN_KEY]: givenInputs(checkedInputs(inputs)) };
 }
 
 /** Outputs and inputs as a refresh finds them: live values, and of the inputs those that are the program's. */

@@ -35,6 +35,19 @@ export function urlProblem(url: string): string | undefined {
   return typeof address === "string" ? address : undefined;
 }
 
+/** What the service decides with the URL, beside what the contract derives from it. */
+export const decidedWithUrl = ["domain", "tcpAddr", "scheme", "host", "port", "region"] as const;
+
+/** What the contract derives from an endpoint's URL; undefined for text that is none. */
+export function derivedFromUrl(
+  url: string,
+): { publicUrl: string; hostport: string; proto: string } | undefined {
+  const address = parse(url);
+  if (typeof address === "string") return undefined;
+  const { scheme, host, port = DEFAULT_PORT[scheme] } = address;
+  return { publicUrl: `${scheme}://${host}`, hostport: `${host}:${port}`, proto: scheme };
+}
+
 /** The URL's scheme, lower-case; undefined where there is none. */
 function schemeOf(url: string): string | undefined {
   return /^([a-z][a-z0-9+.-]*):\/\//i.exec(url)?.[1]?.toLowerCase();

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { PROBLEM_KEY, PROVIDER_KEY } from "../provider/check";
 import {
+  type alwaysPresent,
   type CloudEndpointInputs,
   type CloudEndpointWritten,
   type Endpoint,
@@ -25,17 +26,7 @@ const PROVIDER = 'exports.handler = () => require("pulumi-endpoints/provider");'
 export type CloudEndpointArgs = { [K in keyof CloudEndpointWritten]: pulumi.Input<CloudEndpointWritten[K]> };
 
 type Documents = Pick<CloudEndpointInputs, "trafficPolicy" | "metadata">;
-/** Fields that every cloud endpoint has (contract, rules of the endpoint's fields). */
-type Always =
-  | "type"
-  | "url"
-  | "publicUrl"
-  | "proto"
-  | "hostport"
-  | "uri"
-  | "bindings"
-  | "createdAt"
-  | "updatedAt";
+type Always = (typeof alwaysPresent)[number];
 type Present<T> = { [K in keyof T]-?: NonNullable<T[K]> };
 type Fields = Omit<Endpoint, "id" | Always | keyof Documents> & Present<Pick<Endpoint, Always>> & Documents;
 

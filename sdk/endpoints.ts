@@ -1,44 +1,23 @@
 import * as pulumi from "@pulumi/pulumi";
-import { isGone } from "../provider/api/errors";
 import type { LiveEndpoint } from "../provider/api/items";
-import { metadataFromText, sameData } from "../provider/document";
-import { normalizeUrl, urlProblem } from "../provider/url";
+import { type EndpointArgs, type EndpointsArgs, findEndpoint, findEndpoints } from "../provider/lookup";
 import { UserError } from "../provider/userError";
 import type { AnyEndpoint } from "./endpointTypes";
 import { thisAccount } from "./listing";
 import { programError } from "./programError";
 
 /** Which endpoint to read: exactly one of the two. */
-export interface GetEndpointArgs {
-  /** The endpoint's identifier, `ep_…`. One request. */
-  id?: string;
-  /**
-   * The endpoint's URL, in any spelling. An endpoint without `url` (an edge) is matched by its `publicUrl`. The service
-   * has no such query, so the list is read: one request for each 100 endpoints of the account.
-   */
-  url?: string;
-}
+export interface GetEndpointArgs extends EndpointArgs {}
 
 /** Which endpoints to read: those that satisfy all filters given. Without any, all. */
-export interface GetEndpointsArgs {
+export interface GetEndpointsArgs extends Omit<EndpointsArgs, "types" | "metadata"> {
   /** Of one of these types: `ephemeral`, `edge`, `cloud`. */
   types?: (AnyEndpoint["type"] | (string & {}))[];
-  /** In this region. */
-  region?: string;
-  /**
-   * With a URL of this form, in which `*` stands for any text: `https://*.example.com`. Letter case does not matter. An
-   * endpoint without `url` (an edge) is matched by its `publicUrl`.
-   */
-  urlPattern?: string;
-  /** With this name, as an agent gives it. */
-  name?: string;
-  /** Reachable from here: `public`, `internal`, `kubernetes`. */
-  binding?: string;
   /**
    * With metadata equal to this, compared as data where both are. A function is handed the metadata (undefined where
    * there is none) and says whether it fits; only `getEndpoints` takes one, not its Output form.
    */
-  metadata?: string | object | ((metadata: unknown) => boolean);
+  metadata?: EndpointsArgs["metadata"] | ((metadata: unknown) => boolean);
 }
 
 export interface GetEndpointsResult {
@@ -98,81 +77,17 @@ export function getEndpointsOutput(
   return known.apply(([args]) => plainly(() => filter(args, true)));
 }
 
-async function find({ id, url }: GetEndpointArgs, fresh: boolean): Promise<AnyEndpoint> {
-  if ((id === undefined) === (url === undefined))
-    throw programError("getEndpoint takes an id or a url, one of the two");
-  return id !== undefined ? byId(id) : byUrl(url ?? "", fresh);
+async function find(args: GetEndpointArgs, fresh: boolean): Promise<AnyEndpoint> {
+  return typed(await findEndpoint(thisAccount(), args, fresh));
 }
 
-async function byId(id: string): Promise<AnyEndpoint> {
-  try {
-    return typed(await thisAccount().api.get(id));
-  } catch (error) {
-    // A 404 without the service's code may be a proxy's, and says nothing of the endpoint.
-    if (!isGone(error) || error.code === undefined) throw error;
-    throw programError(`there is no endpoint ${id}; getEndpoints() lists those of the account`);
-  }
-}
-
-async function byUrl(url: string, fresh: boolean): Promise<AnyEndpoint> {
-  const wanted = normalizeUrl(url);
-  if (wanted === undefined) throw programError(`getEndpoint: url ${urlProblem(url)}`);
-  const all = await thisAccount().list(fresh);
-  const found = all.filter((endpoint) => urlOf(endpoint) === wanted);
-  const [first] = found;
-  if (first && found.length === 1) return typed(first);
-  if (first) {
-    const ids = found.map(({ id, type }) => `${id} (${type})`).join(", ");
-    throw programError(
-      `${found.length} endpoints serve ${wanted}: ${ids}. Give the id of the one to read, or take them all with getEndpoints({ urlPattern: "${wanted}" })`,
-    );
-  }
-  const near = all.map(urlOf).filter((other) => other !== undefined && isNear(other, wanted));
-  const came = near.length > 0 ? ` Near it: ${[...new Set(near)].slice(0, 3).join(", ")}.` : "";
-  throw programError(
-    `no endpoint of the ${all.length} of this account serves ${wanted}.${came} getEndpoints() lists them all`,
-  );
-}
-
-async function filter(args: GetEndpointsArgs, fresh: boolean): Promise<GetEndpointsResult> {
-  const { types, region, urlPattern, name, binding, metadata } = args;
-  const pattern = urlPattern === undefined ? undefined : wildcard(urlPattern);
-  const fits = (endpoint: LiveEndpoint) =>
-    (types === undefined || types.includes(endpoint.type ?? "")) &&
-    (region === undefined || endpoint.region === region) &&
-    (pattern === undefined || pattern.test(urlOf(endpoint) ?? "")) &&
-    (name === undefined || endpoint.name === name) &&
-    (binding === undefined || endpoint.bindings?.includes(binding) === true) &&
-    (metadata === undefined || metadataFits(endpoint.metadata, metadata));
-  const endpoints = (await thisAccount().list(fresh)).filter(fits).map(typed);
+async function filter({ metadata, ...args }: GetEndpointsArgs, fresh: boolean): Promise<GetEndpointsResult> {
+  const found =
+    typeof metadata === "function"
+      ? await findEndpoints(thisAccount(), args, fresh, metadata as (metadata: unknown) => boolean)
+      : await findEndpoints(thisAccount(), { ...args, ...(metadata !== undefined && { metadata }) }, fresh);
+  const endpoints = found.map(typed);
   return { endpoints, ids: endpoints.map(({ id }) => id) };
-}
-
-function metadataFits(text: string | undefined, wanted: NonNullable<GetEndpointsArgs["metadata"]>): boolean {
-  const live = text === undefined ? undefined : metadataFromText(text).data;
-  if (typeof wanted === "function") return (wanted as (metadata: unknown) => boolean)(live);
-  return (
-    live !== undefined && sameData(live, typeof wanted === "string" ? metadataFromText(wanted).data : wanted)
-  );
-}
-
-/** The URL that an endpoint is known by, in the one spelling; edges have a public URL alone. */
-function urlOf({ url, publicUrl }: LiveEndpoint): string | undefined {
-  const given = url ?? publicUrl;
-  return given === undefined ? undefined : (normalizeUrl(given) ?? given);
-}
-
-/** The same host under another scheme or port, or another name beside it. */
-function isNear(url: string, wanted: string): boolean {
-  const host = (text: string) => text.replace(/^\w+:\/\//, "").replace(/:\d+$/, "");
-  const [mine, other] = [host(wanted), host(url)];
-  const domain = mine.split(".").slice(1).join(".");
-  return mine === other || (domain.includes(".") && other.endsWith(`.${domain}`)) || other === domain;
-}
-
-function wildcard(pattern: string): RegExp {
-  const parts = pattern.toLowerCase().replace(/\/$/, "").split("*");
-  return new RegExp(`^${parts.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join(".*")}$`);
 }
 
 /** What the wire's schema has parsed already, under the names of its type. */

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { checkInputs, PROBLEM_KEY } from "../provider/check";
+import { Claims } from "../provider/claims";
 import type { JsonObject } from "../provider/schema";
-import { normalizeUrl } from "../provider/url";
 import type { CloudEndpointArgs } from "./cloudEndpoint";
 import { perRun } from "./run";
 
@@ -11,13 +11,8 @@ import { perRun } from "./run";
  * other is found here and handed to the check.
  */
 
-interface Claim {
-  name: string;
-  pooled: boolean;
-}
-
 /** The URLs that are taken, and what has been said once. */
-const thisRun = perRun(() => ({ urls: new Map<string, Claim>(), warnedOfKey: false }));
+const thisRun = perRun(() => ({ urls: new Claims(), warnedOfKey: false }));
 
 /**
  * Reports every mistake in those inputs whose values are known. Resolves when the engine has been told: a resource that
@@ -57,24 +52,14 @@ export function problemAmongResources(
   options: pulumi.CustomResourceOptions | undefined,
 ): pulumi.Output<string | undefined> {
   const { url, poolingEnabled, adopt } = args;
+  const owner = Symbol(name);
   return pulumi.all([url, poolingEnabled, adopt]).apply(([url, pooled, adopt]) => {
     if (adopt !== undefined && adopt !== false && options?.deleteBeforeReplace === false) {
       // With the new endpoint "created" first, it would take the old one over, and the old one's deletion remove it.
       return "adopt together with deleteBeforeReplace: false could delete the endpoint that it took over; take one of them out";
     }
-    const other = typeof url === "string" ? claim(url, { name, pooled: pooled === true }) : undefined;
-    if (other === undefined) return undefined;
-    return `${normalizeUrl(url)} is also the url of ${other}; give each endpoint its own, or set poolingEnabled on both`;
+    return thisRun().urls.take(url, { owner, name, pooled: pooled === true });
   });
-}
-
-/** Takes a URL for a resource. The name of another that has it, unless both share it. */
-function claim(url: string, mine: Claim): string | undefined {
-  const { urls } = thisRun();
-  const normal = normalizeUrl(url);
-  const other = normal === undefined ? undefined : urls.get(normal);
-  if (normal !== undefined && other === undefined) urls.set(normal, mine);
-  return other && !(other.pooled && mine.pooled) ? other.name : undefined;
 }
 
 /** Warns, once a run, of an API key that the stack's configuration holds in plain text, and so every clone of it. */

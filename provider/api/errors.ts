@@ -88,6 +88,13 @@ export class EngineGoneError extends EndpointsError {
   }
 }
 
+/** A request that had not been sent when the run was cancelled. */
+export class CancelledError extends EndpointsError {
+  constructor(request: RequestName) {
+    super(request, "not sent, since the run was cancelled", undefined);
+  }
+}
+
 export const isGone = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.status === 404;
 
@@ -99,7 +106,7 @@ function nextStep(
   const number = Number(/_(\d+)$/.exec(code ?? "")?.[1]);
   if (status === 401 || (number >= 200 && number <= 208 && number !== 204)) {
     if (!keyIsConfigured) return "The API key was refused: put a valid one into ENDPOINTS_API_KEY.";
-    return `The API key was refused: ${howToSet("apiKey", "<key>", { secret: true })}; after a change of the configuration, run \`pulumi refresh --run-program\` once, since a plain refresh or destroy still uses the key of the last \`pulumi up\`.`;
+    return `The API key was refused: ${howToSet("apiKey", "<key>")}; after a change of the configuration, run \`pulumi refresh --run-program\` once, since a plain refresh or destroy still uses the key of the last \`pulumi up\`.`;
   }
   if (status === 403)
     return "The API key may not do this: use one whose owner may, or ask for the permission.";

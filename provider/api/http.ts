@@ -3,10 +3,18 @@ import type { Settings } from "../config";
 import { isMapping, parseJson } from "../document";
 import { redacted, secretsIn } from "../secrets";
 import { errorFromWire, ID } from "../wire";
-import { ApiError, ConnectionError, EndpointsError, EngineGoneError, ReplyError } from "./errors";
+import {
+  ApiError,
+  CancelledError,
+  ConnectionError,
+  EndpointsError,
+  EngineGoneError,
+  ReplyError,
+} from "./errors";
 import { Connections, type Reply, type Request } from "./exchange";
 import { type Budget, type LongWait, Pacer } from "./pace";
 import { LONGEST_RETRY_AFTER, parseRetryAfter, waitBeforeRetry } from "./retry";
+import { Stop } from "./stop";
 import { traceRequest } from "./trace";
 
 /** Time and chance, so that tests need not wait. */
@@ -32,6 +40,8 @@ export interface ClientSurroundings {
   clock: Clock;
   /** Tells the user something. */
   say(message: string): void;
+  /** Takes a line of the trace that `ENDPOINTS_LOG` asks for. */
+  trace(line: string): void;
   /** Whether anybody is left to hear of what a create made. */
   engineIsThere(): Promise<boolean>;
   /** How many connections may be open at a time. */
@@ -44,6 +54,14 @@ export interface ClientSurroundings {
  */
 export const CONNECTIONS = { provider: 6, program: 2 };
 
+const alone: ClientSurroundings = {
+  clock: realClock,
+  say: () => {},
+  trace: (line) => void process.stderr.write(`${line}\n`),
+  engineIsThere: async () => true,
+  connections: CONNECTIONS.provider,
+};
+
 /**
  * Sends requests to one service with one key: paces and signs them, waits and repeats where that is safe, and turns
  * every failure into a typed error. One keep-alive pool; the proxy of the environment is used.
@@ -53,19 +71,14 @@ export class HttpClient {
   private readonly around: ClientSurroundings;
   private readonly pacer: Pacer;
   private readonly connections: Connections;
+  private readonly stopping = new Stop();
   private lastDate: { service: number; here: number } | undefined;
 
   constructor(
     readonly settings: Settings,
     around: Partial<ClientSurroundings> = {},
   ) {
-    this.around = {
-      clock: realClock,
-      say: () => {},
-      engineIsThere: async () => true,
-      connections: CONNECTIONS.provider,
-      ...around,
-    };
+    this.around = { ...alone, ...around };
     this.clock = this.around.clock;
     this.connections = new Connections(settings, this.around.connections);
     let told = false;
@@ -79,7 +92,8 @@ export class HttpClient {
    * Sends a request and parses its reply.
    *
    * @throws ApiError where the service refused; ConnectionError where no whole reply came; ReplyError where the
-   * reply is not what the contract says; EngineGoneError where a create would have come after the engine's end.
+   * reply is not what the contract says; EngineGoneError where a create would have come after the engine's end;
+   * CancelledError where it had not been sent when the client was stopped.
    */
   async send<T extends z.ZodType>(request: Request, reply: T): Promise<z.output<T>> {
     const { retryForSeconds, windowSeconds } = this.settings;
@@ -111,9 +125,14 @@ export class HttpClient {
         if (limited > LONGEST_RETRY_AFTER) throw error;
         this.pacer.hold(wait);
       } else {
-        await this.clock.sleep(wait);
+        await this.stopping.unless(this.clock.sleep(wait), () => error);
       }
     }
+  }
+
+  /** What is in flight comes to its end; nothing more is sent, and what waits fails. */
+  stop(): void {
+    this.stopping.now();
   }
 
   /** The service's clock, as its last reply told it; whole seconds, never ahead. Undefined where it told none. */
@@ -129,7 +148,7 @@ export class HttpClient {
   /** Waits until the request may go; gives how long that took. */
   private async takeTurn({ method, path }: Request): Promise<number> {
     const asked = this.clock.now();
-    await this.pacer.turn();
+    await this.stopping.unless(this.pacer.turn(), () => new CancelledError({ method, path }));
     const waited = this.clock.now() - asked;
     // Who waited may have outlived the run: what it creates now would be in nobody's state.
     if (method !== "POST" || waited < SHORT_WAIT || (await this.around.engineIsThere())) return waited;
@@ -146,7 +165,7 @@ export class HttpClient {
     try {
       reply = await this.connections.exchange(request);
     } catch (error) {
-      traceRequest(request, undefined, this.clock.now() - started);
+      traceRequest(request, undefined, this.clock.now() - started, this.around.trace);
       return {
         error: error instanceof ReplyError ? error : new ConnectionError(request, error, this.origin),
       };
@@ -157,7 +176,12 @@ export class HttpClient {
     const ok = reply.status >= 200 && reply.status < 300;
     const retryAfter = parseRetryAfter(reply.retryAfter, this.clock.now());
     const failure = ok ? undefined : { ...this.failureOf(request, reply.status, json), retryAfter };
-    traceRequest(request, { status: reply.status, ...failure }, this.clock.now() - started);
+    traceRequest(
+      request,
+      { status: reply.status, ...failure },
+      this.clock.now() - started,
+      this.around.trace,
+    );
 
     if (failure) {
       const error = new ApiError(request, failure, { keyIsConfigured: this.settings.apiKeyIsConfigured });

@@ -1,13 +1,18 @@
 import { execFile } from "node:child_process";
 import { constants, existsSync } from "node:fs";
-import { access, mkdtemp, rm } from "node:fs/promises";
+import { access, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { readEvents } from "./cliEvents";
+import { importArguments } from "./cliImport";
 import {
   type Command,
   type ConfigValue,
   type ExportedState,
+  type ImportFile,
+  type ImportOptions,
+  type ImportResult,
+  type ImportSpec,
   RunFailed,
   type RunOptions,
   type RunResult,
@@ -86,6 +91,19 @@ export class CliStack implements Stack {
     return this.run("destroy", ["--yes", "--skip-preview"], options);
   }
 
+  async import(what: ImportSpec[] | ImportFile, options: ImportOptions = {}): Promise<ImportResult> {
+    const code = join(this.folder, `code-${++this.runs}`);
+    const file = join(this.folder, `import-${this.runs}.json`);
+    const flags = [
+      "--yes",
+      "--skip-preview",
+      `--protect=${options.protect ?? true}`,
+      ...(options.code ? ["--out", code] : ["--generate-code=false"]),
+    ];
+    const result = await this.run("import", [...(await importArguments(what, file)), ...flags], {});
+    return { ...result, ...(options.code && { code: await readFile(code, "utf8") }) };
+  }
+
   async exportState(): Promise<ExportedState> {
     const { stdout } = await this.pulumi(["stack", "export", "--show-secrets"]);
     return JSON.parse(stdout) as ExportedState;
@@ -135,7 +153,7 @@ export class CliStack implements Stack {
         ...urns.flatMap((urn) => ["--replace", urn]),
       ],
       undefined,
-      { mayFail: true },
+      { mayFail: true, ...(options.interrupt && { interrupt: options.interrupt }) },
     );
     const seconds = (performance.now() - started) / 1000;
     const result: RunResult = {
@@ -148,7 +166,10 @@ export class CliStack implements Stack {
       requests: [],
     };
     if (!result.ok && !result.diagnostics.some((diagnostic) => diagnostic.severity === "error")) {
-      result.diagnostics.push({ severity: "error", message: (stderr || stdout).trim() });
+      result.diagnostics.push({
+        severity: "error",
+        message: (stderr || stdout).trim().replace(/^error: /, ""),
+      });
     }
     if (!result.ok) throw new RunFailed(result);
     return result;
@@ -189,7 +210,7 @@ export class CliStack implements Stack {
   private pulumi(
     args: string[],
     input?: string,
-    { mayFail = false } = {},
+    { mayFail = false, interrupt }: { mayFail?: boolean; interrupt?: AbortSignal } = {},
   ): Promise<{ code: number; stdout: string; stderr: string }> {
     const needsStack = args[0] !== "stack" || args[1] !== "init";
     const all = [
@@ -205,12 +226,15 @@ export class CliStack implements Stack {
         all,
         { cwd, env: this.environment, timeout: longestRun * 1000, maxBuffer: 64 << 20 },
         (error, stdout, stderr) => {
+          interrupt?.removeEventListener("abort", stop);
           const code = typeof error?.code === "number" ? error.code : error ? -1 : 0;
           if (code === 0 || (mayFail && code > 0)) resolve({ code, stdout, stderr });
           else
             reject(new Error(`pulumi ${args.slice(0, 2).join(" ")}: ${error?.message}\n${stdout}${stderr}`));
         },
       );
+      const stop = () => void child.kill("SIGINT");
+      interrupt?.addEventListener("abort", stop, { once: true });
       child.stdin?.end(input ?? "");
     });
   }

@@ -22,19 +22,29 @@ export async function readEvents(
   shown: string,
 ): Promise<Pick<RunResult, "steps" | "changes" | "diagnostics">> {
   const lines = (await readFile(file, "utf8").catch(() => "")).split("\n").filter((line) => line !== "");
-  const steps: Step[] = [];
+  const steps = new Map<string, Step>();
   const diagnostics: Diagnostic[] = [];
   let changes: RunResult["changes"] = {};
+  let ended = false;
   for (const line of lines) {
     const event = JSON.parse(line) as EngineEvent;
     // An `up` shows its preview first, and a summary ends each of the two; the last one counts.
-    if (event.summaryEvent) changes = event.summaryEvent.resourceChanges ?? {};
+    if (event.summaryEvent) {
+      changes = event.summaryEvent.resourceChanges ?? {};
+      ended = true;
+    }
     if (event.diagnosticEvent && isForUsers(event.diagnosticEvent))
       diagnostics.push(diagnosticOf(event.diagnosticEvent));
     const metadata = event.resOutputsEvent?.metadata;
-    if (metadata && isUsers(metadata.type)) steps.push(stepOf(metadata, shown));
+    if (!metadata || !isUsers(metadata.type)) continue;
+    if (ended) steps.clear();
+    ended = false;
+    // A preview tells of a component twice: when it is registered, and when its outputs are.
+    const step = stepOf(metadata, shown);
+    const key = `${step.op} ${step.urn} ${step.id}`;
+    if (!steps.has(key)) steps.set(key, step);
   }
-  return { steps, changes, diagnostics };
+  return { steps: [...steps.values()], changes, diagnostics };
 }
 
 /** The log holds the engine's own debugging too, which no terminal shows unasked. */
@@ -46,12 +56,13 @@ const isUsers = (type: string) => type !== "pulumi:pulumi:Stack" && !type.starts
 function stepOf({ op, urn, type, old, new: fresh }: StepMetadata, shown: string): Step {
   const name = urn.slice(urn.lastIndexOf("::") + 2);
   const id = fresh?.id || old?.id;
-  // The line of a deletion repeats what was printed for the replacement that it belongs to.
-  const isDeletion = op.startsWith("delete") || op.startsWith("discard");
+  // The line of a deletion repeats what was printed for the replacement that it belongs to, and an import takes over
+  // what is there: the change that follows it is a step of its own.
+  const hasNone = /^(delete|discard|import)/.test(op);
   const line = shown
     .split("\n")
     .findLast((text) => text.includes(` ${type} ${name} `) && text.includes("[diff: "));
-  const diff = isDeletion ? undefined : /\[diff: ([^\]]*)\]/.exec(line ?? "")?.[1]?.split(",");
+  const diff = hasNone ? undefined : /\[diff: ([^\]]*)\]/.exec(line ?? "")?.[1]?.split(",");
   return { op, urn, type, name, ...(id && { id }), diff: withSigns(diff ?? []) };
 }
 

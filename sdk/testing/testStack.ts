@@ -4,6 +4,10 @@ import { KitEngine } from "./engine";
 import {
   type ConfigValue,
   type ExportedState,
+  type ImportFile,
+  type ImportOptions,
+  type ImportResult,
+  type ImportSpec,
   RunFailed,
   type RunOptions,
   type RunResult,
@@ -93,6 +97,10 @@ export class TestStack implements Stack {
     return this.watch(() => this.inner.destroy(options));
   }
 
+  import(what: ImportSpec[] | ImportFile, options?: ImportOptions): Promise<ImportResult> {
+    return this.watch(() => this.inner.import(what, options));
+  }
+
   exportState(): Promise<ExportedState> {
     return this.inner.exportState();
   }
@@ -115,7 +123,7 @@ export class TestStack implements Stack {
   }
 
   /** Adds the requests that the service saw during the run. */
-  private async watch(run: () => Promise<RunResult>): Promise<RunResult> {
+  private async watch<R extends RunResult>(run: () => Promise<R>): Promise<R> {
     const before = this.emulator.requests.length;
     const requests = () => this.emulator.requests.slice(before);
     try {

@@ -42,6 +42,8 @@ export type StepOp =
   | "delete-replaced"
   | "read"
   | "read-replacement"
+  | "import"
+  | "import-replacement"
   | "refresh"
   | "discard"
   | "discard-replaced";
@@ -77,11 +79,44 @@ export interface RunOptions {
   diff?: boolean;
   /** Update without previewing first, as `--skip-preview`. Refresh and destroy never preview. Default: false. */
   skipPreview?: boolean;
+  /** Preview, up and destroy: interrupt the run, as Ctrl+C. What is under way ends, and nothing more begins. */
+  interrupt?: AbortSignal;
   /** Refresh only: forget creates that a killed run left pending, as `--clear-pending-creates`. */
   clearPendingCreates?: boolean;
 }
 
-export type Command = "preview" | "up" | "refresh" | "destroy";
+/** Something that exists and is to be taken into the state; as an entry of the file that `pulumi import --file` reads. */
+export interface ImportSpec {
+  /** The type of the resource: `endpoints:index:CloudEndpoint`. */
+  type: string;
+  /** The name that it gets in the program. */
+  name: string;
+  /** The id that its provider knows it by. */
+  id: string;
+  /** URN of its parent. Default: the stack. */
+  parent?: string;
+  /** URN of an explicit provider, which must be in the state. Default: the default provider of its package. */
+  provider?: string;
+  /** Version of the plugin. */
+  version?: string;
+  pluginDownloadUrl?: string;
+  /** The inputs that generated code is to have. Default: all that are needed. */
+  properties?: string[];
+}
+
+/** A file as `pulumi import --file` reads it. */
+export interface ImportFile {
+  file: string;
+}
+
+export interface ImportOptions {
+  /** Protect what is imported from deletion. Default: true. */
+  protect?: boolean;
+  /** Generate the program code of what is imported. Only the driver `cli` can. Default: false. */
+  code?: boolean;
+}
+
+export type Command = "preview" | "up" | "refresh" | "destroy" | "import";
 
 export interface RunResult {
   command: Command;
@@ -100,6 +135,11 @@ export interface RunResult {
   text: string;
   /** The requests that the emulator saw during this run. Empty where the stack has no emulator of its own. */
   requests: RecordedRequest[];
+}
+
+export interface ImportResult extends RunResult {
+  /** The program code of what was imported, where it was asked for. */
+  code?: string;
 }
 
 /** A deployment in the form of `pulumi stack export`. */
@@ -138,6 +178,8 @@ export interface Stack {
   up(options?: RunOptions): Promise<RunResult>;
   refresh(options?: RunOptions): Promise<RunResult>;
   destroy(options?: RunOptions): Promise<RunResult>;
+  /** Takes over what exists, without a preview and without the program, as `pulumi import`. */
+  import(what: ImportSpec[] | ImportFile, options?: ImportOptions): Promise<ImportResult>;
   exportState(): Promise<ExportedState>;
   importState(state: ExportedState): Promise<void>;
   /** Sets a value of the configuration for the runs that follow. */

@@ -35,8 +35,13 @@ export function normalize(state: ExportedState): unknown {
   return JSON.parse(text);
 }
 
-/** The emulator makes a key of its own for each stack. */
+/** The emulator makes a key of its own for each stack; a plugin's configuration has it without the package's name. */
 const withoutKey = (properties: Record<string, unknown> = {}) =>
-  "endpoints:apiKey" in properties ? { ...properties, "endpoints:apiKey": "a key" } : properties;
+  Object.fromEntries(
+    Object.entries(properties).map(([key, value]) => [
+      key,
+      /^(endpoints:)?apiKey$/.test(key) ? "a key" : value,
+    ]),
+  );
 
 const key = (resource: ExportedResource) => `${resource.urn} ${resource["delete"] === true}`;

@@ -66,7 +66,16 @@ function starter(driver: Stack["driver"]): Start {
     const folder = mkdtempSync(join(root, "p-"));
     writeFileSync(
       join(folder, "Pulumi.yaml"),
-      "name: case\nruntime:\n  name: nodejs\n  options:\n    typescript: false\n",
+      `name: case
+runtime:
+  name: nodejs
+  options:
+    typescript: false
+plugins:
+  providers:
+    - name: endpoints
+      path: ../../../provider/plugin
+`,
     );
     writeFileSync(join(folder, "package.json"), '{"name": "case", "main": "index.js"}\n');
     writeProgram(folder, program);
@@ -82,6 +91,19 @@ function starter(driver: Stack["driver"]): Start {
 const HEAD = `
 const pulumi = require("@pulumi/pulumi");
 const { CloudEndpoint } = require("pulumi-endpoints");
+`;
+
+/** What a program needs to speak to the plugin. */
+export const PLUGIN = `
+class Provider extends pulumi.ProviderResource {
+  constructor(name, args = {}, options = {}) { super("endpoints", name, args, options); }
+}
+class PluginEndpoint extends pulumi.CustomResource {
+  constructor(name, args = {}, options = {}) {
+    const outputs = Object.fromEntries(["publicUrl", "trafficPolicy", "description", "metadata"].map((name) => [name, undefined]));
+    super("endpoints:index:CloudEndpoint", name, { ...outputs, ...args }, options);
+  }
+}
 `;
 
 function writeProgram(folder: string, program: string): void {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ConfigError, environmentName, readSettings } from "../../provider/config";
+import { ConfigError, environmentName, readSettings, settingsProblems } from "../../provider/config";
 
 const environment = { ENDPOINTS_API_KEY: "env_key", ENDPOINTS_BASE_URL: "https://env.example.com" };
 const from = (config: Record<string, string>) => (key: string) => config[key];
@@ -111,7 +111,7 @@ test("the budget is the public service's, and leftovers are never taken over, un
   expect(readSettings(from({}), environment)).toMatchObject({
     requestsPerWindow: 120,
     windowSeconds: 60,
-    recoverWithinSeconds: undefined,
+    recoverWithin: undefined,
   });
   const config = {
     "endpoints:requestsPerWindow": "40",
@@ -121,6 +121,18 @@ test("the budget is the public service's, and leftovers are never taken over, un
   expect(readSettings(from(config), environment)).toMatchObject({
     requestsPerWindow: 40,
     windowSeconds: 0.5,
-    recoverWithinSeconds: 5400,
+    recoverWithin: 5400,
   });
+});
+
+test("everything that is wrong with the settings is told at once", () => {
+  const config = from({ "endpoints:baseUrl": "localhost", "endpoints:windowSeconds": "soon" });
+  const problems = settingsProblems(config, { ENDPOINTS_RECOVER_WITHIN: "forever" });
+  expect(problems.map(({ setting }) => setting)).toEqual([
+    "apiKey",
+    "baseUrl",
+    "windowSeconds",
+    "recoverWithin",
+  ]);
+  expect(settingsProblems(from({}), environment)).toEqual([]);
 });

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import {
   canonicalJson,
-  differingPaths,
+  changesBetween,
   hasUnknown,
   metadataFromText,
+  pathText,
   policyFromText,
   problemsOfData,
   sameData,
@@ -96,11 +97,26 @@ test("data that JSON cannot hold is named by its path", () => {
   expect(problems.map((problem) => problem.path)).toEqual(["a[1].b", "c", "d", "e"]);
 });
 
-test("differences between documents are named by the smallest path that holds them", () => {
-  const before = { on: [{ actions: [{ type: "deny", status: 404 }] }], gone: 1 };
-  const after = { on: [{ actions: [{ type: "deny", status: 403 }] }] };
-  expect(differingPaths(before, after, "trafficPolicy")).toEqual([
-    "trafficPolicy.on[0].actions[0].status",
-    "trafficPolicy.gone",
+test("differences between documents are named by the smallest places that hold them", () => {
+  const before = { on: [{ actions: [{ type: "deny", status: 404 }] }], gone: 1, same: { a: [1] } };
+  const after = { on: [{ actions: [{ type: "deny", status: 403 }, { type: "log" }] }], same: { a: [1] } };
+  expect(changesBetween(before, after, ["trafficPolicy"])).toEqual([
+    { path: ["trafficPolicy", "on", 0, "actions", 0, "status"], kind: "update" },
+    { path: ["trafficPolicy", "on", 0, "actions", 1], kind: "add" },
+    { path: ["trafficPolicy", "gone"], kind: "delete" },
   ]);
+});
+
+test("what changed its kind is one difference, and null is a value", () => {
+  expect(changesBetween({ a: [1], b: null }, { a: { 0: 1 }, b: null })).toEqual([
+    { path: ["a"], kind: "update" },
+  ]);
+  expect(changesBetween({ a: null }, {})).toEqual([{ path: ["a"], kind: "delete" }]);
+});
+
+test("a path is written as Pulumi reads it", () => {
+  expect(pathText(["trafficPolicy", "on_http_request", 0, "actions"])).toBe(
+    "trafficPolicy.on_http_request[0].actions",
+  );
+  expect(pathText(["metadata", "a.b", 'say "x"', "", "c-d"])).toBe('metadata["a.b"]["say \\"x\\""][""].c-d');
 });

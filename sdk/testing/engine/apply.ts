@@ -1,7 +1,9 @@
 import type { Checkpoint, PendingType } from "./checkpoint";
+import type { Report } from "./diffing";
+import { importResource } from "./importStep";
 import { InitFailed, type Provider } from "./provider";
-import type { ResourceState } from "./resourceState";
-import type { Step } from "./steps";
+import { isProviderType, type ResourceState } from "./resourceState";
+import type { Step } from "./step";
 import { equal, Secret, secret, UNKNOWN_TEXT } from "./values";
 
 /** A protected resource was to be deleted. The others go on; as `deleteProtectedError`. */
@@ -19,7 +21,11 @@ export class Protected extends Error {
 export interface ApplyContext {
   dryRun: boolean;
   checkpoint: Checkpoint;
-  provider(reference: string): Promise<Provider>;
+  /** The provider of a state. */
+  providerOf(state: Pick<ResourceState, "type" | "provider">): Promise<Provider>;
+  /** A provider that did not change is to be ready for its resources; as `SameProvider`. */
+  keepProvider(state: ResourceState): Promise<void>;
+  report: Report;
 }
 
 const PENDING: Partial<Record<Step["op"], PendingType>> = {
@@ -32,6 +38,8 @@ const PENDING: Partial<Record<Step["op"], PendingType>> = {
   "discard-replaced": "deleting",
   read: "reading",
   "read-replacement": "reading",
+  import: "importing",
+  "import-replacement": "importing",
 };
 
 /**
@@ -42,7 +50,7 @@ export async function apply(step: Step, context: ApplyContext): Promise<void> {
   const { checkpoint } = context;
   const subject = step.new ?? step.old;
   const pending = PENDING[step.op];
-  const end = pending && subject && !step.internal ? checkpoint.begin(pending, subject) : undefined;
+  const end = pending && subject ? checkpoint.begin(pending, subject) : undefined;
   let failure: unknown;
   try {
     await perform(step, context);
@@ -75,6 +83,10 @@ function mustWrite({ op, old, new: next }: Step): boolean {
 
 function recordIn(checkpoint: Checkpoint, { op, old, new: next }: Step): void {
   switch (op) {
+    case "import":
+    case "import-replacement":
+      if (next) checkpoint.markNew(next);
+      return;
     case "create":
     case "create-replacement":
       if (next) checkpoint.markNew(next);
@@ -98,7 +110,7 @@ function recordIn(checkpoint: Checkpoint, { op, old, new: next }: Step): void {
 async function perform(step: Step, context: ApplyContext): Promise<void> {
   switch (step.op) {
     case "same":
-      return same(step);
+      return same(step, context);
     case "create":
     case "create-replacement":
       return create(step, context);
@@ -112,26 +124,27 @@ async function perform(step: Step, context: ApplyContext): Promise<void> {
     case "read":
     case "read-replacement":
       return read(step, context);
+    case "import":
+    case "import-replacement":
+      return importResource(step, context);
   }
 }
 
-async function same({ old, new: next }: Step): Promise<void> {
+async function same({ old, new: next }: Step, { keepProvider }: ApplyContext): Promise<void> {
   if (!old || !next) return;
   next.id = old.id;
   next.outputs = old.outputs;
+  // A provider that called changed inputs no change goes on with the old ones.
+  if (isProviderType(next.type)) await keepProvider({ ...next, inputs: old.inputs });
 }
 
-async function create(step: Step, { dryRun, provider }: ApplyContext): Promise<void> {
+async function create(step: Step, { dryRun, providerOf }: ApplyContext): Promise<void> {
   const { old, new: next } = step;
   if (!next) return;
   let failure: InitFailed | undefined;
-  if (step.internal) next.outputs = next.inputs;
-  else if (next.custom) {
+  if (next.custom) {
     try {
-      // A provider without previews of its own: what goes in is what will be known.
-      const made = dryRun
-        ? { id: "", outputs: { ...next.inputs } }
-        : await (await provider(next.provider)).create(next.urn, next.inputs);
+      const made = await (await providerOf(next)).create(next, dryRun);
       next.id = made.id;
       next.outputs = made.outputs;
     } catch (error) {
@@ -147,15 +160,12 @@ async function create(step: Step, { dryRun, provider }: ApplyContext): Promise<v
   if (failure) throw failure;
 }
 
-async function update({ old, new: next, internal }: Step, { dryRun, provider }: ApplyContext): Promise<void> {
+async function update({ old, new: next }: Step, { dryRun, providerOf }: ApplyContext): Promise<void> {
   if (!old || !next) return;
   next.id = old.id;
-  if (internal) next.outputs = next.inputs;
-  else if (next.custom) {
+  if (next.custom) {
     try {
-      next.outputs = dryRun
-        ? { ...next.inputs }
-        : await (await provider(next.provider)).update(old, next.inputs);
+      next.outputs = await (await providerOf(next)).update(old, next, dryRun);
     } catch (error) {
       if (!(error instanceof InitFailed)) throw error;
       next.outputs = error.properties;
@@ -167,24 +177,26 @@ async function update({ old, new: next, internal }: Step, { dryRun, provider }: 
   next.modified = new Date().toISOString();
 }
 
-async function remove(step: Step, { dryRun, provider }: ApplyContext): Promise<void> {
+async function remove(step: Step, { dryRun, providerOf }: ApplyContext): Promise<void> {
   const { old } = step;
   if (!old) return;
   const replacing = step.op === "delete-replaced" || step.op === "discard-replaced";
   if (!replacing && old.protect) throw new Protected(old.urn);
   // What Pulumi does not own, or was told to leave, is only forgotten.
-  if (!dryRun && !step.internal && old.custom && !old.external && !old.retainOnDelete)
-    await (await provider(old.provider)).delete(old);
+  if (!dryRun && old.custom && !old.external && !old.retainOnDelete)
+    await (await providerOf(old)).delete(old);
   if (step.pendingReplacement) old.pendingReplacement = true;
 }
 
 /** Reads happen in a preview too, unless even the id is not known yet. */
-async function read(step: Step, { provider }: ApplyContext): Promise<void> {
+async function read(step: Step, { providerOf }: ApplyContext): Promise<void> {
   const { old, new: next } = step;
   if (!next) return;
   if (next.id === UNKNOWN_TEXT) next.outputs = {};
   else {
-    const found = await (await provider(next.provider)).read(next.urn, next.id, next.inputs, next.inputs);
+    const { urn, id, inputs, customTimeouts } = next;
+    const request = { urn, id, inputs, state: inputs, timeout: customTimeouts.read };
+    const found = await (await providerOf(next)).read(request);
     if (found.outputs === undefined) throw new Error(`resource '${next.id}' does not exist`);
     next.outputs = found.outputs;
     if (found.id !== "") next.id = found.id;

@@ -1,10 +1,19 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import type { ExportedState } from "../types";
-import { fromExported, type ResourceState, ROOT_STACK, toExported } from "./resourceState";
+import {
+  createUrn,
+  fromExported,
+  nameOf,
+  providerUrn,
+  type ResourceState,
+  ROOT_STACK,
+  toExported,
+  typeOf,
+} from "./resourceState";
 import type { Props } from "./values";
 
-export type PendingType = "creating" | "updating" | "deleting" | "reading";
+export type PendingType = "creating" | "updating" | "deleting" | "reading" | "importing";
 interface Pending {
   resource: ResourceState;
   type: string;
@@ -125,15 +134,29 @@ export class Checkpoint {
   }
 }
 
-/** Points references to a resource's former URN at its present one; as `NormalizeURNReferences`. */
+/**
+ * Points references to a resource's former URN at its present one, and gives the children of a renamed parent, which are
+ * registered after it, the URNs that they will have. As `NormalizeURNReferences`.
+ */
 function renameAliased(states: ResourceState[]): ResourceState[] {
-  const renamed = new Map(
-    states.flatMap(({ urn, aliases }) => aliases.map((alias) => [alias, urn] as const)),
-  );
+  const renamed = new Map<string, string>();
+  for (const { urn, type, parent, aliases } of states) {
+    for (const alias of aliases) renamed.set(alias, urn);
+    const present = renamed.get(parent);
+    if (present === undefined || typeOf(present) === ROOT_STACK) continue;
+    const [stack = "", project = ""] = urn.slice("urn:pulumi:".length).split("::");
+    renamed.set(urn, createUrn(stack, project, present, type, nameOf(urn)));
+  }
   if (renamed.size === 0) return states;
   const fix = (urn: string): string => renamed.get(urn) ?? urn;
+  const fixReference = (reference: string): string => {
+    const urn = providerUrn(reference);
+    return fix(urn) + reference.slice(urn.length);
+  };
   return states.map((state) => ({
     ...state,
+    urn: fix(state.urn),
+    provider: state.provider && fixReference(state.provider),
     parent: fix(state.parent),
     dependencies: state.dependencies.map(fix),
     propertyDependencies: Object.fromEntries(

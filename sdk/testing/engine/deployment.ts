@@ -1,21 +1,25 @@
-import { randomUUID } from "node:crypto";
 import type { Checkpoint } from "./checkpoint";
+import { deleteRest } from "./deletions";
 import type { Display } from "./display";
 import { Executor } from "./executor";
-import type { Goal, ReadGoal } from "./goal";
-import { Graph } from "./graph";
+import type { Goal, ProviderWish, ReadGoal } from "./goal";
 import type { Registrar } from "./monitor";
-import type { Providers } from "./providers";
-import { createUrn, newState, PROVIDER_TYPE, type ResourceState, ROOT_STACK } from "./resourceState";
-import { Bail, type Step, Steps } from "./steps";
-import { equal, type Props, UNKNOWN_TEXT } from "./values";
+import type { Invoked } from "./pluginClient";
+import { withPlugin } from "./pluginInputs";
+import { ProviderChoice, pluginsInState } from "./providerChoice";
+import { type Providers, providersOf } from "./providerSource";
+import type { Registry } from "./registry";
+import { createUrn, isProviderType, newState, type ResourceState, ROOT_STACK, typeOf } from "./resourceState";
+import { Bail, type Plan } from "./step";
+import { Steps } from "./steps";
+import type { Props } from "./values";
 
 export interface DeploymentOptions {
   stack: string;
   project: string;
   dryRun: boolean;
   parallel: number;
-  /** The whole stack configuration, which the default provider is configured with. */
+  /** The whole stack configuration, which default providers are configured with. */
   config: Props;
   replaceTargets: Set<string>;
 }
@@ -26,72 +30,89 @@ export class Deployment implements Registrar {
   /** Set when the program said that it has ended well. */
   ended = false;
   private readonly steps: Steps;
+  private readonly choice: ProviderChoice;
+  private readonly providers: Providers;
   private readonly goals = new Map<string, Goal>();
   private deciding: Promise<unknown> = Promise.resolve();
-  private defaultProvider: string | undefined;
   private stackOutputs: { urn: string; outputs: Props } | undefined;
   private bailed = false;
+  private interrupted = false;
 
   constructor(
     private readonly options: DeploymentOptions,
     private readonly checkpoint: Checkpoint,
     private readonly display: Display,
-    private readonly providers: Providers,
+    private readonly registry: Registry,
     /** Called once, when the run has failed and the program is to be ended. */
     onCancel: () => void,
   ) {
-    const provider = (reference: string) => providers.get(reference);
-    const { dryRun, parallel, replaceTargets } = options;
-    this.executor = new Executor({ dryRun, checkpoint, provider }, display, parallel, onCancel);
-    this.steps = new Steps({
-      dryRun,
-      olds: checkpoint.olds,
-      replaceTargets,
-      provider,
-      report: (severity, message, urn) => display.report(severity, message, urn),
-    });
+    const report = display.report.bind(display);
+    const providers = providersOf(registry);
+    this.providers = providers;
+    const { dryRun, parallel } = options;
+    const context = { dryRun, checkpoint, report, providerOf: providers.of, keepProvider: providers.keep };
+    this.executor = new Executor(context, display, parallel, onCancel);
+    this.steps = new Steps({ ...options, olds: checkpoint.olds, providers, report });
+    this.choice = new ProviderChoice(options.config, pluginsInState(checkpoint.olds), (goal) =>
+      this.decideGoal(goal),
+    );
   }
 
   get failed(): boolean {
     return this.bailed || this.executor.sawError || this.steps.sawError;
   }
 
-  register(goal: Goal): Promise<ResourceState> {
+  /** As `resmon.RegisterResource`. */
+  async register(goal: Goal, wish: ProviderWish): Promise<ResourceState> {
     inheritFromParent(goal, this.goals.get(goal.parent));
+    if (isProviderType(goal.type)) goal.inputs = withPlugin(goal.inputs, this.choice.pluginOfExplicit(wish));
+    else if (goal.custom) goal.provider = await this.choice.of(wish);
+    const state = await this.decideGoal(goal);
+    if (!goal.custom) this.choice.component(state.urn, wish);
+    return state;
+  }
+
+  async read(goal: ReadGoal, wish: ProviderWish): Promise<ResourceState> {
+    const provider = await this.choice.of(wish);
     const urn = this.urnOf(goal);
-    return this.decide(urn, async (done) => {
-      const provider = goal.custom ? await this.ensureDefaultProvider(goal.type) : "";
+    const { type, name, ...fields } = goal;
+    const state = newState(urn, type, { ...fields, custom: true, external: true, provider });
+    return this.decide(urn, async (done) => ({ steps: this.steps.read(name, state, done) }));
+  }
+
+  /** As `resmon.Invoke`. */
+  async invoke(token: string, args: Props, wish: ProviderWish): Promise<Invoked> {
+    const client = await this.registry.get(await this.choice.of(wish));
+    return client.invoke(token, args, this.options.dryRun);
+  }
+
+  private decideGoal(goal: Goal): Promise<ResourceState> {
+    const urn = this.urnOf(goal);
+    return this.decide(urn, (done) => {
       this.goals.set(urn, goal);
-      return this.steps.register(urn, goal, provider, done);
+      return this.steps.register(urn, goal, done);
     });
   }
 
-  read(goal: ReadGoal): Promise<ResourceState> {
-    const urn = this.urnOf(goal);
-    return this.decide(urn, async (done) => {
-      const provider = await this.ensureDefaultProvider(goal.type);
-      const { type, name: _, ...fields } = goal;
-      return this.steps.read(
-        newState(urn, type, { ...fields, custom: true, external: true, provider }),
-        done,
-      );
-    });
-  }
-
-  /** One decision at a time; it waits for a worker, as the real engine does. Never resolves for what failed. */
+  /** Never resolves for what failed. */
   private decide(
     urn: string,
-    choose: (done: (state: ResourceState) => void) => Promise<Step[]>,
+    choose: (done: (state: ResourceState) => void) => Promise<Plan>,
   ): Promise<ResourceState> {
-    return new Promise((resolve) => {
-      this.deciding = this.deciding.then(async () => {
-        if (this.executor.canceled) return;
-        try {
-          await this.executor.execute(await choose(resolve));
-        } catch (error) {
-          this.bail(error, urn);
-        }
-      });
+    return new Promise((resolve) => this.inTurn(urn, () => choose(resolve)));
+  }
+
+  /** One decision at a time; it waits for a worker, as the real engine does. */
+  private inTurn(urn: string, choose: () => Promise<Plan>): void {
+    this.deciding = this.deciding.then(async () => {
+      if (this.executor.canceled) return;
+      try {
+        const { steps, afterwards } = await choose();
+        const { done } = await this.executor.execute(steps);
+        if (afterwards) void done.then(() => this.inTurn(urn, afterwards));
+      } catch (error) {
+        this.bail(error, urn);
+      }
     });
   }
 
@@ -106,39 +127,9 @@ export class Deployment implements Registrar {
     return createUrn(this.options.stack, this.options.project, parent, type, name);
   }
 
-  /** The first custom resource brings the provider's own entry into the state; as `newRegisterDefaultProviderEvent`. */
-  private async ensureDefaultProvider(type: string): Promise<string> {
-    const [package_ = ""] = type.split(":");
-    if (package_ !== "pulumi-nodejs")
-      throw new Bail(
-        `the test engine runs dynamic providers only, and ${type} belongs to the package ${package_}`,
-        false,
-      );
-    if (this.defaultProvider !== undefined) return this.defaultProvider;
-    const { config, dryRun } = this.options;
-    const urn = this.urnOf({ parent: "", type: PROVIDER_TYPE, name: "default" });
-    this.steps.claim(urn, "");
-    const old = this.steps.old(urn);
-    const next = newState(urn, PROVIDER_TYPE, {
-      custom: true,
-      inputs: config,
-      created: old?.created ?? "",
-      modified: old?.modified ?? "",
-    });
-    next.id = old?.id ?? (dryRun ? UNKNOWN_TEXT : randomUUID());
-    const op = old === undefined ? "create" : equal(old.outputs ?? {}, config) ? "same" : "update";
-    const reference = `${urn}::${next.id}`;
-    this.steps.operated.add(urn);
-    this.providers.add(reference, config);
-    const step: Step = { op, urn, ...(old && { old }), new: next, logical: true, internal: true };
-    await (await this.executor.execute([step])).done;
-    this.defaultProvider = reference;
-    return reference;
-  }
-
   /** As `executeRegisterResourceOutputs`: the stack's own are kept until it is known how the run ended. */
   async registerOutputs(urn: string, outputs: Props): Promise<void> {
-    if (this.typeOf(urn) === ROOT_STACK) {
+    if (typeOf(urn) === ROOT_STACK) {
       this.stackOutputs = { urn, outputs };
       return;
     }
@@ -149,16 +140,20 @@ export class Deployment implements Registrar {
     this.checkpoint.save();
   }
 
-  private typeOf(urn: string): string {
-    return (urn.split("::")[2] ?? "").split("$").at(-1) ?? "";
-  }
-
   lookup(urn: string): ResourceState | undefined {
     return this.executor.news.get(urn);
   }
 
   log(severity: "debug" | "info" | "warning" | "error", message: string, urn: string): void {
     this.display.report(severity, message, urn);
+  }
+
+  /** What is under way ends, and nothing more begins; as a cancelled context makes `Execute` do. */
+  interrupt(): void {
+    this.interrupted = true;
+    this.bailed = true;
+    void this.registry.cancel();
+    this.executor.cancel();
   }
 
   refuse(message: string): void {
@@ -173,62 +168,28 @@ export class Deployment implements Registrar {
   async finish(programSucceeded: boolean): Promise<void> {
     if (!programSucceeded) this.bailed = true;
     if (!programSucceeded) this.executor.canceled = true;
-    await this.deciding;
-    await this.executor.idle();
+    await this.settled();
     if (!this.executor.canceled) {
       try {
-        await this.deleteRest();
+        await deleteRest(this.steps, this.checkpoint, this.executor, this.providers);
       } catch (error) {
         this.bail(error);
       }
     }
     this.finalizeStackOutputs();
+    const what = this.options.dryRun ? "preview" : "update";
     if (this.executor.sawError || (this.steps.sawError && !this.bailed))
-      this.display.report("error", `${this.options.dryRun ? "preview" : "update"} failed`);
+      this.display.report("error", `${what} failed`);
+    else if (this.interrupted) this.display.report("error", `${what} canceled`);
   }
 
-  /** As `GenerateDeletes` and `performPostSteps`. */
-  private async deleteRest(): Promise<void> {
-    const { steps, checkpoint, executor } = this;
-    const deletions = new Map<ResourceState, Step>();
-    for (const old of checkpoint.olds) {
-      const step = this.deletion(old);
-      if (!step) continue;
-      steps.deletes.add(old.urn);
-      deletions.set(old, step);
+  /** A step that is done may bring the next decision with it. */
+  private async settled(): Promise<void> {
+    for (let last: unknown; last !== this.deciding; ) {
+      last = this.deciding;
+      await this.deciding;
+      await this.executor.idle();
     }
-    for (const group of new Graph(checkpoint.olds).deleteOrder(new Set(deletions.keys()))) {
-      if (executor.canceled) return;
-      // What something still needs that could not be deleted stays too.
-      const needed = new Set(
-        executor.errored.flatMap(({ old }) => (old ? [...steps.graph.transitiveDependenciesOf(old)] : [])),
-      );
-      const chosen = group.filter((state) => !needed.has(state)).map((state) => deletions.get(state));
-      await executor.together(chosen.filter((step) => step !== undefined));
-    }
-  }
-
-  private deletion(old: ResourceState): Step | undefined {
-    const { steps } = this;
-    const internal = old.type === PROVIDER_TYPE;
-    if (old.delete) {
-      if (steps.pendingDeletes.has(old)) return undefined;
-      return {
-        op: old.external ? "discard-replaced" : "delete-replaced",
-        urn: old.urn,
-        old,
-        logical: false,
-        internal,
-      };
-    }
-    if (steps.operated.has(old.urn)) return undefined;
-    // It was deleted for a replacement that no longer comes; as `RemovePendingReplaceStep`.
-    if (old.pendingReplacement) {
-      this.checkpoint.markDone(old);
-      this.checkpoint.save();
-      return undefined;
-    }
-    return { op: old.external ? "discard" : "delete", urn: old.urn, old, logical: true, internal };
   }
 
   private finalizeStackOutputs(): void {
@@ -236,7 +197,7 @@ export class Deployment implements Registrar {
     const { urn, outputs } = this.stackOutputs;
     const state = this.executor.news.get(urn);
     if (!state) return;
-    const olds = this.steps.old(urn)?.outputs ?? {};
+    const olds = this.steps.identities.old(urn)?.outputs ?? {};
     // Where the run failed, an output that is missing may only not have been reached.
     state.outputs = this.failed ? { ...olds, ...outputs } : outputs;
     this.checkpoint.save();

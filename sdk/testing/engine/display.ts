@@ -1,8 +1,16 @@
 import type { Diagnostic, RunResult, Step as ShownStep, StepOp } from "../types";
+import { translate } from "./detailedDiff";
 import { type Change, diffProps, isInternalKey, shortDiff } from "./objectDiff";
 import { given, groupSigns, masked, outputLines, tree } from "./render";
-import { nameOf, type ResourceState, ROOT_STACK } from "./resourceState";
-import type { Step } from "./steps";
+import {
+  isDefaultProvider,
+  isProviderType,
+  nameOf,
+  type ResourceState,
+  ROOT_STACK,
+  typeOf,
+} from "./resourceState";
+import type { Step } from "./step";
 import type { Props } from "./values";
 
 const PREFIX: Record<string, string> = {
@@ -18,6 +26,8 @@ const PREFIX: Record<string, string> = {
   refresh: "~ ",
   discard: "< ",
   "discard-replaced": "<<",
+  import: "= ",
+  "import-replacement": "=>",
 };
 
 /** What a line says of a step: before it is done (in a preview), after it, and when it failed. */
@@ -34,9 +44,12 @@ const WORDS: Record<string, [string, string, string]> = {
   refresh: ["refresh", "refresh", "refreshing failed"],
   discard: ["discard", "discarded", "discarding failed"],
   "discard-replaced": ["discard original", "discarded original", "discarding failed"],
+  import: ["import", "imported", "importing failed"],
+  "import-replacement": ["import replacement", "imported replacement", "importing failed"],
 };
 
 const SUMMARY_ORDER: StepOp[] = [
+  "import",
   "create",
   "update",
   "delete",
@@ -46,7 +59,7 @@ const SUMMARY_ORDER: StepOp[] = [
   "discard-replaced",
 ];
 
-export type Kind = "preview" | "update" | "refresh" | "destroy";
+export type Kind = "preview" | "update" | "refresh" | "destroy" | "import";
 
 /** Collects what a run did and said, in the engine's own words. Secret values never get in. */
 export class Display {
@@ -69,6 +82,7 @@ export class Display {
       update: "Updating",
       refresh: "Refreshing",
       destroy: "Destroying",
+      import: "Importing",
     };
     this.lines.push(`${verbs[kind]} (${stack}):`, "");
   }
@@ -82,30 +96,28 @@ export class Display {
 
   /** A step has ended well as `op`; as `OnResourceStepPost`. */
   done(step: Step, op: StepOp = step.op): void {
-    if (step.internal) return;
+    if (isDefaultProvider(step.urn)) return;
     if (counts(step)) this.changes[op] = (this.changes[op] ?? 0) + 1;
     this.show(step, op, (WORDS[op] ?? ["", "", ""])[this.dryRun ? 0 : 1]);
   }
 
   failure(step: Step): void {
-    if (!step.internal) this.line(step, step.op, `**${(WORDS[step.op] ?? ["", "", ""])[2]}**`, []);
+    if (!isDefaultProvider(step.urn))
+      this.line(step, step.op, `**${(WORDS[step.op] ?? ["", "", ""])[2]}**`, []);
   }
 
   private show(step: Step, op: StepOp, words: string): void {
     const { old, new: next, urn } = step;
     const type = typeOf(urn);
     const changes = old && next && op !== "same" ? changesOf(step) : [];
-    const diff =
-      old && next
-        ? shortDiff(changes, old.inputs, next.inputs, metadata(old, next), step.changedKeys ?? [])
-        : [];
+    const diff = old && next ? shortDiff(changes, metadata(op, old, next), step.changedKeys ?? []) : [];
     const id = next?.id || old?.id;
-    if (type !== ROOT_STACK)
+    if (type !== ROOT_STACK && !isProviderType(type))
       this.steps.push({ op, urn, type, name: nameOf(urn), ...(id ? { id } : {}), diff });
     if (op === "same" && diff.length === 0) return;
     this.line(step, op, words, diff);
     // The creation that belongs to a replacement shows the change; the replacement itself is only its headline.
-    if (op === "create" && next)
+    if ((op === "create" || op === "import") && next)
       this.lines.push(
         ...Object.keys(next.inputs)
           .sort()
@@ -174,10 +186,6 @@ export class Display {
   }
 }
 
-function typeOf(urn: string): string {
-  return (urn.split("::")[2] ?? "").split("$").at(-1) ?? "";
-}
-
 /** A read counts only where it found something else than before; as `shouldRecordReadStep`. */
 function counts(step: Step): boolean {
   if (step.op !== "read") return step.logical;
@@ -185,13 +193,19 @@ function counts(step: Step): boolean {
 }
 
 /** As `getDiffInfo`: the differences that the step itself names, else those of the inputs with secrets masked. */
-function changesOf({ old, new: next, changes }: Step): Change[] {
-  return changes ?? diffProps(masked(old?.inputs ?? {}), masked(next?.inputs ?? {}), isInternalKey);
+function changesOf({ old, new: next, detailed }: Step): Change[] {
+  if (detailed && old && next) return translate(detailed, maskedState(old), maskedState(next));
+  return diffProps(masked(old?.inputs ?? {}), masked(next?.inputs ?? {}), isInternalKey);
 }
 
-function metadata(old: ResourceState, next: ResourceState): string[] {
+function maskedState(state: ResourceState): ResourceState {
+  return { ...state, inputs: masked(state.inputs), outputs: masked(state.outputs ?? {}) };
+}
+
+/** Of an unchanged resource only a change of its protection is worth a line; as `shouldShow`. */
+function metadata(op: StepOp, old: ResourceState, next: ResourceState): string[] {
   return [
-    old.provider === next.provider ? "" : "provider",
+    old.provider === next.provider || (op === "same" && old.protect === next.protect) ? "" : "provider",
     old.protect === next.protect ? "" : "protect",
   ].filter(Boolean);
 }

@@ -5,6 +5,10 @@ import {
   type Command,
   type ConfigValue,
   type ExportedState,
+  type ImportFile,
+  type ImportOptions,
+  type ImportResult,
+  type ImportSpec,
   RunFailed,
   type RunOptions,
   type RunResult,
@@ -12,9 +16,11 @@ import {
   type StackOptions,
 } from "../types";
 import { Checkpoint } from "./checkpoint";
+import { readImportFile } from "./importFile";
 import { fullKey, type Project, readProject } from "./project";
-import { type Outcome, type Run, runDestroy, runProgram, runRefresh } from "./run";
-import { propsToProvider, secret } from "./values";
+import { type Outcome, type Run, runDestroy, runImport, runProgram, runRefresh } from "./run";
+import { secret } from "./values";
+import { NONE, propsToWire } from "./wire";
 
 export interface KitOptions extends StackOptions {
   /** Where the state is kept. Default: a temporary file that `close` removes. */
@@ -73,7 +79,17 @@ export class KitEngine implements Stack {
 
   /** Deletes everything, as `pulumi destroy --yes`. The program is not run. */
   destroy(options: RunOptions = {}): Promise<RunResult> {
-    return this.command("destroy", options, () => runDestroy(this.run(false)));
+    return this.command("destroy", options, () => runDestroy(this.run(false), options));
+  }
+
+  /** Takes over what exists, as `pulumi import --yes --skip-preview`. Generates no code: that takes the real CLI. */
+  import(what: ImportSpec[] | ImportFile, options: ImportOptions = {}): Promise<ImportResult> {
+    return this.command("import", {}, async () => {
+      if (options.code)
+        throw new Error("the test engine generates no code for what it imports; the driver cli does");
+      const specs = Array.isArray(what) ? what : readImportFile(what.file);
+      return runImport(this.run(false), specs, options.protect ?? true);
+    });
   }
 
   exportState(): Promise<ExportedState> {
@@ -155,7 +171,7 @@ function resultOf(
     command,
     ok: ok && !unwanted,
     seconds,
-    outputs: propsToProvider(outputs),
+    outputs: propsToWire(outputs, NONE),
     steps,
     changes,
     diagnostics,

@@ -1,8 +1,8 @@
 import { type ApplyContext, apply, Protected } from "./apply";
 import type { Display } from "./display";
 import { InitFailed } from "./provider";
-import type { ResourceState } from "./resourceState";
-import { Bail, type Step } from "./steps";
+import { isDefaultProvider, type ResourceState } from "./resourceState";
+import { Bail, type Step } from "./step";
 
 /** Lets at most so many in at once; the others wait in the order in which they came. */
 export class Slots {
@@ -32,7 +32,8 @@ export class Executor {
   readonly news = new Map<string, ResourceState>();
   /** Steps that failed without stopping the others. */
   readonly errored: Step[] = [];
-  sawError = false;
+  /** What the first step that failed said. */
+  failure: string | undefined;
   canceled = false;
   private readonly running = new Set<Promise<void>>();
   private readonly slots: Slots;
@@ -44,6 +45,10 @@ export class Executor {
     private readonly onCancel: () => void,
   ) {
     this.slots = new Slots(parallel);
+  }
+
+  get sawError(): boolean {
+    return this.failure !== undefined;
   }
 
   cancel(): void {
@@ -102,12 +107,12 @@ export class Executor {
 
   private failed(step: Step, error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
-    this.sawError = true;
+    this.failure ??= message;
     if (!(error instanceof Bail && error.reported))
       this.display.report(
         "error",
         this.context.dryRun ? `Preview failed: ${message}` : message,
-        step.internal ? "" : step.urn,
+        isDefaultProvider(step.urn) ? "" : step.urn,
       );
     this.display.failure(step);
     // Nothing was tried and nothing answered, so that the other deletions may go on; as `cancelDueToError`.

@@ -1,6 +1,8 @@
+import type { Alias } from "@pulumi/pulumi/proto/alias_pb";
 import type * as pb from "@pulumi/pulumi/proto/resource_pb";
-import type { Timeouts } from "./resourceState";
-import { type Props, propsFromWire } from "./values";
+import { isProviderType, providerPackage, type Timeouts } from "./resourceState";
+import type { Props } from "./values";
+import { propsFromWire } from "./wire";
 
 /** What the program asks for. */
 export interface Goal {
@@ -17,8 +19,29 @@ export interface Goal {
   ignoreChanges: string[];
   replaceOnChanges: string[];
   additionalSecretOutputs: string[];
-  aliases: string[];
+  aliases: AliasSpec[];
   customTimeouts: Timeouts;
+  /** The id of what exists and is to be taken over; empty for most. */
+  importId: string;
+  /** Who serves the resource, `URN::id`; empty where nobody is named, and for a component. */
+  provider: string;
+}
+
+/** A former identity: a whole URN, or what of it differs from the present one. */
+export type AliasSpec =
+  | { urn: string }
+  | { name: string; type: string; stack: string; project: string; parent: string; noParent: boolean };
+
+/** Which provider a request asks for. */
+export interface ProviderWish {
+  package: string;
+  /** A reference, as the program gave it; empty for the default. */
+  provider: string;
+  /** References by package. */
+  providers: Record<string, string>;
+  parent: string;
+  version: string;
+  pluginDownloadURL: string;
 }
 
 export interface ReadGoal {
@@ -34,10 +57,14 @@ export interface ReadGoal {
 /** What this engine refuses about a registration; undefined where it takes it. */
 export function whatIsUnsupported(request: pb.RegisterResourceRequest): string | undefined {
   if (request.getRemote()) return `remote components (${request.getType()})`;
-  if (request.getImportid() !== "") return `the option import (of ${request.getName()})`;
   if (request.getTransformsList().length > 0) return "transforms";
   if (request.hasHooks()) return "resource hooks";
-  if (request.getType().startsWith("pulumi:providers:")) return `explicit providers (${request.getName()})`;
+  if (request.getHidediffsList().length > 0) return `the option hideDiffs (of ${request.getName()})`;
+  if (request.getEnvvarmappingsMap().getLength() > 0)
+    return `the option envVarMappings (of ${request.getName()})`;
+  if (request.getPackageref() !== "") return `packages with parameters (${request.getType()})`;
+  if (request.getPluginchecksumsMap().getLength() > 0)
+    return `the option pluginChecksums (of ${request.getName()})`;
   if (request.getDeletedwith() !== "") return `the option deletedWith (of ${request.getName()})`;
   if (request.getReplaceWithList().length > 0) return `the option replaceWith (of ${request.getName()})`;
   if (request.hasReplacementTrigger()) return `the option replacementTrigger (of ${request.getName()})`;
@@ -77,13 +104,63 @@ export function goalOf(request: pb.RegisterResourceRequest): Goal {
     ignoreChanges: request.getIgnorechangesList(),
     replaceOnChanges: request.getReplaceonchangesList(),
     additionalSecretOutputs: request.getAdditionalsecretoutputsList(),
-    aliases: request.getAliasurnsList(),
+    aliases: [
+      ...request.getAliasurnsList().map((urn) => ({ urn })),
+      ...request.getAliasesList().map(aliasOf),
+    ],
     customTimeouts: {
       ...seconds("create", timeouts?.getCreate()),
       ...seconds("update", timeouts?.getUpdate()),
       ...seconds("delete", timeouts?.getDelete()),
       ...seconds("read", timeouts?.getRead?.()),
     },
+    importId: request.getImportid(),
+    provider: "",
+  };
+}
+
+export function readGoalOf(request: pb.ReadResourceRequest): ReadGoal {
+  return {
+    type: request.getType(),
+    name: request.getName(),
+    id: request.getId(),
+    parent: request.getParent(),
+    inputs: propsFromWire(request.getProperties()?.toJavaScript()),
+    dependencies: [...new Set(request.getDependenciesList())].sort(),
+    additionalSecretOutputs: request.getAdditionalsecretoutputsList(),
+  };
+}
+
+function aliasOf(alias: Alias): AliasSpec {
+  const spec = alias.getSpec();
+  if (!spec) return { urn: alias.getUrn() };
+  return {
+    name: spec.getName(),
+    type: spec.getType(),
+    stack: spec.getStack(),
+    project: spec.getProject(),
+    parent: spec.getParenturn(),
+    noParent: spec.getNoparent(),
+  };
+}
+
+/** What all requests that need a provider have in common. */
+interface WithProvider {
+  getProvider(): string;
+  getParent?(): string;
+  getVersion(): string;
+  getPlugindownloadurl(): string;
+  getProvidersMap?(): { toObject(include: boolean): [string, string][] };
+}
+
+export function wishOf(token: string, request: WithProvider): ProviderWish {
+  return {
+    package: isProviderType(token) ? providerPackage(token) : (token.split(":")[0] ?? ""),
+    provider: request.getProvider(),
+    providers: Object.fromEntries(request.getProvidersMap?.().toObject(false) ?? []),
+    parent: request.getParent?.() ?? "",
+    version: request.getVersion(),
+    pluginDownloadURL: request.getPlugindownloadurl().replace(/\/$/, ""),
   };
 }
 

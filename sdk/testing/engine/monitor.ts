@@ -1,21 +1,32 @@
 import * as grpc from "@grpc/grpc-js";
 import { EngineService } from "@pulumi/pulumi/proto/engine_grpc_pb";
 import * as engine from "@pulumi/pulumi/proto/engine_pb";
-import { InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
+import { CheckFailure, InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
 import { ResourceMonitorService } from "@pulumi/pulumi/proto/resource_grpc_pb";
 import * as pb from "@pulumi/pulumi/proto/resource_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
-import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import type { Diagnostic } from "../types";
-import { type Goal, goalOf, type ReadGoal, whatIsUnsupported } from "./goal";
-import { CHANNEL, programStruct } from "./provider";
+import {
+  type Goal,
+  goalOf,
+  type ProviderWish,
+  type ReadGoal,
+  readGoalOf,
+  whatIsUnsupported,
+  wishOf,
+} from "./goal";
+import type { Invoked } from "./pluginClient";
+import { CHANNEL, struct } from "./pluginMessages";
+import type * as provider from "./provider";
 import type { ResourceState } from "./resourceState";
-import { type Props, propsFromWire } from "./values";
+import type { Props } from "./values";
+import { ALL, propsFromWire } from "./wire";
 
 /** Who answers the program. A promise that is never kept leaves the program waiting, which is meant: it ends anyway. */
 export interface Registrar {
-  register(goal: Goal): Promise<ResourceState>;
-  read(goal: ReadGoal): Promise<ResourceState>;
+  register(goal: Goal, wish: ProviderWish): Promise<ResourceState>;
+  read(goal: ReadGoal, wish: ProviderWish): Promise<ResourceState>;
+  invoke(token: string, args: Props, wish: ProviderWish): Promise<Invoked>;
   registerOutputs(urn: string, outputs: Props): Promise<void>;
   lookup(urn: string): ResourceState | undefined;
   log(severity: Diagnostic["severity"], message: string, urn: string): void;
@@ -25,11 +36,8 @@ export interface Registrar {
   finished(): void;
 }
 
-/**
- * What the SDK may use. Without `aliasSpecs` it works out all former URNs itself; for what else is missing here
- * (`deletedWith`, `replaceWith`, hooks) it throws on its own.
- */
-const FEATURES = new Set(["secrets", "resourceReferences", "outputValues", "transforms"]);
+/** What the SDK may use. For what is missing here (`deletedWith`, `replaceWith`, hooks) it throws on its own. */
+const FEATURES = new Set(["secrets", "resourceReferences", "outputValues", "aliasSpecs", "transforms"]);
 
 type Unary<Q, A> = (call: grpc.ServerUnaryCall<Q, A>, answer: grpc.sendUnaryData<A>) => void;
 
@@ -81,31 +89,21 @@ export class Monitor {
       const unsupported = whatIsUnsupported(request);
       if (unsupported) return registrar.refuse(`the test engine does not support ${unsupported}`);
       void answering(answer, registrar, async () => {
-        const state = await registrar.register(goalOf(request));
+        const state = await registrar.register(goalOf(request), wishOf(request.getType(), request));
         const response = new pb.RegisterResourceResponse();
         response.setUrn(state.urn);
         response.setId(state.id);
         // Outputs of a component may refer to resources that are not registered yet; as `RegisterResource` leaves them out.
-        response.setObject(
-          Struct.fromJavaScript(programStruct(request.getCustom() ? (state.outputs ?? {}) : {})),
-        );
+        response.setObject(struct(request.getCustom() ? (state.outputs ?? {}) : {}, ALL));
         return response;
       });
     };
     const readResource: Unary<pb.ReadResourceRequest, pb.ReadResourceResponse> = ({ request }, answer) => {
       void answering(answer, registrar, async () => {
-        const state = await registrar.read({
-          type: request.getType(),
-          name: request.getName(),
-          id: request.getId(),
-          parent: request.getParent(),
-          inputs: propsFromWire(request.getProperties()?.toJavaScript()),
-          dependencies: [...new Set(request.getDependenciesList())].sort(),
-          additionalSecretOutputs: request.getAdditionalsecretoutputsList(),
-        });
+        const state = await registrar.read(readGoalOf(request), wishOf(request.getType(), request));
         const response = new pb.ReadResourceResponse();
         response.setUrn(state.urn);
-        response.setProperties(Struct.fromJavaScript(programStruct(state.outputs ?? {})));
+        response.setProperties(struct(state.outputs ?? {}, ALL));
         return response;
       });
     };
@@ -119,19 +117,24 @@ export class Monitor {
         return new Empty();
       });
     };
-    // The SDK itself asks for resources that it finds as values; see `getResource` of the built-in provider.
-    const invoke: Unary<pb.ResourceInvokeRequest, InvokeResponse> = (call, answer) => {
-      const token = call.request.getTok();
-      if (token !== "pulumi:pulumi:getResource")
-        return this.refused<unknown, InvokeResponse>(`invoking ${token}`)(call, answer);
-      const urn = String(call.request.getArgs()?.toJavaScript()["urn"] ?? "");
-      const state = registrar.lookup(urn);
-      if (!state) return answer({ code: grpc.status.UNKNOWN, details: `unknown resource ${urn}` });
-      const response = new InvokeResponse();
-      response.setReturn(
-        Struct.fromJavaScript(programStruct({ urn, id: state.id, state: state.outputs ?? {} })),
+    const invoke: Unary<pb.ResourceInvokeRequest, InvokeResponse> = ({ request }, answer) => {
+      const args = propsFromWire(request.getArgs()?.toJavaScript());
+      if (request.getTok() === "pulumi:pulumi:getResource") return getResource(String(args["urn"]), answer);
+      // What a function answers, a failure too, is the program's to deal with.
+      registrar.invoke(request.getTok(), args, wishOf(request.getTok(), request)).then(
+        ({ result, failures }) => answer(null, invokeResponse(result, failures)),
+        (error: unknown) => {
+          const reason = error instanceof Error ? error.message : String(error);
+          const details = `invocation of ${request.getTok()} returned an error: ${reason}`;
+          answer({ code: grpc.status.UNKNOWN, details });
+        },
       );
-      answer(null, response);
+    };
+    // The SDK itself asks for resources that it finds as values; see `getResource` of the built-in provider.
+    const getResource = (urn: string, answer: grpc.sendUnaryData<InvokeResponse>): void => {
+      const state = registrar.lookup(urn);
+      if (!state) answer({ code: grpc.status.UNKNOWN, details: `unknown resource ${urn}` });
+      else answer(null, invokeResponse({ urn, id: state.id, state: state.outputs ?? {} }, []));
     };
     const signalAndWaitForShutdown: Unary<Empty, Empty> = (_, answer) => {
       registrar.finished();
@@ -186,6 +189,15 @@ export class Monitor {
       requirePulumiVersion: this.refused("asking for a version of the CLI"),
     };
   }
+}
+
+function invokeResponse(result: Props, failures: provider.CheckFailure[]): InvokeResponse {
+  const response = new InvokeResponse();
+  response.setReturn(struct(result, ALL));
+  response.setFailuresList(
+    failures.map(({ property, reason }) => new CheckFailure().setProperty(property).setReason(reason)),
+  );
+  return response;
 }
 
 /** Answers with what the work gives. Work that throws ends the run, and the program is left without an answer. */

@@ -24,7 +24,7 @@ export function diffProps(
   return keys.filter((key) => !ignore(key)).flatMap((key) => diffValue([key], olds[key], news[key]));
 }
 
-function diffValue(path: PropertyPath, from: Value | undefined, to: Value | undefined): Change[] {
+export function diffValue(path: PropertyPath, from: Value | undefined, to: Value | undefined): Change[] {
   if (equal(from, to)) return [];
   if (from === undefined || from === null) return [{ path, kind: "add", new: to }];
   if (to === undefined || to === null) return [{ path, kind: "delete", old: from }];
@@ -48,28 +48,20 @@ export function isInternalKey(key: string): boolean {
  * The top-level properties of a diff with their sign, additions first, then deletions, then updates, each in
  * alphabetical order; as `writeShortDiff`.
  */
-export function shortDiff(
-  changes: Change[],
-  olds: Props,
-  news: Props,
-  metadata: string[],
-  only: string[],
-): string[] {
+export function shortDiff(changes: Change[], metadata: string[], only: string[]): string[] {
   const signs = new Map<string, string>();
-  for (const { path } of changes) {
-    const key = String(path[0]);
-    const [from, to] = [olds[key] ?? null, news[key] ?? null];
-    signs.set(key, from === null ? "+" : to === null ? "-" : "~");
-  }
+  for (const { path, kind } of changes) signs.set(String(path[0]), path.length === 1 ? SIGNS[kind] : "~");
   for (const key of metadata) signs.set(key, "~");
   const shown = [...signs].filter(([key]) => only.length === 0 || only.includes(key));
-  return ["+", "-", "~"].flatMap((sign) =>
+  return Object.values(SIGNS).flatMap((sign) =>
     shown
       .filter(([, of]) => of === sign)
       .map(([key]) => `${sign}${key}`)
       .sort(),
   );
 }
+
+export const SIGNS = { add: "+", delete: "-", update: "~" };
 
 /** The top-level keys that `ignoreChanges` and `replaceOnChanges` may name; text that is no path is left out. */
 export function parsePaths(texts: string[]): PropertyPath[] {

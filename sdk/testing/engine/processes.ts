@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import type { PluginCommand } from "./plugins";
 import type { Project } from "./project";
 
 /**
@@ -69,7 +70,7 @@ export interface Launch {
 }
 
 /** Finds a module of the program's own SDK, so that program and provider are of one version. */
-function resolveFrom(folder: string, module: string): string {
+export function resolveFrom(folder: string, module: string): string {
   try {
     return createRequire(join(folder, "package.json")).resolve(module);
   } catch {
@@ -112,20 +113,21 @@ export function startProgram(
   return new Child(child, onLine);
 }
 
-/** Starts the program's dynamic provider host; `port` is the one that it prints first. */
-export function startProvider(
+/** Starts a provider process; `port` is the one that it prints first. */
+export function startPlugin(
   { project, env, scratch }: Launch,
+  plugin: PluginCommand,
   address: string,
   onLine: Line,
 ): { child: Child; port: Promise<number> } {
-  const host = resolveFrom(project.folder, "@pulumi/pulumi/cmd/dynamic-provider");
-  const child = spawn(process.execPath, [host, address], {
+  const child = spawn(plugin.command, [...plugin.args, address], {
     cwd: project.folder,
     stdio: ["ignore", "pipe", "pipe"],
     env: {
       ...env,
+      ...plugin.env,
       NODE_OPTIONS: preload(scratch, "provider", PRELOAD, env["NODE_OPTIONS"]),
-      PULUMI_NODEJS_PROJECT: project.name,
+      PULUMI_PROJECT: project.name,
     },
   });
   let found: (port: number) => void = () => {};
@@ -133,13 +135,18 @@ export function startProvider(
     found = resolve;
   });
   let waiting = true;
+  const lines: string[] = [];
   const wrapped = new Child(child, (stream, line) => {
-    if (!waiting || stream === "stderr" || !/^\d+$/.test(line)) return onLine(stream, line);
-    waiting = false;
-    found(Number(line));
+    if (waiting && stream === "stdout" && /^\d+$/.test(line)) {
+      waiting = false;
+      return found(Number(line));
+    }
+    if (plugin.loud) onLine(stream, line);
+    else if (waiting) lines.push(line);
   });
   const ended = wrapped.exited.then(() => {
-    throw new Error("the dynamic provider's process ended before it was ready");
+    const said = lines.length > 0 ? `; it said:\n${lines.join("\n")}` : "";
+    throw new Error(`the provider process in ${plugin.folder} ended before it was ready${said}`);
   });
   ended.catch(() => {});
   return { child: wrapped, port: Promise.race([printed, ended]) };

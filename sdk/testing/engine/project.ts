@@ -15,6 +15,8 @@ export interface Project {
   entry: string;
   /** Whether the program is compiled on the fly; the runtime's option `typescript`, true unless it says otherwise. */
   typescript: boolean;
+  /** The folders of the provider plugins that the project names, by package. */
+  plugins: Map<string, string>;
   /** Configuration that the project itself gives. */
   config: Record<string, ConfigValue>;
 }
@@ -38,8 +40,18 @@ export function readProject(program: string, name?: string): Project {
     folder: isFile ? dirname(main) : main,
     entry: isFile ? basename(main) : ".",
     typescript: !(isRecord(options) && options["typescript"] === false),
+    plugins: isRecord(yaml["plugins"]) ? providerFolders(root, yaml["plugins"]["providers"]) : new Map(),
     config: isRecord(yaml["config"]) ? projectConfig(project, yaml["config"]) : {},
   };
+}
+
+/** A path is relative to `Pulumi.yaml`; as `projectPluginsFromProject`. */
+function providerFolders(root: string, providers: unknown): Map<string, string> {
+  const folders = new Map<string, string>();
+  for (const plugin of Array.isArray(providers) ? providers : [])
+    if (isRecord(plugin) && typeof plugin["name"] === "string" && typeof plugin["path"] === "string")
+      folders.set(plugin["name"], resolve(root, plugin["path"]));
+  return folders;
 }
 
 function projectConfig(project: string, entries: Record<string, unknown>): Record<string, ConfigValue> {

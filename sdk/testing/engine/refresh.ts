@@ -1,12 +1,12 @@
 import { markOutputs } from "./apply";
 import type { Checkpoint } from "./checkpoint";
+import { invert } from "./detailedDiff";
 import { resolveDiff } from "./diff";
 import type { Display } from "./display";
 import { Slots } from "./executor";
 import { withoutDangling } from "./graph";
-import type { Change } from "./objectDiff";
-import type { Providers } from "./providers";
-import { PROVIDER_TYPE, type ResourceState } from "./resourceState";
+import type { Registry } from "./registry";
+import { isProviderType, type ResourceState } from "./resourceState";
 import { equal } from "./values";
 
 /**
@@ -16,7 +16,7 @@ import { equal } from "./values";
 export async function refreshAll(
   checkpoint: Checkpoint,
   display: Display,
-  providers: Providers,
+  registry: Registry,
   parallel: number,
 ): Promise<boolean> {
   const results = new Map<ResourceState, ResourceState | undefined>();
@@ -25,7 +25,7 @@ export async function refreshAll(
   const one = async (old: ResourceState): Promise<void> => {
     await slots.take();
     try {
-      results.set(old, await refreshOne(old, display, providers));
+      results.set(old, await refreshOne(old, display, registry));
     } catch (error) {
       failed = true;
       results.set(old, old);
@@ -46,15 +46,22 @@ export async function refreshAll(
 async function refreshOne(
   old: ResourceState,
   display: Display,
-  providers: Providers,
+  registry: Registry,
 ): Promise<ResourceState | undefined> {
   const step = { urn: old.urn, old, logical: true };
-  if (!old.custom || old.type === PROVIDER_TYPE || old.pendingReplacement) {
-    display.done({ ...step, op: "same", internal: old.type === PROVIDER_TYPE, new: old });
+  if (!old.custom || isProviderType(old.type) || old.pendingReplacement) {
+    display.done({ ...step, op: "same", new: old });
     return old;
   }
-  const provider = await providers.get(old.provider);
-  const found = await provider.read(old.urn, old.id, old.inputs, old.outputs ?? {});
+  const provider = await registry.get(old.provider);
+  const { urn, id, inputs, customTimeouts } = old;
+  const found = await provider.read({
+    urn,
+    id,
+    inputs,
+    state: old.outputs ?? {},
+    timeout: customTimeouts.read,
+  });
   if (found.id === "" || found.outputs === undefined) {
     display.done({ ...step, op: "delete" });
     return undefined;
@@ -76,7 +83,9 @@ async function refreshOne(
     return next;
   }
   // What an update of an unchanged program would change now, turned around: that is what came from outside.
-  const asked = await provider.diff(old.urn, next.id, next.inputs, found.outputs, old.inputs);
+  const { ignoreChanges } = old;
+  const subject = { urn, id: next.id, inputs: next.inputs, outputs: found.outputs, ignoreChanges };
+  const asked = await provider.diff(subject, old.inputs);
   const diff = resolveDiff(asked, next.inputs, old.inputs);
   markOutputs(next);
   display.done({
@@ -84,16 +93,7 @@ async function refreshOne(
     new: next,
     op: diff.changes === "none" ? "same" : "update",
     changedKeys: diff.changedKeys,
-    ...(diff.detailed && { changes: diff.detailed.map(invert) }),
+    ...(diff.detailed && { detailed: invert(diff.detailed) }),
   });
   return next;
-}
-
-function invert({ path, kind, old, new: next }: Change): Change {
-  return {
-    path,
-    kind: kind === "add" ? "delete" : kind === "delete" ? "add" : "update",
-    old: next,
-    new: old,
-  };
 }

@@ -1,4 +1,5 @@
-import { type Change, diffProps, isInternalKey } from "./objectDiff";
+import { goValue } from "./goFormat";
+import { type Change, diffProps, isInternalKey, SIGNS } from "./objectDiff";
 import { isProps, type Props, Reference, Secret, Unknown, type Value } from "./values";
 
 /** All secrets alike, as `filterPropertyValue` leaves them: a change of a secret is no difference that is shown. */
@@ -23,6 +24,18 @@ export function given(key: string, value: Value | undefined): string[] {
   return isInternalKey(key) ? [] : [`      ${key}: ${inline(value ?? null)}`];
 }
 
+/** A value as the engine prints it in a message, without secrets; as `RedactSecrets`. */
+export function redacted(value: Value | undefined): string {
+  return goValue(redact(value ?? null));
+}
+
+function redact(value: Value): Value {
+  if (value instanceof Secret) return "[secret]";
+  if (Array.isArray(value)) return value.map(redact);
+  if (!isProps(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, redact(item)]));
+}
+
 function inline(value: Value | undefined): string {
   if (value instanceof Secret) return "[secret]";
   if (value instanceof Unknown) return "[unknown]";
@@ -32,8 +45,6 @@ function inline(value: Value | undefined): string {
   const entries = Object.entries(value).filter(([key]) => !isInternalKey(key));
   return `{${entries.map(([key, item]) => `${key}: ${inline(item)}`).join(", ")}}`;
 }
-
-const SIGNS = { add: "+", delete: "-", update: "~" };
 
 /** The changes as a tree: what they have in common once, with what is inside indented below. */
 export function tree(changes: Change[], depth: number, indent: string): string[] {

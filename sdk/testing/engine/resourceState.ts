@@ -37,6 +37,8 @@ export interface ResourceState {
   retainOnDelete: boolean;
   ignoreChanges: string[];
   replaceOnChanges: string[];
+  /** What the program's option `import` named. */
+  importID: string;
   created: string;
   modified: string;
   /** Fields that this engine carries along and never looks at. */
@@ -66,6 +68,7 @@ export function newState(urn: string, type: string, fields: Partial<ResourceStat
     retainOnDelete: false,
     ignoreChanges: [],
     replaceOnChanges: [],
+    importID: "",
     created: "",
     modified: "",
     more: {},
@@ -140,6 +143,7 @@ export function fromExported(exported: ExportedResource): ResourceState {
     retainOnDelete: exported["retainOnDelete"] === true,
     ignoreChanges: strings(exported["ignoreChanges"]),
     replaceOnChanges: strings(exported["replaceOnChanges"]),
+    importID: text(exported["importID"]),
     created: text(exported["created"]),
     modified: text(exported["modified"]),
     more: Object.fromEntries(Object.entries(exported).filter(([key]) => !(key in known))),
@@ -159,13 +163,37 @@ export function nameOf(urn: string): string {
   return urn.split("::").slice(3).join("::");
 }
 
+/** The type in a URN, without those of its parents. */
+export function typeOf(urn: string): string {
+  return (urn.split("::")[2] ?? "").split("$").at(-1) ?? "";
+}
+
 /** The URN in a provider reference `URN::id`. */
 export function providerUrn(reference: string): string {
   return reference.slice(0, reference.lastIndexOf("::"));
 }
 
 export const ROOT_STACK = "pulumi:pulumi:Stack";
-export const PROVIDER_TYPE = "pulumi:providers:pulumi-nodejs";
+
+const PROVIDERS = "pulumi:providers:";
+
+export function isProviderType(type: string): boolean {
+  return type.startsWith(PROVIDERS);
+}
+
+/** The package that a provider's type names. */
+export function providerPackage(type: string): string {
+  return type.slice(PROVIDERS.length);
+}
+
+export function providerType(package_: string): string {
+  return PROVIDERS + package_;
+}
+
+/** A provider that no program made; as `IsDefaultProvider`. */
+export function isDefaultProvider(urn: string): boolean {
+  return isProviderType(typeOf(urn)) && nameOf(urn).startsWith("default");
+}
 
 /** As `CreateURN`: a parent that is the stack leaves no trace. */
 export function createUrn(

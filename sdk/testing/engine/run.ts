@@ -1,11 +1,14 @@
-import type { RunOptions } from "../types";
+import type { ImportSpec, RunOptions } from "../types";
 import { Checkpoint } from "./checkpoint";
 import { Deployment } from "./deployment";
 import { Display, type Kind } from "./display";
+import { Executor } from "./executor";
+import { Importer } from "./importer";
 import { Monitor } from "./monitor";
 import { type Child, type Launch, startProgram } from "./processes";
-import { Providers } from "./providers";
+import { providersOf } from "./providerSource";
 import { refreshAll } from "./refresh";
+import { Registry } from "./registry";
 import { nameOf } from "./resourceState";
 import { isProps, type Props, Secret } from "./values";
 
@@ -53,15 +56,23 @@ export async function runProgram(run: Run, options: RunOptions): Promise<Outcome
 
   const children: Child[] = [];
   const onCancel = (): void => children.forEach((child) => void child.stop("SIGINT", 2000));
-  const providers = new Providers(launch, checkpoint.olds, () => monitor.address, onLine(display));
+  const registry = new Registry(
+    launch,
+    config,
+    checkpoint.olds,
+    () => monitor.address,
+    onLine(display),
+    display.report.bind(display),
+  );
   const deployment = new Deployment(
     { ...launch, project: launch.project.name, config, replaceTargets },
     checkpoint,
     display,
-    providers,
+    registry,
     onCancel,
   );
   const monitor: Monitor = new Monitor(deployment);
+  const forget = whenInterrupted(options, () => deployment.interrupt());
   try {
     await monitor.listen();
     const program = startProgram(launch, configText(config), monitor.address, onLine(display));
@@ -78,28 +89,57 @@ export async function runProgram(run: Run, options: RunOptions): Promise<Outcome
     const { olds, news } = deployment.outputs();
     return outcome(!deployment.failed, display, olds, news);
   } finally {
+    forget();
     await Promise.all(children.map((child) => child.stop("SIGKILL", 0)));
-    await providers.close();
+    await registry.close();
     monitor.close();
   }
 }
 
 /** Deletes all that the state knows. The program is not run, and the configuration is that of the state. */
-export async function runDestroy(run: Run): Promise<Outcome> {
+export async function runDestroy(run: Run, interruptible: RunOptions): Promise<Outcome> {
   const display = displayFor(run, run.launch.dryRun ? "preview" : "destroy", "destroy");
   const checkpoint = new Checkpoint(run.stateFile, run.launch.dryRun);
   if (!run.launch.dryRun) warnOfPending(checkpoint, display);
-  return withProviders(run, checkpoint, display, async (providers) => {
+  return withProviders(run, checkpoint, display, async (registry) => {
     const options = {
       ...run.launch,
       project: run.launch.project.name,
       config: {},
       replaceTargets: new Set<string>(),
     };
-    const deployment = new Deployment(options, checkpoint, display, providers, () => {});
+    const deployment = new Deployment(options, checkpoint, display, registry, () => {});
+    const forget = whenInterrupted(interruptible, () => deployment.interrupt());
     await deployment.finish(true);
+    forget();
     const { olds, news } = deployment.outputs();
     return outcome(!deployment.failed, display, olds, news);
+  });
+}
+
+/** Takes over what exists, by its ids. The program is not run. */
+export async function runImport(run: Run, specs: ImportSpec[], protect: boolean): Promise<Outcome> {
+  const { launch, config } = run;
+  const display = displayFor(run, "import");
+  const checkpoint = new Checkpoint(run.stateFile);
+  return withProviders(run, checkpoint, display, async (registry) => {
+    const { of: providerOf, keep: keepProvider } = providersOf(registry);
+    const report = display.report.bind(display);
+    const context = { dryRun: false, checkpoint, providerOf, keepProvider, report };
+    const executor = new Executor(context, display, launch.parallel, () => {});
+    const place = { stack: launch.stack, project: launch.project.name };
+    let failed = false;
+    try {
+      await new Importer(place, config, checkpoint, executor, registry, report).run(specs, protect);
+    } catch (error) {
+      failed = true;
+      report("error", error instanceof Error ? error.message : String(error));
+    }
+    const { failure } = executor;
+    if (failure !== undefined && !failed)
+      report("error", `update failed: step application failed: ${failure}`);
+    const outputs = checkpoint.stackOutputs();
+    return outcome(!failed && !executor.sawError, display, outputs, outputs);
   });
 }
 
@@ -108,8 +148,8 @@ export async function runRefresh(run: Run, clearPendingCreates: boolean): Promis
   const display = displayFor(run, "refresh");
   const checkpoint = new Checkpoint(run.stateFile);
   if (clearPendingCreates) checkpoint.clearPending((type) => type !== "creating");
-  return withProviders(run, checkpoint, display, async (providers) => {
-    const ok = await refreshAll(checkpoint, display, providers, run.launch.parallel);
+  return withProviders(run, checkpoint, display, async (registry) => {
+    const ok = await refreshAll(checkpoint, display, registry, run.launch.parallel);
     const outputs = checkpoint.stackOutputs();
     return outcome(ok, display, outputs, outputs);
   });
@@ -120,7 +160,7 @@ async function withProviders(
   run: Run,
   checkpoint: Checkpoint,
   display: Display,
-  work: (providers: Providers) => Promise<Outcome>,
+  work: (registry: Registry) => Promise<Outcome>,
 ): Promise<Outcome> {
   const refuse = (): never => {
     throw new Error("no program is running");
@@ -128,20 +168,35 @@ async function withProviders(
   const monitor = new Monitor({
     register: refuse,
     read: refuse,
+    invoke: refuse,
     registerOutputs: refuse,
     lookup: refuse,
     refuse: (message) => display.report("error", message),
     log: (severity, message, urn) => display.report(severity, message, urn),
     finished: () => {},
   });
-  const providers = new Providers(run.launch, checkpoint.olds, () => monitor.address, onLine(display));
+  const registry = new Registry(
+    run.launch,
+    run.config,
+    checkpoint.olds,
+    () => monitor.address,
+    onLine(display),
+    display.report.bind(display),
+  );
   try {
     await monitor.listen();
-    return await work(providers);
+    return await work(registry);
   } finally {
-    await providers.close();
+    await registry.close();
     monitor.close();
   }
+}
+
+/** Stops the run at once where it was interrupted before it began. What is returned forgets about it. */
+function whenInterrupted({ interrupt }: RunOptions, stop: () => void): () => void {
+  if (interrupt?.aborted) stop();
+  interrupt?.addEventListener("abort", stop, { once: true });
+  return () => interrupt?.removeEventListener("abort", stop);
 }
 
 /** URNs as they are, names as the URNs of the resources that have them; undefined where one is not in the state. */

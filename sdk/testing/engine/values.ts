@@ -1,8 +1,7 @@
 /** The key that tells a special object (a secret, a reference, an asset) from a plain one, on the wire and in the state. */
-const SIGNATURE = "4dabf18193072939515e22adb298388d";
-const SECRET = "1b47061264138c4ac30d75fd1eb44270";
-const REFERENCE = "5cf8f73096256a8f31e491e813e4eb8e";
-const OUTPUT = "d0e6a833031e9bbcd3f4e8bde6ca49a4";
+export const SIGNATURE = "4dabf18193072939515e22adb298388d";
+export const SECRET = "1b47061264138c4ac30d75fd1eb44270";
+export const REFERENCE = "5cf8f73096256a8f31e491e813e4eb8e";
 const ASSET = "c44067f5952c0a294b673a41bacd8c17";
 const ARCHIVE = "0def7320c3a5731c473e5ecbe6d01bc7";
 /** How the protocol and the state spell a value that is not known yet. */
@@ -50,88 +49,27 @@ export function secret(value: Value): Secret {
   return value instanceof Secret ? value : new Secret(value);
 }
 
-function mapProps(from: Record<string, unknown>, convert: (value: unknown) => Value): Props {
-  const to: Props = {};
-  for (const [key, value] of Object.entries(from)) if (value !== undefined) to[key] = convert(value);
-  return to;
-}
-
-/**
- * Reads what came over the wire. `onDependency` hears the URNs that an output value carries, as `addOutputDependencies`
- * collects them; the output itself becomes what it holds, as `downgradeOutputValues` does.
- */
-export function fromWire(value: unknown, onDependency: (urn: string) => void = () => {}): Value {
-  if (value === UNKNOWN_TEXT) return new Unknown();
-  if (Array.isArray(value)) return value.map((item) => fromWire(item, onDependency));
-  if (!isRecord(value)) return primitive(value);
-  const signature = value[SIGNATURE];
-  if (signature === undefined) return mapProps(value, (item) => fromWire(item, onDependency));
-  if (signature === SECRET) return secret(fromWire(value["value"], onDependency));
-  if (signature === REFERENCE) return reference(value);
-  if (signature === OUTPUT) {
-    if (Array.isArray(value["dependencies"])) value["dependencies"].map(String).forEach(onDependency);
-    const element = "value" in value ? fromWire(value["value"], onDependency) : new Unknown();
-    return value["secret"] === true ? secret(element) : element;
-  }
-  throw new Error(unsupported(signature));
-}
-
-export function propsFromWire(value: unknown, onDependency?: (key: string, urn: string) => void): Props {
-  const props: Props = {};
-  if (isRecord(value))
-    for (const [key, item] of Object.entries(value))
-      props[key] = fromWire(item, (urn) => onDependency?.(key, urn));
-  return props;
-}
-
-function primitive(value: unknown): Value {
+export function primitive(value: unknown): Value {
   if (value === null || value === undefined) return null;
   if (typeof value === "boolean" || typeof value === "number" || typeof value === "string") return value;
   throw new Error(`a value of type ${typeof value} cannot be kept in a stack's state`);
 }
 
-function reference(value: Record<string, unknown>): Reference {
+export function reference(value: Record<string, unknown>): Reference {
   const id = typeof value["id"] === "string" && value["id"] !== "" ? value["id"] : undefined;
   return new Reference(String(value["urn"]), id, String(value["packageVersion"] ?? ""));
 }
 
-function unsupported(signature: unknown): string {
+export function unsupported(signature: unknown): string {
   if (signature === ASSET || signature === ARCHIVE)
     return "the test engine does not support assets and archives";
   return `the test engine does not know values with the signature ${String(signature)}`;
 }
 
-/** Writes a value for the program, which accepts secrets, unknowns and references. */
-export function toProgram(value: Value): unknown {
-  if (value instanceof Unknown) return UNKNOWN_TEXT;
-  if (value instanceof Secret) return { [SIGNATURE]: SECRET, value: toProgram(value.element) };
-  if (value instanceof Reference)
-    return {
-      [SIGNATURE]: REFERENCE,
-      urn: value.urn,
-      id: value.id ?? "",
-      packageVersion: value.packageVersion,
-    };
-  if (Array.isArray(value)) return value.map(toProgram);
-  if (!isProps(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, toProgram(item)]));
-}
-
-/**
- * Writes a value for a dynamic provider, which accepts neither secrets nor references: it gets what a secret holds, a
- * resource's id, a component's URN. As `MarshalPropertyValue` with `KeepSecrets` and `KeepResources` off.
- */
-export function toProvider(value: Value): unknown {
-  if (value instanceof Unknown) return UNKNOWN_TEXT;
-  if (value instanceof Secret) return toProvider(value.element);
-  if (value instanceof Reference) return value.id ?? value.urn;
-  if (Array.isArray(value)) return value.map(toProvider);
-  if (!isProps(value)) return value;
-  return propsToProvider(value);
-}
-
-export function propsToProvider(props: Props): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(props).map(([key, item]) => [key, toProvider(item)]));
+export function mapProps(from: Record<string, unknown>, convert: (value: unknown) => Value): Props {
+  const to: Props = {};
+  for (const [key, value] of Object.entries(from)) if (value !== undefined) to[key] = convert(value);
+  return to;
 }
 
 /** Writes a value as `pulumi stack export --show-secrets` does; as `SerializePropertyValue`. */
@@ -171,11 +109,6 @@ export function propsFromState(value: unknown): Props {
   return isRecord(value) ? mapProps(value, fromState) : {};
 }
 
-/** What a test sees of a value: secrets in plain, unknowns as the protocol's text. */
-export function toPlain(value: Value): unknown {
-  return toProvider(value);
-}
-
 function some(value: Value, test: (value: Value) => boolean): boolean {
   if (test(value)) return true;
   if (value instanceof Secret) return some(value.element, test);
@@ -185,6 +118,10 @@ function some(value: Value, test: (value: Value) => boolean): boolean {
 
 export function containsSecrets(value: Value): boolean {
   return some(value, (item) => item instanceof Secret);
+}
+
+export function containsUnknowns(value: Value): boolean {
+  return some(value, (item) => item instanceof Unknown);
 }
 
 /**

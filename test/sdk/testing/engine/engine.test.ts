@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { KitEngine } from "../../../../sdk/testing/engine";
-import { THINGS, Things } from "./drivers";
+import { PLUGGED, THINGS, Things } from "./drivers";
 
 const open: Things<KitEngine>[] = [];
 const kit = async (): Promise<Things<KitEngine>> => {
@@ -107,11 +107,10 @@ describe("where a run fails", () => {
   test("what is not supported is refused in a sentence", async () => {
     const { run } = await kit();
     for (const [scene, message] of [
-      ["import", "the test engine does not support the option import (of a)"],
       ["transform", "the test engine does not support transforms"],
-      ["foreign", "random:index:Thing belongs to the package random"],
+      ["foreign", "there is no plugin for the package random"],
       ["remote", "the test engine does not support remote components (random:index:Thing)"],
-      ["invoke", "the test engine does not support invoking random:index:get"],
+      ["invoke", "there is no plugin for the package random"],
       ["hook", "does not support resource hooks"],
       ["deletedWith", "does not support the DeletedWith option"],
     ] as const) {
@@ -180,6 +179,45 @@ describe("the state", () => {
       "things:plain": "seen",
       "things:secret": { plaintext: '"hush"' },
     });
+  });
+});
+
+describe("with a plugin", () => {
+  const plugged = async () => {
+    const things = await Things.onKit({ program: PLUGGED });
+    open.push(things);
+    return things;
+  };
+
+  test("a path inside a property is shown with its values on both sides", async () => {
+    const { engine, env } = await plugged();
+    env["SCENE"] = "rich.1";
+    await engine.up();
+    env["SCENE"] = "rich.2";
+    const { text, steps } = await engine.preview();
+    expect(steps.find(({ name }) => name === "a")?.diff).toEqual([
+      "+fresh",
+      "-old",
+      "~deep",
+      "~secret",
+      "~text",
+    ]);
+    expect(text).toMatch(/~ deep:\n +\+ added: true\n +- gone: true\n +~ n: 1 => 2/);
+    expect(text).not.toMatch(/s1|s2/);
+  });
+
+  test("an import file is read, and what it holds beyond resources with ids is refused", async () => {
+    const { engine, objects } = await plugged();
+    objects.edit((all) => Object.assign(all, { there: { n: 1 } }));
+    const file = join(objects.folder, "import.json");
+    const resource = { type: "things:index:Thing", name: "a", id: "there" };
+    writeFileSync(file, JSON.stringify({ resources: [{ ...resource, component: true }] }));
+    await expect(engine.import({ file })).rejects.toThrow(/does not support the import file.*component/s);
+    writeFileSync(file, JSON.stringify({ resources: [resource] }));
+    expect((await engine.import({ file })).changes).toMatchObject({ import: 1 });
+    const { resources = [] } = (await engine.exportState()).deployment;
+    expect(resources.find(({ id }) => id === "there")).toMatchObject({ protect: true, inputs: { n: 1 } });
+    await expect(engine.import([resource], { code: true })).rejects.toThrow(/generates no code/);
   });
 });
 

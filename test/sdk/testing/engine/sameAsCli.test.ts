@@ -1,22 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { findPulumiCli } from "../../../../sdk/testing/cli";
-import type { Command, RunOptions, Stack } from "../../../../sdk/testing/types";
-import { type Seen, Things } from "./drivers";
+import { type Part, playOnBoth } from "./drivers";
 
 const cli = await findPulumiCli();
-
-type Edit = Parameters<Things<Stack>["objects"]["edit"]>[0];
-type Part = [Command, string, RunOptions?] | Edit;
-
-async function play(things: Things<Stack>, parts: Part[]): Promise<Seen[]> {
-  const seen: Seen[] = [];
-  for (const part of parts) {
-    if (typeof part === "function") things.objects.edit(part);
-    else seen.push(await things.run(part[0], part[1], { skipPreview: true, ...part[2] }));
-  }
-  await things.close();
-  return seen;
-}
 
 /** What a scenario does, and what is not compared in it: calls may come in any order where several run at once. */
 const scenarios: Record<string, Part[]> = {
@@ -126,6 +112,7 @@ const scenarios: Record<string, Part[]> = {
     ["up", "rename.1"],
     ["up", "rename.2"],
   ],
+  "an import, which a dynamic provider cannot do": [["up", "import"]],
   "failed checks": [["up", "bad"]],
   "a check that throws": [["up", "checkThrows"]],
   "one name twice": [["up", "twice"]],
@@ -144,10 +131,7 @@ const scenarios: Record<string, Part[]> = {
 // Each scenario is several commands of the real CLI, which take seconds each.
 describe.skipIf(!cli)("the kit's engine and the real CLI agree on", { timeout: 180_000 }, () => {
   test.for(Object.entries(scenarios))("%s", async ([, parts]) => {
-    const [kit, real] = await Promise.all([
-      Things.onKit().then((each) => play(each, parts)),
-      Things.onCli().then((each) => play(each, parts)),
-    ]);
+    const { kit, real } = await playOnBoth(parts);
     expect(kit).toEqual(real);
   });
 });

@@ -1,0 +1,146 @@
+import { z } from "zod";
+import { isGone } from "./api/errors";
+import type { LiveEndpoint } from "./api/items";
+import { metadataFromText, sameData } from "./document";
+import type { Listing } from "./listing";
+import { normalizeUrl, urlProblem } from "./url";
+import { UserError } from "./userError";
+
+/** A question that has no answer, or a wrong one; with what would be right. */
+export class LookupError extends UserError {
+  override readonly name = "LookupError";
+}
+
+const text = z.string().optional();
+
+/** Which endpoint to read: exactly one of the two. */
+export const endpointArgs = {
+  /** The endpoint's identifier, `ep_…`. One request. */
+  id: text,
+  /**
+   * The endpoint's URL, in any spelling. An endpoint without `url` (an edge) is matched by its `publicUrl`. The service
+   * has no such query, so the list is read: one request for each 100 endpoints of the account.
+   */
+  url: text,
+};
+
+/** Which endpoints to read: those that satisfy all filters given. Without any, all. */
+export const endpointsArgs = {
+  /** Of one of these types: `ephemeral`, `edge`, `cloud`. */
+  types: z.array(z.string()).optional(),
+  /** In this region. */
+  region: text,
+  /**
+   * With a URL of this form, in which `*` stands for any text: `https://*.example.com`. Letter case does not matter. An
+   * endpoint without `url` (an edge) is matched by its `publicUrl`.
+   */
+  urlPattern: text,
+  /** With this name, as an agent gives it. */
+  name: text,
+  /** Reachable from here: `public`, `internal`, `kubernetes`. */
+  binding: text,
+  /** With metadata equal to this, compared as data where both are. */
+  metadata: z
+    .custom<string | object>(
+      (value) => typeof value === "string" || (typeof value === "object" && value !== null),
+      {
+        error: "must be an object or text",
+      },
+    )
+    .optional(),
+};
+
+export type EndpointArgs = z.output<z.ZodObject<typeof endpointArgs>>;
+export type EndpointsArgs = z.output<z.ZodObject<typeof endpointsArgs>>;
+
+/** The one endpoint that is asked for. @throws LookupError where there is none, or several. */
+export async function findEndpoint(
+  account: Listing,
+  { id, url }: EndpointArgs,
+  fresh: boolean,
+): Promise<LiveEndpoint> {
+  if ((id === undefined) === (url === undefined))
+    throw new LookupError("getEndpoint takes an id or a url, one of the two");
+  return id !== undefined ? byId(account, id) : byUrl(account, url ?? "", fresh);
+}
+
+async function byId({ api }: Listing, id: string): Promise<LiveEndpoint> {
+  try {
+    return await api.get(id);
+  } catch (error) {
+    // A 404 without the service's code may be a proxy's, and says nothing of the endpoint.
+    if (!isGone(error) || error.code === undefined) throw error;
+    throw new LookupError(`there is no endpoint ${id}; getEndpoints() lists those of the account`);
+  }
+}
+
+async function byUrl(account: Listing, url: string, fresh: boolean): Promise<LiveEndpoint> {
+  const wanted = normalizeUrl(url);
+  if (wanted === undefined) throw new LookupError(`getEndpoint: url ${urlProblem(url)}`);
+  const all = await account.all(fresh);
+  const found = all.filter((endpoint) => urlOf(endpoint) === wanted);
+  const [first] = found;
+  if (first && found.length === 1) return first;
+  if (first) {
+    const ids = found.map(({ id, type }) => `${id} (${type})`).join(", ");
+    throw new LookupError(
+      `${found.length} endpoints serve ${wanted}: ${ids}. Give the id of the one to read, or take them all with getEndpoints({ urlPattern: "${wanted}" })`,
+    );
+  }
+  const near = all.map(urlOf).filter((other) => other !== undefined && isNear(other, wanted));
+  const came = near.length > 0 ? ` Near it: ${[...new Set(near)].slice(0, 3).join(", ")}.` : "";
+  throw new LookupError(
+    `no endpoint of the ${all.length} of this account serves ${wanted}.${came} getEndpoints() lists them all`,
+  );
+}
+
+/**
+ * The endpoints that satisfy the filter, newest first.
+ *
+ * @param fits A judgement of the metadata, as data, instead of the filter's.
+ */
+export async function findEndpoints(
+  account: Listing,
+  filter: EndpointsArgs,
+  fresh: boolean,
+  fits: (metadata: unknown) => boolean = (live) => metadataFits(live, filter.metadata),
+): Promise<LiveEndpoint[]> {
+  const { types, region, urlPattern, name, binding } = filter;
+  const pattern = urlPattern === undefined ? undefined : wildcard(urlPattern);
+  const all = await account.all(fresh);
+  return all.filter(
+    (endpoint) =>
+      (types === undefined || types.includes(endpoint.type ?? "")) &&
+      (region === undefined || endpoint.region === region) &&
+      (pattern === undefined || pattern.test(urlOf(endpoint) ?? "")) &&
+      (name === undefined || endpoint.name === name) &&
+      (binding === undefined || endpoint.bindings?.includes(binding) === true) &&
+      fits(endpoint.metadata === undefined ? undefined : metadataFromText(endpoint.metadata).data),
+  );
+}
+
+function metadataFits(live: unknown, wanted: EndpointsArgs["metadata"]): boolean {
+  if (wanted === undefined) return true;
+  return (
+    live !== undefined && sameData(live, typeof wanted === "string" ? metadataFromText(wanted).data : wanted)
+  );
+}
+
+/** The URL that an endpoint is known by, in the one spelling; edges have a public URL alone. */
+function urlOf({ url, publicUrl }: LiveEndpoint): string | undefined {
+  const given = url ?? publicUrl;
+  return given === undefined ? undefined : (normalizeUrl(given) ?? given);
+}
+
+/** The same host under another scheme or port, or another name beside it. */
+function isNear(url: string, wanted: string): boolean {
+  const host = (text: string) => text.replace(/^\w+:\/\//, "").replace(/:\d+$/, "");
+  const [mine, other] = [host(wanted), host(url)];
+  const domain = mine.split(".").slice(1).join(".");
+  return mine === other || (domain.includes(".") && other.endsWith(`.${domain}`)) || other === domain;
+}
+
+function wildcard(pattern: string): RegExp {
+  const parts = pattern.toLowerCase().replace(/\/$/, "").split("*");
+  return new RegExp(`^${parts.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join(".*")}$`);
+}

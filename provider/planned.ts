@@ -1,0 +1,45 @@
+import { difference } from "./diff";
+import { hasUnknown, UNKNOWN } from "./document";
+import { type CloudEndpointInputs, endpointFields, type JsonObject } from "./schema";
+import { isDescribed, notesOf, unchangedOutputs } from "./state";
+import { decidedWithUrl, derivedFromUrl } from "./url";
+
+/*
+ * What a preview can say of an endpoint. Only what is certain is told: the program's own inputs, what the contract
+ * derives from the URL, and what an update leaves alone. Everything else is unknown until the service has spoken.
+ */
+
+/** Outputs of a create, before it. */
+export function plannedCreate(inputs: CloudEndpointInputs): JsonObject {
+  const { id: _, description: _description, metadata: _metadata, ...open } = endpointFields;
+  return { ...unknown(Object.keys(open)), type: "cloud", ...addressOf(inputs), ...given(inputs) };
+}
+
+/** Outputs of an update, before it. */
+export function plannedUpdate(olds: JsonObject, inputs: CloudEndpointInputs): JsonObject {
+  if (!isDescribed(olds)) return plannedCreate(inputs);
+  const { changed } = difference(olds, inputs);
+  const seen = unchangedOutputs(olds, inputs);
+  if (changed.length === 0) return seen;
+
+  const cleared = changed.filter((name) => inputs[name] === undefined);
+  const kept = Object.fromEntries(
+    Object.entries(seen).filter(([name]) => !cleared.some((one) => one === name)),
+  );
+  const moved = changed.includes("url") && {
+    ...unknown([...decidedWithUrl, "bindings"]),
+    ...addressOf(inputs),
+  };
+  return { ...kept, ...unknown(["updatedAt"]), ...moved, ...given(inputs) };
+}
+
+function given(inputs: CloudEndpointInputs): JsonObject {
+  return { ...inputs, ...notesOf(inputs) };
+}
+
+function addressOf({ url }: CloudEndpointInputs): JsonObject {
+  const derived = hasUnknown(url) ? undefined : derivedFromUrl(url);
+  return derived ?? unknown(["publicUrl", "hostport", "proto"]);
+}
+
+const unknown = (names: string[]): JsonObject => Object.fromEntries(names.map((name) => [name, UNKNOWN]));

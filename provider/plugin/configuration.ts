@@ -1,0 +1,88 @@
+import {
+  CheckFailure,
+  type CheckRequest,
+  CheckResponse,
+  type ConfigureRequest,
+  type DiffRequest,
+  type DiffResponse,
+} from "@pulumi/pulumi/proto/provider_pb";
+import { type ConfigError, type ConfigReader, secretSettings, settingsProblems } from "../config";
+import { changesBetween, hasUnknown, isMapping, metadataFromText } from "../document";
+import type { JsonObject } from "../schema";
+import { detailedDiff } from "./detailedDiff";
+import { received, toStruct } from "./values";
+
+/** The engine's own names for the provider that serves resources for which the program names none. */
+const DEFAULT_PROVIDER = /^default(_\d+_\d+_\d+.*)?$/;
+
+/**
+ * What a provider instance is configured with: what the program gave to it, then the stack's configuration, then (as
+ * for every host) the environment.
+ */
+export class Configuration {
+  private args: JsonObject = {};
+  private isDefault = false;
+  private readonly stack: JsonObject;
+
+  constructor(private readonly environment: NodeJS.ProcessEnv) {
+    // The engine puts the stack's configuration of this package into the environment of the plugin.
+    const { data } = metadataFromText(environment["PULUMI_CONFIG"] ?? "");
+    this.stack = isMapping(data) ? data : {};
+  }
+
+  /** Whether every setting has its value. In a preview one may come from a resource that is still to be created. */
+  get isKnown(): boolean {
+    return !hasUnknown(this.args);
+  }
+
+  /** Gives the settings of this instance, as `readSettings` asks for them. */
+  readonly reader: ConfigReader = (key) => read(this.args, this.stack, this.isDefault)(key);
+
+  /** Only notes what it is given: `check` has found what is wrong with it, or the first operation will. */
+  configure(request: ConfigureRequest): void {
+    this.args = received(request.getArgs()).props;
+    this.isDefault = DEFAULT_PROVIDER.test(request.getName() ?? "");
+  }
+
+  /** Finds everything that is wrong with the settings, at the preview. */
+  check(request: CheckRequest): CheckResponse {
+    const { props } = received(request.getNews());
+    const reader = read(props, this.stack, DEFAULT_PROVIDER.test(request.getName()));
+    const problems = settingsProblems(reader, this.environment).filter(
+      ({ setting }) => !hasUnknown(props[setting]),
+    );
+
+    const response = new CheckResponse();
+    response.setFailuresList(problems.map((problem) => failureOf(problem, props)));
+    // In plain configuration or not, the key is a secret in the state.
+    response.setInputs(toStruct(props, new Set(secretSettings.filter((name) => name in props))));
+    return response;
+  }
+
+  /** Never a replacement, which would make every endpoint anew: another key or address is no other endpoint. */
+  diff(request: DiffRequest): DiffResponse {
+    const olds = received(request.getOldInputs() ?? request.getOlds()).props;
+    const news = received(request.getNews()).props;
+    const places = changesBetween(olds, news).map((place) => ({ ...place, ofInputs: true }));
+    return detailedDiff(places, { changes: places.length > 0, replaces: [] });
+  }
+}
+
+/** The stack's own value is newer than the copy that the default provider has in the state. */
+function read(args: JsonObject, stack: JsonObject, isDefault: boolean): ConfigReader {
+  const [first, second] = isDefault ? [stack, args] : [args, stack];
+  return (key) => {
+    const name = key.replace(/^endpoints:/, "");
+    const value = first[name] ?? second[name];
+    return value === undefined || value === null || hasUnknown(value) ? undefined : String(value);
+  };
+}
+
+/** The engine prints the value of a property that it knows by name, so those that may be secret are named otherwise. */
+function failureOf({ setting, message }: ConfigError, props: JsonObject): CheckFailure {
+  const mayBeSecret = secretSettings.includes(setting) || /\/\/.*@/.test(String(props[setting]));
+  const failure = new CheckFailure();
+  failure.setProperty(setting in props && mayBeSecret ? `${setting}.value` : setting);
+  failure.setReason(message);
+  return failure;
+}

@@ -1,0 +1,46 @@
+import * as grpc from "@grpc/grpc-js";
+import { ErrorResourceInitFailed } from "@pulumi/pulumi/proto/provider_pb";
+import { Status } from "@pulumi/pulumi/proto/status_pb";
+import { Any } from "google-protobuf/google/protobuf/any_pb";
+import type { UnfinishedCreate } from "../cloudEndpoint";
+import type { JsonObject } from "../schema";
+import { UserError } from "../userError";
+import { toStruct } from "./values";
+
+/** A resource that is there and not ready: the engine keeps it, with its id, and tries an update next time. */
+export class InitFailed extends UserError {
+  override readonly name = "InitFailed";
+  constructor(
+    override readonly cause: UnfinishedCreate,
+    readonly inputs: JsonObject,
+    readonly secrets: ReadonlySet<string>,
+  ) {
+    super(cause.message);
+  }
+}
+
+/** An error as gRPC sends it. Its text is what the user reads: one line, no stack. */
+export function failure(error: unknown): Partial<grpc.StatusObject> {
+  const details = error instanceof Error ? error.message : String(error);
+  // "Unknown" makes the engine warn of a state that may be corrupt; what we report ourselves is well understood.
+  const code = error instanceof UserError ? grpc.status.FAILED_PRECONDITION : grpc.status.UNKNOWN;
+  return { code, details, ...(error instanceof InitFailed && { metadata: detailsOf(error, code) }) };
+}
+
+/** Details travel as a whole status of their own, under a name that every gRPC library knows. */
+function detailsOf({ cause, inputs, secrets, message }: InitFailed, code: grpc.status): grpc.Metadata {
+  const detail = new ErrorResourceInitFailed();
+  detail.setId(cause.id);
+  detail.setProperties(toStruct(cause.properties, secrets));
+  detail.setInputs(toStruct(inputs, secrets));
+  detail.setReasonsList(cause.reasons);
+  const packed = new Any();
+  packed.pack(detail.serializeBinary(), "pulumirpc.ErrorResourceInitFailed");
+  const status = new Status();
+  status.setCode(code);
+  status.setMessage(message);
+  status.addDetails(packed);
+  const metadata = new grpc.Metadata();
+  metadata.set("grpc-status-details-bin", Buffer.from(status.serializeBinary()));
+  return metadata;
+}

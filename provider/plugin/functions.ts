@@ -1,0 +1,39 @@
+import { CheckFailure, type InvokeRequest, InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
+import { z } from "zod";
+import type { Listing } from "../listing";
+import { endpointArgs, endpointsArgs, findEndpoint, findEndpoints } from "../lookup";
+import { refusals } from "../refusals";
+import type { JsonObject } from "../schema";
+import { received, toStruct } from "./values";
+
+/** The data sources. A call can follow something that it must show, and nothing tells: so no reading is joined late. */
+const functions: Record<string, (account: Listing, args: JsonObject) => Promise<JsonObject>> = {
+  /** Reads one endpoint of any type, by its id or its URL, in a preview too. */
+  "endpoints:index:getEndpoint": (account, args) =>
+    findEndpoint(account, z.strictObject(endpointArgs).parse(args), true),
+  /** Reads all endpoints of the account, of any type, that satisfy the filters given, in a preview too. */
+  "endpoints:index:getEndpoints": async (account, args) => {
+    const endpoints = await findEndpoints(account, z.strictObject(endpointsArgs).parse(args), true);
+    return { endpoints, ids: endpoints.map(({ id }) => id) };
+  },
+};
+
+/** Calls a data source. Arguments that it does not take are failures of the call; what goes wrong is an error. */
+export async function invoke(request: InvokeRequest, account: () => Listing): Promise<InvokeResponse> {
+  const call = functions[request.getTok()];
+  if (!call) throw refusals.notOurs(request.getTok(), Object.keys(functions));
+  const given = Object.entries(received(request.getArgs()).props).filter(([, value]) => value !== null);
+  const response = new InvokeResponse();
+  try {
+    response.setReturn(toStruct(await call(account(), Object.fromEntries(given))));
+  } catch (error) {
+    if (!(error instanceof z.ZodError)) throw error;
+    for (const issue of error.issues) {
+      const failure = new CheckFailure();
+      failure.setProperty(issue.path.join("."));
+      failure.setReason(issue.message);
+      response.addFailures(failure);
+    }
+  }
+  return response;
+}

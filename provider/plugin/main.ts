@@ -1,0 +1,28 @@
+import { readFileSync } from "node:fs";
+import * as grpc from "@grpc/grpc-js";
+import { ResourceProviderService } from "@pulumi/pulumi/proto/provider_grpc_pb";
+import { endWithEngine, engineAddress, engineIsThere } from "../engine";
+import { pluginService } from "./service";
+
+/** Messages hold whole properties, which outgrow the four megabytes that gRPC allows by default. */
+const UNLIMITED = { "grpc.max_receive_message_length": -1, "grpc.max_send_message_length": -1 };
+
+/** Serves the plugin on a free port, which is printed first, as Pulumi's engine expects it. */
+export async function main(schemaFile: string): Promise<void> {
+  const engine = engineAddress();
+  const server = new grpc.Server(UNLIMITED);
+  const service = pluginService({
+    schema: () => readFileSync(schemaFile, "utf8"),
+    engine: engine && process.argv.at(-1),
+    engineIsThere: () => engineIsThere(engine),
+    environment: process.env,
+  });
+  server.addService(ResourceProviderService, service);
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error, port) =>
+      error ? reject(error) : resolve(port),
+    );
+  });
+  process.stdout.write(`${port}\n`);
+  endWithEngine(engine);
+}

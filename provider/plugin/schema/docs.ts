@@ -1,0 +1,56 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import * as ts from "typescript";
+
+/** The folder of the package. */
+export const root = process.cwd();
+
+/** The documentation of a declaration, and of its parts: the comments in the source, which nobody writes a second time. */
+export interface Docs {
+  text: string;
+  parts: ReadonlyMap<string, string>;
+}
+
+/** Reads the comments on an exported constant or class, and on the properties of the object that it is. */
+export function docsOf(file: string, name: string): Docs {
+  const source = ts.createSourceFile(
+    file,
+    readFileSync(join(root, file), "utf8"),
+    ts.ScriptTarget.Latest,
+    true,
+  );
+  for (const statement of source.statements) {
+    if (ts.isClassDeclaration(statement) && statement.name?.text === name) {
+      return { text: commentOn(statement), parts: new Map() };
+    }
+    if (!ts.isVariableStatement(statement)) continue;
+    const declared = statement.declarationList.declarations.find((one) => one.name.getText() === name);
+    if (declared) return { text: commentOn(statement), parts: partsOf(declared.initializer) };
+  }
+  throw new Error(`${file} declares no ${name}`);
+}
+
+function partsOf(value: ts.Expression | undefined): ReadonlyMap<string, string> {
+  const parts = new Map<string, string>();
+  const visit = (node: ts.Node) => {
+    if (ts.isPropertyAssignment(node) && commentOn(node) !== "") parts.set(nameOf(node), commentOn(node));
+    // Not into the functions and schemas that the properties are: only the object, wherever it stands in the expression.
+    if (ts.isObjectLiteralExpression(node) || ts.isCallExpression(node) || node === value)
+      ts.forEachChild(node, visit);
+  };
+  if (value) visit(value);
+  return parts;
+}
+
+const nameOf = ({ name }: ts.PropertyAssignment) => (ts.isStringLiteral(name) ? name.text : name.getText());
+
+/** The comment as one line of text for each paragraph. */
+function commentOn(node: ts.Node): string {
+  const [comment] = ts.getJSDocCommentsAndTags(node).filter(ts.isJSDoc);
+  const text = ts.getTextOfJSDocComment(comment?.comment) ?? "";
+  return text
+    .split(/\n\s*\n/)
+    .map((paragraph) => (paragraph.includes("```") ? paragraph : paragraph.replace(/\s*\n\s*/g, " ")))
+    .join("\n\n")
+    .trim();
+}

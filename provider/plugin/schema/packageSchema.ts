@@ -1,0 +1,163 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { environmentName, secretSettings, settingFields } from "../../config";
+import { endpointArgs, endpointsArgs } from "../../lookup";
+import { alwaysPresent, endpointFields, inputFields, refSchema } from "../../schema";
+import { docsOf, root } from "./docs";
+
+/*
+ * The Pulumi package schema, from which SDKs of every language are generated: made of the zod schemas, and of the
+ * comments on their fields. `npm run generate` writes it; a test holds the file against the source.
+ */
+
+const REF = "endpoints:index:Ref";
+const ENDPOINT = "endpoints:index:Endpoint";
+const ANY = { $ref: "pulumi.json#/Any" };
+
+export function packageSchema(): object {
+  const { version, description, license, keywords } = manifest.parse(
+    JSON.parse(readFileSync(join(root, "package.json"), "utf8")),
+  );
+  const functions = docsOf("provider/plugin/functions.ts", "functions").parts;
+  return {
+    name: "endpoints",
+    displayName: "Endpoints",
+    version,
+    description,
+    keywords: [...keywords, "kind/native", "category/network"],
+    license,
+    config: { variables: variables() },
+    provider: {
+      description:
+        "An account of the endpoint service. What is not given here comes from the stack's configuration, then from the environment.",
+      inputProperties: variables(),
+    },
+    resources: { "endpoints:index:CloudEndpoint": cloudEndpoint() },
+    functions: {
+      "endpoints:index:getEndpoint": {
+        description: functions.get("endpoints:index:getEndpoint"),
+        inputs: { properties: properties(endpointArgs, docsOf("provider/lookup.ts", "endpointArgs").parts) },
+        outputs: endpoint(),
+      },
+      "endpoints:index:getEndpoints": {
+        description: functions.get("endpoints:index:getEndpoints"),
+        inputs: {
+          properties: properties(endpointsArgs, docsOf("provider/lookup.ts", "endpointsArgs").parts),
+        },
+        outputs: {
+          properties: {
+            endpoints: {
+              type: "array",
+              items: { $ref: `#/types/${ENDPOINT}` },
+              description: "Newest first.",
+            },
+            ids: {
+              type: "array",
+              items: { type: "string" },
+              description: "Their identifiers, in the same order.",
+            },
+          },
+          required: ["endpoints", "ids"],
+        },
+      },
+    },
+    types: {
+      [REF]: {
+        type: "object",
+        description: docsOf("provider/schema.ts", "refSchema").text,
+        properties: properties(refSchema.shape, docsOf("provider/schema.ts", "refSchema").parts),
+        required: ["id"],
+      },
+      [ENDPOINT]: { type: "object", ...endpoint() },
+    },
+    language: {
+      nodejs: { packageName: "pulumi-endpoints", respectSchemaVersion: true },
+      python: { pyproject: { enabled: true }, respectSchemaVersion: true },
+      go: { respectSchemaVersion: true, generateResourceContainerTypes: true },
+      csharp: { respectSchemaVersion: true },
+    },
+  };
+}
+
+const manifest = z.object({
+  version: z.string(),
+  description: z.string(),
+  license: z.string(),
+  keywords: z.array(z.string()),
+});
+
+/**
+ * Settings without defaults, also without the environment's: a generated SDK would write those into the state of every
+ * explicit provider, where they win over the stack's configuration and outlive a change of the environment. The provider
+ * reads the environment itself.
+ */
+function variables(): object {
+  const { parts } = docsOf("provider/config.ts", "settingFields");
+  const all = Object.keys(settingFields).map((name) => [
+    name,
+    {
+      type: name === "requestsPerWindow" ? "integer" : name.endsWith("Seconds") ? "number" : "string",
+      description: `${parts.get(name)} In the environment: \`${environmentName(name)}\`.`,
+      ...(secretSettings.includes(name) && { secret: true }),
+    },
+  ]);
+  return Object.fromEntries(all);
+}
+
+function cloudEndpoint(): object {
+  const [description] = docsOf("sdk/cloudEndpoint.ts", "CloudEndpoint").text.split("\n\n");
+  const { id: _, ...outputs } = endpointFields;
+  const fields = properties(outputs, docsOf("provider/schema.ts", "endpointFields").parts);
+  const inputs = docsOf("provider/schema.ts", "inputFields").parts;
+  // Resources hold both as data; the documentation of the input tells what it is.
+  for (const name of ["trafficPolicy", "metadata"]) fields[name] = { ...ANY, description: inputs.get(name) };
+  return {
+    description: `${description}\n\nA URL is one endpoint's at a time, so give the resource the option \`deleteBeforeReplace\`: a replacement that is asked for by hand has to delete first as well.`,
+    inputProperties: properties(inputFields, inputs),
+    requiredInputs: ["url"],
+    properties: fields,
+    required: alwaysPresent,
+    aliases: [{ type: "pulumi-nodejs:dynamic/endpoints:CloudEndpoint" }],
+  };
+}
+
+function endpoint() {
+  const { text, parts } = docsOf("provider/schema.ts", "endpointFields");
+  return { description: text, properties: properties(endpointFields, parts), required: ["id"] };
+}
+
+type Property = { description?: string | undefined } & object;
+
+function properties(fields: z.ZodRawShape, docs: ReadonlyMap<string, string>): Record<string, Property> {
+  const all = Object.entries(fields).map(([name, field]) => {
+    const json = z.toJSONSchema(z.object({ field }), { io: "input", unrepresentable: "any" });
+    return [
+      name,
+      { ...typeOf(jsonType.parse(json.properties?.["field"] ?? {})), description: docs.get(name) },
+    ];
+  });
+  return Object.fromEntries(all);
+}
+
+const jsonType = z.looseObject({
+  type: z.string().optional(),
+  get items() {
+    return jsonType.optional();
+  },
+  get anyOf() {
+    return z.array(jsonType).optional();
+  },
+});
+type JsonType = z.output<typeof jsonType>;
+
+/** A JSON schema's type in the package schema's terms. The one kind of object that fields have is a reference. */
+function typeOf({ type, items, anyOf }: JsonType): object {
+  if (type === "array") return { type, items: typeOf(items ?? {}) };
+  if (type === "object") return { $ref: `#/types/${REF}` };
+  if (type !== undefined) return { type };
+  if (!anyOf) return ANY;
+  const kinds = anyOf.map(typeOf);
+  // The service writes some references as bare ids; they are read as references.
+  return kinds.find((kind) => "$ref" in kind) ?? { oneOf: kinds };
+}

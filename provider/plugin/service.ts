@@ -1,0 +1,161 @@
+import * as grpc from "@grpc/grpc-js";
+import { PluginInfo } from "@pulumi/pulumi/proto/plugin_pb";
+import type { IResourceProviderServer } from "@pulumi/pulumi/proto/provider_grpc_pb";
+import {
+  ConfigureResponse,
+  GetMappingResponse,
+  GetMappingsResponse,
+  GetSchemaResponse,
+  ProviderHandshakeResponse,
+} from "@pulumi/pulumi/proto/provider_pb";
+import { Empty } from "google-protobuf/google/protobuf/empty_pb";
+import { EndpointsApi } from "../api/endpoints";
+import { HttpClient } from "../api/http";
+import { CloudEndpoints } from "../cloudEndpoint";
+import { readSettings } from "../config";
+import { Listing } from "../listing";
+import { refusals } from "../refusals";
+import { VERSION } from "../version";
+import { Configuration } from "./configuration";
+import { EngineLog } from "./engineLog";
+import { failure } from "./failure";
+import { invoke } from "./functions";
+import { Resources } from "./resources";
+
+const RESOURCE = "endpoints:index:CloudEndpoint";
+
+export interface PluginOptions {
+  /** The package schema, as JSON. */
+  schema(): string;
+  /** Where Pulumi's engine listens; undefined where the engine will tell. */
+  engine: string | undefined;
+  /** Whether the engine is still there to hear of what a create made. */
+  engineIsThere(): Promise<boolean>;
+  /** Holds the settings that are given nowhere else, and the stack's configuration. */
+  environment: NodeJS.ProcessEnv;
+}
+
+/** The plugin that Pulumi's engine drives: the core, in the terms of the plugin protocol. One process is one provider. */
+export function pluginService(options: PluginOptions): IResourceProviderServer {
+  const { engine, environment } = options;
+  const log = new EngineLog();
+  if (engine !== undefined) log.connect(engine);
+  const configuration = new Configuration(environment);
+
+  let http: HttpClient | undefined;
+  let account: Listing | undefined;
+  let cancelled = false;
+  const connect = () => {
+    http ??= new HttpClient(readSettings(configuration.reader, environment), {
+      say: (message) => log.general(message),
+      trace: (line) => log.general(line),
+      engineIsThere: options.engineIsThere,
+    });
+    if (cancelled) http.stop();
+    account ??= new Listing(new EndpointsApi(http), (message) => log.warn(message));
+    return account;
+  };
+  const core = new CloudEndpoints({ api: () => connect().api, say: (message) => log.info(message) });
+  const resources = new Resources(core, () => configuration.isKnown);
+
+  /** A call on behalf of a resource, or of nobody. */
+  function unary<Q, R>(work: (request: Q) => R | Promise<R>): grpc.handleUnaryCall<Q, R> {
+    return ({ request }, answer) => {
+      log
+        .during(urnOf(request), async () => work(request))
+        .then(
+          (response) => answer(null, response),
+          (error: unknown) => answer(failure(error)),
+        );
+    };
+  }
+
+  /** A call on behalf of a resource, which must be one of ours. */
+  function ofResource<Q extends { getUrn(): string }, R>(
+    work: (request: Q) => R | Promise<R>,
+  ): grpc.handleUnaryCall<Q, R> {
+    return unary((request) => {
+      const [, , types = ""] = request.getUrn().split("::");
+      const type = types.split("$").at(-1) ?? "";
+      if (type !== RESOURCE) throw refusals.notOurs(type, [RESOURCE]);
+      return work(request);
+    });
+  }
+
+  return {
+    handshake: unary((request) => {
+      log.connect(request.getEngineAddress());
+      const response = new ProviderHandshakeResponse();
+      response.setAcceptSecrets(true);
+      response.setAcceptResources(true);
+      return response;
+    }),
+    attach: unary((request) => {
+      log.connect(request.getAddress());
+      return new Empty();
+    }),
+    getPluginInfo: unary(() => {
+      const info = new PluginInfo();
+      info.setVersion(VERSION);
+      return info;
+    }),
+    getSchema: unary(() => {
+      const response = new GetSchemaResponse();
+      response.setSchema(options.schema());
+      return response;
+    }),
+    getMapping: unary(() => new GetMappingResponse()),
+    getMappings: unary(() => new GetMappingsResponse()),
+
+    checkConfig: unary((request) => configuration.check(request)),
+    diffConfig: unary((request) => configuration.diff(request)),
+    configure: unary((request) => {
+      configuration.configure(request);
+      [http, account] = [undefined, undefined];
+      const response = new ConfigureResponse();
+      response.setAcceptsecrets(true);
+      response.setAcceptresources(true);
+      response.setSupportspreview(true);
+      return response;
+    }),
+
+    check: ofResource((request) => resources.check(request)),
+    diff: ofResource((request) => resources.diff(request)),
+    create: ofResource(async (request) => {
+      const response = await resources.create(request);
+      // A list that is being read for a data source may lack this endpoint.
+      account?.outdate();
+      return response;
+    }),
+    read: ofResource((request) => resources.read(request)),
+    update: ofResource((request) => resources.update(request)),
+    delete: ofResource(async (request) => {
+      await resources.delete(request);
+      return new Empty();
+    }),
+    invoke: unary((request) => invoke(request, connect)),
+
+    cancel: unary(() => {
+      cancelled = true;
+      http?.stop();
+      return new Empty();
+    }),
+
+    parameterize: unimplemented,
+    construct: unimplemented,
+    call: unimplemented,
+    list: (stream) => void stream.emit("error", UNIMPLEMENTED),
+  };
+}
+
+const UNIMPLEMENTED = {
+  code: grpc.status.UNIMPLEMENTED,
+  details: "this package has no components, methods, parameters or lists",
+};
+
+const unimplemented: grpc.handleUnaryCall<unknown, never> = (_, answer) => answer(UNIMPLEMENTED);
+
+function urnOf(request: unknown): string {
+  const named = typeof request === "object" && request !== null && "getUrn" in request ? request : undefined;
+  return typeof named?.getUrn === "function" ? String(named.getUrn() ?? "") : "";
+}

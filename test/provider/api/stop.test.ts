@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { EndpointsApi } from "../../../provider/api/endpoints";
+import { CancelledError } from "../../../provider/api/errors";
+import { HttpClient, realClock } from "../../../provider/api/http";
+import { readSettings } from "../../../provider/config";
+import { Emulator } from "../../../sdk/testing/emulator";
+import { thrown } from "../service";
+
+/** A client whose waits have no end. */
+async function waiting(settings: Record<string, string> = {}) {
+  const emulator = await Emulator.start();
+  const config: Record<string, string> = {
+    "endpoints:apiKey": emulator.apiKey,
+    "endpoints:baseUrl": emulator.baseUrl,
+    ...settings,
+  };
+  const clock = { ...realClock, sleep: () => new Promise<void>(() => {}) };
+  const http = new HttpClient(
+    readSettings((key) => config[key], {}),
+    { clock },
+  );
+  return { emulator, http, api: new EndpointsApi(http) };
+}
+
+test("a stopped client tells the fault that it was about to try again", async () => {
+  const { emulator, http, api } = await waiting();
+  emulator.intercept(() => true, { status: 503, body: "" });
+  const error = thrown(api.get("ep_1"));
+  await expect.poll(() => emulator.requests.map(({ status }) => status)).toEqual([503]);
+  http.stop();
+  expect(await error).toMatchObject({ status: 503 });
+  await emulator.close();
+});
+
+test("a stopped client sends nothing, neither what waits nor what comes", async () => {
+  const { emulator, http, api } = await waiting({ "endpoints:requestsPerWindow": "1" });
+  const { id } = emulator.seed({ type: "cloud", url: "https://shop.example.com" });
+  await api.get(id);
+  const waits = Array.from({ length: 30 }, () => thrown(api.get(id)));
+  await new Promise((resolve) => setImmediate(resolve));
+  http.stop();
+  const late = thrown(api.delete(id));
+  for (const error of [...(await Promise.all(waits)), await late])
+    expect(error).toBeInstanceOf(CancelledError);
+  expect(emulator.requests).toHaveLength(1);
+  await emulator.close();
+});

@@ -1,0 +1,361 @@
+import { describe, expect, test, vi } from "vitest";
+import { z } from "zod";
+import { dynamicProvider } from "../../provider/dynamic";
+import { Emulator, type EmulatorOptions } from "../../sdk/testing/emulator";
+import { plugin } from "./plugin/client";
+import { CANARY_KEY, thrown } from "./service";
+
+/*
+ * One suite for every host of the core: whatever Pulumi drives, the same calls give the same answers, and the service
+ * sees the same requests. What only one of the protocols has (previews, imports, detailed diffs) is tested with it.
+ */
+
+type Props = Record<string, unknown>;
+
+/** The six operations in plain data, and what was told beside them. */
+interface Host {
+  emulator: Emulator;
+  told(): string[];
+  check(
+    olds: Props,
+    news: Props,
+  ): Promise<{ inputs: Props; failures: { property: string; reason: string }[] }>;
+  diff(
+    id: string,
+    olds: Props,
+    news: Props,
+  ): Promise<{ changes: boolean; replaces: string[]; deleteBeforeReplace: boolean }>;
+  create(news: Props): Promise<{ id: string; outs: Props }>;
+  read(
+    id: string,
+    outputs: Props,
+    inputs: Props,
+  ): Promise<{ id: string; props?: Props | undefined; inputs?: Props | undefined }>;
+  update(id: string, olds: Props, news: Props): Promise<{ outs: Props }>;
+  delete(id: string, outputs: Props): Promise<void>;
+}
+
+type Options = EmulatorOptions & { settings?: Record<string, string | undefined> };
+const hosts: [string, (options?: Options) => Promise<Host>][] = [
+  ["the dynamic provider", dynamicHost],
+  ["the plugin", pluginHost],
+];
+
+/** As the engine hands the properties to a dynamic provider: with the provider's code among them. */
+const CODE = { __provider: "code" };
+
+async function dynamicHost({ settings = {}, ...options }: Options = {}): Promise<Host> {
+  const emulator = await Emulator.start({ apiKey: CANARY_KEY, ...options });
+  const config: Record<string, string | undefined> = { ...(await reach(emulator)), ...settings };
+  const said = vi.spyOn(console, "log").mockImplementation(() => {});
+  const provider = dynamicProvider();
+  provider.configure({ config: { get: (key) => config[key.replace("endpoints:", "")] } });
+  const bare = ({ __provider: _, ...props }: Props) => props;
+  return {
+    emulator,
+    told: () => said.mock.calls.map(([message]) => String(message)),
+    check: (olds, news) => provider.check(olds, { ...news, ...CODE }),
+    diff: (id, olds, news) => provider.diff(id, { ...olds, ...CODE }, { ...news, ...CODE }),
+    create: (news) => provider.create({ ...news, ...CODE }),
+    read: async (id, outputs) => {
+      const found = await provider.read(id, { ...outputs, ...CODE });
+      return { ...found, props: found.id === "" ? undefined : bare(found.props) };
+    },
+    update: (id, olds, news) => provider.update(id, { ...olds, ...CODE }, { ...news, ...CODE }),
+    delete: (id, outputs) => provider.delete(id, { ...outputs, ...CODE }),
+  };
+}
+
+async function pluginHost({ settings = {}, ...options }: Options = {}): Promise<Host> {
+  const { client, emulator, told } = await plugin({ ...options, configure: false });
+  const all: Record<string, string | undefined> = { ...(await reach(emulator)), ...settings };
+  await client.configure(Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)));
+  return {
+    emulator,
+    told: () => told.map(({ message }) => message),
+    check: (olds, news) => client.check(olds, news),
+    diff: async (id, olds, news) => {
+      const { changes, replaces, deleteBeforeReplace } = await client.diff(id, olds, news);
+      return { changes, replaces, deleteBeforeReplace };
+    },
+    create: (news) => client.create(news),
+    read: (id, outputs, inputs) => client.read(id, outputs, inputs),
+    update: (id, olds, news) => client.update(id, olds, news),
+    delete: (id, outputs) => client.delete(id, outputs),
+  };
+}
+
+async function reach({ apiKey, baseUrl }: Emulator): Promise<Record<string, string>> {
+  return { apiKey, baseUrl, requestsPerWindow: "100000", retryForSeconds: "1" };
+}
+
+const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+const url = "https://shop.example.com";
+const policy = { on_http_request: [{ actions: [{ type: "deny", config: { status_code: 404 } }] }] };
+const full = {
+  url,
+  trafficPolicy: policy,
+  description: "front door",
+  metadata: { team: "shop" },
+  bindings: ["public", "internal"],
+  poolingEnabled: true,
+};
+const none = { changes: false, replaces: [], deleteBeforeReplace: true };
+const some = { ...none, changes: true };
+
+/** What both hosts say of an endpoint that is there and not ready. */
+const unfinished = z.object({ properties: z.record(z.string(), z.unknown()), reasons: z.array(z.string()) });
+
+describe.each(hosts)("%s", (_, start) => {
+  /** What the engine does for a new resource. */
+  async function created(news: Props, options?: Options) {
+    const host = await start(options);
+    const { inputs } = await host.check({}, news);
+    return { ...host, inputs, ...(await host.create(inputs)) };
+  }
+
+  describe("check", () => {
+    test("turns what was written into what the state holds", async () => {
+      const host = await start();
+      const written = {
+        ...full,
+        url: "HTTPS://Shop.Example.com:443/",
+        trafficPolicy: "on_http_request: []",
+        metadata: '{"a": [1, null]}',
+        description: "",
+      };
+      expect(await host.check({}, written)).toEqual({
+        inputs: {
+          url,
+          trafficPolicy: { on_http_request: [] },
+          metadata: { a: [1, null] },
+          bindings: full.bindings,
+          poolingEnabled: true,
+        },
+        failures: [],
+      });
+      expect(host.emulator.requests).toEqual([]);
+    });
+
+    test("names every mistake at once, documents by their path and without their text", async () => {
+      const host = await start();
+      const { failures } = await host.check(
+        {},
+        { trafficPolicy: "{secret:", bindings: "public", colour: "red", description: "x".repeat(300) },
+      );
+      expect(failures.map(({ property }) => property).sort()).toEqual([
+        "bindings",
+        "colour.name",
+        "description",
+        "trafficPolicy.line 1",
+        "url",
+      ]);
+      expect(JSON.stringify(failures)).not.toContain("secret:");
+    });
+
+    test("lets unknown values pass, at any depth", async () => {
+      const host = await start();
+      const inputs = { url: UNKNOWN, trafficPolicy: { on_http_request: [{ name: UNKNOWN }] } };
+      expect(await host.check({}, inputs)).toEqual({ inputs, failures: [] });
+    });
+
+    test("refuses to take a policy out", async () => {
+      const host = await start();
+      expect((await host.check(full, { url })).failures).toEqual([
+        {
+          property: "trafficPolicy.removed",
+          reason: expect.stringMatching(/cannot be taken out/),
+        },
+      ]);
+    });
+
+    test("finds a setting that is missing", async () => {
+      const host = await start({ settings: { baseUrl: undefined } });
+      expect((await host.check({}, { url })).failures).toEqual([
+        { property: "", reason: expect.stringMatching(/no base URL.*ENDPOINTS_BASE_URL.*endpoints:baseUrl/) },
+      ]);
+    });
+
+    test("tells what an adoption would change", async () => {
+      const host = await start();
+      const { id } = host.emulator.seed({ type: "cloud", url, description: "old" });
+      expect((await host.check({}, { url, description: "new", adopt: true })).failures).toEqual([]);
+      expect(host.told()).toEqual([`${url}: adopts ${id}, and changes description`]);
+      expect(host.emulator.requests.map(({ method }) => method)).toEqual(["GET"]);
+    });
+  });
+
+  describe("diff", () => {
+    test("sees no change in what was created, in any order of keys and bindings", async () => {
+      const host = await created(full);
+      const news = {
+        ...full,
+        bindings: ["internal", "public"],
+        trafficPolicy: JSON.parse(JSON.stringify(policy)),
+      };
+      expect(await host.diff(host.id, host.outs, news)).toEqual(none);
+    });
+
+    test.each([
+      ["url", { url: "https://other.example.com" }],
+      ["trafficPolicy", { trafficPolicy: { on_http_request: [] } }],
+      ["description", { description: "back door" }],
+      ["metadata", { metadata: "text" }],
+      ["bindings", { bindings: ["public"] }],
+      ["poolingEnabled", { poolingEnabled: false }],
+    ])("sees a change of %s, and an update sends just that", async (field, change) => {
+      const host = await created(full);
+      const news = { ...full, ...change };
+      expect(await host.diff(host.id, host.outs, news)).toEqual(some);
+      const { outs } = await host.update(host.id, host.outs, news);
+      const snake = field.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
+      expect(Object.keys(host.emulator.requests.at(-1)?.body as object)).toEqual(["id", snake]);
+      expect(outs).toMatchObject(change);
+      expect(await host.diff(host.id, outs, news)).toEqual(none);
+    });
+
+    test("replaces for another scheme alone, the old one first", async () => {
+      const host = await created(full);
+      expect(await host.diff(host.id, host.outs, { ...full, url: "tls://shop.example.com" })).toEqual({
+        ...some,
+        replaces: ["url"],
+      });
+    });
+
+    test("clears a description, and leaves bindings that are no longer given to the service", async () => {
+      const host = await created(full);
+      const { description: _description, bindings: _bindings, ...news } = full;
+      expect(await host.diff(host.id, host.outs, news)).toEqual(some);
+      const { outs } = await host.update(host.id, host.outs, news);
+      expect(host.emulator.requests.at(-1)?.body).toEqual({ id: host.id, description: "" });
+      expect(outs).not.toHaveProperty("description");
+      expect(outs).toMatchObject({ bindings: full.bindings });
+      expect(await host.diff(host.id, outs, news)).toEqual(none);
+    });
+
+    test("takes an unknown value for a change", async () => {
+      const host = await created(full);
+      expect(await host.diff(host.id, host.outs, { ...full, description: UNKNOWN })).toEqual(some);
+    });
+  });
+
+  describe("create", () => {
+    test("sends what was given, and keeps what the service says", async () => {
+      const host = await created(full);
+      expect(host.emulator.requests.map(({ body }) => body)).toEqual([
+        {
+          type: "cloud",
+          url,
+          traffic_policy: '{"on_http_request":[{"actions":[{"config":{"status_code":404},"type":"deny"}]}]}',
+          description: "front door",
+          metadata: '{"team":"shop"}',
+          bindings: ["public", "internal"],
+          pooling_enabled: true,
+        },
+      ]);
+      const [live] = host.emulator.endpoints;
+      expect(host.id).toBe(live?.id);
+      expect(host.outs).toEqual({
+        ...full,
+        type: "cloud",
+        proto: "https",
+        publicUrl: url,
+        hostport: "shop.example.com:443",
+        uri: live?.uri,
+        domain: live?.domain,
+        createdAt: live?.created_at,
+        updatedAt: live?.updated_at,
+        __given: ["trafficPolicy", "bindings", "poolingEnabled"],
+      });
+    });
+
+    test("takes over what it was told to, and deletes it in no replacement of the same run", async () => {
+      const host = await start();
+      const { id } = host.emulator.seed({ type: "cloud", url, description: "old" });
+      const news = { url, description: "new", adopt: true };
+      const { outs, ...result } = await host.create(news);
+      expect(result).toEqual({ id });
+      expect(outs).toMatchObject({ description: "new", adopt: true });
+      expect(host.emulator.requests.map(({ method }) => method)).toEqual(["GET", "PATCH"]);
+      expect((await thrown(host.delete(id, outs))).message).toMatch(/was taken over by its own replacement/);
+    });
+
+    test("that the service refuses says what, why, and what to do", async () => {
+      const host = await start();
+      const { id } = host.emulator.seed({ type: "cloud", url, description: "theirs" });
+      const { message } = await thrown(host.create({ url }));
+      expect(message).toMatch(new RegExp(`cannot create ${url}: .*set adopt: "${id}"`));
+      expect(message).not.toContain("\n");
+    });
+
+    test("that made an endpoint and cannot describe it is kept as unfinished", async () => {
+      const host = await start();
+      const { id } = host.emulator.seed({ type: "cloud", url });
+      host.emulator.intercept(() => true, { status: 201, body: { id, port: "high" } });
+      host.emulator.intercept(({ path }) => path === `/endpoints/${id}`, { status: 403, body: "" });
+      const error = await thrown(host.create({ url, description: "x" }));
+      const { properties, reasons } = unfinished.parse("unfinished" in error ? error.unfinished : error);
+      expect(properties).toMatchObject({ url, description: "x" });
+      expect(reasons).toEqual([expect.stringMatching(`${id} was created`)]);
+
+      host.emulator.edit(id, { description: "x" });
+      const { outs } = await host.update(id, properties, { url, description: "x" });
+      expect(outs).toMatchObject({ type: "cloud", publicUrl: url });
+    });
+  });
+
+  describe("read", () => {
+    test("finds what was created as it is", async () => {
+      const host = await created(full);
+      expect(await host.read(host.id, host.outs, host.inputs)).toEqual({
+        id: host.id,
+        props: host.outs,
+        inputs: host.inputs,
+      });
+    });
+
+    test("shows a drifted field as the input that it is, and leaves the service's own choices out", async () => {
+      const host = await created({ url, trafficPolicy: policy });
+      const drift = '{"on_http_request":[]}';
+      host.emulator.edit(host.id, { traffic_policy: drift, bindings: ["internal"] });
+      const found = await host.read(host.id, host.outs, host.inputs);
+      expect(found.inputs).toEqual({ url, trafficPolicy: { on_http_request: [] } });
+      expect(found.props).toMatchObject({ bindings: ["internal"], trafficPolicy: { on_http_request: [] } });
+    });
+
+    test("says that what is gone is gone, and only then", async () => {
+      const host = await created(full);
+      host.emulator.remove(host.id);
+      expect(await host.read(host.id, host.outs, host.inputs)).toMatchObject({ id: "", props: undefined });
+      const elsewhere = { ...host.outs, uri: `https://api.example.com/endpoints/${host.id}` };
+      const { message } = await thrown(host.read(host.id, elsewhere, host.inputs));
+      expect(message).toMatch(/was made at https:\/\/api\.example\.com/);
+    });
+
+    test("refuses an endpoint of another type", async () => {
+      const host = await created(full);
+      const edge = host.emulator.seed({ type: "edge" });
+      const { message } = await thrown(host.read(edge.id, host.outs, host.inputs));
+      expect(message).toMatch(/is of type edge; CloudEndpoint manages cloud endpoints only/);
+    });
+  });
+
+  describe("update", () => {
+    test("without a difference makes no request", async () => {
+      const host = await created({ url, bindings: ["public"] });
+      const { outs } = await host.update(host.id, host.outs, { url });
+      expect(host.emulator.requests.map(({ method }) => method)).toEqual(["POST"]);
+      expect(outs).toEqual({ ...host.outs, __given: [] });
+    });
+  });
+
+  describe("delete", () => {
+    test("deletes, and takes what is gone for done", async () => {
+      const host = await created(full);
+      await host.delete(host.id, host.outs);
+      await host.delete(host.id, host.outs);
+      expect(host.emulator.endpoints).toEqual([]);
+      expect(host.emulator.requests.map(({ method }) => method)).toEqual(["POST", "DELETE", "DELETE"]);
+    });
+  });
+});

@@ -1,0 +1,188 @@
+import { describe, expect, test } from "vitest";
+import { cli, project, service } from "./pulumi";
+
+const url = "https://shop.example.com";
+const rules = (status: number) => ({
+  on_http_request: [{ actions: [{ type: "log" }, { type: "deny", config: { status_code: status } }] }],
+});
+const live = {
+  type: "cloud" as const,
+  url,
+  traffic_policy: JSON.stringify(rules(404)),
+  metadata: '{"team":"shop"}',
+};
+const TYPE = "endpoints:index:CloudEndpoint";
+const skipPreview = ["--yes", "--skip-preview"];
+
+describe.skipIf(!cli)("on the Pulumi CLI the plugin", () => {
+  test("creates, shows a drift at its exact place, repairs it, and destroys", async () => {
+    const emulator = await service();
+    const program = `
+      const shop = new endpoints.CloudEndpoint("shop", { url: "${url}", trafficPolicy: ${JSON.stringify(rules(404))} });
+      module.exports = { id: shop.id, publicUrl: shop.publicUrl };
+    `;
+    const stack = await project(program, { emulator });
+    expect((await stack.pulumi("preview")).stdout).toContain(`publicUrl: "${url}"`);
+    await stack.pulumi("up", ...skipPreview);
+    const { id } = await stack.outputs();
+
+    emulator.edit(String(id), { traffic_policy: JSON.stringify(rules(403)) });
+    await stack.pulumi("refresh", ...skipPreview);
+    const place = "trafficPolicy.on_http_request[0].actions[1].config.status_code";
+    expect(await stack.preview()).toEqual([{ op: "update", name: "shop", at: { [place]: "update" } }]);
+    expect((await stack.pulumi("preview", "--diff")).stdout).toMatch(/~ status_code: 403 => 404/);
+
+    await stack.pulumi("up", ...skipPreview);
+    expect(emulator.requests.slice(-1)).toMatchObject([{ method: "PATCH" }]);
+    expect(JSON.parse(emulator.endpoints[0]?.traffic_policy ?? "")).toEqual(rules(404));
+    await stack.pulumi("refresh", "--yes", "--expect-no-changes");
+    await stack.pulumi("destroy", ...skipPreview);
+    expect(emulator.endpoints).toEqual([]);
+  });
+
+  test("imports by command, and the code that Pulumi prints changes nothing", async () => {
+    const emulator = await service();
+    const { id } = emulator.seed(live);
+    const stack = await project("", { emulator });
+    const { stdout } = await stack.pulumi("import", TYPE, "web", id, ...skipPreview);
+    expect(stdout).toContain('import * as endpoints from "pulumi-endpoints";');
+    const [, code = ""] = /(const web = [\s\S]*?\n\}\);)/.exec(stdout) ?? [];
+
+    stack.edit(code);
+    await stack.pulumi("preview", "--expect-no-changes");
+    await stack.pulumi("up", ...skipPreview, "--expect-no-changes");
+    await stack.pulumi("refresh", "--yes", "--expect-no-changes");
+    await stack.pulumi("preview", "--expect-no-changes");
+    expect(emulator.requests.every(({ method }) => method === "GET")).toBe(true);
+  });
+
+  test("keeps the secrets of an imported policy encrypted in the state", async () => {
+    const emulator = await service();
+    const verify = { type: "verify-webhook", config: { provider: "brex", secret: "whsec_CANARY" } };
+    const { id } = emulator.seed({
+      ...live,
+      traffic_policy: JSON.stringify({ on_http_request: [{ actions: [verify, { type: "deny" }] }] }),
+    });
+    const stack = await project("", { emulator });
+    await stack.pulumi("import", TYPE, "web", id, ...skipPreview);
+    expect((await stack.state()).text).not.toContain("CANARY");
+  });
+
+  test("imports by option, with no more in the program than matters to it", async () => {
+    const emulator = await service();
+    const { id } = emulator.seed({ ...live, bindings: ["public"] });
+    const program = `
+      new endpoints.CloudEndpoint("web", {
+        url: "${url}", trafficPolicy: ${JSON.stringify(rules(404))}, metadata: { team: "shop" },
+      }, { import: "${id}" });
+    `;
+    const stack = await project(program, { emulator });
+    expect(await stack.preview()).toMatchObject([{ op: "create" }, { op: "import", name: "web" }]);
+    await stack.pulumi("up", ...skipPreview);
+    await stack.pulumi("preview", "--expect-no-changes");
+    await stack.pulumi("refresh", "--yes", "--expect-no-changes");
+    expect(emulator.requests.every(({ method }) => method === "GET")).toBe(true);
+  });
+
+  test("imports no endpoint of another type, none that is not there, and says why", async () => {
+    const emulator = await service();
+    const stack = await project("", { emulator });
+    const edge = emulator.seed({ type: "edge" });
+    const refused = await stack.attempt("import", TYPE, "web", edge.id, ...skipPreview);
+    expect(refused.code).not.toBe(0);
+    expect(refused.stdout).toContain(
+      `${edge.id} is of type edge; CloudEndpoint manages cloud endpoints only.`,
+    );
+    expect((await stack.attempt("import", TYPE, "web", "ep_none", ...skipPreview)).stdout).toContain(
+      "There is no endpoint ep_none.",
+    );
+  });
+
+  test("serves two accounts in one program, whatever key the environment holds", async () => {
+    const [mine, theirs, ambient] = [await service(), await service(), await service()];
+    const program = `
+      const theirs = new endpoints.Provider("theirs", { apiKey: "${theirs.apiKey}", baseUrl: "${theirs.baseUrl}" });
+      new endpoints.CloudEndpoint("mine", { url: "https://mine.example.com" });
+      new endpoints.CloudEndpoint("theirs", { url: "https://theirs.example.com" }, { provider: theirs });
+      module.exports = { ids: endpoints.getEndpoints({}, { provider: theirs }).apply((all) => all.ids.length) };
+    `;
+    const environment = { ENDPOINTS_API_KEY: ambient.apiKey, ENDPOINTS_BASE_URL: ambient.baseUrl };
+    const stack = await project(program, { emulator: mine, environment });
+    await stack.pulumi("up", ...skipPreview);
+    expect(mine.endpoints.map((endpoint) => endpoint.url)).toEqual(["https://mine.example.com"]);
+    expect(theirs.endpoints.map((endpoint) => endpoint.url)).toEqual(["https://theirs.example.com"]);
+    expect(ambient.requests).toEqual([]);
+    const { text } = await stack.state();
+    for (const { apiKey } of [mine, theirs, ambient]) expect(text).not.toContain(apiKey);
+
+    await stack.pulumi("destroy", ...skipPreview);
+    expect([...mine.endpoints, ...theirs.endpoints]).toEqual([]);
+    expect(ambient.requests).toEqual([]);
+  });
+
+  test("takes what an explicit provider is not given from the stack, then from the environment", async () => {
+    const [emulator, ambient] = [await service(), await service()];
+    const program = `
+      const other = new endpoints.Provider("other", { requestsPerWindow: "1000" });
+      new endpoints.CloudEndpoint("shop", { url: "${url}" }, { provider: other });
+    `;
+    const environment = { ENDPOINTS_API_KEY: emulator.apiKey, ENDPOINTS_BASE_URL: ambient.baseUrl };
+    const config = { "endpoints:baseUrl": emulator.baseUrl };
+    const stack = await project(program, { environment, config });
+    await stack.pulumi("up", ...skipPreview);
+    expect(emulator.endpoints).toHaveLength(1);
+    expect(ambient.requests).toEqual([]);
+    expect((await stack.state()).text).not.toContain(emulator.apiKey);
+  });
+
+  test("refreshes and destroys with the key that the stack has now, not the one of the last up", async () => {
+    const emulator = await service();
+    const stack = await project(`new endpoints.CloudEndpoint("shop", { url: "${url}" });`, { emulator });
+    await stack.pulumi("up", ...skipPreview);
+    const [endpoint] = emulator.endpoints;
+    const moved = await service({ apiKey: "new_key" });
+    moved.seed({ ...endpoint, type: "cloud" });
+    await stack.setConfig("endpoints:baseUrl", moved.baseUrl);
+    await stack.setConfig("endpoints:apiKey", { secret: "new_key" });
+    const before = emulator.requests.length;
+    await stack.pulumi("refresh", ...skipPreview);
+    await stack.pulumi("destroy", ...skipPreview);
+    expect(moved.requests.map(({ method, status }) => [method, status])).toEqual([
+      ["GET", 200],
+      ["DELETE", 204],
+    ]);
+    expect(emulator.requests).toHaveLength(before);
+  });
+
+  test("tells at the preview all that is wrong with its settings, and no key", async () => {
+    const stack = await project(`new endpoints.CloudEndpoint("shop", { url: "${url}" });`, {
+      config: {
+        "endpoints:apiKey": { secret: "CANARY CANARY" },
+        "endpoints:baseUrl": "localhost:8080",
+        "endpoints:windowSeconds": "soon",
+      },
+    });
+    const { code, stdout, stderr } = await stack.attempt("preview");
+    const told = stdout + stderr;
+    expect(code).not.toBe(0);
+    expect(told).toContain("the API key holds spaces");
+    expect(told).toContain("the base URL has no scheme");
+    expect(told).toContain("windowSeconds is not a number of seconds above zero");
+    expect(told).not.toContain("CANARY");
+  });
+
+  test("tells what it would take over, beside the resource", async () => {
+    const emulator = await service();
+    const { id } = emulator.seed(live);
+    const program = `new endpoints.CloudEndpoint("shop", { url: "${url}", metadata: {}, adopt: true });`;
+    const stack = await project(program, { emulator });
+    expect((await stack.pulumi("preview")).stdout).toContain(`adopts ${id}, and changes metadata.team`);
+  });
+
+  test("gives its schema without a warning", async () => {
+    const stack = await project("", {});
+    const { stdout, stderr } = await stack.pulumi("package", "get-schema", "../../../provider/plugin");
+    expect(JSON.parse(stdout)).toMatchObject({ name: "endpoints", resources: { [TYPE]: {} } });
+    expect(stderr).not.toMatch(/warning|error/i);
+  });
+});

@@ -1,0 +1,270 @@
+import * as grpc from "@grpc/grpc-js";
+import { EngineService } from "@pulumi/pulumi/proto/engine_grpc_pb";
+import type { LogRequest } from "@pulumi/pulumi/proto/engine_pb";
+import { ResourceProviderClient, ResourceProviderService } from "@pulumi/pulumi/proto/provider_grpc_pb";
+import * as pb from "@pulumi/pulumi/proto/provider_pb";
+import { Status } from "@pulumi/pulumi/proto/status_pb";
+import { Empty } from "google-protobuf/google/protobuf/empty_pb";
+import { Struct } from "google-protobuf/google/protobuf/struct_pb";
+import { afterEach } from "vitest";
+import { pluginService } from "../../../provider/plugin/service";
+import { Emulator, type EmulatorOptions } from "../../../sdk/testing/emulator";
+import { CANARY_KEY } from "../service";
+
+export type Props = Record<string, unknown>;
+
+/** As the engine marks a secret on the wire. */
+export const secret = (value: unknown) => ({
+  "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270",
+  value,
+});
+
+export const TYPE = "endpoints:index:CloudEndpoint";
+export const URN = `urn:pulumi:stack::project::${TYPE}::shop`;
+const PROVIDER_TYPE = "pulumi:providers:endpoints";
+
+/** An error of a call: its text, its code, and the half-made resource that it may carry. */
+export class CallError extends Error {
+  constructor(
+    readonly code: grpc.status,
+    message: string,
+    readonly unfinished: { id: string; properties: Props; inputs: Props; reasons: string[] } | undefined,
+  ) {
+    super(message);
+  }
+}
+
+const open: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+});
+
+/** The plugin on loopback, the service behind it, and an engine that notes what it is told. */
+export async function plugin(
+  options: EmulatorOptions & {
+    environment?: Record<string, string>;
+    args?: Props;
+    name?: string;
+    configure?: boolean;
+  } = {},
+) {
+  const { environment = {}, args, name = "default", configure = true, ...emulatorOptions } = options;
+  const emulator = await Emulator.start({ apiKey: CANARY_KEY, ...emulatorOptions });
+  const told: { severity: number; message: string; urn: string }[] = [];
+  const engine = await serve((server) =>
+    server.addService(EngineService, {
+      log: ({ request }: { request: LogRequest }, answer: grpc.sendUnaryData<Empty>) => {
+        told.push({
+          severity: request.getSeverity(),
+          message: request.getMessage(),
+          urn: request.getUrn(),
+        });
+        answer(null, new Empty());
+      },
+    }),
+  );
+  const service = pluginService({
+    schema: () => '{"name":"endpoints"}',
+    engine: undefined,
+    engineIsThere: async () => true,
+    environment: { ENDPOINTS_REQUESTS_PER_WINDOW: "100000", ...environment },
+  });
+  const address = await serve((server) => server.addService(ResourceProviderService, service));
+  const client = new PluginClient(address);
+  open.push(
+    () => emulator.close(),
+    () => client.close(),
+  );
+  await client.handshake(engine);
+  if (configure) {
+    await client.configure(args ?? { apiKey: secret(emulator.apiKey), baseUrl: emulator.baseUrl }, name);
+  }
+  return { client, emulator, told };
+}
+
+async function serve(add: (server: grpc.Server) => void): Promise<string> {
+  const server = new grpc.Server();
+  add(server);
+  const port = await new Promise<number>((resolve, reject) =>
+    server.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error, port) =>
+      error ? reject(error) : resolve(port),
+    ),
+  );
+  open.push(() => server.forceShutdown());
+  return `127.0.0.1:${port}`;
+}
+
+/** The plugin protocol as the engine speaks it, in plain data. */
+export class PluginClient {
+  readonly raw: ResourceProviderClient;
+
+  constructor(address: string) {
+    this.raw = new ResourceProviderClient(address, grpc.credentials.createInsecure());
+  }
+
+  close(): void {
+    this.raw.close();
+  }
+
+  async handshake(engine: string) {
+    const request = new pb.ProviderHandshakeRequest();
+    request.setEngineAddress(engine);
+    const answer = await call<pb.ProviderHandshakeResponse>((then) => this.raw.handshake(request, then));
+    return answer.toObject();
+  }
+
+  async checkConfig(news: Props, name = "default") {
+    const request = new pb.CheckRequest();
+    identify(request, `urn:pulumi:stack::project::${PROVIDER_TYPE}::${name}`, PROVIDER_TYPE);
+    request.setNews(struct(news));
+    return checked(await call<pb.CheckResponse>((then) => this.raw.checkConfig(request, then)));
+  }
+
+  async diffConfig(olds: Props, news: Props) {
+    const request = new pb.DiffRequest();
+    request.setOldInputs(struct(olds));
+    request.setNews(struct(news));
+    return decided(await call<pb.DiffResponse>((then) => this.raw.diffConfig(request, then)));
+  }
+
+  async configure(args: Props, name = "default") {
+    const request = new pb.ConfigureRequest();
+    request.setArgs(struct(args));
+    request.setName(name);
+    const answer = await call<pb.ConfigureResponse>((then) => this.raw.configure(request, then));
+    return answer.toObject();
+  }
+
+  async check(olds: Props, news: Props, urn = URN) {
+    const request = new pb.CheckRequest();
+    identify(request, urn, TYPE);
+    request.setOlds(struct(olds));
+    request.setNews(struct(news));
+    return checked(await call<pb.CheckResponse>((then) => this.raw.check(request, then)));
+  }
+
+  async diff(id: string, oldOutputs: Props, news: Props, oldInputs: Props = {}) {
+    const request = new pb.DiffRequest();
+    identify(request, URN, TYPE);
+    request.setId(id);
+    request.setOldInputs(struct(oldInputs));
+    request.setOlds(struct(oldOutputs));
+    request.setNews(struct(news));
+    return decided(await call<pb.DiffResponse>((then) => this.raw.diff(request, then)));
+  }
+
+  async create(news: Props, { preview = false } = {}) {
+    const request = new pb.CreateRequest();
+    identify(request, URN, TYPE);
+    request.setProperties(struct(news));
+    request.setPreview(preview);
+    const answer = await call<pb.CreateResponse>((then) => this.raw.create(request, then));
+    return { id: answer.getId(), outs: plain(answer.getProperties()) };
+  }
+
+  /** As a refresh, with the state's inputs, or as an import, without. */
+  async read(id: string, outputs?: Props, inputs?: Props) {
+    const request = new pb.ReadRequest();
+    identify(request, URN, TYPE);
+    request.setId(id);
+    if (outputs) request.setProperties(struct(outputs));
+    if (inputs) request.setInputs(struct(inputs));
+    const answer = await call<pb.ReadResponse>((then) => this.raw.read(request, then));
+    return {
+      id: answer.getId(),
+      props: answer.hasProperties() ? plain(answer.getProperties()) : undefined,
+      inputs: answer.hasInputs() ? plain(answer.getInputs()) : undefined,
+    };
+  }
+
+  async update(id: string, oldOutputs: Props, news: Props, { preview = false } = {}) {
+    const request = new pb.UpdateRequest();
+    identify(request, URN, TYPE);
+    request.setId(id);
+    request.setOlds(struct(oldOutputs));
+    request.setNews(struct(news));
+    request.setPreview(preview);
+    const answer = await call<pb.UpdateResponse>((then) => this.raw.update(request, then));
+    return { outs: plain(answer.getProperties()) };
+  }
+
+  async delete(id: string, outputs: Props): Promise<void> {
+    const request = new pb.DeleteRequest();
+    identify(request, URN, TYPE);
+    request.setId(id);
+    request.setProperties(struct(outputs));
+    await call<Empty>((then) => this.raw.delete(request, then));
+  }
+
+  async invoke(token: string, args: Props) {
+    const request = new pb.InvokeRequest();
+    request.setTok(token);
+    request.setArgs(struct(args));
+    const answer = await call<pb.InvokeResponse>((then) => this.raw.invoke(request, then));
+    return { result: plain(answer.getReturn()), failures: answer.toObject().failuresList };
+  }
+
+  async cancel(): Promise<void> {
+    await call<Empty>((then) => this.raw.cancel(new Empty(), then));
+  }
+}
+
+function identify(
+  request: { setUrn(urn: string): void; setName(name: string): void; setType(type: string): void },
+  urn: string,
+  type: string,
+): void {
+  request.setUrn(urn);
+  request.setName(urn.split("::").at(-1) ?? "");
+  request.setType(type);
+}
+
+const struct = (props: Props) => Struct.fromJavaScript(props as Parameters<typeof Struct.fromJavaScript>[0]);
+const plain = (struct: Struct | undefined): Props => struct?.toJavaScript() ?? {};
+
+function checked(answer: pb.CheckResponse) {
+  return { inputs: plain(answer.getInputs()), failures: answer.toObject().failuresList };
+}
+
+function decided(answer: pb.DiffResponse) {
+  const kinds = Object.entries(pb.PropertyDiff.Kind);
+  const detailed: Record<string, string> = {};
+  answer.getDetaileddiffMap().forEach((place, path) => {
+    const [kind] = kinds.find(([, value]) => value === place.getKind()) ?? ["?"];
+    detailed[path] = place.getInputdiff() ? `${kind} of inputs` : kind;
+  });
+  return {
+    changes: answer.getChanges() === pb.DiffResponse.DiffChanges.DIFF_SOME,
+    replaces: answer.getReplacesList(),
+    deleteBeforeReplace: answer.getDeletebeforereplace(),
+    diffs: answer.getDiffsList(),
+    detailed: answer.getHasdetaileddiff() ? detailed : undefined,
+  };
+}
+
+function call<T>(send: (then: (error: grpc.ServiceError | null, answer: T) => void) => unknown): Promise<T> {
+  return new Promise((resolve, reject) => {
+    send((error, answer) => {
+      if (error === null) resolve(answer);
+      else reject(new CallError(error.code, error.details, unfinishedOf(error)));
+    });
+  });
+}
+
+function unfinishedOf({ metadata }: grpc.ServiceError): CallError["unfinished"] {
+  const [packed] = metadata.get("grpc-status-details-bin");
+  if (!Buffer.isBuffer(packed)) return undefined;
+  const [any] = Status.deserializeBinary(packed).getDetailsList();
+  const detail = any?.unpack(
+    pb.ErrorResourceInitFailed.deserializeBinary,
+    "pulumirpc.ErrorResourceInitFailed",
+  );
+  return detail
+    ? {
+        id: detail.getId(),
+        properties: plain(detail.getProperties()),
+        inputs: plain(detail.getInputs()),
+        reasons: detail.getReasonsList(),
+      }
+    : undefined;
+}

@@ -1,0 +1,148 @@
+import { describe, expect, test } from "vitest";
+import { Emulator } from "../../../sdk/testing/emulator";
+import { thrown } from "../service";
+import { plugin, secret } from "./client";
+
+const url = "https://shop.example.com";
+const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+
+/** With which key a create goes out, and whether there is one. */
+async function keyUsed(options: {
+  args?: Record<string, unknown>;
+  stack?: Record<string, string>;
+  environment?: Record<string, string>;
+  name?: string;
+}) {
+  const emulator = await Emulator.start({ apiKey: "the_right_one" });
+  try {
+    const { client } = await plugin({
+      name: options.name ?? "mine",
+      args: { baseUrl: emulator.baseUrl, ...options.args },
+      environment: { ...options.environment, PULUMI_CONFIG: JSON.stringify(options.stack ?? {}) },
+    });
+    return await client.create({ url }).then(
+      () => "the right one",
+      () => "another",
+    );
+  } finally {
+    await emulator.close();
+  }
+}
+
+const right = "the_right_one";
+test.each([
+  [
+    "an argument wins over all",
+    { args: { apiKey: secret(right) }, stack: { apiKey: "s" }, environment: { ENDPOINTS_API_KEY: "e" } },
+  ],
+  [
+    "the stack's configuration wins over the environment",
+    { stack: { apiKey: right }, environment: { ENDPOINTS_API_KEY: "e" } },
+  ],
+  ["the environment serves where nothing else is given", { environment: { ENDPOINTS_API_KEY: right } }],
+  [
+    "the stack's own value wins over the default provider's copy in the state",
+    { name: "default", args: { apiKey: secret("old") }, stack: { apiKey: right } },
+  ],
+  [
+    "so it does for the default provider of one version",
+    { name: "default_0_1_0", args: { apiKey: secret("old") }, stack: { apiKey: right } },
+  ],
+  [
+    "a provider of the program is none of them, whatever it is called",
+    { name: "default-b", args: { apiKey: secret(right) }, stack: { apiKey: "s" } },
+  ],
+  [
+    "the default provider's copy serves where the stack has none",
+    { name: "default", args: { apiKey: secret(right) } },
+  ],
+])("%s", async (_, options) => {
+  expect(await keyUsed(options)).toBe("the right one");
+});
+
+describe("the check of a configuration", () => {
+  test("names every setting that is wrong, at once, and prints nothing that may be secret", async () => {
+    const { client } = await plugin({ configure: false });
+    const { failures } = await client.checkConfig({
+      apiKey: "CANARY CANARY",
+      baseUrl: "https://user:CANARY@api.example.com",
+      retryForSeconds: -1,
+      recoverWithin: "soon",
+    });
+    expect(failures.map(({ property }) => property)).toEqual([
+      "apiKey.value",
+      "baseUrl.value",
+      "retryForSeconds",
+      "recoverWithin",
+    ]);
+    expect(JSON.stringify(failures)).not.toContain("CANARY");
+  });
+
+  test("names what is missing, and where it could be given", async () => {
+    const { client } = await plugin({ configure: false });
+    expect((await client.checkConfig({})).failures).toEqual([
+      { property: "apiKey", reason: expect.stringMatching(/ENDPOINTS_API_KEY.*--secret endpoints:apiKey/) },
+      { property: "baseUrl", reason: expect.stringMatching(/ENDPOINTS_BASE_URL.*endpoints:baseUrl/) },
+    ]);
+  });
+
+  test("gives the key back as a secret, and everything else as it came", async () => {
+    const { client } = await plugin({ configure: false });
+    const news = { apiKey: "key", baseUrl: "https://api.example.com/", version: "0.1.0", other: "x" };
+    expect(await client.checkConfig(news)).toEqual({
+      inputs: { ...news, apiKey: secret("key") },
+      failures: [],
+    });
+  });
+
+  test("lets a setting pass whose value is not known yet", async () => {
+    const { client } = await plugin({ configure: false });
+    const { inputs, failures } = await client.checkConfig({ apiKey: UNKNOWN, baseUrl: UNKNOWN });
+    expect(failures).toEqual([]);
+    expect(inputs).toEqual({ apiKey: secret(UNKNOWN), baseUrl: UNKNOWN });
+  });
+});
+
+test("a change of the configuration replaces nothing", async () => {
+  const { client } = await plugin({ configure: false });
+  const olds = { apiKey: "a", baseUrl: "https://a.example.com" };
+  expect(await client.diffConfig(olds, olds)).toMatchObject({ changes: false, detailed: {} });
+  expect(await client.diffConfig(olds, { apiKey: "b", windowSeconds: "1" })).toMatchObject({
+    changes: true,
+    replaces: [],
+    detailed: {
+      apiKey: "UPDATE of inputs",
+      baseUrl: "DELETE of inputs",
+      windowSeconds: "ADD of inputs",
+    },
+  });
+});
+
+test("with settings that are not known yet, what needs no service works", async () => {
+  const { client, emulator } = await plugin({ args: { apiKey: UNKNOWN } });
+  expect(await client.check({}, { url: `${url}/`, adopt: true })).toEqual({
+    inputs: { url, adopt: true },
+    failures: [],
+  });
+  expect((await client.check({}, { url: "nowhere" })).failures).toHaveLength(1);
+  expect(await client.diff("ep_1", { url, type: "cloud" }, { url })).toMatchObject({ changes: false });
+  expect((await client.create({ url }, { preview: true })).outs).toMatchObject({ publicUrl: url });
+  expect(emulator.requests).toEqual([]);
+});
+
+test("a plugin that was given nothing says so where it is needed", async () => {
+  const { client } = await plugin({ args: {} });
+  expect((await thrown(client.create({ url }))).message).toMatch(
+    /there is no API key: set ENDPOINTS_API_KEY/,
+  );
+});
+
+test("the engine learns what the plugin takes", async () => {
+  const { client } = await plugin({ configure: false });
+  expect(await client.handshake("127.0.0.1:1")).toMatchObject({ acceptSecrets: true, acceptResources: true });
+  expect(await client.configure({})).toMatchObject({
+    acceptsecrets: true,
+    acceptresources: true,
+    supportspreview: true,
+  });
+});

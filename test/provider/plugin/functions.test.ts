@@ -1,0 +1,96 @@
+import { describe, expect, test } from "vitest";
+import { thrown } from "../service";
+import { plugin } from "./client";
+
+const GET = "endpoints:index:getEndpoint";
+const LIST = "endpoints:index:getEndpoints";
+
+async function withThree() {
+  const parts = await plugin();
+  const shop = parts.emulator.seed({
+    type: "cloud",
+    url: "https://shop.example.com",
+    metadata: '{"team":"shop"}',
+    created_at: "2026-01-03T00:00:00Z",
+  });
+  const edge = parts.emulator.seed({ type: "edge", created_at: "2026-01-02T00:00:00Z" });
+  const agent = parts.emulator.seed({ type: "ephemeral", created_at: "2026-01-01T00:00:00Z" });
+  return { ...parts, shop, edge, agent };
+}
+
+describe("getEndpoint", () => {
+  test("reads one of any type by its id, with one request", async () => {
+    const { client, emulator, edge } = await withThree();
+    const { result } = await client.invoke(GET, { id: edge.id });
+    expect(result).toMatchObject({ id: edge.id, type: "edge", publicUrl: edge.public_url });
+    expect(emulator.requests.map(({ path }) => path)).toEqual([`/endpoints/${edge.id}`]);
+  });
+
+  test("finds one by its URL in any spelling, documents as the service's text", async () => {
+    const { client, shop } = await withThree();
+    const { result } = await client.invoke(GET, { url: "HTTPS://shop.example.com:443/" });
+    expect(result).toMatchObject({ id: shop.id, metadata: '{"team":"shop"}' });
+  });
+
+  test("says what there is instead", async () => {
+    const { client } = await withThree();
+    expect((await thrown(client.invoke(GET, { url: "https://show.example.com" }))).message).toMatch(
+      /^no endpoint of the 3 of this account serves https:\/\/show\.example\.com\. Near it: https:\/\/shop\.example\.com,/,
+    );
+    expect((await thrown(client.invoke(GET, { id: "ep_none" }))).message).toMatch(
+      /there is no endpoint ep_none/,
+    );
+    expect((await thrown(client.invoke(GET, {}))).message).toBe(
+      "getEndpoint takes an id or a url, one of the two",
+    );
+  });
+});
+
+describe("getEndpoints", () => {
+  test("lists all that satisfy the filters, newest first", async () => {
+    const { client, shop, edge, agent } = await withThree();
+    const ids = async (args: Record<string, unknown>) => (await client.invoke(LIST, args)).result["ids"];
+    expect(await ids({})).toEqual([shop.id, edge.id, agent.id]);
+    expect(await ids({ types: ["edge", "ephemeral"] })).toEqual([edge.id, agent.id]);
+    expect(await ids({ urlPattern: "https://*.example.com" })).toEqual([shop.id]);
+    expect(await ids({ metadata: { team: "shop" }, name: null })).toEqual([shop.id]);
+    expect(await ids({ region: "nowhere" })).toEqual([]);
+  });
+
+  test("shows what was created before the call, though a reading is under way", async () => {
+    const { client, emulator } = await withThree();
+    emulator.intercept(() => true, { afterCommit: true, delayMs: 300 });
+    const slow = client.invoke(LIST, {});
+    await expect.poll(() => emulator.requests.length).toBe(1);
+    const { id } = await client.create({ url: "https://new.example.com" });
+    expect((await client.invoke(LIST, {})).result["ids"]).toContain(id);
+    expect((await slow).result["ids"]).not.toContain(id);
+  });
+
+  test("reports what it does not take as failures of the call", async () => {
+    const { client, emulator } = await withThree();
+    expect(await client.invoke(LIST, { types: "cloud", colour: "red" })).toEqual({
+      result: {},
+      failures: [
+        { property: "types", reason: expect.any(String) },
+        { property: "", reason: expect.stringMatching(/colour/) },
+      ],
+    });
+    expect(emulator.requests).toEqual([]);
+  });
+
+  test("leaves out an item that cannot be read, and warns", async () => {
+    const { client, emulator, told } = await withThree();
+    const body = { endpoints: [{ id: "ep_1" }, { id: "ep_2", port: "high" }], next_page_uri: null };
+    emulator.intercept(() => true, { status: 200, body });
+    expect((await client.invoke(LIST, {})).result["ids"]).toEqual(["ep_1"]);
+    expect(told).toMatchObject([{ severity: 2, message: expect.stringMatching(/ep_2.*cannot be read/) }]);
+  });
+});
+
+test("a function that is none is named", async () => {
+  const { client } = await plugin();
+  expect((await thrown(client.invoke("endpoints:index:none", {}))).message).toMatch(
+    /no endpoints:index:none in this package; it has endpoints:index:getEndpoint and/,
+  );
+});

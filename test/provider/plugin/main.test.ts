@@ -1,0 +1,56 @@
+import { spawn } from "node:child_process";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { GetSchemaRequest } from "@pulumi/pulumi/proto/provider_pb";
+import { Empty } from "google-protobuf/google/protobuf/empty_pb";
+import { expect, test } from "vitest";
+import { VERSION } from "../../../provider/version";
+import { PluginClient } from "./client";
+
+const folder = join(import.meta.dirname, "..", "..", "..", "provider", "plugin");
+
+/** The plugin as Pulumi starts it: its first line is its port. */
+async function started(command: string[], engine: string) {
+  const [program = "", ...args] = command;
+  const child = spawn(program, [...args, engine], { stdio: ["ignore", "pipe", "inherit"] });
+  const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  const port = await new Promise<string>((resolve) =>
+    createInterface({ input: child.stdout }).once("line", resolve),
+  );
+  return { client: new PluginClient(`127.0.0.1:${port}`), child, exited };
+}
+
+async function listening(): Promise<{ address: string; close(): void }> {
+  const server = createServer((socket) => socket.on("error", () => {}));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("this server has no port");
+  return { address: `127.0.0.1:${address.port}`, close: () => server.close() };
+}
+
+test.each([
+  ["as an executable", [join(folder, "pulumi-resource-endpoints")]],
+  [
+    "through Pulumi's language host",
+    [process.execPath, join(folder, "../../node_modules/@pulumi/pulumi/cmd/run-plugin"), folder],
+  ],
+])("the plugin starts %s, tells version and schema, and ends with its engine", async (_, command) => {
+  const engine = await listening();
+  const { client, child, exited } = await started(command, engine.address);
+  try {
+    const version = await new Promise((resolve) =>
+      client.raw.getPluginInfo(new Empty(), (_, info) => resolve(info?.getVersion())),
+    );
+    expect(version).toBe(VERSION);
+    const schema = await new Promise<string>((resolve) =>
+      client.raw.getSchema(new GetSchemaRequest(), (_, answer) => resolve(answer.getSchema())),
+    );
+    expect(JSON.parse(schema)).toMatchObject({ name: "endpoints", version: VERSION });
+    engine.close();
+    expect(await exited).toBe(1);
+  } finally {
+    client.close();
+    child.kill("SIGKILL");
+  }
+});

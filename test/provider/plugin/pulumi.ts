@@ -1,0 +1,156 @@
+import { execFile } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach } from "vitest";
+import { z } from "zod";
+import { type ExportedState, findPulumiCli } from "../../../sdk/testing";
+import { Emulator, type EmulatorOptions } from "../../../sdk/testing/emulator";
+
+/*
+ * The real CLI with the plugin of this repository, in a project of its own. Commands that no kit has (import) are run as a
+ * user runs them.
+ */
+
+export const cli = await findPulumiCli();
+
+const root = join(import.meta.dirname, "..", "..", "..");
+const programs = join(root, "test", ".programs");
+
+/** What a generated SDK would give, in the few lines that the cases need. */
+const SDK = `
+const pulumi = require("@pulumi/pulumi");
+class Provider extends pulumi.ProviderResource {
+  constructor(name, args) { super("endpoints", name, { ...args, apiKey: args.apiKey && pulumi.secret(args.apiKey) }); }
+}
+class CloudEndpoint extends pulumi.CustomResource {
+  constructor(name, args, options) {
+    super("endpoints:index:CloudEndpoint", name, { publicUrl: undefined, createdAt: undefined, ...args }, options);
+  }
+}
+const getEndpoints = (args, options) => pulumi.runtime.invokeOutput("endpoints:index:getEndpoints", args, options);
+const endpoints = { CloudEndpoint, Provider, getEndpoints };
+`;
+
+const open: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+});
+
+export async function service(options: EmulatorOptions = {}): Promise<Emulator> {
+  const emulator = await Emulator.start(options);
+  open.push(() => emulator.close());
+  return emulator;
+}
+
+/** A stack with a program and, unless told otherwise, the service in its configuration. */
+export async function project(
+  program: string,
+  {
+    emulator,
+    environment = {},
+    config = emulator && {
+      "endpoints:baseUrl": emulator.baseUrl,
+      "endpoints:apiKey": { secret: emulator.apiKey },
+    },
+  }: {
+    emulator?: Emulator;
+    environment?: Record<string, string>;
+    config?: Record<string, string | { secret: string }> | undefined;
+  },
+): Promise<Project> {
+  mkdirSync(programs, { recursive: true });
+  const folder = mkdtempSync(join(programs, "plugin-"));
+  open.push(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(
+    join(folder, "Pulumi.yaml"),
+    `name: case
+runtime: {name: nodejs, options: {typescript: false}}
+plugins: {providers: [{name: endpoints, path: ${JSON.stringify(join(root, "provider", "plugin"))}}]}
+`,
+  );
+  writeFileSync(join(folder, "package.json"), '{"name": "case", "main": "index.js"}\n');
+  const project = new Project(folder, environment);
+  project.edit(program);
+  await project.pulumi("stack", "init", "test");
+  for (const [key, value] of Object.entries(config ?? {})) await project.setConfig(key, value);
+  return project;
+}
+
+const preview = z.object({
+  steps: z.array(
+    z.object({
+      op: z.string(),
+      urn: z.string(),
+      detailedDiff: z.record(z.string(), z.object({ kind: z.string(), inputDiff: z.boolean() })).nullish(),
+    }),
+  ),
+});
+
+export class Project {
+  constructor(
+    readonly folder: string,
+    private readonly environment: Record<string, string>,
+  ) {}
+
+  edit(program: string): void {
+    writeFileSync(join(this.folder, "index.js"), SDK + program);
+  }
+
+  async setConfig(key: string, value: string | { secret: string }): Promise<void> {
+    const [flag, text] = typeof value === "string" ? ["--plaintext", value] : ["--secret", value.secret];
+    await this.pulumi("config", "set", flag, key, text);
+  }
+
+  /** The resources that a preview would touch, and where exactly. */
+  async preview(): Promise<{ op: string; name: string; at: Record<string, string> }[]> {
+    const { steps } = preview.parse(JSON.parse((await this.pulumi("preview", "--json")).stdout));
+    return steps
+      .filter(({ op }) => op !== "same")
+      .map(({ op, urn, detailedDiff }) => {
+        const at = Object.entries(detailedDiff ?? {}).map(([path, { kind }]) => [path, kind]);
+        return { op, name: urn.split("::").at(-1) ?? "", at: Object.fromEntries(at) };
+      });
+  }
+
+  async outputs(): Promise<Record<string, unknown>> {
+    return JSON.parse((await this.pulumi("stack", "output", "--json", "--show-secrets")).stdout);
+  }
+
+  /** The state as it lies on the disk, but for the outer encryption: secrets stay what they are. */
+  async state(): Promise<{ text: string; resources: NonNullable<ExportedState["deployment"]["resources"]> }> {
+    const text = (await this.pulumi("stack", "export")).stdout;
+    const { deployment } = JSON.parse(text) as ExportedState;
+    return { text, resources: deployment.resources ?? [] };
+  }
+
+  /** Runs a command; one that must end well throws with all that it printed. */
+  async pulumi(...args: string[]): Promise<{ stdout: string; stderr: string }> {
+    const { code, stdout, stderr } = await this.attempt(...args);
+    if (code !== 0) throw new Error(`pulumi ${args.join(" ")} ended with ${code}\n${stdout}${stderr}`);
+    return { stdout, stderr };
+  }
+
+  attempt(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+    const ambient = Object.entries(process.env).filter(([name]) => !name.startsWith("ENDPOINTS_"));
+    const env = {
+      ...Object.fromEntries(ambient),
+      PULUMI_BACKEND_URL: `file://${this.folder}`,
+      PULUMI_HOME: join(this.folder, "home"),
+      PULUMI_CONFIG_PASSPHRASE: "only for tests",
+      PULUMI_SKIP_UPDATE_CHECK: "true",
+      PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
+      NO_COLOR: "1",
+      ENDPOINTS_REQUESTS_PER_WINDOW: "100000",
+      ...this.environment,
+    };
+    return new Promise((resolve) => {
+      execFile(
+        "pulumi",
+        [...args, "--non-interactive"],
+        { cwd: this.folder, env, maxBuffer: 64 << 20 },
+        (error, stdout, stderr) =>
+          resolve({ code: typeof error?.code === "number" ? error.code : error ? -1 : 0, stdout, stderr }),
+      );
+    });
+  }
+}

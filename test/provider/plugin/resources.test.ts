@@ -1,0 +1,351 @@
+import * as grpc from "@grpc/grpc-js";
+import { ListRequest } from "@pulumi/pulumi/proto/provider_pb";
+import { describe, expect, test } from "vitest";
+import { thrown } from "../service";
+import { plugin, secret, URN } from "./client";
+
+const url = "https://shop.example.com";
+const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+const rules = (status: unknown) => ({
+  on_http_request: [{ actions: [{ type: "log" }, { type: "deny", config: { status_code: status } }] }],
+});
+const full = {
+  url,
+  trafficPolicy: rules(404),
+  description: "front door",
+  metadata: { team: "shop", "cost.center": 1 },
+  bindings: ["public"],
+  poolingEnabled: false,
+};
+
+/** What the engine does for a new resource. */
+async function created(news: Record<string, unknown>) {
+  const parts = await plugin();
+  const { inputs } = await parts.client.check({}, news);
+  return { ...parts, inputs, ...(await parts.client.create(inputs)) };
+}
+
+describe("a diff names the exact place", () => {
+  test.each([
+    [
+      "of a change within the policy",
+      { trafficPolicy: rules(403) },
+      { "trafficPolicy.on_http_request[0].actions[1].config.status_code": "UPDATE" },
+    ],
+    [
+      "of a part of the policy that is not known yet",
+      { trafficPolicy: rules(UNKNOWN) },
+      { "trafficPolicy.on_http_request[0].actions[1].config.status_code": "UPDATE" },
+    ],
+    [
+      "of an item that came",
+      { trafficPolicy: { ...rules(404), on_tcp_connect: [] } },
+      { "trafficPolicy.on_tcp_connect": "ADD" },
+    ],
+    [
+      "of an item that went",
+      { trafficPolicy: { on_http_request: [] } },
+      { "trafficPolicy.on_http_request[0]": "DELETE" },
+    ],
+    ["under a name with dots", { metadata: { team: "shop" } }, { 'metadata["cost.center"]': "DELETE" }],
+    ["of another kind of value", { metadata: "text" }, { metadata: "UPDATE" }],
+    ["of a field that went", { description: undefined }, { description: "DELETE" }],
+    [
+      "of bindings, as a whole, since their order means nothing",
+      { bindings: ["internal", "public"] },
+      { bindings: "UPDATE" },
+    ],
+    [
+      "of bindings that are left to the service, which is a change of the inputs alone",
+      { bindings: undefined },
+      { bindings: "DELETE of inputs" },
+    ],
+    ["of a URL", { url: "https://other.example.com" }, { url: "UPDATE" }],
+  ])("%s", async (_, change, detailed) => {
+    const { client, id, outs } = await created(full);
+    const news = JSON.parse(JSON.stringify({ ...full, ...change }));
+    expect(await client.diff(id, outs, news)).toMatchObject({
+      changes: true,
+      replaces: [],
+      diffs: [Object.keys(change)[0]],
+      detailed,
+    });
+  });
+
+  test("of a replacement: the scheme", async () => {
+    const { client, id, outs } = await created(full);
+    expect(await client.diff(id, outs, { ...full, url: "tls://shop.example.com" })).toEqual({
+      changes: true,
+      replaces: ["url"],
+      deleteBeforeReplace: true,
+      diffs: ["url"],
+      detailed: { url: "UPDATE_REPLACE" },
+    });
+  });
+
+  test("and none where nothing changed", async () => {
+    const { client, id, outs } = await created(full);
+    expect(await client.diff(id, outs, full)).toMatchObject({ changes: false, diffs: [], detailed: {} });
+  });
+
+  test("where the state came from the dynamic provider as well", async () => {
+    const { client, id, outs } = await created(full);
+    const dynamic = { ...outs, __provider: "code" };
+    expect(await client.diff(id, dynamic, full)).toMatchObject({ changes: false, detailed: {} });
+    expect(await client.diff(id, dynamic, { ...full, description: "x" })).toMatchObject({
+      detailed: { description: "UPDATE" },
+    });
+  });
+});
+
+describe("a preview", () => {
+  test("of a create tells what follows from the URL, and nothing that the service decides", async () => {
+    const { client, emulator } = await plugin();
+    const { id, outs } = await client.create(
+      { url: "tcp://1.tcp.example.com:12345", description: "x" },
+      { preview: true },
+    );
+    expect(id).toBe("");
+    expect(outs).toMatchObject({
+      url: "tcp://1.tcp.example.com:12345",
+      publicUrl: "tcp://1.tcp.example.com",
+      hostport: "1.tcp.example.com:12345",
+      proto: "tcp",
+      type: "cloud",
+      description: "x",
+      bindings: UNKNOWN,
+      createdAt: UNKNOWN,
+      uri: UNKNOWN,
+      trafficPolicy: UNKNOWN,
+    });
+    expect(emulator.requests).toEqual([]);
+  });
+
+  test("of a create says what the create then gives", async () => {
+    const { client } = await plugin();
+    const { outs: planned } = await client.create(full, { preview: true });
+    const { outs } = await client.create(full);
+    const known = Object.entries(planned).filter(([, value]) => value !== UNKNOWN);
+    expect(outs).toMatchObject(Object.fromEntries(known));
+    expect(known.map(([name]) => name).sort()).toEqual(
+      [...Object.keys(full), "__given", "hostport", "proto", "publicUrl", "type"].sort(),
+    );
+  });
+
+  test("of a create with an unknown URL knows nothing that follows from it", async () => {
+    const { client } = await plugin();
+    const { outs } = await client.create({ url: UNKNOWN }, { preview: true });
+    expect(outs).toMatchObject({ url: UNKNOWN, publicUrl: UNKNOWN, hostport: UNKNOWN, type: "cloud" });
+  });
+
+  test.each([
+    ["description", { description: "back door" }],
+    ["policy", { trafficPolicy: rules(403) }],
+    ["description that is cleared", { description: undefined }],
+    ["URL", { url: "https://other.example.com" }],
+    ["nothing but the notes", { bindings: undefined }],
+  ])("of an update of a %s says what the update then gives", async (_, change) => {
+    const { client, emulator, id, outs } = await created(full);
+    const news = JSON.parse(JSON.stringify({ ...full, ...change }));
+    const { outs: planned } = await client.update(id, outs, news, { preview: true });
+    expect(emulator.requests).toHaveLength(1);
+    const { outs: updated } = await client.update(id, outs, news);
+    const known = Object.entries(planned).filter(([, value]) => value !== UNKNOWN);
+    expect(updated).toMatchObject(Object.fromEntries(known));
+    const open = Object.keys(updated).filter((name) => planned[name] === UNKNOWN);
+    const expected = "url" in change ? ["domain", "updatedAt"] : "bindings" in change ? [] : ["updatedAt"];
+    expect(open.sort()).toEqual(expected);
+    expect(Object.keys(updated).filter((name) => !(name in planned))).toEqual([]);
+  });
+});
+
+describe("an import", () => {
+  test("gives all inputs, so that what was there changes nothing", async () => {
+    const { client, emulator } = await plugin();
+    const { id } = emulator.seed({
+      type: "cloud",
+      url,
+      traffic_policy: "on_http_request: []",
+      metadata: '{"a":1}',
+      description: "by hand",
+    });
+    const { inputs, props } = await client.read(id);
+    expect(inputs).toEqual({
+      url,
+      trafficPolicy: { on_http_request: [] },
+      metadata: { a: 1 },
+      description: "by hand",
+      bindings: ["public"],
+      poolingEnabled: false,
+    });
+    expect((await client.check(inputs ?? {}, inputs ?? {})).inputs).toEqual(inputs);
+    expect(await client.diff(id, props ?? {}, inputs ?? {})).toMatchObject({ changes: false });
+  });
+
+  test("asks for no input back that the program leaves to the service", async () => {
+    const { client, emulator } = await plugin();
+    const { id } = emulator.seed({ type: "cloud", url, traffic_policy: "{}" });
+    const { props = {} } = await client.read(id);
+    const news = { url, trafficPolicy: {} };
+    expect(await client.diff(id, props, news)).toMatchObject({ changes: false });
+    const refreshed = await client.read(id, props, news);
+    expect(refreshed.inputs).toEqual(news);
+    expect(await client.diff(id, refreshed.props ?? {}, news)).toMatchObject({ changes: false });
+  });
+
+  test.each(["edge", "ephemeral"] as const)("of an %s endpoint is refused with the reason", async (type) => {
+    const { client, emulator } = await plugin();
+    const { id } = emulator.seed({ type });
+    const error = await thrown(client.read(id));
+    expect(error.message).toBe(
+      `cannot import ${id}: ${id} is of type ${type}; CloudEndpoint manages cloud endpoints only. Read it with getEndpoint, or give the id of a cloud endpoint.`,
+    );
+  });
+});
+
+describe("secrets", () => {
+  const marked = { ...full, trafficPolicy: rules(secret(404)), url: secret(url) };
+
+  test("go to the service as they are, and come back marked, documents as a whole", async () => {
+    const { client, emulator } = await plugin();
+    const { inputs } = await client.check({}, marked);
+    expect(inputs).toEqual({ ...full, trafficPolicy: secret(rules(404)), url: secret(url) });
+    const { outs, id } = await client.create(inputs);
+    expect(emulator.requests[0]?.body).toMatchObject({ url, description: "front door" });
+    expect(outs).toMatchObject({
+      trafficPolicy: secret(rules(404)),
+      url: secret(url),
+      description: "front door",
+    });
+    // What is derived from a secret URL tells it.
+    expect(outs).toMatchObject({ publicUrl: secret(url), hostport: secret("shop.example.com:443") });
+
+    const found = await client.read(id, outs, inputs);
+    expect(found).toEqual({ id, props: outs, inputs });
+    expect(await client.diff(id, outs, inputs)).toMatchObject({ changes: false });
+    expect((await client.update(id, outs, { ...inputs, description: "x" })).outs).toMatchObject({
+      trafficPolicy: secret(rules(404)),
+    });
+  });
+
+  test("that somebody put into a policy by hand come back marked", async () => {
+    const { client, emulator, id, outs, inputs } = await created(full);
+    const policy = { on_http_request: [{ actions: [{ config: { secret: "whsec_hush" } }] }] };
+    emulator.edit(id, { traffic_policy: JSON.stringify(policy) });
+    const found = await client.read(id, outs, inputs);
+    expect(found.props).toMatchObject({ trafficPolicy: secret(policy) });
+    expect(found.inputs).toMatchObject({ trafficPolicy: secret(policy) });
+  });
+
+  test("stand in no failure that the engine prints with its value", async () => {
+    const { client } = await plugin();
+    const { failures } = await client.check({}, { url, description: secret("x".repeat(300)) });
+    expect(failures).toMatchObject([{ property: "description.value" }]);
+  });
+});
+
+test("what is known of another resource is its id; assets are refused", async () => {
+  const { client } = await plugin();
+  const signature = "4dabf18193072939515e22adb298388d";
+  const reference = (id: object) => ({
+    [signature]: "5cf8f73096256a8f31e491e813e4eb8e",
+    urn: "urn:x",
+    ...id,
+  });
+  const metadata = { made: reference({ id: "ep_1" }), open: reference({ id: "" }), component: reference({}) };
+  expect((await client.check({}, { url, metadata })).inputs).toEqual({
+    url,
+    metadata: { made: "ep_1", open: UNKNOWN, component: "urn:x" },
+  });
+  const asset = { [signature]: "c44067f5952c0a294b673a41bacd8c17", text: "x" };
+  expect((await client.check({}, { url, metadata: { asset } })).failures).toEqual([
+    { property: "metadata.asset", reason: expect.stringMatching(/no plain object/) },
+  ]);
+});
+
+test("an unknown value is recognized whatever its type will be", async () => {
+  const { client } = await plugin();
+  const news = {
+    url,
+    poolingEnabled: "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",
+    bindings: "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2",
+    trafficPolicy: { on_http_request: "dd056dcd-154b-4c76-9bd3-c8f88648b5ff" },
+  };
+  expect(await client.check({}, news)).toEqual({
+    inputs: { url, poolingEnabled: UNKNOWN, bindings: UNKNOWN, trafficPolicy: { on_http_request: UNKNOWN } },
+    failures: [],
+  });
+});
+
+test("two resources with one URL are found, and one that is looked at twice is not two", async () => {
+  const { client } = await plugin();
+  const other = URN.replace("::shop", "::other");
+  expect((await client.check({}, { url })).failures).toEqual([]);
+  expect((await client.check({}, { url })).failures).toEqual([]);
+  expect((await client.check({}, { url: `${url}/` }, other)).failures).toEqual([
+    { property: "", reason: expect.stringMatching(/is also the url of shop; give each endpoint its own/) },
+  ]);
+});
+
+test("an endpoint that is there and not ready is kept, with its id, its secrets and the reason", async () => {
+  const { client, emulator } = await plugin();
+  const { id } = emulator.seed({ type: "cloud", url });
+  emulator.intercept(() => true, { status: 201, body: { id, port: "high" } });
+  emulator.intercept(({ path }) => path === `/endpoints/${id}`, { status: 403, body: "" });
+  const news = { url, description: secret("hush") };
+  expect(await thrown(client.create(news))).toMatchObject({
+    unfinished: {
+      id,
+      properties: { url, description: secret("hush") },
+      inputs: news,
+      reasons: [expect.stringMatching(`${id} was created`)],
+    },
+  });
+});
+
+test("an error is one clean line, and not taken for a state that may be corrupt", async () => {
+  const { client, emulator } = await plugin();
+  emulator.intercept(() => true, { status: 403, body: { msg: "no\nway", error_code: "ERR_NGROK_1" } });
+  const error = await thrown(client.create({ url }));
+  expect(error).toMatchObject({ code: grpc.status.FAILED_PRECONDITION });
+  expect(error.message).toMatch(
+    /^cannot create https:\/\/shop\.example\.com: POST \/endpoints: status 403, .*$/,
+  );
+});
+
+test("words for the user go to the engine, with the resource that they are about", async () => {
+  const { client, emulator, told } = await plugin();
+  const { id } = emulator.seed({ type: "cloud", url });
+  await client.check({}, { url, adopt: true });
+  expect(told).toEqual([{ severity: 1, message: `${url}: adopts ${id} as it is`, urn: URN }]);
+});
+
+test("a cancelled run finishes what is in flight, and sends nothing more", async () => {
+  const { client, emulator } = await plugin({ environment: { ENDPOINTS_REQUESTS_PER_WINDOW: "1" } });
+  emulator.intercept(() => true, { afterCommit: true, delayMs: 500 });
+  const flying = client.create({ url });
+  await expect.poll(() => emulator.requests.length).toBe(1);
+  const waiting = thrown(client.create({ url: "https://other.example.com" }));
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  await client.cancel();
+  expect((await waiting).message).toBe(
+    "cannot create https://other.example.com: POST /endpoints: not sent, since the run was cancelled",
+  );
+  expect((await flying).id).toMatch(/^ep_/);
+  expect((await thrown(client.read((await flying).id, {}, { url }))).message).toMatch(
+    /the run was cancelled/,
+  );
+  expect(emulator.requests.map(({ method }) => method)).toEqual(["POST"]);
+});
+
+test("a resource of another type is named, and nothing else is offered that the protocol knows", async () => {
+  const { client } = await plugin();
+  const other = URN.replace("CloudEndpoint", "Tunnel");
+  expect((await thrown(client.check({}, { url }, other))).message).toMatch(
+    /no endpoints:index:Tunnel in this package; it has endpoints:index:CloudEndpoint/,
+  );
+  const code = await new Promise((resolve) => {
+    client.raw.list(new ListRequest()).on("error", (error: grpc.ServiceError) => resolve(error.code));
+  });
+  expect(code).toBe(grpc.status.UNIMPLEMENTED);
+});

@@ -1,0 +1,189 @@
+const path = require("node:path");
+const pulumi = require("@pulumi/pulumi");
+
+class Provider extends pulumi.ProviderResource {
+  constructor(name, args = {}, options = {}) {
+    super("things", name, args, options);
+  }
+}
+class Thing extends pulumi.CustomResource {
+  constructor(name, args = {}, options = {}) {
+    super("things:index:Thing", name, { computed: undefined, ...args }, options);
+  }
+}
+const host = path.join(__dirname, "..", "things", "provider.js");
+class DynamicThing extends pulumi.CustomResource {
+  constructor(name, args = {}, options = {}) {
+    const __provider = `exports.handler = () => require(${JSON.stringify(host)}).handler();`;
+    super(
+      "pulumi-nodejs:dynamic/things:Thing",
+      name,
+      { __provider, name, computed: undefined, ...args },
+      options,
+    );
+  }
+}
+class Group extends pulumi.ComponentResource {
+  constructor(name, options, child = `${name}-child`) {
+    super("things:index:Group", name, {}, options);
+    new Thing(child, {}, { parent: this });
+    this.registerOutputs();
+  }
+}
+
+const outputs = {};
+const scenes = {
+  empty() {},
+  rich(step) {
+    const a = new Thing("a", {
+      text: `n${step}`,
+      secret: pulumi.secret(`s${step}`),
+      deep: { same: 1, n: step, list: [1, pulumi.secret("two")], [step > 1 ? "added" : "gone"]: true },
+      ...(step > 1 ? { fresh: { x: 1 } } : { old: { x: 1 } }),
+    });
+    new Thing(
+      "b",
+      { ref: a, from: a.computed, id: a.id, byOutput: true, n: step },
+      { customTimeouts: { create: "9s" } },
+    );
+    new Thing("c", { vague: true, n: step, hidden: step });
+    new Thing("d", { hidden: step });
+    new Thing("e", { n: step, m: step, names: ["m"] });
+    Object.assign(outputs, { computed: a.computed, secret: a.secret, step });
+  },
+  replaced(step) {
+    const a = new Thing("a", { kind: `k${step}` });
+    new Thing("b", { kind: a.id, dbr: true });
+    new Thing("c", { strict: { n: step } });
+    new Thing("d", { n: step }, { replaceOnChanges: ["n"] });
+    new Thing("e", { deep: { n: step } }, { ignoreChanges: ["deep.n"] });
+  },
+  explicit(step) {
+    const ones = new Provider("ones", { account: "one", token: pulumi.secret("hush"), label: `l${step}` });
+    const twos = new Provider("twos", { account: "two", lax: true, n: step });
+    new Thing("a", {}, { provider: ones });
+    new Thing("b", {}, { provider: twos });
+    new Thing("c");
+    const count = (provider) => pulumi.runtime.invokeOutput("things:index:count", { n: 1 }, { provider });
+    Object.assign(outputs, { ones: count(ones), twos: count(twos), none: count() });
+  },
+  account(step) {
+    const provider = new Provider("mine", { account: `account-${step}` });
+    const a = new Thing("a", {}, { provider });
+    new Thing("b", { from: a.id }, { provider });
+  },
+  otherProvider(step) {
+    const provider = new Provider("mine", { account: "one" });
+    new Thing("a", {}, step === 1 ? {} : { provider });
+  },
+  newName(step) {
+    const options = step === 1 ? {} : { aliases: [{ name: "mine-1" }] };
+    const provider = new Provider(`mine-${step}`, { account: "one" }, options);
+    new Thing("a", {}, { provider });
+  },
+  unknownConfig(step) {
+    const first = new Thing("first", { n: step });
+    const provider = new Provider("late", { account: first.id, label: step > 1 ? first.computed : "x" });
+    const a = new Thing("a", { n: step }, { provider });
+    outputs.computed = a.computed;
+    outputs.count = pulumi.runtime
+      .invokeOutput("things:index:count", {}, { provider })
+      .apply((all) => all.account);
+  },
+  version(step) {
+    new Thing("a", {}, { version: `1.2.${step}` });
+    new Thing("b", {}, { version: "0.1.0-rc.1", pluginDownloadURL: "https://example.com/" });
+    new Provider("p", { account: "x" }, { version: "3.0.0" });
+  },
+  component() {
+    const things = new Provider("things", { account: "of the component" });
+    new Group("g", { providers: { things } });
+  },
+  badConfig() {
+    new Thing("a", {}, { provider: new Provider("p", { bad: "yes" }) });
+  },
+  refused() {
+    new Thing("a", {}, { provider: new Provider("p", { refused: "yes" }) });
+  },
+  slow() {
+    const a = new Thing("a", { slow: 2500 });
+    new Thing("b", {}, { dependsOn: a });
+  },
+  createFails() {
+    new Thing("a", { fails: true });
+  },
+  checkFails() {
+    new Thing("a", { bad: pulumi.secret("x") });
+  },
+  invokes() {
+    const fails = pulumi.runtime
+      .invoke("things:index:count", { fails: true })
+      .catch((error) => error.message);
+    const throws = pulumi.runtime
+      .invoke("things:index:count", { throws: true })
+      .catch((error) => error.message);
+    const secret = pulumi.runtime.invokeOutput("things:index:count", { x: pulumi.secret("y") });
+    Object.assign(outputs, { fails, throws, secret });
+  },
+  get(step) {
+    if (step === 1) return void new Thing("own", { n: 1 });
+    new Thing("own", { n: 1 });
+    outputs.got = new Thing("got", { n: undefined }, { id: "own-1" }).n;
+  },
+  drift() {
+    new Thing("a", { deep: { x: 1, y: 1 }, secret: pulumi.secret("s") });
+    new Thing("b", { n: 1 });
+    new Thing("c", { n: 1, byOutput: true });
+    new Thing("d", { n: 1 }, { provider: new Provider("p", { account: "one" }) });
+  },
+  import(step) {
+    const a = new Thing("a", { n: 1, size: 1 }, { import: "there" });
+    if (step === 2) new Thing("b", { n: 2 }, { import: "other" });
+    if (step === 3) new Thing("b", { n: 2 });
+    if (step === 4) new Thing("c", { n: 1 }, { import: "missing", dependsOn: a });
+    if (step === 5) new Thing("c", { n: 1 }, { import: "silent", dependsOn: a });
+  },
+  importOptions(step) {
+    const provider = new Provider("p", { account: "one" });
+    const options = { import: "there", provider, protect: true, ignoreChanges: ["n"] };
+    const a = new Thing("a", { n: 5, secret: pulumi.secret("s") }, options);
+    new Thing("b", { from: a.computed, step });
+  },
+  importKind(step) {
+    if (step === 1) new Thing("a", { kind: "there" }, { import: "kinds" });
+    else new Thing("a", { kind: `other${step}` }, step === 2 ? { import: "kinds" } : {});
+  },
+  importReplaces(step) {
+    new Thing("a", { n: 1 }, step === 1 ? {} : { import: "there" });
+  },
+  importRead(step) {
+    new Thing("a", { n: 1, size: 1 }, step === 1 ? { id: "there" } : { import: "there" });
+  },
+  host(step) {
+    const aliases = ["things:index:Thing", "pulumi-nodejs:dynamic/things:Thing"].map((type) => ({ type }));
+    const Class = step === 1 || step === 3 ? DynamicThing : Thing;
+    const a = new Class("a", { name: "a", text: "same" }, { aliases });
+    new Class("b", { name: "b", text: "same", from: a.id }, { aliases, parent: a });
+  },
+  rename(step) {
+    if (step === 1) {
+      const group = new Group("g");
+      new Thing("by-urn");
+      new Thing("moved", {}, { parent: group });
+      return new Thing("out");
+    }
+    const group = new Group("h", { aliases: [{ name: "g" }] });
+    new Thing("by-urn-2", {}, { aliases: ["urn:pulumi:test::plugged::things:index:Thing::by-urn"] });
+    new Thing("moved", {}, { aliases: [{ parent: group }] });
+    new Thing("in", {}, { parent: group, aliases: [{ name: "out", parent: pulumi.rootStackResource }] });
+  },
+  aliasTwice(step) {
+    if (step === 1) return new Thing("a");
+    const b = new Thing("b", {}, { aliases: [{ name: "a" }] });
+    new Thing("c", {}, { aliases: [{ name: "a" }], dependsOn: b });
+  },
+};
+
+const [scene, step] = (process.env.SCENE ?? "empty").split(".");
+scenes[scene](Number(step ?? 1));
+module.exports = outputs;
