@@ -9,6 +9,9 @@ const MOST_BYTES = 16 * 1024 * 1024;
 /** A shorter key, as tests have them, can stand in a good reply by chance. The service's keys have 49 characters. */
 const SHORTEST_KEY = 16;
 
+/** Loaded where the first request is made, since most of a preview makes none. An import would take half as long again. */
+const undici = (): typeof import("undici") => require("undici");
+
 export interface Request extends RequestName {
   query?: Record<string, string>;
   body?: object;
@@ -24,7 +27,7 @@ export interface Reply {
 
 /** Sends a request once and reads its reply, over one pool of keep-alive connections. */
 export class Connections {
-  private pool: Promise<Dispatcher> | undefined;
+  private pool: Dispatcher | undefined;
 
   /** @param most How many connections may be open at a time. */
   constructor(
@@ -35,10 +38,9 @@ export class Connections {
   /** @throws whatever undici throws where no whole reply came; ReplyError where it is too long. */
   async exchange({ method, path, query, body }: Request): Promise<Reply> {
     const { baseUrl, apiKey, versionHeader, timeoutSeconds, retryForSeconds } = this.settings;
-    const { request } = await import("undici");
-    const response = await request(baseUrl + path, {
+    const response = await undici().request(baseUrl + path, {
       method: method as Dispatcher.HttpMethod,
-      dispatcher: await this.connect(),
+      dispatcher: this.connect(),
       // For all of it, since a body that trickles keeps every other limit.
       signal: AbortSignal.timeout((timeoutSeconds + retryForSeconds) * 1000),
       ...(query && { query }),
@@ -65,7 +67,7 @@ export class Connections {
   async close(): Promise<void> {
     const pool = this.pool;
     this.pool = undefined;
-    await (await pool)?.close();
+    await pool?.close();
   }
 
   /** The public service repeats a refused key in its own words; whatever else repeats it, it goes no further than here. */
@@ -74,18 +76,14 @@ export class Connections {
     return status < 300 && apiKey.length < SHORTEST_KEY ? text : text.replaceAll(apiKey, "[key]");
   }
 
-  /** The library is loaded where the first request is made, since most of a preview makes none. */
-  private connect(): Promise<Dispatcher> {
+  private connect(): Dispatcher {
     const timeout = this.settings.timeoutSeconds * 1000;
-    this.pool ??= import("undici").then(
-      ({ EnvHttpProxyAgent }) =>
-        new EnvHttpProxyAgent({
-          connections: this.most,
-          connect: { timeout },
-          headersTimeout: timeout,
-          bodyTimeout: timeout,
-        }),
-    );
+    this.pool ??= new (undici().EnvHttpProxyAgent)({
+      connections: this.most,
+      connect: { timeout },
+      headersTimeout: timeout,
+      bodyTimeout: timeout,
+    });
     return this.pool;
   }
 }
