@@ -99,13 +99,15 @@ function smallProcess(results: Results): Claim[] {
       Math.max(
         ...results.all({ driver, size: 1000, contestant }).map(({ providerBytes = 0 }) => providerBytes),
       );
+    const beside = (contestant: Place["contestant"]) =>
+      most(contestant) > 0 ? megabytes(most(contestant)) : NOTHING;
     const ours = most("ours");
     const measured = ours > 0;
     return {
       what: `the provider's process for 1,000 stays under 120 MB resident (${driverNames[driver]})`,
       holds: measured ? ours < 120e6 : undefined,
       figures: measured
-        ? `at most ${megabytes(ours)}; with a provider that does nothing ${megabytes(most("noop"))}, with the plain one ${megabytes(most("plain"))}`
+        ? `at most ${megabytes(ours)}; with a provider that does nothing ${beside("noop")}, with the plain one ${beside("plain")}`
         : NOTHING,
     };
   });
