@@ -84,7 +84,16 @@ const heading = (driver: Driver) =>
 
 function timesTable(results: Results, driver: Driver): string {
   const floor: Contestant = driver === "direct" ? "raw" : "noop";
-  const head = ["", "endpoints", "ours, s", "plain, s", `${floor}, s`, `ours / ${floor}`, "plain / ours"];
+  const head = [
+    "",
+    "endpoints",
+    "runs",
+    "ours, s",
+    "plain, s",
+    `${floor}, s`,
+    `ours / ${floor}`,
+    "plain / ours",
+  ];
   const rows = places(results, driver).map(({ size, operation }) => {
     const at = (contestant: Contestant): Place => ({ driver, size, operation, contestant });
     const raw: Place = { ...at("raw"), driver: "direct" };
@@ -92,7 +101,9 @@ function timesTable(results: Results, driver: Driver): string {
     // Nothing to compare with where the floor is to do nothing.
     const compared =
       floor === "raw" && operation === "preview" ? undefined : results.ratio(at("ours"), at(floor));
-    const row = [operation, `${size}`, time("ours"), time("plain"), time(floor), orDash(compared, ratioText)];
+    const runs = `${results.at(at("ours")).length}`;
+    const times = [time("ours"), time("plain"), time(floor)];
+    const row = [operation, `${size}`, runs, ...times, orDash(compared, ratioText)];
     const ratios = [orDash(results.ratio(at("plain"), at("ours")), ratioText)];
     if (driver !== "direct")
       ratios.push(operation === "preview" ? "–" : orDash(results.ratio(at("ours"), raw), ratioText));
