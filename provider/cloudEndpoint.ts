@@ -14,10 +14,10 @@ import {
   outputsOf,
   refreshed,
   unchangedOutputs,
-  unfinishedOutputs,
   wireChange,
   withoutGaps,
 } from "./state";
+import { unfinished } from "./unfinished";
 import { plain, UserError } from "./userError";
 
 /** As many places of a change as one message names. */
@@ -36,21 +36,6 @@ export interface Decision {
   replaces: string[];
   /** A URL is one endpoint's at a time, so the old one has to go first. */
   deleteBeforeReplace: boolean;
-}
-
-/** A create that reached the service, and whose reply told the id but not the rest. Pulumi keeps it as unfinished. */
-export class UnfinishedCreate extends UserError {
-  override readonly name = "UnfinishedCreate";
-  readonly reasons: string[];
-  constructor(
-    readonly id: string,
-    readonly properties: JsonObject,
-    cause: Error,
-  ) {
-    const reason = `${id} was created, but its description could not be read (${plain(cause.message)}); run \`pulumi refresh\` or \`pulumi up\` again`;
-    super(reason, { cause });
-    this.reasons = [reason];
-  }
 }
 
 /** The life of cloud endpoints: what each of Pulumi's operations means on the service. */
@@ -125,7 +110,7 @@ export class CloudEndpoints {
       const api = this.around.api();
       try {
         const live = (await listed(api, id, stored)) ?? (await api.get(id));
-        if (live.type !== undefined && live.type !== "cloud") throw refusals.wrongType(id, live.type);
+        assertCloud(live);
         return { id, ...refreshed(live, stored) };
       } catch (error) {
         if (!isGone(error)) throw error;
@@ -152,7 +137,7 @@ export class CloudEndpoints {
         .catch((error: unknown) => {
           throw isGone(error) && error.code !== undefined ? refusals.nothingToGet(id) : error;
         });
-      if (live.type !== undefined && live.type !== "cloud") throw refusals.wrongType(id, live.type);
+      assertCloud(live);
       return { id, ...imported(live) };
     });
   }
@@ -217,6 +202,11 @@ export class CloudEndpoints {
   }
 }
 
+/** What manages nothing but cloud endpoints must not take another for one. */
+function assertCloud({ id, type }: LiveEndpoint): void {
+  if (type !== undefined && type !== "cloud") throw refusals.wrongType(id, type);
+}
+
 /**
  * The endpoint as the list shows it; undefined where only its by-id form will do: for a state without fields, which
  * has nothing to fall back on, and for an input that the list leaves out, which somebody may just have cleared.
@@ -225,16 +215,6 @@ async function listed(api: EndpointsApi, id: string, stored: JsonObject): Promis
   if (!isDescribed(stored)) return undefined;
   const item = await api.reads.listed(id);
   return item && withoutGaps(item, stored);
-}
-
-function unfinished(
-  id: string,
-  inputs: CloudEndpointInputs,
-  provider: unknown,
-  error: unknown,
-): UnfinishedCreate {
-  const cause = error instanceof Error ? error : new Error(String(error));
-  return new UnfinishedCreate(id, unfinishedOutputs(inputs, provider), cause);
 }
 
 /**

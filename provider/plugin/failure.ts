@@ -2,8 +2,8 @@ import * as grpc from "@grpc/grpc-js";
 import { ErrorResourceInitFailed } from "@pulumi/pulumi/proto/provider_pb";
 import { Status } from "@pulumi/pulumi/proto/status_pb";
 import { Any } from "google-protobuf/google/protobuf/any_pb";
-import type { UnfinishedCreate } from "../cloudEndpoint";
 import type { JsonObject } from "../schema";
+import type { UnfinishedCreate } from "../unfinished";
 import { UserError } from "../userError";
 import { toStruct } from "./values";
 

@@ -14,13 +14,14 @@ import {
 } from "@pulumi/pulumi/proto/provider_pb";
 import { checkedInputs, checkInputs, PROBLEM_KEY } from "../check";
 import { Claims } from "../claims";
-import { type CloudEndpoints, UnfinishedCreate } from "../cloudEndpoint";
+import type { CloudEndpoints } from "../cloudEndpoint";
 import { changedPlaces } from "../diff";
 import { sameData } from "../document";
 import { plannedCreate, plannedUpdate } from "../planned";
 import type { JsonObject } from "../schema";
 import { secretsIn } from "../secrets";
 import { withGiven } from "../state";
+import { UnfinishedCreate } from "../unfinished";
 import { decidedWithUrl } from "../url";
 import { detailedDiff } from "./detailedDiff";
 import { InitFailed } from "./failure";

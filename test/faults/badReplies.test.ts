@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ApiError } from "../../provider/api/errors";
-import { UnfinishedCreate } from "../../provider/cloudEndpoint";
+import { UnfinishedCreate } from "../../provider/unfinished";
 import { CANARY_KEY } from "../provider/service";
 import { adoptById, adoptByUrl, calls, create, either, settledAll } from "./calls";
 import * as hostile from "./hostile";

@@ -1,8 +1,8 @@
 import { Struct } from "google-protobuf/google/protobuf/struct_pb.js";
 import { chai, expect } from "vitest";
 import { z } from "zod";
-import { UnfinishedCreate } from "../../provider/cloudEndpoint";
 import { endpointFields } from "../../provider/schema";
+import { UnfinishedCreate } from "../../provider/unfinished";
 import { UserError } from "../../provider/userError";
 import { CANARY_KEY } from "../provider/service";
 import { MOST_REQUESTS, type RawService } from "./rawService";

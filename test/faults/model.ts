@@ -1,5 +1,5 @@
-import { UnfinishedCreate } from "../../provider/cloudEndpoint";
 import type { JsonObject } from "../../provider/schema";
+import { UnfinishedCreate } from "../../provider/unfinished";
 import type { Process, World } from "./world";
 
 /*

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { UnfinishedCreate } from "../../provider/cloudEndpoint";
+import { UnfinishedCreate } from "../../provider/unfinished";
 import { CANARY_KEY, service, thrown } from "./service";
 
 const url = "https://shop.example.com";

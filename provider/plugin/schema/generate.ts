@@ -4,6 +4,6 @@ import { root } from "./docs";
 import { packageSchema } from "./packageSchema";
 
 /** Where the package schema lies, beside the host that serves it. */
-export const SCHEMA_FILE = join(root, "provider", "plugin", "schema.json");
+const SCHEMA_FILE = join(root, "provider", "plugin", "schema.json");
 
 writeFileSync(SCHEMA_FILE, `${JSON.stringify(packageSchema(), null, 2)}\n`);

@@ -1,0 +1,29 @@
+import type { CloudEndpointInputs, JsonObject } from "./schema";
+import { unfinishedOutputs } from "./state";
+import { plain, UserError } from "./userError";
+
+/** A create that reached the service, and whose reply told the id but not the rest. Pulumi keeps it as unfinished. */
+export class UnfinishedCreate extends UserError {
+  override readonly name = "UnfinishedCreate";
+  readonly reasons: string[];
+  constructor(
+    readonly id: string,
+    readonly properties: JsonObject,
+    cause: Error,
+  ) {
+    const reason = `${id} was created, but its description could not be read (${plain(cause.message)}); run \`pulumi refresh\` or \`pulumi up\` again`;
+    super(reason, { cause });
+    this.reasons = [reason];
+  }
+}
+
+/** What an error came to when the endpoint is there all the same. */
+export function unfinished(
+  id: string,
+  inputs: CloudEndpointInputs,
+  provider: unknown,
+  error: unknown,
+): UnfinishedCreate {
+  const cause = error instanceof Error ? error : new Error(String(error));
+  return new UnfinishedCreate(id, unfinishedOutputs(inputs, provider), cause);
+}

@@ -1,0 +1,42 @@
+import type { JsonObject } from "../../../provider/schema";
+import type { Emulator, RecordedRequest } from "../../../sdk/testing";
+import type { service } from "../service";
+
+/** As many reads at once as the engine has on a machine of two cores. */
+const PARALLEL = 8;
+
+export const settings = { "endpoints:requestsPerWindow": "1000000" };
+export const isList = ({ method, path }: RecordedRequest) => method === "GET" && path === "/endpoints";
+export const count = (requests: readonly RecordedRequest[]) => ({
+  pages: requests.filter(isList).length,
+  singles: requests.filter((request) => !isList(request)).length,
+});
+
+/** Reads the endpoints as a refresh does; gives the ids that were found. */
+export async function refresh(
+  core: Awaited<ReturnType<typeof service>>["core"],
+  states: { id: string; outs: JsonObject }[],
+  parallel = PARALLEL,
+): Promise<string[]> {
+  const found: string[] = [];
+  const queue = states.values();
+  const worker = async () => {
+    for (const { id, outs } of queue) found.push((await core.read(id, outs)).id);
+  };
+  await Promise.all(Array.from({ length: parallel }, worker));
+  return found.filter((id) => id !== "");
+}
+
+/** Cloud endpoints as an earlier run left them. */
+export function seeded(emulator: Emulator, endpoints: number, label = "e") {
+  return Array.from({ length: endpoints }, (_, i) => {
+    const url = `https://${label}${i}.example.com`;
+    const { id } = emulator.seed({ type: "cloud", url });
+    return { id, outs: { type: "cloud", url } };
+  });
+}
+
+export function agents(emulator: Emulator, endpoints: number) {
+  for (let i = 0; i < endpoints; i++)
+    emulator.seed({ type: "ephemeral", url: `https://agent${i}.example.app` });
+}

@@ -1,0 +1,117 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { service } from "../service";
+import { agents, count, refresh, seeded, settings } from "./refresh";
+
+describe("a refresh", () => {
+  test("of a thousand endpoints lists ten pages, and reads at most ten of them singly", async () => {
+    const { core, emulator } = await service({ settings });
+    const states = seeded(emulator, 1000);
+    // The engine asks in the order of creation, and the service lists the newest first: the worst order there is.
+    expect(await refresh(core, states)).toHaveLength(1000);
+    const { pages, singles } = count(emulator.requests);
+    expect(pages).toBe(10);
+    expect(singles).toBeLessThanOrEqual(10);
+  });
+
+  test("of five endpoints among 50,000 of agents costs at most twice five requests", async () => {
+    const { core, emulator } = await service({ settings });
+    const states = seeded(emulator, 5);
+    agents(emulator, 50_000);
+    expect(await refresh(core, states)).toHaveLength(5);
+    expect(emulator.requests.length).toBeLessThanOrEqual(10);
+  });
+
+  test("of one endpoint asks once, where the account is small", async () => {
+    const { core, emulator } = await service();
+    expect(await refresh(core, seeded(emulator, 1))).toHaveLength(1);
+    expect(emulator.requests).toHaveLength(1);
+  });
+
+  test("costs at most twice the cheaper way, plus one, whatever the account holds and others do meanwhile", async () => {
+    const told = { reads: 0, requests: 0 };
+    await fc.assert(
+      fc.asyncProperty(traces, async (trace) => {
+        const { requests, reads, leastByPages, lost, revived } = await play(trace);
+        expect(requests).toBeLessThanOrEqual(2 * Math.min(reads, leastByPages) + 1);
+        expect({ lost, revived }).toEqual({ lost: [], revived: [] });
+        told.reads += reads;
+        told.requests += requests;
+      }),
+      { numRuns: 150 },
+    );
+    // Else the bound would be that of reading singly, and the listing of no use.
+    expect(told.requests).toBeLessThan(told.reads);
+  });
+});
+
+/** An account, the reads of a stack's endpoints in it, and what others do while they run. */
+interface Trace {
+  /** Runs of endpoints with one owner, oldest first. */
+  account: ["ours" | "theirs", number][];
+  pageSize: number;
+  parallel: number;
+  newestFirst: boolean;
+  /** How many of ours were gone before. */
+  goneBefore: number;
+  /** After so many answers, the next of ours goes. */
+  vanishing: number[];
+  /** Pages that come again in part, and others' endpoints that come and go between pages. */
+  moving: { seed: number; probability: number };
+}
+
+const traces: fc.Arbitrary<Trace> = fc.record({
+  account: fc.array(
+    fc.tuple(fc.constantFrom("ours" as const, "theirs" as const), fc.integer({ min: 1, max: 40 })),
+    {
+      minLength: 1,
+      maxLength: 8,
+    },
+  ),
+  pageSize: fc.integer({ min: 2, max: 12 }),
+  parallel: fc.integer({ min: 1, max: 16 }),
+  newestFirst: fc.boolean(),
+  goneBefore: fc.nat(5),
+  vanishing: fc.array(fc.integer({ min: 1, max: 60 }), { maxLength: 6 }),
+  moving: fc.record({ seed: fc.nat(), probability: fc.constantFrom(0, 0.3, 0.9) }),
+});
+
+async function play(trace: Trace) {
+  let answers = 0;
+  const vanished: string[] = [];
+  const onAnswer = () => {
+    answers += 1;
+    for (const _ of trace.vanishing.filter((after) => after === answers)) {
+      const next = states[(vanished.length * 7) % Math.max(1, states.length)];
+      if (!next || vanished.includes(next.id)) continue;
+      emulator.remove(next.id);
+      vanished.push(next.id);
+    }
+  };
+  const { core, emulator } = await service({ settings, pageSize: trace.pageSize, onAnswer });
+  const goneBefore = seeded(emulator, trace.goneBefore, "gone");
+  for (const { id } of goneBefore) emulator.remove(id);
+  const states = trace.account.flatMap(([owner, size], run) => {
+    if (owner === "ours") return seeded(emulator, size, `run${run}-`);
+    agents(emulator, size);
+    return [];
+  });
+  const { seed, probability } = trace.moving;
+  emulator.disturb({ seed, probability, kinds: ["page-overlap", "item-moved"] });
+  const before = emulator.endpoints.length;
+
+  const asked = [...states, ...goneBefore];
+  const found = await refresh(core, trace.newestFirst ? asked.reverse() : asked, trace.parallel);
+  const stayed = states.filter(({ id }) => !vanished.includes(id));
+  const { pages, singles } = count(emulator.requests);
+  const notThere = emulator.requests.filter(({ status }) => status === 404).length;
+  return {
+    requests: pages + singles,
+    reads: asked.length,
+    /** Listing everything takes as many pages as it did, or as the account has; and what is gone is asked for by id. */
+    leastByPages:
+      Math.max(pages, Math.ceil(Math.min(before, emulator.endpoints.length) / trace.pageSize)) + notThere,
+    lost: stayed.filter(({ id }) => !found.includes(id)),
+    revived: goneBefore.filter(({ id }) => found.includes(id)),
+  };
+}
