@@ -1,0 +1,85 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
+import { afterAll, expect, test } from "vitest";
+import { z } from "zod";
+import { pack, root } from "./pack";
+
+const folder = mkdtempSync(join(tmpdir(), "pulumi-endpoints-pack-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const packed = pack(folder);
+const paths = packed.files.map(({ path }) => path);
+
+const manifest = z
+  .looseObject({
+    version: z.string(),
+    exports: z.record(z.string(), z.union([z.string(), z.record(z.string(), z.string())])),
+    bin: z.record(z.string(), z.string()),
+  })
+  .parse(JSON.parse(readFileSync(join(root, "package.json"), "utf8")));
+
+/** Beside the compiled source. */
+const OTHERS = [
+  "CHANGELOG.md",
+  "LICENSE",
+  "README.md",
+  "package.json",
+  "provider/plugin/PulumiPlugin.yaml",
+  "provider/plugin/index.js",
+  "provider/plugin/package.json",
+  "provider/plugin/pulumi-resource-endpoints",
+  "provider/plugin/schema.json",
+];
+
+test("the package holds each source file compiled, with its types, and nothing else that users do not need", () => {
+  const sources = ["provider", "sdk"]
+    .flatMap((part) =>
+      readdirSync(join(root, part), { recursive: true, encoding: "utf8" }).map((file) => `${part}/${file}`),
+    )
+    .filter((file) => file.endsWith(".ts") && !file.startsWith("provider/plugin/schema/"))
+    .map((file) => file.replace(/\.ts$/, ""));
+  const compiled = sources.flatMap((file) => [`dist/${file}.d.ts`, `dist/${file}.js`]);
+  expect([...paths].sort()).toEqual([...compiled, ...OTHERS].sort());
+});
+
+test("every file that the manifest names is in the package, and commands can be executed", () => {
+  const targets = Object.values(manifest.exports).flatMap((target) =>
+    typeof target === "string" ? [target] : Object.values(target),
+  );
+  const commands = Object.values(manifest.bin);
+  const missing = [...targets, ...commands].filter((path) => !paths.includes(path.replace(/^\.\//, "")));
+  expect(missing).toEqual([]);
+  for (const command of commands) {
+    const [line] = readFileSync(join(root, command), "utf8").split("\n");
+    expect(line, command).toBe("#!/usr/bin/env node");
+  }
+});
+
+test("the package stays small enough that nobody thinks twice: 1.2 megabytes unpacked", () => {
+  expect(packed.unpackedSize).toBeLessThan(1_200_000);
+});
+
+test("publint finds nothing to say", async () => {
+  const data = readFileSync(packed.tarball);
+  const tarball = data.buffer.slice(data.byteOffset, data.byteOffset + data.byteLength);
+  const { messages, pkg } = await publint({ pack: { tarball }, strict: true });
+  expect(messages.map((message) => formatMessage(message, pkg))).toEqual([]);
+});
+
+test("types resolve for CommonJS, ES modules and bundlers, and the old way", async () => {
+  const result = await checkPackage(createPackageFromTarballData(readFileSync(packed.tarball)));
+  expect(result).toMatchObject({ types: { kind: "included" }, problems: [] });
+  expect(Object.keys("entrypoints" in result ? result.entrypoints : {}).sort()).toEqual(
+    Object.keys(manifest.exports).sort(),
+  );
+});
+
+test("the changelog begins with this version", () => {
+  const changelog = readFileSync(join(root, "CHANGELOG.md"), "utf8");
+  const [, version] = /^## (\S+) - (?:unreleased|\d{4}-\d{2}-\d{2})$/m.exec(changelog) ?? [];
+  expect(version, "a heading such as: ## 0.1.0 - 2026-09-01").toBe(manifest.version);
+});

@@ -1,0 +1,29 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { z } from "zod";
+
+/** The folder of the package. */
+export const root = join(import.meta.dirname, "..", "..");
+
+const packed = z.tuple([
+  z.object({
+    filename: z.string(),
+    unpackedSize: z.number(),
+    files: z.array(z.object({ path: z.string(), mode: z.number() })),
+  }),
+]);
+
+export type Packed = z.output<typeof packed>[0] & { tarball: string };
+
+/** Packs what was built, as a release does, into a folder outside of the repository. */
+export function pack(into: string): Packed {
+  // Without the scripts, which would build anew below the other tests.
+  const args = ["pack", "--json", "--ignore-scripts", "--pack-destination", into];
+  const told = execFileSync("npm", args, {
+    cwd: root,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const [result] = packed.parse(JSON.parse(told));
+  return { ...result, tarball: join(into, result.filename) };
+}
