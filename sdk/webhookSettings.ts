@@ -10,7 +10,7 @@ import type { WebhookPlatform } from "./webhookPlatforms";
 const text = (example: string) => z.string({ error: `must be text, as in ${example}` });
 
 /** The agent that is to verify, as its configuration names it. */
-const agentFields = {
+export const agentFields = {
   /** The endpoint's name in the agent's configuration. Default: the component's name. */
   name: text("hooks").min(1, "must not be empty").optional(),
   /** The address to open, `https` or `http`. Default: a random one, or the account's own. */

@@ -13,6 +13,12 @@ import {
 /** From `dist/sdk/commands` to the repository's example. */
 const PROGRAM = join(__dirname, "../../../examples/quickstart");
 
+const HELP = `Shows the whole life of an endpoint on the emulator, step by step, in half a minute.
+
+Usage: npm run demo, in the repository of this package
+
+It runs examples/quickstart with the Pulumi CLI where one is on the PATH, and with the test kit's engine otherwise.`;
+
 interface Row {
   step: string;
   happened: string;
@@ -23,7 +29,11 @@ interface Row {
  * `npm run demo`: one program through its whole life on the emulated service. Every step is checked; the first one
  * that is not as it has to be ends the demo with the exit code 1. Previews are shown once, to stay within half a minute.
  */
-export async function demoCommand(): Promise<number> {
+export async function demoCommand(args: string[]): Promise<number> {
+  if (args.includes("--help") || args.includes("-h")) {
+    print(HELP);
+    return 0;
+  }
   if (!existsSync(PROGRAM)) {
     process.stderr.write("pulumi-endpoints: the demo runs examples/quickstart, so it needs the repository\n");
     return 2;

@@ -13,13 +13,7 @@ export interface Docs {
 
 /** Reads the comments on an exported constant or class, and on the properties of the object that it is. */
 export function docsOf(file: string, name: string): Docs {
-  const source = ts.createSourceFile(
-    file,
-    readFileSync(join(root, file), "utf8"),
-    ts.ScriptTarget.Latest,
-    true,
-  );
-  for (const statement of source.statements) {
+  for (const statement of sourceOf(file).statements) {
     if (ts.isClassDeclaration(statement) && statement.name?.text === name) {
       return { text: commentOn(statement), parts: new Map() };
     }
@@ -28,6 +22,36 @@ export function docsOf(file: string, name: string): Docs {
     if (declared) return { text: commentOn(statement), parts: partsOf(declared.initializer) };
   }
   throw new Error(`${file} declares no ${name}`);
+}
+
+/** A property of an interface or a class, as it is declared. */
+export interface Member {
+  name: string;
+  /** As it is written. */
+  type: string;
+  optional: boolean;
+  text: string;
+}
+
+/** Reads the properties that an interface or a class declares for its users, each with its comment. */
+export function membersOf(file: string, name: string): Member[] {
+  for (const statement of sourceOf(file).statements) {
+    const declares = ts.isInterfaceDeclaration(statement) || ts.isClassDeclaration(statement);
+    if (!declares || statement.name?.text !== name) continue;
+    return [...statement.members].flatMap((member) => {
+      if (!ts.isPropertySignature(member) && !ts.isPropertyDeclaration(member)) return [];
+      if (member.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.PrivateKeyword)) return [];
+      const optional = member.questionToken !== undefined;
+      return [
+        { name: nameOf(member), type: member.type?.getText() ?? "", optional, text: commentOn(member) },
+      ];
+    });
+  }
+  throw new Error(`${file} declares no ${name}`);
+}
+
+function sourceOf(file: string): ts.SourceFile {
+  return ts.createSourceFile(file, readFileSync(join(root, file), "utf8"), ts.ScriptTarget.Latest, true);
 }
 
 function partsOf(value: ts.Expression | undefined): ReadonlyMap<string, string> {
@@ -42,7 +66,8 @@ function partsOf(value: ts.Expression | undefined): ReadonlyMap<string, string> 
   return parts;
 }
 
-const nameOf = ({ name }: ts.PropertyAssignment) => (ts.isStringLiteral(name) ? name.text : name.getText());
+const nameOf = ({ name }: { name: ts.PropertyName }) =>
+  ts.isStringLiteral(name) ? name.text : name.getText();
 
 /** The comment as one line of text for each paragraph. */
 function commentOn(node: ts.Node): string {
