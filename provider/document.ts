@@ -225,7 +225,7 @@ function losesDigits(json: string): boolean {
 
 function withNumbers(value: unknown): unknown {
   if (typeof value === "bigint") {
-    if (!Number.isSafeInteger(Number(value))) throw new RangeError("an integer beyond 2^53");
+    if (!Number.isSafeInteger(Number(value))) throw new RangeError("beyond 2^53");
     return Number(value);
   }
   if (Array.isArray(value)) return value.map(withNumbers);
