@@ -10,6 +10,7 @@ import {
   endpointFields,
 } from "../provider/schema";
 import { outdateListings } from "./listing";
+import { assertNodeForProviders } from "./nodeForProviders";
 import { problemAmongResources, reportProblems, warnOfPlainKey } from "./preflight";
 import { programError } from "./programError";
 
@@ -78,6 +79,7 @@ export class CloudEndpoint extends pulumi.CustomResource {
   /** @internal Reads an existing endpoint: `CloudEndpoint.get`. */
   constructor(name: string, args: CloudEndpointArgs | undefined, options?: pulumi.CustomResourceOptions);
   constructor(name: string, args: CloudEndpointArgs | undefined, options?: pulumi.CustomResourceOptions) {
+    assertNodeForProviders();
     assertResolvable();
     warnOfPlainKey();
     const problem = args && problemAmongResources(name, args, options);

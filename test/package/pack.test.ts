@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -82,4 +83,13 @@ test("the changelog begins with this version", () => {
   const changelog = readFileSync(join(root, "CHANGELOG.md"), "utf8");
   const [, version] = /^## (\S+) - (?:unreleased|\d{4}-\d{2}-\d{2})$/m.exec(changelog) ?? [];
   expect(version, "a heading such as: ## 0.1.0 - 2026-09-01").toBe(manifest.version);
+});
+
+test("a release is refused whose tag is not the version", () => {
+  const release = (tag: string) =>
+    spawnSync(process.execPath, [join(root, "test/package/release.mjs"), tag], { encoding: "utf8" });
+  const { status, stderr } = release("v0.0.0");
+  expect(status).toBe(1);
+  expect(stderr).toContain(`the tag is v0.0.0, and package.json has the version ${manifest.version}`);
+  expect(release(`v${manifest.version}`).stderr).not.toContain("the tag is");
 });

@@ -1,0 +1,16 @@
+import { dirname } from "node:path";
+import { expect, test } from "vitest";
+import { assertNodeForProviders } from "../../sdk/nodeForProviders";
+
+const withNode = dirname(process.execPath);
+const withoutNode = import.meta.dirname;
+
+test("a program on Bun is told of a missing Node before Pulumi fails without a reason", () => {
+  expect(() => assertNodeForProviders({ bun: "1.4.5" }, withoutNode)).toThrow("no node on the PATH");
+  expect(() => assertNodeForProviders({ bun: "1.4.5" }, "")).toThrow("no node on the PATH");
+});
+
+test("a program on Bun with a Node beside it runs, and so does one on Node wherever its Node is", () => {
+  expect(() => assertNodeForProviders({ bun: "1.4.5" }, `${withoutNode}:${withNode}`)).not.toThrow();
+  expect(() => assertNodeForProviders({ node: "20.18.0" }, withoutNode)).not.toThrow();
+});
