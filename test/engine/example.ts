@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
@@ -12,6 +12,9 @@ export function copyOf(example: string): string {
     recursive: true,
     filter: (file) => !file.includes("node_modules"),
   });
+  // The copy lies one folder deeper than the example.
+  const project = join(folder, "Pulumi.yaml");
+  writeFileSync(project, readFileSync(project, "utf8").replaceAll("path: ../../", "path: ../../../"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
