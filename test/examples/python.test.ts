@@ -27,7 +27,7 @@ const reason =
   "with the Pulumi CLI, pulumi-language-python and a python3 with pulumi, parver and setuptools on the PATH";
 
 describe.skipIf(!installed)(`${reason}, the Python example`, () => {
-  test("gives each customer a front door, follows the list, and destroys", async () => {
+  test("gives each customer a front door, follows the list, repairs a drift, and destroys", async () => {
     const emulator = await Emulator.start();
     emulator.seed({ type: "ephemeral", url: "https://acme.internal" });
     const folder = copyOf("python");
@@ -65,7 +65,17 @@ describe.skipIf(!installed)(`${reason}, the Python example`, () => {
         .map(({ url }) => url)
         .sort(),
     ).toEqual(["https://acme.example.com", "https://initech.example.com"]);
-    await stack.refresh({ expectNoChanges: true });
+    emulator.edit(doors().find(({ url }) => url === "https://acme.example.com")?.id ?? "", {
+      metadata: '{"customer":"hooli"}',
+    });
+    const drift = [{ name: "acme", diff: ["~metadata"] }];
+    expect((await stack.refresh()).steps.filter(({ diff }) => diff.length > 0)).toMatchObject(drift);
+    const repair = await stack.up({ skipPreview: true });
+    expect(repair.steps.filter(({ op }) => op !== "same")).toMatchObject(drift);
+    expect(emulator.requests.at(-1)).toMatchObject({
+      method: "PATCH",
+      body: { metadata: '{"customer":"acme"}' },
+    });
     await stack.destroy();
     expect(doors()).toEqual([]);
   });
