@@ -115,8 +115,13 @@ export async function findEndpoints(
       (pattern === undefined || pattern.test(urlOf(endpoint) ?? "")) &&
       (name === undefined || endpoint.name === name) &&
       (binding === undefined || endpoint.bindings?.includes(binding) === true) &&
-      fits(endpoint.metadata === undefined ? undefined : metadataFromText(endpoint.metadata).data),
+      fits(metadataOf(endpoint)),
   );
+}
+
+/** An endpoint's metadata as data where it is; undefined where there is none. */
+export function metadataOf({ metadata }: Pick<LiveEndpoint, "metadata">): unknown {
+  return metadata === undefined ? undefined : metadataFromText(metadata).data;
 }
 
 function metadataFits(live: unknown, wanted: EndpointsArgs["metadata"]): boolean {

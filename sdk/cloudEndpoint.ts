@@ -9,17 +9,15 @@ import {
   type Endpoint,
   endpointFields,
 } from "../provider/schema";
+import { aliasesOf, hostOf, TYPES } from "./hosts";
 import { outdateListings } from "./listing";
 import { assertNodeForProviders } from "./nodeForProviders";
 import { problemAmongResources, reportProblems, warnOfPlainKey } from "./preflight";
 import { programError } from "./programError";
 
-/** The type under which states hold these resources. The engine runs its `__provider` string in a Node process. */
-const TYPE = "pulumi-nodejs:dynamic/endpoints:CloudEndpoint";
-
 /**
- * What every state holds instead of a serialized provider. A few bytes, the same in every release, so that upgrades
- * show no change and old states always run the code that is installed.
+ * What every state of the dynamic type holds instead of a serialized provider. A few bytes, the same in every release,
+ * so that upgrades show no change and old states always run the code that is installed.
  */
 const PROVIDER = 'exports.handler = () => require("pulumi-endpoints/provider");';
 
@@ -49,6 +47,9 @@ export interface CloudEndpoint extends CloudEndpointOutputs {}
  *
  * Mistakes in the inputs are reported at the preview, those of all resources at once. Unless told otherwise the
  * resource has the option `deleteBeforeReplace`, since a URL is one endpoint's at a time.
+ *
+ * What serves it is the choice of the stack: the dynamic provider, or with `endpoints:host` set to `plugin` the plugin.
+ * A stack moves from one to the other, and back, without a request.
  */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class sets the outputs, from the properties given to it
 export class CloudEndpoint extends pulumi.CustomResource {
@@ -67,20 +68,22 @@ export class CloudEndpoint extends pulumi.CustomResource {
 
   /** Whether the object is a CloudEndpoint, also one of another copy of this package. */
   static override isInstance(object: unknown): object is CloudEndpoint {
-    return pulumi.Resource.isInstance(object) && "__pulumiType" in object && object.__pulumiType === TYPE;
+    if (!pulumi.Resource.isInstance(object) || !("__pulumiType" in object)) return false;
+    return Object.values<unknown>(TYPES).includes(object.__pulumiType);
   }
 
   /**
    * @param name The resource's name in the program, unique among its type.
    * @param args What the endpoint is to be; see each input.
-   * @throws RunError where the provider cannot be found from the program's folder.
+   * @throws RunError where the provider cannot be found from the program's folder, or the plugin by the engine.
    */
   constructor(name: string, args: CloudEndpointArgs, options?: pulumi.CustomResourceOptions);
   /** @internal Reads an existing endpoint: `CloudEndpoint.get`. */
   constructor(name: string, args: CloudEndpointArgs | undefined, options?: pulumi.CustomResourceOptions);
   constructor(name: string, args: CloudEndpointArgs | undefined, options?: pulumi.CustomResourceOptions) {
     assertNodeForProviders();
-    assertResolvable();
+    const host = hostOf(options);
+    if (host === "dynamic") assertResolvable();
     warnOfPlainKey();
     const problem = args && problemAmongResources(name, args, options);
     const told = args && reportProblems(name, { ...args, [PROBLEM_KEY]: problem });
@@ -91,7 +94,7 @@ export class CloudEndpoint extends pulumi.CustomResource {
     if (!process.env["PULUMI_DEBUG_PROMISE_LEAKS"]) Error.stackTraceLimit = 0;
     try {
       super(
-        TYPE,
+        TYPES[host],
         name,
         {
           ...Object.fromEntries(outputs.map((field) => [field, undefined])),
@@ -99,9 +102,12 @@ export class CloudEndpoint extends pulumi.CustomResource {
           ...(args?.trafficPolicy !== undefined && { trafficPolicy: wholeSecret(args.trafficPolicy) }),
           ...(args?.metadata !== undefined && { metadata: wholeSecret(args.metadata) }),
           [PROBLEM_KEY]: problem,
-          [PROVIDER_KEY]: Promise.resolve(told).then(() => PROVIDER),
+          [PROVIDER_KEY]: Promise.resolve(told).then(() => (host === "dynamic" ? PROVIDER : undefined)),
         },
-        pulumi.mergeOptions({ deleteBeforeReplace: true }, options),
+        pulumi.mergeOptions(
+          { deleteBeforeReplace: true, aliases: aliasesOf(host, options?.aliases) },
+          options,
+        ),
       );
     } finally {
       Error.stackTraceLimit = stackTraceLimit;

@@ -1,8 +1,15 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { LiveEndpoint } from "../provider/api/items";
-import { type EndpointArgs, type EndpointsArgs, findEndpoint, findEndpoints } from "../provider/lookup";
+import {
+  type EndpointArgs,
+  type EndpointsArgs,
+  findEndpoint,
+  findEndpoints,
+  metadataOf,
+} from "../provider/lookup";
 import { UserError } from "../provider/userError";
 import type { AnyEndpoint } from "./endpointTypes";
+import { explicitProvider } from "./hosts";
 import { thisAccount } from "./listing";
 import { programError } from "./programError";
 
@@ -28,14 +35,14 @@ export interface GetEndpointsResult {
 }
 
 /**
- * Reads one endpoint of any type, by id or by URL, as the program runs, in a preview too. `options` are accepted as
- * Pulumi's own data sources have them; the account is always the one of the stack's configuration.
+ * Reads one endpoint of any type, by id or by URL, as the program runs, in a preview too. The account is that of
+ * `options.provider`, where there is one, or of the stack's configuration.
  *
  * @throws RunError where there is none, where the URL is that of several (a pool), and for every failure of the
  * service; the message says what was looked for and what to do.
  */
-export function getEndpoint(args: GetEndpointArgs, _options?: pulumi.InvokeOptions): Promise<AnyEndpoint> {
-  return plainly(() => find(args, false));
+export function getEndpoint(args: GetEndpointArgs, options?: pulumi.InvokeOptions): Promise<AnyEndpoint> {
+  return plainly(() => find(args, false, options));
 }
 
 /**
@@ -47,8 +54,8 @@ export function getEndpointOutput(
   options?: pulumi.InvokeOutputOptions,
 ): pulumi.Output<AnyEndpoint> {
   const given = pulumi.output(args);
-  const known = pulumi.all([given, there(given, options?.dependsOn)]);
-  return known.apply(([args]) => plainly(() => find(args, true)));
+  const known = pulumi.all([given, there(given, options)]);
+  return known.apply(([args]) => plainly(() => find(args, true, options)));
 }
 
 /**
@@ -60,9 +67,9 @@ export function getEndpointOutput(
  */
 export function getEndpoints(
   args: GetEndpointsArgs = {},
-  _options?: pulumi.InvokeOptions,
+  options?: pulumi.InvokeOptions,
 ): Promise<GetEndpointsResult> {
-  return plainly(() => filter(args, false));
+  return plainly(() => filter(args, false, options));
 }
 
 /** `getEndpoints` for inputs that are known only later, and after the resources of `dependsOn`; as `getEndpointOutput`. */
@@ -73,21 +80,53 @@ export function getEndpointsOutput(
   options?: pulumi.InvokeOutputOptions,
 ): pulumi.Output<GetEndpointsResult> {
   const given = pulumi.output(args);
-  const known = pulumi.all([given, there(given, options?.dependsOn)]);
-  return known.apply(([args]) => plainly(() => filter(args, true)));
+  const known = pulumi.all([given, there(given, options)]);
+  return known.apply(([args]) => plainly(() => filter(args, true, options)));
 }
 
-async function find(args: GetEndpointArgs, fresh: boolean): Promise<AnyEndpoint> {
+async function find(
+  args: GetEndpointArgs,
+  fresh: boolean,
+  options?: pulumi.InvokeOptions,
+): Promise<AnyEndpoint> {
+  const provider = explicitProvider(options);
+  if (provider)
+    return (await invoke("endpoints:index:getEndpoint", args, { ...options, provider })) as AnyEndpoint;
   return typed(await findEndpoint(thisAccount(), args, fresh));
 }
 
-async function filter({ metadata, ...args }: GetEndpointsArgs, fresh: boolean): Promise<GetEndpointsResult> {
-  const found =
-    typeof metadata === "function"
-      ? await findEndpoints(thisAccount(), args, fresh, metadata as (metadata: unknown) => boolean)
-      : await findEndpoints(thisAccount(), { ...args, ...(metadata !== undefined && { metadata }) }, fresh);
-  const endpoints = found.map(typed);
-  return { endpoints, ids: endpoints.map(({ id }) => id) };
+async function filter(
+  { metadata, ...args }: GetEndpointsArgs,
+  fresh: boolean,
+  options?: pulumi.InvokeOptions,
+): Promise<GetEndpointsResult> {
+  const judge = typeof metadata === "function" ? (metadata as (metadata: unknown) => boolean) : undefined;
+  const filters = judge || metadata === undefined ? args : { ...args, metadata };
+  const provider = explicitProvider(options);
+  if (!provider) return result((await findEndpoints(thisAccount(), filters, fresh, judge)).map(typed));
+  const told = await invoke("endpoints:index:getEndpoints", filters, { ...options, provider });
+  const { endpoints } = told as GetEndpointsResult;
+  return result(judge ? endpoints.filter((endpoint) => judge(metadataOf(endpoint))) : endpoints);
+}
+
+const result = (endpoints: AnyEndpoint[]): GetEndpointsResult => ({
+  endpoints,
+  ids: endpoints.map(({ id }) => id),
+});
+
+/** Asks the plugin, for the account of an explicit provider. */
+async function invoke(name: string, args: object, options: pulumi.InvokeOptions): Promise<unknown> {
+  let answer: object | undefined;
+  try {
+    answer = await pulumi.runtime.invoke(name, args as pulumi.Inputs, options);
+  } catch (error) {
+    throw error instanceof Error ? programError(error.message, error) : error;
+  }
+  // The engine does not ask a provider whose settings it does not know, and makes an empty answer.
+  if (answer && Object.keys(answer).length > 0) return answer;
+  throw programError(
+    "the settings of the provider that a data source was to ask are not known yet; use getEndpointOutput or getEndpointsOutput, which wait for them",
+  );
 }
 
 /** What the wire's schema has parsed already, under the names of its type. */
@@ -96,15 +135,19 @@ function typed(endpoint: LiveEndpoint): AnyEndpoint {
 }
 
 /**
- * Known once the resources are there that the arguments come from, and those of `dependsOn`. As in Pulumi's own data
- * sources it is unknown in a preview that would create one of them: the service does not have it yet, even where its
- * inputs are known.
+ * Known once the resources are there that the arguments come from, and those of `dependsOn`, and the settings of an
+ * explicit provider are. As in Pulumi's own data sources it is unknown in a preview that would create one of them: the
+ * service does not have it yet, even where its inputs are known.
  */
-function there(args: object, dependsOn: pulumi.InvokeOutputOptions["dependsOn"]): pulumi.Output<string[]> {
+function there(args: object, options: pulumi.InvokeOutputOptions | undefined): pulumi.Output<string[]> {
   return pulumi
-    .all([pulumi.output(dependsOn ?? []), pulumi.output(sourcesOf(args))])
-    .apply((resources) =>
-      pulumi.all(resources.flat().flatMap((resource) => idsOf(resource as pulumi.Resource))),
+    .all([
+      pulumi.output(options?.dependsOn ?? []),
+      pulumi.output(sourcesOf(args)),
+      explicitProvider(options)?.isKnown,
+    ])
+    .apply(([dependsOn, sources]) =>
+      pulumi.all([dependsOn, sources].flat().flatMap((resource) => idsOf(resource as pulumi.Resource))),
     );
 }
 

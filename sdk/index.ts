@@ -17,6 +17,7 @@ export {
   type JsonValue,
   readJson,
 } from "./endpointTypes";
+export { Provider, type ProviderArgs } from "./provider";
 export { mergeTrafficPolicy } from "./trafficPolicy";
 export { mergeAgentConfigs } from "./webhookAgentConfigs";
 export { type WebhookPlatform, type WebhookPlatformInfo, webhookPlatforms } from "./webhookPlatforms";

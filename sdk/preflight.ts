@@ -3,6 +3,8 @@ import { checkInputs, PROBLEM_KEY } from "../provider/check";
 import { Claims } from "../provider/claims";
 import type { JsonObject } from "../provider/schema";
 import type { CloudEndpointArgs } from "./cloudEndpoint";
+import { explicitProvider } from "./hosts";
+import type { Provider } from "./provider";
 import { perRun } from "./run";
 
 /*
@@ -11,8 +13,8 @@ import { perRun } from "./run";
  * other is found here and handed to the check.
  */
 
-/** The URLs that are taken, and what has been said once. */
-const thisRun = perRun(() => ({ urls: new Claims(), warnedOfKey: false }));
+/** The URLs that are taken, by account, and what has been said once. */
+const thisRun = perRun(() => ({ urls: new Map<Provider | undefined, Claims>(), warnedOfKey: false }));
 
 /**
  * Reports every mistake in those inputs whose values are known. Resolves when the engine has been told: a resource that
@@ -53,12 +55,16 @@ export function problemAmongResources(
 ): pulumi.Output<string | undefined> {
   const { url, poolingEnabled, adopt } = args;
   const owner = Symbol(name);
+  const { urls } = thisRun();
+  const account = explicitProvider(options);
+  const claims = urls.get(account) ?? new Claims();
+  urls.set(account, claims);
   return pulumi.all([url, poolingEnabled, adopt]).apply(([url, pooled, adopt]) => {
     if (adopt !== undefined && adopt !== false && options?.deleteBeforeReplace === false) {
       // With the new endpoint "created" first, it would take the old one over, and the old one's deletion remove it.
       return "adopt together with deleteBeforeReplace: false could delete the endpoint that it took over; take one of them out";
     }
-    return thisRun().urls.take(url, { owner, name, pooled: pooled === true });
+    return claims.take(url, { owner, name, pooled: pooled === true });
   });
 }
 

@@ -20,7 +20,7 @@ value that is known later (\`pulumi.Input\`), and every output of a resource is 
 - [\`CloudEndpoint\`](#cloudendpoint)
 - [\`getEndpoint\`](#getendpoint), [\`getEndpoints\`](#getendpoints)
 - [\`WebhookVerification\`](#webhookverification)
-- [Settings](#settings)
+- [\`Provider\` and settings](#provider-and-settings)
 - [Commands](#commands)
 - [Testing](#testing)
 
@@ -94,9 +94,11 @@ function settings(): string[] {
     const missing = name === "apiKey" || name === "baseUrl" ? "**required**" : standard;
     return [`${code(`endpoints:${name}`)}${secret}`, code(environmentName(name)), missing, rest];
   });
+  const [provider = ""] = docsOf("sdk/provider.ts", "Provider").text.split("\n\n");
   return [
-    "## Settings",
-    "Each has two names; the stack's configuration wins over the environment.",
+    "## Provider and settings",
+    `\`new Provider(name, args, options)\` is ${lowered(provider)} Its \`args\` are these settings, none required.`,
+    "Each has two names besides; the stack's configuration wins over the environment. `endpoints:host` (`ENDPOINTS_HOST`) is `dynamic`, the default, or `plugin`: what serves `CloudEndpoint` ([plugin.md](plugin.md)).",
     table(["configuration", "environment", "default", "what it is"], rows),
   ];
 }

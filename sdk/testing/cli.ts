@@ -23,8 +23,11 @@ import {
 /** The programs of tests are small. In seconds. */
 const LONGEST_RUN = 180;
 
-/** The Pulumi CLI's path, where it and its Node.js language host are on the PATH; undefined otherwise. */
-export async function findPulumiCli(path = process.env["PATH"] ?? ""): Promise<string | undefined> {
+/** The Pulumi CLI's path, where it and its host of a language are on the PATH; undefined otherwise. */
+export async function findPulumiCli(
+  path = process.env["PATH"] ?? "",
+  language = "nodejs",
+): Promise<string | undefined> {
   const find = async (name: string) => {
     for (const folder of path.split(delimiter)) {
       const file = join(folder, name);
@@ -36,7 +39,7 @@ export async function findPulumiCli(path = process.env["PATH"] ?? ""): Promise<s
     }
     return undefined;
   };
-  return (await find("pulumi-language-nodejs")) && (await find("pulumi"));
+  return (await find(`pulumi-language-${language}`)) && (await find("pulumi"));
 }
 
 /**

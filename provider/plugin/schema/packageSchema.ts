@@ -5,6 +5,7 @@ import { environmentName, secretSettings, settingFields } from "../../config";
 import { endpointArgs, endpointsArgs } from "../../lookup";
 import { alwaysPresent, endpointFields, inputFields, refSchema } from "../../schema";
 import { docsOf, root } from "./docs";
+import { readme } from "./readme";
 
 /*
  * The Pulumi package schema, from which SDKs of every language are generated: made of the zod schemas, and of the
@@ -16,10 +17,13 @@ const ENDPOINT = "endpoints:index:Endpoint";
 const ANY = { $ref: "pulumi.json#/Any" };
 
 export function packageSchema(): object {
-  const { version, description, license, keywords } = manifest.parse(
+  const { name, version, description, license, keywords } = manifest.parse(
     JSON.parse(readFileSync(join(root, "package.json"), "utf8")),
   );
   const functions = docsOf("provider/plugin/functions.ts", "functions").parts;
+  const settings = variables();
+  const readmeOf = (language: string, example: string) =>
+    readme(description, { language, example }, settings);
   return {
     name: "endpoints",
     displayName: "Endpoints",
@@ -27,11 +31,15 @@ export function packageSchema(): object {
     description,
     keywords: [...keywords, "kind/native", "category/network"],
     license,
-    config: { variables: variables() },
+    // Without a name here, Pulumi puts its own company's on the .NET package.
+    publisher: `the ${name} authors`,
+    // Has the generated packages carry the version, and makes a module of the Go SDK.
+    meta: { supportPack: true },
+    config: { variables: settings },
     provider: {
       description:
         "An account of the endpoint service. What is not given here comes from the stack's configuration, then from the environment.",
-      inputProperties: variables(),
+      inputProperties: settings,
     },
     resources: { "endpoints:index:CloudEndpoint": cloudEndpoint() },
     functions: {
@@ -72,8 +80,16 @@ export function packageSchema(): object {
       [ENDPOINT]: { type: "object", ...endpoint() },
     },
     language: {
-      nodejs: { packageName: "pulumi-endpoints", respectSchemaVersion: true },
-      python: { pyproject: { enabled: true }, respectSchemaVersion: true },
+      nodejs: {
+        packageName: name,
+        readme: readmeOf("ts", "quickstart/index.ts"),
+        respectSchemaVersion: true,
+      },
+      python: {
+        pyproject: { enabled: true },
+        readme: readmeOf("python", "python/__main__.py"),
+        respectSchemaVersion: true,
+      },
       go: { respectSchemaVersion: true, generateResourceContainerTypes: true },
       csharp: { respectSchemaVersion: true },
     },
@@ -81,6 +97,7 @@ export function packageSchema(): object {
 }
 
 const manifest = z.object({
+  name: z.string(),
   version: z.string(),
   description: z.string(),
   license: z.string(),
@@ -92,7 +109,7 @@ const manifest = z.object({
  * explicit provider, where they win over the stack's configuration and outlive a change of the environment. The provider
  * reads the environment itself.
  */
-function variables(): object {
+function variables(): Record<string, { description: string }> {
   const { parts } = docsOf("provider/config.ts", "settingFields");
   const all = Object.keys(settingFields).map((name) => [
     name,

@@ -42,6 +42,21 @@ export async function service(options: EmulatorOptions = {}): Promise<Emulator> 
   return emulator;
 }
 
+/** The folder of the SDK that Pulumi generates for a language. */
+export async function generateSdk(language: string): Promise<string> {
+  const stack = await project("", {});
+  await stack.pulumi(
+    "package",
+    "gen-sdk",
+    "../../../provider/plugin",
+    "--language",
+    language,
+    "--out",
+    "sdk",
+  );
+  return join(stack.folder, "sdk", language);
+}
+
 /** A stack with a program and, unless told otherwise, the service in its configuration. */
 export async function project(
   program: string,

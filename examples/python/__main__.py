@@ -1,0 +1,40 @@
+"""A front door for each customer of a list, all with one policy.
+
+    pulumi stack init dev
+    export ENDPOINTS_BASE_URL=… ENDPOINTS_API_KEY=…     # or what `npx pulumi-endpoints emulator` prints
+    pulumi install                                      # generates the SDK, and installs it into ./venv
+    pulumi up
+    pulumi config set --path 'customers[0]' initech     # one's own list; a new customer is no new code
+"""
+
+import pulumi
+import pulumi_endpoints as endpoints
+
+customers = pulumi.Config().get_object("customers") or ["acme", "globex"]
+
+
+def policy(customer: str) -> dict:
+    """Forwards to the endpoint that the customer's own agent opens, and tells it whose traffic it is."""
+    mark = {"type": "add-headers", "config": {"headers": {"x-customer": customer}}}
+    forward = {"type": "forward-internal", "config": {"url": f"https://{customer}.internal"}}
+    return {"on_http_request": [{"actions": [mark, forward]}]}
+
+
+doors = [
+    endpoints.CloudEndpoint(
+        customer,
+        url=f"https://{customer}.example.com",
+        traffic_policy=policy(customer),
+        metadata={"customer": customer},
+        # A URL is one endpoint's at a time: where one is replaced, the old one goes first.
+        opts=pulumi.ResourceOptions(delete_before_replace=True),
+    )
+    for customer in customers
+]
+
+# A data source: which agents are there now, whoever opened their endpoints.
+agents = endpoints.get_endpoints(types=["ephemeral"], url_pattern="https://*.internal")
+connected = {agent.url for agent in agents.endpoints}
+
+pulumi.export("urls", [door.public_url for door in doors])
+pulumi.export("not connected", [name for name in customers if f"https://{name}.internal" not in connected])

@@ -1,0 +1,184 @@
+import { expect, onTestFinished, test } from "vitest";
+import { Emulator, TestStack } from "../../sdk/testing";
+import { copyOf } from "./example";
+import { edit, errors, failure, methods, onBothDrivers, writes } from "./setup";
+
+const TYPE = "endpoints:index:CloudEndpoint";
+const SDK = `const { Provider, getEndpoint, getEndpointOutput, getEndpoints, getEndpointsOutput } = require("pulumi-endpoints");`;
+const shop = (name = "shop", options = "") => `
+const shop = new CloudEndpoint("${name}", {
+  url: "https://shop.example.com",
+  description: "front door",
+  trafficPolicy: { on_http_request: [{ actions: [{ type: "custom-response", config: { body: pulumi.secret("CANARY") } }] }] },
+}, { ${options} });
+module.exports = { id: shop.id, is: CloudEndpoint.isInstance(shop) };`;
+
+/** A state as text, without what it marks as secret. */
+const plainIn = (state: object) =>
+  JSON.stringify(state, (_, value) => (value?.plaintext === undefined ? value : "[secret]"));
+
+onBothDrivers("one class on two hosts", (start) => {
+  test("a stack moves to the plugin with no change, back with an update that makes no request, and is destroyed", async () => {
+    const stack = await start(shop());
+    const { id } = (await stack.up()).outputs;
+    const typesIn = async () =>
+      ((await stack.exportState()).deployment.resources ?? [])
+        .map(({ type }) => type)
+        .filter((type) => type.includes("CloudEndpoint"));
+
+    await stack.setConfig("endpoints:host", "plugin");
+    await stack.preview({ expectNoChanges: true });
+    const there = await stack.up({ expectNoChanges: true });
+    expect(there.outputs).toEqual({ id, is: true });
+    expect(there.requests).toEqual([]);
+    expect(await typesIn()).toEqual([TYPE]);
+    await stack.refresh({ expectNoChanges: true });
+    stack.emulator.edit(String(id), { description: "edited" });
+    await stack.refresh();
+    expect(methods(await stack.up())).toEqual(["PATCH"]);
+
+    await stack.setConfig("endpoints:host", "dynamic");
+    const back = await stack.up();
+    expect(back.requests).toEqual([]);
+    expect(back.outputs["id"]).toBe(id);
+    expect(await typesIn()).toEqual(["pulumi-nodejs:dynamic/endpoints:CloudEndpoint"]);
+    await stack.refresh({ expectNoChanges: true });
+    await stack.up({ expectNoChanges: true });
+    expect(plainIn(await stack.exportState())).not.toContain("CANARY");
+    expect(methods(await stack.destroy())).toEqual(["DELETE"]);
+  });
+
+  test("a stack that is created on the plugin moves to the dynamic provider, and is refreshed and destroyed there", async () => {
+    const stack = await start(shop(), { env: { ENDPOINTS_HOST: "plugin" } });
+    await stack.up();
+    await stack.setConfig("endpoints:host", "dynamic");
+    const preview = await stack.preview();
+    expect(preview.changes).toMatchObject({ update: 1 });
+    expect((await stack.up()).requests).toEqual([]);
+    await stack.refresh({ expectNoChanges: true });
+    await stack.up({ expectNoChanges: true });
+    expect(methods(await stack.destroy())).toEqual(["DELETE"]);
+  });
+
+  test("a resource is moved and renamed at once", async () => {
+    const stack = await start(shop());
+    await stack.up();
+    await stack.setConfig("endpoints:host", "plugin");
+    edit(stack, shop("store", 'aliases: [{ name: "shop" }]'));
+    const up = await stack.up();
+    expect(up.requests).toEqual([]);
+    expect(up.changes).not.toHaveProperty("create");
+    await stack.destroy();
+  });
+
+  test("an explicit provider is another account, for resources, children and data sources, on either host", async () => {
+    const other = await Emulator.start();
+    onTestFinished(() => other.close());
+    other.seed({ type: "cloud", url: "https://old.example.com", metadata: '{"team":"shop"}' });
+    const program = `${SDK}
+const theirs = new Provider("theirs", { baseUrl: "${other.baseUrl}", apiKey: "${other.apiKey}", requestsPerWindow: 1000 });
+const same = { url: "https://shop.example.com" };
+new CloudEndpoint("mine", same);
+const there = new CloudEndpoint("theirs", same, { provider: theirs });
+class Shop extends pulumi.ComponentResource {
+  constructor(name, options) {
+    super("case:index:Shop", name, {}, options);
+    new CloudEndpoint(name, { url: "https://child.example.com" }, { parent: this });
+  }
+}
+const component = new Shop("child", { providers: { endpoints: theirs } });
+const options = { provider: theirs };
+module.exports = async () => ({
+  old: (await getEndpoint({ url: "https://old.example.com" }, options)).url,
+  mine: (await getEndpoints()).endpoints.length,
+  judged: (await getEndpoints({ metadata: (m) => m?.team === "shop" }, options)).ids.length,
+  made: getEndpointOutput({ id: there.id }, options).url,
+  all: getEndpointsOutput({}, { ...options, dependsOn: [there, component] }).ids.length,
+});`;
+    const stack = await start(program, { env: { ENDPOINTS_API_KEY: "of-nobody" } });
+    await stack.preview();
+    expect(other.requests.map(({ method }) => method)).toContain("GET");
+    const up = await stack.up();
+    expect(stack.emulator.endpoints.map(({ url }) => url)).toEqual(["https://shop.example.com"]);
+    expect(other.endpoints.map(({ url }) => url).sort()).toEqual(
+      ["child", "old", "shop"].map((name) => `https://${name}.example.com`),
+    );
+    expect(up.outputs).toEqual({
+      old: "https://old.example.com",
+      mine: 0,
+      judged: 1,
+      made: "https://shop.example.com",
+      all: 3,
+    });
+    expect(plainIn(await stack.exportState())).not.toContain(other.apiKey);
+    await stack.destroy();
+    expect(other.endpoints.map(({ url }) => url)).toEqual(["https://old.example.com"]);
+  });
+
+  test("a data source of an account that is not known yet is unknown in the preview", async () => {
+    const other = await Emulator.start();
+    onTestFinished(() => other.close());
+    other.seed({ type: "cloud", url: "https://old.example.com" });
+    const program = `${SDK}
+const mine = new CloudEndpoint("mine", { url: "https://mine.example.com" });
+const baseUrl = mine.id.apply(() => "${other.baseUrl}");
+const theirs = new Provider("theirs", { baseUrl, apiKey: "${other.apiKey}" });
+module.exports = { ids: getEndpointsOutput({}, { provider: theirs }).ids.apply((ids) => ids.length) };`;
+    const stack = await start(program);
+    await stack.preview();
+    expect((await stack.up()).outputs).toEqual({ ids: 1 });
+    await stack.destroy();
+  });
+
+  test("import is the plugin's alone, and says so", async () => {
+    const stack = await start(shop("shop", 'import: "ep_1"'));
+    expect(errors(await failure(stack.preview())).join()).toMatch(
+      /only the plugin imports.*endpoints:host plugin/s,
+    );
+    await stack.setConfig("endpoints:host", "both");
+    expect(errors(await failure(stack.preview())).join()).toMatch(/it can be dynamic or plugin/);
+  });
+
+  test("what an import took over is the class's own, on either host", async () => {
+    const stack = await start(shop());
+    const policy = {
+      on_http_request: [{ actions: [{ type: "custom-response", config: { body: "CANARY" } }] }],
+    };
+    const { id } = stack.emulator.seed({
+      type: "cloud",
+      url: "https://shop.example.com",
+      description: "front door",
+      traffic_policy: JSON.stringify(policy),
+    });
+    await stack.import([{ type: TYPE, name: "shop", id }], { protect: false });
+    expect(writes(await stack.up())).toEqual([]);
+    expect(stack.emulator.endpoints).toHaveLength(1);
+    await stack.destroy();
+  });
+});
+
+onBothDrivers("the example accounts", (_, driver) => {
+  test("announces a service on two accounts, each with its own key", async () => {
+    const partner = await Emulator.start();
+    onTestFinished(() => partner.close());
+    const other = partner.seed({ type: "edge", public_url: "tls://edge.example.com" });
+    const stack = await TestStack.create({
+      program: copyOf("accounts"),
+      driver,
+      config: {
+        "accounts:partnerApiKey": { secret: partner.apiKey },
+        "accounts:partnerBaseUrl": partner.baseUrl,
+      },
+    });
+    onTestFinished(() => stack.close());
+    const up = await stack.up();
+    expect(up.outputs).toEqual({
+      urls: ["https://shop.example.com", "https://shop.partner.example.com"],
+      partnerServes: ["https://shop.partner.example.com", other.public_url],
+    });
+    expect(stack.emulator.endpoints).toHaveLength(1);
+    await stack.preview({ expectNoChanges: true });
+    await stack.destroy();
+    expect(partner.endpoints.map(({ id }) => id)).toEqual([other.id]);
+  });
+});

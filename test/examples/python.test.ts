@@ -1,0 +1,101 @@
+import { execFile } from "node:child_process";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { CliStack, Emulator, findPulumiCli } from "../../sdk/testing";
+import { copyOf } from "../engine/example";
+import { generateSdk } from "../provider/plugin/pulumi";
+import { resources } from "./packageNames";
+import { inPython } from "./pythonProgram";
+
+const run = promisify(execFile);
+
+/** Where Python has what a generated SDK imports; undefined where it has not, or where there is nothing to run it. */
+async function findPulumiInPython(): Promise<string | undefined> {
+  if (!(await findPulumiCli()) || !(await findPulumiCli(undefined, "python"))) return undefined;
+  const where =
+    "import os, parver, pulumi, semver, setuptools; print(os.path.dirname(os.path.dirname(pulumi.__file__)))";
+  return run("python3", ["-c", where]).then(
+    ({ stdout }) => stdout.trim(),
+    () => undefined,
+  );
+}
+const installed = await findPulumiInPython();
+
+const reason =
+  "with the Pulumi CLI, pulumi-language-python and a python3 with pulumi, parver and setuptools on the PATH";
+
+describe.skipIf(!installed)(`${reason}, the Python example`, () => {
+  test("gives each customer a front door, follows the list, repairs a drift, and destroys", async () => {
+    const emulator = await Emulator.start();
+    emulator.seed({ type: "ephemeral", url: "https://acme.internal" });
+    const folder = copyOf("python");
+    await install(folder);
+    const stack = await CliStack.create({
+      program: folder,
+      env: { ENDPOINTS_BASE_URL: emulator.baseUrl, ENDPOINTS_API_KEY: emulator.apiKey },
+    });
+    onTestFinished(async () => {
+      await stack.close();
+      await emulator.close();
+    });
+    const doors = () => emulator.endpoints.filter(({ type }) => type === "cloud");
+    expect((await stack.up()).outputs).toEqual({
+      urls: ["https://acme.example.com", "https://globex.example.com"],
+      "not connected": ["globex"],
+    });
+    for (const { metadata, traffic_policy, url } of doors()) {
+      const { customer } = JSON.parse(metadata ?? "");
+      expect(url).toBe(`https://${customer}.example.com`);
+      expect(JSON.parse(traffic_policy ?? "").on_http_request[0].actions[1].config).toEqual({
+        url: `https://${customer}.internal`,
+      });
+    }
+
+    await stack.setConfig("customers", '["acme", "initech"]');
+    const { steps } = await stack.up({ skipPreview: true });
+    expect(steps.map(({ op, name }) => [op, name])).toEqual([
+      ["same", "acme"],
+      ["create", "initech"],
+      ["delete", "globex"],
+    ]);
+    expect(
+      doors()
+        .map(({ url }) => url)
+        .sort(),
+    ).toEqual(["https://acme.example.com", "https://initech.example.com"]);
+    emulator.edit(doors().find(({ url }) => url === "https://acme.example.com")?.id ?? "", {
+      metadata: '{"customer":"hooli"}',
+    });
+    const drift = [{ name: "acme", diff: ["~metadata"] }];
+    expect((await stack.refresh()).steps.filter(({ diff }) => diff.length > 0)).toMatchObject(drift);
+    const repair = await stack.up({ skipPreview: true });
+    expect(repair.steps.filter(({ op }) => op !== "same")).toMatchObject(drift);
+    expect(emulator.requests.at(-1)).toMatchObject({
+      method: "PATCH",
+      body: { metadata: '{"customer":"acme"}' },
+    });
+    await stack.destroy();
+    expect(doors()).toEqual([]);
+  });
+
+  test("finds in the generated SDK the names that the examples are held against", async () => {
+    const sdk = await generateSdk("python");
+    const text = readFileSync(join(sdk, "pulumi_endpoints", "cloud_endpoint.py"), "utf8");
+    const { takes, gives } = resources.get("endpoints:index:CloudEndpoint") ?? {};
+    for (const name of takes ?? []) expect(text).toMatch(new RegExp(`:param .* ${inPython(name)}: \\S`));
+    for (const name of gives ?? []) if (name !== "id") expect(text).toContain(`def ${inPython(name)}(self)`);
+  });
+});
+
+/** What `pulumi install` does, but with the `pulumi` that is there, and not one from the network. */
+async function install(folder: string): Promise<void> {
+  const sdk = await generateSdk("python");
+  // The SDK asks for its own version as it was installed.
+  await run("python3", ["-c", "import setuptools; setuptools.setup()", "egg_info"], { cwd: sdk });
+  await run("python3", ["-m", "venv", "--without-pip", "venv"], { cwd: folder });
+  const lib = join(folder, "venv", "lib");
+  const [python = ""] = readdirSync(lib);
+  writeFileSync(join(lib, python, "site-packages", "endpoints.pth"), `${sdk}\n${installed}\n`);
+}
