@@ -41,7 +41,7 @@ export function messagesIn(file: string, text: string): Message[] {
       found.push({ place: `${file}:${line + 1}`, text: words });
     }
     ts.forEachChild(node, (child) => {
-      if (!isCompared(node, child)) visit(child, counts || isPlainError(node));
+      if (!isCompared(node, child)) visit(child, counts || isError(node));
     });
   };
   visit(source, !talkative);
@@ -65,9 +65,9 @@ function textOf(node: ts.Node): string | undefined {
   return node.head.text + node.templateSpans.map(({ literal }) => `…${literal.text}`).join("");
 }
 
-/** `new Error("…")`: those of the kit's other classes carry the words of Pulumi or of the service. */
-const isPlainError = (node: ts.Node) =>
-  ts.isNewExpression(node) && ["Error", "RangeError", "TypeError"].includes(node.expression.getText());
+/** `new UsageError("…")`. The kit's own classes have other names, but for the one that carries the words of the service. */
+const isError = (node: ts.Node) =>
+  ts.isNewExpression(node) && /(?<!Service)Error$/.test(node.expression.getText());
 
 /** What a value is compared with, or typed as, is shown to nobody. */
 const isCompared = (node: ts.Node, child: ts.Node) =>

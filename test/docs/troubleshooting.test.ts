@@ -32,5 +32,8 @@ test("a message is found in whatever form the source has it", () => {
   expect(found("sdk/new.ts", 'switch (form) { case "a form of many words": }')).toEqual([]);
   expect(found("sdk/new.ts", 'export const told = ["nobody told the page of this"];')).toHaveLength(1);
   expect(found("sdk/testing/new.ts", 'throw new Error("nobody told the page of this");')).toHaveLength(1);
+  expect(found("sdk/commands/new.ts", 'throw new UsageError("nobody told the page of this");')).toHaveLength(
+    1,
+  );
   expect(found("sdk/testing/new.ts", 'log("all is as it should be");')).toEqual([]);
 });
