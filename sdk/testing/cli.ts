@@ -24,19 +24,24 @@ import {
 const LONGEST_RUN = 180;
 
 /** The Pulumi CLI's path, where it and its Node.js language host are on the PATH; undefined otherwise. */
-export async function findPulumiCli(path = process.env["PATH"] ?? ""): Promise<string | undefined> {
-  const find = async (name: string) => {
-    for (const folder of path.split(delimiter)) {
-      const file = join(folder, name);
-      const found = await access(file, constants.X_OK).then(
-        () => true,
-        () => false,
-      );
-      if (found) return file;
-    }
-    return undefined;
-  };
-  return (await find("pulumi-language-nodejs")) && (await find("pulumi"));
+export async function findPulumiCli(path?: string): Promise<string | undefined> {
+  return (await findOnPath("pulumi-language-nodejs", path)) && (await findOnPath("pulumi", path));
+}
+
+/** The path of the first program of this name; undefined where there is none. */
+export async function findOnPath(
+  name: string,
+  path = process.env["PATH"] ?? "",
+): Promise<string | undefined> {
+  for (const folder of path.split(delimiter)) {
+    const file = join(folder, name);
+    const found = await access(file, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (found) return file;
+  }
+  return undefined;
 }
 
 /**
