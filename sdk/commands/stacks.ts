@@ -1,3 +1,4 @@
+import { execFile } from "node:child_process";
 import { resolve } from "node:path";
 import type { LocalWorkspace } from "@pulumi/pulumi/automation/index.js";
 import { z } from "zod";
@@ -31,10 +32,43 @@ export async function openProject(folder: string): Promise<LocalWorkspace> {
   return asked(() => automation.LocalWorkspace.create({ workDir: resolve(folder) }));
 }
 
-/** A stack's configuration, secrets included. The stack that is selected stays selected. */
-export async function stackConfig(project: LocalWorkspace, stack: string): Promise<ConfigReader> {
+/** A value of a stack's configuration, as it is used. */
+export interface Value {
+  value: string;
+  secret: boolean;
+}
+
+/** A stack's whole configuration by full key, secrets in plain. The stack that is selected stays selected. */
+export async function stackValues(
+  project: LocalWorkspace,
+  stack: string,
+): Promise<ReadonlyMap<string, Value>> {
   const values = await asked(() => project.getAllConfig(stack));
-  return (key) => values[key]?.value;
+  return new Map(Object.entries(values).map(([key, { value, secret = false }]) => [key, { value, secret }]));
+}
+
+/** A stack's configuration, as settings are read from it. */
+export async function stackConfig(project: LocalWorkspace, stack: string): Promise<ConfigReader> {
+  const values = await stackValues(project, stack);
+  return (key) => values.get(key)?.value;
+}
+
+/** Sets a secret of a stack's configuration. The Automation API would show the value to whoever lists processes. */
+export async function setSecret(
+  project: LocalWorkspace,
+  stack: string,
+  name: string,
+  value: string,
+): Promise<void> {
+  const args = ["config", "set", "--secret", name, "--stack", stack, "--non-interactive"];
+  await new Promise<void>((done, failed) => {
+    const child = execFile("pulumi", args, { cwd: project.workDir }, (error, _stdout, stderr) => {
+      if (error) failed(new StackError(`cannot set ${name}: ${wordsOf(stderr)}`));
+      else done();
+    });
+    // One line break at the end is taken for the pipe's.
+    child.stdin?.end(`${value}\n`);
+  });
 }
 
 /** The cloud endpoints that a stack manages, as its state has them. */
@@ -79,8 +113,11 @@ async function asked<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     const failed = commandError.safeParse(error);
     if (!failed.success) throw error;
-    // What stands before the CLI's own words is the command that the Automation API ran.
-    const words = failed.data.commandResult.stderr.replace(/^[\s\S]*?error: /, "");
-    throw new StackError(plain(words) || "the Pulumi CLI failed, and said nothing");
+    throw new StackError(wordsOf(failed.data.commandResult.stderr));
   }
+}
+
+/** The CLI's own words, without the command that the Automation API puts before them. */
+function wordsOf(stderr: string): string {
+  return plain(stderr.replace(/^[\s\S]*?error: /, "")) || "the Pulumi CLI failed, and said nothing";
 }
