@@ -21,6 +21,9 @@ metadata become secrets of the configuration, and stand neither in the program n
 they are set in that stack's configuration, without it the commands that set them are listed. docs/adoption.md has it
 step by step. Exit codes: 0 done, 1 failed, 2 arguments that make no sense, 3 the key was refused.`;
 
+/** One place tells the value; a few more tell what it is. */
+const MOST_PLACES = 3;
+
 /** `npx pulumi-endpoints adopt`: the program for what is there already. */
 export function adoptCommand(args: string[]): Promise<number> {
   return runCommand(command, args);
@@ -68,8 +71,8 @@ const command: Command<ChoiceOptions> = {
 
 /** A name that the stack's configuration has for something else must keep its value. */
 function isFree(target: Target | undefined, name: string, value: string): boolean {
-  const inUse = [...(target?.values ?? [])].filter(([key]) => key.split(":").pop() === name);
-  return inUse.every(([, there]) => there.value === value);
+  const there = target?.values.get(`${target.name}:${name}`);
+  return there === undefined || there.value === value;
 }
 
 async function keepSecrets({ project, stack }: Target, secrets: readonly Secret[]): Promise<void> {
@@ -81,10 +84,13 @@ async function keepSecrets({ project, stack }: Target, secrets: readonly Secret[
 function listSecrets(secrets: readonly Secret[]): void {
   if (secrets.length === 0) return;
   tell(
-    "Set these secrets of the configuration, each to the value that stands there, without a line break at its end. Each command asks for the value, or reads it from a pipe:",
+    "Set these secrets of the configuration, each to what stands there: of several lines without the last line break, of `Bearer …` without that word. The commands ask for the value, or read it from a pipe:",
   );
   for (const { name, places } of secrets) {
     tell(`  pulumi config set --secret ${name}`);
-    for (const { id, url, path } of places) tell(`      ${plain(`${path} of ${id} (${url})`)}`);
+    for (const { id, url, path } of places.slice(0, MOST_PLACES))
+      tell(`      ${plain(`${path} of ${id} (${url})`)}`);
+    if (places.length > MOST_PLACES)
+      tell(`      and in ${count(places.length - MOST_PLACES, "other place")}`);
   }
 }

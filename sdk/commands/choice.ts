@@ -4,7 +4,14 @@ import type { Listing } from "../../provider/listing";
 import { urlOf } from "../../provider/lookup";
 import { cloudEndpoints, noConfig, openAccount, selection } from "./account";
 import { count, type Destination, tell, UsageError } from "./command";
-import { type ManagedEndpoint, managedEndpoints, openProject, stackValues, type Value } from "./stacks";
+import {
+  type ManagedEndpoint,
+  managedEndpoints,
+  openProject,
+  projectName,
+  stackValues,
+  type Value,
+} from "./stacks";
 
 /* Which of an account's endpoints a command takes that brings existing endpoints into a program. */
 
@@ -46,7 +53,9 @@ export interface Choice {
 export interface Target {
   project: LocalWorkspace;
   stack: string;
-  /** Its configuration by full key, secrets in plain. */
+  /** The project's name, under which its own configuration stands. */
+  name: string;
+  /** The stack's configuration by full key, secrets in plain. */
   values: ReadonlyMap<string, Value>;
 }
 
@@ -70,7 +79,7 @@ export async function choose({ select, stacks, cwd }: ChoiceOptions): Promise<Ch
   const project = stack === undefined ? undefined : await openProject(cwd);
   const target =
     project && stack !== undefined
-      ? { project, stack, values: await stackValues(project, stack) }
+      ? { project, stack, name: await projectName(project), values: await stackValues(project, stack) }
       : undefined;
   const config = target ? (key: string) => target.values.get(key)?.value : noConfig;
 

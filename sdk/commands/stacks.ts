@@ -32,6 +32,11 @@ export async function openProject(folder: string): Promise<LocalWorkspace> {
   return asked(() => automation.LocalWorkspace.create({ workDir: resolve(folder) }));
 }
 
+/** The name of the project, which has to lie in that very folder. */
+export async function projectName(project: LocalWorkspace): Promise<string> {
+  return (await asked(() => project.projectSettings())).name;
+}
+
 /** A value of a stack's configuration, as it is used. */
 export interface Value {
   value: string;

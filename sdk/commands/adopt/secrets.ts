@@ -1,6 +1,6 @@
 import { isMapping, type Path, pathText } from "../../../provider/document";
 import type { JsonObject } from "../../../provider/schema";
-import { secretPlaces } from "../../../provider/secrets";
+import { SHORTEST_SECRET, secretPlaces } from "../../../provider/secrets";
 import { vaultReference } from "../../webhookSecret";
 import { camelCase } from "../names";
 import type { Adoption } from "./inputs";
@@ -71,16 +71,18 @@ export function withoutSecrets({ live, inputs }: Adoption, secrets: readonly Sec
 function foundIn(adoption: Adoption): Found[] {
   const { trafficPolicy, metadata } = adoption.inputs;
   return secretPlaces({ trafficPolicy, metadata }).flatMap(({ path, secret }) => {
-    // Who sets a value by a pipe cannot give it a line break at the end, which Pulumi takes for the pipe's.
-    const value = secret.replace(/[\r\n]+$/, "");
-    return value === "" || readsVault(secret) ? [] : [{ adoption, path, value }];
+    const value = withoutFrame(secret);
+    return value === "" || vaultReference(value) !== undefined ? [] : [{ adoption, path, value }];
   });
 }
 
-/** A text that takes its secret from the service's vault, with or without a scheme in front, holds none itself. */
-function readsVault(text: string): boolean {
-  const [, reference] = /^(?:\w+ )?(\$\{.*\})$/s.exec(text) ?? [];
-  return reference !== undefined && vaultReference(reference) !== undefined;
+/**
+ * What of such a text is the secret: not the scheme of an `Authorization` header, nor a line break at the end, which
+ * nobody can pipe into `pulumi config set`.
+ */
+function withoutFrame(text: string): string {
+  const secret = text.replace(/^(Bearer|Basic|Token|ApiKey) +/i, "").replace(/[\r\n]+$/, "");
+  return secret.length < SHORTEST_SECRET ? text.replace(/[\r\n]+$/, "") : secret;
 }
 
 /** The name that it has in the document, after that of its endpoint where only one has it. */

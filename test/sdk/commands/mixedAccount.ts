@@ -1,3 +1,4 @@
+import { stringify } from "yaml";
 import type { Emulator, Seed } from "../../../sdk/testing/emulator";
 
 /* An account as it grew over the years, for commands that bring what exists into a program. */
@@ -49,20 +50,24 @@ const policies: object[] = [
   { on_http_request: [], "x-team": { "two words": null, "1": [1e21, -0.5, true], "": "\u2028\u202e𝒳" } },
   {
     on_http_request: [
-      { actions: [{ type: "basic-auth", config: { credentials: [`user:${SECRETS.short}`] } }] },
+      {
+        actions: [
+          { type: "basic-auth", config: { credentials: [`user:${SECRETS.short}`], password: SECRETS.short } },
+        ],
+      },
     ],
   },
 ];
 
-/** Cloud endpoints of every kind, numbered, and among three of them two that no program can manage. */
+/** Endpoints of every kind: of six four are cloud endpoints, and two no program can manage. */
 export function seedMixed(emulator: Emulator, number: number): void {
   for (let index = 0; index < number; index++) emulator.seed(seedOf(index));
 }
 
 function seedOf(index: number): Seed {
-  if (index % 3 === 1) return { type: "ephemeral", name: `agent ${index}` };
-  if (index % 3 === 2) return { type: "edge" };
-  const nth = index / 3;
+  if (index % 6 === 2) return { type: "ephemeral", name: `agent ${index}` };
+  if (index % 6 === 5) return { type: "edge" };
+  const nth = index - 2 * Math.floor(index / 6) - (index % 6 > 2 ? 1 : 0);
   const policy = policies[nth % (policies.length + 1)];
   return {
     type: "cloud",
@@ -76,16 +81,16 @@ function seedOf(index: number): Seed {
   };
 }
 
-/** Policies are written by many hands: compact, with spaces, in YAML's own way where JSON is YAML too. */
+/** Policies are written by many hands. */
 function textOf(policy: object, nth: number): string {
-  return JSON.stringify(policy, undefined, nth % 3 === 0 ? 2 : 0);
+  return nth % 5 === 4 ? stringify(policy) : JSON.stringify(policy, undefined, nth % 3 === 0 ? 2 : 0);
 }
 
 function addressOf(nth: number): Pick<Seed, "url" | "bindings" | "pooling_enabled"> {
-  if (nth % 10 === 3) return { url: "https://pool.example.com", pooling_enabled: true };
-  if (nth % 10 === 5) return { url: `tcp://1.tcp.example.com:${10_000 + nth}` };
-  if (nth % 10 === 6) return { url: `https://n${nth}.internal`, bindings: ["internal"] };
-  if (nth % 10 === 7) return { url: `tls://n${nth}.example.com`, bindings: ["kubernetes"] };
-  if (nth % 10 === 8) return { url: `https://*.n${nth}.example.com` };
+  if (nth % 9 === 3) return { url: "https://pool.example.com", pooling_enabled: true };
+  if (nth % 9 === 5) return { url: `tcp://1.tcp.example.com:${10_000 + nth}` };
+  if (nth % 9 === 6) return { url: `https://n${nth}.internal`, bindings: ["internal"] };
+  if (nth % 9 === 7) return { url: `tls://n${nth}.example.com`, bindings: ["kubernetes"] };
+  if (nth % 9 === 8) return { url: `https://*.n${nth}.example.com` };
   return { url: `https://n${nth}.example.com` };
 }
