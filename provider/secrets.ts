@@ -1,7 +1,7 @@
 import { isMapping, type Path } from "./document";
 
-/** Names under which policies hold what must not be printed: `secret`, `client_secret`, `credentials`, `api_key`. */
-const SECRET_NAME = /secret|password|token|credential|private_?key|api_?key|authorization/i;
+/** Names under which policies hold what must not be printed: `secret`, `client_secret`, `credentials`, `x-api-key`. */
+const SECRET_NAME = /secret|password|token|credential|private[_-]?key|api[_-]?key|authorization/i;
 
 /** Shorter text stands in too many places to be cut out of a message. */
 export const SHORTEST_SECRET = 4;

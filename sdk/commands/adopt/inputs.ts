@@ -5,8 +5,8 @@ import { isLeftToTheService, type ManagedInput, sameSet } from "../../../provide
 import { isMapping } from "../../../provider/document";
 import { SIGNATURE, UNKNOWNS } from "../../../provider/plugin/values";
 import type { JsonObject } from "../../../provider/schema";
-import { secretsIn } from "../../../provider/secrets";
 import { imported } from "../../../provider/state";
+import { keysShowSecrets } from "./secrets";
 
 /* What a program has to give so that an endpoint stays as it is. */
 
@@ -67,18 +67,6 @@ function isServicesChoice(name: ManagedInput, value: unknown, url: string): bool
   if (name !== "bindings") return false;
   const usual = /\.internal(:\d+)?$/.test(url) ? "internal" : "public";
   return sameSet(value, []) || sameSet(value, [usual]);
-}
-
-/** Whether a key shows what stands elsewhere as a secret: a value can be taken out of code, a key cannot. */
-function keysShowSecrets(value: unknown): boolean {
-  const secrets = secretsIn(value);
-  const shows = (part: unknown): boolean => {
-    if (Array.isArray(part)) return part.some(shows);
-    if (!isMapping(part)) return false;
-    const isShown = (key: string) => secrets.some((secret) => key.includes(secret));
-    return Object.entries(part).some(([key, item]) => isShown(key) || shows(item));
-  };
-  return secrets.length > 0 && shows(value);
 }
 
 /** Why this does not get through Pulumi as it is, in whatever form a program gives it; undefined where it does. */

@@ -1,6 +1,6 @@
 import { isMapping, type Path, pathText } from "../../../provider/document";
 import type { JsonObject } from "../../../provider/schema";
-import { SHORTEST_SECRET, secretPlaces } from "../../../provider/secrets";
+import { SHORTEST_SECRET, secretPlaces, secretsIn } from "../../../provider/secrets";
 import { vaultReference } from "../../webhookSecret";
 import { camelCase } from "../names";
 import type { Adoption } from "./inputs";
@@ -66,6 +66,18 @@ export function withoutSecrets({ live, inputs }: Adoption, secrets: readonly Sec
     name in texts ? replace(value, known) : value,
   ]);
   return Object.fromEntries(replaced);
+}
+
+/** Whether a key shows what stands elsewhere as a secret: a value can be taken out of code, a key cannot. */
+export function keysShowSecrets(document: unknown): boolean {
+  const secrets = secretsIn(document).filter(({ length }) => length >= UNMISTAKABLE);
+  const shows = (part: unknown): boolean => {
+    if (Array.isArray(part)) return part.some(shows);
+    if (!isMapping(part)) return false;
+    const isShown = (key: string) => secrets.some((secret) => key.includes(secret));
+    return Object.entries(part).some(([key, item]) => isShown(key) || shows(item));
+  };
+  return secrets.length > 0 && shows(document);
 }
 
 function foundIn(adoption: Adoption): Found[] {
