@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { plain } from "../../provider/userError";
-import { type Adoption, adoptionOf } from "./adopt/inputs";
+import { type Adoption, adoptionsOf } from "./adopt/inputs";
 import { completed } from "./adopt/live";
 import { programOf } from "./adopt/program";
 import { type Secret, secretsOf } from "./adopt/secrets";
@@ -37,9 +37,7 @@ const command: Command<ChoiceOptions> = {
   async run(options) {
     assertWritable(options.out);
     const { account, endpoints, target, isTaken } = await choose(options);
-    const judged = (await completed(account, endpoints)).map(adoptionOf);
-    const adoptions = judged.filter((one) => "inputs" in one);
-    const refused = judged.filter((one) => "reason" in one);
+    const { adoptions, refused } = adoptionsOf(await completed(account, endpoints));
     for (const { live, reason } of refused)
       tell(`Left out: ${plain(`${live.id} (${live.url ?? "no URL"}), since ${reason}`)}`);
     for (const { live, unsaid } of adoptions)

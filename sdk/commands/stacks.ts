@@ -71,6 +71,8 @@ export async function setSecret(
       if (error) failed(new StackError(`cannot set ${name}: ${wordsOf(stderr)}`));
       else done();
     });
+    // Where it ends before it has read all, its own words say why.
+    child.stdin?.on("error", () => {});
     // One line break at the end is taken for the pipe's.
     child.stdin?.end(`${value}\n`);
   });

@@ -34,6 +34,26 @@ const ORDER = [
   "trafficPolicy",
 ] as const satisfies ManagedInput[];
 
+/** Which endpoints a program can take over beside each other, and which not. */
+export function adoptionsOf(lives: readonly LiveEndpoint[]): { adoptions: Adoption[]; refused: Refusal[] } {
+  const judged = lives.map(adoptionOf);
+  const refused = judged.filter((one) => "reason" in one);
+  const byUrl = new Map<unknown, Adoption[]>();
+  for (const one of judged.filter((one) => "inputs" in one)) {
+    const { url } = one.inputs;
+    byUrl.set(url, [...(byUrl.get(url) ?? []), one]);
+  }
+  const adoptions: Adoption[] = [];
+  for (const same of byUrl.values()) {
+    // Their bindings can tell them apart for the service; for the provider a URL is one endpoint's, unless they pool.
+    const goTogether = same.length === 1 || same.every(({ inputs }) => inputs["poolingEnabled"] === true);
+    const reason = "others serve its URL too, and not all of them pool";
+    if (goTogether) adoptions.push(...same);
+    else refused.push(...same.map(({ live }) => ({ live, reason })));
+  }
+  return { adoptions, refused };
+}
+
 /**
  * The inputs with which `adopt` makes no request that writes. What the service would decide in the same way is not
  * given, nor is what cannot be said and is left alone where it is not given.

@@ -60,7 +60,10 @@ test("an account of 150 endpoints becomes a program that compiles, and whose fir
     config: { ...listedSecrets(stderr, before), "endpoints:requestsPerWindow": "100000" },
   });
   onTestFinished(() => stack.close());
-  expect((await stack.up({ skipPreview: true })).changes).toEqual({ create: 101 });
+  const up = await stack.up({ skipPreview: true });
+  expect(up.changes).toEqual({ create: 101 });
+  // Each is read when it is checked, and when it is taken over; the list never.
+  expect(up.requests).toHaveLength(200);
   expect((await stack.preview({ expectNoChanges: true })).changes).toEqual({ same: 101 });
   expect(writes(emulator)).toEqual([]);
   expect(emulator.endpoints).toEqual(before);

@@ -33,6 +33,8 @@ test("says what no program can say of an endpoint, and still changes none", asyn
   for (const [name, seed] of Object.entries(odd))
     emulator.seed({ traffic_policy: policy, type: "cloud", url: `https://${name}.example.com`, ...seed });
   emulator.seed({ type: "cloud", id: "ep-strange", url: "https://strange.example.com" });
+  for (const binding of ["public", "kubernetes"])
+    emulator.seed({ type: "cloud", url: "https://twice.example.com", bindings: [binding] });
   const before = emulator.endpoints;
   const { code, stdout, stderr } = await ranWith(adoptCommand, [], emulator);
   expect(code).toBe(0);
@@ -47,6 +49,7 @@ test("says what no program can say of an endpoint, and still changes none", asyn
   expect(told("a-prototype")).toMatch(/^Left out: .*its own use for its key __proto__/);
   expect(told("a-key")).toMatch(/^Left out: .*a secret of it stands in a key too/);
   expect(told("strange")).toMatch(/^Left out: .*adopt must be true, or an endpoint's id/);
+  expect(told("twice")).toMatch(/^Left out: .*others serve its URL too, and not all of them pool/);
   expect(told("an-unknown-policy")).toMatch(
     /^Left to the service: of .* the trafficPolicy \(.*not known yet/,
   );
@@ -56,7 +59,7 @@ test("says what no program can say of an endpoint, and still changes none", asyn
   expect(told("two-bindings")).toMatch(/^Left to the service: of .* the bindings \(.*twice/);
   for (const name of ["no-bindings", "a-yaml-policy", "empty-texts"]) expect(told(name)).toBeUndefined();
   // Whoever reads the program learns it too.
-  expect(stdout.match(/^\/\/ Not here: /gm)).toHaveLength(5);
+  expect(stdout.match(/^\/\/ Not here: /gm)).toHaveLength(7);
   expect(stdout.match(/^\/\/ Left to the service: /gm)).toHaveLength(5);
 
   const stack = await TestStack.create({ program: projectOf(stdout), emulator });
