@@ -108,7 +108,7 @@ test.skipIf(!cli)(
   "with a stack, its secrets are set there, its program changes nothing on the CLI, and it has all the second time",
   async () => {
     const emulator = await service();
-    seedMixed(emulator, 60);
+    seedMixed(emulator, 150);
     const before = emulator.endpoints;
     const stack = await project("", { emulator });
     makeTypeScript(stack.folder);
@@ -131,7 +131,7 @@ test.skipIf(!cli)(
     expect((await stack.state()).text).not.toMatch(CANARIES);
 
     const again = await adopt();
-    expect(again.stderr).toMatch(/Left out: 40 that the stack test manages already[\s\S]*Taken: 0 endpoints/);
+    expect(again.stderr).toMatch(/Left out: 100 that the stack test manages already[\s\S]*Taken: 0 endpoints/);
     expect(again.code).toBe(0);
   },
 );
