@@ -41,7 +41,8 @@ const command: Command<ChoiceOptions> = {
     for (const { live, reason } of refused)
       tell(`Left out: ${plain(`${live.id} (${live.url ?? "no URL"}), since ${reason}`)}`);
     for (const { live, unsaid } of adoptions)
-      for (const what of unsaid) tell(`Left to the service: of ${live.id} (${live.url}) the ${plain(what)}`);
+      for (const what of unsaid)
+        tell(`Left to the service: ${plain(`of ${live.id} (${live.url}) the ${what}`)}`);
 
     const lives = adoptions.map(({ live }) => live);
     const names = namesOf(lives, isTaken);
@@ -61,9 +62,8 @@ const command: Command<ChoiceOptions> = {
     tell(`Taken: ${count(named.length, "endpoint")}${where === undefined ? "" : `, written to ${where}`}`);
     if (named.length === 0) return;
     if (!target) listSecrets(secrets);
-    tell(
-      `Next: pulumi preview --diff${target ? ` --stack ${target.stack}` : ""}, which must show no change to an endpoint`,
-    );
+    const stack = target ? ` --stack ${target.stack}` : "";
+    tell(`Next: pulumi preview${stack}, which says of each endpoint that it “adopts … as it is”`);
   },
 };
 
