@@ -131,7 +131,9 @@ test.skipIf(!cli)(
     expect((await stack.state()).text).not.toMatch(CANARIES);
 
     const again = await adopt();
-    expect(again.stderr).toMatch(/Left out: 100 that the stack test manages already[\s\S]*Taken: 0 endpoints/);
+    expect(again.stderr).toMatch(
+      /Left out: 100 that the stack test manages already[\s\S]*Taken: 0 endpoints/,
+    );
     expect(again.code).toBe(0);
   },
 );
