@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { namesOf } from "../../../sdk/commands/names";
+import { identifier, namesOf } from "../../../sdk/commands/names";
 
 const nobody = () => false;
 const at = (id: string, url: string) => ({ id, type: "cloud", url });
@@ -57,4 +57,16 @@ test("whatever the endpoints and their order, every one has its own name, the sa
       expect(namesOf([...endpoints].reverse(), (name) => name === taken)).toEqual(names);
     }),
   );
+});
+
+test.each([
+  ["shop-example-com", "shopExampleCom"],
+  ["1-tcp-example-com-12345", "endpoint1TcpExampleCom12345"],
+  ["class", "classEndpoint"],
+  ["config", "configEndpoint"],
+  ["ep_2aBc", "ep2aBc"],
+  ["", "endpoint"],
+])("the name %j is the constant %s", (name, constant) => {
+  expect(identifier(name)).toBe(constant);
+  expect(() => new Function(`"use strict"; const ${constant} = 1;`)).not.toThrow();
 });
