@@ -63,7 +63,7 @@ test("an account of 150 endpoints becomes a program that compiles, and whose fir
   const up = await stack.up({ skipPreview: true });
   expect(up.changes).toEqual({ create: 101 });
   // The adoptions share the two pages of the list; a single read may have come before the second page.
-    expect(up.requests.length).toBeLessThanOrEqual(4);
+  expect(up.requests.length).toBeLessThanOrEqual(4);
   expect((await stack.preview({ expectNoChanges: true })).changes).toEqual({ same: 101 });
   expect(writes(emulator)).toEqual([]);
   expect(emulator.endpoints).toEqual(before);
