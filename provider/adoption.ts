@@ -4,7 +4,7 @@ import { type LiveEndpoint, skippedMessages } from "./api/items";
 import { difference } from "./diff";
 import { refusals } from "./refusals";
 import type { CloudEndpointInputs } from "./schema";
-import { refreshed } from "./state";
+import { refreshed, withoutGaps } from "./state";
 import { normalizeUrl } from "./url";
 
 /** The live endpoint that `adopt` means; undefined where none serves the URL. */
@@ -15,9 +15,7 @@ export async function findAdoptable(
 ): Promise<LiveEndpoint | undefined> {
   if (typeof inputs.adopt === "string") {
     const id = inputs.adopt;
-    const live = await api.get(id).catch((error: unknown) => {
-      throw isGone(error) ? refusals.adoptedIdGone(id) : error;
-    });
+    const live = (await listed(api, id, inputs)) ?? (await byId(api, id));
     if (live.type !== "cloud") throw refusals.wrongType(id, live.type ?? "unknown");
     return live;
   }
@@ -32,6 +30,28 @@ export async function findAdoptable(
     );
   }
   return first;
+}
+
+/**
+ * As the list shows it, which a thousand adoptions share. Each write makes a listing worthless, so that adoptions which
+ * write would begin another one every time: from the first write on, each reads its own endpoint.
+ */
+async function listed(
+  api: EndpointsApi,
+  id: string,
+  inputs: CloudEndpointInputs,
+): Promise<LiveEndpoint | undefined> {
+  const item = api.writes === 0 ? await api.reads.listed(id) : undefined;
+  // An input that the list leaves out would count as one that has to be changed.
+  return item && withoutGaps(item, inputs);
+}
+
+async function byId(api: EndpointsApi, id: string): Promise<LiveEndpoint> {
+  try {
+    return await api.get(id);
+  } catch (error) {
+    throw isGone(error) ? refusals.adoptedIdGone(id) : error;
+  }
 }
 
 /** What would have to change for the live endpoint to be what the program wants. Another scheme is refused. */

@@ -219,7 +219,8 @@ const problem = (path: string, reason: string): Parsed => ({ problem: { path, re
 
 function losesDigits(json: string): boolean {
   if (!/\d{16}/.test(json)) return false;
-  const numbers = json.replace(/"[^"\\]*(?:\\.[^"\\]*)*"/gs, '""').match(/-?\d{16,}(?![\d.eE])/g) ?? [];
+  const numbers =
+    json.replace(/"[^"\\]*(?:\\.[^"\\]*)*"/gs, '""').match(/(?<![\d.])\d{16,}(?![\d.eE])/g) ?? [];
   return numbers.some((digits) => !Number.isSafeInteger(Number(digits)));
 }
 

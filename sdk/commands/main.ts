@@ -3,14 +3,18 @@ import { VERSION } from "../../provider/version";
 
 const HELP = `Usage: npx pulumi-endpoints <command>
 
-  emulator   run the endpoint service on this machine, for tests and for trying things out
-  demo       the whole life of an endpoint on the emulator, step by step (in the repository only)
+  adopt        write the TypeScript that takes over the account's cloud endpoints as they are
+  import-file  list the account's cloud endpoints for \`pulumi import --file\`
+  emulator     run the endpoint service on this machine, for tests and for trying things out
+  demo         the whole life of an endpoint on the emulator, step by step (in the repository only)
 
   --help after a command tells its options; --version names this package's version.
 `;
 
 /** Each command is loaded when it is called for. It gives the process's exit code. */
 const commands: Record<string, () => Promise<(args: string[]) => Promise<number>>> = {
+  adopt: async () => (await import("./adopt.js")).adoptCommand,
+  "import-file": async () => (await import("./importFile.js")).importFileCommand,
   emulator: async () => (await import("./emulator.js")).emulatorCommand,
   demo: async () => (await import("./demo.js")).demoCommand,
 };

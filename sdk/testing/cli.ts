@@ -24,22 +24,24 @@ import {
 const LONGEST_RUN = 180;
 
 /** The Pulumi CLI's path, where it and its host of a language are on the PATH; undefined otherwise. */
-export async function findPulumiCli(
+export async function findPulumiCli(path?: string, language = "nodejs"): Promise<string | undefined> {
+  return (await findOnPath(`pulumi-language-${language}`, path)) && (await findOnPath("pulumi", path));
+}
+
+/** The path of the first program of this name; undefined where there is none. */
+export async function findOnPath(
+  name: string,
   path = process.env["PATH"] ?? "",
-  language = "nodejs",
 ): Promise<string | undefined> {
-  const find = async (name: string) => {
-    for (const folder of path.split(delimiter)) {
-      const file = join(folder, name);
-      const found = await access(file, constants.X_OK).then(
-        () => true,
-        () => false,
-      );
-      if (found) return file;
-    }
-    return undefined;
-  };
-  return (await find(`pulumi-language-${language}`)) && (await find("pulumi"));
+  for (const folder of path.split(delimiter)) {
+    const file = join(folder, name);
+    const found = await access(file, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (found) return file;
+  }
+  return undefined;
 }
 
 /**

@@ -36,6 +36,38 @@ describe("adopt", () => {
     expect(emulator.requests.filter(({ method }) => method !== "GET")).toHaveLength(1);
   });
 
+  test("of hundreds by their ids shares the pages of the list", async () => {
+    const { core, emulator } = await service({ settings: { "endpoints:requestsPerWindow": "1000" } });
+    const all = Array.from({ length: 250 }, (_, index) =>
+      emulator.seed({ type: "cloud", url: `https://n${index}.example.com`, description: "theirs" }),
+    );
+    const adoptAll = all.map(async ({ id, url }) => {
+      const { inputs } = await core.check({}, { url, description: "theirs", adopt: id });
+      return core.create(inputs);
+    });
+    const adopted = await Promise.all(adoptAll);
+    expect(adopted.map(({ id }) => id)).toEqual(all.map(({ id }) => id));
+    expect(emulator.requests.every(({ method }) => method === "GET")).toBe(true);
+    expect(emulator.requests.length).toBeLessThan(10);
+  });
+
+  test("by id reads the endpoint itself where the list leaves an input out, and once something was written", async () => {
+    const { core, emulator } = await service();
+    const { id } = emulator.seed({ type: "cloud", url, description: "theirs" });
+    emulator.intercept(({ path }) => path === "/endpoints", {
+      status: 200,
+      body: { endpoints: [{ id, type: "cloud", url }] },
+    });
+    await core.create({ url, description: "theirs", adopt: id });
+    const asked = () => emulator.requests.map(({ method, path }) => `${method} ${path}`);
+    expect(asked()).toEqual(["GET /endpoints", `GET /endpoints/${id}`]);
+
+    await core.create({ url: "https://new.example.com" });
+    const before = asked().length;
+    await core.create({ url, description: "theirs", adopt: id });
+    expect(asked().slice(before)).toEqual([`GET /endpoints/${id}`]);
+  });
+
   test("creates where there is nothing with this URL", async () => {
     const { core, emulator, said } = await service();
     const { inputs } = await core.check({}, { url, adopt: true });

@@ -56,9 +56,9 @@ describe("a policy's text", () => {
   });
 
   test("keeps digits inside strings, and numbers that can be kept", () => {
-    expect(policyFromText('{"id": "12345678901234567890", "n": 9007199254740991}')).toEqual({
-      data: { id: "12345678901234567890", n: 9007199254740991 },
-    });
+    const text = '{"id": "12345678901234567890", "n": 9007199254740991, "x": 0.0009008240580477391}';
+    const data = { id: "12345678901234567890", n: 9007199254740991, x: 0.0009008240580477391 };
+    expect(policyFromText(text)).toEqual({ data });
   });
 });
 

@@ -145,9 +145,10 @@ export class Project {
     return { stdout, stderr };
   }
 
-  attempt(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  /** The environment that finds this project's state. */
+  get env(): Record<string, string | undefined> {
     const ambient = Object.entries(process.env).filter(([name]) => !name.startsWith("ENDPOINTS_"));
-    const env = {
+    return {
       ...Object.fromEntries(ambient),
       PULUMI_BACKEND_URL: `file://${this.folder}`,
       PULUMI_HOME: join(this.folder, "home"),
@@ -158,11 +159,14 @@ export class Project {
       ENDPOINTS_REQUESTS_PER_WINDOW: "100000",
       ...this.environment,
     };
+  }
+
+  attempt(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
     return new Promise((resolve) => {
       execFile(
         "pulumi",
         [...args, "--non-interactive"],
-        { cwd: this.folder, env, maxBuffer: 64 << 20 },
+        { cwd: this.folder, env: this.env, maxBuffer: 64 << 20 },
         (error, stdout, stderr) =>
           resolve({ code: typeof error?.code === "number" ? error.code : error ? -1 : 0, stdout, stderr }),
       );
