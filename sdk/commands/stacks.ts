@@ -10,6 +10,13 @@ import { findOnPath } from "../testing/cli";
 /** A stack that cannot be read, with the CLI's own words where it has said something. */
 export class StackError extends UserError {
   override readonly name = "StackError";
+  constructor(
+    message: string,
+    /** The CLI's own, where it was the CLI that failed. */
+    readonly exitCode?: number,
+  ) {
+    super(message);
+  }
 }
 
 /** A cloud endpoint that a stack manages, on either host. */
@@ -67,13 +74,21 @@ const stateSchema = z.object({
 });
 
 /** `urn:pulumi:stack::project::type::name`; a name may hold `::` itself. */
-const nameOf = (urn: string) => urn.split("::").slice(3).join("::");
+export const nameOf = (urn: string) => urn.split("::").slice(3).join("::");
 
 /** The CLI's error holds all that it printed, its standard output too, which may be a secret; its words are on the other. */
-const commandError = z.object({ commandResult: z.object({ stderr: z.string() }) });
+const commandError = z.object({
+  commandResult: z.object({
+    stderr: z.string(),
+    err: z
+      .object({ exitCode: z.number().optional().catch(undefined) })
+      .optional()
+      .catch(undefined),
+  }),
+});
 
 /** Has the CLI do something; its failure is told in the CLI's own words. */
-async function asked<T>(work: () => Promise<T>): Promise<T> {
+export async function asked<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -81,6 +96,9 @@ async function asked<T>(work: () => Promise<T>): Promise<T> {
     if (!failed.success) throw error;
     // What stands before the CLI's own words is the command that the Automation API ran.
     const words = failed.data.commandResult.stderr.replace(/^[\s\S]*?error: /, "");
-    throw new StackError(plain(words) || "the Pulumi CLI failed, and said nothing");
+    throw new StackError(
+      plain(words) || "the Pulumi CLI failed, and said nothing",
+      failed.data.commandResult.err?.exitCode,
+    );
   }
 }
