@@ -8,7 +8,8 @@ const vault = new CloudEndpoint("vault", { url: "https://vault.example.com", tra
 new CloudEndpoint("other", { url: "https://other.example.com", trafficPolicy: policy("${greeting}"), metadata: shop.id });
 module.exports = { shop: shop.id, vault: vault.id };
 `;
-const urnOf = (name: string) => `urn:pulumi:test::case::pulumi-nodejs:dynamic/endpoints:CloudEndpoint::${name}`;
+const urnOf = (name: string) =>
+  `urn:pulumi:test::case::pulumi-nodejs:dynamic/endpoints:CloudEndpoint::${name}`;
 
 onBothDrivers("a run with targets", (start) => {
   test("refreshes, changes and creates these alone, after a look that changed nothing", async () => {

@@ -1,5 +1,5 @@
 import type { LiveEndpoint } from "../../../provider/api/items";
-import type { ConfigReader } from "../../../provider/config";
+import { ConfigError, type ConfigReader } from "../../../provider/config";
 import { Listing } from "../../../provider/listing";
 import { cloudEndpoints, openAccount } from "../account";
 import type { AccountReport, Unseen } from "./report";
@@ -9,11 +9,14 @@ import { unseen } from "./unseen";
 export interface AccountSource {
   stack: string;
   config: ConfigReader;
+  /** Whether an endpoint of the stack has this account. Otherwise its settings may be missing. */
+  isUsed: boolean;
 }
 
 /** An account as it was listed. */
 export interface Account {
-  service: string;
+  /** The base URL; undefined where the settings do not tell it. */
+  service: string | undefined;
   stacks: string[];
   cloud: LiveEndpoint[];
   unseen: Unseen[];
@@ -30,7 +33,7 @@ export async function listAccounts(
 ): Promise<Account[]> {
   const accounts = new Map<string, { account: Account; listing: Listing }>();
   const failed: Account[] = [];
-  for (const { stack, config } of sources) {
+  for (const { stack, config, isUsed } of sources) {
     try {
       const { api } = openAccount(config, tell);
       const { baseUrl, apiKey } = api.http.settings;
@@ -46,7 +49,8 @@ export async function listAccounts(
       );
       accounts.set(key, { account, listing });
     } catch (error) {
-      failed.push({ service: "", stacks: [stack], cloud: [], unseen: [unseen("the account", error)] });
+      if (error instanceof ConfigError && !isUsed) continue;
+      failed.push({ service: undefined, stacks: [stack], cloud: [], unseen: [unseen("the account", error)] });
     }
   }
   for (const { account, listing } of accounts.values()) {
@@ -70,7 +74,7 @@ export function accountReport(account: Account, managed: ReadonlySet<string> | u
     authentication: false,
   };
   return {
-    service,
+    ...(service !== undefined && { service }),
     stacks: [...new Set(stacks)],
     endpoints: cloud.length,
     unmanaged: others.map(unmanaged),

@@ -30,8 +30,7 @@ export function driftOf(held: Held, step: Step, live: LiveEndpoint | undefined):
   if (step.op === "delete") return { ...about, drift: "deleted", changes: [] };
   if (step.op === "same") return undefined;
 
-  const outputs = liveOutputs(held, step, live);
-  const hidden = Object.keys(outputs).filter((name) => held.secrets.has(name) && outputs[name] === MASKED);
+  const { outputs, hidden } = whatIsLive(held, step, live);
   const places = changedPlaces(without(outputs, hidden), checkedInputs(without(held.inputs, hidden)));
   const changes = places
     .filter(({ path, ofInputs }) => !ofInputs && !isIgnored(path, held.ignored))
@@ -42,10 +41,15 @@ export function driftOf(held: Held, step: Step, live: LiveEndpoint | undefined):
   return all.length > 0 ? { ...about, drift: "changed", changes: all } : undefined;
 }
 
-/** What the service has, secrets too where the list tells them. */
-function liveOutputs(held: Held, { outputs = {} }: Step, live: LiveEndpoint | undefined): JsonObject {
-  const isMasked = Object.keys(outputs).some((name) => held.secrets.has(name));
-  return isMasked && live ? refreshed(live, held.outputs).props : outputs;
+/** The outputs as they are now, and the names of those of which nothing is known but that they are secret. */
+function whatIsLive(
+  held: Held,
+  { outputs = {} }: Step,
+  live: LiveEndpoint | undefined,
+): { outputs: JsonObject; hidden: string[] } {
+  const hidden = Object.keys(outputs).filter((name) => JSON.stringify(outputs[name])?.includes(MASKED));
+  if (hidden.length === 0 || !live) return { outputs, hidden };
+  return { outputs: refreshed(live, held.outputs).props, hidden: [] };
 }
 
 function told({ path, kind }: Change, held: Held, outputs: JsonObject): FieldChange {
@@ -53,7 +57,7 @@ function told({ path, kind }: Change, held: Held, outputs: JsonObject): FieldCha
   const secrets = [...secretsIn(held.inputs), ...secretsIn(outputs)].sort((a, b) => b.length - a.length);
   const show = (value: unknown) => {
     if (value === undefined) return undefined;
-    if (field === "trafficPolicy" && typeof value === "string") return BROKEN;
+    if (field === "trafficPolicy" && path.length === 1 && typeof value === "string") return BROKEN;
     return held.secrets.has(field) ? MASKED : json.parse(maskedDocument(value, secrets, path));
   };
   const [expected, live] = [show(valueAt(held.inputs, path)), show(valueAt(outputs, path))];

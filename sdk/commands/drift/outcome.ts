@@ -1,5 +1,6 @@
 import { EXIT } from "../account";
-import type { DriftedEndpoint, DriftReport, Unseen } from "./report";
+import type { AccountReport, DriftedEndpoint, DriftReport, Unseen } from "./report";
+import { visible } from "./shown";
 
 /** The number with which Pulumi's own CLI says that there are changes where none were expected. */
 export const DRIFT = 7;
@@ -51,5 +52,10 @@ const allUnseen = ({ stacks, accounts }: Found): Unseen[] =>
 
 export const countUnmanaged = ({ accounts }: Found): number =>
   accounts.reduce((sum, { unmanaged }) => sum + unmanaged.length, 0);
+
+export function accountName({ service, stacks }: Pick<AccountReport, "service" | "stacks">): string {
+  const at = service === undefined ? "" : ` at ${visible(service)}`;
+  return `Account of ${stacks.map((name) => visible(name)).join(", ")}${at}`;
+}
 
 export const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? "" : "s"}`;

@@ -1,6 +1,6 @@
 import { VERSION } from "../../../provider/version";
 import { Html, html } from "./html";
-import { count, headline } from "./outcome";
+import { accountName, count, headline } from "./outcome";
 import { STYLE } from "./pageStyle";
 import type { AccountReport, DriftedEndpoint, DriftReport, FieldChange, StackReport, Unseen } from "./report";
 import { shownSides, visible } from "./shown";
@@ -116,14 +116,12 @@ function accountSection(
   { service, stacks, endpoints, unmanaged, unseen }: AccountReport,
   index: number,
 ): Html {
-  const of = stacks.map((name) => visible(name)).join(", ");
   const found =
-    unmanaged.length === 0
-      ? `No endpoint was found that no stack given manages, among ${count(endpoints, "cloud endpoint")}.`
+    endpoints === 0
+      ? "No cloud endpoint was found."
       : `${unmanaged.length} of ${count(endpoints, "cloud endpoint")} managed by no stack given. They are reported, and never touched.`;
   return html`<section aria-labelledby="account-${index}">
-<h2 id="account-${index}">Account of <bdi>${of}</bdi></h2>
-<p class="quiet">At ${visible(service) || "an unknown service"}.</p>
+<h2 id="account-${index}"><bdi>${accountName({ service, stacks })}</bdi></h2>
 <p>${found}</p>
 ${unseenList(unseen)}${unmanaged.length === 0 ? undefined : unmanagedTable(unmanaged)}
 </section>`;

@@ -63,8 +63,8 @@ const stackSchema = z.object({
 });
 
 const accountSchema = z.object({
-  /** The base URL of the service. */
-  service: z.string(),
+  /** The base URL of the service; missing where the settings do not tell it. */
+  service: z.string().optional(),
   /** The stacks that use it. */
   stacks: z.array(z.string()),
   /** How many cloud endpoints the account has. */

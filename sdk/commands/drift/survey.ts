@@ -4,6 +4,7 @@ import type { ExportedState } from "../../testing/types";
 import { type Account, type AccountSource, listAccounts } from "./accounts";
 import { driftOf } from "./compare";
 import { explicitProviders, type Held, heldEndpoints, usesOwnAccount } from "./held";
+import { count } from "./outcome";
 import type { DriftedEndpoint, StackReport, Unseen } from "./report";
 import { type DriftStack, errorsOf, type Ran } from "./stack";
 import { unseen } from "./unseen";
@@ -59,7 +60,7 @@ async function look(stack: DriftStack, tell: (message: string) => void): Promise
   if (!state || !held) return { stack, held, ran: undefined, sources: [], problems };
 
   const total = held.length;
-  tell(`${stack.name}: comparing ${total} cloud endpoints with the service`);
+  if (total > 0) tell(`${stack.name}: comparing ${count(total, "cloud endpoint")} with the service`);
   const progress = (done: number) => tell(`${stack.name}: compared ${Math.min(done, total)} of ${total}`);
   const ran = total === 0 ? undefined : await attempt("the stack's endpoints", () => stack.look(progress));
   const config = await attempt("the stack's configuration", () => stack.config());
@@ -74,7 +75,12 @@ function sourcesOf(stack: string, state: ExportedState, config: ConfigReader): A
       return typeof value === "string" ? value : config(key);
     };
   });
-  return [...(usesOwnAccount(state) ? [config] : []), ...explicit].map((each) => ({ stack, config: each }));
+  const isUsed = heldEndpoints(state).length > 0;
+  return [...(usesOwnAccount(state) ? [config] : []), ...explicit].map((each) => ({
+    stack,
+    config: each,
+    isUsed,
+  }));
 }
 
 /** Every endpoint that is held has been seen, or is told as one that has not. */

@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import { count, headline } from "./outcome";
+import { accountName, count, headline } from "./outcome";
 import type { AccountReport, DriftedEndpoint, DriftReport, StackReport, Unseen } from "./report";
 import { shownSides, visible } from "./shown";
 
@@ -84,10 +84,10 @@ function accountLines(
   paint: Paint,
 ): string[] {
   if (unmanaged.length === 0 && unseen.length === 0) return [];
-  const of = stacks.length > 0 ? ` (${stacks.map((name) => visible(name)).join(", ")})` : "";
-  const title = `Account at ${visible(service || "an unknown service")}${of}: ${unmanaged.length} of ${count(endpoints, "cloud endpoint")} managed by no stack given`;
+  const account = accountName({ service, stacks });
+  const found = `${unmanaged.length} of ${count(endpoints, "cloud endpoint")} managed by no stack given`;
   return [
-    paint("bold", title),
+    paint("bold", endpoints > 0 ? `${account}: ${found}` : account),
     ...unmanaged.map(({ id, url, description, createdAt }) => {
       const words = [
         description && JSON.stringify(description),

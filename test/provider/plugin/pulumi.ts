@@ -130,7 +130,16 @@ export class Project {
     return { stdout, stderr };
   }
 
-  attempt(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  attempt(...args: string[]): Promise<Ended> {
+    return this.run("pulumi", [...args, "--non-interactive"]);
+  }
+
+  /** Runs a command of this package in the project's folder, with these settings on top of the project's own. */
+  command(args: string[], environment: Record<string, string> = {}): Promise<Ended> {
+    return this.run(process.execPath, [join(root, "dist/sdk/commands/main.js"), ...args], environment);
+  }
+
+  private run(file: string, args: string[], environment: Record<string, string> = {}): Promise<Ended> {
     const ambient = Object.entries(process.env).filter(([name]) => !name.startsWith("ENDPOINTS_"));
     const env = {
       ...Object.fromEntries(ambient),
@@ -142,15 +151,18 @@ export class Project {
       NO_COLOR: "1",
       ENDPOINTS_REQUESTS_PER_WINDOW: "100000",
       ...this.environment,
+      ...environment,
     };
     return new Promise((resolve) => {
-      execFile(
-        "pulumi",
-        [...args, "--non-interactive"],
-        { cwd: this.folder, env, maxBuffer: 64 << 20 },
-        (error, stdout, stderr) =>
-          resolve({ code: typeof error?.code === "number" ? error.code : error ? -1 : 0, stdout, stderr }),
+      execFile(file, args, { cwd: this.folder, env, maxBuffer: 64 << 20 }, (error, stdout, stderr) =>
+        resolve({ code: typeof error?.code === "number" ? error.code : error ? -1 : 0, stdout, stderr }),
       );
     });
   }
+}
+
+interface Ended {
+  code: number;
+  stdout: string;
+  stderr: string;
 }
