@@ -8,10 +8,7 @@ import { MASKED, maskedDocument, redacted, secretsIn } from "../../../provider/s
 import { refreshed } from "../../../provider/state";
 import type { Step } from "../../testing/types";
 import type { Held } from "./held";
-import type { DriftedEndpoint, FieldChange } from "./report";
-
-/** In the place of a policy that somebody broke by hand: it may hold a secret, and nobody can tell where. */
-const BROKEN = "[text that is no policy]";
+import { BROKEN, type DriftedEndpoint, type FieldChange } from "./report";
 
 /** What a repair would do to the service, told as what has happened to it. */
 const HAPPENED = { add: "removed", delete: "added", update: "changed" } as const;

@@ -81,7 +81,7 @@ ${unseenList(unseen)}${drifted.map(endpointArticle)}
 function endpointArticle(endpoint: DriftedEndpoint): Html {
   const { name, url, id, drift, changes, repair } = endpoint;
   return html`<article>
-<h3><bdi>${visible(name)}</bdi> <span class="word bad">${drift}</span>${repair && repairWord(repair)}</h3>
+<h3><bdi>${visible(name)}</bdi>: <span class="word bad">${drift}</span>${repair && repairWord(repair)}</h3>
 <p class="quiet">${url === undefined ? undefined : html`<bdi>${visible(url)}</bdi>, `}<bdi>${visible(id)}</bdi></p>
 ${drift === "deleted" ? html`<p>The service does not have this endpoint any more.</p>` : changesTable(name, changes)}
 ${repair?.reason === undefined ? undefined : html`<p class="reason bad">Not repaired: ${visible(repair.reason, MOST)}</p>`}
@@ -91,8 +91,8 @@ ${repair?.reason === undefined ? undefined : html`<p class="reason bad">Not repa
 
 function repairWord({ done }: NonNullable<DriftedEndpoint["repair"]>): Html {
   return done
-    ? html` <span class="word good">repaired</span>`
-    : html` <span class="word bad">not repaired</span>`;
+    ? html`, <span class="word good">repaired</span>`
+    : html`, <span class="word bad">not repaired</span>`;
 }
 
 /** The roles say again what the elements are, since a narrow screen shows them as blocks. */
@@ -103,11 +103,14 @@ function changesTable(name: string, changes: FieldChange[]): Html {
 <tbody role="rowgroup">
 ${changes.map((change) => {
   const { expected, live } = shownSides(change, MOST);
-  return html`<tr role="row"><th scope="row" role="rowheader"><code>${visible(change.path)}</code></th><td role="cell" data-label="Should be">${value(expected)}</td><td role="cell" data-label="Is">${value(live)}</td></tr>
+  return html`<tr role="row"><th scope="row" role="rowheader"><code>${breakable(visible(change.path))}</code></th><td role="cell" data-label="Should be">${value(expected)}</td><td role="cell" data-label="Is">${value(live)}</td></tr>
 `;
 })}</tbody>
 </table>`;
 }
+
+/** A long path goes on in the next line after one of its parts. */
+const breakable = (path: string): Html[] => path.split(/(?<=\.)/).map((part) => html`${part}<wbr>`);
 
 const value = (shown: string | undefined): Html =>
   shown === undefined ? html`<em>nothing</em>` : html`<code dir="auto">${shown}</code>`;
@@ -119,7 +122,7 @@ function accountSection(
   const found =
     endpoints === 0
       ? "No cloud endpoint was found."
-      : `${unmanaged.length} of ${count(endpoints, "cloud endpoint")} managed by no stack given. They are reported, and never touched.`;
+      : `${unmanaged.length} of ${count(endpoints, "cloud endpoint")} are managed by none of the stacks given. They are reported, and never touched.`;
   return html`<section aria-labelledby="account-${index}">
 <h2 id="account-${index}"><bdi>${accountName({ service, stacks })}</bdi></h2>
 <p>${found}</p>
@@ -134,7 +137,7 @@ function unmanagedTable(unmanaged: AccountReport["unmanaged"]): Html {
 <tbody>
 ${unmanaged.map(
   ({ id, url, description, createdAt }) =>
-    html`<tr><th scope="row"><bdi>${visible(url ?? "without a URL")}</bdi><br><code>${visible(id)}</code></th><td dir="auto">${description === undefined ? html`<em>none</em>` : visible(description)}</td><td>${createdAt === undefined ? "unknown" : html`<time datetime="${createdAt}">${createdAt.slice(0, 10)}</time>`}</td></tr>
+    html`<tr><th scope="row"><bdi>${visible(url ?? "without a URL")}</bdi><br><code>${visible(id)}</code></th><td dir="auto">${description === undefined ? html`<em>none</em>` : visible(description)}</td><td class="date">${createdAt === undefined ? "unknown" : html`<time datetime="${createdAt}">${createdAt.slice(0, 10)}</time>`}</td></tr>
 `,
 )}</tbody>
 </table>`;

@@ -5,6 +5,9 @@ import { z } from "zod";
  * meaning makes a new version.
  */
 
+/** In the place of a policy that somebody broke by hand: it may hold a secret, and nobody can tell where. */
+export const BROKEN = "[text that is no policy]";
+
 /** What a change was about, as the JSON of the two sides; missing on a side that has nothing there. */
 const side = z.json().optional();
 

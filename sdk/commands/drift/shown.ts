@@ -1,4 +1,5 @@
-import type { FieldChange } from "./report";
+import { MASKED } from "../../../provider/secrets";
+import { BROKEN, type FieldChange } from "./report";
 
 /*
  * Values as a person reads them, on a terminal and in a page. What somebody else wrote must not steer either of them, nor
@@ -21,14 +22,18 @@ export function shownSides(
   { expected, live }: FieldChange,
   most: number,
 ): { expected: string | undefined; live: string | undefined } {
-  const [a, b] = [expected, live].map((side) =>
-    side === undefined ? undefined : escaped(JSON.stringify(side)),
-  );
+  const [a, b] = [written(expected), written(live)];
   if (a === undefined || b === undefined || (a.length <= most && b.length <= most))
     return { expected: a && cut(a, most), live: b && cut(b, most) };
   const from = Math.max(0, samePrefix(a, b) - BEFORE);
   const part = (text: string) => (from > 0 ? "…" : "") + cut(text.slice(from), most);
   return { expected: part(a), live: part(b) };
+}
+
+/** As JSON, so that a text is told from what only looks like it; what stands in the place of a value is no text. */
+function written(side: FieldChange["live"]): string | undefined {
+  if (side === undefined) return undefined;
+  return side === MASKED || side === BROKEN ? side : escaped(JSON.stringify(side));
 }
 
 function escaped(text: string): string {

@@ -85,7 +85,7 @@ function accountLines(
 ): string[] {
   if (unmanaged.length === 0 && unseen.length === 0) return [];
   const account = accountName({ service, stacks });
-  const found = `${unmanaged.length} of ${count(endpoints, "cloud endpoint")} managed by no stack given`;
+  const found = `${unmanaged.length} of ${count(endpoints, "cloud endpoint")} managed by none of the stacks given`;
   return [
     paint("bold", endpoints > 0 ? `${account}: ${found}` : account),
     ...unmanaged.map(({ id, url, description, createdAt }) => {
