@@ -1,7 +1,7 @@
-import { isMapping } from "./document";
+import { isMapping, type Path } from "./document";
 
-/** Names under which policies hold what must not be printed: `secret`, `client_secret`, `credentials`, `api_key`. */
-const SECRET_NAME = /secret|password|token|credential|private_?key|api_?key|authorization/i;
+/** Names under which policies hold what must not be printed: `secret`, `client_secret`, `credentials`, `x-api-key`. */
+const SECRET_NAME = /secret|password|token|credential|private[_-]?key|api[_-]?key|authorization/i;
 
 /** What stands in the place of a secret. */
 export const MASKED = "[secret]";
@@ -9,18 +9,34 @@ export const MASKED = "[secret]";
 /** Shorter text stands in too many places to be cut out of a message. */
 export const SHORTEST_SECRET = 4;
 
+/** Where in a document a secret stands. */
+export interface SecretPlace {
+  path: Path;
+  secret: string;
+}
+
 /**
- * Every text that stands in a document under the name of a secret, at any depth, the longest first. A name counts for
- * text and lists of text; what is in an object has names of its own (`tokens: [{type: jwt, method: header}]`).
+ * Every text that stands in a document under the name of a secret, at any depth. A name counts for text and lists of
+ * text; what is in an object has names of its own (`tokens: [{type: jwt, method: header}]`).
  */
-export function secretsIn(value: unknown, named = false): string[] {
-  if (typeof value === "string") return named && value.length >= SHORTEST_SECRET ? [value] : [];
-  const parts = Array.isArray(value)
-    ? value.map((item) => ({ item, named }))
-    : isMapping(value)
-      ? Object.entries(value).map(([name, item]) => ({ item, named: isSecretName(name) }))
-      : [];
-  return parts.flatMap(({ item, named }) => secretsIn(item, named)).sort((a, b) => b.length - a.length);
+export function secretPlaces(value: unknown, path: Path = [], named = false): SecretPlace[] {
+  if (typeof value === "string") {
+    return named && value.length >= SHORTEST_SECRET ? [{ path, secret: value }] : [];
+  }
+  if (Array.isArray(value)) {
+    return value.flatMap((item, index) => secretPlaces(item, [...path, index], named));
+  }
+  if (!isMapping(value)) return [];
+  return Object.entries(value).flatMap(([name, item]) =>
+    secretPlaces(item, [...path, name], isSecretName(name)),
+  );
+}
+
+/** Those texts, the longest first. */
+export function secretsIn(value: unknown): string[] {
+  return secretPlaces(value)
+    .map(({ secret }) => secret)
+    .sort((a, b) => b.length - a.length);
 }
 
 /**

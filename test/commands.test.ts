@@ -1,21 +1,8 @@
-import { execFile } from "node:child_process";
-import { join } from "node:path";
 import { expect, test } from "vitest";
-
-const MAIN = join(import.meta.dirname, "../dist/sdk/commands/main.js");
-
-/** Runs `pulumi-endpoints` as a user does, where there is no Pulumi CLI. */
-function run(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  return new Promise((resolve) => {
-    const env = { ...process.env, PATH: "/usr/bin:/bin" };
-    execFile(process.execPath, [MAIN, ...args], { env }, (error, stdout, stderr) => {
-      resolve({ code: typeof error?.code === "number" ? error.code : error ? -1 : 0, stdout, stderr });
-    });
-  });
-}
+import { run } from "./sdk/commands/run";
 
 test("the demo plays an endpoint's whole life, and ends with what each step asked of the service", async () => {
-  const { code, stdout, stderr } = await run("demo");
+  const { code, stdout, stderr } = await run(["demo"]);
   expect(stderr).toBe("");
   expect(code).toBe(0);
   expect(stdout).toContain("with the test kit's engine, since no Pulumi CLI is on the PATH");
@@ -33,15 +20,15 @@ test("the demo plays an endpoint's whole life, and ends with what each step aske
 });
 
 test("a command that does not exist is told with those that do", async () => {
-  const { code, stderr } = await run("frobnicate");
+  const { code, stderr } = await run(["frobnicate"]);
   expect(code).toBe(2);
   expect(stderr).toMatch(/no command frobnicate[\s\S]*emulator/);
-  expect((await run("--version")).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
-  expect((await run()).stdout).toContain("Usage: npx pulumi-endpoints");
+  expect((await run(["--version"])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  expect((await run([])).stdout).toContain("Usage: npx pulumi-endpoints");
 });
 
 test("drift tells what it needs where there is no Pulumi CLI, and what is wrong with its arguments", async () => {
-  const { code, stderr } = await run("drift");
+  const { code, stderr } = await run(["drift"]);
   expect(code).toBe(1);
   expect(stderr).toMatch(/needs the Pulumi CLI, and there is no pulumi on the PATH/);
   for (const [args, reason] of [
@@ -50,7 +37,7 @@ test("drift tells what it needs where there is no Pulumi CLI, and what is wrong 
     [["--cwd", "/no/such/folder"], /folder that does not exist/],
     [["prod"], /prod/],
   ] as const) {
-    const wrong = await run("drift", ...args);
+    const wrong = await run(["drift", ...args]);
     expect(wrong.code).toBe(2);
     expect(wrong.stderr).toMatch(reason);
   }

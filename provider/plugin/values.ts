@@ -7,13 +7,14 @@ import type { JsonObject } from "../schema";
  * some texts mean "not known yet". The core knows neither; see `MarshalPropertyValue` in Pulumi's plugin package.
  */
 
-const SIGNATURE = "4dabf18193072939515e22adb298388d";
+/** The key that makes an object something else than data to Pulumi. */
+export const SIGNATURE = "4dabf18193072939515e22adb298388d";
 const SECRET = "1b47061264138c4ac30d75fd1eb44270";
 const REFERENCE = "5cf8f73096256a8f31e491e813e4eb8e";
 const OUTPUT = "d0e6a833031e9bbcd3f4e8bde6ca49a4";
 
 /** One text for each type that the value will have; the core knows the first. */
-const UNKNOWNS: ReadonlySet<unknown> = new Set([
+export const UNKNOWNS: ReadonlySet<unknown> = new Set([
   UNKNOWN,
   "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",
   "3eeb2bf0-c639-47a8-9e75-3b44932eb421",

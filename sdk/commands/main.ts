@@ -3,15 +3,19 @@ import { VERSION } from "../../provider/version";
 
 const HELP = `Usage: npx pulumi-endpoints <command>
 
-  drift      tell what has drifted from the stacks of a Pulumi project, and repair it
-  emulator   run the endpoint service on this machine, for tests and for trying things out
-  demo       the whole life of an endpoint on the emulator, step by step (in the repository only)
+  adopt        write the TypeScript that takes over the account's cloud endpoints as they are
+  import-file  list the account's cloud endpoints for \`pulumi import --file\`
+  drift        tell what has drifted from the stacks of a Pulumi project, and repair it
+  emulator     run the endpoint service on this machine, for tests and for trying things out
+  demo         the whole life of an endpoint on the emulator, step by step (in the repository only)
 
   --help after a command tells its options; --version names this package's version.
 `;
 
 /** Each command is loaded when it is called for. It gives the process's exit code. */
 const commands: Record<string, () => Promise<(args: string[]) => Promise<number>>> = {
+  adopt: async () => (await import("./adopt.js")).adoptCommand,
+  "import-file": async () => (await import("./importFile.js")).importFileCommand,
   drift: async () => (await import("./drift.js")).driftCommand,
   emulator: async () => (await import("./emulator.js")).emulatorCommand,
   demo: async () => (await import("./demo.js")).demoCommand,

@@ -44,6 +44,21 @@ export function slug(name: string): string {
   return name.replace(/[^A-Za-z0-9_]+/g, "-").replace(/^-+|-+$/g, "") || "endpoint";
 }
 
+/** `shopExampleCom` for `shop-example-com`. */
+export function camelCase(name: string): string {
+  const [first = "", ...others] = name.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
+  const capital = (word: string) => word.slice(0, 1).toUpperCase() + word.slice(1);
+  return first.slice(0, 1).toLowerCase() + first.slice(1) + others.map(capital).join("");
+}
+
+/** A name in camel case that TypeScript takes for a constant. */
+export function identifier(name: string): string {
+  const word = camelCase(name);
+  if (!/^[a-z]/.test(word)) return camelCase(`endpoint-${word}`);
+  // A word of lower-case letters alone may be one of the language, or mean something in the program.
+  return /^[a-z]+$/.test(word) ? `${word}Endpoint` : word;
+}
+
 function partsOf(url: string): { scheme: string; address: string } {
   const [scheme = "", address = url] = url.split("://");
   return { scheme, address: address.replace(/^\*\./, "wildcard.") };

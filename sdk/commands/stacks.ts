@@ -1,3 +1,4 @@
+import { execFile } from "node:child_process";
 import { resolve } from "node:path";
 import type { LocalWorkspace } from "@pulumi/pulumi/automation/index.js";
 import { z } from "zod";
@@ -26,11 +27,22 @@ export interface ManagedEndpoint {
   urn: string;
 }
 
-/** The project in a folder. @throws StackError where there is no Pulumi CLI. */
-export async function openProject(folder: string): Promise<LocalWorkspace> {
+/**
+ * The project in a folder.
+ *
+ * @param needs What it is needed for, and after that what can be done without it.
+ * @throws StackError where there is no Pulumi CLI.
+ */
+export async function openProject(
+  folder: string,
+  [who, remedy]: readonly [string, string] = [
+    "--stack",
+    ", or leave --stack out and set ENDPOINTS_API_KEY and ENDPOINTS_BASE_URL",
+  ],
+): Promise<LocalWorkspace> {
   if (!(await findOnPath(process.platform === "win32" ? "pulumi.exe" : "pulumi"))) {
     throw new StackError(
-      "--stack needs the Pulumi CLI, and there is no pulumi on the PATH: install it (https://www.pulumi.com/docs/install), or leave --stack out and set ENDPOINTS_API_KEY and ENDPOINTS_BASE_URL",
+      `${who} needs the Pulumi CLI, and there is no pulumi on the PATH: install it (https://www.pulumi.com/docs/install)${remedy}`,
     );
   }
   // It takes a second to load, and only what names a stack needs it.
@@ -38,10 +50,48 @@ export async function openProject(folder: string): Promise<LocalWorkspace> {
   return asked(() => automation.LocalWorkspace.create({ workDir: resolve(folder) }));
 }
 
-/** A stack's configuration, secrets included. The stack that is selected stays selected. */
-export async function stackConfig(project: LocalWorkspace, stack: string): Promise<ConfigReader> {
+/** The name of the project, which has to lie in that very folder. */
+export async function projectName(project: LocalWorkspace): Promise<string> {
+  return (await asked(() => project.projectSettings())).name;
+}
+
+/** A value of a stack's configuration, as it is used. */
+export interface Value {
+  value: string;
+  secret: boolean;
+}
+
+/** A stack's whole configuration by full key, secrets in plain. The stack that is selected stays selected. */
+export async function stackValues(
+  project: LocalWorkspace,
+  stack: string,
+): Promise<ReadonlyMap<string, Value>> {
   const values = await asked(() => project.getAllConfig(stack));
-  return (key) => values[key]?.value;
+  return new Map(Object.entries(values).map(([key, { value, secret = false }]) => [key, { value, secret }]));
+}
+
+/** A stack's configuration, as settings are read from it. */
+export async function stackConfig(project: LocalWorkspace, stack: string): Promise<ConfigReader> {
+  const values = await stackValues(project, stack);
+  return (key) => values.get(key)?.value;
+}
+
+/** Sets a secret of a stack's configuration. The Automation API would show the value to whoever lists processes. */
+export async function setSecret(
+  project: LocalWorkspace,
+  stack: string,
+  name: string,
+  value: string,
+): Promise<void> {
+  const args = ["config", "set", "--secret", name, "--stack", stack, "--non-interactive"];
+  await new Promise<void>((done, failed) => {
+    const child = execFile("pulumi", args, { cwd: project.workDir }, (error, _stdout, stderr) => {
+      if (error) failed(new StackError(`cannot set ${name}: ${wordsOf(stderr)}`));
+      else done();
+    });
+    // One line break at the end is taken for the pipe's.
+    child.stdin?.end(`${value}\n`);
+  });
 }
 
 /** The cloud endpoints that a stack manages, as its state has them. */
@@ -94,11 +144,11 @@ export async function asked<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     const failed = commandError.safeParse(error);
     if (!failed.success) throw error;
-    // What stands before the CLI's own words is the command that the Automation API ran.
-    const words = failed.data.commandResult.stderr.replace(/^[\s\S]*?error: /, "");
-    throw new StackError(
-      plain(words) || "the Pulumi CLI failed, and said nothing",
-      failed.data.commandResult.err?.exitCode,
-    );
+    throw new StackError(wordsOf(failed.data.commandResult.stderr), failed.data.commandResult.err?.exitCode);
   }
+}
+
+/** The CLI's own words, without the command that the Automation API puts before them. */
+function wordsOf(stderr: string): string {
+  return plain(stderr.replace(/^[\s\S]*?error: /, "")) || "the Pulumi CLI failed, and said nothing";
 }

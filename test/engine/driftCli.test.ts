@@ -33,7 +33,7 @@ describe.skipIf(!cli)("drift of a project of the Pulumi CLI", () => {
     const other = emulator.seed({ type: "cloud", url: "https://other.example.com" });
 
     const marked = emulator.requests.length;
-    const seen = await stack.command(["drift", "--stack", "test", "--json", "-"]);
+    const seen = await stack.command("drift", "--stack", "test", "--json", "-");
     expect(seen.code, seen.stderr).toBe(7);
     expect(new Set(emulator.requests.slice(marked).map(({ method }) => method))).toEqual(new Set(["GET"]));
     const report = reportSchema.parse(JSON.parse(seen.stdout));
@@ -54,23 +54,23 @@ describe.skipIf(!cli)("drift of a project of the Pulumi CLI", () => {
     expect(seen.stdout + seen.stderr).not.toContain("CANARY");
     expect(seen.stderr).toContain("test: comparing 5 cloud endpoints with the service\n");
 
-    const fixed = await stack.command(["drift", "--fix", "--stack", "test", "--stack", "selected"]);
+    const fixed = await stack.command("drift", "--fix", "--stack", "test", "--stack", "selected");
     expect(fixed.code, fixed.stdout + fixed.stderr).toBe(0);
     expect(fixed.stdout).toContain("4 of 5 cloud endpoints drifted (3 changed, 1 deleted), 4 repaired");
     expect(emulator.endpoints).toContainEqual(other);
 
-    const selected = await stack.command(["drift"]);
+    const selected = await stack.command("drift");
     expect(selected.code, selected.stderr).toBe(0);
     expect(selected.stdout).toContain("Stack selected: no drift in 0 cloud endpoints");
     await stack.pulumi("stack", "select", "test");
     await stack.setConfig("endpoints:apiKey", { secret: "of-nobody" });
-    const refused = await stack.command(["drift"]);
+    const refused = await stack.command("drift");
     expect(refused.code, refused.stdout).toBe(3);
     expect(refused.stdout).toMatch(
       /no drift in 5 cloud endpoints[\s\S]*could not see the account's endpoints: .*status 401/,
     );
 
-    const missing = await stack.command(["drift", "--stack", "nope"]);
+    const missing = await stack.command("drift", "--stack", "nope");
     expect(missing.code).toBe(1);
     expect(missing.stdout).toMatch(/could not see the stack's state: no stack named 'nope' found/);
   });

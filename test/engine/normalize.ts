@@ -27,7 +27,7 @@ export function normalize(state: ExportedState): unknown {
   // The engine's own sentinel for secrets looks like a uuid, and must stay.
   const sentinel = "4dabf18193072939515e22adb298388d";
   const ids = new Map<string, string>();
-  text = text.replaceAll(sentinel, "a-sentinel").replace(/\b(ep|rd)_\w+/g, (id) => {
+  text = text.replaceAll(sentinel, "a-sentinel").replace(/\b(ep|ra|rd)_\w+/g, (id) => {
     if (!ids.has(id)) ids.set(id, `id-${ids.size + 1}`);
     return ids.get(id) ?? id;
   });

@@ -12,11 +12,22 @@ test("what stands in a policy under the name of a secret is found, at any depth"
         ],
       },
       {
-        actions: [{ type: "add-headers", config: { headers: { authorization: "Bearer x", accept: "*/*" } } }],
+        actions: [
+          {
+            type: "add-headers",
+            config: { headers: { authorization: "Bearer x", "x-api-key": "of-api", accept: "*/*" } },
+          },
+        ],
       },
     ],
   };
-  expect(secretsIn(policy).sort()).toEqual(["Bearer x", "hook-secret", "oauth-secret", "user:pass-word"]);
+  expect(secretsIn(policy).sort()).toEqual([
+    "Bearer x",
+    "hook-secret",
+    "oauth-secret",
+    "of-api",
+    "user:pass-word",
+  ]);
   for (const none of [undefined, null, 1, "text", [], {}]) expect(secretsIn(none)).toEqual([]);
 });
 

@@ -5,7 +5,7 @@ import { type DriftStack, errorsOf, type OpenStacks, type Ran } from "./stack";
 
 /** The stacks of the user's own project, run by the Pulumi CLI through Pulumi's Automation API. It never prompts. */
 export const openWithPulumi: OpenStacks = async (folder, names) => {
-  const project = await openProject(folder);
+  const project = await openProject(folder, ["drift", ""]);
   // Pulumi's own would make each stack the selected one, for the user's later commands too.
   project.selectStack = async () => {};
   const wanted = names.length > 0 ? names : [await selected(project)];

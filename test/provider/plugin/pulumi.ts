@@ -130,18 +130,10 @@ export class Project {
     return { stdout, stderr };
   }
 
-  attempt(...args: string[]): Promise<Ended> {
-    return this.run("pulumi", [...args, "--non-interactive"]);
-  }
-
-  /** Runs a command of this package in the project's folder, with these settings on top of the project's own. */
-  command(args: string[], environment: Record<string, string> = {}): Promise<Ended> {
-    return this.run(process.execPath, [join(root, "dist/sdk/commands/main.js"), ...args], environment);
-  }
-
-  private run(file: string, args: string[], environment: Record<string, string> = {}): Promise<Ended> {
+  /** The environment that finds this project's state. */
+  get env(): Record<string, string | undefined> {
     const ambient = Object.entries(process.env).filter(([name]) => !name.startsWith("ENDPOINTS_"));
-    const env = {
+    return {
       ...Object.fromEntries(ambient),
       PULUMI_BACKEND_URL: `file://${this.folder}`,
       PULUMI_HOME: join(this.folder, "home"),
@@ -151,11 +143,26 @@ export class Project {
       NO_COLOR: "1",
       ENDPOINTS_REQUESTS_PER_WINDOW: "100000",
       ...this.environment,
-      ...environment,
     };
+  }
+
+  attempt(...args: string[]): Promise<Ended> {
+    return this.run("pulumi", [...args, "--non-interactive"]);
+  }
+
+  /** Runs a command of this package in the project's folder. */
+  command(...args: string[]): Promise<Ended> {
+    return this.run(process.execPath, [join(root, "dist/sdk/commands/main.js"), ...args]);
+  }
+
+  private run(file: string, args: string[]): Promise<Ended> {
     return new Promise((resolve) => {
-      execFile(file, args, { cwd: this.folder, env, maxBuffer: 64 << 20 }, (error, stdout, stderr) =>
-        resolve({ code: typeof error?.code === "number" ? error.code : error ? -1 : 0, stdout, stderr }),
+      execFile(
+        file,
+        args,
+        { cwd: this.folder, env: this.env, maxBuffer: 64 << 20 },
+        (error, stdout, stderr) =>
+          resolve({ code: typeof error?.code === "number" ? error.code : error ? -1 : 0, stdout, stderr }),
       );
     });
   }

@@ -1,0 +1,96 @@
+import { parseArgs } from "node:util";
+import { plain } from "../../provider/userError";
+import { type Adoption, adoptionOf } from "./adopt/inputs";
+import { completed } from "./adopt/live";
+import { programOf } from "./adopt/program";
+import { type Secret, secretsOf } from "./adopt/secrets";
+import { CHOICE_HELP, type ChoiceOptions, choiceOptions, choose, readChoice, type Target } from "./choice";
+import { assertWritable, type Command, count, runCommand, tell, writeResult } from "./command";
+import { identifier, namesOf } from "./names";
+import { setSecret } from "./stacks";
+
+const HELP = `Writes the TypeScript that takes over the account's cloud endpoints, as they are: its first \`pulumi up\` changes nothing.
+
+Usage: npx pulumi-endpoints adopt [options]
+
+${CHOICE_HELP}
+  --help                this text
+
+Without --stack the account is the one of ENDPOINTS_API_KEY and ENDPOINTS_BASE_URL. Secrets found in policies and
+metadata become secrets of the configuration, and stand neither in the program nor in what is printed: with --stack
+they are set in that stack's configuration, without it the commands that set them are listed. docs/adoption.md has it
+step by step. Exit codes: 0 done, 1 failed, 2 arguments that make no sense, 3 the key was refused.`;
+
+/** One place tells the value; a few more tell what it is. */
+const MOST_PLACES = 3;
+
+/** `npx pulumi-endpoints adopt`: the program for what is there already. */
+export function adoptCommand(args: string[]): Promise<number> {
+  return runCommand(command, args);
+}
+
+const command: Command<ChoiceOptions> = {
+  name: "adopt",
+  help: HELP,
+  read: (args) => readChoice(parseArgs({ args, options: choiceOptions }).values),
+
+  async run(options) {
+    assertWritable(options.out);
+    const { account, endpoints, target, isTaken } = await choose(options);
+    const judged = (await completed(account, endpoints)).map(adoptionOf);
+    const adoptions = judged.filter((one) => "inputs" in one);
+    const refused = judged.filter((one) => "reason" in one);
+    for (const { live, reason } of refused)
+      tell(`Left out: ${plain(`${live.id} (${live.url ?? "no URL"}), since ${reason}`)}`);
+    for (const { live, unsaid } of adoptions)
+      for (const what of unsaid) tell(`Left to the service: of ${live.id} (${live.url}) the ${plain(what)}`);
+
+    const lives = adoptions.map(({ live }) => live);
+    const names = namesOf(lives, isTaken);
+    const identifiers = namesOf(lives, () => false, identifier);
+    const secrets = secretsOf(adoptions, identifiers, (name, value) => isFree(target, name, value));
+    const called = (map: ReadonlyMap<string, string>, { live }: Adoption) => map.get(live.id) ?? live.id;
+    const named = adoptions.map((adoption) => ({
+      ...adoption,
+      name: called(names, adoption),
+      identifier: called(identifiers, adoption),
+    }));
+
+    const program = programOf(named, secrets, refused);
+    if (target) await keepSecrets(target, secrets);
+    writeResult(options.out, program);
+    const where = options.out.file;
+    tell(`Taken: ${count(named.length, "endpoint")}${where === undefined ? "" : `, written to ${where}`}`);
+    if (named.length === 0) return;
+    if (!target) listSecrets(secrets);
+    tell(
+      `Next: pulumi preview --diff${target ? ` --stack ${target.stack}` : ""}, which must show no change to an endpoint`,
+    );
+  },
+};
+
+/** A name that the stack's configuration has for something else must keep its value. */
+function isFree(target: Target | undefined, name: string, value: string): boolean {
+  const there = target?.values.get(`${target.name}:${name}`);
+  return there === undefined || there.value === value;
+}
+
+async function keepSecrets({ project, stack }: Target, secrets: readonly Secret[]): Promise<void> {
+  for (const { name, value } of secrets) await setSecret(project, stack, name, value);
+  const names = secrets.map(({ name }) => name).join(", ");
+  if (secrets.length > 0) tell(`Set: ${count(secrets.length, "secret")} of the stack ${stack}: ${names}`);
+}
+
+function listSecrets(secrets: readonly Secret[]): void {
+  if (secrets.length === 0) return;
+  tell(
+    "Set these secrets of the configuration, each to what stands there: of several lines without the last line break, of `Bearer …` without that word. The commands ask for the value, or read it from a pipe:",
+  );
+  for (const { name, places } of secrets) {
+    tell(`  pulumi config set --secret ${name}`);
+    for (const { id, url, path } of places.slice(0, MOST_PLACES))
+      tell(`      ${plain(`${path} of ${id} (${url})`)}`);
+    if (places.length > MOST_PLACES)
+      tell(`      and in ${count(places.length - MOST_PLACES, "other place")}`);
+  }
+}

@@ -1,0 +1,176 @@
+import { isDeepStrictEqual } from "node:util";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { LiveEndpoint } from "../../../../provider/api/items";
+import { adoptionOf } from "../../../../sdk/commands/adopt/inputs";
+import { programOf } from "../../../../sdk/commands/adopt/program";
+import { type Secret, secretsOf } from "../../../../sdk/commands/adopt/secrets";
+import { identifier, namesOf } from "../../../../sdk/commands/names";
+
+const anyName = () => true;
+
+function written(endpoints: LiveEndpoint[], isFree: (name: string, value: string) => boolean = anyName) {
+  const adoptions = endpoints.map(adoptionOf).filter((one) => "inputs" in one);
+  const identifiers = namesOf(endpoints, () => false, identifier);
+  const secrets = secretsOf(adoptions, identifiers, isFree);
+  const named = adoptions.map((one) => ({
+    ...one,
+    name: one.live.id,
+    identifier: identifiers.get(one.live.id) ?? "",
+  }));
+  return { secrets, program: programOf(named, secrets, []) };
+}
+
+/** What the program's endpoints are given, with these secrets in the configuration. */
+function given(program: string, secrets: readonly Secret[]): Record<string, unknown>[] {
+  const inputs: Record<string, unknown>[] = [];
+  class CloudEndpoint {
+    constructor(_name: string, args: Record<string, unknown>) {
+      inputs.push(args);
+    }
+  }
+  class Config {
+    requireSecret = (name: string) => secrets.find((secret) => secret.name === name)?.value;
+  }
+  const interpolate = (texts: readonly string[], ...values: string[]) =>
+    texts.map((text, index) => text + (values[index] ?? "")).join("");
+  const body = program.replaceAll(/^import .*$/gm, "");
+  new Function("CloudEndpoint", "pulumi", `"use strict";${body}`)(CloudEndpoint, { Config, interpolate });
+  return inputs;
+}
+
+const endpoint = (id: string, host: string, fields: Record<string, unknown>): LiveEndpoint => ({
+  id: `ep_${id}`,
+  type: "cloud",
+  url: `https://${host}.example.com`,
+  ...fields,
+});
+
+const key = fc.oneof(
+  fc.constantFrom("secret", "api_key", "tokens", "config", "a b", "__defaults", ""),
+  fc.string({ maxLength: 6 }),
+);
+const text = fc.oneof(
+  fc.constantFrom(
+    "CANARY-one",
+    "Bearer CANARY-one",
+    "CANARY-two\r\n\n",
+    "a CANARY-one`${",
+    "CANARY-one-and-more",
+  ),
+  fc.string({ unit: "grapheme", maxLength: 20 }),
+);
+const { value: data } = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    text,
+    fc.integer(),
+    fc.constantFrom(null, true, 1e21, -0.5, 1.5e-7),
+    fc.array(tie("value"), { maxLength: 4 }),
+    fc.dictionary(key, tie("value"), { maxKeys: 4, noNullPrototype: true }),
+  ),
+}));
+const document = fc.dictionary(key, data, { maxKeys: 4, minKeys: 1, noNullPrototype: true });
+
+test("whatever policies and metadata hold, the program gives them again, and shows no secret of them", () => {
+  fc.assert(
+    fc.property(document, document, (policy, metadata) => {
+      const live = [
+        endpoint("a", "a", { trafficPolicy: JSON.stringify(policy), metadata: JSON.stringify(metadata) }),
+        endpoint("b", "b", { trafficPolicy: JSON.stringify(metadata), description: "CANARY-one" }),
+      ];
+      const { secrets, program } = written(live);
+      for (const { value } of secrets.filter(({ value }) => value.includes("CANARY")))
+        expect(program.includes(value)).toBe(false);
+      const [first, second] = given(program, secrets);
+      expect(isDeepStrictEqual(first?.["trafficPolicy"], policy)).toBe(true);
+      expect(isDeepStrictEqual(first?.["metadata"], metadata)).toBe(true);
+      expect(isDeepStrictEqual(second?.["trafficPolicy"], metadata)).toBe(true);
+      expect(second?.["description"]).toBe("CANARY-one");
+    }),
+    { numRuns: 500 },
+  );
+});
+
+describe("a secret", () => {
+  /** How a template reads one. */
+  const read = (name: string) => `\${config.requireSecret("${name}")}`;
+  const policy = (value: object) => ({ trafficPolicy: JSON.stringify(value) });
+
+  test("is called by its endpoint and its key, or by the key alone where several have it", () => {
+    const { secrets } = written([
+      endpoint("1", "shop", policy({ client_secret: "only of shop" })),
+      endpoint("2", "api", policy({ "x-api-key": "of api and web" })),
+      endpoint("3", "web", policy({ config: { tokens: ["of api and web", "only of web"] } })),
+    ]);
+    expect(secrets.map(({ name, value, places }) => [name, value, places.length])).toEqual([
+      ["shopExampleComClientSecret", "only of shop", 1],
+      ["xApiKey", "of api and web", 2],
+      ["webExampleComTokens", "only of web", 1],
+    ]);
+    expect(secrets[1]?.places[1]).toEqual({
+      id: "ep_3",
+      url: "https://web.example.com",
+      path: "trafficPolicy.config.tokens[0]",
+    });
+  });
+
+  test("never takes a name that the configuration has for something else", () => {
+    const endpoints = [
+      endpoint("1", "shop", policy({ a: { secret: "one-secret" }, b: { secret: "other-one" } })),
+    ];
+    const { secrets } = written(
+      endpoints,
+      (name, value) => name !== "shopExampleComSecret" || value === "other-one",
+    );
+    expect(secrets.map(({ name }) => name)).toEqual(["shopExampleComSecret2", "shopExampleComSecret"]);
+  });
+
+  test("is found in other texts too, and a short one only in those of its own endpoint", () => {
+    const { program } = written([
+      endpoint("1", "a", policy({ password: "pass", secret: "whsec_CANARY", note: "by pass, whsec_CANARY" })),
+      endpoint("2", "b", { ...policy({ note: "by pass" }), description: "was whsec_CANARY" }),
+    ]);
+    expect(program).toContain(
+      `note: pulumi.interpolate\`by ${read("aExampleComPassword")}, ${read("aExampleComSecret")}\``,
+    );
+    expect(program).toContain(`description: pulumi.interpolate\`was ${read("aExampleComSecret")}\``);
+    expect(program).toContain('note: "by pass"');
+  });
+
+  test("is neither a reference to the vault nor the scheme of a header", () => {
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is an expression of the policy's
+    const vault = "${secrets.get('hooks', 'brex')}";
+    const { secrets, program } = written([
+      endpoint(
+        "1",
+        "a",
+        policy({ secret: vault, authorization: `Bearer ${vault}`, token: "Bearer of-its-own" }),
+      ),
+    ]);
+    expect(secrets.map(({ value }) => value)).toEqual(["of-its-own"]);
+    expect(program).toContain(`token: pulumi.interpolate\`Bearer ${read("aExampleComToken")}\``);
+  });
+});
+
+test("an endpoint alone, without a secret, needs nothing but the class", () => {
+  expect(
+    written([endpoint("1", "shop", {})]).program,
+  ).toBe(`// 1 cloud endpoint, as the service had it. The first \`pulumi up\` takes it over without a change;
+// after it every \`adopt\` can be taken out. Written by \`npx pulumi-endpoints adopt\`.
+
+import { CloudEndpoint } from "pulumi-endpoints";
+
+// So that no \`pulumi destroy\` deletes what this program did not create. Take it out when it may.
+const keep = { retainOnDelete: true };
+
+const shopExampleCom = new CloudEndpoint(
+  "ep_1",
+  {
+    url: "https://shop.example.com",
+    adopt: "ep_1",
+  },
+  keep,
+);
+`);
+});
