@@ -4,12 +4,13 @@ import { parseArgs } from "node:util";
 import { EXIT } from "./account";
 import { accountReport } from "./drift/accounts";
 import { openWithPulumi } from "./drift/automation";
+import { awaitInterruption } from "./drift/interruption";
 import { outcomeOf } from "./drift/outcome";
 import { reportPage } from "./drift/page";
 import { Progress, type Terminal } from "./drift/progress";
 import { repairAll } from "./drift/repair";
 import { type DriftReport, reportSchema } from "./drift/report";
-import type { OpenStacks } from "./drift/stack";
+import type { DriftStack, OpenStacks } from "./drift/stack";
 import { survey } from "./drift/survey";
 import { reportText } from "./drift/text";
 import { unseen } from "./drift/unseen";
@@ -47,7 +48,7 @@ export interface DriftSurroundings {
 }
 
 export async function driftCommand(args: string[], around: Partial<DriftSurroundings> = {}): Promise<number> {
-  const { stdout, stderr, environment } = { ...process, environment: process.env, ...around };
+  const { stdout = process.stdout, stderr = process.stderr, environment = process.env } = around;
   let options: Options | "help";
   try {
     options = readOptions(args);
@@ -60,15 +61,20 @@ export async function driftCommand(args: string[], around: Partial<DriftSurround
     return EXIT.done;
   }
   const progress = new Progress(stderr, environment);
+  const interruption = awaitInterruption(progress.tell);
   let report: DriftReport;
   try {
-    report = await drift(options, around.open ?? openWithPulumi, progress.tell);
+    const { open = openWithPulumi } = around;
+    const stacks = await open(options.folder, options.stacks, interruption);
+    report = await drift(options, stacks, progress.tell);
+    progress.end();
   } catch (error) {
     progress.end();
     stderr.write(`pulumi-endpoints drift: ${messageOf(error)}\n`);
-    return unseen("", error).authentication ? EXIT.authentication : EXIT.failed;
+    return unseen("drift", error).authentication ? EXIT.authentication : EXIT.failed;
+  } finally {
+    interruption.forget();
   }
-  progress.end();
   const json = `${JSON.stringify(report, undefined, 2)}\n`;
   if (options.json === "-") stdout.write(json);
   else {
@@ -82,11 +88,10 @@ export async function driftCommand(args: string[], around: Partial<DriftSurround
 
 async function drift(
   options: Options,
-  open: OpenStacks,
+  stacks: DriftStack[],
   tell: (message: string) => void,
 ): Promise<DriftReport> {
   const startedAt = new Date().toISOString();
-  const stacks = await open(options.folder, options.stacks);
   const found = await survey(stacks, tell);
   const surveyed = options.fix ? await repairAll(found, tell) : found.stacks;
 

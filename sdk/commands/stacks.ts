@@ -30,15 +30,14 @@ export interface ManagedEndpoint {
 /**
  * The project in a folder.
  *
- * @param needs What it is needed for, and after that what can be done without it.
+ * @param who What the project is needed for.
+ * @param remedy What else can be done, beside installing the CLI.
  * @throws StackError where there is no Pulumi CLI.
  */
 export async function openProject(
   folder: string,
-  [who, remedy]: readonly [string, string] = [
-    "--stack",
-    ", or leave --stack out and set ENDPOINTS_API_KEY and ENDPOINTS_BASE_URL",
-  ],
+  who = "--stack",
+  remedy = ", or leave --stack out and set ENDPOINTS_API_KEY and ENDPOINTS_BASE_URL",
 ): Promise<LocalWorkspace> {
   if (!(await findOnPath(process.platform === "win32" ? "pulumi.exe" : "pulumi"))) {
     throw new StackError(

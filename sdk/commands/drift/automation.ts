@@ -1,15 +1,16 @@
 import type { EngineEvent, LocalWorkspace } from "@pulumi/pulumi/automation/index.js";
 import { EngineEvents } from "../../testing/cliEvents";
 import { asked, isCloudEndpointType, openProject, StackError, stackConfig } from "../stacks";
+import type { Interruption } from "./interruption";
 import { type DriftStack, errorsOf, type OpenStacks, type Ran } from "./stack";
 
 /** The stacks of the user's own project, run by the Pulumi CLI through Pulumi's Automation API. It never prompts. */
-export const openWithPulumi: OpenStacks = async (folder, names) => {
-  const project = await openProject(folder, ["drift", ""]);
+export const openWithPulumi: OpenStacks = async (folder, names, interruption) => {
+  const project = await openProject(folder, "drift", "");
   // Pulumi's own would make each stack the selected one, for the user's later commands too.
   project.selectStack = async () => {};
   const wanted = names.length > 0 ? names : [await selected(project)];
-  return Promise.all(wanted.map((name) => openStack(project, name)));
+  return Promise.all(wanted.map((name) => openStack(project, name, interruption)));
 };
 
 async function selected(project: LocalWorkspace): Promise<string> {
@@ -18,9 +19,20 @@ async function selected(project: LocalWorkspace): Promise<string> {
   throw new StackError("no stack is selected: give --stack, or select one with `pulumi stack select`");
 }
 
-async function openStack(project: LocalWorkspace, name: string): Promise<DriftStack> {
+async function openStack(
+  project: LocalWorkspace,
+  name: string,
+  { stopped, forward: signal }: Interruption,
+): Promise<DriftStack> {
   const automation = await import("@pulumi/pulumi/automation/index.js");
   const stack = await automation.Stack.select(name, project);
+  const run = (
+    start: (onEvent: (event: EngineEvent) => void) => Promise<unknown>,
+    watch?: (event: EngineEvent) => void,
+  ) => {
+    if (stopped.aborted) throw new StackError("it was interrupted");
+    return ended(start, watch);
+  };
   return {
     name,
     config: () => stackConfig(project, name),
@@ -31,19 +43,19 @@ async function openStack(project: LocalWorkspace, name: string): Promise<DriftSt
     look: (progress) => {
       let done = 0;
       return run(
-        (onEvent) => stack.previewRefresh({ onEvent }),
-        ({ resOutputsEvent: ended }) => {
-          if (ended && isCloudEndpointType(ended.metadata.type)) progress(++done);
+        (onEvent) => stack.previewRefresh({ onEvent, signal }),
+        ({ resOutputsEvent: step }) => {
+          if (step && isCloudEndpointType(step.metadata.type)) progress(++done);
         },
       );
     },
-    plan: (target) => run((onEvent) => stack.preview({ target, onEvent })),
-    repair: (target) => run((onEvent) => stack.up({ refresh: true, target, onEvent })),
+    plan: (target) => run((onEvent) => stack.preview({ target, onEvent, signal })),
+    repair: (target) => run((onEvent) => stack.up({ refresh: true, target, onEvent, signal })),
   };
 }
 
 /** A run that fails has told why in its events; one that never began has not, and is an error. */
-async function run(
+async function ended(
   start: (onEvent: (event: EngineEvent) => void) => Promise<unknown>,
   watch: (event: EngineEvent) => void = () => {},
 ): Promise<Ran> {

@@ -1,5 +1,6 @@
 import type { ConfigReader } from "../../../provider/config";
 import type { ExportedState, RunResult } from "../../testing/types";
+import type { Interruption } from "./interruption";
 
 /** What a run did and said, whether it ended well or not. */
 export type Ran = Pick<RunResult, "ok" | "steps" | "diagnostics">;
@@ -23,7 +24,11 @@ export interface DriftStack {
 }
 
 /** Opens the stacks of the project in a folder; without names the one that is selected. */
-export type OpenStacks = (folder: string, names: string[]) => Promise<DriftStack[]>;
+export type OpenStacks = (
+  folder: string,
+  names: string[],
+  interruption: Interruption,
+) => Promise<DriftStack[]>;
 
 /** What the run said of this resource that went wrong, in its own words; undefined where it said nothing. */
 export function errorsOf({ diagnostics }: Ran, urn?: string): string | undefined {
