@@ -31,7 +31,7 @@ export function heldEndpoints(state: ExportedState): Held[] {
   });
 }
 
-/** The settings of the explicit providers that endpoints of the stack have, each with what it was given. */
+/** What each explicit provider of the stack was given. */
 export function explicitProviders(state: ExportedState): JsonObject[] {
   return resourcesOf(state)
     .filter(({ type, urn }) => type === PLUGIN_PROVIDER && !isDefaultProvider(urn))

@@ -10,6 +10,9 @@ export interface Interruption {
   forget(): void;
 }
 
+/** As a shell gives it for a command that Ctrl-C has ended. */
+const INTERRUPTED = 130;
+
 export function awaitInterruption(tell: (message: string) => void): Interruption {
   const stopped = new AbortController();
   const forward = new AbortController();
@@ -17,7 +20,8 @@ export function awaitInterruption(tell: (message: string) => void): Interruption
     for (const name of ["SIGINT", "SIGTERM"] as const) process.removeListener(name, onSignal);
   };
   const onSignal = (name: NodeJS.Signals) => {
-    forget();
+    // The listener stays until then: without one of ours, the library that runs Pulumi ends it and this process.
+    if (stopped.signal.aborted) process.exit(INTERRUPTED);
     tell("interrupted: waiting until Pulumi has ended what it began; once more ends everything at once");
     stopped.abort();
     // A terminal gives Ctrl-C to both, and for Pulumi a second one drops what is under way.
