@@ -110,7 +110,8 @@ ${changes.map((change) => {
 }
 
 /** A long path goes on in the next line after one of its parts. */
-const breakable = (path: string): Html[] => path.split(/(?<=\.)/).map((part) => html`${part}<wbr>`);
+const breakable = (path: string): Html[] =>
+  path.split(/(?<=\.)/).map((part, index) => (index > 0 ? html`<wbr>${part}` : html`${part}`));
 
 const value = (shown: string | undefined): Html =>
   shown === undefined ? html`<em>nothing</em>` : html`<code dir="auto">${shown}</code>`;
@@ -122,7 +123,7 @@ function accountSection(
   const found =
     endpoints === 0
       ? "No cloud endpoint was found."
-      : `${unmanaged.length} of ${count(endpoints, "cloud endpoint")} are managed by none of the stacks given. They are reported, and never touched.`;
+      : `${unmanaged.length} of ${count(endpoints, "cloud endpoint")} ${unmanaged.length === 1 ? "is" : "are"} managed by none of the stacks given. That is reported, and never touched.`;
   return html`<section aria-labelledby="account-${index}">
 <h2 id="account-${index}"><bdi>${accountName({ service, stacks })}</bdi></h2>
 <p>${found}</p>
