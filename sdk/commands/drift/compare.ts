@@ -5,7 +5,7 @@ import { changedPlaces } from "../../../provider/diff";
 import { type Change, isMapping, type Path, pathText } from "../../../provider/document";
 import type { JsonObject } from "../../../provider/schema";
 import { MASKED, maskedDocument, redacted, secretsIn } from "../../../provider/secrets";
-import { refreshed } from "../../../provider/state";
+import { refreshed, withoutGaps } from "../../../provider/state";
 import type { Step } from "../../testing/types";
 import type { Held } from "./held";
 import { BROKEN, type DriftedEndpoint, type FieldChange } from "./report";
@@ -29,9 +29,10 @@ export function driftOf(held: Held, step: Step, live: LiveEndpoint | undefined):
 
   const { outputs, hidden } = whatIsLive(held, step, live);
   const places = changedPlaces(without(outputs, hidden), checkedInputs(without(held.inputs, hidden)));
+  const secrets = [...secretsIn(held.inputs), ...secretsIn(outputs)].sort((a, b) => b.length - a.length);
   const changes = places
     .filter(({ path, ofInputs }) => !ofInputs && !isIgnored(path, held.ignored))
-    .map((place) => told(place, held, outputs));
+    .map((place) => told(place, held, outputs, secrets));
   // Of what is hidden it is only known that it has drifted where nothing else has.
   const guessed = places.length > 0 ? [] : hidden.filter((name) => name in held.inputs).map(hiddenChange);
   const all = [...changes, ...guessed];
@@ -45,13 +46,13 @@ function whatIsLive(
   live: LiveEndpoint | undefined,
 ): { outputs: JsonObject; hidden: string[] } {
   const hidden = Object.keys(outputs).filter((name) => JSON.stringify(outputs[name])?.includes(MASKED));
-  if (hidden.length === 0 || !live) return { outputs, hidden };
-  return { outputs: refreshed(live, held.outputs).props, hidden: [] };
+  const whole = hidden.length > 0 && live && withoutGaps(live, held.outputs);
+  return whole ? { outputs: refreshed(whole, held.outputs).props, hidden: [] } : { outputs, hidden };
 }
 
-function told({ path, kind }: Change, held: Held, outputs: JsonObject): FieldChange {
+/** @param secrets Those of both sides, the longest first. */
+function told({ path, kind }: Change, held: Held, outputs: JsonObject, secrets: string[]): FieldChange {
   const field = String(path[0]);
-  const secrets = [...secretsIn(held.inputs), ...secretsIn(outputs)].sort((a, b) => b.length - a.length);
   const show = (value: unknown) => {
     if (value === undefined) return undefined;
     if (field === "trafficPolicy" && path.length === 1 && typeof value === "string") return BROKEN;

@@ -72,7 +72,7 @@ function sourcesOf(stack: string, state: ExportedState, config: ConfigReader): A
   const explicit = explicitProviders(state).map((given): ConfigReader => {
     return (key) => {
       const value = given[key.replace(/^endpoints:/, "")];
-      return typeof value === "string" ? value : config(key);
+      return value === undefined || value === null ? config(key) : String(value);
     };
   });
   const isUsed = heldEndpoints(state).length > 0;

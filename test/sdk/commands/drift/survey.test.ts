@@ -144,6 +144,25 @@ test("no secret is shown, however short, wherever it was copied to, in a broken 
   expect(JSON.stringify(ended)).not.toMatch(/CANARY|ü1|ü2|https:..c\./);
 });
 
+test("what the list leaves out of an endpoint is not told as removed, and what it has is told by its places", async () => {
+  const policy = (status: number) => ({
+    on_http_request: [{ actions: [{ type: "deny", config: { status_code: status } }] }],
+  });
+  const { id } = emulator.seed({
+    type: "cloud",
+    url: "https://a.example.com",
+    traffic_policy: JSON.stringify(policy(403)),
+  });
+  const inputs = { trafficPolicy: secret(policy(404)) };
+  const stacks = [stackOf([{ name: "a", id, inputs, live: { trafficPolicy: "[secret]" } }])];
+  expect(changesOf(await drift(stacks))).toEqual([
+    ["trafficPolicy.on_http_request[0].actions[0].config.status_code", "[secret]", "[secret]"],
+  ]);
+  const body = { endpoints: [{ id, type: "cloud", url: "https://a.example.com" }] };
+  emulator.intercept(({ path }) => path === "/endpoints", { status: 200, body });
+  expect(changesOf(await drift(stacks))).toEqual([["trafficPolicy", "[secret]", "[secret]"]]);
+});
+
 test("stacks on two accounts, and one on an explicit provider's, have their unmanaged endpoints told apart", async () => {
   const third = await Emulator.start();
   try {
