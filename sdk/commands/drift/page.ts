@@ -5,9 +5,9 @@ import { STYLE } from "./pageStyle";
 import type { AccountReport, DriftedEndpoint, DriftReport, FieldChange, StackReport, Unseen } from "./report";
 import { shownSides, visible } from "./shown";
 
-/** What the outcome is called, and how good that is. */
+/** What the outcome is called, where the headline does not begin with it, and how good that is. */
 const OUTCOMES = {
-  none: ["No drift", "good"],
+  none: [undefined, "good"],
   repaired: ["Repaired", "good"],
   drift: ["Drift", "bad"],
   unrepaired: ["Not repaired", "bad"],
@@ -27,13 +27,13 @@ export function reportPage(report: DriftReport): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>${word}: ${headline(report)} (${stacks.slice(0, 3).join(", ")}${stacks.length > 3 ? ", …" : ""})</title>
+<title>${word && `${word}: `}${headline(report)} (${stacks.slice(0, 3).join(", ")}${stacks.length > 3 ? ", …" : ""})</title>
 <style>${new Html(STYLE)}</style>
 </head>
 <body>
 <header>
 <h1>Drift of cloud endpoints</h1>
-<p class="outcome ${mood}"><strong>${word}.</strong> ${headline(report)}.</p>
+<p class="outcome ${mood}">${word && html`<strong>${word}.</strong> `}${headline(report)}.</p>
 <p class="quiet">Looked on ${time(report.startedAt)}, for ${seconds(report)}.${report.fix ? " With --fix." : ""}${report.failOnUnmanaged ? " Unmanaged endpoints count as drift." : ""}</p>
 </header>
 <main>
@@ -83,7 +83,7 @@ function endpointArticle(endpoint: DriftedEndpoint): Html {
   return html`<article>
 <h3><bdi>${visible(name)}</bdi>: <span class="word bad">${drift}</span>${repair && repairWord(repair)}</h3>
 <p class="quiet">${url === undefined ? undefined : html`<bdi>${visible(url)}</bdi>, `}<bdi>${visible(id)}</bdi></p>
-${drift === "deleted" ? html`<p>The service does not have this endpoint any more.</p>` : changesTable(name, changes)}
+${drift === "deleted" ? html`<p>The service did not have this endpoint any more.</p>` : changesTable(name, changes)}
 ${repair?.reason === undefined ? undefined : html`<p class="reason bad">Not repaired: ${visible(repair.reason, MOST)}</p>`}
 </article>
 `;
@@ -120,13 +120,14 @@ function accountSection(
   { service, stacks, endpoints, unmanaged, unseen }: AccountReport,
   index: number,
 ): Html {
+  const of = count(endpoints, "cloud endpoint");
   const found =
-    endpoints === 0
-      ? "No cloud endpoint was found."
-      : `${unmanaged.length} of ${count(endpoints, "cloud endpoint")} ${unmanaged.length === 1 ? "is" : "are"} managed by none of the stacks given. That is reported, and never touched.`;
+    unmanaged.length === 0
+      ? `None of ${of} was found to be unmanaged.`
+      : `${unmanaged.length} of ${of} ${unmanaged.length === 1 ? "is" : "are"} managed by none of the stacks given. That is reported, and never touched.`;
   return html`<section aria-labelledby="account-${index}">
 <h2 id="account-${index}"><bdi>${accountName({ service, stacks })}</bdi></h2>
-<p>${found}</p>
+${endpoints > 0 ? html`<p>${found}</p>` : undefined}
 ${unseenList(unseen)}${unmanaged.length === 0 ? undefined : unmanagedTable(unmanaged)}
 </section>`;
 }

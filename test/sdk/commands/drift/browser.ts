@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Browser, launch } from "puppeteer-core";
@@ -11,11 +11,15 @@ export interface Opened {
 }
 
 /**
- * Starts a Chromium: the one that comes with the development dependencies where it can run, else one on the PATH. Undefined
+ * Starts a Chromium: the one that comes with the development dependencies where it runs, else one on the PATH. Undefined
  * where there is neither.
  */
 export async function openChromium(): Promise<Opened | undefined> {
-  if (process.platform === "linux" && process.arch === "x64") return openBundled();
+  // It is built for this alone.
+  if (process.platform === "linux" && process.arch === "x64") {
+    const bundled = await openBundled().catch(() => undefined);
+    if (bundled) return bundled;
+  }
   for (const name of ["chromium", "chromium-browser", "google-chrome"]) {
     const executablePath = await findOnPath(name);
     if (!executablePath) continue;
@@ -25,18 +29,23 @@ export async function openChromium(): Promise<Opened | undefined> {
   return undefined;
 }
 
-/** It unpacks itself into the temporary folder, with the libraries that it needs if it believes to be where there are none. */
+/** It unpacks itself into the temporary folder, and its libraries too where it believes to be on a machine without them. */
 async function openBundled(): Promise<Opened> {
   const folder = mkdtempSync(join(tmpdir(), "chromium-"));
-  mkdirSync(folder, { recursive: true });
   process.env["TMPDIR"] = folder;
   process.env["AWS_LAMBDA_JS_RUNTIME"] = "nodejs22.x";
-  const { default: chromium } = await import("@sparticuz/chromium");
-  const executablePath = await chromium.executablePath();
-  const browser = await launch({ executablePath, args: chromium.args, headless: "shell" });
-  const close = async () => {
-    await browser.close();
-    rmSync(folder, { recursive: true, force: true });
-  };
-  return { browser, close };
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  try {
+    const { default: chromium } = await import("@sparticuz/chromium");
+    const executablePath = await chromium.executablePath();
+    const browser = await launch({ executablePath, args: chromium.args, headless: "shell" });
+    const close = async () => {
+      await browser.close();
+      remove();
+    };
+    return { browser, close };
+  } catch (error) {
+    remove();
+    throw error;
+  }
 }

@@ -27,7 +27,7 @@ const clean = report({
   stacks: [{ name: "prod", endpoints: 48, drifted: [], unseen: [] }],
 });
 
-describe.skipIf(!chromium)("the page in Chromium", () => {
+describe.skipIf(!chromium)("the page in Chromium (skipped where there is none)", () => {
   /** The page from a file, as somebody opens it who was sent it. */
   async function open(
     of: DriftReport,
@@ -142,6 +142,12 @@ describe.skipIf(!chromium)("the page in Chromium", () => {
     expect(order).not.toContain(-1);
     expect(order).toEqual([...order].sort((a, b) => a - b));
     await page.close();
+  });
+
+  test("says in its title alone how the run ended", () => {
+    const titleOf = (of: DriftReport) => /<title>(.*)<\/title>/.exec(reportPage(of))?.[1];
+    expect(titleOf(clean)).toBe("No drift in 48 cloud endpoints (prod)");
+    expect(titleOf(report())).toBe("Drift: 1 of 48 cloud endpoints drifted (1 changed) (prod)");
   });
 
   test("of a thousand drifted endpoints is shown within seconds", async () => {

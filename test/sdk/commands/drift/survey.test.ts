@@ -264,3 +264,22 @@ test("a repair that fails half-way says what was done and what was not, and how 
     /not repaired: cannot create b: status 500\. The state may hold .*finish with `pulumi up`/,
   );
 });
+
+test("nothing is repaired where the program's preview fails", async () => {
+  let repairs = 0;
+  const stack = stackOf([{ name: "a", live: { description: "by hand" } }], {
+    plan: async () => ({
+      ok: false,
+      steps: [],
+      diagnostics: [{ severity: "error", message: "it does not compile" }],
+    }),
+    repair: async () => {
+      repairs++;
+      throw new Error("must not be called");
+    },
+  });
+  const ended = await drift([stack], "--fix");
+  expect(ended.code).toBe(1);
+  expect(ended.stdout).toContain("not repaired: the program's preview failed: it does not compile");
+  expect(repairs).toBe(0);
+});
