@@ -3,6 +3,9 @@ import { isMapping, type Path } from "./document";
 /** Names under which policies hold what must not be printed: `secret`, `client_secret`, `credentials`, `x-api-key`. */
 const SECRET_NAME = /secret|password|token|credential|private[_-]?key|api[_-]?key|authorization/i;
 
+/** What stands in the place of a secret. */
+export const MASKED = "[secret]";
+
 /** Shorter text stands in too many places to be cut out of a message. */
 export const SHORTEST_SECRET = 4;
 
@@ -25,7 +28,7 @@ export function secretPlaces(value: unknown, path: Path = [], named = false): Se
   }
   if (!isMapping(value)) return [];
   return Object.entries(value).flatMap(([name, item]) =>
-    secretPlaces(item, [...path, name], SECRET_NAME.test(name)),
+    secretPlaces(item, [...path, name], isSecretName(name)),
   );
 }
 
@@ -36,9 +39,37 @@ export function secretsIn(value: unknown): string[] {
     .sort((a, b) => b.length - a.length);
 }
 
+/**
+ * A document as it may be shown: `[secret]` in place of what stands under the name of a secret, however short it is, and
+ * of the given secrets wherever they stand.
+ *
+ * @param path Where in its document the value stands, whose names count too.
+ */
+export function maskedDocument(
+  value: unknown,
+  secrets: readonly string[],
+  path: readonly unknown[] = [],
+): unknown {
+  const mask = (part: unknown, named: boolean): unknown => {
+    if (typeof part === "string") return named ? MASKED : redacted(part, secrets);
+    if (typeof part === "number") return named ? MASKED : part;
+    if (Array.isArray(part)) return part.map((item) => mask(item, named));
+    if (!isMapping(part)) return part;
+    const all = Object.entries(part).map(([name, item]) => [
+      redacted(name, secrets),
+      mask(item, isSecretName(name)),
+    ]);
+    return Object.fromEntries(all);
+  };
+  const name = path.findLast((part) => typeof part === "string");
+  return mask(value, typeof name === "string" && isSecretName(name));
+}
+
+const isSecretName = (name: string) => SECRET_NAME.test(name);
+
 /** A text without these secrets, as they are or as JSON writes them. */
 export function redacted(text: string, secrets: readonly string[]): string {
-  return secrets.flatMap(spellings).reduce((left, secret) => left.replaceAll(secret, "[secret]"), text);
+  return secrets.flatMap(spellings).reduce((left, secret) => left.replaceAll(secret, MASKED), text);
 }
 
 /** A service written in Go escapes more than JSON demands, so that its JSON can stand in HTML and in JavaScript. */

@@ -26,3 +26,19 @@ test("a command that does not exist is told with those that do", async () => {
   expect((await run(["--version"])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   expect((await run([])).stdout).toContain("Usage: npx pulumi-endpoints");
 });
+
+test("drift tells what it needs where there is no Pulumi CLI, and what is wrong with its arguments", async () => {
+  const { code, stderr } = await run(["drift"]);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/needs the Pulumi CLI, and there is no pulumi on the PATH/);
+  for (const [args, reason] of [
+    [["--nonsense"], /nonsense/],
+    [["--json", "/no/such/folder/report.json"], /folder that does not exist/],
+    [["--cwd", "/no/such/folder"], /folder that does not exist/],
+    [["prod"], /prod/],
+  ] as const) {
+    const wrong = await run(["drift", ...args]);
+    expect(wrong.code).toBe(2);
+    expect(wrong.stderr).toMatch(reason);
+  }
+});

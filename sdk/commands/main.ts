@@ -5,6 +5,7 @@ const HELP = `Usage: npx pulumi-endpoints <command>
 
   adopt        write the TypeScript that takes over the account's cloud endpoints as they are
   import-file  list the account's cloud endpoints for \`pulumi import --file\`
+  drift        tell what has drifted from the stacks of a Pulumi project, and repair it
   emulator     run the endpoint service on this machine, for tests and for trying things out
   demo         the whole life of an endpoint on the emulator, step by step (in the repository only)
 
@@ -15,6 +16,7 @@ const HELP = `Usage: npx pulumi-endpoints <command>
 const commands: Record<string, () => Promise<(args: string[]) => Promise<number>>> = {
   adopt: async () => (await import("./adopt.js")).adoptCommand,
   "import-file": async () => (await import("./importFile.js")).importFileCommand,
+  drift: async () => (await import("./drift.js")).driftCommand,
   emulator: async () => (await import("./emulator.js")).emulatorCommand,
   demo: async () => (await import("./demo.js")).demoCommand,
 };

@@ -11,6 +11,13 @@ import { findOnPath } from "../testing/cli";
 /** A stack that cannot be read, with the CLI's own words where it has said something. */
 export class StackError extends UserError {
   override readonly name = "StackError";
+  constructor(
+    message: string,
+    /** The CLI's own, where it was the CLI that failed. */
+    readonly exitCode?: number,
+  ) {
+    super(message);
+  }
 }
 
 /** A cloud endpoint that a stack manages, on either host. */
@@ -20,11 +27,21 @@ export interface ManagedEndpoint {
   urn: string;
 }
 
-/** The project in a folder. @throws StackError where there is no Pulumi CLI. */
-export async function openProject(folder: string): Promise<LocalWorkspace> {
+/**
+ * The project in a folder.
+ *
+ * @param who What the project is needed for.
+ * @param remedy What else can be done, beside installing the CLI.
+ * @throws StackError where there is no Pulumi CLI.
+ */
+export async function openProject(
+  folder: string,
+  who = "--stack",
+  remedy = ", or leave --stack out and set ENDPOINTS_API_KEY and ENDPOINTS_BASE_URL",
+): Promise<LocalWorkspace> {
   if (!(await findOnPath(process.platform === "win32" ? "pulumi.exe" : "pulumi"))) {
     throw new StackError(
-      "--stack needs the Pulumi CLI, and there is no pulumi on the PATH: install it (https://www.pulumi.com/docs/install), or leave --stack out and set ENDPOINTS_API_KEY and ENDPOINTS_BASE_URL",
+      `${who} needs the Pulumi CLI, and there is no pulumi on the PATH: install it (https://www.pulumi.com/docs/install)${remedy}`,
     );
   }
   // It takes a second to load, and only what names a stack needs it.
@@ -108,19 +125,27 @@ const stateSchema = z.object({
 });
 
 /** `urn:pulumi:stack::project::type::name`; a name may hold `::` itself. */
-const nameOf = (urn: string) => urn.split("::").slice(3).join("::");
+export const nameOf = (urn: string) => urn.split("::").slice(3).join("::");
 
 /** The CLI's error holds all that it printed, its standard output too, which may be a secret; its words are on the other. */
-const commandError = z.object({ commandResult: z.object({ stderr: z.string() }) });
+const commandError = z.object({
+  commandResult: z.object({
+    stderr: z.string(),
+    err: z
+      .object({ exitCode: z.number().optional().catch(undefined) })
+      .optional()
+      .catch(undefined),
+  }),
+});
 
 /** Has the CLI do something; its failure is told in the CLI's own words. */
-async function asked<T>(work: () => Promise<T>): Promise<T> {
+export async function asked<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     const failed = commandError.safeParse(error);
     if (!failed.success) throw error;
-    throw new StackError(wordsOf(failed.data.commandResult.stderr));
+    throw new StackError(wordsOf(failed.data.commandResult.stderr), failed.data.commandResult.err?.exitCode);
   }
 }
 

@@ -89,7 +89,8 @@ export class CliStack implements Stack {
   }
 
   refresh(options: RunOptions = {}): Promise<RunResult> {
-    return this.run("refresh", ["--yes", "--skip-preview"], options);
+    const how = options.previewOnly ? ["--preview-only"] : ["--yes", "--skip-preview"];
+    return this.run("refresh", how, options);
   }
 
   destroy(options: RunOptions = {}): Promise<RunResult> {
@@ -155,7 +156,9 @@ export class CliStack implements Stack {
         ...(options.skipPreview && command === "up" ? ["--skip-preview"] : []),
         ...(options.diff ? ["--diff"] : []),
         ...(options.clearPendingCreates ? ["--clear-pending-creates"] : []),
+        ...(options.refresh && command === "up" ? ["--refresh"] : []),
         ...urns.flatMap((urn) => ["--replace", urn]),
+        ...(options.target ?? []).flatMap((urn) => ["--target", urn]),
       ],
       undefined,
       { mayFail: true, ...(options.interrupt && { interrupt: options.interrupt }) },

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { redacted, secretsIn } from "../../provider/secrets";
+import { maskedDocument, redacted, secretsIn } from "../../provider/secrets";
 
 test("what stands in a policy under the name of a secret is found, at any depth", () => {
   const policy = {
@@ -49,4 +49,23 @@ test("a text is given back without them where a service in Go wrote them as JSON
   const secret = 'a<b>c&d"\u2028';
   const escaped = 'a\\u003cb\\u003ec\\u0026d\\"\\u2028';
   expect(redacted(`"${escaped}" is not "${secret}"`, [secret])).toBe('"[secret]" is not "[secret]"');
+});
+
+test("a document is shown without what stands under the name of a secret, however short, and without its copies", () => {
+  const document = {
+    secret: "ab",
+    list: { tokens: ["abcd", 1] },
+    text: "has abcdef",
+    count: 3,
+    "abcdef-name": true,
+  };
+  expect(maskedDocument(document, ["abcdef"])).toEqual({
+    secret: "[secret]",
+    list: { tokens: ["[secret]", "[secret]"] },
+    text: "has [secret]",
+    count: 3,
+    "[secret]-name": true,
+  });
+  expect(maskedDocument("ab", [], ["config", "password", 0])).toBe("[secret]");
+  expect(maskedDocument("ab", [], ["secrets", "name"])).toBe("ab");
 });

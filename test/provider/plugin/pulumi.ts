@@ -161,15 +161,30 @@ export class Project {
     };
   }
 
-  attempt(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  attempt(...args: string[]): Promise<Ended> {
+    return this.run("pulumi", [...args, "--non-interactive"]);
+  }
+
+  /** Runs a command of this package in the project's folder. */
+  command(...args: string[]): Promise<Ended> {
+    return this.run(process.execPath, [join(root, "dist/sdk/commands/main.js"), ...args]);
+  }
+
+  private run(file: string, args: string[]): Promise<Ended> {
     return new Promise((resolve) => {
       execFile(
-        "pulumi",
-        [...args, "--non-interactive"],
+        file,
+        args,
         { cwd: this.folder, env: this.env, maxBuffer: 64 << 20 },
         (error, stdout, stderr) =>
           resolve({ code: typeof error?.code === "number" ? error.code : error ? -1 : 0, stdout, stderr }),
       );
     });
   }
+}
+
+interface Ended {
+  code: number;
+  stdout: string;
+  stderr: string;
 }

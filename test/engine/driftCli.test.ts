@@ -1,0 +1,77 @@
+import { describe, expect, test } from "vitest";
+import { reportSchema } from "../../sdk/commands/drift/report";
+import { cli, project, service } from "../provider/plugin/pulumi";
+
+const policy = (status: number, secret = "") => ({
+  on_http_request: [
+    { actions: [{ type: "deny", config: { status_code: status, ...(secret && { secret }) } }] },
+  ],
+});
+
+const PROGRAM = `
+const { CloudEndpoint: Dynamic } = require("pulumi-endpoints");
+const named = (name, more) => ({ url: "https://" + name + ".example.com", trafficPolicy: ${JSON.stringify(policy(404))}, ...more });
+new Dynamic("described", named("described", { description: "front door" }));
+new Dynamic("secret", named("secret", { trafficPolicy: pulumi.secret(${JSON.stringify(policy(404, "CANARY-1"))}) }));
+new Dynamic("deleted", named("deleted"));
+new Dynamic("kept", named("kept"));
+new CloudEndpoint("plugged", named("plugged"), { deleteBeforeReplace: true });
+`;
+
+describe.skipIf(!cli)("drift of a project of the Pulumi CLI", () => {
+  test("is told without and with --stack, repaired, and gone; the selected stack stays selected", async () => {
+    const emulator = await service();
+    const stack = await project(PROGRAM, { emulator });
+    await stack.pulumi("up", "--yes", "--skip-preview");
+    await stack.pulumi("stack", "init", "selected");
+    const idOf = (name: string) =>
+      emulator.endpoints.find(({ url }) => url === `https://${name}.example.com`)?.id ?? "";
+    emulator.edit(idOf("described"), { description: "by hand" });
+    emulator.edit(idOf("secret"), { traffic_policy: JSON.stringify(policy(403, "CANARY-2")) });
+    emulator.edit(idOf("plugged"), { traffic_policy: JSON.stringify(policy(403)) });
+    emulator.remove(idOf("deleted"));
+    const other = emulator.seed({ type: "cloud", url: "https://other.example.com" });
+
+    const marked = emulator.requests.length;
+    const seen = await stack.command("drift", "--stack", "test", "--json", "-");
+    expect(seen.code, seen.stderr).toBe(7);
+    expect(new Set(emulator.requests.slice(marked).map(({ method }) => method))).toEqual(new Set(["GET"]));
+    const report = reportSchema.parse(JSON.parse(seen.stdout));
+    const status = "trafficPolicy.on_http_request[0].actions[0].config.status_code";
+    expect(
+      report.stacks[0]?.drifted.map(({ name, drift, changes }) => [
+        name,
+        drift,
+        changes.map(({ path }) => path),
+      ]),
+    ).toEqual([
+      ["deleted", "deleted", []],
+      ["described", "changed", ["description"]],
+      ["plugged", "changed", [status]],
+      ["secret", "changed", [status, status.replace("status_code", "secret")]],
+    ]);
+    expect(report.accounts.map(({ unmanaged }) => unmanaged.map(({ id }) => id))).toEqual([[other.id]]);
+    expect(seen.stdout + seen.stderr).not.toContain("CANARY");
+    expect(seen.stderr).toContain("test: comparing 5 cloud endpoints with the service\n");
+
+    const fixed = await stack.command("drift", "--fix", "--stack", "test", "--stack", "selected");
+    expect(fixed.code, fixed.stdout + fixed.stderr).toBe(0);
+    expect(fixed.stdout).toContain("4 of 5 cloud endpoints drifted (3 changed, 1 deleted), 4 repaired");
+    expect(emulator.endpoints).toContainEqual(other);
+
+    const selected = await stack.command("drift");
+    expect(selected.code, selected.stderr).toBe(0);
+    expect(selected.stdout).toContain("Stack selected: no drift in 0 cloud endpoints");
+    await stack.pulumi("stack", "select", "test");
+    await stack.setConfig("endpoints:apiKey", { secret: "of-nobody" });
+    const refused = await stack.command("drift");
+    expect(refused.code, refused.stdout).toBe(3);
+    expect(refused.stdout).toMatch(
+      /no drift in 5 cloud endpoints[\s\S]*could not see the account's endpoints: .*status 401/,
+    );
+
+    const missing = await stack.command("drift", "--stack", "nope");
+    expect(missing.code).toBe(1);
+    expect(missing.stdout).toMatch(/could not see the stack's state: no stack named 'nope' found/);
+  });
+});

@@ -1,0 +1,231 @@
+import { expect, test } from "vitest";
+import type { Edit, Emulator } from "../../sdk/testing";
+import { drift } from "../sdk/commands/drift/run";
+import { edit, onBothDrivers, PLUGIN } from "./setup";
+
+/* The command without a Pulumi CLI. Through Pulumi's Automation API it is run in `driftCli.test.ts`. */
+
+const policy = (status: number, secret = "") => ({
+  on_http_request: [
+    { actions: [{ type: "deny", config: { status_code: status, ...(secret && { secret }) } }] },
+  ],
+});
+
+const endpoint = (name: string, more: object = {}, options = "{}", type = "CloudEndpoint") =>
+  `new ${type}("${name}", ${JSON.stringify({ url: `https://${name}.example.com`, trafficPolicy: policy(404), ...more })}, ${options});`;
+
+/** What the endpoints are, and how each drifts, in each way that there is. */
+const DRIFTS: [name: string, endpoint: string, change: Edit][] = [
+  ["a-url", endpoint("a-url"), { url: "https://elsewhere.example.com" }],
+  ["b-described", endpoint("b-described", { description: "front door" }), { description: "by hand" }],
+  ["c-undescribed", endpoint("c-undescribed"), { description: "by hand" }],
+  [
+    "d-metadata",
+    endpoint("d-metadata", { metadata: { team: "shop", tier: 1 } }),
+    { metadata: '{"team":"else"}' },
+  ],
+  ["e-policy", endpoint("e-policy"), { traffic_policy: JSON.stringify(policy(403)) }],
+  ["f-bindings", endpoint("f-bindings", { bindings: ["public"] }), { bindings: ["internal"] }],
+  ["g-pooled", endpoint("g-pooled", { poolingEnabled: false }), { pooling_enabled: true }],
+  [
+    "h-secret",
+    `new CloudEndpoint("h-secret", { url: "https://h-secret.example.com", trafficPolicy: pulumi.secret(${JSON.stringify(policy(404, "CANARY-1"))}) });`,
+    { traffic_policy: JSON.stringify(policy(403, "CANARY-2")) },
+  ],
+  [
+    "i-plugin",
+    endpoint("i-plugin", {}, "{ deleteBeforeReplace: true }", "PluginEndpoint"),
+    { traffic_policy: JSON.stringify(policy(403, "CANARY-3")) },
+  ],
+];
+const PROGRAM = [PLUGIN, ...DRIFTS.map(([, text]) => text), endpoint("j-deleted"), endpoint("k-kept")].join(
+  "\n",
+);
+
+onBothDrivers("drift", (start, driver) => {
+  // Through the real CLI it is run as users run it.
+  test.skipIf(driver === "cli")(
+    "is told field by field in every form, repaired where a stack holds it, and then there is none",
+    async () => {
+      const stack = await start(PROGRAM);
+      await stack.up();
+      const { emulator } = stack;
+      const idOf = (name: string) =>
+        emulator.endpoints.find(({ url }) => url === `https://${name}.example.com`)?.id ?? "";
+      const contentOf = ({ id: _, uri, created_at, updated_at, ...content }: Emulator["endpoints"][number]) =>
+        content;
+      const good = emulator.endpoints.map(contentOf);
+      for (const [name, , change] of DRIFTS) emulator.edit(idOf(name), change);
+      emulator.remove(idOf("j-deleted"));
+      const other = emulator.seed({
+        type: "cloud",
+        url: "https://other.example.com",
+        description: "\u202e<b>",
+      });
+      emulator.seed({ type: "edge", url: "https://edge.example.com" });
+
+      const marked = emulator.requests.length;
+      const seen = await drift(stack);
+      expect(seen.code).toBe(7);
+      expect(emulator.requests.slice(marked).filter(({ method }) => method !== "GET")).toEqual([]);
+      const status = "trafficPolicy.on_http_request[0].actions[0].config.status_code";
+      const secret = "trafficPolicy.on_http_request[0].actions[0].config.secret";
+      const told = seen.report.stacks.flatMap(({ drifted }) =>
+        drifted.map(({ name, drift, changes }) => ({
+          name,
+          drift,
+          changes: changes.map(({ path, kind, expected, live }) => [path, kind, expected, live]),
+        })),
+      );
+      expect(told).toEqual([
+        {
+          name: "a-url",
+          drift: "changed",
+          changes: [["url", "changed", "https://a-url.example.com", "https://elsewhere.example.com"]],
+        },
+        {
+          name: "b-described",
+          drift: "changed",
+          changes: [["description", "changed", "front door", "by hand"]],
+        },
+        {
+          name: "c-undescribed",
+          drift: "changed",
+          changes: [["description", "added", undefined, "by hand"]],
+        },
+        {
+          name: "d-metadata",
+          drift: "changed",
+          changes: [
+            ["metadata.team", "changed", "shop", "else"],
+            ["metadata.tier", "removed", 1, undefined],
+          ],
+        },
+        { name: "e-policy", drift: "changed", changes: [[status, "changed", 404, 403]] },
+        {
+          name: "f-bindings",
+          drift: "changed",
+          changes: [["bindings", "changed", ["public"], ["internal"]]],
+        },
+        { name: "g-pooled", drift: "changed", changes: [["poolingEnabled", "changed", false, true]] },
+        {
+          name: "h-secret",
+          drift: "changed",
+          changes: [
+            [status, "changed", "[secret]", "[secret]"],
+            [secret, "changed", "[secret]", "[secret]"],
+          ],
+        },
+        {
+          name: "i-plugin",
+          drift: "changed",
+          changes: [
+            [status, "changed", 404, 403],
+            [secret, "added", undefined, "[secret]"],
+          ],
+        },
+        { name: "j-deleted", drift: "deleted", changes: [] },
+      ]);
+      expect(seen.report.accounts).toMatchObject([
+        {
+          service: emulator.baseUrl,
+          stacks: ["test"],
+          endpoints: 11,
+          unmanaged: [{ id: other.id }],
+          unseen: [],
+        },
+      ]);
+      const all = JSON.stringify(seen);
+      for (const canary of ["CANARY", emulator.apiKey]) expect(all).not.toContain(canary);
+      for (const form of [seen.stdout, seen.page.replaceAll("<wbr>", "")]) {
+        for (const [name] of DRIFTS) expect(form).toContain(name);
+        for (const text of [
+          status,
+          "j-deleted",
+          "by hand",
+          "10 of 11 cloud endpoints drifted",
+          "1 unmanaged",
+        ])
+          expect(form).toContain(text);
+        expect(form).not.toContain("\u202e");
+      }
+
+      const fixed = await drift(stack, "--fix");
+      expect(fixed.code, fixed.stdout).toBe(0);
+      expect(fixed.report.outcome).toBe("repaired");
+      expect(fixed.stdout).toContain("10 repaired");
+      const now = emulator.endpoints.filter(({ type, id }) => type === "cloud" && id !== other.id);
+      const byUrl = (a: { url?: unknown }, b: { url?: unknown }) => (String(a.url) < String(b.url) ? -1 : 1);
+      expect(now.map(contentOf).sort(byUrl)).toEqual(good.sort(byUrl));
+      expect(emulator.endpoints).toContainEqual(other);
+
+      expect((await drift(stack)).code).toBe(0);
+      expect((await drift(stack, "--fail-on-unmanaged")).code).toBe(7);
+      await stack.preview({ expectNoChanges: true });
+    },
+  );
+
+  test.skipIf(driver === "cli")(
+    "that cannot be seen for one endpoint is told for the others, and is neither drift nor none",
+    async () => {
+      const stack = await start([endpoint("a"), endpoint("b")].join("\n"));
+      await stack.up();
+      const [a, b] = ["a", "b"].map(
+        (name) => stack.emulator.endpoints.find(({ url }) => url?.startsWith(`https://${name}.`))?.id ?? "",
+      );
+      stack.emulator.edit(a ?? "", { description: "by hand" });
+      const refuse = (status: number) => {
+        for (let i = 0; i < 3; i++)
+          stack.emulator.intercept(({ path }) => path === "/endpoints", { status: 400, body: "" });
+        stack.emulator.intercept(({ path }) => path.endsWith(b ?? ""), {
+          status,
+          body: { error_code: "ERR_NGROK_9" },
+        });
+      };
+      refuse(401);
+      const refused = await drift(stack);
+      expect(refused.code, refused.stdout).toBe(3);
+      expect(refused.report.outcome).toBe("unseen");
+      expect(refused.report.stacks[0]).toMatchObject({
+        drifted: [{ name: "a" }],
+        unseen: [{ what: `b (${b})`, authentication: true }],
+      });
+      expect(refused.stdout).toMatch(/could not see b \(ep_\w+\): .*status 401/);
+      expect(refused.page).toContain("Could not be seen");
+    },
+  );
+});
+
+onBothDrivers("a repair", (start, driver) => {
+  test.skipIf(driver === "cli")("deploys nothing that was not deployed before, and says so", async () => {
+    const stack = await start([endpoint("a"), endpoint("b"), endpoint("c"), endpoint("d")].join("\n"));
+    await stack.up();
+    const idOf = (name: string) =>
+      stack.emulator.endpoints.find(({ url }) => url === `https://${name}.example.com`)?.id ?? "";
+    for (const name of ["a", "b", "c"]) stack.emulator.edit(idOf(name), { description: "by hand" });
+    edit(
+      stack,
+      [endpoint("a"), endpoint("b", { metadata: "new" }), endpoint("d", { metadata: "new" })].join("\n"),
+    );
+
+    const marked = stack.emulator.requests.length;
+    const fixed = await drift(stack, "--fix");
+    expect(fixed.code, fixed.stdout).toBe(1);
+    expect(fixed.report.outcome).toBe("unrepaired");
+    const writes = stack.emulator.requests.slice(marked).filter(({ method }) => method !== "GET");
+    expect(writes.map(({ method, body }) => ({ method, body }))).toEqual([
+      { method: "PATCH", body: { id: idOf("a"), description: "" } },
+    ]);
+    expect(fixed.report.stacks[0]?.drifted.map(({ name, repair }) => [name, repair?.done])).toEqual([
+      ["a", true],
+      ["b", false],
+      ["c", false],
+    ]);
+    expect(fixed.stdout).toMatch(
+      /b[\s\S]*not repaired: the program wants something else than the state holds/,
+    );
+    expect(fixed.stdout).toMatch(/c[\s\S]*not repaired: the program does not have this endpoint any more/);
+    // What was left alone is still told.
+    expect((await drift(stack)).report.stacks[0]?.drifted.map(({ name }) => name)).toEqual(["b", "c"]);
+  });
+});

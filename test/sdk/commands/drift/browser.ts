@@ -1,0 +1,51 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Browser, launch } from "puppeteer-core";
+import { findOnPath } from "../../../../sdk/testing/cli";
+
+/** A real Chromium, and what to do with it afterwards. */
+export interface Opened {
+  browser: Browser;
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a Chromium: the one that comes with the development dependencies where it runs, else one on the PATH. Undefined
+ * where there is neither.
+ */
+export async function openChromium(): Promise<Opened | undefined> {
+  // It is built for this alone.
+  if (process.platform === "linux" && process.arch === "x64") {
+    const bundled = await openBundled().catch(() => undefined);
+    if (bundled) return bundled;
+  }
+  for (const name of ["chromium", "chromium-browser", "google-chrome"]) {
+    const executablePath = await findOnPath(name);
+    if (!executablePath) continue;
+    const browser = await launch({ executablePath, args: ["--no-sandbox"] });
+    return { browser, close: () => browser.close() };
+  }
+  return undefined;
+}
+
+/** It unpacks itself into the temporary folder, and its libraries too where it believes to be on a machine without them. */
+async function openBundled(): Promise<Opened> {
+  const folder = mkdtempSync(join(tmpdir(), "chromium-"));
+  process.env["TMPDIR"] = folder;
+  process.env["AWS_LAMBDA_JS_RUNTIME"] = "nodejs22.x";
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  try {
+    const { default: chromium } = await import("@sparticuz/chromium");
+    const executablePath = await chromium.executablePath();
+    const browser = await launch({ executablePath, args: chromium.args, headless: "shell" });
+    const close = async () => {
+      await browser.close();
+      remove();
+    };
+    return { browser, close };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}

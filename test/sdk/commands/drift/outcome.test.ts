@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import { headline, outcomeOf } from "../../../../sdk/commands/drift/outcome";
+import type { DriftReport } from "../../../../sdk/commands/drift/report";
+import { drifted, report } from "./reports";
+
+const ending = (more: Partial<DriftReport>) => outcomeOf(report(more));
+const stack = (...endpoints: ReturnType<typeof drifted>[]) => [
+  { name: "prod", endpoints: 3, drifted: endpoints, unseen: [] },
+];
+const account = (unmanaged: { id: string }[]) => [
+  { service: "https://api.ngrok.com", stacks: ["prod"], endpoints: 3, unmanaged, unseen: [] },
+];
+const blind = (authentication: boolean) => [{ what: "shop (ep_shop)", reason: "status 500", authentication }];
+
+test("the exit code is Pulumi's own 7 for drift, and 0 where there is none or all was repaired", () => {
+  expect(ending({ stacks: stack() })).toEqual({ outcome: "none", exitCode: 0 });
+  expect(ending({ stacks: stack(drifted("a")) })).toEqual({ outcome: "drift", exitCode: 7 });
+  const done = drifted("a", { repair: { done: true } });
+  expect(ending({ fix: true, stacks: stack(done, done) })).toEqual({ outcome: "repaired", exitCode: 0 });
+  const failed = drifted("b", { repair: { done: false, reason: "no" } });
+  expect(ending({ fix: true, stacks: stack(done, failed) })).toEqual({ outcome: "unrepaired", exitCode: 1 });
+});
+
+test("an unmanaged endpoint is drift only when it was asked for, also after a repair", () => {
+  const accounts = account([{ id: "ep_1" }]);
+  expect(ending({ stacks: stack(), accounts })).toEqual({ outcome: "none", exitCode: 0 });
+  expect(ending({ stacks: stack(), accounts, failOnUnmanaged: true })).toEqual({
+    outcome: "drift",
+    exitCode: 7,
+  });
+  const done = drifted("a", { repair: { done: true } });
+  expect(ending({ stacks: stack(done), accounts, fix: true, failOnUnmanaged: true }).exitCode).toBe(7);
+});
+
+test("what could not be seen is neither drift nor none, wherever it is, and a refused key has its own number", () => {
+  const [one] = stack(drifted("a"));
+  const [of] = account([]);
+  if (!one || !of) throw new Error("there is one of each");
+  expect(ending({ stacks: [{ ...one, unseen: blind(false) }] })).toEqual({ outcome: "unseen", exitCode: 1 });
+  expect(ending({ accounts: [{ ...of, unseen: blind(false) }] })).toEqual({ outcome: "unseen", exitCode: 1 });
+  expect(ending({ stacks: [{ ...one, unseen: [...blind(false), ...blind(true)] }] })).toEqual({
+    outcome: "unseen",
+    exitCode: 3,
+  });
+});
+
+test("the headline counts everything there is to know, and nothing that is not", () => {
+  expect(headline(report({ stacks: stack() }))).toBe("No drift in 3 cloud endpoints");
+  expect(headline(report({ stacks: [{ name: "p", endpoints: 1, drifted: [], unseen: blind(false) }] }))).toBe(
+    "No drift in 1 cloud endpoint, 1 thing could not be seen",
+  );
+  const both = stack(
+    drifted("a", { repair: { done: true } }),
+    drifted("b", { drift: "deleted", changes: [] }),
+  );
+  expect(headline(report({ fix: true, stacks: both, accounts: account([{ id: "ep_1" }]) }))).toBe(
+    "2 of 3 cloud endpoints drifted (1 changed, 1 deleted), 1 repaired, 1 unmanaged",
+  );
+});

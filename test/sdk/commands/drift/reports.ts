@@ -1,0 +1,181 @@
+import { type DriftReport, reportSchema } from "../../../../sdk/commands/drift/report";
+
+/* Reports as the command makes them, for what is made of reports. */
+
+const TYPE = "pulumi-nodejs:dynamic/endpoints:CloudEndpoint";
+
+export type Drifted = DriftReport["stacks"][number]["drifted"][number];
+
+export function drifted(name: string, more: Partial<Drifted> = {}): Drifted {
+  return {
+    name,
+    urn: `urn:pulumi:prod::shop::${TYPE}::${name}`,
+    type: TYPE,
+    id: `ep_${name}`,
+    url: `https://${name}.example.com`,
+    drift: "changed",
+    changes: [
+      {
+        field: "description",
+        path: "description",
+        kind: "changed",
+        expected: "front door",
+        live: "by hand",
+        secret: false,
+      },
+    ],
+    ...more,
+  };
+}
+
+export function report(more: Partial<DriftReport> = {}): DriftReport {
+  return reportSchema.parse({
+    version: 1,
+    startedAt: "2026-01-02T03:04:05.000Z",
+    endedAt: "2026-01-02T03:04:17.000Z",
+    outcome: "drift",
+    exitCode: 7,
+    fix: false,
+    failOnUnmanaged: false,
+    stacks: [{ name: "prod", endpoints: 48, drifted: [drifted("shop")], unseen: [] }],
+    accounts: [
+      { service: "https://api.ngrok.com", stacks: ["prod"], endpoints: 48, unmanaged: [], unseen: [] },
+    ],
+    ...more,
+  });
+}
+
+/** One of each thing that a report can hold. */
+export function fullReport(): DriftReport {
+  const place = "trafficPolicy.on_http_request[0].actions[1].config";
+  return report({
+    outcome: "unseen",
+    exitCode: 3,
+    fix: true,
+    stacks: [
+      {
+        name: "prod",
+        endpoints: 48,
+        drifted: [
+          drifted("api", { drift: "deleted", changes: [], repair: { done: true } }),
+          drifted("shop", {
+            changes: [
+              {
+                field: "description",
+                path: "description",
+                kind: "changed",
+                expected: "front door",
+                live: "edited by hand",
+                secret: false,
+              },
+              { field: "metadata", path: "metadata.team", kind: "removed", expected: "shop", secret: false },
+              {
+                field: "trafficPolicy",
+                path: `${place}.status_code`,
+                kind: "changed",
+                expected: 404,
+                live: 403,
+                secret: false,
+              },
+              {
+                field: "trafficPolicy",
+                path: `${place}.secret`,
+                kind: "changed",
+                expected: "[secret]",
+                live: "[secret]",
+                secret: true,
+              },
+              {
+                field: "trafficPolicy",
+                path: "trafficPolicy.on_tcp_connect",
+                kind: "added",
+                live: [{ actions: [{ type: "deny" }] }],
+                secret: false,
+              },
+            ],
+            repair: {
+              done: false,
+              reason:
+                "the program wants something else than the state holds, and --fix deploys nothing that was not deployed before",
+            },
+          }),
+        ],
+        unseen: [
+          {
+            what: "status (ep_status)",
+            reason: "cannot read ep_status: GET /endpoints/ep_status: status 401",
+            authentication: true,
+          },
+        ],
+      },
+      { name: "dev", endpoints: 3, drifted: [], unseen: [] },
+    ],
+    accounts: [
+      {
+        service: "https://api.ngrok.com",
+        stacks: ["prod", "dev"],
+        endpoints: 53,
+        unmanaged: [
+          {
+            id: "ep_2abcdefghijklmnopqrstuvwxyz",
+            url: "https://old.example.com",
+            description: "made by hand",
+            createdAt: "2025-11-12T13:14:15.000Z",
+          },
+          { id: "ep_3abcdefghijklmnopqrstuvwxyz", url: "tcp://1.tcp.example.com:12345" },
+        ],
+        unseen: [],
+      },
+    ],
+  });
+}
+
+/** What somebody puts into fields so that the report lies, breaks or runs it. */
+export const HOSTILE = [
+  "<script>window.hacked = 1</script>",
+  '"><img src=https://evil.example.com/x onerror="window.hacked = 1">',
+  "</style><style>*{display:none}</style><!--",
+  "abc\u202etxt.exe\u2066\u200b\u0000\u001b[31mred",
+  "x".repeat(5000),
+  "\ud800 half, שלום עולם, 😀",
+];
+
+export function hostileReport(): DriftReport {
+  const about = (text: string, index: number) =>
+    drifted(text, {
+      url: text,
+      id: text,
+      changes: [
+        {
+          field: text,
+          path: text,
+          kind: "changed",
+          expected: text,
+          live: { [text]: [text, index] },
+          secret: false,
+        },
+      ],
+      repair: { done: false, reason: text },
+    });
+  return report({
+    stacks: HOSTILE.map((name) => ({
+      name,
+      endpoints: HOSTILE.length,
+      drifted: HOSTILE.map(about),
+      unseen: [{ what: name, reason: name, authentication: false }],
+    })),
+    accounts: HOSTILE.map((text) => ({
+      service: text,
+      stacks: [text],
+      endpoints: 1,
+      unmanaged: [{ id: text, url: text, description: text }],
+      unseen: [{ what: text, reason: text, authentication: false }],
+    })),
+  });
+}
+
+/** As many drifted endpoints as a big account has. */
+export function bigReport(): DriftReport {
+  const many = Array.from({ length: 1000 }, (_, index) => drifted(`endpoint-${index}`));
+  return report({ stacks: [{ name: "prod", endpoints: 1000, drifted: many, unseen: [] }] });
+}

@@ -1,0 +1,61 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { driftCommand } from "../../../../sdk/commands/drift";
+import { type DriftReport, reportSchema } from "../../../../sdk/commands/drift/report";
+import type { DriftStack, Ran } from "../../../../sdk/commands/drift/stack";
+import { RunFailed, type RunResult, type TestStack } from "../../../../sdk/testing";
+
+export interface Ended {
+  code: number;
+  stdout: string;
+  stderr: string;
+  report: DriftReport;
+  page: string;
+}
+
+/** Runs the command on stacks of the kit, with a report in every form. */
+export async function drift(stacks: TestStack | DriftStack[], ...args: string[]): Promise<Ended> {
+  const folder = mkdtempSync(join(tmpdir(), "drift-"));
+  const files = { json: join(folder, "drift.json"), html: join(folder, "drift.html") };
+  let [stdout, stderr] = ["", ""];
+  try {
+    const opened = Array.isArray(stacks) ? stacks : [stackOf(stacks)];
+    const code = await driftCommand([...args, "--json", files.json, "--html", files.html], {
+      open: async () => opened,
+      stdout: { write: (text) => (stdout += text) },
+      stderr: { write: (text) => (stderr += text) },
+      environment: {},
+    });
+    const report = reportSchema.parse(JSON.parse(readFileSync(files.json, "utf8")));
+    return { code, stdout, stderr, report, page: readFileSync(files.html, "utf8") };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** A stack of the kit, as the command uses stacks. */
+export function stackOf(stack: TestStack, name = "test"): DriftStack {
+  const { emulator } = stack;
+  const settings: Record<string, string> = {
+    "endpoints:baseUrl": emulator.baseUrl,
+    "endpoints:apiKey": emulator.apiKey,
+  };
+  return {
+    name,
+    config: async () => (key) => settings[key],
+    state: () => stack.exportState(),
+    look: () => ran(stack.refresh({ previewOnly: true })),
+    plan: (target) => ran(stack.preview({ target })),
+    repair: (target) => ran(stack.up({ refresh: true, target, skipPreview: true })),
+  };
+}
+
+async function ran(run: Promise<RunResult>): Promise<Ran> {
+  try {
+    return await run;
+  } catch (error) {
+    if (error instanceof RunFailed) return error.result;
+    throw error;
+  }
+}

@@ -1,0 +1,285 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { DriftStack, Ran } from "../../../../sdk/commands/drift/stack";
+import { StackError } from "../../../../sdk/commands/stacks";
+import { Emulator, type ExportedResource, type Step } from "../../../../sdk/testing";
+import { SECRET, SIGNATURE } from "../../../../sdk/testing/engine/values";
+import { drift } from "./run";
+
+/* What the command makes of states and steps that are made up, and of real accounts. */
+
+let emulator: Emulator;
+let other: Emulator;
+beforeEach(async () => {
+  [emulator, other] = await Promise.all([Emulator.start(), Emulator.start()]);
+});
+afterEach(() => Promise.all([emulator.close(), other.close()]));
+
+const TYPE = "pulumi-nodejs:dynamic/endpoints:CloudEndpoint";
+const urnOf = (name: string, type = TYPE) => `urn:pulumi:prod::shop::${type}::${name}`;
+const secret = (value: unknown) => ({ [SIGNATURE]: SECRET, plaintext: JSON.stringify(value) });
+
+interface Made {
+  name: string;
+  id?: string;
+  inputs?: Record<string, unknown>;
+  /** What a refresh finds; undefined where nothing is known of it. */
+  live?: Record<string, unknown> | "gone" | "unread";
+  more?: Partial<ExportedResource>;
+}
+
+function stackOf(
+  endpoints: Made[],
+  around: Partial<DriftStack> & { on?: Emulator; extra?: ExportedResource[] } = {},
+): DriftStack {
+  const { on = emulator, extra = [], ...own } = around;
+  const settings: Record<string, string> = { "endpoints:baseUrl": on.baseUrl, "endpoints:apiKey": on.apiKey };
+  const all = endpoints.map(({ name, id = `ep_${name}`, inputs, more }) => {
+    const given = { url: `https://${name}.example.com`, ...inputs };
+    return {
+      urn: urnOf(name),
+      type: TYPE,
+      custom: true,
+      id,
+      inputs: given,
+      outputs: { type: "cloud", ...given },
+      ...more,
+    };
+  });
+  const steps = endpoints.flatMap(({ name, id = `ep_${name}`, inputs, live }): Step[] => {
+    const about = { urn: urnOf(name), type: TYPE, name, id, diff: [] };
+    if (live === "unread") return [];
+    if (live === undefined) return [{ ...about, op: "same" }];
+    if (live === "gone") return [{ ...about, op: "delete" }];
+    return [
+      {
+        ...about,
+        op: "update",
+        outputs: { type: "cloud", url: `https://${name}.example.com`, ...inputs, ...live },
+      },
+    ];
+  });
+  const ran: Ran = { ok: true, steps, diagnostics: [] };
+  const manifest = { time: "", magic: "", version: "" };
+  return {
+    name: "prod",
+    config: async () => (key) => settings[key],
+    state: async () => ({ version: 3, deployment: { manifest, resources: [...extra, ...all] } }),
+    look: async () => ran,
+    plan: async () => ran,
+    repair: async () => ran,
+    ...own,
+  };
+}
+
+const changesOf = (ended: Awaited<ReturnType<typeof drift>>) =>
+  ended.report.stacks.flatMap(({ drifted }) =>
+    drifted.flatMap(({ changes }) => changes.map(({ path, expected, live }) => [path, expected, live])),
+  );
+
+test("what the program ignores is no drift, and neither is an endpoint that it only reads", async () => {
+  const ended = await drift([
+    stackOf([
+      { name: "a", live: { description: "by hand" }, more: { ignoreChanges: ["description"] } },
+      {
+        name: "b",
+        inputs: { metadata: { x: 1, y: 2 } },
+        live: { metadata: { x: 3, y: 4 }, description: "by hand" },
+        more: { ignoreChanges: ["metadata.x"] },
+      },
+      { name: "c", live: "gone", more: { external: true } },
+    ]),
+  ]);
+  expect(ended.report.stacks[0]?.endpoints).toBe(2);
+  expect(changesOf(ended)).toEqual([
+    ["description", undefined, "by hand"],
+    ["metadata.y", 2, 4],
+  ]);
+});
+
+test("no secret is shown, however short, wherever it was copied to, in a broken policy, or where only it is known to differ", async () => {
+  const policy = (config: object) => ({ on_http_request: [{ actions: [{ type: "oauth", config }] }] });
+  const ended = await drift([
+    stackOf([
+      {
+        name: "a",
+        inputs: {
+          trafficPolicy: policy({ client_secret: "CANARY-1", pin: { password: "ü1" }, api_key: 77 }),
+        },
+        live: {
+          trafficPolicy: policy({
+            client_secret: "CANARY-2",
+            pin: { password: "ü2" },
+            api_key: 88,
+            more: "CANARY-2!",
+          }),
+          description: "it is CANARY-1",
+        },
+      },
+      {
+        name: "b",
+        inputs: { trafficPolicy: policy({ client_secret: "CANARY-3" }) },
+        live: { trafficPolicy: "client_secret: CANARY-4: x" },
+      },
+      {
+        name: "c",
+        inputs: {
+          trafficPolicy: secret(policy({ some: "CANARY-5" })),
+          url: secret("https://CANARY-6.example.com"),
+        },
+        live: { trafficPolicy: "[secret]", url: "[secret]" },
+      },
+    ]),
+  ]);
+  const at = "trafficPolicy.on_http_request[0].actions[0].config";
+  expect(changesOf(ended)).toEqual([
+    [`${at}.client_secret`, "[secret]", "[secret]"],
+    [`${at}.pin.password`, "[secret]", "[secret]"],
+    [`${at}.api_key`, "[secret]", "[secret]"],
+    [`${at}.more`, undefined, "[secret]!"],
+    ["description", undefined, "it is [secret]"],
+    ["trafficPolicy", expect.anything(), "[text that is no policy]"],
+    ["url", "[secret]", "[secret]"],
+    ["trafficPolicy", "[secret]", "[secret]"],
+  ]);
+  expect(JSON.stringify(ended)).not.toMatch(/CANARY|ü1|ü2|https:..c\./);
+});
+
+test("what the list leaves out of an endpoint is not told as removed, and what it has is told by its places", async () => {
+  const policy = (status: number) => ({
+    on_http_request: [{ actions: [{ type: "deny", config: { status_code: status } }] }],
+  });
+  const { id } = emulator.seed({
+    type: "cloud",
+    url: "https://a.example.com",
+    traffic_policy: JSON.stringify(policy(403)),
+  });
+  const inputs = { trafficPolicy: secret(policy(404)) };
+  const stacks = [stackOf([{ name: "a", id, inputs, live: { trafficPolicy: "[secret]" } }])];
+  expect(changesOf(await drift(stacks))).toEqual([
+    ["trafficPolicy.on_http_request[0].actions[0].config.status_code", "[secret]", "[secret]"],
+  ]);
+  const body = { endpoints: [{ id, type: "cloud", url: "https://a.example.com" }] };
+  emulator.intercept(({ path }) => path === "/endpoints", { status: 200, body });
+  expect(changesOf(await drift(stacks))).toEqual([["trafficPolicy", "[secret]", "[secret]"]]);
+});
+
+test("stacks on two accounts, and one on an explicit provider's, have their unmanaged endpoints told apart", async () => {
+  const third = await Emulator.start();
+  try {
+    const [mine, theirs, third1] = [emulator, other, third].map((on) => on.seed({ type: "cloud" }).id);
+    const loose = other.seed({ type: "cloud", url: "https://loose.example.com" });
+    const provider: ExportedResource = {
+      urn: urnOf("second", "pulumi:providers:endpoints"),
+      type: "pulumi:providers:endpoints",
+      custom: true,
+      id: "1",
+      inputs: { baseUrl: third.baseUrl, apiKey: secret(third.apiKey) },
+    };
+    const onThird = {
+      urn: urnOf("t", "endpoints:index:CloudEndpoint"),
+      type: "endpoints:index:CloudEndpoint",
+      provider: `${provider.urn}::1`,
+    };
+    const third2 = third.seed({ type: "cloud", url: "https://third.example.com" });
+    const ended = await drift([
+      stackOf([{ name: "a", id: mine ?? "" }]),
+      stackOf([{ name: "b", id: theirs ?? "" }], { name: "dev", on: other }),
+      stackOf([{ name: "t", id: third1 ?? "", live: "unread", more: onThird }], {
+        name: "far",
+        extra: [provider],
+        config: async () => () => undefined,
+      }),
+    ]);
+    expect(
+      ended.report.accounts.map(({ service, stacks, unmanaged }) => [
+        service,
+        stacks,
+        unmanaged.map(({ id }) => id),
+      ]),
+    ).toEqual([
+      [emulator.baseUrl, ["prod"], []],
+      [other.baseUrl, ["dev"], [loose.id]],
+      [third.baseUrl, ["far"], [third2.id]],
+    ]);
+    for (const { apiKey } of [emulator, other, third]) expect(JSON.stringify(ended)).not.toContain(apiKey);
+  } finally {
+    await third.close();
+  }
+});
+
+test("without a stack's state nothing is called unmanaged, and what could not be read is told", async () => {
+  emulator.seed({ type: "cloud" });
+  const lost = stackOf([], {
+    name: "lost",
+    state: async () => {
+      throw new StackError("no stack named 'lost' found");
+    },
+  });
+  const ended = await drift([stackOf([{ name: "a", live: "unread" }]), lost]);
+  expect(ended.code).toBe(1);
+  expect(ended.report.accounts[0]?.unmanaged).toEqual([]);
+  expect(ended.stdout).toMatch(/could not see a \(ep_a\): Pulumi did not read it/);
+  expect(ended.stdout).toMatch(/could not see the stack's state: no stack named 'lost' found/);
+  expect(ended.stdout).toMatch(
+    /could not see which endpoints are unmanaged: a stack's state could not be read/,
+  );
+});
+
+test("a backend that asks for a login ends with the number for that", async () => {
+  const state = async () => {
+    throw new StackError("please log in", 3);
+  };
+  expect((await drift([stackOf([], { state })])).code).toBe(3);
+});
+
+test("a repair that fails half-way says what was done and what was not, and how to go on", async () => {
+  const stack = stackOf([
+    { name: "a", live: { description: "by hand" } },
+    { name: "b", live: "gone" },
+  ]);
+  const look = await stack.look(() => {});
+  let looks = 0;
+  const step = (name: string, op: Step["op"]): Step => ({ urn: urnOf(name), type: TYPE, name, op, diff: [] });
+  const ended = await drift(
+    [
+      {
+        ...stack,
+        plan: async () => ({ ok: true, steps: [step("a", "same"), step("b", "same")], diagnostics: [] }),
+        repair: async () => ({
+          ok: false,
+          steps: [step("a", "update")],
+          diagnostics: [{ severity: "error", urn: urnOf("b"), message: "cannot create b: status 500" }],
+        }),
+        look: async () => (++looks === 1 ? look : { ...look, steps: [step("a", "same"), step("b", "same")] }),
+      },
+    ],
+    "--fix",
+  );
+  expect(ended.code).toBe(1);
+  expect(ended.report.stacks[0]?.drifted.map(({ name, repair }) => [name, repair?.done])).toEqual([
+    ["a", true],
+    ["b", false],
+  ]);
+  expect(ended.stdout).toMatch(
+    /not repaired: cannot create b: status 500\. The state may hold .*finish with `pulumi up`/,
+  );
+});
+
+test("nothing is repaired where the program's preview fails", async () => {
+  let repairs = 0;
+  const stack = stackOf([{ name: "a", live: { description: "by hand" } }], {
+    plan: async () => ({
+      ok: false,
+      steps: [],
+      diagnostics: [{ severity: "error", message: "it does not compile" }],
+    }),
+    repair: async () => {
+      repairs++;
+      throw new Error("must not be called");
+    },
+  });
+  const ended = await drift([stack], "--fix");
+  expect(ended.code).toBe(1);
+  expect(ended.stdout).toContain("not repaired: the program's preview failed: it does not compile");
+  expect(repairs).toBe(0);
+});

@@ -1,0 +1,81 @@
+import { expect, test } from "vitest";
+import { Progress } from "../../../../sdk/commands/drift/progress";
+import { reportText } from "../../../../sdk/commands/drift/text";
+import { drifted, fullReport, hostileReport, report } from "./reports";
+
+const plain = { width: 120, color: false };
+
+test("a terminal shows what drifted as a table where it fits, and one side below the other where not", () => {
+  const wide = reportText(fullReport(), plain);
+  expect(wide).toMatch(
+    / {2}changed shop \(https:\/\/shop\.example\.com, ep_shop\)\n {4}field +should be +is\n/,
+  );
+  expect(wide).toMatch(
+    / {4}trafficPolicy\.on_http_request\[0\]\.actions\[1\]\.config\.status_code +404 +403\n/,
+  );
+  expect(wide).toMatch(/ {4}metadata\.team +"shop" +\(nothing\)\n/);
+  expect(wide).toMatch(/could not see status \(ep_status\): .*status 401/);
+  expect(wide).toMatch(/ep_2\w+ {2}https:\/\/old\.example\.com {2}"made by hand" {2}made 2025-11-12\n/);
+  expect(wide.split("\n").at(-1)).toMatch(/^2 of 51 cloud endpoints drifted .*\.$/);
+  const narrow = reportText(fullReport(), { width: 60, color: false });
+  expect(narrow).toContain(
+    '    description\n      should be  "front door"\n      is         "edited by hand"\n',
+  );
+});
+
+test("nothing that somebody wrote steers the terminal, and no line is without an end", () => {
+  const text = reportText(hostileReport(), plain);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not come through
+  expect(text.replaceAll("\n", "")).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u200b\u202e\u2066\ud800]/);
+  expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThan(3000);
+});
+
+test("of two long texts the part is shown where they differ", () => {
+  const [expected, live] = ["one", "two"].map((end) => `${"a".repeat(1000)}${end}`);
+  const changes = [
+    { field: "description", path: "description", kind: "changed" as const, expected, live, secret: false },
+  ];
+  const one = report({
+    stacks: [{ name: "prod", endpoints: 1, drifted: [drifted("a", { changes })], unseen: [] }],
+  });
+  expect(reportText(one, plain)).toMatch(/ …a{24}one" +…a{24}two"\n/);
+});
+
+test("colours are left out unless they are asked for, and say nothing that words do not", () => {
+  const colored = reportText(fullReport(), { width: 120, color: true });
+  expect(colored).toContain("\u001b[");
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: a colour is one
+  expect(colored.replace(/\u001b\[\d+m/g, "")).toBe(reportText(fullReport(), plain));
+});
+
+test("progress is one line that is written over on a terminal, and plain lines in CI and elsewhere", () => {
+  const say = (isTTY: boolean, environment: Record<string, string>) => {
+    let written = "";
+    const progress = new Progress({ isTTY, columns: 30, write: (text) => (written += text) }, environment);
+    for (const message of [
+      "reading\u001b[2J",
+      "prod: compared 1 of 2",
+      "prod: compared 2 of 2",
+      "x".repeat(50),
+    ])
+      progress.tell(message);
+    progress.end();
+    return written;
+  };
+  const live = say(true, {});
+  expect(live.split("\r\u001b[2K")).toEqual([
+    "",
+    "reading\\u{1b}[2J",
+    "prod: compared 1 of 2",
+    "prod: compared 2 of 2",
+    "x".repeat(29),
+    "",
+  ]);
+  const lines = `reading\\u{1b}[2J\n${"x".repeat(50)}\n`;
+  for (const [isTTY, environment] of [
+    [false, {}],
+    [true, { CI: "true" }],
+    [true, { TERM: "dumb" }],
+  ] as const)
+    expect(say(isTTY, environment)).toBe(lines);
+});
