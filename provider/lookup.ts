@@ -127,7 +127,7 @@ function metadataFits(live: unknown, wanted: EndpointsArgs["metadata"]): boolean
 }
 
 /** The URL that an endpoint is known by, in the one spelling; edges have a public URL alone. */
-function urlOf({ url, publicUrl }: LiveEndpoint): string | undefined {
+export function urlOf({ url, publicUrl }: LiveEndpoint): string | undefined {
   const given = url ?? publicUrl;
   return given === undefined ? undefined : (normalizeUrl(given) ?? given);
 }
@@ -140,7 +140,8 @@ function isNear(url: string, wanted: string): boolean {
   return mine === other || (domain.includes(".") && other.endsWith(`.${domain}`)) || other === domain;
 }
 
-function wildcard(pattern: string): RegExp {
+/** What the URLs have to be like that a pattern means, in which `*` stands for any text. */
+export function wildcard(pattern: string): RegExp {
   const parts = pattern.toLowerCase().replace(/\/$/, "").split("*");
   return new RegExp(`^${parts.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join(".*")}$`);
 }

@@ -3,6 +3,7 @@ import { VERSION } from "../../provider/version";
 
 const HELP = `Usage: npx pulumi-endpoints <command>
 
+  drift      tell what has drifted from the stacks of a Pulumi project, and repair it
   emulator   run the endpoint service on this machine, for tests and for trying things out
   demo       the whole life of an endpoint on the emulator, step by step (in the repository only)
 
@@ -11,6 +12,7 @@ const HELP = `Usage: npx pulumi-endpoints <command>
 
 /** Each command is loaded when it is called for. It gives the process's exit code. */
 const commands: Record<string, () => Promise<(args: string[]) => Promise<number>>> = {
+  drift: async () => (await import("./drift.js")).driftCommand,
   emulator: async () => (await import("./emulator.js")).emulatorCommand,
   demo: async () => (await import("./demo.js")).demoCommand,
 };

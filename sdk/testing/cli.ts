@@ -24,19 +24,24 @@ import {
 const LONGEST_RUN = 180;
 
 /** The Pulumi CLI's path, where it and its Node.js language host are on the PATH; undefined otherwise. */
-export async function findPulumiCli(path = process.env["PATH"] ?? ""): Promise<string | undefined> {
-  const find = async (name: string) => {
-    for (const folder of path.split(delimiter)) {
-      const file = join(folder, name);
-      const found = await access(file, constants.X_OK).then(
-        () => true,
-        () => false,
-      );
-      if (found) return file;
-    }
-    return undefined;
-  };
-  return (await find("pulumi-language-nodejs")) && (await find("pulumi"));
+export async function findPulumiCli(path?: string): Promise<string | undefined> {
+  return (await findOnPath("pulumi-language-nodejs", path)) && (await findOnPath("pulumi", path));
+}
+
+/** The path of the first program of this name; undefined where there is none. */
+export async function findOnPath(
+  name: string,
+  path = process.env["PATH"] ?? "",
+): Promise<string | undefined> {
+  for (const folder of path.split(delimiter)) {
+    const file = join(folder, name);
+    const found = await access(file, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (found) return file;
+  }
+  return undefined;
 }
 
 /**
@@ -84,7 +89,8 @@ export class CliStack implements Stack {
   }
 
   refresh(options: RunOptions = {}): Promise<RunResult> {
-    return this.run("refresh", ["--yes", "--skip-preview"], options);
+    const how = options.previewOnly ? ["--preview-only"] : ["--yes", "--skip-preview"];
+    return this.run("refresh", how, options);
   }
 
   destroy(options: RunOptions = {}): Promise<RunResult> {
@@ -150,7 +156,9 @@ export class CliStack implements Stack {
         ...(options.skipPreview && command === "up" ? ["--skip-preview"] : []),
         ...(options.diff ? ["--diff"] : []),
         ...(options.clearPendingCreates ? ["--clear-pending-creates"] : []),
+        ...(options.refresh && command === "up" ? ["--refresh"] : []),
         ...urns.flatMap((urn) => ["--replace", urn]),
+        ...(options.target ?? []).flatMap((urn) => ["--target", urn]),
       ],
       undefined,
       { mayFail: true, ...(options.interrupt && { interrupt: options.interrupt }) },

@@ -1,8 +1,9 @@
 import { readFile } from "node:fs/promises";
+import { isRecord, SECRET, SIGNATURE } from "./engine/values";
 import type { Diagnostic, RunResult, Step, StepOp } from "./types";
 
-/** What the engine writes into its event log, as far as the kit reads it (`apitype.EngineEvent`). */
-interface EngineEvent {
+/** What the engine tells of a run, as far as it is read here (`apitype.EngineEvent`). */
+export interface EngineEvent {
   resOutputsEvent?: { metadata: StepMetadata };
   diagnosticEvent?: { urn?: string; message: string; severity: string; ephemeral?: boolean };
   summaryEvent?: { resourceChanges?: Partial<Record<StepOp, number>> };
@@ -13,38 +14,48 @@ interface StepMetadata {
   urn: string;
   type: string;
   old?: { id?: string } | null;
-  new?: { id?: string } | null;
+  new?: { id?: string; outputs?: Record<string, unknown> } | null;
 }
 
-/** The steps in the order in which they ended; what each changes is read from the words that a user sees. */
-export async function readEvents(
-  file: string,
-  shown: string,
-): Promise<Pick<RunResult, "steps" | "changes" | "diagnostics">> {
+export type Told = Pick<RunResult, "steps" | "changes" | "diagnostics">;
+
+/** Reads the log of a run that has ended. */
+export async function readEvents(file: string, shown: string): Promise<Told> {
   const lines = (await readFile(file, "utf8").catch(() => "")).split("\n").filter((line) => line !== "");
-  const steps = new Map<string, Step>();
-  const diagnostics: Diagnostic[] = [];
-  let changes: RunResult["changes"] = {};
-  let ended = false;
-  for (const line of lines) {
-    const event = JSON.parse(line) as EngineEvent;
+  const events = new EngineEvents();
+  for (const line of lines) events.take(JSON.parse(line) as EngineEvent);
+  return events.told(shown);
+}
+
+/** Takes the events of a run one after the other. */
+export class EngineEvents {
+  private readonly steps = new Map<string, StepMetadata>();
+  private readonly diagnostics: Diagnostic[] = [];
+  private changes: RunResult["changes"] = {};
+  private ended = false;
+
+  take(event: EngineEvent): void {
     // An `up` shows its preview first, and a summary ends each of the two; the last one counts.
     if (event.summaryEvent) {
-      changes = event.summaryEvent.resourceChanges ?? {};
-      ended = true;
+      this.changes = event.summaryEvent.resourceChanges ?? {};
+      this.ended = true;
     }
     if (event.diagnosticEvent && isForUsers(event.diagnosticEvent))
-      diagnostics.push(diagnosticOf(event.diagnosticEvent));
+      this.diagnostics.push(diagnosticOf(event.diagnosticEvent));
     const metadata = event.resOutputsEvent?.metadata;
-    if (!metadata || !isUsers(metadata.type)) continue;
-    if (ended) steps.clear();
-    ended = false;
+    if (!metadata || !isUsers(metadata.type)) return;
+    if (this.ended) this.steps.clear();
+    this.ended = false;
     // A preview tells of a component twice: when it is registered, and when its outputs are.
-    const step = stepOf(metadata, shown);
-    const key = `${step.op} ${step.urn} ${step.id}`;
-    if (!steps.has(key)) steps.set(key, step);
+    const key = `${metadata.op} ${metadata.urn} ${idOf(metadata)}`;
+    if (!this.steps.has(key)) this.steps.set(key, metadata);
   }
-  return { steps: [...steps.values()], changes, diagnostics };
+
+  /** The steps in the order in which they ended; what each changes is read from the words that a user sees. */
+  told(shown: string): Told {
+    const steps = [...this.steps.values()].map((metadata) => stepOf(metadata, shown));
+    return { steps, changes: this.changes, diagnostics: this.diagnostics };
+  }
 }
 
 /** The log holds the engine's own debugging too, which no terminal shows unasked. */
@@ -53,9 +64,10 @@ const isForUsers = (event: { severity: string; ephemeral?: boolean }) =>
 
 const isUsers = (type: string) => type !== "pulumi:pulumi:Stack" && !type.startsWith("pulumi:providers:");
 
-function stepOf({ op, urn, type, old, new: fresh }: StepMetadata, shown: string): Step {
+function stepOf(metadata: StepMetadata, shown: string): Step {
+  const { op, urn, type, new: fresh } = metadata;
   const name = urn.slice(urn.lastIndexOf("::") + 2);
-  const id = fresh?.id || old?.id;
+  const id = idOf(metadata);
   // The line of a deletion repeats what was printed for the replacement that it belongs to, and an import takes over
   // what is there: the change that follows it is a step of its own.
   const hasNone = /^(delete|discard|import)/.test(op);
@@ -63,7 +75,26 @@ function stepOf({ op, urn, type, old, new: fresh }: StepMetadata, shown: string)
     .split("\n")
     .findLast((text) => text.includes(` ${type} ${name} `) && text.includes("[diff: "));
   const diff = hasNone ? undefined : /\[diff: ([^\]]*)\]/.exec(line ?? "")?.[1]?.split(",");
-  return { op, urn, type, name, ...(id && { id }), diff: withSigns(diff ?? []) };
+  const outputs = fresh?.outputs && Object.entries(fresh.outputs).map(([key, value]) => [key, masked(value)]);
+  return {
+    op,
+    urn,
+    type,
+    name,
+    ...(id && { id }),
+    diff: withSigns(diff ?? []),
+    ...(outputs && { outputs: Object.fromEntries(outputs) }),
+  };
+}
+
+const idOf = ({ old, new: fresh }: StepMetadata) => fresh?.id || old?.id;
+
+/** The engine leaves a secret's form, and `[secret]` in the place of what it holds. */
+function masked(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(masked);
+  if (!isRecord(value)) return value;
+  if (value[SIGNATURE] === SECRET) return "[secret]";
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, masked(item)]));
 }
 
 /** The CLI writes a sign once for all properties that share it: `+a,b~c`. */

@@ -46,7 +46,8 @@ export type StepOp =
   | "import-replacement"
   | "refresh"
   | "discard"
-  | "discard-replaced";
+  | "discard-replaced"
+  | "remove-pending-replace";
 
 /** What happened, or in a preview would happen, to one resource. */
 export interface Step {
@@ -61,6 +62,8 @@ export interface Step {
    * `+description`, `-metadata`, `~trafficPolicy`.
    */
   diff: string[];
+  /** The resource's outputs after the step, or in a preview as they would be; `[secret]` in place of each secret. */
+  outputs?: Record<string, unknown>;
 }
 
 export interface Diagnostic {
@@ -79,6 +82,12 @@ export interface RunOptions {
   diff?: boolean;
   /** Update without previewing first, as `--skip-preview`. Refresh and destroy never preview. Default: false. */
   skipPreview?: boolean;
+  /** Refresh only: say what is found, and leave the state as it is, as `--preview-only`. */
+  previewOnly?: boolean;
+  /** Up only: refresh the targets, or else everything, before anything is changed, as `--refresh`. */
+  refresh?: boolean;
+  /** Preview and up only: URNs of the resources to work on. All others stay as the state has them, as `--target`. */
+  target?: string[];
   /** Preview, up and destroy: interrupt the run, as Ctrl+C. What is under way ends, and nothing more begins. */
   interrupt?: AbortSignal;
   /** Refresh only: forget creates that a killed run left pending, as `--clear-pending-creates`. */

@@ -5,6 +5,7 @@ import { Graph } from "./graph";
 import type { ResourceState } from "./resourceState";
 import type { Step } from "./step";
 import type { Steps } from "./steps";
+import type { Targets } from "./targets";
 
 /** Deletes what was not registered, after all else has gone well. As `GenerateDeletes` and `performPostSteps`. */
 export async function deleteRest(
@@ -12,16 +13,25 @@ export async function deleteRest(
   checkpoint: Checkpoint,
   executor: Executor,
   providers: ProviderSource,
+  targets: Targets,
 ): Promise<void> {
   const deletions = new Map<ResourceState, Step>();
+  const left: Step[] = [];
   for (const old of checkpoint.olds) {
+    if (!targets.has(old.urn)) {
+      if (!steps.isOperatedOn(old.urn)) left.push(targets.leave(old.urn, old));
+      continue;
+    }
     const step = deletion(old, steps, checkpoint);
     if (!step) continue;
+    if (steps.graph.dependingOn(old, new Set()).some(({ urn }) => !targets.has(urn)))
+      throw new Error(`the test engine does not delete the target ${old.urn}, since others depend on it`);
     steps.deletes.add(old.urn);
     deletions.set(old, step);
     // In a preview too, so that a provider that cannot be had is found out.
     if (old.provider !== "") await providers.of(old);
   }
+  await executor.together(left);
   for (const group of new Graph(checkpoint.olds).deleteOrder(new Set(deletions.keys()))) {
     if (executor.canceled) return;
     // What something still needs that could not be deleted stays too.

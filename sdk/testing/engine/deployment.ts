@@ -12,6 +12,7 @@ import type { Registry } from "./registry";
 import { createUrn, isProviderType, newState, type ResourceState, ROOT_STACK, typeOf } from "./resourceState";
 import { Bail, type Plan } from "./step";
 import { Steps } from "./steps";
+import type { Targets } from "./targets";
 import type { Props } from "./values";
 
 export interface DeploymentOptions {
@@ -22,6 +23,7 @@ export interface DeploymentOptions {
   /** The whole stack configuration, which default providers are configured with. */
   config: Props;
   replaceTargets: Set<string>;
+  targets: Targets;
 }
 
 /** One preview, update or destroy from its first registration to its last deletion; as the `deploymentExecutor`. */
@@ -171,7 +173,8 @@ export class Deployment implements Registrar {
     await this.settled();
     if (!this.executor.canceled) {
       try {
-        await deleteRest(this.steps, this.checkpoint, this.executor, this.providers);
+        const { steps, checkpoint, executor, providers, options } = this;
+        await deleteRest(steps, checkpoint, executor, providers, options.targets);
       } catch (error) {
         this.bail(error);
       }

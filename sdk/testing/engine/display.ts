@@ -1,7 +1,7 @@
 import type { Diagnostic, RunResult, Step as ShownStep, StepOp } from "../types";
 import { translate } from "./detailedDiff";
 import { type Change, diffProps, isInternalKey, shortDiff } from "./objectDiff";
-import { given, groupSigns, masked, outputLines, tree } from "./render";
+import { given, groupSigns, masked, outputLines, tree, withoutSecrets } from "./render";
 import {
   isDefaultProvider,
   isProviderType,
@@ -113,7 +113,15 @@ export class Display {
     const diff = old && next ? shortDiff(changes, metadata(op, old, next), step.changedKeys ?? []) : [];
     const id = next?.id || old?.id;
     if (type !== ROOT_STACK && !isProviderType(type))
-      this.steps.push({ op, urn, type, name: nameOf(urn), ...(id ? { id } : {}), diff });
+      this.steps.push({
+        op,
+        urn,
+        type,
+        name: nameOf(urn),
+        ...(id && { id }),
+        diff,
+        ...(next?.outputs && { outputs: withoutSecrets(next.outputs) }),
+      });
     if (op === "same" && diff.length === 0) return;
     this.line(step, op, words, diff);
     // The creation that belongs to a replacement shows the change; the replacement itself is only its headline.

@@ -64,8 +64,14 @@ export class KitEngine implements Stack {
   /** A preview, then, if that went well, the update, each with processes of its own, as `pulumi up --yes`. */
   up(options: RunOptions = {}): Promise<RunResult> {
     return this.command("up", options, async () => {
+      if (options.refresh && !options.skipPreview)
+        throw new Error(
+          "the test engine refreshes only in an update without a preview: give skipPreview too",
+        );
       const preview = options.skipPreview ? undefined : await runProgram(this.run(true), options);
       if (preview && !preview.ok) return preview;
+      const refresh = options.refresh ? await runRefresh(this.run(false), options) : undefined;
+      if (refresh && !refresh.ok) return refresh;
       const update = await runProgram(this.run(false), options);
       return preview ? { ...update, text: `${preview.text}\n${update.text}` } : update;
     });
@@ -73,8 +79,9 @@ export class KitEngine implements Stack {
 
   /** Takes into the state what is really there, as `pulumi refresh --yes --skip-preview`: each resource is read once. */
   refresh(options: RunOptions = {}): Promise<RunResult> {
-    const { clearPendingCreates = false } = options;
-    return this.command("refresh", options, () => runRefresh(this.run(false), clearPendingCreates));
+    return this.command("refresh", options, () =>
+      runRefresh(this.run(options.previewOnly ?? false), options),
+    );
   }
 
   /** Deletes everything, as `pulumi destroy --yes`. The program is not run. */

@@ -7,6 +7,7 @@ import { Slots } from "./executor";
 import { withoutDangling } from "./graph";
 import type { Registry } from "./registry";
 import { isProviderType, type ResourceState } from "./resourceState";
+import type { Targets } from "./targets";
 import { equal } from "./values";
 
 /**
@@ -18,11 +19,13 @@ export async function refreshAll(
   display: Display,
   registry: Registry,
   parallel: number,
+  targets: Targets,
 ): Promise<boolean> {
   const results = new Map<ResourceState, ResourceState | undefined>();
   let failed = false;
   const slots = new Slots(parallel);
   const one = async (old: ResourceState): Promise<void> => {
+    if (!targets.has(old.urn)) return void results.set(old, old);
     await slots.take();
     try {
       results.set(old, await refreshOne(old, display, registry));

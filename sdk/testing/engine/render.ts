@@ -1,6 +1,7 @@
 import { goValue } from "./goFormat";
 import { type Change, diffProps, isInternalKey, SIGNS } from "./objectDiff";
 import { isProps, type Props, Reference, Secret, Unknown, type Value } from "./values";
+import { NONE, propsToWire } from "./wire";
 
 /** All secrets alike, as `filterPropertyValue` leaves them: a change of a secret is no difference that is shown. */
 export function masked(props: Props): Props {
@@ -10,6 +11,12 @@ export function masked(props: Props): Props {
     return isProps(value) ? masked(value) : value;
   };
   return Object.fromEntries(Object.entries(props).map(([key, value]) => [key, mask(value)]));
+}
+
+/** Plain data, with `[secret]` in place of each secret. */
+export function withoutSecrets(props: Props): Record<string, unknown> {
+  const left = Object.entries(props).map(([key, value]) => [key, redact(value)]);
+  return propsToWire(Object.fromEntries(left), NONE);
 }
 
 /** `+a,b-c~d`: a sign once, before all of its keys. */

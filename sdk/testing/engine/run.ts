@@ -10,6 +10,7 @@ import { providersOf } from "./providerSource";
 import { refreshAll } from "./refresh";
 import { Registry } from "./registry";
 import { nameOf } from "./resourceState";
+import { Targets } from "./targets";
 import { isProps, type Props, Secret } from "./values";
 
 /** What one command's phase needs. Each phase has processes of its own. */
@@ -65,7 +66,13 @@ export async function runProgram(run: Run, options: RunOptions): Promise<Outcome
     display.report.bind(display),
   );
   const deployment = new Deployment(
-    { ...launch, project: launch.project.name, config, replaceTargets },
+    {
+      ...launch,
+      project: launch.project.name,
+      config,
+      replaceTargets,
+      targets: new Targets(options.target),
+    },
     checkpoint,
     display,
     registry,
@@ -107,6 +114,7 @@ export async function runDestroy(run: Run, interruptible: RunOptions): Promise<O
       project: run.launch.project.name,
       config: {},
       replaceTargets: new Set<string>(),
+      targets: new Targets(),
     };
     const deployment = new Deployment(options, checkpoint, display, registry, () => {});
     const forget = whenInterrupted(interruptible, () => deployment.interrupt());
@@ -143,13 +151,17 @@ export async function runImport(run: Run, specs: ImportSpec[], protect: boolean)
   });
 }
 
-/** Takes what is really there into the state. */
-export async function runRefresh(run: Run, clearPendingCreates: boolean): Promise<Outcome> {
-  const display = displayFor(run, "refresh");
-  const checkpoint = new Checkpoint(run.stateFile);
+/** Takes what is really there into the state, or in a preview tells what that would be. */
+export async function runRefresh(
+  run: Run,
+  { clearPendingCreates = false, target }: RunOptions,
+): Promise<Outcome> {
+  const { dryRun, parallel } = run.launch;
+  const display = displayFor(run, dryRun ? "preview" : "refresh", "refresh");
+  const checkpoint = new Checkpoint(run.stateFile, dryRun);
   if (clearPendingCreates) checkpoint.clearPending((type) => type !== "creating");
   return withProviders(run, checkpoint, display, async (registry) => {
-    const ok = await refreshAll(checkpoint, display, registry, run.launch.parallel);
+    const ok = await refreshAll(checkpoint, display, registry, parallel, new Targets(target));
     const outputs = checkpoint.stackOutputs();
     return outcome(ok, display, outputs, outputs);
   });

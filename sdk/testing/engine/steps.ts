@@ -9,6 +9,7 @@ import { redacted } from "./render";
 import { DeleteFirst, type Progress } from "./replacing";
 import { isProviderType, type ResourceState } from "./resourceState";
 import { Bail, type Plan, type Step } from "./step";
+import type { Targets } from "./targets";
 import type { Props } from "./values";
 
 /** What deciding needs to know and to ask. */
@@ -19,6 +20,7 @@ export interface Context {
   olds: ResourceState[];
   /** URNs to replace though nothing about them changed. */
   replaceTargets: Set<string>;
+  targets: Targets;
   providers: ProviderSource & { registerAlias(urn: string, alias: string): void };
   report: Report;
 }
@@ -85,6 +87,10 @@ export class Steps implements Progress {
     const found = this.identities.find(urn, goal);
     const { old, alias } = found;
     if (alias !== undefined) this.context.providers.registerAlias(urn, alias);
+    if (!this.context.targets.has(urn)) {
+      this.operated.add(urn);
+      return { steps: [this.context.targets.leave(urn, old, done)] };
+    }
     const next = goalState(urn, goal, found);
     if (isProviderType(goal.type))
       for (const each of [urn, ...next.aliases]) this.diffing.providers.set(each, next);

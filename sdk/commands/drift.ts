@@ -1,0 +1,138 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { parseArgs } from "node:util";
+import { EXIT } from "./account";
+import { accountReport } from "./drift/accounts";
+import { openWithPulumi } from "./drift/automation";
+import { outcomeOf } from "./drift/outcome";
+import { reportPage } from "./drift/page";
+import { Progress, type Terminal } from "./drift/progress";
+import { repairAll } from "./drift/repair";
+import { type DriftReport, reportSchema } from "./drift/report";
+import type { OpenStacks } from "./drift/stack";
+import { survey } from "./drift/survey";
+import { reportText } from "./drift/text";
+import { unseen } from "./drift/unseen";
+
+const HELP = `Compares cloud endpoints with what the stacks of this project hold, and tells what has drifted, field by field.
+
+Usage: npx pulumi-endpoints drift [options]
+
+  --stack S              a stack to look at; may be given several times (default: the selected one)
+  --cwd DIR              the folder of the Pulumi project (default: this one)
+  --json F               write the report as JSON; - for the standard output, in place of the text
+  --html F               write the report as a page, one file that needs no network
+  --fix                  repair what has drifted, as the states hold it
+  --fail-on-unmanaged    count endpoints of the account that no stack given manages as drift
+  --help                 this text
+
+Exit codes: 0 no drift, or all repaired; 7 drift; 3 a key was refused; 2 arguments that make no sense; 1 anything else,
+also where something could not be seen. It needs the Pulumi CLI, and never asks anything. See docs/drift.md.`;
+
+interface Options {
+  stacks: string[];
+  folder: string;
+  json: string | undefined;
+  html: string | undefined;
+  fix: boolean;
+  failOnUnmanaged: boolean;
+}
+
+/** What the command needs around it, so that its tests can give it stacks that need no Pulumi CLI. */
+export interface DriftSurroundings {
+  open: OpenStacks;
+  stdout: Terminal;
+  stderr: Terminal;
+  environment: NodeJS.ProcessEnv;
+}
+
+export async function driftCommand(args: string[], around: Partial<DriftSurroundings> = {}): Promise<number> {
+  const { stdout, stderr, environment } = { ...process, environment: process.env, ...around };
+  let options: Options | "help";
+  try {
+    options = readOptions(args);
+  } catch (error) {
+    stderr.write(`pulumi-endpoints drift: ${messageOf(error)} (--help lists the options)\n`);
+    return EXIT.usage;
+  }
+  if (options === "help") {
+    stdout.write(`${HELP}\n`);
+    return EXIT.done;
+  }
+  const progress = new Progress(stderr, environment);
+  let report: DriftReport;
+  try {
+    report = await drift(options, around.open ?? openWithPulumi, progress.tell);
+  } catch (error) {
+    progress.end();
+    stderr.write(`pulumi-endpoints drift: ${messageOf(error)}\n`);
+    return unseen("", error).authentication ? EXIT.authentication : EXIT.failed;
+  }
+  progress.end();
+  const json = `${JSON.stringify(report, undefined, 2)}\n`;
+  if (options.json === "-") stdout.write(json);
+  else {
+    const color = stdout.isTTY === true && !environment["NO_COLOR"];
+    stdout.write(`${reportText(report, { width: stdout.columns ?? 120, color })}\n`);
+    if (options.json !== undefined) writeFileSync(options.json, json);
+  }
+  if (options.html !== undefined) writeFileSync(options.html, reportPage(report));
+  return report.exitCode;
+}
+
+async function drift(
+  options: Options,
+  open: OpenStacks,
+  tell: (message: string) => void,
+): Promise<DriftReport> {
+  const startedAt = new Date().toISOString();
+  const stacks = await open(options.folder, options.stacks);
+  const found = await survey(stacks, tell);
+  const surveyed = options.fix ? await repairAll(found, tell) : found.stacks;
+
+  const isKnown = surveyed.every(({ managed }) => managed !== undefined);
+  const managed = new Set(surveyed.flatMap(({ managed }) => [...(managed ?? [])]));
+  const { fix, failOnUnmanaged } = options;
+  const all = {
+    stacks: surveyed.map(({ report }) => report),
+    accounts: found.accounts.map((account) => accountReport(account, isKnown ? managed : undefined)),
+    fix,
+    failOnUnmanaged,
+  };
+  const endedAt = new Date().toISOString();
+  // What is written is what is documented.
+  return reportSchema.parse({ version: 1, startedAt, endedAt, ...outcomeOf(all), ...all });
+}
+
+function readOptions(args: string[]): Options | "help" {
+  const { values } = parseArgs({
+    args,
+    options: {
+      stack: { type: "string", multiple: true },
+      cwd: { type: "string" },
+      json: { type: "string" },
+      html: { type: "string" },
+      fix: { type: "boolean" },
+      "fail-on-unmanaged": { type: "boolean" },
+      help: { type: "boolean", short: "h" },
+    },
+  });
+  if (values.help) return "help";
+  const {
+    stack = [],
+    cwd = ".",
+    json,
+    html,
+    fix = false,
+    "fail-on-unmanaged": failOnUnmanaged = false,
+  } = values;
+  if (!existsSync(cwd)) throw new Error(`--cwd names a folder that does not exist: ${cwd}`);
+  for (const [option, file] of Object.entries({ json, html })) {
+    // Better now than after a repair.
+    if (file !== undefined && !existsSync(dirname(file)))
+      throw new Error(`--${option} names a file in a folder that does not exist: ${file}`);
+  }
+  return { stacks: [...new Set(stack)], folder: cwd, json, html, fix, failOnUnmanaged };
+}
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

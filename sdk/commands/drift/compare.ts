@@ -1,0 +1,92 @@
+import { z } from "zod";
+import type { LiveEndpoint } from "../../../provider/api/items";
+import { checkedInputs } from "../../../provider/check";
+import { changedPlaces } from "../../../provider/diff";
+import { type Change, isMapping, type Path, pathText } from "../../../provider/document";
+import type { JsonObject } from "../../../provider/schema";
+import { MASKED, maskedDocument, redacted, secretsIn } from "../../../provider/secrets";
+import { refreshed } from "../../../provider/state";
+import type { Step } from "../../testing/types";
+import type { Held } from "./held";
+import type { DriftedEndpoint, FieldChange } from "./report";
+
+/** In the place of a policy that somebody broke by hand: it may hold a secret, and nobody can tell where. */
+const BROKEN = "[text that is no policy]";
+
+/** What a repair would do to the service, told as what has happened to it. */
+const HAPPENED = { add: "removed", delete: "added", update: "changed" } as const;
+
+/**
+ * An endpoint as it was held and as a refresh found it; undefined where nothing of it has drifted. What counts as a
+ * difference is the provider's own judgement, the one that `pulumi up` would act on.
+ *
+ * @param live The endpoint as the account's list shows it: the step shows nothing of what is secret.
+ */
+export function driftOf(held: Held, step: Step, live: LiveEndpoint | undefined): DriftedEndpoint | undefined {
+  const { name, urn, type, id } = held;
+  const { url } = held.inputs;
+  const shownUrl = held.secrets.has("url") ? MASKED : typeof url === "string" ? url : undefined;
+  const about = { name, urn, type, id, ...(shownUrl !== undefined && { url: shownUrl }) };
+  if (step.op === "delete") return { ...about, drift: "deleted", changes: [] };
+  if (step.op === "same") return undefined;
+
+  const outputs = liveOutputs(held, step, live);
+  const hidden = Object.keys(outputs).filter((name) => held.secrets.has(name) && outputs[name] === MASKED);
+  const places = changedPlaces(without(outputs, hidden), checkedInputs(without(held.inputs, hidden)));
+  const changes = places
+    .filter(({ path, ofInputs }) => !ofInputs && !isIgnored(path, held.ignored))
+    .map((place) => told(place, held, outputs));
+  // Of what is hidden it is only known that it has drifted where nothing else has.
+  const guessed = places.length > 0 ? [] : hidden.filter((name) => name in held.inputs).map(hiddenChange);
+  const all = [...changes, ...guessed];
+  return all.length > 0 ? { ...about, drift: "changed", changes: all } : undefined;
+}
+
+/** What the service has, secrets too where the list tells them. */
+function liveOutputs(held: Held, { outputs = {} }: Step, live: LiveEndpoint | undefined): JsonObject {
+  const isMasked = Object.keys(outputs).some((name) => held.secrets.has(name));
+  return isMasked && live ? refreshed(live, held.outputs).props : outputs;
+}
+
+function told({ path, kind }: Change, held: Held, outputs: JsonObject): FieldChange {
+  const field = String(path[0]);
+  const secrets = [...secretsIn(held.inputs), ...secretsIn(outputs)].sort((a, b) => b.length - a.length);
+  const show = (value: unknown) => {
+    if (value === undefined) return undefined;
+    if (field === "trafficPolicy" && typeof value === "string") return BROKEN;
+    return held.secrets.has(field) ? MASKED : json.parse(maskedDocument(value, secrets, path));
+  };
+  const [expected, live] = [show(valueAt(held.inputs, path)), show(valueAt(outputs, path))];
+  return {
+    field,
+    path: redacted(pathText(path), secrets),
+    kind: HAPPENED[kind],
+    ...(expected !== undefined && { expected }),
+    ...(live !== undefined && { live }),
+    secret: JSON.stringify([expected, live]).includes(MASKED),
+  };
+}
+
+function hiddenChange(field: string): FieldChange {
+  return { field, path: field, kind: "changed", expected: MASKED, live: MASKED, secret: true };
+}
+
+const json = z.json();
+
+const without = (from: JsonObject, names: string[]): JsonObject =>
+  Object.fromEntries(Object.entries(from).filter(([name]) => !names.includes(name)));
+
+/** `ignoreChanges` of the program names a path, and means all below it. */
+function isIgnored(path: Path, ignored: string[]): boolean {
+  const text = pathText(path);
+  return ignored.some(
+    (one) => one === "*" || text === one || text.startsWith(`${one}.`) || text.startsWith(`${one}[`),
+  );
+}
+
+function valueAt(data: unknown, path: Path): unknown {
+  return path.reduce<unknown>((part, name) => {
+    if (Array.isArray(part)) return part[Number(name)];
+    return isMapping(part) && Object.hasOwn(part, name) ? part[name] : undefined;
+  }, data);
+}

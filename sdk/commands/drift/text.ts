@@ -1,0 +1,109 @@
+import { styleText } from "node:util";
+import { count, headline } from "./outcome";
+import type { AccountReport, DriftedEndpoint, DriftReport, StackReport, Unseen } from "./report";
+import { shownSides, visible } from "./shown";
+
+export interface TextOptions {
+  /** How many columns a table may take. */
+  width: number;
+  color: boolean;
+}
+
+type Style = "bold" | "red" | "green" | "yellow" | "dim";
+
+/** The report as a terminal shows it; its last line is the outcome. */
+export function reportText(report: DriftReport, { width, color }: TextOptions): string {
+  const paint = (style: Style, text: string) =>
+    color ? styleText(style, text, { validateStream: false }) : text;
+  const blocks = [
+    ...report.stacks.map((stack) => stackLines(stack, width, paint)),
+    ...report.accounts.map((account) => accountLines(account, paint)),
+  ];
+  const style = {
+    none: "green",
+    repaired: "green",
+    drift: "red",
+    unrepaired: "red",
+    unseen: "yellow",
+  } as const;
+  const last = paint(style[report.outcome], `${headline(report)}.`);
+  return [...blocks.filter((lines) => lines.length > 0).map((lines) => lines.join("\n")), last].join("\n\n");
+}
+
+type Paint = (style: Style, text: string) => string;
+
+function stackLines(
+  { name, endpoints, drifted, unseen }: StackReport,
+  width: number,
+  paint: Paint,
+): string[] {
+  const found = drifted.length === 0 ? "no drift" : `${drifted.length} drifted`;
+  const title = `Stack ${visible(name)}: ${found} in ${count(endpoints, "cloud endpoint")}`;
+  return [
+    paint("bold", title),
+    ...drifted.flatMap((each) => ["", ...endpointLines(each, width, paint)]),
+    ...unseenLines(unseen, paint),
+  ];
+}
+
+function endpointLines(endpoint: DriftedEndpoint, width: number, paint: Paint): string[] {
+  const { name, url, id, drift, repair } = endpoint;
+  const where = [url, id].flatMap((text) => (text === undefined ? [] : [visible(text)])).join(", ");
+  return [
+    `  ${paint("red", drift)} ${paint("bold", visible(name))} (${where})`,
+    ...changeLines(endpoint, width - 4).map((line) => `    ${line}`),
+    ...(repair ? [`    ${repairText(repair, paint)}`] : []),
+  ];
+}
+
+function repairText({ done, reason }: NonNullable<DriftedEndpoint["repair"]>, paint: Paint): string {
+  return done ? paint("green", "repaired") : paint("red", `not repaired: ${visible(reason ?? "", 2000)}`);
+}
+
+/** A table where it fits; else each side on a line of its own. */
+function changeLines({ changes }: DriftedEndpoint, width: number): string[] {
+  if (changes.length === 0) return [];
+  const rows = changes.map((change) => {
+    const { expected, live } = shownSides(change, 160);
+    return [visible(change.path), expected ?? "(nothing)", live ?? "(nothing)"] as const;
+  });
+  const table = [["field", "should be", "is"] as const, ...rows];
+  const widths = [0, 1, 2].map((column) => Math.max(...table.map((row) => (row[column] ?? "").length)));
+  if (widths.reduce((sum, one) => sum + one + 2, 0) <= width)
+    return table.map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    );
+  return rows.flatMap(([path, expected, live]) => [path, `  should be  ${expected}`, `  is         ${live}`]);
+}
+
+function accountLines(
+  { service, stacks, endpoints, unmanaged, unseen }: AccountReport,
+  paint: Paint,
+): string[] {
+  if (unmanaged.length === 0 && unseen.length === 0) return [];
+  const of = stacks.length > 0 ? ` (${stacks.map((name) => visible(name)).join(", ")})` : "";
+  const title = `Account at ${visible(service || "an unknown service")}${of}: ${unmanaged.length} of ${count(endpoints, "cloud endpoint")} managed by no stack given`;
+  return [
+    paint("bold", title),
+    ...unmanaged.map(({ id, url, description, createdAt }) => {
+      const words = [
+        description && JSON.stringify(description),
+        createdAt && `made ${createdAt.slice(0, 10)}`,
+      ];
+      const about = words
+        .filter((word) => word !== undefined && word !== "")
+        .map((word) => visible(String(word)));
+      return `  ${[visible(id), visible(url ?? "without a URL"), ...about].join("  ")}`;
+    }),
+    ...unseenLines(unseen, paint),
+  ];
+}
+
+function unseenLines(unseen: Unseen[], paint: Paint): string[] {
+  return unseen.map(
+    ({ what, reason }) => `  ${paint("yellow", "could not see")} ${visible(what)}: ${visible(reason, 2000)}`,
+  );
+}

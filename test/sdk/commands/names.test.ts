@@ -1,0 +1,60 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { namesOf } from "../../../sdk/commands/names";
+
+const nobody = () => false;
+const at = (id: string, url: string) => ({ id, type: "cloud", url });
+
+test("a name is the URL's host, and its port where that is not the scheme's own", () => {
+  const urls = [
+    "https://shop.example.com",
+    "https://*.example.com",
+    "tcp://1.tcp.example.com:12345",
+    "https://a.example.com:443",
+  ];
+  const names = namesOf(
+    urls.map((url, index) => at(`ep_${index}`, url)),
+    nobody,
+  );
+  expect([...names.values()]).toEqual([
+    "shop-example-com",
+    "wildcard-example-com",
+    "1-tcp-example-com-12345",
+    "a-example-com",
+  ]);
+});
+
+test("names that would be alike get the scheme, and where that is alike, a part of the id", () => {
+  const endpoints = [
+    at("ep_a", "https://shop.example.com"),
+    at("ep_b", "http://shop.example.com"),
+    at("ep_123456", "https://pool.example.com"),
+    at("ep_987654", "https://pool.example.com"),
+    at("ep_c", "https://pool.example.com.internal"),
+  ];
+  expect(Object.fromEntries(namesOf(endpoints, (name) => name === "pool-example-com-internal"))).toEqual({
+    ep_a: "shop-example-com-https",
+    ep_b: "shop-example-com-http",
+    ep_123456: "pool-example-com-https-123456",
+    ep_987654: "pool-example-com-https-987654",
+    ep_c: "pool-example-com-internal-https",
+  });
+});
+
+test("whatever the endpoints and their order, every one has its own name, the same in any order", () => {
+  const host = fc.constantFrom("a.b", "a-b", "a.b-https", "*.a", "wildcard.a", "xn--a", "[::1]", "");
+  const endpoint = fc.record({
+    id: fc.stringMatching(/^[\w-]{1,4}$/),
+    scheme: fc.constantFrom("https", "http"),
+    host,
+  });
+  fc.assert(
+    fc.property(fc.uniqueArray(endpoint, { selector: ({ id }) => id }), host, (found, taken) => {
+      const endpoints = found.map(({ id, scheme, host }) => at(id, `${scheme}://${host}`));
+      const names = namesOf(endpoints, (name) => name === taken);
+      expect(new Set(names.values()).size).toBe(endpoints.length);
+      expect([...names.values()]).not.toContain(taken);
+      expect(namesOf([...endpoints].reverse(), (name) => name === taken)).toEqual(names);
+    }),
+  );
+});
