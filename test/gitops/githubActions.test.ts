@@ -41,9 +41,20 @@ describe("the workflows for GitHub Actions", () => {
     expect(JSON.stringify(check)).not.toContain("secrets.");
   });
 
-  test("give the key that may write to the job of a protected environment alone, and every key to single steps", () => {
-    const holders = jobs.filter((job) => JSON.stringify(job).includes("ENDPOINTS_WRITE_KEY"));
-    expect(holders.map((job) => job.environment)).toEqual(["endpoints-prod"]);
+  test("check a fork's pull request without a preview", async () => {
+    const on = machine(copyOf("environments"));
+    const event = { pull_request: { head: { repo: { full_name: "them/shop" } } } };
+    const context = { github: { ...repository, event }, secrets: {}, vars: {}, inputs: {} };
+    expect(await runJob(on, "preview.yml", "preview", context)).toBeUndefined();
+    expect(await runJob(on, "preview.yml", "check", context)).toMatchObject({ code: 0 });
+    expect(on.calls()).toEqual(["npm ci", "npm test --if-present"]);
+  });
+
+  test("give each key to the job of its protected environment alone, and to single steps of it", () => {
+    const holders = (key: string) =>
+      jobs.filter((job) => JSON.stringify(job).includes(key)).map((job) => job.environment ?? "none");
+    expect(holders("secrets.ENDPOINTS_WRITE_KEY")).toEqual(["endpoints-prod"]);
+    expect(holders("secrets.ENDPOINTS_READ_KEY")).toEqual(["endpoints-drift"]);
     const secretNames = (value: unknown) => JSON.stringify(value ?? {}).match(/secrets\.\w+/g) ?? [];
     for (const step of steps) expect(secretNames({ ...step, env: {} })).toEqual([]);
     for (const { env } of Object.values(workflows)) expect(secretNames(env)).toEqual([]);
@@ -116,38 +127,9 @@ describe("the issue about drift", () => {
 
 describe.skipIf(!cli)("the workflows on the Pulumi CLI", () => {
   test("preview, deploy, tell drift, put it back and close the issue, each with the key that it needs", async () => {
-    const { machine, emulator, backend } = await deployed();
-    const on = github(machine);
-    const context: Context = {
-      github: {
-        repository: "acme/shop",
-        ref: "refs/heads/main",
-        server_url: "https://github.example.com",
-        run_id: 42,
-        token: "a token",
-        event: { pull_request: { number: 7, head: { sha: "abc", repo: { full_name: "acme/shop" } } } },
-      },
-      secrets: {
-        // What a preview is given opens nothing: without data sources and adoption it asks the service nothing.
-        ENDPOINTS_READ_KEY: "opens-nothing",
-        ENDPOINTS_WRITE_KEY: emulator.apiKey,
-        PULUMI_CONFIG_PASSPHRASE: backend["PULUMI_CONFIG_PASSPHRASE"],
-      },
-      vars: { PULUMI_BACKEND_URL: backend["PULUMI_BACKEND_URL"] },
-      inputs: {},
-    };
+    const { on, emulator, context } = await deployedOnGitHub();
     const job = (workflow: string, name: string, more: Partial<Context> = {}) =>
       runJob(on, workflow, name, { ...context, ...more });
-
-    const fork = {
-      ...z.record(z.string(), z.unknown()).parse(context.github),
-      event: { pull_request: { head: { repo: { full_name: "them/shop" } } } },
-    };
-    expect(await job("preview.yml", "preview", { github: fork })).toBeUndefined();
-    expect((await job("preview.yml", "check", { github: fork }))?.steps).toEqual([
-      "npm ci",
-      "npm test --if-present",
-    ]);
 
     expect(await job("preview.yml", "preview")).toMatchObject({ code: 0 });
     expect(on.state().comments[0]?.body).toContain("+ 3 to create");
@@ -156,32 +138,45 @@ describe.skipIf(!cli)("the workflows on the Pulumi CLI", () => {
     expect(await job("up.yml", "up")).toMatchObject({ code: 0 });
     expect(emulator.endpoints).toHaveLength(2);
 
-    const read = {
-      ...z.record(z.string(), z.unknown()).parse(context.secrets),
-      ENDPOINTS_READ_KEY: emulator.apiKey,
-    };
-    const [shop] = emulator.endpoints;
-    emulator.edit(shop?.id ?? "", { description: "edited by hand" });
+    emulator.edit(emulator.endpoints[0]?.id ?? "", { description: "edited by hand" });
     const before = emulator.requests.length;
-    expect(await job("drift.yml", "drift", { secrets: read })).toMatchObject({
-      code: 0,
-      steps: ["npm ci", "Look", "Tell"],
-    });
+    expect(await job("drift.yml", "drift")).toMatchObject({ code: 0, steps: ["npm ci", "Look", "Tell"] });
     expect(new Set(emulator.requests.slice(before).map(({ method }) => method))).toEqual(new Set(["GET"]));
     expect(on.state().issues).toMatchObject([
       { state: "open", body: expect.stringContaining("description") },
     ]);
 
-    // A key that opens nothing: the check saw nothing, says so, and leaves the issue as it is.
-    const blind = await job("drift.yml", "drift");
+    // With a key that opens nothing the check sees nothing, says so, and leaves the issue as it is.
+    const secrets = { ...context.secrets, ENDPOINTS_READ_KEY: "opens-nothing" };
+    const blind = await job("drift.yml", "drift", { secrets });
     expect(blind?.code).not.toBe(0);
     expect(blind?.steps).toEqual(["npm ci", "Look"]);
     expect(on.state().issues.map((issue) => issue.state)).toEqual(["open"]);
 
     expect(await job("up.yml", "up", { inputs: { repair: true } })).toMatchObject({ code: 0 });
     expect(emulator.endpoints.map((one) => one.description)).not.toContain("edited by hand");
-    expect(await job("drift.yml", "drift", { secrets: read })).toMatchObject({ code: 0 });
+    expect(await job("drift.yml", "drift")).toMatchObject({ code: 0 });
     expect(on.state().issues.map((issue) => issue.state)).toEqual(["closed"]);
+  });
+
+  test("lose nothing when a job is cancelled: Pulumi hears of it, and waits for what is under way", async () => {
+    const { on, emulator, context } = await deployedOnGitHub();
+    const cancel = new AbortController();
+    for (const _ of ["shop", "api"]) {
+      emulator.intercept(
+        ({ method }) => {
+          if (method === "POST") setTimeout(() => cancel.abort(), 500);
+          return method === "POST";
+        },
+        { afterCommit: true, delayMs: 2_000 },
+      );
+    }
+    const cancelled = await runJob(on, "up.yml", "up", context, cancel.signal);
+    expect(cancelled?.code).not.toBe(0);
+    expect(cancelled?.output).toContain("^C received; cancelling");
+
+    expect(await runJob(on, "up.yml", "up", context)).toMatchObject({ code: 0 });
+    expect(emulator.requests.map(({ method }) => method)).toEqual(["POST", "POST"]);
   });
 });
 
@@ -189,6 +184,31 @@ const kept = z.object({
   comments: z.array(z.object({ id: z.number(), body: z.string() })),
   issues: z.array(z.object({ number: z.number(), state: z.string(), label: z.string(), body: z.string() })),
 });
+
+/** What every expression sees of GitHub, whatever happened. */
+const repository = {
+  repository: "acme/shop",
+  ref: "refs/heads/main",
+  server_url: "https://github.example.com",
+  run_id: 42,
+  token: "a token",
+};
+
+async function deployedOnGitHub() {
+  const { machine, emulator, backend } = await deployed();
+  const event = { pull_request: { number: 7, head: { sha: "abc", repo: { full_name: "acme/shop" } } } };
+  const context = {
+    github: { ...repository, event },
+    secrets: {
+      ENDPOINTS_READ_KEY: emulator.apiKey,
+      ENDPOINTS_WRITE_KEY: emulator.apiKey,
+      PULUMI_CONFIG_PASSPHRASE: backend.PULUMI_CONFIG_PASSPHRASE,
+    },
+    vars: { PULUMI_BACKEND_URL: backend.PULUMI_BACKEND_URL },
+    inputs: {},
+  };
+  return { on: github(machine), emulator, context };
+}
 
 /** The machine with a GitHub that holds these comments and no issue. */
 function github(

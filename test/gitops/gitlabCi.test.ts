@@ -39,8 +39,8 @@ describe("the pipeline for GitLab", () => {
   test("holds no key, and gives each job the environment whose key is enough for it", () => {
     expect(text).not.toMatch(/API_KEY|ACCESS_TOKEN|PASSPHRASE/);
     expect(pipeline.check.environment).toBeUndefined();
-    expect(pipeline.preview.environment).toEqual({ name: "prod-read", action: "access" });
-    expect(pipeline.drift.environment).toEqual({ name: "prod-read", action: "access" });
+    expect(pipeline.preview.environment).toEqual({ name: "prod-preview", action: "access" });
+    expect(pipeline.drift.environment).toEqual({ name: "prod-drift", action: "access" });
     expect(pipeline.up.environment).toEqual({ name: "prod" });
   });
 

@@ -30,7 +30,8 @@ export interface Machine {
   readonly env: Record<string, string>;
   /** What stands in the place of what a recipe sets: the emulator for the service. */
   readonly instead: Record<string, string>;
-  run(command: string[], env?: Record<string, string>): Promise<Ran>;
+  /** Runs a command to its end. The signal does to the process that was started what a runner does that cancels it. */
+  run(command: string[], env?: Record<string, string>, cancel?: AbortSignal): Promise<Ran>;
   /** The stand-ins that were called, in order. */
   calls(): string[];
 }
@@ -62,13 +63,14 @@ export function machine(folder: string, instead: Record<string, string> = {}): M
     env,
     instead,
     calls: () => readFileSync(calls, "utf8").split("\n").filter(Boolean),
-    run: ([command = "", ...args], more = {}) =>
+    run: ([command = "", ...args], more = {}, cancel) =>
       new Promise((resolve, reject) => {
         const process = spawn(command, args, {
           cwd: folder,
           env: { ...env, ...more, ...instead },
           stdio: ["ignore", "pipe", "pipe"],
         });
+        cancel?.addEventListener("abort", () => process.kill("SIGINT"));
         let output = "";
         for (const stream of [process.stdout, process.stderr]) stream.on("data", (data) => (output += data));
         process.on("error", reject);
@@ -78,11 +80,7 @@ export function machine(folder: string, instead: Record<string, string> = {}): M
 }
 
 /** A machine with a copy of examples/environments, whose stack prod keeps its state on the machine; and the service. */
-export async function deployed(): Promise<{
-  machine: Machine;
-  emulator: Emulator;
-  backend: Record<string, string>;
-}> {
+export async function deployed() {
   const emulator = await Emulator.start();
   onTestFinished(() => emulator.close());
   const prepared = machine(copyOf("environments"), { ENDPOINTS_BASE_URL: emulator.baseUrl });

@@ -58,6 +58,7 @@ export async function runJob(
   name: string,
   jobName: string,
   context: Context,
+  cancel?: AbortSignal,
 ): Promise<JobRun | undefined> {
   const { env, jobs } = readWorkflow(name);
   const job = jobs[jobName];
@@ -90,14 +91,17 @@ export async function runJob(
     const outputs = join(on.scratch, `${id}.outputs`);
     writeFileSync(script, step.run);
     writeFileSync(outputs, "");
-    const { code, output } = await on.run(["bash", "--noprofile", "--norc", "-eo", "pipefail", script], {
+    const given = {
       CI: "true",
       GITHUB_REPOSITORY: "acme/shop",
       GITHUB_OUTPUT: outputs,
       RUNNER_TEMP: on.scratch,
-      ...env,
-      ...Object.fromEntries(stepEnv),
-    });
+    };
+    const { code, output } = await on.run(
+      ["bash", "--noprofile", "--norc", "-eo", "pipefail", script],
+      { ...given, ...env, ...Object.fromEntries(stepEnv) },
+      cancel,
+    );
     results[id] = { outcome: code === 0 ? "success" : "failure", outputs: readOutputs(outputs) };
     run.code ||= code;
     run.output += output;
