@@ -14,7 +14,8 @@ import { copyOf } from "../engine/example";
 export const cli = await findPulumiCli();
 export const recipes = join(import.meta.dirname, "../../examples/gitops");
 
-const command = join(import.meta.dirname, "../../dist/sdk/commands/main.js");
+/** What `npx pulumi-endpoints` runs. */
+export const commandFile = join(import.meta.dirname, "../../dist/sdk/commands/main.js");
 
 export interface Ran {
   code: number;
@@ -45,7 +46,7 @@ export function machine(folder: string, instead: Record<string, string> = {}): M
   // What installing the package puts there.
   const bin = join(folder, "node_modules", ".bin");
   mkdirSync(bin, { recursive: true });
-  writeFileSync(join(bin, "pulumi-endpoints"), `#!/bin/sh\nexec node ${JSON.stringify(command)} "$@"\n`, {
+  writeFileSync(join(bin, "pulumi-endpoints"), `#!/bin/sh\nexec node ${JSON.stringify(commandFile)} "$@"\n`, {
     mode: 0o755,
   });
   const env = {
