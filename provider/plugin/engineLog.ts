@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { EngineClient } from "@pulumi/pulumi/proto/engine_grpc_pb";
 import { LogRequest, LogSeverity } from "@pulumi/pulumi/proto/engine_pb";
-import { insecure } from "./credentials";
+import { insecure } from "./protocol";
 
 /**
  * Words for the user, through Pulumi's engine: what a plugin prints is shown to nobody. They are told with the resource

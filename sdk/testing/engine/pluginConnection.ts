@@ -1,8 +1,7 @@
 import type { PluginInfo } from "@pulumi/pulumi/proto/plugin_pb";
 import * as rpc from "@pulumi/pulumi/proto/provider_grpc_pb";
 import * as pb from "@pulumi/pulumi/proto/provider_pb";
-import { Empty } from "google-protobuf/google/protobuf/empty_pb";
-import { insecure } from "../../../provider/plugin/credentials";
+import { Empty, insecure } from "../../../provider/plugin/protocol";
 import {
   CHANNEL,
   call,
