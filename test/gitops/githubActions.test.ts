@@ -157,6 +157,9 @@ describe.skipIf(!cli)("the workflows on the Pulumi CLI", () => {
     expect(emulator.endpoints.map((one) => one.description)).not.toContain("edited by hand");
     expect(await job("drift.yml", "drift")).toMatchObject({ code: 0 });
     expect(on.state().issues.map((issue) => issue.state)).toEqual(["closed"]);
+    for (const secret of Object.values(context.secrets)) {
+      expect(JSON.stringify(on.state())).not.toContain(secret);
+    }
   });
 
   test("lose nothing when a job is cancelled: Pulumi hears of it, and waits for what is under way", async () => {
