@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import * as grpc from "@grpc/grpc-js";
 import { EngineClient } from "@pulumi/pulumi/proto/engine_grpc_pb";
 import { LogRequest, LogSeverity } from "@pulumi/pulumi/proto/engine_pb";
+import { insecure } from "./protocol";
 
 /**
  * Words for the user, through Pulumi's engine: what a plugin prints is shown to nobody. They are told with the resource
@@ -15,7 +15,7 @@ export class EngineLog {
   /** Where the engine listens; nothing can be said before it is known. */
   connect(address: string): void {
     this.client?.close();
-    this.client = new EngineClient(address, grpc.credentials.createInsecure());
+    this.client = new EngineClient(address, insecure());
   }
 
   /** Does work on behalf of a resource; resolves when all that was said meanwhile has been heard. */

@@ -8,7 +8,6 @@ import {
   GetSchemaResponse,
   ProviderHandshakeResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
-import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import { EndpointsApi } from "../api/endpoints";
 import { HttpClient } from "../api/http";
 import { CloudEndpoints } from "../cloudEndpoint";
@@ -20,6 +19,7 @@ import { Configuration } from "./configuration";
 import { EngineLog } from "./engineLog";
 import { failure } from "./failure";
 import { invoke } from "./functions";
+import { Empty } from "./protocol";
 import { Resources } from "./resources";
 
 const RESOURCE = "endpoints:index:CloudEndpoint";

@@ -4,7 +4,7 @@ import * as engine from "@pulumi/pulumi/proto/engine_pb";
 import { CheckFailure, InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
 import { ResourceMonitorService } from "@pulumi/pulumi/proto/resource_grpc_pb";
 import * as pb from "@pulumi/pulumi/proto/resource_pb";
-import { Empty } from "google-protobuf/google/protobuf/empty_pb";
+import { Empty } from "../../../provider/plugin/protocol";
 import type { Diagnostic } from "../types";
 import {
   type Goal,

@@ -1,8 +1,7 @@
-import * as grpc from "@grpc/grpc-js";
 import type { PluginInfo } from "@pulumi/pulumi/proto/plugin_pb";
 import * as rpc from "@pulumi/pulumi/proto/provider_grpc_pb";
 import * as pb from "@pulumi/pulumi/proto/provider_pb";
-import { Empty } from "google-protobuf/google/protobuf/empty_pb";
+import { Empty, insecure } from "../../../provider/plugin/protocol";
 import {
   CHANNEL,
   call,
@@ -34,7 +33,7 @@ export class PluginConnection {
 
   constructor(port: number) {
     const address = `127.0.0.1:${port}`;
-    this.client = new rpc.ResourceProviderClient(address, grpc.credentials.createInsecure(), CHANNEL);
+    this.client = new rpc.ResourceProviderClient(address, insecure(), CHANNEL);
     this.configured.catch(() => {});
   }
 

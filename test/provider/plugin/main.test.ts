@@ -1,14 +1,16 @@
 import { spawn } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { GetSchemaRequest } from "@pulumi/pulumi/proto/provider_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { VERSION } from "../../../provider/version";
 import { PluginClient } from "./client";
 
-const folder = join(import.meta.dirname, "..", "..", "..", "provider", "plugin");
+const root = join(import.meta.dirname, "..", "..", "..");
+const folder = join(root, "provider", "plugin");
 
 /** The plugin as Pulumi starts it: its first line is its port. */
 async function started(command: string[], engine: string) {
@@ -54,3 +56,26 @@ test.each([
     child.kill("SIGKILL");
   }
 });
+
+test("the plugin serves where it has a gRPC and a protobuf of its own, as after a global install", async () => {
+  const programs = join(root, "test", ".programs");
+  mkdirSync(programs, { recursive: true });
+  const install = mkdtempSync(join(programs, "global-"));
+  onTestFinished(() => rmSync(install, { recursive: true, force: true }));
+  const own = ["@grpc/grpc-js", "google-protobuf"].map((name) => join("node_modules", name));
+  for (const part of ["dist", "package.json", join("provider", "plugin"), ...own]) {
+    cpSync(join(root, part), join(install, part), { recursive: true });
+  }
+  const engine = await listening();
+  const command = [join(install, "provider", "plugin", "pulumi-resource-endpoints")];
+  const { client, child } = await started(command, engine.address);
+  try {
+    // It is answered with an empty message, as `delete` is.
+    const error = await new Promise((resolve) => client.raw.cancel(new Empty(), resolve));
+    expect(error).toBeNull();
+  } finally {
+    engine.close();
+    client.close();
+    child.kill("SIGKILL");
+  }
+}, 30_000);

@@ -1,0 +1,75 @@
+/*
+ * Tells GitLab what a job found, and repeats nothing:
+ *
+ *   node ci/tell.mjs preview CODE FILE   one comment on the merge request, updated by every later preview
+ *   node ci/tell.mjs drift CODE FILE     one issue while there is drift (7), closed when there is none (0)
+ *
+ * Comments and issues are found again by the line that they begin with, so the token has to be used for this alone.
+ */
+import { readFileSync } from "node:fs";
+
+const [what, code, file] = process.argv.slice(2);
+const { CI_API_V4_URL, CI_PROJECT_ID, CI_MERGE_REQUEST_IID, CI_COMMIT_SHA, CI_JOB_URL, STACK, GITLAB_TOKEN } =
+  process.env;
+const project = `${CI_API_V4_URL}/projects/${CI_PROJECT_ID}`;
+const marker = `<!-- endpoints ${what} of ${STACK} -->`;
+
+if (what === "preview") await tellPreview();
+else if (what === "drift") await tellDrift();
+else throw new Error("tell.mjs takes preview or drift");
+
+async function tellPreview() {
+  const notes = `${project}/merge_requests/${CI_MERGE_REQUEST_IID}/notes`;
+  const outcome = code === "0" ? "success" : `failure (${code})`;
+  const body = message(
+    `**Preview of \`${STACK}\` for ${CI_COMMIT_SHA}: ${outcome}** ([all of it](${CI_JOB_URL}))`,
+  );
+  const earlier = await find(`${notes}?`, (note) => note.body.startsWith(marker));
+  if (earlier) await call("PUT", `${notes}/${earlier.id}`, { body });
+  else await call("POST", notes, { body });
+}
+
+async function tellDrift() {
+  const issues = `${project}/issues`;
+  const label = `endpoints-drift-${STACK}`;
+  const open = await find(`${issues}?state=opened&labels=${label}&`, (issue) =>
+    issue.description?.startsWith(marker),
+  );
+  if (code === "0") {
+    if (open) await call("PUT", `${issues}/${open.iid}`, { state_event: "close" });
+    return;
+  }
+  // An edit notifies nobody, so that a drift that stays is told once.
+  const description = message(
+    `Endpoints of the stack \`${STACK}\` are not what its state says. The report is an artifact of [the last job](${CI_JOB_URL}). To put them back, run a pipeline with \`REPAIR\` set to \`true\`. This issue closes by itself.`,
+  );
+  if (open) await call("PUT", `${issues}/${open.iid}`, { description });
+  else await call("POST", issues, { title: `Endpoints of ${STACK} drifted`, labels: label, description });
+}
+
+/** Escaped and within <pre>, the text can neither format, nor mention, nor command GitLab by a line that begins with `/`. */
+function message(headline) {
+  const entities = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "/": "&#47;", "@": "&#64;" };
+  const text = readFileSync(file, "utf8").slice(0, 100_000);
+  return `${marker}\n${headline}\n\n<pre>\n${text.replace(/[&<>/@]/g, (sign) => entities[sign])}\n</pre>\n`;
+}
+
+/** The first one that is ours, on whichever page. */
+async function find(url, isOurs) {
+  for (let page = "1"; page; ) {
+    const response = await call("GET", `${url}per_page=100&page=${page}`);
+    const found = (await response.json()).find(isOurs);
+    if (found) return found;
+    page = response.headers.get("x-next-page");
+  }
+}
+
+async function call(method, url, body) {
+  const response = await fetch(url, {
+    method,
+    headers: { "PRIVATE-TOKEN": GITLAB_TOKEN, "Content-Type": "application/json" },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  if (!response.ok) throw new Error(`${method} ${url} was answered with ${response.status}`);
+  return response;
+}

@@ -1,0 +1,164 @@
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { z } from "zod";
+import { copyOf } from "../engine/example";
+import { type GitLab, startGitLab } from "./gitlab";
+import { cli, deployed, type Machine, machine, type Ran, recipes } from "./project";
+
+const folder = join(recipes, "gitlab-ci");
+const text = readFileSync(join(folder, ".gitlab-ci.yml"), "utf8");
+const job = z.object({
+  script: z.array(z.string()),
+  rules: z.array(z.object({ if: z.string() })),
+  environment: z.object({ name: z.string(), action: z.string().optional() }).optional(),
+  resource_group: z.string().optional(),
+  interruptible: z.boolean().optional(),
+  allow_failure: z.object({ exit_codes: z.number() }).optional(),
+});
+const pipeline = z
+  .object({
+    variables: z.record(z.string(), z.string()),
+    default: z.object({ interruptible: z.boolean(), before_script: z.array(z.string()) }),
+    check: job,
+    preview: job,
+    up: job,
+    drift: job,
+  })
+  .parse(parse(text));
+
+describe("the pipeline for GitLab", () => {
+  test("never ends an up, and lets a drift check wait for one", () => {
+    expect(pipeline.default.interruptible).toBe(false);
+    expect(pipeline.up.interruptible).toBeUndefined();
+    expect(pipeline.up.resource_group).toBe("endpoints-prod");
+    expect(pipeline.drift.resource_group).toBe(pipeline.up.resource_group);
+  });
+
+  test("holds no key, and gives each job the environment whose key is enough for it", () => {
+    expect(text).not.toMatch(/API_KEY|ACCESS_TOKEN|PASSPHRASE/);
+    expect(pipeline.check.environment).toBeUndefined();
+    expect(pipeline.preview.environment).toEqual({ name: "prod-preview", action: "access" });
+    expect(pipeline.drift.environment).toEqual({ name: "prod-drift", action: "access" });
+    expect(pipeline.up.environment).toEqual({ name: "prod" });
+  });
+
+  test("takes drift for a warning, and nothing else for one", () => {
+    const { check, preview, up, drift } = pipeline;
+    expect(drift.allow_failure).toEqual({ exit_codes: 7 });
+    for (const job of [check, preview, up]) expect(job.allow_failure).toBeUndefined();
+  });
+
+  test("previews no merge request of a fork, and deploys the default branch alone", () => {
+    expect(pipeline.preview.rules).toEqual([
+      {
+        if: '$CI_PIPELINE_SOURCE == "merge_request_event" && $CI_MERGE_REQUEST_SOURCE_PROJECT_ID == $CI_MERGE_REQUEST_PROJECT_ID',
+      },
+    ]);
+    expect(pipeline.up.rules).toHaveLength(1);
+    expect(pipeline.up.rules[0]?.if).toMatch(/^\$CI_COMMIT_BRANCH == \$CI_DEFAULT_BRANCH && /);
+  });
+});
+
+describe("what the pipeline tells GitLab", () => {
+  test("is one comment on a merge request, updated by every later preview, among many of others", async () => {
+    const others = ["coverage", "<!-- endpoints preview of dev -->", "I like it"].map((body, index) => ({
+      id: index + 1,
+      body,
+    }));
+    const gitlab = await startGitLab([...others]);
+    const on = machine(copyOf("environments"));
+    await tell(on, gitlab, "preview", 0, "~ shop </pre>\n/close\n@all");
+    expect(gitlab.notes[3]?.body).toMatch(
+      /^<!-- endpoints preview of prod -->\n\*\*Preview of `prod` for abc: success\*\*/,
+    );
+    expect(gitlab.notes[3]?.body).toContain("~ shop &lt;&#47;pre&gt;\n&#47;close\n&#64;all\n</pre>");
+
+    await tell(on, gitlab, "preview", 255, "it failed");
+    expect(gitlab.notes).toHaveLength(4);
+    expect(gitlab.notes[3]?.body).toContain("failure (255)");
+    expect(gitlab.notes.slice(0, 3)).toEqual(others);
+  });
+
+  test("is one issue while there is drift, closed when it is gone, and then opened anew", async () => {
+    const gitlab = await startGitLab();
+    const on = machine(copyOf("environments"));
+    await tell(on, gitlab, "drift", 7, "shop: description");
+    await tell(on, gitlab, "drift", 7, "api: deleted");
+    expect(gitlab.issues).toMatchObject([
+      {
+        state: "opened",
+        labels: "endpoints-drift-prod",
+        description: expect.stringContaining("api: deleted"),
+      },
+    ]);
+    await tell(on, gitlab, "drift", 0, "");
+    await tell(on, gitlab, "drift", 0, "");
+    await tell(on, gitlab, "drift", 7, "shop: description");
+    expect(gitlab.issues.map((issue) => issue.state)).toEqual(["closed", "opened"]);
+    expect(gitlab.writes).toEqual(["POST issues", "PUT issues", "PUT issues", "POST issues"]);
+  });
+
+  test("fails the job where GitLab refuses, without the token in what it prints", async () => {
+    const gitlab = await startGitLab();
+    const on = machine(copyOf("environments"));
+    const { code, output } = await tellWith(on, { ...gitlab, token: "glpat-other" }, "drift", 7, "");
+    expect(code).not.toBe(0);
+    expect(output).toContain("was answered with 401");
+    expect(output).not.toContain("glpat");
+  });
+});
+
+describe.skipIf(!cli)("the pipeline on the Pulumi CLI", () => {
+  test("previews with a key that opens nothing, deploys, tells drift and puts it back", async () => {
+    const { machine: on, emulator, backend } = await deployed();
+    cpSync(join(folder, "ci"), join(on.folder, "ci"), { recursive: true });
+    const gitlab = await startGitLab();
+    const run = (name: "preview" | "up" | "drift", key: string, more: Record<string, string> = {}) => {
+      const lines = [...pipeline.default.before_script, ...pipeline[name].script].join("\n");
+      const env = {
+        ...pipeline.variables,
+        ...variables(gitlab),
+        ...backend,
+        ENDPOINTS_API_KEY: key,
+        ...more,
+      };
+      return on.run(["bash", "-c", `set -eo pipefail\n${lines}`], env);
+    };
+    expect(await run("preview", "opens-nothing")).toMatchObject({ code: 0 });
+    expect(gitlab.notes[0]?.body).toContain("+ 3 to create");
+    expect(emulator.requests).toEqual([]);
+
+    expect(await run("up", emulator.apiKey)).toMatchObject({ code: 0 });
+    emulator.remove(emulator.endpoints[0]?.id ?? "");
+    expect(await run("drift", emulator.apiKey)).toMatchObject({ code: 7 });
+    expect(gitlab.issues).toMatchObject([{ state: "opened" }]);
+
+    expect(await run("up", emulator.apiKey, { RECOVER: "true", REPAIR: "true" })).toMatchObject({ code: 0 });
+    expect(emulator.endpoints).toHaveLength(2);
+    expect(await run("drift", emulator.apiKey)).toMatchObject({ code: 0 });
+    expect(gitlab.issues).toMatchObject([{ state: "closed" }]);
+  });
+});
+
+const variables = (gitlab: GitLab) => ({
+  CI: "true",
+  CI_API_V4_URL: gitlab.apiUrl,
+  CI_PROJECT_ID: "1",
+  CI_MERGE_REQUEST_IID: "7",
+  CI_COMMIT_SHA: "abc",
+  CI_JOB_URL: "https://gitlab.example.com/acme/shop/-/jobs/42",
+  GITLAB_TOKEN: gitlab.token,
+  STACK: "prod",
+});
+
+function tellWith(on: Machine, gitlab: GitLab, what: string, code: number, found: string): Promise<Ran> {
+  const file = join(on.scratch, "found.txt");
+  writeFileSync(file, found);
+  return on.run(["node", join(folder, "ci/tell.mjs"), what, `${code}`, file], variables(gitlab));
+}
+
+async function tell(on: Machine, gitlab: GitLab, what: string, code: number, found: string): Promise<void> {
+  expect(await tellWith(on, gitlab, what, code, found)).toEqual({ code: 0, output: "" });
+}

@@ -1,0 +1,47 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { commandFile, recipes } from "./project";
+
+const files = readdirSync(recipes, { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile())
+  .map((entry) => join(entry.parentPath, entry.name));
+const pages = [...files.filter((file) => file.endsWith(".md")), join(recipes, "../../docs/gitops.md")];
+
+test("the recipes and their pages name commands and options that the package has", () => {
+  const text = [...files, ...pages].map((file) => readFileSync(file, "utf8")).join("\n");
+  // A command may go on in the next line, or be a list in YAML.
+  const lines = text.replaceAll("\\\n", " ").replaceAll(", ", " ").split("\n");
+  const uses = lines.flatMap((line) => [...line.matchAll(/\bpulumi-endpoints ([a-z]+)((?: +[^ >|&`]+)*)/g)]);
+  expect(new Set(uses.map(([, name]) => name))).toEqual(new Set(["drift"]));
+  const { status, stdout: help } = spawnSync("node", [commandFile, "drift", "--help"], { encoding: "utf8" });
+  expect(status).toBe(0);
+  const options = uses.flatMap(([, , rest = ""]) => rest.match(/(?<= )--[\w-]+/g) ?? []);
+  expect(options.length).toBeGreaterThan(0);
+  for (const option of options) expect(help).toContain(`  ${option} `);
+});
+
+test("the pages link to what is there", () => {
+  for (const page of pages) {
+    const links = [...readFileSync(page, "utf8").matchAll(/\]\(([^)#]+)/g)].map(([, link = ""]) => link);
+    expect(links.filter((link) => !existsSync(join(dirname(page), link)))).toEqual([]);
+  }
+});
+
+/** Linters of the recipes' own kinds, which no package brings: run where they are installed. */
+const linters = [
+  {
+    name: "actionlint",
+    files: files.filter((file) => file.includes("/github-actions/") && file.endsWith(".yml")),
+  },
+  { name: "shellcheck", files: files.filter((file) => file.endsWith(".sh")) },
+];
+
+describe.each(linters)("$name", ({ name, files }) => {
+  const isThere = spawnSync(name, ["--version"]).status === 0;
+  test.skipIf(!isThere)("finds nothing in the recipes", () => {
+    expect(files.length).toBeGreaterThan(0);
+    expect(spawnSync(name, files, { encoding: "utf8" })).toMatchObject({ status: 0, stdout: "" });
+  });
+});
