@@ -1,93 +1,12 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { dynamicProvider } from "../../provider/dynamic";
-import { Emulator, type EmulatorOptions } from "../../sdk/testing/emulator";
-import { plugin } from "./plugin/client";
-import { CANARY_KEY, thrown } from "./service";
+import { hosts, type Options, type Props } from "./hosts";
+import { thrown } from "./service";
 
 /*
  * One suite for every host of the core: whatever Pulumi drives, the same calls give the same answers, and the service
  * sees the same requests. What only one of the protocols has (previews, imports, detailed diffs) is tested with it.
  */
-
-type Props = Record<string, unknown>;
-
-/** The six operations in plain data, and what was told beside them. */
-interface Host {
-  emulator: Emulator;
-  told(): string[];
-  check(
-    olds: Props,
-    news: Props,
-  ): Promise<{ inputs: Props; failures: { property: string; reason: string }[] }>;
-  diff(
-    id: string,
-    olds: Props,
-    news: Props,
-  ): Promise<{ changes: boolean; replaces: string[]; deleteBeforeReplace: boolean }>;
-  create(news: Props): Promise<{ id: string; outs: Props }>;
-  read(
-    id: string,
-    outputs: Props,
-    inputs: Props,
-  ): Promise<{ id: string; props?: Props | undefined; inputs?: Props | undefined }>;
-  update(id: string, olds: Props, news: Props): Promise<{ outs: Props }>;
-  delete(id: string, outputs: Props): Promise<void>;
-}
-
-type Options = EmulatorOptions & { settings?: Record<string, string | undefined> };
-const hosts: [string, (options?: Options) => Promise<Host>][] = [
-  ["the dynamic provider", dynamicHost],
-  ["the plugin", pluginHost],
-];
-
-/** As the engine hands the properties to a dynamic provider: with the provider's code among them. */
-const CODE = { __provider: "code" };
-
-async function dynamicHost({ settings = {}, ...options }: Options = {}): Promise<Host> {
-  const emulator = await Emulator.start({ apiKey: CANARY_KEY, ...options });
-  const config: Record<string, string | undefined> = { ...(await reach(emulator)), ...settings };
-  const said = vi.spyOn(console, "log").mockImplementation(() => {});
-  const provider = dynamicProvider();
-  provider.configure({ config: { get: (key) => config[key.replace("endpoints:", "")] } });
-  const bare = ({ __provider: _, ...props }: Props) => props;
-  return {
-    emulator,
-    told: () => said.mock.calls.map(([message]) => String(message)),
-    check: (olds, news) => provider.check(olds, { ...news, ...CODE }),
-    diff: (id, olds, news) => provider.diff(id, { ...olds, ...CODE }, { ...news, ...CODE }),
-    create: (news) => provider.create({ ...news, ...CODE }),
-    read: async (id, outputs) => {
-      const found = await provider.read(id, { ...outputs, ...CODE });
-      return { ...found, props: found.id === "" ? undefined : bare(found.props) };
-    },
-    update: (id, olds, news) => provider.update(id, { ...olds, ...CODE }, { ...news, ...CODE }),
-    delete: (id, outputs) => provider.delete(id, { ...outputs, ...CODE }),
-  };
-}
-
-async function pluginHost({ settings = {}, ...options }: Options = {}): Promise<Host> {
-  const { client, emulator, told } = await plugin({ ...options, configure: false });
-  const all: Record<string, string | undefined> = { ...(await reach(emulator)), ...settings };
-  await client.configure(Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)));
-  return {
-    emulator,
-    told: () => told.map(({ message }) => message),
-    check: (olds, news) => client.check(olds, news),
-    diff: async (id, olds, news) => {
-      const { changes, replaces, deleteBeforeReplace } = await client.diff(id, olds, news);
-      return { changes, replaces, deleteBeforeReplace };
-    },
-    create: (news) => client.create(news),
-    read: (id, outputs, inputs) => client.read(id, outputs, inputs),
-    update: (id, olds, news) => client.update(id, olds, news),
-    delete: (id, outputs) => client.delete(id, outputs),
-  };
-}
-
-async function reach({ apiKey, baseUrl }: Emulator): Promise<Record<string, string>> {
-  return { apiKey, baseUrl, requestsPerWindow: "100000", retryForSeconds: "1" };
-}
 
 const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 const url = "https://shop.example.com";

@@ -1,0 +1,48 @@
+import { describe, expect, test } from "vitest";
+import { thrown } from "../service";
+import { plugin } from "./client";
+import { url } from "./shop";
+
+describe("an import", () => {
+  test("gives all inputs, so that what was there changes nothing", async () => {
+    const { client, emulator } = await plugin();
+    const { id } = emulator.seed({
+      type: "cloud",
+      url,
+      traffic_policy: "on_http_request: []",
+      metadata: '{"a":1}',
+      description: "by hand",
+    });
+    const { inputs, props } = await client.read(id);
+    expect(inputs).toEqual({
+      url,
+      trafficPolicy: { on_http_request: [] },
+      metadata: { a: 1 },
+      description: "by hand",
+      bindings: ["public"],
+      poolingEnabled: false,
+    });
+    expect((await client.check(inputs ?? {}, inputs ?? {})).inputs).toEqual(inputs);
+    expect(await client.diff(id, props ?? {}, inputs ?? {})).toMatchObject({ changes: false });
+  });
+
+  test("asks for no input back that the program leaves to the service", async () => {
+    const { client, emulator } = await plugin();
+    const { id } = emulator.seed({ type: "cloud", url, traffic_policy: "{}" });
+    const { props = {} } = await client.read(id);
+    const news = { url, trafficPolicy: {} };
+    expect(await client.diff(id, props, news)).toMatchObject({ changes: false });
+    const refreshed = await client.read(id, props, news);
+    expect(refreshed.inputs).toEqual(news);
+    expect(await client.diff(id, refreshed.props ?? {}, news)).toMatchObject({ changes: false });
+  });
+
+  test.each(["edge", "ephemeral"] as const)("of an %s endpoint is refused with the reason", async (type) => {
+    const { client, emulator } = await plugin();
+    const { id } = emulator.seed({ type });
+    const error = await thrown(client.read(id));
+    expect(error.message).toBe(
+      `cannot import ${id}: ${id} is of type ${type}; CloudEndpoint manages cloud endpoints only. Read it with getEndpoint, or give the id of a cloud endpoint.`,
+    );
+  });
+});

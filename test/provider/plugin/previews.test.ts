@@ -1,0 +1,64 @@
+import { describe, expect, test } from "vitest";
+import { plugin } from "./client";
+import { created, full, rules, UNKNOWN } from "./shop";
+
+describe("a preview", () => {
+  test("of a create tells what follows from the URL, and nothing that the service decides", async () => {
+    const { client, emulator } = await plugin();
+    const { id, outs } = await client.create(
+      { url: "tcp://1.tcp.example.com:12345", description: "x" },
+      { preview: true },
+    );
+    expect(id).toBe("");
+    expect(outs).toMatchObject({
+      url: "tcp://1.tcp.example.com:12345",
+      publicUrl: "tcp://1.tcp.example.com",
+      hostport: "1.tcp.example.com:12345",
+      proto: "tcp",
+      type: "cloud",
+      description: "x",
+      bindings: UNKNOWN,
+      createdAt: UNKNOWN,
+      uri: UNKNOWN,
+      trafficPolicy: UNKNOWN,
+    });
+    expect(emulator.requests).toEqual([]);
+  });
+
+  test("of a create says what the create then gives", async () => {
+    const { client } = await plugin();
+    const { outs: planned } = await client.create(full, { preview: true });
+    const { outs } = await client.create(full);
+    const known = Object.entries(planned).filter(([, value]) => value !== UNKNOWN);
+    expect(outs).toMatchObject(Object.fromEntries(known));
+    expect(known.map(([name]) => name).sort()).toEqual(
+      [...Object.keys(full), "__given", "hostport", "proto", "publicUrl", "type"].sort(),
+    );
+  });
+
+  test("of a create with an unknown URL knows nothing that follows from it", async () => {
+    const { client } = await plugin();
+    const { outs } = await client.create({ url: UNKNOWN }, { preview: true });
+    expect(outs).toMatchObject({ url: UNKNOWN, publicUrl: UNKNOWN, hostport: UNKNOWN, type: "cloud" });
+  });
+
+  test.each([
+    ["description", { description: "back door" }],
+    ["policy", { trafficPolicy: rules(403) }],
+    ["description that is cleared", { description: undefined }],
+    ["URL", { url: "https://other.example.com" }],
+    ["nothing but the notes", { bindings: undefined }],
+  ])("of an update of a %s says what the update then gives", async (_, change) => {
+    const { client, emulator, id, outs } = await created(full);
+    const news = JSON.parse(JSON.stringify({ ...full, ...change }));
+    const { outs: planned } = await client.update(id, outs, news, { preview: true });
+    expect(emulator.requests).toHaveLength(1);
+    const { outs: updated } = await client.update(id, outs, news);
+    const known = Object.entries(planned).filter(([, value]) => value !== UNKNOWN);
+    expect(updated).toMatchObject(Object.fromEntries(known));
+    const open = Object.keys(updated).filter((name) => planned[name] === UNKNOWN);
+    const expected = "url" in change ? ["domain", "updatedAt"] : "bindings" in change ? [] : ["updatedAt"];
+    expect(open.sort()).toEqual(expected);
+    expect(Object.keys(updated).filter((name) => !(name in planned))).toEqual([]);
+  });
+});
