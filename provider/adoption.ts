@@ -29,12 +29,13 @@ export async function findAdoptable(
       found.map(({ id }) => id),
     );
   }
-  return first;
+  return first && (withoutGaps(first, inputs) ?? byId(api, first.id));
 }
 
 /**
  * As the list shows it, which a thousand adoptions share. Each write makes a listing worthless, so that adoptions which
- * write would begin another one every time: from the first write on, each reads its own endpoint.
+ * write would begin another one every time: from the first write on, each reads its own endpoint. Undefined as well
+ * where the list leaves out what the program gives, which would count as something to change.
  */
 async function listed(
   api: EndpointsApi,
@@ -42,7 +43,6 @@ async function listed(
   inputs: CloudEndpointInputs,
 ): Promise<LiveEndpoint | undefined> {
   const item = api.writes === 0 ? await api.reads.listed(id) : undefined;
-  // An input that the list leaves out would count as one that has to be changed.
   return item && withoutGaps(item, inputs);
 }
 

@@ -9,7 +9,8 @@ import {
   type Endpoint,
   endpointFields,
 } from "../provider/schema";
-import { aliasesOf, hostOf, TYPES } from "./hosts";
+import { TYPES } from "../provider/tokens";
+import { aliasesOf, hostOf } from "./hosts";
 import { outdateListings } from "./listing";
 import { assertNodeForProviders } from "./nodeForProviders";
 import { problemAmongResources, reportProblems, warnOfPlainKey } from "./preflight";

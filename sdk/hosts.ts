@@ -1,18 +1,11 @@
 import * as pulumi from "@pulumi/pulumi";
 import { environmentName } from "../provider/config";
+import { TYPES } from "../provider/tokens";
 import { assertPluginInReach } from "./pluginInReach";
 import { programError } from "./programError";
 import { Provider } from "./provider";
 
-/**
- * The type under which states hold the resource, by what serves it: `dynamic` is a string in the state that Pulumi's
- * own process for such strings runs, `plugin` is this package's plugin.
- */
-export const TYPES = {
-  dynamic: "pulumi-nodejs:dynamic/endpoints:CloudEndpoint",
-  plugin: "endpoints:index:CloudEndpoint",
-} as const;
-
+/** What can serve a resource. */
 export type Host = keyof typeof TYPES;
 
 const SETTING = "endpoints:host";

@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { delimiter, dirname, join, relative, sep } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { isMapping, policyFromText } from "../provider/document";
+import { PACKAGE } from "../provider/tokens";
 import { programError } from "./programError";
 import { perRun } from "./run";
 
@@ -31,8 +32,9 @@ function isNamedByProject(): boolean {
   if (!("data" in project) || !isMapping(project.data)) return true;
   const { plugins, packages } = project.data;
   const providers = isMapping(plugins) ? plugins["providers"] : undefined;
-  const named = Array.isArray(providers) && providers.some((one) => isMapping(one) && one["name"] === NAME);
-  return named || (isMapping(packages) && NAME in packages);
+  const named =
+    Array.isArray(providers) && providers.some((one) => isMapping(one) && one["name"] === PACKAGE);
+  return named || (isMapping(packages) && PACKAGE in packages);
 }
 
 const isOnPath = () =>
@@ -43,14 +45,13 @@ const isOnPath = () =>
 function isInstalled(): boolean {
   const home = process.env["PULUMI_HOME"] ?? join(homedir(), ".pulumi");
   const plugins = join(home, "plugins");
-  return existsSync(plugins) && readdirSync(plugins).some((name) => name.startsWith(`resource-${NAME}-v`));
+  return existsSync(plugins) && readdirSync(plugins).some((name) => name.startsWith(`resource-${PACKAGE}-v`));
 }
 
 /** Started by somebody else, as for a debugger. */
 const isAttached = () => /(^|,)endpoints:\d/.test(process.env["PULUMI_DEBUG_PROVIDERS"] ?? "");
 
-const NAME = "endpoints";
-const BINARY = `pulumi-resource-${NAME}`;
+const BINARY = `pulumi-resource-${PACKAGE}`;
 const ENDINGS = process.platform === "win32" ? [".exe", ".cmd"] : [""];
 
 function projectFile(): string | undefined {

@@ -1,9 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { SettingName, settingFields } from "../provider/config";
-
-/** The plugin's name. */
-const PACKAGE = "endpoints";
-const TYPE = `pulumi:providers:${PACKAGE}`;
+import { PACKAGE, PROVIDER_TYPE } from "../provider/tokens";
 
 /** What each setting is written as: what it is used as, but for the one that has a notation of its own. */
 type Written<Name extends SettingName> = Name extends "recoverWithin"
@@ -30,7 +27,9 @@ export type ProviderArgs = {
 export class Provider extends pulumi.ProviderResource {
   /** Whether the object is a Provider of this package, also one of another copy of it. */
   static override isInstance(object: unknown): object is Provider {
-    return pulumi.Resource.isInstance(object) && "__pulumiType" in object && object.__pulumiType === TYPE;
+    return (
+      pulumi.Resource.isInstance(object) && "__pulumiType" in object && object.__pulumiType === PROVIDER_TYPE
+    );
   }
 
   /** @internal Unknown as long as a setting is, as where it comes from a resource that is still to be created. */

@@ -14,6 +14,7 @@ import { CloudEndpoints } from "../cloudEndpoint";
 import { readSettings } from "../config";
 import { Listing } from "../listing";
 import { refusals } from "../refusals";
+import { TYPES } from "../tokens";
 import { VERSION } from "../version";
 import { Configuration } from "./configuration";
 import { EngineLog } from "./engineLog";
@@ -21,8 +22,6 @@ import { failure } from "./failure";
 import { invoke } from "./functions";
 import { Empty } from "./protocol";
 import { Resources } from "./resources";
-
-const RESOURCE = "endpoints:index:CloudEndpoint";
 
 export interface PluginOptions {
   /** The package schema, as JSON. */
@@ -77,7 +76,7 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
     return unary((request) => {
       const [, , types = ""] = request.getUrn().split("::");
       const type = types.split("$").at(-1) ?? "";
-      if (type !== RESOURCE) throw refusals.notOurs(type, [RESOURCE]);
+      if (type !== TYPES.plugin) throw refusals.notOurs(type, [TYPES.plugin]);
       return work(request);
     });
   }

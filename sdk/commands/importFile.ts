@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import type { LiveEndpoint } from "../../provider/api/items";
 import { metadataFromText, policyFromText } from "../../provider/document";
 import { secretsIn } from "../../provider/secrets";
+import { TYPES } from "../../provider/tokens";
 import { CHOICE_HELP, type ChoiceOptions, choiceOptions, choose, readChoice } from "./choice";
 import { assertWritable, type Command, count, runCommand, tell, UsageError, writeResult } from "./command";
 import { namesOf, slug } from "./names";
@@ -17,7 +18,6 @@ ${CHOICE_HELP}
 Without --stack the account is the one of ENDPOINTS_API_KEY and ENDPOINTS_BASE_URL. The import needs the plugin in
 the project (docs/plugin.md). Exit codes: 0 done, 1 failed, 2 arguments that make no sense, 3 the key was refused.`;
 
-const TYPE = "endpoints:index:CloudEndpoint";
 const PROVIDER_URN = /^urn:pulumi:[^:]+::[^:]+::(?:.*\$)?pulumi:providers:endpoints::(.+)$/;
 
 interface ImportFileOptions extends ChoiceOptions {
@@ -79,7 +79,7 @@ export function importFileOf(
   const given = new Set(names.values());
   const label = provider === undefined ? undefined : labelOf(provider, (name) => given.has(name));
   const resources = endpoints.map(({ id }) => ({
-    type: TYPE,
+    type: TYPES.plugin,
     name: names.get(id) ?? slug(id),
     id,
     ...(label !== undefined && { provider: label }),

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import type { LocalWorkspace } from "@pulumi/pulumi/automation/index.js";
 import { z } from "zod";
 import type { ConfigReader } from "../../provider/config";
+import { TYPES } from "../../provider/tokens";
 import { plain, UserError } from "../../provider/userError";
 import { findOnPath } from "../testing/cli";
 
@@ -105,7 +106,7 @@ export async function managedEndpoints(project: LocalWorkspace, stack: string): 
 
 /** Whether states hold cloud endpoints under this type: the dynamic provider's, or the plugin's. */
 export function isCloudEndpointType(type: string): boolean {
-  return type === "pulumi-nodejs:dynamic/endpoints:CloudEndpoint" || type === "endpoints:index:CloudEndpoint";
+  return Object.values<string>(TYPES).includes(type);
 }
 
 /** As much of a state as is read here. */

@@ -51,17 +51,25 @@ describe("adopt", () => {
     expect(emulator.requests.length).toBeLessThan(10);
   });
 
-  test("by id reads the endpoint itself where the list leaves an input out, and once something was written", async () => {
+  test.each(["its id", "its URL"])(
+    "by %s reads the endpoint itself where the list leaves an input out",
+    async (by) => {
+      const { core, emulator } = await service();
+      const { id } = emulator.seed({ type: "cloud", url, description: "theirs" });
+      emulator.intercept(({ path }) => path === "/endpoints", {
+        status: 200,
+        body: { endpoints: [{ id, type: "cloud", url }] },
+      });
+      await core.create({ url, description: "theirs", adopt: by === "its id" ? id : true });
+      const asked = emulator.requests.map(({ method, path }) => `${method} ${path}`);
+      expect(asked).toEqual(["GET /endpoints", `GET /endpoints/${id}`]);
+    },
+  );
+
+  test("by id reads the endpoint itself once something was written", async () => {
     const { core, emulator } = await service();
     const { id } = emulator.seed({ type: "cloud", url, description: "theirs" });
-    emulator.intercept(({ path }) => path === "/endpoints", {
-      status: 200,
-      body: { endpoints: [{ id, type: "cloud", url }] },
-    });
-    await core.create({ url, description: "theirs", adopt: id });
     const asked = () => emulator.requests.map(({ method, path }) => `${method} ${path}`);
-    expect(asked()).toEqual(["GET /endpoints", `GET /endpoints/${id}`]);
-
     await core.create({ url: "https://new.example.com" });
     const before = asked().length;
     await core.create({ url, description: "theirs", adopt: id });

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { environmentName, secretSettings, settingFields } from "../../config";
 import { endpointArgs, endpointsArgs } from "../../lookup";
 import { alwaysPresent, endpointFields, inputFields, refSchema } from "../../schema";
+import { TYPES } from "../../tokens";
 import { docsOf, root } from "./docs";
 import { readme } from "./readme";
 
@@ -41,7 +42,7 @@ export function packageSchema(): object {
         "An account of the endpoint service. What is not given here comes from the stack's configuration, then from the environment.",
       inputProperties: settings,
     },
-    resources: { "endpoints:index:CloudEndpoint": cloudEndpoint() },
+    resources: { [TYPES.plugin]: cloudEndpoint() },
     functions: {
       "endpoints:index:getEndpoint": {
         description: functions.get("endpoints:index:getEndpoint"),
@@ -135,7 +136,7 @@ function cloudEndpoint(): object {
     requiredInputs: ["url"],
     properties: fields,
     required: alwaysPresent,
-    aliases: [{ type: "pulumi-nodejs:dynamic/endpoints:CloudEndpoint" }],
+    aliases: [{ type: TYPES.dynamic }],
   };
 }
 
