@@ -43,8 +43,10 @@ test("the package holds each source file compiled, with its types, and nothing e
     )
     .filter((file) => file.endsWith(".ts") && !file.startsWith("provider/plugin/schema/"))
     .map((file) => file.replace(/\.ts$/, ""));
+  const pages = readdirSync(join(root, "docs")).filter((file) => file.endsWith(".md"));
+  const docs = pages.map((file) => `docs/${file}`);
   const compiled = sources.flatMap((file) => [`dist/${file}.d.ts`, `dist/${file}.js`]);
-  expect([...paths].sort()).toEqual([...compiled, ...OTHERS].sort());
+  expect([...paths].sort()).toEqual([...compiled, ...docs, ...OTHERS].sort());
 });
 
 test("every file that the manifest names is in the package, and commands can be executed", () => {
