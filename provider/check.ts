@@ -97,7 +97,11 @@ function failureOf(name: InputName, issue: { path: PropertyKey[]; message: strin
 
 function unknownInput(name: string): Failure {
   const plain = (text: string) => text.replace(/[^a-z]/gi, "").toLowerCase();
-  const near = Object.keys(inputFields).find((known) => plain(known) === plain(name));
+  // Loaded where something is wrong already.
+  const { closest, distance }: typeof import("fastest-levenshtein") = require("fastest-levenshtein");
+  const closestName = closest(plain(name), Object.keys(inputFields).map(plain));
+  const isNear = distance(plain(name), closestName) <= 2;
+  const near = isNear && Object.keys(inputFields).find((known) => plain(known) === closestName);
   const known = near ? `did you mean ${near}?` : `the inputs are ${Object.keys(inputFields).join(", ")}`;
   return { property: `${name}.name`, reason: `${name} is no input of a cloud endpoint; ${known}` };
 }

@@ -70,6 +70,8 @@ export function readChoice(values: {
   const { select = [], stack = [], cwd, out, force = false } = values;
   if (cwd !== undefined && stack.length === 0) throw new UsageError("--cwd goes with --stack");
   if (force && out === undefined) throw new UsageError("--force goes with --out");
+  // An unset variable of a script must not mean the selected stack.
+  if (stack.includes("")) throw new UsageError("--stack must not be empty");
   return { select, stacks: stack, cwd: cwd ?? ".", out: { file: out, force } };
 }
 
@@ -91,15 +93,17 @@ export async function choose({ select, stacks, cwd }: ChoiceOptions): Promise<Ch
   const account = openAccount(config, tell);
   const { cloud, others } = await cloudEndpoints(account);
   const selected = cloud.filter(selection(select));
+  for (const pattern of select) {
+    if (!cloud.some(selection([pattern])))
+      throw new UsageError(`no cloud endpoint of the account has a URL like ${pattern}`);
+  }
   const ids = new Set(managed.map(({ id }) => id));
   const endpoints = selected.filter(({ id }) => !ids.has(id)).sort(byUrl);
 
   tell(`The account has ${count(cloud.length, "cloud endpoint")}.`);
   if (others > 0) tell(`Left out: ${others} of other types, which a program reads and does not manage`);
   if (selected.length < cloud.length)
-    tell(`Left out: ${cloud.length - selected.length} that --select does not mean`);
-  for (const pattern of select)
-    if (!cloud.some(selection([pattern]))) tell(`No cloud endpoint has a URL like ${pattern}`);
+    tell(`Left out: ${cloud.length - selected.length} not matched by --select`);
   for (const stack of stacks) {
     const theirs = new Set(managed.filter((one) => one.stack === stack).map(({ id }) => id));
     const number = selected.filter(({ id }) => theirs.has(id)).length;

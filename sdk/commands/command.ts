@@ -1,4 +1,5 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, statSync, writeFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { UserError } from "../../provider/userError";
 import { EXIT, exitCodeOf } from "./account";
 
@@ -58,8 +59,11 @@ export interface Destination {
 
 /** Throws where the result could not be written in the end, before anything else is done. */
 export function assertWritable({ file, force }: Destination): void {
-  if (file !== undefined && !force && existsSync(file))
-    throw new UsageError(`${file} exists; give --force to overwrite it, or another --out`);
+  if (file === undefined) return;
+  if (!existsSync(dirname(resolve(file)))) throw new UsageError(`${file} is in a folder that does not exist`);
+  const there = statSync(file, { throwIfNoEntry: false });
+  if (there?.isDirectory()) throw new UsageError(`${file} is a folder; --out takes a file`);
+  if (there && !force) throw new UsageError(`${file} exists; give --force to overwrite it, or another --out`);
 }
 
 export function writeResult({ file, force }: Destination, text: string): void {

@@ -22,11 +22,16 @@ const commands: Record<string, () => Promise<(args: string[]) => Promise<number>
 };
 
 async function main([name = "--help", ...args]: string[]): Promise<number> {
-  if (name === "--version") return print(`${VERSION}\n`);
-  if (name === "--help" || name === "help") return print(HELP);
+  if (name === "--version" || name === "-v") return print(`${VERSION}\n`);
+  const [wanted] = args;
+  if (name === "help" && wanted !== undefined && wanted in commands) return main([wanted, "--help"]);
+  if (name === "--help" || name === "-h" || name === "help") return print(HELP);
   const command = commands[name];
   if (command) return (await command())(args);
-  process.stderr.write(`pulumi-endpoints: there is no command ${name}\n\n${HELP}`);
+  const { closest, distance } = await import("fastest-levenshtein");
+  const near = closest(name, Object.keys(commands));
+  const meant = distance(name, near) <= 2 ? `; did you mean ${near}?` : "";
+  process.stderr.write(`pulumi-endpoints: there is no command ${name}${meant}\n\n${HELP}`);
   return 2;
 }
 

@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
-import { resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import type { LocalWorkspace } from "@pulumi/pulumi/automation/index.js";
 import { z } from "zod";
 import type { ConfigReader } from "../../provider/config";
@@ -47,10 +48,19 @@ export async function openProject(
   }
   // It takes a second to load, and only what names a stack needs it.
   const automation = await import("@pulumi/pulumi/automation/index.js");
-  return asked(() => automation.LocalWorkspace.create({ workDir: resolve(folder) }));
+  return asked(() => automation.LocalWorkspace.create({ workDir: projectFolder(folder) }));
 }
 
-/** The name of the project, which has to lie in that very folder. */
+/** The folder with the project file: this one or, as for Pulumi itself, the nearest above it. */
+function projectFolder(folder: string): string {
+  const start = resolve(folder);
+  for (let at = start; ; at = dirname(at)) {
+    if (["Pulumi.yaml", "Pulumi.yml", "Pulumi.json"].some((file) => existsSync(join(at, file)))) return at;
+    if (dirname(at) === at) throw new StackError(`there is no Pulumi.yaml in ${start}, nor above it`);
+  }
+}
+
+/** The name of the project. */
 export async function projectName(project: LocalWorkspace): Promise<string> {
   return (await asked(() => project.projectSettings())).name;
 }

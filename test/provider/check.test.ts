@@ -57,6 +57,7 @@ describe("a mistake is named with what would be right", () => {
       { url, traffic_policy: {} },
       /traffic_policy is no input of a cloud endpoint; did you mean trafficPolicy\?/,
     ],
+    [{ url, descripton: "x" }, /descripton is no input of a cloud endpoint; did you mean description\?/],
     [{ url, colour: "red" }, /colour is no input of a cloud endpoint; the inputs are url, /],
   ])("%j", (news, reason) => {
     expect(reasons(news)).toEqual([expect.stringMatching(reason)]);

@@ -15,7 +15,7 @@ describe.each(Object.entries(commands))("%s", (name, command) => {
     for (const host of ["a.shop.example.com", "b.shop.example.com", "api.example.com", "other.internal"])
       emulator.seed({ type: "cloud", url: `https://${host}` });
     emulator.seed({ type: "edge" });
-    const patterns = ["https://*.SHOP.example.com", "*://api.*", "tcp://*"];
+    const patterns = ["https://*.SHOP.example.com", "*://api.*"];
     const { code, stdout, stderr } = await ranWith(
       command,
       patterns.flatMap((pattern) => ["--select", pattern]),
@@ -26,9 +26,24 @@ describe.each(Object.entries(commands))("%s", (name, command) => {
     expect(stdout).not.toContain("other-internal");
     expect(stderr).toContain("The account has 4 cloud endpoints.\n");
     expect(stderr).toContain("Left out: 1 of other types");
-    expect(stderr).toContain("Left out: 1 that --select does not mean");
-    expect(stderr).toContain("No cloud endpoint has a URL like tcp://*");
+    expect(stderr).toContain("Left out: 1 not matched by --select");
     expect(stderr).toContain("Taken: 3 endpoints");
+  });
+
+  test("takes nothing where a pattern means nothing, or where the result could not be written", async () => {
+    const emulator = await service();
+    emulator.seed({ type: "cloud", url: "https://shop.example.com" });
+    const mistakes: [string[], RegExp][] = [
+      [["--select", "tcp://*"], /no cloud endpoint of the account has a URL like tcp:\/\/\*/],
+      [["--stack", ""], /--stack must not be empty/],
+      [["--out", "nowhere/x.ts"], /nowhere\/x\.ts is in a folder that does not exist/],
+      [["--out", ".", "--force"], /is a folder; --out takes a file/],
+    ];
+    for (const [args, message] of mistakes) {
+      const { code, stdout, stderr } = await ranWith(command, args, emulator);
+      expect({ code, stdout }, args.join(" ")).toEqual({ code: 2, stdout: "" });
+      expect(stderr).toMatch(message);
+    }
   });
 
   test("says of an item of the list that it cannot be read, and takes the others", async () => {
