@@ -29,8 +29,8 @@ export interface SecretPlace {
 type Reach = "none" | "values" | "all";
 
 /**
- * Every text and number that stands in a document under the name of a secret, at any depth and however short. A text
- * that is empty is none.
+ * Every text and number that stands in a document under the name of a secret, at any depth and however short: that a
+ * text is empty tells something too.
  */
 export function secretPlaces(value: unknown): SecretPlace[] {
   const find = (part: unknown, path: Path, reach: Reach): SecretPlace[] => {
@@ -88,7 +88,7 @@ function reachOf(name: string, above: Reach): Reach {
 }
 
 function isSecret(value: unknown, reach: Reach): value is string | number {
-  return reach !== "none" && (typeof value === "number" || (typeof value === "string" && value !== ""));
+  return reach !== "none" && (typeof value === "string" || typeof value === "number");
 }
 
 /** A text without these secrets, as they are or as JSON writes them. */

@@ -95,5 +95,6 @@ function labelOf(urn: string, isTaken: (name: string) => boolean): string {
 
 function holdsSecrets({ trafficPolicy, metadata }: LiveEndpoint): boolean {
   const policy = policyFromText(trafficPolicy ?? "");
-  return secretPlaces(["data" in policy && policy.data, metadataFromText(metadata ?? "").data]).length > 0;
+  const places = secretPlaces(["data" in policy && policy.data, metadataFromText(metadata ?? "").data]);
+  return places.some(({ secret }) => secret !== "");
 }

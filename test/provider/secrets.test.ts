@@ -63,6 +63,7 @@ test("text and numbers are secret however short, but only long ones are cut out 
     { path: ["password"], secret: 12345678 },
     { path: ["pin_token"], secret: "abc" },
     { path: ["token_ttl"], secret: 3600 },
+    { path: ["secret", 0], secret: "" },
   ]);
   expect(secretsIn(document)).toEqual(["12345678"]);
   const copies = { text: "12345678, abc", same: 12345678, other: 3600 };
