@@ -1,7 +1,10 @@
 import { isMapping, type Path } from "./document";
 
-/** Names under which policies hold what must not be printed: `secret`, `client_secret`, `credentials`, `x-api-key`. */
+/** Names under which policies hold what must not be printed: `client_secret`, `password`, `x-api-key`. */
 const SECRET_NAME = /secret|password|token|credential|private[_-]?key|api[_-]?key|authorization/i;
+
+/** Names of nothing but secrets, whatever form they have: `credentials: {bob: …}`, `api_keys: [{value: …}]`. */
+const NAME_OF_SECRETS_ALONE = /^(secret|password|credential|private[_-]?key|api[_-]?key)s?$/i;
 
 /** What stands in the place of a secret. */
 export const MASKED = "[secret]";
@@ -9,39 +12,49 @@ export const MASKED = "[secret]";
 /** Shorter text stands in too many places to be cut out of a message. */
 export const SHORTEST_SECRET = 4;
 
+/** Long enough that a text which holds it somewhere else means the same secret, and not a word or number like any other. */
+export const UNMISTAKABLE = 8;
+
 /** Where in a document a secret stands. */
 export interface SecretPlace {
   path: Path;
-  secret: string;
+  secret: string | number;
 }
 
 /**
- * Every text that stands in a document under the name of a secret, at any depth. A name counts for text and lists of
- * text; what is in an object has names of its own (`tokens: [{type: jwt, method: header}]`).
+ * How far a name reaches: to the text, the numbers and the lists of them right under it, or to all below. A name that
+ * has a secret's in it may as well be one of settings (`tokens: [{type: jwt, method: header}]`), so what is in an object
+ * under it has names of its own.
  */
-export function secretPlaces(value: unknown, path: Path = [], named = false): SecretPlace[] {
-  if (typeof value === "string") {
-    return named && value.length >= SHORTEST_SECRET ? [{ path, secret: value }] : [];
-  }
-  if (Array.isArray(value)) {
-    return value.flatMap((item, index) => secretPlaces(item, [...path, index], named));
-  }
-  if (!isMapping(value)) return [];
-  return Object.entries(value).flatMap(([name, item]) =>
-    secretPlaces(item, [...path, name], isSecretName(name)),
-  );
+type Reach = "none" | "values" | "all";
+
+/**
+ * Every text and number that stands in a document under the name of a secret, at any depth and however short: that a
+ * text is empty tells something too.
+ */
+export function secretPlaces(value: unknown): SecretPlace[] {
+  const find = (part: unknown, path: Path, reach: Reach): SecretPlace[] => {
+    if (isSecret(part, reach)) return [{ path, secret: part }];
+    if (Array.isArray(part)) return part.flatMap((item, index) => find(item, [...path, index], reach));
+    if (!isMapping(part)) return [];
+    return Object.entries(part).flatMap(([name, item]) => find(item, [...path, name], reachOf(name, reach)));
+  };
+  return find(value, [], "none");
 }
 
-/** Those texts, the longest first. */
+/** Those that are long enough to be cut out of any text, the longest first. */
 export function secretsIn(value: unknown): string[] {
   return secretPlaces(value)
-    .map(({ secret }) => secret)
+    .filter(
+      ({ secret }) => `${secret}`.length >= (typeof secret === "string" ? SHORTEST_SECRET : UNMISTAKABLE),
+    )
+    .map(({ secret }) => `${secret}`)
     .sort((a, b) => b.length - a.length);
 }
 
 /**
- * A document as it may be shown: `[secret]` in place of what stands under the name of a secret, however short it is, and
- * of the given secrets wherever they stand.
+ * A document as it may be shown: `[secret]` in each of its `secretPlaces`, and in place of the given secrets wherever
+ * they stand.
  *
  * @param path Where in its document the value stands, whose names count too.
  */
@@ -50,22 +63,33 @@ export function maskedDocument(
   secrets: readonly string[],
   path: readonly unknown[] = [],
 ): unknown {
-  const mask = (part: unknown, named: boolean): unknown => {
-    if (typeof part === "string") return named ? MASKED : redacted(part, secrets);
-    if (typeof part === "number") return named ? MASKED : part;
-    if (Array.isArray(part)) return part.map((item) => mask(item, named));
+  const mask = (part: unknown, reach: Reach): unknown => {
+    if (isSecret(part, reach)) return MASKED;
+    if (typeof part === "string") return redacted(part, secrets);
+    if (typeof part === "number") return secrets.includes(`${part}`) ? MASKED : part;
+    if (Array.isArray(part)) return part.map((item) => mask(item, reach));
     if (!isMapping(part)) return part;
     const all = Object.entries(part).map(([name, item]) => [
       redacted(name, secrets),
-      mask(item, isSecretName(name)),
+      mask(item, reachOf(name, reach)),
     ]);
     return Object.fromEntries(all);
   };
-  const name = path.findLast((part) => typeof part === "string");
-  return mask(value, typeof name === "string" && isSecretName(name));
+  const names = path.filter((part) => typeof part === "string");
+  return mask(
+    value,
+    names.reduce<Reach>((reach, name) => reachOf(name, reach), "none"),
+  );
 }
 
-const isSecretName = (name: string) => SECRET_NAME.test(name);
+function reachOf(name: string, above: Reach): Reach {
+  if (above === "all" || NAME_OF_SECRETS_ALONE.test(name)) return "all";
+  return SECRET_NAME.test(name) ? "values" : "none";
+}
+
+function isSecret(value: unknown, reach: Reach): value is string | number {
+  return reach !== "none" && (typeof value === "string" || typeof value === "number");
+}
 
 /** A text without these secrets, as they are or as JSON writes them. */
 export function redacted(text: string, secrets: readonly string[]): string {

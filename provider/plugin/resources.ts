@@ -19,7 +19,7 @@ import { changedPlaces } from "../diff";
 import { sameData } from "../document";
 import { plannedCreate, plannedUpdate } from "../planned";
 import type { JsonObject } from "../schema";
-import { secretsIn } from "../secrets";
+import { secretPlaces } from "../secrets";
 import { withGiven } from "../state";
 import { UnfinishedCreate } from "../unfinished";
 import { decidedWithUrl } from "../url";
@@ -132,6 +132,6 @@ function withDerived(secrets: Iterable<string>): ReadonlySet<string> {
 function newSecrets({ props }: { props: JsonObject }, stored: JsonObject): string[] {
   const documents = ["trafficPolicy", "metadata"];
   return documents.filter(
-    (name) => !sameData(props[name], stored[name]) && secretsIn(props[name]).length > 0,
+    (name) => !sameData(props[name], stored[name]) && secretPlaces(props[name]).length > 0,
   );
 }

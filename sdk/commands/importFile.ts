@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import type { LiveEndpoint } from "../../provider/api/items";
 import { metadataFromText, policyFromText } from "../../provider/document";
-import { secretsIn } from "../../provider/secrets";
+import { secretPlaces } from "../../provider/secrets";
 import { TYPES } from "../../provider/tokens";
 import { CHOICE_HELP, type ChoiceOptions, choiceOptions, choose, readChoice } from "./choice";
 import { assertWritable, type Command, count, runCommand, tell, UsageError, writeResult } from "./command";
@@ -95,5 +95,6 @@ function labelOf(urn: string, isTaken: (name: string) => boolean): string {
 
 function holdsSecrets({ trafficPolicy, metadata }: LiveEndpoint): boolean {
   const policy = policyFromText(trafficPolicy ?? "");
-  return secretsIn(["data" in policy && policy.data, metadataFromText(metadata ?? "").data]).length > 0;
+  const places = secretPlaces(["data" in policy && policy.data, metadataFromText(metadata ?? "").data]);
+  return places.some(({ secret }) => secret !== "");
 }

@@ -18,8 +18,11 @@ describe.skipIf(!needed)("the script for cron, with stand-ins for Pulumi and the
     };
     expect(await run(on, "up")).toEqual({ code: 0, output: "" });
     expect(left(on, "up.status")).toMatch(/^deployed [0-9a-f]{40} \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\n$/);
+    writeFileSync(join(on.scratch, "state", "up.status"), "");
     await run(on, "up");
     expect(deployments(on)).toBe(1);
+    // The status is that of the last run, whatever it had to do.
+    expect(left(on, "up.status")).toMatch(/^deployed [0-9a-f]{40} /);
 
     commit(9);
     expect(await run(on, "up")).toMatchObject({ code: 9 });
@@ -36,6 +39,19 @@ describe.skipIf(!needed)("the script for cron, with stand-ins for Pulumi and the
     expect(await run(on, "up")).toMatchObject({ code: 1 });
     expect(left(on, "up.status")).toMatch(/^failed \(git pull\) /);
     expect(deployments(on)).toBe(0);
+  });
+
+  test("tells that all is well again as soon as the branch can be read again, without a new commit", async () => {
+    const { on, remote } = clone({ pulumi: "true" });
+    await run(on, "up");
+    const deployed = left(on, "up.status").replace(/\S+\n$/, "");
+    git(on.folder, "remote", "set-url", "origin", "/nowhere");
+    await run(on, "up");
+    expect(left(on, "up.status")).toMatch(/^failed/);
+    git(on.folder, "remote", "set-url", "origin", remote);
+    expect(await run(on, "up")).toEqual({ code: 0, output: "" });
+    expect(left(on, "up.status").startsWith(deployed)).toBe(true);
+    expect(deployments(on)).toBe(1);
   });
 
   test("tells drift from its absence, and both from a check that could not see", async () => {

@@ -1,5 +1,5 @@
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { copyOf } from "../engine/example";
@@ -101,8 +101,8 @@ describe("the comment on a pull request", () => {
 describe("the issue about drift", () => {
   test("is opened once, kept up to date without a word, closed when the drift is gone, and then opened anew", async () => {
     const on = github(machine(copyOf("environments")));
-    await tell(on, true, "shop: description");
-    await tell(on, true, "shop: description\napi: deleted <b>");
+    await tell(on, "drift", "shop: description");
+    await tell(on, "drift", "shop: description\napi: deleted <b>");
     expect(on.state().issues).toMatchObject([
       {
         number: 1,
@@ -111,23 +111,78 @@ describe("the issue about drift", () => {
         body: expect.stringContaining("api: deleted &lt;b&gt;"),
       },
     ]);
-    await tell(on, false, "");
-    await tell(on, false, "");
+    await tell(on, "nothing", "");
+    await tell(on, "nothing", "");
     expect(on.state().issues.map((issue) => issue.state)).toEqual(["closed"]);
-    await tell(on, true, "shop: deleted");
+    await tell(on, "drift", "shop: deleted");
     expect(on.state().issues.map((issue) => issue.state)).toEqual(["closed", "open"]);
-    expect(on.calls().filter((call) => !/label|list/.test(call))).toEqual([
+    expect(on.calls().filter((call) => !/label|api/.test(call))).toEqual([
       "gh issue create",
       "gh issue edit",
       "gh issue close",
       "gh issue create",
     ]);
   });
+
+  test("is never one that somebody else wrote, whatever it begins with", async () => {
+    const marker = "<!-- endpoints drift of prod -->";
+    const others = [
+      { user: { login: "somebody" }, body: `${marker}\nas the bot says` },
+      { user: { login: "github-actions[bot]" }, body: "of another workflow" },
+      { user: { login: "somebody" }, body: null },
+    ].map((issue, index) => ({ ...issue, number: index + 1, state: "open", label: "endpoints-drift-prod" }));
+    const on = github(machine(copyOf("environments")), { issues: others });
+    await tell(on, "nothing", "");
+    await tell(on, "drift", "shop: description");
+    await tell(on, "drift", "shop: deleted");
+    await tell(on, "nothing", "");
+    const { issues } = on.state();
+    expect(issues.slice(0, 3)).toEqual(others.map(({ user: _, ...issue }) => issue));
+    expect(issues.slice(3)).toMatchObject([{ state: "closed", body: expect.stringMatching(`^${marker}\n`) }]);
+  });
+
+  test("is neither closed nor opened where the program is not what the state says", async () => {
+    const on = github(machine(copyOf("environments")));
+    await tell(on, "undeployed", "~ shop");
+    expect(on.state().issues).toEqual([]);
+    await tell(on, "drift", "shop: description");
+    await tell(on, "undeployed", "~ shop");
+    expect(on.state().issues).toMatchObject([
+      { state: "open", body: expect.stringMatching(/but the program is not[\s\S]*<pre>\n~ shop\n/) },
+    ]);
+  });
+});
+
+describe("what others wrote", () => {
+  test.each([
+    ["preview.yml", "preview", "Preview", 0],
+    ["drift.yml", "drift", "Look", 0],
+    ["drift.yml", "drift", "Look", 3],
+  ])("gives the runner of %s no command (%s, %s, exit code %d)", async (file, job, step, code) => {
+    const on = machine(copyOf("environments"));
+    const evil = "::error::evil\n ##[add-mask]evil\nno line break at the end";
+    const bin = join(on.scratch, "bin");
+    mkdirSync(bin);
+    for (const name of ["npx", "pulumi"]) {
+      writeFileSync(join(bin, name), `#!/bin/sh\nprintf '%s' '${evil}'\nexit ${code}\n`, { mode: 0o755 });
+    }
+    const script = readWorkflow(file).jobs[job]?.steps.find(({ name }) => name === step)?.run ?? "";
+    const ran = await on.run(["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script], {
+      PATH: [bin, on.env["PATH"]].join(delimiter),
+      RUNNER_TEMP: on.scratch,
+      GITHUB_OUTPUT: join(on.scratch, "output"),
+      STACK: "prod",
+    });
+    expect(ran.code).toBe(code);
+    const [, stop = "", within] = /^::stop-commands::(\S{30,})\n([\s\S]*)\n::\1::\n$/.exec(ran.output) ?? [];
+    expect(within).toBe(evil);
+    expect(evil).not.toContain(stop);
+  });
 });
 
 describe.skipIf(!cli)("the workflows on the Pulumi CLI", () => {
   test("preview, deploy, tell drift, put it back and close the issue, each with the key that it needs", async () => {
-    const { on, emulator, context } = await deployedOnGitHub();
+    const { on, emulator, context, keys } = await deployedOnGitHub();
     const job = (workflow: string, name: string, more: Partial<Context> = {}) =>
       runJob(on, workflow, name, { ...context, ...more });
 
@@ -153,13 +208,26 @@ describe.skipIf(!cli)("the workflows on the Pulumi CLI", () => {
     expect(blind?.steps).toEqual(["npm ci", "Look"]);
     expect(on.state().issues.map((issue) => issue.state)).toEqual(["open"]);
 
+    // A repair that fails after its refresh has taken what is live into the state.
+    emulator.intercept(({ method }) => method === "PATCH", { status: 400, body: { msg: "not today" } });
+    expect((await job("up.yml", "up", { inputs: { repair: true } }))?.code).not.toBe(0);
+    expect(await job("drift.yml", "drift")).toMatchObject({ code: 0 });
+    expect(on.state().issues).toMatchObject([
+      { state: "open", body: expect.stringContaining("but the program is not") },
+    ]);
+
     expect(await job("up.yml", "up", { inputs: { repair: true } })).toMatchObject({ code: 0 });
     expect(emulator.endpoints.map((one) => one.description)).not.toContain("edited by hand");
     expect(await job("drift.yml", "drift")).toMatchObject({ code: 0 });
     expect(on.state().issues.map((issue) => issue.state)).toEqual(["closed"]);
-    for (const secret of Object.values(context.secrets)) {
+    for (const secret of [emulator.apiKey, ...Object.values(context.secrets)]) {
       expect(JSON.stringify(on.state())).not.toContain(secret);
     }
+    expect(keys()).toEqual({
+      Preview: ["none"],
+      Up: ["key-that-writes"],
+      Look: ["key-that-reads", "opens-nothing"],
+    });
   });
 
   test("lose nothing when a job is cancelled: Pulumi hears of it, and waits for what is under way", async () => {
@@ -185,7 +253,9 @@ describe.skipIf(!cli)("the workflows on the Pulumi CLI", () => {
 
 const kept = z.object({
   comments: z.array(z.object({ id: z.number(), body: z.string() })),
-  issues: z.array(z.object({ number: z.number(), state: z.string(), label: z.string(), body: z.string() })),
+  issues: z.array(
+    z.object({ number: z.number(), state: z.string(), label: z.string(), body: z.string().nullable() }),
+  ),
 });
 
 /** What every expression sees of GitHub, whatever happened. */
@@ -203,23 +273,34 @@ async function deployedOnGitHub() {
   const context = {
     github: { ...repository, event },
     secrets: {
-      ENDPOINTS_READ_KEY: emulator.apiKey,
-      ENDPOINTS_WRITE_KEY: emulator.apiKey,
+      ENDPOINTS_READ_KEY: "key-that-reads",
+      ENDPOINTS_WRITE_KEY: "key-that-writes",
       PULUMI_CONFIG_PASSPHRASE: backend.PULUMI_CONFIG_PASSPHRASE,
     },
     vars: { PULUMI_BACKEND_URL: backend.PULUMI_BACKEND_URL },
     inputs: {},
   };
-  return { on: github(machine), emulator, context };
+  // The emulator has one key, which opens all: which of the two a step was given is written down.
+  const given = new Map<string, Set<string>>();
+  const run: Machine["run"] = (command, env = {}, cancel) => {
+    const { ENDPOINTS_API_KEY: key, ...rest } = env;
+    if (key === undefined) return machine.run(command, env, cancel);
+    const step = env["STEP"] ?? "";
+    given.set(step, (given.get(step) ?? new Set()).add(key));
+    const opened = key.startsWith("key-that-") ? emulator.apiKey : key;
+    return machine.run(command, { ...rest, ENDPOINTS_API_KEY: opened }, cancel);
+  };
+  const keys = () => Object.fromEntries([...given].map(([step, keys]) => [step, [...keys]]));
+  return { on: github({ ...machine, run }), emulator, context, keys };
 }
 
-/** The machine with a GitHub that holds these comments and no issue. */
+/** The machine with a GitHub that holds these comments and issues. */
 function github(
   on: Machine,
-  { comments = [] as unknown[] } = {},
+  { comments = [] as unknown[], issues = [] as unknown[] } = {},
 ): Machine & { state(): z.infer<typeof kept> } {
   const file = join(on.scratch, "github.json");
-  writeFileSync(file, JSON.stringify({ comments, issues: [] }));
+  writeFileSync(file, JSON.stringify({ comments, issues }));
   on.env["GITHUB_STATE"] = file;
   return { ...on, state: () => kept.parse(JSON.parse(readFileSync(file, "utf8"))) };
 }
@@ -248,10 +329,11 @@ async function comment(on: Machine, commit: string, preview: string): Promise<vo
   });
 }
 
-async function tell(on: Machine, drifted: boolean, report: string): Promise<void> {
+async function tell(on: Machine, found: string, report: string): Promise<void> {
   writeFileSync(join(on.scratch, "drift.txt"), report);
   await runLast(on, workflows.drift.jobs["drift"]?.steps, {
-    DRIFTED: `${drifted}`,
+    FOUND: found,
+    GH_REPO: "acme/shop",
     LABEL: "endpoints-drift-prod",
   });
 }

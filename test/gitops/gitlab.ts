@@ -7,11 +7,21 @@ import { z } from "zod";
 export interface GitLab {
   apiUrl: string;
   token: string;
-  notes: { id: number; body: string }[];
-  issues: { iid: number; state: string; title: string; labels: string; description: string }[];
+  notes: { id: number; author: { id: number }; body: string }[];
+  issues: {
+    iid: number;
+    author: { id: number };
+    state: string;
+    title: string;
+    labels: string;
+    description: string;
+  }[];
   /** The writing requests, as `POST /…`. */
   writes: string[];
 }
+
+/** The user of the token. */
+const BOT = { id: 77, username: "project_1_bot" };
 
 const sent = z.object({
   body: z.string().default(""),
@@ -21,8 +31,11 @@ const sent = z.object({
   state_event: z.literal("close").optional(),
 });
 
-export async function startGitLab(notes: GitLab["notes"] = []): Promise<GitLab> {
-  const gitlab: GitLab = { apiUrl: "", token: "glpat-canary", notes, issues: [], writes: [] };
+export async function startGitLab({
+  notes = [],
+  issues = [],
+}: Partial<Pick<GitLab, "notes" | "issues">> = {}): Promise<GitLab> {
+  const gitlab: GitLab = { apiUrl: "", token: "glpat-canary", notes, issues, writes: [] };
   const server = createServer(async (request, response) => {
     const { status, body, nextPage = "" } = await answer(gitlab, request);
     response.writeHead(status, { "Content-Type": "application/json", "X-Next-Page": nextPage });
@@ -43,6 +56,7 @@ interface Answer {
 async function answer(gitlab: GitLab, request: IncomingMessage): Promise<Answer> {
   if (request.headers["private-token"] !== gitlab.token) return { status: 401 };
   const url = new URL(request.url ?? "", "http://gitlab");
+  if (url.pathname === "/api/v4/user") return { status: 200, body: BOT };
   const [, collection, id] =
     /^\/api\/v4\/projects\/1\/(merge_requests\/7\/notes|issues)(?:\/(\d+))?$/.exec(url.pathname) ?? [];
   if (!collection) return { status: 404 };
@@ -54,7 +68,7 @@ async function answer(gitlab: GitLab, request: IncomingMessage): Promise<Answer>
   if (collection === "issues") return { status: 200, body: writeIssue(gitlab, Number(id), given) };
   const note = gitlab.notes.find((one) => one.id === Number(id));
   if (note) note.body = given.body;
-  else gitlab.notes.push({ id: gitlab.notes.length + 1, body: given.body });
+  else gitlab.notes.push({ id: gitlab.notes.length + 1, author: BOT, body: given.body });
   return { status: 200, body: {} };
 }
 
@@ -67,7 +81,8 @@ function writeIssue(gitlab: GitLab, iid: number, given: z.infer<typeof sent>): u
   const issue = gitlab.issues.find((one) => one.iid === iid);
   if (!issue) {
     const { title, labels, description = "" } = given;
-    gitlab.issues.push({ iid: gitlab.issues.length + 1, state: "opened", title, labels, description });
+    const iid = gitlab.issues.length + 1;
+    gitlab.issues.push({ iid, author: BOT, state: "opened", title, labels, description });
     return {};
   }
   if (given.description !== undefined) issue.description = given.description;

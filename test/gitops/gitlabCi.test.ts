@@ -63,11 +63,12 @@ describe("the pipeline for GitLab", () => {
 
 describe("what the pipeline tells GitLab", () => {
   test("is one comment on a merge request, updated by every later preview, among many of others", async () => {
-    const others = ["coverage", "<!-- endpoints preview of dev -->", "I like it"].map((body, index) => ({
-      id: index + 1,
-      body,
-    }));
-    const gitlab = await startGitLab([...others]);
+    const others = [
+      { id: 1, author: { id: 77 }, body: "coverage" },
+      { id: 2, author: { id: 77 }, body: "<!-- endpoints preview of dev -->" },
+      { id: 3, author: { id: 5 }, body: "<!-- endpoints preview of prod --> as the bot says" },
+    ];
+    const gitlab = await startGitLab({ notes: structuredClone(others) });
     const on = machine(copyOf("environments"));
     await tell(on, gitlab, "preview", 0, "~ shop </pre>\n/close\n@all");
     expect(gitlab.notes[3]?.body).toMatch(
@@ -98,6 +99,34 @@ describe("what the pipeline tells GitLab", () => {
     await tell(on, gitlab, "drift", 7, "shop: description");
     expect(gitlab.issues.map((issue) => issue.state)).toEqual(["closed", "opened"]);
     expect(gitlab.writes).toEqual(["POST issues", "PUT issues", "PUT issues", "POST issues"]);
+  });
+
+  test("is never told in an issue of somebody else, whatever it begins with", async () => {
+    const theirs = {
+      iid: 1,
+      author: { id: 5 },
+      state: "opened",
+      title: "",
+      labels: "endpoints-drift-prod",
+      description: "<!-- endpoints drift of prod -->\nas the bot says",
+    };
+    const gitlab = await startGitLab({ issues: [{ ...theirs }] });
+    const on = machine(copyOf("environments"));
+    for (const code of [0, 7, 7, 0]) await tell(on, gitlab, "drift", code, "");
+    expect(gitlab.issues[0]).toEqual(theirs);
+    expect(gitlab.writes).toEqual(["POST issues", "PUT issues", "PUT issues"]);
+  });
+
+  test("neither closes nor opens an issue where the program is not what the state says", async () => {
+    const gitlab = await startGitLab();
+    const on = machine(copyOf("environments"));
+    await tell(on, gitlab, "drift", "undeployed", "~ shop");
+    expect(gitlab.issues).toEqual([]);
+    await tell(on, gitlab, "drift", 7, "shop: description");
+    await tell(on, gitlab, "drift", "undeployed", "~ shop");
+    expect(gitlab.issues).toMatchObject([
+      { state: "opened", description: expect.stringMatching(/but the program is not[\s\S]*<pre>\n~ shop\n/) },
+    ]);
   });
 
   test("fails the job where GitLab refuses, without the token in what it prints", async () => {
@@ -135,6 +164,14 @@ describe.skipIf(!cli)("the pipeline on the Pulumi CLI", () => {
     expect(await run("drift", emulator.apiKey)).toMatchObject({ code: 7 });
     expect(gitlab.issues).toMatchObject([{ state: "opened" }]);
 
+    // A repair that fails after its refresh has taken what is live into the state.
+    emulator.intercept(({ method }) => method === "POST", { status: 400, body: { msg: "not today" } });
+    expect((await run("up", emulator.apiKey, { REPAIR: "true" })).code).not.toBe(0);
+    expect(await run("drift", emulator.apiKey)).toMatchObject({ code: 0 });
+    expect(gitlab.issues).toMatchObject([
+      { state: "opened", description: expect.stringContaining("but the program is not") },
+    ]);
+
     expect(await run("up", emulator.apiKey, { RECOVER: "true", REPAIR: "true" })).toMatchObject({ code: 0 });
     expect(emulator.endpoints).toHaveLength(2);
     expect(await run("drift", emulator.apiKey)).toMatchObject({ code: 0 });
@@ -153,12 +190,24 @@ const variables = (gitlab: GitLab) => ({
   STACK: "prod",
 });
 
-function tellWith(on: Machine, gitlab: GitLab, what: string, code: number, found: string): Promise<Ran> {
+function tellWith(
+  on: Machine,
+  gitlab: GitLab,
+  what: string,
+  code: number | string,
+  found: string,
+): Promise<Ran> {
   const file = join(on.scratch, "found.txt");
   writeFileSync(file, found);
   return on.run(["node", join(folder, "ci/tell.mjs"), what, `${code}`, file], variables(gitlab));
 }
 
-async function tell(on: Machine, gitlab: GitLab, what: string, code: number, found: string): Promise<void> {
+async function tell(
+  on: Machine,
+  gitlab: GitLab,
+  what: string,
+  code: number | string,
+  found: string,
+): Promise<void> {
   expect(await tellWith(on, gitlab, what, code, found)).toEqual({ code: 0, output: "" });
 }

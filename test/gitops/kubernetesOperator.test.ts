@@ -41,6 +41,8 @@ const { spec: stack } = z
 const drift = z
   .object({
     spec: z.object({
+      schedule: z.string(),
+      timeZone: z.string(),
       concurrencyPolicy: z.string(),
       jobTemplate: z.object({
         spec: z.object({
@@ -94,6 +96,11 @@ describe("the objects for the Kubernetes operator", () => {
   test("delete no endpoint with the stack's object, and look for drift once at a time and once a night", () => {
     expect(stack.destroyOnFinalize).toBe(false);
     expect(drift.concurrencyPolicy).toBe("Forbid");
+    // A minute and an hour, every day: in the small hours, and not at a minute at which everybody else begins.
+    const [minute, hour, ...days] = drift.schedule.split(" ");
+    expect([minute, hour]).toEqual([expect.stringMatching(/^[1-9]\d?$/), expect.stringMatching(/^[1-5]$/)]);
+    expect(days).toEqual(["*", "*", "*"]);
+    expect(drift.timeZone).toBe("Etc/UTC");
     expect(drift.jobTemplate.spec.backoffLimit).toBe(0);
   });
 

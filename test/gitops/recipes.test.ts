@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { commandFile, recipes } from "./project";
 
@@ -20,13 +20,6 @@ test("the recipes and their pages name commands and options that the package has
   const options = uses.flatMap(([, , rest = ""]) => rest.match(/(?<= )--[\w-]+/g) ?? []);
   expect(options.length).toBeGreaterThan(0);
   for (const option of options) expect(help).toContain(`  ${option} `);
-});
-
-test("the pages link to what is there", () => {
-  for (const page of pages) {
-    const links = [...readFileSync(page, "utf8").matchAll(/\]\(([^)#]+)/g)].map(([, link = ""]) => link);
-    expect(links.filter((link) => !existsSync(join(dirname(page), link)))).toEqual([]);
-  }
 });
 
 /** Linters of the recipes' own kinds, which no package brings: run where they are installed. */

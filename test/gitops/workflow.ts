@@ -96,6 +96,7 @@ export async function runJob(
       GITHUB_REPOSITORY: "acme/shop",
       GITHUB_OUTPUT: outputs,
       RUNNER_TEMP: on.scratch,
+      STEP: step.name ?? "",
     };
     const { code, output } = await on.run(
       ["bash", "--noprofile", "--norc", "-eo", "pipefail", script],

@@ -1,5 +1,7 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
-import { maskedDocument, redacted, secretsIn } from "../../provider/secrets";
+import { isMapping, type Path } from "../../provider/document";
+import { MASKED, maskedDocument, redacted, secretPlaces, secretsIn } from "../../provider/secrets";
 
 test("what stands in a policy under the name of a secret is found, at any depth", () => {
   const policy = {
@@ -31,11 +33,77 @@ test("what stands in a policy under the name of a secret is found, at any depth"
   for (const none of [undefined, null, 1, "text", [], {}]) expect(secretsIn(none)).toEqual([]);
 });
 
-test("objects below the name of a secret are judged by their own names", () => {
+test("objects below a name that settings may have too are judged by their own names", () => {
   const tokens = [{ type: "jwt", method: "header", name: "Authorization", prefix: "Bearer " }];
   expect(secretsIn({ type: "jwt-validation", config: { http: { tokens } } })).toEqual([]);
-  const credentials = [{ user: "somebody", password: "pass-word" }, "user:word"];
-  expect(secretsIn({ credentials })).toEqual(["pass-word", "user:word"]);
+  expect(secretsIn({ tokens: [{ user: "somebody", password: "pass-word" }, "user:word"] })).toEqual([
+    "pass-word",
+    "user:word",
+  ]);
+});
+
+test("all that is below a name of nothing but secrets is secret, at any depth", () => {
+  const document = {
+    credentials: { bob: "hunter2", others: [{ ann: { old: [12, "letmein"] } }] },
+    api_keys: [{ value: "of-api" }],
+    credential_rotation: { days: "ninety" },
+  };
+  expect(secretPlaces(document)).toEqual([
+    { path: ["credentials", "bob"], secret: "hunter2" },
+    { path: ["credentials", "others", 0, "ann", "old", 0], secret: 12 },
+    { path: ["credentials", "others", 0, "ann", "old", 1], secret: "letmein" },
+    { path: ["api_keys", 0, "value"], secret: "of-api" },
+  ]);
+  expect(maskedDocument("hunter2", [], ["metadata", "credentials", "bob"])).toBe(MASKED);
+});
+
+test("text and numbers are secret however short, but only long ones are cut out of other texts", () => {
+  const document = { password: 12345678, pin_token: "abc", token_ttl: 3600, secret: ["", null, true] };
+  expect(secretPlaces(document)).toEqual([
+    { path: ["password"], secret: 12345678 },
+    { path: ["pin_token"], secret: "abc" },
+    { path: ["token_ttl"], secret: 3600 },
+    { path: ["secret", 0], secret: "" },
+  ]);
+  expect(secretsIn(document)).toEqual(["12345678"]);
+  const copies = { text: "12345678, abc", same: 12345678, other: 3600 };
+  expect(maskedDocument(copies, secretsIn(document))).toEqual({
+    text: `${MASKED}, abc`,
+    same: MASKED,
+    other: 3600,
+  });
+});
+
+test("what is masked in a document are its places of secrets, neither more nor fewer", () => {
+  const name = fc.constantFrom(
+    "secret",
+    "api_keys",
+    "x-token",
+    "credentials",
+    "authorization",
+    "config",
+    "name",
+  );
+  const { document } = fc.letrec((tie) => ({
+    document: fc.oneof(
+      { maxDepth: 5 },
+      fc.constantFrom("", "a", "text", 0, 12345678, true, null),
+      fc.array(tie("document"), { maxLength: 3 }),
+      fc.dictionary(name, tie("document"), { maxKeys: 4, noNullPrototype: true }),
+    ),
+  }));
+  const maskedPlaces = (value: unknown, path: Path = []): Path[] => {
+    if (value === MASKED) return [path];
+    if (Array.isArray(value)) return value.flatMap((item, index) => maskedPlaces(item, [...path, index]));
+    return isMapping(value)
+      ? Object.entries(value).flatMap(([key, item]) => maskedPlaces(item, [...path, key]))
+      : [];
+  };
+  fc.assert(
+    fc.property(document, (value) => {
+      expect(maskedPlaces(maskedDocument(value, []))).toEqual(secretPlaces(value).map(({ path }) => path));
+    }),
+  );
 });
 
 test("a text is given back without them, the longest first, also where JSON escaped them", () => {
@@ -67,5 +135,5 @@ test("a document is shown without what stands under the name of a secret, howeve
     "[secret]-name": true,
   });
   expect(maskedDocument("ab", [], ["config", "password", 0])).toBe("[secret]");
-  expect(maskedDocument("ab", [], ["secrets", "name"])).toBe("ab");
+  expect(maskedDocument("ab", [], ["tokens", "name"])).toBe("ab");
 });

@@ -44,7 +44,11 @@ up() {
     return 1
   fi
   commit=$(git rev-parse HEAD)
-  if [ -f "$STATE/deployed" ] && [ "$(cat "$STATE/deployed")" = "$commit" ]; then return 0; fi
+  if [ -f "$STATE/deployed" ] && [ "$(cat "$STATE/deployed")" = "$commit" ]; then
+    # A failure before this run is over, and a status that grows old says that no run comes.
+    status "deployed $commit"
+    return 0
+  fi
   code=0
   {
     npm ci && pulumi up --stack "$STACK" --yes --suppress-progress --non-interactive --color never

@@ -49,7 +49,7 @@ function definitionOf({ identifier, name, unsaid }: Named, inputs: JsonObject): 
   return `${notes}const ${identifier} = new CloudEndpoint(\n  ${text(name)},\n  ${written},\n  keep,\n);\n`;
 }
 
-/** The same data with an expression in the place of every text that holds a secret. */
+/** The same data with an expression in the place of all that holds a secret. */
 function inCode(value: unknown): unknown {
   if (value instanceof Mixed) return expressionOf(value);
   if (Array.isArray(value)) return value.map(inCode);
@@ -65,4 +65,5 @@ function expressionOf({ parts: [first, ...others] }: Mixed): Code {
   return new Code(`pulumi.interpolate\`${parts.join("")}\``);
 }
 
-const requireSecret = ({ name }: Secret) => `config.requireSecret(${text(name)})`;
+const requireSecret = ({ name, type }: Secret) =>
+  `config.${type === "number" ? "requireSecretNumber" : "requireSecret"}(${text(name)})`;

@@ -10,6 +10,8 @@ export const SECRETS = {
   shared: "CANARY-shared-by-two",
   pem: "-----BEGIN CANARY-----\nMIIB\n-----END CANARY-----\n",
   short: "CNRY",
+  number: 77001122,
+  shortest: "ab",
 };
 
 /** As long as texts are that stand in a policy, and as awkward. */
@@ -59,6 +61,9 @@ const policies: object[] = [
   },
 ];
 
+/** The one as a number, and a text that stands in too many words to be looked for. */
+const shortOnes = { pins: { secret: SECRETS.number }, credentials: { bob: SECRETS.shortest } };
+
 /** Endpoints of every kind: of six four are cloud endpoints, and two no program can manage. */
 export function seedMixed(emulator: Emulator, number: number): void {
   for (let index = 0; index < number; index++) {
@@ -78,7 +83,7 @@ function seedOf(index: number): Seed {
     ...addressOf(nth),
     ...(nth % 2 === 0 && { description: `number ${nth}, it's “ours”${"!".repeat(nth % 5)}` }),
     ...(nth % 4 === 1 && {
-      metadata: JSON.stringify({ team: "shop", api_key: SECRETS.shared, nth }, null, 2),
+      metadata: JSON.stringify({ team: "shop", api_key: SECRETS.shared, nth, ...shortOnes }, null, 2),
     }),
     ...(nth % 4 === 3 && { metadata: `owner: somebody\nnth: ${nth} {not json}` }),
   };

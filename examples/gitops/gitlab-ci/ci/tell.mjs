@@ -2,9 +2,10 @@
  * Tells GitLab what a job found, and repeats nothing:
  *
  *   node ci/tell.mjs preview CODE FILE   one comment on the merge request, updated by every later preview
- *   node ci/tell.mjs drift CODE FILE     one issue while there is drift (7), closed when there is none (0)
+ *   node ci/tell.mjs drift FOUND FILE    one issue while there is drift (7), closed when there is none (0), and kept where the
+ *                                        program is not what the state says, or cannot be compared (undeployed)
  *
- * Comments and issues are found again by the line that they begin with, so the token has to be used for this alone.
+ * Comments and issues are found again by their author, the user of the token, and the line that they begin with.
  */
 import { readFileSync } from "node:fs";
 
@@ -13,6 +14,7 @@ const { CI_API_V4_URL, CI_PROJECT_ID, CI_MERGE_REQUEST_IID, CI_COMMIT_SHA, CI_JO
   process.env;
 const project = `${CI_API_V4_URL}/projects/${CI_PROJECT_ID}`;
 const marker = `<!-- endpoints ${what} of ${STACK} -->`;
+const me = await (await call("GET", `${CI_API_V4_URL}/user`)).json();
 
 if (what === "preview") await tellPreview();
 else if (what === "drift") await tellDrift();
@@ -24,7 +26,7 @@ async function tellPreview() {
   const body = message(
     `**Preview of \`${STACK}\` for ${CI_COMMIT_SHA}: ${outcome}** ([all of it](${CI_JOB_URL}))`,
   );
-  const earlier = await find(`${notes}?`, (note) => note.body.startsWith(marker));
+  const earlier = await find(`${notes}?`, (note) => isOurs(note, note.body));
   if (earlier) await call("PUT", `${notes}/${earlier.id}`, { body });
   else await call("POST", notes, { body });
 }
@@ -33,16 +35,20 @@ async function tellDrift() {
   const issues = `${project}/issues`;
   const label = `endpoints-drift-${STACK}`;
   const open = await find(`${issues}?state=opened&labels=${label}&`, (issue) =>
-    issue.description?.startsWith(marker),
+    isOurs(issue, issue.description),
   );
   if (code === "0") {
     if (open) await call("PUT", `${issues}/${open.iid}`, { state_event: "close" });
     return;
   }
+  // Nothing to open an issue for, and not enough to close one.
+  if (code === "undeployed" && !open) return;
+  const headline =
+    code === "undeployed"
+      ? `Endpoints of the stack \`${STACK}\` are what its state says, but the program is not, or its preview failed ([the last job](${CI_JOB_URL})). A repair that failed leaves it so, and a deployment that is due. To make them what the program says, run a pipeline.`
+      : `Endpoints of the stack \`${STACK}\` are not what its state says. The report is an artifact of [the last job](${CI_JOB_URL}). To put them back, run a pipeline with \`REPAIR\` set to \`true\`.`;
   // An edit notifies nobody, so that a drift that stays is told once.
-  const description = message(
-    `Endpoints of the stack \`${STACK}\` are not what its state says. The report is an artifact of [the last job](${CI_JOB_URL}). To put them back, run a pipeline with \`REPAIR\` set to \`true\`. This issue closes by itself.`,
-  );
+  const description = message(`${headline} This issue closes by itself when all agree.`);
   if (open) await call("PUT", `${issues}/${open.iid}`, { description });
   else await call("POST", issues, { title: `Endpoints of ${STACK} drifted`, labels: label, description });
 }
@@ -54,11 +60,16 @@ function message(headline) {
   return `${marker}\n${headline}\n\n<pre>\n${text.replace(/[&<>/@]/g, (sign) => entities[sign])}\n</pre>\n`;
 }
 
-/** The first one that is ours, on whichever page. */
-async function find(url, isOurs) {
+/** Anybody may begin a text with the marker. */
+function isOurs({ author }, text) {
+  return author.id === me.id && text?.startsWith(marker);
+}
+
+/** The first one that is wanted, on whichever page. */
+async function find(url, isWanted) {
   for (let page = "1"; page; ) {
     const response = await call("GET", `${url}per_page=100&page=${page}`);
-    const found = (await response.json()).find(isOurs);
+    const found = (await response.json()).find(isWanted);
     if (found) return found;
     page = response.headers.get("x-next-page");
   }

@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { LiveEndpoint } from "../../../../provider/api/items";
+import type { Path } from "../../../../provider/document";
+import { secretPlaces } from "../../../../provider/secrets";
 import { adoptionOf } from "../../../../sdk/commands/adopt/inputs";
 import { programOf } from "../../../../sdk/commands/adopt/program";
 import { type Secret, secretsOf } from "../../../../sdk/commands/adopt/secrets";
@@ -31,6 +33,7 @@ function given(program: string, secrets: readonly Secret[]): Record<string, unkn
   }
   class Config {
     requireSecret = (name: string) => secrets.find((secret) => secret.name === name)?.value;
+    requireSecretNumber = (name: string) => Number(this.requireSecret(name));
   }
   const interpolate = (texts: readonly string[], ...values: string[]) =>
     texts.map((text, index) => text + (values[index] ?? "")).join("");
@@ -47,7 +50,7 @@ const endpoint = (id: string, host: string, fields: Record<string, unknown>): Li
 });
 
 const key = fc.oneof(
-  fc.constantFrom("secret", "api_key", "tokens", "config", "a b", "__defaults", ""),
+  fc.constantFrom("secret", "api_key", "tokens", "credentials", "config", "a b", "__defaults", ""),
   fc.string({ maxLength: 6 }),
 );
 const text = fc.oneof(
@@ -56,6 +59,8 @@ const text = fc.oneof(
     "Bearer CANARY-one",
     "CANARY-two\r\n\n",
     "a CANARY-one`${",
+    "Bearer r",
+    "was 99887766, 1.23456789e25",
     "CANARY-one-and-more",
   ),
   fc.string({ unit: "grapheme", maxLength: 20 }),
@@ -65,11 +70,17 @@ const { value: data } = fc.letrec((tie) => ({
     { maxDepth: 4 },
     text,
     fc.integer(),
-    fc.constantFrom(null, true, 1e21, -0.5, 1.5e-7),
+    fc.constantFrom(null, true, 1e21, -0.5, 1.5e-7, 99887766, 1.23456789e25),
     fc.array(tie("value"), { maxLength: 4 }),
     fc.dictionary(key, tie("value"), { maxKeys: 4, noNullPrototype: true }),
   ),
 }));
+/** In the place of the secrets that were found. */
+const OTHER = { text: "424242", number: "424242" };
+
+const valueAt = (data: unknown, path: Path): unknown =>
+  path.reduce<unknown>((part, name) => Object(part)[name], data);
+
 const document = fc.dictionary(key, data, { maxKeys: 4, minKeys: 1, noNullPrototype: true });
 
 test("whatever policies and metadata hold, the program gives them again, and shows no secret of them", () => {
@@ -82,6 +93,15 @@ test("whatever policies and metadata hold, the program gives them again, and sho
       const { secrets, program } = written(live);
       for (const { value } of secrets.filter(({ value }) => value.includes("CANARY")))
         expect(program.includes(value)).toBe(false);
+      // With other secrets none of the old ones is left in the place of one.
+      const others = given(
+        program,
+        secrets.map((secret) => ({ ...secret, value: OTHER[secret.type] })),
+      );
+      for (const { path, secret } of secretPlaces({ trafficPolicy: policy, metadata })) {
+        if (typeof secret === "string" && /^[\r\n]*$/.test(secret)) continue;
+        expect(`${valueAt(others[0], path)}`).toMatch(/^((Bearer|Basic|Token|ApiKey) +)?424242[\r\n]*$/i);
+      }
       const [first, second] = given(program, secrets);
       expect(isDeepStrictEqual(first?.["trafficPolicy"], policy)).toBe(true);
       expect(isDeepStrictEqual(first?.["metadata"], metadata)).toBe(true);
@@ -136,6 +156,23 @@ describe("a secret", () => {
     );
     expect(program).toContain(`description: pulumi.interpolate\`was ${read("aExampleComSecret")}\``);
     expect(program).toContain('note: "by pass"');
+  });
+
+  test("may be a number, short text, or below a name of nothing but secrets", () => {
+    const { secrets, program } = written([
+      endpoint("1", "a", {
+        ...policy({ password: 12345678, pin_token: "abc", note: "abc, 12345678", limit: 12345678 }),
+        metadata: '{"secret":99887766,"credentials":{"bob":"hunter2-hunter2"},"tokens":[{"type":"jwt"}]}',
+      }),
+    ]);
+    expect(program).toContain('password: config.requireSecretNumber("aExampleComPassword")');
+    expect(program).toContain('pin_token: config.requireSecret("aExampleComPinToken")');
+    expect(program).toContain('secret: config.requireSecretNumber("aExampleComSecret")');
+    expect(program).toContain('credentials: { bob: config.requireSecret("aExampleComBob") }');
+    expect(program).toContain('tokens: [{ type: "jwt" }]');
+    expect(program).toContain("note: pulumi.interpolate`abc, ${config.requireSecretNumber(");
+    expect(program).not.toMatch(/12345678|99887766|hunter2/);
+    expect(secrets.map(({ value }) => value)).toEqual(["12345678", "abc", "99887766", "hunter2-hunter2"]);
   });
 
   test("is neither a reference to the vault nor the scheme of a header", () => {
