@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { EXIT } from "./account";
 import { accountReport } from "./drift/accounts";
 import { openWithPulumi } from "./drift/automation";
-import { awaitInterruption } from "./drift/interruption";
+import { type Around, awaitInterruption } from "./drift/interruption";
 import { outcomeOf } from "./drift/outcome";
 import { reportPage } from "./drift/page";
 import { Progress, type Terminal } from "./drift/progress";
@@ -66,7 +66,7 @@ export async function driftCommand(args: string[], around: Partial<DriftSurround
   try {
     const { open = openWithPulumi } = around;
     const stacks = await open(options.folder, options.stacks, interruption);
-    report = await drift(options, stacks, progress.tell);
+    report = await drift(options, stacks, { tell: progress.tell, stopped: interruption.stopped });
     progress.end();
   } catch (error) {
     progress.end();
@@ -86,20 +86,16 @@ export async function driftCommand(args: string[], around: Partial<DriftSurround
   return report.exitCode;
 }
 
-async function drift(
-  options: Options,
-  stacks: DriftStack[],
-  tell: (message: string) => void,
-): Promise<DriftReport> {
+async function drift(options: Options, stacks: DriftStack[], around: Around): Promise<DriftReport> {
   const startedAt = new Date().toISOString();
-  const found = await survey(stacks, tell);
-  const surveyed = options.fix ? await repairAll(found, tell) : found.stacks;
+  const first = await survey(stacks, around);
+  const found = options.fix ? await repairAll(first, around) : first;
 
-  const isKnown = surveyed.every(({ managed }) => managed !== undefined);
-  const managed = new Set(surveyed.flatMap(({ managed }) => [...(managed ?? [])]));
+  const isKnown = found.stacks.every(({ held }) => held !== undefined);
+  const managed = new Set(found.stacks.flatMap(({ held = [] }) => held.map(({ id }) => id)));
   const { fix, failOnUnmanaged } = options;
   const all = {
-    stacks: surveyed.map(({ report }) => report),
+    stacks: found.stacks.map(({ report }) => report),
     accounts: found.accounts.map((account) => accountReport(account, isKnown ? managed : undefined)),
     fix,
     failOnUnmanaged,

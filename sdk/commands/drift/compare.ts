@@ -14,27 +14,34 @@ import { BROKEN, type DriftedEndpoint, type FieldChange } from "./report";
 const HAPPENED = { add: "removed", delete: "added", update: "changed" } as const;
 
 /**
- * An endpoint as it was held and as a refresh found it; undefined where nothing of it has drifted. What counts as a
+ * An endpoint as it is meant to be and as a refresh found it; undefined where nothing of it has drifted. What counts as a
  * difference is the provider's own judgement, the one that `pulumi up` would act on.
  *
  * @param live The endpoint as the account's list shows it: the step shows nothing of what is secret.
+ * @param meant What it should be, where that is not what the state holds: a state that was refreshed holds what is live.
  */
-export function driftOf(held: Held, step: Step, live: LiveEndpoint | undefined): DriftedEndpoint | undefined {
+export function driftOf(
+  held: Held,
+  step: Step,
+  live: LiveEndpoint | undefined,
+  meant: Held = held,
+): DriftedEndpoint | undefined {
   const { name, urn, type, id } = held;
-  const { url } = held.inputs;
-  const shownUrl = held.secrets.has("url") ? MASKED : typeof url === "string" ? url : undefined;
+  const { url } = meant.inputs;
+  const shownUrl = meant.secrets.has("url") ? MASKED : typeof url === "string" ? url : undefined;
   const about = { name, urn, type, id, ...(shownUrl !== undefined && { url: shownUrl }) };
   if (step.op === "delete") return { ...about, drift: "deleted", changes: [] };
-  if (step.op === "same") return undefined;
+  if (step.op === "same" && meant === held) return undefined;
 
-  const { outputs, hidden } = whatIsLive(held, step, live);
-  const places = changedPlaces(without(outputs, hidden), checkedInputs(without(held.inputs, hidden)));
-  const secrets = [...secretsIn(held.inputs), ...secretsIn(outputs)].sort((a, b) => b.length - a.length);
+  const { outputs, hidden } =
+    step.op === "same" ? { outputs: held.outputs, hidden: [] } : whatIsLive(held, step, live);
+  const places = changedPlaces(without(outputs, hidden), checkedInputs(without(meant.inputs, hidden)));
+  const secrets = [...secretsIn(meant.inputs), ...secretsIn(outputs)].sort((a, b) => b.length - a.length);
   const changes = places
-    .filter(({ path, ofInputs }) => !ofInputs && !isIgnored(path, held.ignored))
-    .map((place) => told(place, held, outputs, secrets));
+    .filter(({ path, ofInputs }) => !ofInputs && !isIgnored(path, meant.ignored))
+    .map((place) => told(place, meant, outputs, secrets));
   // Of what is hidden it is only known that it has drifted where nothing else has.
-  const guessed = places.length > 0 ? [] : hidden.filter((name) => name in held.inputs).map(hiddenChange);
+  const guessed = places.length > 0 ? [] : hidden.filter((name) => name in meant.inputs).map(hiddenChange);
   const all = [...changes, ...guessed];
   return all.length > 0 ? { ...about, drift: "changed", changes: all } : undefined;
 }

@@ -15,8 +15,10 @@ export function outcomeOf(found: Found): Pick<DriftReport, "outcome" | "exitCode
   if (blind.length > 0) return { outcome: "unseen", exitCode: EXIT.failed };
 
   const drifted = allDrifted(found);
-  if (drifted.some(({ repair }) => repair?.done === false))
-    return { outcome: "unrepaired", exitCode: EXIT.failed };
+  if (drifted.some(({ repair }) => repair?.done === false)) {
+    const refused = drifted.some(({ repair }) => repair?.authentication);
+    return { outcome: "unrepaired", exitCode: refused ? EXIT.authentication : EXIT.failed };
+  }
   const isDrift = drifted.some(({ repair }) => repair?.done !== true);
   if (isDrift || (found.failOnUnmanaged && countUnmanaged(found) > 0))
     return { outcome: "drift", exitCode: DRIFT };

@@ -31,6 +31,8 @@ const repairSchema = z.object({
   done: z.boolean(),
   /** Why not; missing where it was done. */
   reason: z.string().optional(),
+  /** Whether the service or Pulumi's backend refused the key for it; missing where it did not. */
+  authentication: z.boolean().optional(),
 });
 
 const driftedSchema = z.object({

@@ -66,6 +66,7 @@ function stackOf(
     state: async () => ({ version: 3, deployment: { manifest, resources: [...extra, ...all] } }),
     look: async () => ran,
     plan: async () => ran,
+    rehearse: async () => ran,
     repair: async () => ran,
     ...own,
   };
