@@ -1,11 +1,11 @@
 import type { LiveEndpoint } from "../../../provider/api/items";
 import type { ConfigReader } from "../../../provider/config";
 import type { ExportedState } from "../../testing/types";
+import { count } from "../command";
 import { type Account, type AccountSource, listAccounts } from "./accounts";
 import { driftOf } from "./compare";
 import { explicitProviders, type Held, heldEndpoints, usesOwnAccount } from "./held";
 import { type Around, Interrupted } from "./interruption";
-import { count } from "./outcome";
 import type { DriftedEndpoint, StackReport, Unseen } from "./report";
 import { type DriftStack, errorsOf, type Ran } from "./stack";
 import { unseen } from "./unseen";
@@ -129,6 +129,7 @@ function compared(
     report: {
       name: stack.name,
       endpoints: held?.filter(({ isOld }) => !isOld).length ?? 0,
+      compared: seen.size,
       drifted: drifted.sort(byName),
       unseen: [...problems, ...blind],
     },
