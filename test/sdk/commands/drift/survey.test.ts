@@ -416,3 +416,27 @@ test("an unmanaged endpoint is told as it is after a repair", async () => {
   expect(ended.code, ended.stdout).toBe(0);
   expect(ended.report.accounts.map(({ unmanaged }) => unmanaged)).toEqual([[]]);
 });
+
+test("a repair that has only taken what is live into the state is none", async () => {
+  const drifted = stackOf([{ name: "a", live: { description: "by hand" } }]);
+  const refreshed = stackOf([{ name: "a", inputs: { description: "by hand" } }]);
+  let isRefreshed = false;
+  const now = () => (isRefreshed ? refreshed : drifted);
+  const ended = await drift(
+    [
+      {
+        ...drifted,
+        state: () => now().state(),
+        look: (progress) => now().look(progress),
+        plan: () => refreshed.plan(),
+        repair: async (urns) => {
+          isRefreshed = true;
+          return refreshed.repair(urns);
+        },
+      },
+    ],
+    "--fix",
+  );
+  expect(ended.code).toBe(1);
+  expect(ended.stdout).toMatch(/not repaired: a second look did not show it as it should be\. The state may/);
+});
