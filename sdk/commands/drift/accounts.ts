@@ -2,7 +2,7 @@ import type { LiveEndpoint } from "../../../provider/api/items";
 import { ConfigError, type ConfigReader } from "../../../provider/config";
 import { Listing } from "../../../provider/listing";
 import { cloudEndpoints, openAccount } from "../account";
-import { type Around, Interrupted } from "./interruption";
+import { type Around, interrupted } from "./interruption";
 import type { AccountReport, Unseen } from "./report";
 import { unseen } from "./unseen";
 
@@ -54,11 +54,11 @@ export async function listAccounts(sources: AccountSource[], { tell, stopped }: 
     const stop = () => listing.api.http.stop();
     stopped.addEventListener("abort", stop);
     try {
-      if (stopped.aborted) throw new Interrupted();
+      if (stopped.aborted) throw interrupted();
       tell(`listing the account at ${account.service}`);
       account.cloud = (await cloudEndpoints(listing)).cloud;
     } catch (error) {
-      account.unseen.push(unseen("the account's endpoints", stopped.aborted ? new Interrupted() : error));
+      account.unseen.push(unseen("the account's endpoints", stopped.aborted ? interrupted() : error));
     } finally {
       stopped.removeEventListener("abort", stop);
     }

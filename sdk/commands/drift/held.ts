@@ -1,10 +1,10 @@
 import { PROVIDER_KEY } from "../../../provider/check";
 import type { JsonObject } from "../../../provider/schema";
-import { fromExported, providerUrn } from "../../testing/engine/resourceState";
+import { fromExported, nameOf, providerUrn } from "../../testing/engine/resourceState";
 import { containsSecrets, type Props } from "../../testing/engine/values";
 import { NONE, propsToWire } from "../../testing/engine/wire";
 import type { ExportedResource, ExportedState } from "../../testing/types";
-import { isCloudEndpointType, nameOf } from "../stacks";
+import { isCloudEndpointType } from "../stacks";
 
 /** A cloud endpoint as a stack's state holds it. */
 export interface Held {

@@ -1,12 +1,11 @@
 import { UserError } from "../../../provider/userError";
 
-/** What was to begin after the command had been stopped. */
-export class Interrupted extends UserError {
-  override readonly name = "Interrupted";
-  constructor() {
-    super("it was interrupted");
-  }
+/** Something was to begin after the command had been stopped. */
+export class InterruptedError extends UserError {
+  override readonly name = "InterruptedError";
 }
+
+export const interrupted = () => new InterruptedError("it was interrupted");
 
 /** What the work of the command has around it. */
 export interface Around {

@@ -1,6 +1,6 @@
 import type { StepOp } from "../../testing/types";
 import type { Held } from "./held";
-import { type Around, Interrupted } from "./interruption";
+import { type Around, interrupted } from "./interruption";
 import type { DriftedEndpoint } from "./report";
 import { type DriftStack, errorsOf, type Ran } from "./stack";
 import { type Survey, type Surveyed, survey } from "./survey";
@@ -70,7 +70,7 @@ async function attempt(surveyed: Surveyed, { tell, stopped }: Around): Promise<A
   };
   const attempted = (ran?: Ran): Attempt => ({ surveyed, left, ran });
   const begin = (message: string) => {
-    if (stopped.aborted) throw new Interrupted();
+    if (stopped.aborted) throw interrupted();
     tell(`${stack.name}: ${message}`);
   };
   if (all.length === 0) return attempted();

@@ -5,7 +5,7 @@ import { count } from "../command";
 import { type Account, type AccountSource, listAccounts } from "./accounts";
 import { driftOf } from "./compare";
 import { explicitProviders, type Held, heldEndpoints, usesOwnAccount } from "./held";
-import { type Around, Interrupted } from "./interruption";
+import { type Around, interrupted } from "./interruption";
 import type { DriftedEndpoint, StackReport, Unseen } from "./report";
 import { type DriftStack, errorsOf, type Ran } from "./stack";
 import { unseen } from "./unseen";
@@ -62,7 +62,7 @@ async function look(stack: DriftStack, { tell, stopped }: Around): Promise<Looke
   const problems: Unseen[] = [];
   const attempt = async <T>(what: string, work: () => Promise<T>): Promise<T | undefined> => {
     try {
-      if (stopped.aborted) throw new Interrupted();
+      if (stopped.aborted) throw interrupted();
       return await work();
     } catch (error) {
       problems.push(unseen(what, error));
