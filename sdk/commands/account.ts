@@ -5,6 +5,7 @@ import type { LiveEndpoint } from "../../provider/api/items";
 import { type ConfigReader, readSettings } from "../../provider/config";
 import { Listing } from "../../provider/listing";
 import { urlOf, wildcard } from "../../provider/lookup";
+import { StackError } from "./stacks";
 
 /* What commands read of an account. */
 
@@ -13,8 +14,16 @@ export const EXIT = { done: 0, failed: 1, usage: 2, authentication: 3 } as const
 
 /** The exit code of a command that failed with this. */
 export function exitCodeOf(error: unknown): number {
-  const refused = error instanceof ApiError && (error.status === 401 || error.status === 403);
-  return refused ? EXIT.authentication : EXIT.failed;
+  return isRefusal(error) ? EXIT.authentication : EXIT.failed;
+}
+
+/** The Pulumi CLI's own number where its backend does not let it in. */
+const CLI_AUTHENTICATION = 3;
+
+/** Whether the service or Pulumi's backend refused the key. */
+export function isRefusal(error: unknown): boolean {
+  if (error instanceof ApiError) return error.status === 401 || error.status === 403;
+  return error instanceof StackError && error.exitCode === CLI_AUTHENTICATION;
 }
 
 /** Only the environment tells where the account is. */

@@ -15,17 +15,28 @@ export interface Command<Options> {
   help: string;
   /** Throws an error with the reason where the arguments make no sense. */
   read(args: string[]): Options;
-  run(options: Options): Promise<void>;
+  /** Gives the exit code where that is another than `EXIT.done`. */
+  run(options: Options): Promise<number | undefined>;
+}
+
+/** Where a command speaks. */
+export interface Streams {
+  stdout: { write(text: string): unknown };
+  stderr: { write(text: string): unknown };
 }
 
 /** Runs a command to its exit code; every failure is told in one line. */
-export async function runCommand<Options>(command: Command<Options>, args: string[]): Promise<number> {
+export async function runCommand<Options>(
+  command: Command<Options>,
+  args: string[],
+  { stdout, stderr }: Streams = process,
+): Promise<number> {
   const complain = (error: unknown, more = "") => {
     const message = error instanceof Error ? error.message : String(error);
-    tell(`pulumi-endpoints ${command.name}: ${message}${more}`);
+    stderr.write(`pulumi-endpoints ${command.name}: ${message}${more}\n`);
   };
   if (args.includes("--help") || args.includes("-h")) {
-    process.stdout.write(`${command.help}\n`);
+    stdout.write(`${command.help}\n`);
     return EXIT.done;
   }
   let options: Options;
@@ -36,8 +47,7 @@ export async function runCommand<Options>(command: Command<Options>, args: strin
     return EXIT.usage;
   }
   try {
-    await command.run(options);
-    return EXIT.done;
+    return (await command.run(options)) ?? EXIT.done;
   } catch (error) {
     complain(error);
     return error instanceof UsageError ? EXIT.usage : exitCodeOf(error);

@@ -1,10 +1,10 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { parseArgs } from "node:util";
-import { EXIT } from "./account";
+import { type Command, runCommand } from "./command";
 import { accountReport } from "./drift/accounts";
 import { openWithPulumi } from "./drift/automation";
-import { awaitInterruption } from "./drift/interruption";
+import { type Around, awaitInterruption } from "./drift/interruption";
 import { outcomeOf } from "./drift/outcome";
 import { reportPage } from "./drift/page";
 import { Progress, type Terminal } from "./drift/progress";
@@ -13,7 +13,6 @@ import { type DriftReport, reportSchema } from "./drift/report";
 import type { DriftStack, OpenStacks } from "./drift/stack";
 import { survey } from "./drift/survey";
 import { reportText } from "./drift/text";
-import { unseen } from "./drift/unseen";
 
 const HELP = `Compares cloud endpoints with what the stacks of this project hold, and tells what has drifted, field by field.
 
@@ -47,59 +46,57 @@ export interface DriftSurroundings {
   environment: NodeJS.ProcessEnv;
 }
 
-export async function driftCommand(args: string[], around: Partial<DriftSurroundings> = {}): Promise<number> {
-  const { stdout = process.stdout, stderr = process.stderr, environment = process.env } = around;
-  let options: Options | "help";
-  try {
-    options = readOptions(args);
-  } catch (error) {
-    stderr.write(`pulumi-endpoints drift: ${messageOf(error)} (--help lists the options)\n`);
-    return EXIT.usage;
-  }
-  if (options === "help") {
-    stdout.write(`${HELP}\n`);
-    return EXIT.done;
-  }
-  const progress = new Progress(stderr, environment);
-  const interruption = awaitInterruption(progress.tell);
-  let report: DriftReport;
-  try {
-    const { open = openWithPulumi } = around;
-    const stacks = await open(options.folder, options.stacks, interruption);
-    report = await drift(options, stacks, progress.tell);
-    progress.end();
-  } catch (error) {
-    progress.end();
-    stderr.write(`pulumi-endpoints drift: ${messageOf(error)}\n`);
-    return unseen("drift", error).authentication ? EXIT.authentication : EXIT.failed;
-  } finally {
-    interruption.forget();
-  }
-  const json = `${JSON.stringify(report, undefined, 2)}\n`;
-  if (options.json === "-") stdout.write(json);
-  else {
-    const color = stdout.isTTY === true && !environment["NO_COLOR"];
-    stdout.write(`${reportText(report, { width: stdout.columns ?? 120, color })}\n`);
-    if (options.json !== undefined) writeFileSync(options.json, json);
-  }
-  if (options.html !== undefined) writeFileSync(options.html, reportPage(report));
-  return report.exitCode;
+/** `npx pulumi-endpoints drift`: what is not as the stacks have it. */
+export function driftCommand(args: string[], around: Partial<DriftSurroundings> = {}): Promise<number> {
+  const surroundings: DriftSurroundings = {
+    open: openWithPulumi,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    environment: process.env,
+    ...around,
+  };
+  return runCommand(commandIn(surroundings), args, surroundings);
 }
 
-async function drift(
-  options: Options,
-  stacks: DriftStack[],
-  tell: (message: string) => void,
-): Promise<DriftReport> {
-  const startedAt = new Date().toISOString();
-  const found = await survey(stacks, tell);
-  const surveyed = options.fix ? await repairAll(found, tell) : found.stacks;
+const commandIn = ({ open, stdout, stderr, environment }: DriftSurroundings): Command<Options> => ({
+  name: "drift",
+  help: HELP,
+  read: readOptions,
 
-  const isKnown = surveyed.every(({ managed }) => managed !== undefined);
-  const managed = new Set(surveyed.flatMap(({ managed }) => [...(managed ?? [])]));
+  async run(options) {
+    const progress = new Progress(stderr, environment);
+    const interruption = awaitInterruption(progress.tell);
+    let report: DriftReport;
+    try {
+      const stacks = await open(options.folder, options.stacks, interruption);
+      report = await drift(options, stacks, { tell: progress.tell, stopped: interruption.stopped });
+    } finally {
+      progress.end();
+      interruption.forget();
+    }
+    if (options.json === "-") stdout.write(jsonOf(report));
+    else {
+      const color = stdout.isTTY === true && !environment["NO_COLOR"];
+      stdout.write(`${reportText(report, { width: stdout.columns ?? 120, color })}\n`);
+      if (options.json !== undefined) writeFileSync(options.json, jsonOf(report));
+    }
+    if (options.html !== undefined) writeFileSync(options.html, reportPage(report));
+    return report.exitCode;
+  },
+});
+
+const jsonOf = (report: DriftReport) => `${JSON.stringify(report, undefined, 2)}\n`;
+
+async function drift(options: Options, stacks: DriftStack[], around: Around): Promise<DriftReport> {
+  const startedAt = new Date().toISOString();
+  const first = await survey(stacks, around);
+  const found = options.fix ? await repairAll(first, around) : first;
+
+  const isKnown = found.stacks.every(({ held }) => held !== undefined);
+  const managed = new Set(found.stacks.flatMap(({ held = [] }) => held.map(({ id }) => id)));
   const { fix, failOnUnmanaged } = options;
   const all = {
-    stacks: surveyed.map(({ report }) => report),
+    stacks: found.stacks.map(({ report }) => report),
     accounts: found.accounts.map((account) => accountReport(account, isKnown ? managed : undefined)),
     fix,
     failOnUnmanaged,
@@ -109,7 +106,7 @@ async function drift(
   return reportSchema.parse({ version: 1, startedAt, endedAt, ...outcomeOf(all), ...all });
 }
 
-function readOptions(args: string[]): Options | "help" {
+function readOptions(args: string[]): Options {
   const { values } = parseArgs({
     args,
     options: {
@@ -119,10 +116,8 @@ function readOptions(args: string[]): Options | "help" {
       html: { type: "string" },
       fix: { type: "boolean" },
       "fail-on-unmanaged": { type: "boolean" },
-      help: { type: "boolean", short: "h" },
     },
   });
-  if (values.help) return "help";
   const {
     stack = [],
     cwd = ".",
@@ -139,5 +134,3 @@ function readOptions(args: string[]): Options | "help" {
   }
   return { stacks: [...new Set(stack)], folder: cwd, json, html, fix, failOnUnmanaged };
 }
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

@@ -7,6 +7,7 @@ import type { ConfigReader } from "../../provider/config";
 import { TYPES } from "../../provider/tokens";
 import { plain, UserError } from "../../provider/userError";
 import { findOnPath } from "../testing/cli";
+import { nameOf } from "../testing/engine/resourceState";
 
 /* What commands read of the stacks of the user's own project, through the Pulumi CLI. */
 
@@ -134,9 +135,6 @@ const stateSchema = z.object({
       .nullish(),
   }),
 });
-
-/** `urn:pulumi:stack::project::type::name`; a name may hold `::` itself. */
-export const nameOf = (urn: string) => urn.split("::").slice(3).join("::");
 
 /** The CLI's error holds all that it printed, its standard output too, which may be a secret; its words are on the other. */
 const commandError = z.object({

@@ -156,7 +156,7 @@ export class CliStack implements Stack {
         ...(options.skipPreview && command === "up" ? ["--skip-preview"] : []),
         ...(options.diff ? ["--diff"] : []),
         ...(options.clearPendingCreates ? ["--clear-pending-creates"] : []),
-        ...(options.refresh && command === "up" ? ["--refresh"] : []),
+        ...(options.refresh && (command === "up" || command === "preview") ? ["--refresh"] : []),
         ...urns.flatMap((urn) => ["--replace", urn]),
         ...(options.target ?? []).flatMap((urn) => ["--target", urn]),
       ],

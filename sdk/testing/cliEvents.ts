@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { nameOf } from "./engine/resourceState";
 import { isRecord, SECRET, SIGNATURE } from "./engine/values";
 import type { Diagnostic, RunResult, Step, StepOp } from "./types";
 
@@ -66,7 +67,7 @@ const isUsers = (type: string) => type !== "pulumi:pulumi:Stack" && !type.starts
 
 function stepOf(metadata: StepMetadata, shown: string): Step {
   const { op, urn, type, new: fresh } = metadata;
-  const name = urn.slice(urn.lastIndexOf("::") + 2);
+  const name = nameOf(urn);
   const id = idOf(metadata);
   // The line of a deletion repeats what was printed for the replacement that it belongs to, and an import takes over
   // what is there: the change that follows it is a step of its own.

@@ -84,7 +84,7 @@ export interface RunOptions {
   skipPreview?: boolean;
   /** Refresh only: say what is found, and leave the state as it is, as `--preview-only`. */
   previewOnly?: boolean;
-  /** Up only: refresh the targets, or else everything, before anything is changed, as `--refresh`. */
+  /** Preview and up only: refresh the targets, or else everything, before anything is changed, as `--refresh`. */
   refresh?: boolean;
   /** Preview and up only: URNs of the resources to work on. All others stay as the state has them, as `--target`. */
   target?: string[];

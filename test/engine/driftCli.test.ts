@@ -59,6 +59,22 @@ describe.skipIf(!cli)("drift of a project of the Pulumi CLI", () => {
     expect(fixed.stdout).toContain("4 of 5 cloud endpoints drifted (3 changed, 1 deleted), 4 repaired");
     expect(emulator.endpoints).toContainEqual(other);
 
+    // What Pulumi's targets leave alone must not be refreshed and called repaired.
+    stack.edit(
+      PROGRAM.replace(
+        'Dynamic("described", named("described", { description: "front door" }))',
+        'Dynamic("renamed", named("described", { description: "front door" }), { aliases: [{ name: "described" }] })',
+      ),
+    );
+    emulator.edit(idOf("described"), { description: "by hand again" });
+    const writes = () => emulator.requests.filter(({ method }) => method !== "GET").length;
+    const before = { writes: writes(), state: (await stack.state()).resources };
+    const renamed = await stack.command("drift", "--fix", "--stack", "test");
+    expect(renamed.code, renamed.stdout + renamed.stderr).toBe(1);
+    expect(renamed.stdout).toContain("not repaired: the program does not have this endpoint any more");
+    expect({ writes: writes(), state: (await stack.state()).resources }).toEqual(before);
+    emulator.edit(idOf("described"), { description: "front door" });
+
     const selected = await stack.command("drift");
     expect(selected.code, selected.stderr).toBe(0);
     expect(selected.stdout).toContain("Stack selected: no drift in 0 cloud endpoints");
@@ -67,7 +83,7 @@ describe.skipIf(!cli)("drift of a project of the Pulumi CLI", () => {
     const refused = await stack.command("drift");
     expect(refused.code, refused.stdout).toBe(3);
     expect(refused.stdout).toMatch(
-      /no drift in 5 cloud endpoints[\s\S]*could not see the account's endpoints: .*status 401/,
+      /4 of 5 cloud endpoints compared[\s\S]*could not see the account's endpoints: .*status 401/,
     );
 
     const missing = await stack.command("drift", "--stack", "nope");

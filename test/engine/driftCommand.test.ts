@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Edit, Emulator } from "../../sdk/testing";
 import { drift } from "../sdk/commands/drift/run";
-import { edit, onBothDrivers, PLUGIN } from "./setup";
+import { edit, onKit, PLUGIN } from "./setup";
 
 /* The command without a Pulumi CLI. Through Pulumi's Automation API it is run in `driftCli.test.ts`. */
 
@@ -42,162 +42,149 @@ const PROGRAM = [PLUGIN, ...DRIFTS.map(([, text]) => text), endpoint("j-deleted"
   "\n",
 );
 
-onBothDrivers("drift", (start, driver) => {
-  // Through the real CLI it is run as users run it.
-  test.skipIf(driver === "cli")(
-    "is told field by field in every form, repaired where a stack holds it, and then there is none",
-    async () => {
-      const stack = await start(PROGRAM);
-      await stack.up();
-      const { emulator } = stack;
-      const idOf = (name: string) =>
-        emulator.endpoints.find(({ url }) => url === `https://${name}.example.com`)?.id ?? "";
-      const contentOf = ({ id: _, uri, created_at, updated_at, ...content }: Emulator["endpoints"][number]) =>
-        content;
-      const good = emulator.endpoints.map(contentOf);
-      for (const [name, , change] of DRIFTS) emulator.edit(idOf(name), change);
-      emulator.remove(idOf("j-deleted"));
-      const other = emulator.seed({
-        type: "cloud",
-        url: "https://other.example.com",
-        description: "\u202e<b>",
+onKit("drift", (start) => {
+  test("is told field by field in every form, repaired where a stack holds it, and then there is none", async () => {
+    const stack = await start(PROGRAM);
+    await stack.up();
+    const { emulator } = stack;
+    const idOf = (name: string) =>
+      emulator.endpoints.find(({ url }) => url === `https://${name}.example.com`)?.id ?? "";
+    const contentOf = ({ id: _, uri, created_at, updated_at, ...content }: Emulator["endpoints"][number]) =>
+      content;
+    const good = emulator.endpoints.map(contentOf);
+    for (const [name, , change] of DRIFTS) emulator.edit(idOf(name), change);
+    emulator.remove(idOf("j-deleted"));
+    const other = emulator.seed({
+      type: "cloud",
+      url: "https://other.example.com",
+      description: "\u202e<b>",
+    });
+    emulator.seed({ type: "edge", url: "https://edge.example.com" });
+
+    const marked = emulator.requests.length;
+    const seen = await drift(stack);
+    expect(seen.code).toBe(7);
+    expect(emulator.requests.slice(marked).filter(({ method }) => method !== "GET")).toEqual([]);
+    const status = "trafficPolicy.on_http_request[0].actions[0].config.status_code";
+    const secret = "trafficPolicy.on_http_request[0].actions[0].config.secret";
+    const told = seen.report.stacks.flatMap(({ drifted }) =>
+      drifted.map(({ name, drift, changes }) => ({
+        name,
+        drift,
+        changes: changes.map(({ path, kind, expected, live }) => [path, kind, expected, live]),
+      })),
+    );
+    expect(told).toEqual([
+      {
+        name: "a-url",
+        drift: "changed",
+        changes: [["url", "changed", "https://a-url.example.com", "https://elsewhere.example.com"]],
+      },
+      {
+        name: "b-described",
+        drift: "changed",
+        changes: [["description", "changed", "front door", "by hand"]],
+      },
+      {
+        name: "c-undescribed",
+        drift: "changed",
+        changes: [["description", "added", undefined, "by hand"]],
+      },
+      {
+        name: "d-metadata",
+        drift: "changed",
+        changes: [
+          ["metadata.team", "changed", "shop", "else"],
+          ["metadata.tier", "removed", 1, undefined],
+        ],
+      },
+      { name: "e-policy", drift: "changed", changes: [[status, "changed", 404, 403]] },
+      {
+        name: "f-bindings",
+        drift: "changed",
+        changes: [["bindings", "changed", ["public"], ["internal"]]],
+      },
+      { name: "g-pooled", drift: "changed", changes: [["poolingEnabled", "changed", false, true]] },
+      {
+        name: "h-secret",
+        drift: "changed",
+        changes: [
+          [status, "changed", "[secret]", "[secret]"],
+          [secret, "changed", "[secret]", "[secret]"],
+        ],
+      },
+      {
+        name: "i-plugin",
+        drift: "changed",
+        changes: [
+          [status, "changed", 404, 403],
+          [secret, "added", undefined, "[secret]"],
+        ],
+      },
+      { name: "j-deleted", drift: "deleted", changes: [] },
+    ]);
+    expect(seen.report.accounts).toMatchObject([
+      {
+        service: emulator.baseUrl,
+        stacks: ["test"],
+        endpoints: 11,
+        unmanaged: [{ id: other.id }],
+        unseen: [],
+      },
+    ]);
+    const all = JSON.stringify(seen);
+    for (const canary of ["CANARY", emulator.apiKey]) expect(all).not.toContain(canary);
+    for (const form of [seen.stdout, seen.page.replaceAll("<wbr>", "")]) {
+      for (const [name] of DRIFTS) expect(form).toContain(name);
+      for (const text of [status, "j-deleted", "by hand", "10 of 11 cloud endpoints drifted", "1 unmanaged"])
+        expect(form).toContain(text);
+      expect(form).not.toContain("\u202e");
+    }
+
+    const fixed = await drift(stack, "--fix");
+    expect(fixed.code, fixed.stdout).toBe(0);
+    expect(fixed.report.outcome).toBe("repaired");
+    expect(fixed.stdout).toContain("10 repaired");
+    const now = emulator.endpoints.filter(({ type, id }) => type === "cloud" && id !== other.id);
+    const byUrl = (a: { url?: unknown }, b: { url?: unknown }) => (String(a.url) < String(b.url) ? -1 : 1);
+    expect(now.map(contentOf).sort(byUrl)).toEqual(good.sort(byUrl));
+    expect(emulator.endpoints).toContainEqual(other);
+
+    expect((await drift(stack)).code).toBe(0);
+    expect((await drift(stack, "--fail-on-unmanaged")).code).toBe(7);
+    await stack.preview({ expectNoChanges: true });
+  });
+
+  test("that cannot be seen for one endpoint is told for the others, and is neither drift nor none", async () => {
+    const stack = await start([endpoint("a"), endpoint("b")].join("\n"));
+    await stack.up();
+    const [a, b] = ["a", "b"].map(
+      (name) => stack.emulator.endpoints.find(({ url }) => url?.startsWith(`https://${name}.`))?.id ?? "",
+    );
+    stack.emulator.edit(a ?? "", { description: "by hand" });
+    const refuse = (status: number) => {
+      for (let i = 0; i < 3; i++)
+        stack.emulator.intercept(({ path }) => path === "/endpoints", { status: 400, body: "" });
+      stack.emulator.intercept(({ path }) => path.endsWith(b ?? ""), {
+        status,
+        body: { error_code: "ERR_NGROK_9" },
       });
-      emulator.seed({ type: "edge", url: "https://edge.example.com" });
-
-      const marked = emulator.requests.length;
-      const seen = await drift(stack);
-      expect(seen.code).toBe(7);
-      expect(emulator.requests.slice(marked).filter(({ method }) => method !== "GET")).toEqual([]);
-      const status = "trafficPolicy.on_http_request[0].actions[0].config.status_code";
-      const secret = "trafficPolicy.on_http_request[0].actions[0].config.secret";
-      const told = seen.report.stacks.flatMap(({ drifted }) =>
-        drifted.map(({ name, drift, changes }) => ({
-          name,
-          drift,
-          changes: changes.map(({ path, kind, expected, live }) => [path, kind, expected, live]),
-        })),
-      );
-      expect(told).toEqual([
-        {
-          name: "a-url",
-          drift: "changed",
-          changes: [["url", "changed", "https://a-url.example.com", "https://elsewhere.example.com"]],
-        },
-        {
-          name: "b-described",
-          drift: "changed",
-          changes: [["description", "changed", "front door", "by hand"]],
-        },
-        {
-          name: "c-undescribed",
-          drift: "changed",
-          changes: [["description", "added", undefined, "by hand"]],
-        },
-        {
-          name: "d-metadata",
-          drift: "changed",
-          changes: [
-            ["metadata.team", "changed", "shop", "else"],
-            ["metadata.tier", "removed", 1, undefined],
-          ],
-        },
-        { name: "e-policy", drift: "changed", changes: [[status, "changed", 404, 403]] },
-        {
-          name: "f-bindings",
-          drift: "changed",
-          changes: [["bindings", "changed", ["public"], ["internal"]]],
-        },
-        { name: "g-pooled", drift: "changed", changes: [["poolingEnabled", "changed", false, true]] },
-        {
-          name: "h-secret",
-          drift: "changed",
-          changes: [
-            [status, "changed", "[secret]", "[secret]"],
-            [secret, "changed", "[secret]", "[secret]"],
-          ],
-        },
-        {
-          name: "i-plugin",
-          drift: "changed",
-          changes: [
-            [status, "changed", 404, 403],
-            [secret, "added", undefined, "[secret]"],
-          ],
-        },
-        { name: "j-deleted", drift: "deleted", changes: [] },
-      ]);
-      expect(seen.report.accounts).toMatchObject([
-        {
-          service: emulator.baseUrl,
-          stacks: ["test"],
-          endpoints: 11,
-          unmanaged: [{ id: other.id }],
-          unseen: [],
-        },
-      ]);
-      const all = JSON.stringify(seen);
-      for (const canary of ["CANARY", emulator.apiKey]) expect(all).not.toContain(canary);
-      for (const form of [seen.stdout, seen.page.replaceAll("<wbr>", "")]) {
-        for (const [name] of DRIFTS) expect(form).toContain(name);
-        for (const text of [
-          status,
-          "j-deleted",
-          "by hand",
-          "10 of 11 cloud endpoints drifted",
-          "1 unmanaged",
-        ])
-          expect(form).toContain(text);
-        expect(form).not.toContain("\u202e");
-      }
-
-      const fixed = await drift(stack, "--fix");
-      expect(fixed.code, fixed.stdout).toBe(0);
-      expect(fixed.report.outcome).toBe("repaired");
-      expect(fixed.stdout).toContain("10 repaired");
-      const now = emulator.endpoints.filter(({ type, id }) => type === "cloud" && id !== other.id);
-      const byUrl = (a: { url?: unknown }, b: { url?: unknown }) => (String(a.url) < String(b.url) ? -1 : 1);
-      expect(now.map(contentOf).sort(byUrl)).toEqual(good.sort(byUrl));
-      expect(emulator.endpoints).toContainEqual(other);
-
-      expect((await drift(stack)).code).toBe(0);
-      expect((await drift(stack, "--fail-on-unmanaged")).code).toBe(7);
-      await stack.preview({ expectNoChanges: true });
-    },
-  );
-
-  test.skipIf(driver === "cli")(
-    "that cannot be seen for one endpoint is told for the others, and is neither drift nor none",
-    async () => {
-      const stack = await start([endpoint("a"), endpoint("b")].join("\n"));
-      await stack.up();
-      const [a, b] = ["a", "b"].map(
-        (name) => stack.emulator.endpoints.find(({ url }) => url?.startsWith(`https://${name}.`))?.id ?? "",
-      );
-      stack.emulator.edit(a ?? "", { description: "by hand" });
-      const refuse = (status: number) => {
-        for (let i = 0; i < 3; i++)
-          stack.emulator.intercept(({ path }) => path === "/endpoints", { status: 400, body: "" });
-        stack.emulator.intercept(({ path }) => path.endsWith(b ?? ""), {
-          status,
-          body: { error_code: "ERR_NGROK_9" },
-        });
-      };
-      refuse(401);
-      const refused = await drift(stack);
-      expect(refused.code, refused.stdout).toBe(3);
-      expect(refused.report.outcome).toBe("unseen");
-      expect(refused.report.stacks[0]).toMatchObject({
-        drifted: [{ name: "a" }],
-        unseen: [{ what: `b (${b})`, authentication: true }],
-      });
-      expect(refused.stdout).toMatch(/could not see b \(ep_\w+\): .*status 401/);
-      expect(refused.page).toContain("Could not be seen");
-    },
-  );
+    };
+    refuse(401);
+    const refused = await drift(stack);
+    expect(refused.code, refused.stdout).toBe(3);
+    expect(refused.report.outcome).toBe("unseen");
+    expect(refused.report.stacks[0]).toMatchObject({
+      drifted: [{ name: "a" }],
+      unseen: [{ what: `b (${b})`, authentication: true }],
+    });
+    expect(refused.stdout).toMatch(/could not see b \(ep_\w+\): .*status 401/);
+    expect(refused.page).toContain("Could not be seen");
+  });
 });
 
-onBothDrivers("a repair", (start, driver) => {
-  test.skipIf(driver === "cli")("deploys nothing that was not deployed before, and says so", async () => {
+onKit("a repair", (start) => {
+  test("deploys nothing that was not deployed before, and says so", async () => {
     const stack = await start([endpoint("a"), endpoint("b"), endpoint("c"), endpoint("d")].join("\n"));
     await stack.up();
     const idOf = (name: string) =>
@@ -227,5 +214,70 @@ onBothDrivers("a repair", (start, driver) => {
     expect(fixed.stdout).toMatch(/c[\s\S]*not repaired: the program does not have this endpoint any more/);
     // What was left alone is still told.
     expect((await drift(stack)).report.stacks[0]?.drifted.map(({ name }) => name)).toEqual(["b", "c"]);
+  });
+
+  test("of an endpoint that the program has renamed is not done, and its drift stays told", async () => {
+    const stack = await start(endpoint("b"));
+    await stack.up();
+    const [held] = stack.emulator.endpoints;
+    stack.emulator.edit(held?.id ?? "", { description: "by hand" });
+    edit(
+      stack,
+      `new CloudEndpoint("c", ${JSON.stringify({ url: "https://b.example.com", trafficPolicy: policy(404) })}, { aliases: [{ name: "b" }] });`,
+    );
+
+    const before = await stack.exportState();
+    const fixed = await drift(stack, "--fix");
+    expect(fixed.code, fixed.stdout).toBe(1);
+    expect(fixed.stdout).toContain("not repaired: the program does not have this endpoint any more");
+    expect((await stack.exportState()).deployment.resources).toEqual(before.deployment.resources);
+    expect((await drift(stack)).code).toBe(7);
+  });
+
+  test("never adopts what somebody else has made on the URL of an endpoint that was deleted", async () => {
+    const stack = await start(endpoint("a", { adopt: true }));
+    await stack.up();
+    const [held] = stack.emulator.endpoints;
+    stack.emulator.remove(held?.id ?? "");
+    const other = stack.emulator.seed({ type: "cloud", url: "https://a.example.com", metadata: "theirs" });
+
+    const marked = stack.emulator.requests.length;
+    const fixed = await drift(stack, "--fix");
+    expect(fixed.code, fixed.stdout).toBe(1);
+    expect(fixed.stdout).toContain("not repaired: the program would adopt whatever is on this URL now");
+    const writes = stack.emulator.requests.slice(marked).filter(({ method }) => method !== "GET");
+    expect(writes).toEqual([]);
+    expect(stack.emulator.endpoints).toEqual([other]);
+    expect((await drift(stack)).report.stacks[0]?.drifted.map(({ drift }) => drift)).toEqual(["deleted"]);
+  });
+
+  test("that its preview shows to be impossible leaves the state as it is, and the drift told", async () => {
+    const stack = await start(endpoint("a", {}, "{ protect: true }"));
+    await stack.up();
+    const [held] = stack.emulator.endpoints;
+    stack.emulator.edit(held?.id ?? "", { url: "tls://a.example.com" });
+
+    const before = await stack.exportState();
+    const fixed = await drift(stack, "--fix");
+    expect(fixed.code, fixed.stdout).toBe(1);
+    expect(fixed.stdout).toMatch(/not repaired: the repair's preview failed: .*protect/);
+    expect((await stack.exportState()).deployment.resources).toEqual(before.deployment.resources);
+    expect((await drift(stack)).code).toBe(7);
+  });
+
+  test("with a key that may only read ends with the number for a refused key", async () => {
+    const stack = await start(endpoint("a"));
+    await stack.up();
+    const [held] = stack.emulator.endpoints;
+    stack.emulator.edit(held?.id ?? "", { description: "by hand" });
+    stack.emulator.intercept(({ method }) => method === "PATCH", {
+      status: 403,
+      body: { error_code: "ERR_NGROK_9", msg: "The key lacks the permission." },
+    });
+
+    const fixed = await drift(stack, "--fix");
+    expect(fixed.code, fixed.stdout).toBe(3);
+    expect(fixed.report.outcome).toBe("unrepaired");
+    expect(fixed.stdout).toMatch(/not repaired: .*status 403.*[^.]\. The state may hold/);
   });
 });

@@ -40,6 +40,11 @@ export function onBothDrivers(subject: string, cases: (start: Start, driver: Sta
   });
 }
 
+/** Runs cases on the kit's engine alone: what is run by the Pulumi CLI in tests of its own. */
+export function onKit(subject: string, cases: (start: Start) => void): void {
+  describe(subject, () => cases(starter("kit")));
+}
+
 afterEach(async (context) => {
   const ended = opened.splice(0);
   try {

@@ -2,6 +2,7 @@ import type { LiveEndpoint } from "../../../provider/api/items";
 import { ConfigError, type ConfigReader } from "../../../provider/config";
 import { Listing } from "../../../provider/listing";
 import { cloudEndpoints, openAccount } from "../account";
+import { type Around, interrupted } from "./interruption";
 import type { AccountReport, Unseen } from "./report";
 import { unseen } from "./unseen";
 
@@ -24,13 +25,8 @@ export interface Account {
 
 /**
  * Lists the accounts that these settings name, each once, however many stacks share it.
- *
- * @param tell Takes what a person who waits should know.
  */
-export async function listAccounts(
-  sources: AccountSource[],
-  tell: (message: string) => void,
-): Promise<Account[]> {
+export async function listAccounts(sources: AccountSource[], { tell, stopped }: Around): Promise<Account[]> {
   const accounts = new Map<string, { account: Account; listing: Listing }>();
   const failed: Account[] = [];
   for (const { stack, config, isUsed } of sources) {
@@ -54,11 +50,17 @@ export async function listAccounts(
     }
   }
   for (const { account, listing } of accounts.values()) {
-    tell(`listing the account at ${account.service}`);
+    // Also what waits for the account's budget ends then, which may be long.
+    const stop = () => listing.api.http.stop();
+    stopped.addEventListener("abort", stop);
     try {
+      if (stopped.aborted) throw interrupted();
+      tell(`listing the account at ${account.service}`);
       account.cloud = (await cloudEndpoints(listing)).cloud;
     } catch (error) {
-      account.unseen.push(unseen("the account's endpoints", error));
+      account.unseen.push(unseen("the account's endpoints", stopped.aborted ? interrupted() : error));
+    } finally {
+      stopped.removeEventListener("abort", stop);
     }
   }
   return [...[...accounts.values()].map(({ account }) => account), ...failed];

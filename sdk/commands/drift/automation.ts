@@ -1,7 +1,7 @@
 import type { EngineEvent, LocalWorkspace } from "@pulumi/pulumi/automation/index.js";
 import { EngineEvents } from "../../testing/cliEvents";
 import { asked, isCloudEndpointType, openProject, StackError, stackConfig } from "../stacks";
-import type { Interruption } from "./interruption";
+import { type Interruption, interrupted } from "./interruption";
 import { type DriftStack, errorsOf, type OpenStacks, type Ran } from "./stack";
 
 /** The stacks of the user's own project, run by the Pulumi CLI through Pulumi's Automation API. It never prompts. */
@@ -30,7 +30,7 @@ async function openStack(
     start: (onEvent: (event: EngineEvent) => void) => Promise<unknown>,
     watch?: (event: EngineEvent) => void,
   ) => {
-    if (stopped.aborted) throw new StackError("it was interrupted");
+    if (stopped.aborted) throw interrupted();
     return ended(start, watch);
   };
   return {
@@ -49,7 +49,8 @@ async function openStack(
         },
       );
     },
-    plan: (target) => run((onEvent) => stack.preview({ target, onEvent, signal })),
+    plan: () => run((onEvent) => stack.preview({ onEvent, signal })),
+    rehearse: (target) => run((onEvent) => stack.preview({ refresh: true, target, onEvent, signal })),
     repair: (target) => run((onEvent) => stack.up({ refresh: true, target, onEvent, signal })),
   };
 }

@@ -4,37 +4,49 @@ import { checkedInputs } from "../../../provider/check";
 import { changedPlaces } from "../../../provider/diff";
 import { type Change, isMapping, type Path, pathText } from "../../../provider/document";
 import type { JsonObject } from "../../../provider/schema";
-import { MASKED, maskedDocument, redacted, secretsIn } from "../../../provider/secrets";
+import { MASKED, redacted } from "../../../provider/secrets";
 import { refreshed, withoutGaps } from "../../../provider/state";
 import type { Step } from "../../testing/types";
 import type { Held } from "./held";
 import { BROKEN, type DriftedEndpoint, type FieldChange } from "./report";
+import { isSecretPlace, secretTexts, shownValue } from "./secrets";
 
 /** What a repair would do to the service, told as what has happened to it. */
 const HAPPENED = { add: "removed", delete: "added", update: "changed" } as const;
 
 /**
- * An endpoint as it was held and as a refresh found it; undefined where nothing of it has drifted. What counts as a
+ * An endpoint as it is meant to be and as a refresh found it; undefined where nothing of it has drifted. What counts as a
  * difference is the provider's own judgement, the one that `pulumi up` would act on.
  *
  * @param live The endpoint as the account's list shows it: the step shows nothing of what is secret.
+ * @param meant What it should be, where that is not what the state holds: a state that was refreshed holds what is live.
  */
-export function driftOf(held: Held, step: Step, live: LiveEndpoint | undefined): DriftedEndpoint | undefined {
+export function driftOf(
+  held: Held,
+  step: Step,
+  live: LiveEndpoint | undefined,
+  meant: Held = held,
+): DriftedEndpoint | undefined {
   const { name, urn, type, id } = held;
-  const { url } = held.inputs;
-  const shownUrl = held.secrets.has("url") ? MASKED : typeof url === "string" ? url : undefined;
+  const { url } = meant.inputs;
+  const shownUrl = meant.secrets.has("url")
+    ? MASKED
+    : typeof url === "string"
+      ? redacted(url, secretTexts([meant.inputs], meant.secrets))
+      : undefined;
   const about = { name, urn, type, id, ...(shownUrl !== undefined && { url: shownUrl }) };
   if (step.op === "delete") return { ...about, drift: "deleted", changes: [] };
-  if (step.op === "same") return undefined;
+  if (step.op === "same" && meant === held) return undefined;
 
-  const { outputs, hidden } = whatIsLive(held, step, live);
-  const places = changedPlaces(without(outputs, hidden), checkedInputs(without(held.inputs, hidden)));
-  const secrets = [...secretsIn(held.inputs), ...secretsIn(outputs)].sort((a, b) => b.length - a.length);
+  const { outputs, hidden } =
+    step.op === "same" ? { outputs: held.outputs, hidden: [] } : whatIsLive(held, step, live);
+  const places = changedPlaces(without(outputs, hidden), checkedInputs(without(meant.inputs, hidden)));
+  const secrets = secretTexts([meant.inputs, outputs], meant.secrets);
   const changes = places
-    .filter(({ path, ofInputs }) => !ofInputs && !isIgnored(path, held.ignored))
-    .map((place) => told(place, held, outputs, secrets));
+    .filter(({ path, ofInputs }) => !ofInputs && !isIgnored(path, meant.ignored))
+    .map((place) => told(place, meant, outputs, secrets));
   // Of what is hidden it is only known that it has drifted where nothing else has.
-  const guessed = places.length > 0 ? [] : hidden.filter((name) => name in held.inputs).map(hiddenChange);
+  const guessed = places.length > 0 ? [] : hidden.filter((name) => name in meant.inputs).map(hiddenChange);
   const all = [...changes, ...guessed];
   return all.length > 0 ? { ...about, drift: "changed", changes: all } : undefined;
 }
@@ -53,15 +65,16 @@ function whatIsLive(
 /** @param secrets Those of both sides, the longest first. */
 function told({ path, kind }: Change, held: Held, outputs: JsonObject, secrets: string[]): FieldChange {
   const field = String(path[0]);
+  const isSecret = [held.inputs, outputs].some((document) => isSecretPlace(document, path));
   const show = (value: unknown) => {
     if (value === undefined) return undefined;
     if (field === "trafficPolicy" && path.length === 1 && typeof value === "string") return BROKEN;
-    return held.secrets.has(field) ? MASKED : json.parse(maskedDocument(value, secrets, path));
+    return held.secrets.has(field) ? MASKED : json.parse(shownValue(value, secrets, isSecret));
   };
   const [expected, live] = [show(valueAt(held.inputs, path)), show(valueAt(outputs, path))];
   return {
     field,
-    path: redacted(pathText(path), secrets),
+    path: field + redacted(pathText(path).slice(field.length), secrets),
     kind: HAPPENED[kind],
     ...(expected !== undefined && { expected }),
     ...(live !== undefined && { live }),

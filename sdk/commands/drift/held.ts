@@ -1,10 +1,10 @@
 import { PROVIDER_KEY } from "../../../provider/check";
 import type { JsonObject } from "../../../provider/schema";
-import { fromExported } from "../../testing/engine/resourceState";
+import { fromExported, nameOf, providerUrn } from "../../testing/engine/resourceState";
 import { containsSecrets, type Props } from "../../testing/engine/values";
 import { NONE, propsToWire } from "../../testing/engine/wire";
 import type { ExportedResource, ExportedState } from "../../testing/types";
-import { isCloudEndpointType, nameOf } from "../stacks";
+import { isCloudEndpointType } from "../stacks";
 
 /** A cloud endpoint as a stack's state holds it. */
 export interface Held {
@@ -43,14 +43,16 @@ export function usesOwnAccount(state: ExportedState): boolean {
   const ours = resourcesOf(state).filter(({ type }) => isCloudEndpointType(type));
   return (
     ours.length === 0 ||
-    ours.some(({ provider = "" }) => isDefaultProvider(provider) || !provider.includes(PLUGIN_PROVIDER))
+    ours.some(
+      ({ provider = "" }) => isDefaultProvider(providerUrn(provider)) || !provider.includes(PLUGIN_PROVIDER),
+    )
   );
 }
 
 const PLUGIN_PROVIDER = "pulumi:providers:endpoints";
 
 /** The engine's own, by its name: `default`, or `default_1_2_3` for a version. */
-const isDefaultProvider = (reference: string) => /::default(_\d+_\d+_\d+[^:]*)?(::|$)/.test(reference);
+const isDefaultProvider = (urn: string) => /^default(_\d+_\d+_\d+.*)?$/.test(nameOf(urn));
 
 const resourcesOf = ({ deployment }: ExportedState): ExportedResource[] => deployment.resources ?? [];
 

@@ -1,3 +1,20 @@
+import { UserError } from "../../../provider/userError";
+
+/** Something was to begin after the command had been stopped. */
+export class InterruptedError extends UserError {
+  override readonly name = "InterruptedError";
+}
+
+export const interrupted = () => new InterruptedError("it was interrupted");
+
+/** What the work of the command has around it. */
+export interface Around {
+  /** Takes what a person who waits should know. */
+  tell(message: string): void;
+  /** Nothing is to begin any more. */
+  stopped: AbortSignal;
+}
+
 /**
  * What the first Ctrl-C, or a pipeline that is cancelled, does: Pulumi ends what it has begun and writes its state, nothing
  * more begins, and the report tells what was not seen. The second one ends this process at once.

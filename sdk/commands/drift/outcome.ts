@@ -1,5 +1,6 @@
 import { EXIT } from "../account";
-import type { AccountReport, DriftedEndpoint, DriftReport, Unseen } from "./report";
+import { count } from "../command";
+import type { AccountReport, DriftedEndpoint, DriftReport, StackReport, Unseen } from "./report";
 import { visible } from "./shown";
 
 /** The number with which Pulumi's own CLI says that there are changes where none were expected. */
@@ -15,8 +16,10 @@ export function outcomeOf(found: Found): Pick<DriftReport, "outcome" | "exitCode
   if (blind.length > 0) return { outcome: "unseen", exitCode: EXIT.failed };
 
   const drifted = allDrifted(found);
-  if (drifted.some(({ repair }) => repair?.done === false))
-    return { outcome: "unrepaired", exitCode: EXIT.failed };
+  if (drifted.some(({ repair }) => repair?.done === false)) {
+    const refused = drifted.some(({ repair }) => repair?.authentication);
+    return { outcome: "unrepaired", exitCode: refused ? EXIT.authentication : EXIT.failed };
+  }
   const isDrift = drifted.some(({ repair }) => repair?.done !== true);
   if (isDrift || (found.failOnUnmanaged && countUnmanaged(found) > 0))
     return { outcome: "drift", exitCode: DRIFT };
@@ -27,23 +30,46 @@ export function outcomeOf(found: Found): Pick<DriftReport, "outcome" | "exitCode
 export function headline(report: DriftReport): string {
   const drifted = allDrifted(report);
   const repaired = drifted.filter(({ repair }) => repair?.done).length;
-  const total = report.stacks.reduce((sum, { endpoints }) => sum + endpoints, 0);
+  const total = sumOf(report.stacks, "endpoints");
+  const unread = report.stacks.filter(isUnread).length;
   const blind = allUnseen(report).length;
   const unmanaged = countUnmanaged(report);
   const kinds = (["changed", "deleted"] as const).flatMap((kind) => {
     const some = drifted.filter(({ drift }) => drift === kind).length;
     return some > 0 ? [`${some} ${kind}`] : [];
   });
+  const partly = comparison(report.stacks);
+  const some = `${drifted.length} of ${count(total, "cloud endpoint")} drifted (${kinds.join(", ")})`;
   const parts = [
-    drifted.length === 0
-      ? `No drift in ${count(total, "cloud endpoint")}`
-      : `${drifted.length} of ${count(total, "cloud endpoint")} drifted (${kinds.join(", ")})`,
+    ...(drifted.length > 0 ? [some] : []),
+    ...(partly === undefined ? [] : [drifted.length > 0 ? partly : capital(partly)]),
+    ...(drifted.length === 0 && partly === undefined
+      ? [`No drift in ${count(total, "cloud endpoint")}`]
+      : []),
+    ...(unread > 0 ? [`${count(unread, "stack")} not read`] : []),
     ...(report.fix && drifted.length > 0 ? [`${repaired} repaired`] : []),
     ...(unmanaged > 0 ? [`${unmanaged} unmanaged`] : []),
     ...(blind > 0 ? [`${count(blind, "thing")} could not be seen`] : []),
   ];
   return parts.join(", ");
 }
+
+/** How much was compared where it was not all; undefined where it was, and only then can there be no drift. */
+export function comparison(stacks: StackReport[]): string | undefined {
+  const [endpoints, compared] = [sumOf(stacks, "endpoints"), sumOf(stacks, "compared")];
+  if (compared === endpoints && !stacks.some(isUnread)) return undefined;
+  return endpoints === 0
+    ? "nothing compared"
+    : `${compared} of ${count(endpoints, "cloud endpoint")} compared`;
+}
+
+/** How many endpoints it manages is not known then. */
+const isUnread = ({ endpoints, unseen }: StackReport) => endpoints === 0 && unseen.length > 0;
+
+const sumOf = (stacks: StackReport[], field: "endpoints" | "compared"): number =>
+  stacks.reduce((sum, stack) => sum + stack[field], 0);
+
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 export const allDrifted = ({ stacks }: Found): DriftedEndpoint[] => stacks.flatMap(({ drifted }) => drifted);
 
@@ -57,5 +83,3 @@ export function accountName({ service, stacks }: Pick<AccountReport, "service" |
   const at = service === undefined ? "" : ` at ${visible(service)}`;
   return `Account of ${stacks.map((name) => visible(name)).join(", ")}${at}`;
 }
-
-export const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? "" : "s"}`;

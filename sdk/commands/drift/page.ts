@@ -1,6 +1,7 @@
 import { VERSION } from "../../../provider/version";
+import { count } from "../command";
 import { Html, html } from "./html";
-import { accountName, count, headline } from "./outcome";
+import { accountName, comparison, headline } from "./outcome";
 import { STYLE } from "./pageStyle";
 import type { AccountReport, DriftedEndpoint, DriftReport, FieldChange, StackReport, Unseen } from "./report";
 import { shownSides, visible } from "./shown";
@@ -55,22 +56,24 @@ function overview({ stacks }: DriftReport): Html {
 <h2 id="overview">Overview</h2>
 <table>
 <caption>What was found in each stack</caption>
-<thead><tr><th scope="col">Stack</th><th scope="col" class="number">Endpoints</th><th scope="col" class="number">Drifted</th><th scope="col" class="number">Unseen</th></tr></thead>
+<thead><tr><th scope="col">Stack</th><th scope="col" class="number">Compared</th><th scope="col" class="number">Drifted</th><th scope="col" class="number">Unseen</th></tr></thead>
 <tbody>
 ${stacks.map(
-  ({ name, endpoints, drifted, unseen }, index) =>
-    html`<tr><th scope="row"><a href="#stack-${index}"><bdi>${visible(name)}</bdi></a></th><td class="number">${endpoints}</td><td class="number">${drifted.length}</td><td class="number">${unseen.length}</td></tr>
+  ({ name, endpoints, compared, drifted, unseen }, index) =>
+    html`<tr><th scope="row"><a href="#stack-${index}"><bdi>${visible(name)}</bdi></a></th><td class="number">${compared === endpoints ? endpoints : `${compared} of ${endpoints}`}</td><td class="number">${drifted.length}</td><td class="number">${unseen.length}</td></tr>
 `,
 )}</tbody>
 </table>
 </section>`;
 }
 
-function stackSection({ name, endpoints, drifted, unseen }: StackReport, index: number): Html {
-  const found =
-    drifted.length === 0
-      ? `No drift was found in ${count(endpoints, "cloud endpoint")}.`
-      : `${drifted.length} of ${count(endpoints, "cloud endpoint")} drifted.`;
+function stackSection(stack: StackReport, index: number): Html {
+  const { name, endpoints, drifted, unseen } = stack;
+  const partly = comparison([stack]);
+  const none = partly === undefined ? [`No drift was found in ${count(endpoints, "cloud endpoint")}.`] : [];
+  const some = `${drifted.length} of ${count(endpoints, "cloud endpoint")} drifted.`;
+  const rest = partly === undefined ? [] : [`Not everything was seen: ${partly}.`];
+  const found = [...(drifted.length === 0 ? none : [some]), ...rest].join(" ");
   return html`<section aria-labelledby="stack-${index}">
 <h2 id="stack-${index}">Stack <bdi>${visible(name)}</bdi></h2>
 <p>${found}</p>

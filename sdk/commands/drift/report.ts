@@ -31,6 +31,8 @@ const repairSchema = z.object({
   done: z.boolean(),
   /** Why not; missing where it was done. */
   reason: z.string().optional(),
+  /** Whether the service or Pulumi's backend refused the key for it; missing where it did not. */
+  authentication: z.boolean().optional(),
 });
 
 const driftedSchema = z.object({
@@ -60,6 +62,8 @@ const stackSchema = z.object({
   name: z.string(),
   /** How many cloud endpoints the stack manages; 0 where its state could not be read. */
   endpoints: z.int(),
+  /** How many of them were compared with the service. Of the others it is not known whether they drifted. */
+  compared: z.int(),
   drifted: z.array(driftedSchema),
   /** What could not be compared. */
   unseen: z.array(unseenSchema),

@@ -17,8 +17,10 @@ export interface DriftStack {
   state(): Promise<ExportedState>;
   /** Reads what is live, and leaves the state as it is: `pulumi refresh --preview-only`. */
   look(progress: (done: number) => void): Promise<Ran>;
-  /** What the program would change about these resources: `pulumi preview --target`. */
-  plan(urns: string[]): Promise<Ran>;
+  /** What the program would change, all of it: `pulumi preview`. */
+  plan(): Promise<Ran>;
+  /** What `repair` would do, and whether it could: `pulumi preview --refresh --target`. Writes nothing. */
+  rehearse(urns: string[]): Promise<Ran>;
   /** Takes what is live of these resources into the state, and runs the program for them: `pulumi up --refresh --target`. */
   repair(urns: string[]): Promise<Ran>;
 }

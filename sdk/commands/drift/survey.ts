@@ -1,10 +1,11 @@
 import type { LiveEndpoint } from "../../../provider/api/items";
 import type { ConfigReader } from "../../../provider/config";
 import type { ExportedState } from "../../testing/types";
+import { count } from "../command";
 import { type Account, type AccountSource, listAccounts } from "./accounts";
 import { driftOf } from "./compare";
 import { explicitProviders, type Held, heldEndpoints, usesOwnAccount } from "./held";
-import { count } from "./outcome";
+import { type Around, interrupted } from "./interruption";
 import type { DriftedEndpoint, StackReport, Unseen } from "./report";
 import { type DriftStack, errorsOf, type Ran } from "./stack";
 import { unseen } from "./unseen";
@@ -13,8 +14,10 @@ import { unseen } from "./unseen";
 export interface Surveyed {
   stack: DriftStack;
   report: StackReport;
-  /** The ids of all that it manages; undefined where its state could not be read. */
-  managed: ReadonlySet<string> | undefined;
+  /** All that it manages; undefined where its state could not be read. */
+  held: readonly Held[] | undefined;
+  /** Where the settings of its accounts are. */
+  sources: AccountSource[];
   /** The URNs of those that could be compared. */
   seen: ReadonlySet<string>;
 }
@@ -32,22 +35,34 @@ interface Looked {
   problems: Unseen[];
 }
 
-/** Compares every stack with the service, one after the other, and lists the accounts that they use. */
-export async function survey(stacks: DriftStack[], tell: (message: string) => void): Promise<Survey> {
-  const looked: Looked[] = [];
-  for (const stack of stacks) looked.push(await look(stack, tell));
-  const accounts = await listAccounts(
-    looked.flatMap(({ sources }) => sources),
-    tell,
-  );
-  const live = new Map(accounts.flatMap(({ cloud }) => cloud).map((endpoint) => [endpoint.id, endpoint]));
-  return { stacks: looked.map((each) => compared(each, live)), accounts };
+/** What a look has to know of one before it. */
+export interface Earlier {
+  /** What endpoints are meant to be, by URN, whatever their states hold by now. */
+  meant: ReadonlyMap<string, Held>;
+  /** The accounts of stacks that are not looked at again. */
+  sources: AccountSource[];
 }
 
-async function look(stack: DriftStack, tell: (message: string) => void): Promise<Looked> {
+const FIRST: Earlier = { meant: new Map(), sources: [] };
+
+/**
+ * Compares every stack with the service, one after the other, and lists the accounts that they use. Once it is stopped
+ * nothing more begins, and the rest is told as unseen.
+ */
+export async function survey(stacks: DriftStack[], around: Around, earlier = FIRST): Promise<Survey> {
+  const looked: Looked[] = [];
+  for (const stack of stacks) looked.push(await look(stack, around));
+  const sources = [...looked.flatMap(({ sources }) => sources), ...earlier.sources];
+  const accounts = await listAccounts(sources, around);
+  const live = new Map(accounts.flatMap(({ cloud }) => cloud).map((endpoint) => [endpoint.id, endpoint]));
+  return { stacks: looked.map((each) => compared(each, live, earlier.meant)), accounts };
+}
+
+async function look(stack: DriftStack, { tell, stopped }: Around): Promise<Looked> {
   const problems: Unseen[] = [];
   const attempt = async <T>(what: string, work: () => Promise<T>): Promise<T | undefined> => {
     try {
+      if (stopped.aborted) throw interrupted();
       return await work();
     } catch (error) {
       problems.push(unseen(what, error));
@@ -84,15 +99,19 @@ function sourcesOf(stack: string, state: ExportedState, config: ConfigReader): A
 }
 
 /** Every endpoint that is held has been seen, or is told as one that has not. */
-function compared(looked: Looked, live: ReadonlyMap<string, LiveEndpoint>): Surveyed {
-  const { stack, held, ran, problems } = looked;
+function compared(
+  looked: Looked,
+  live: ReadonlyMap<string, LiveEndpoint>,
+  meant: ReadonlyMap<string, Held>,
+): Surveyed {
+  const { stack, held, ran, sources, problems } = looked;
   const drifted: DriftedEndpoint[] = [];
   const blind: Unseen[] = [];
   const seen = new Set<string>();
   for (const each of ran ? (held ?? []) : []) {
     if (each.isOld) continue;
     const step = ran?.steps.find(({ urn, id }) => urn === each.urn && (id === undefined || id === each.id));
-    const drift = step && driftOf(each, step, live.get(each.id));
+    const drift = step && driftOf(each, step, live.get(each.id), meant.get(each.urn));
     if (drift) drifted.push(drift);
     if (step) seen.add(each.urn);
     else if (ran)
@@ -105,10 +124,12 @@ function compared(looked: Looked, live: ReadonlyMap<string, LiveEndpoint>): Surv
   return {
     stack,
     seen,
-    managed: held && new Set(held.map(({ id }) => id)),
+    held,
+    sources,
     report: {
       name: stack.name,
       endpoints: held?.filter(({ isOld }) => !isOld).length ?? 0,
+      compared: seen.size,
       drifted: drifted.sort(byName),
       unseen: [...problems, ...blind],
     },

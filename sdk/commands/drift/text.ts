@@ -1,5 +1,6 @@
 import { styleText } from "node:util";
-import { accountName, count, headline } from "./outcome";
+import { count } from "../command";
+import { accountName, comparison, headline } from "./outcome";
 import type { AccountReport, DriftedEndpoint, DriftReport, StackReport, Unseen } from "./report";
 import { shownSides, visible } from "./shown";
 
@@ -32,15 +33,16 @@ export function reportText(report: DriftReport, { width, color }: TextOptions): 
 
 type Paint = (style: Style, text: string) => string;
 
-function stackLines(
-  { name, endpoints, drifted, unseen }: StackReport,
-  width: number,
-  paint: Paint,
-): string[] {
-  const found = drifted.length === 0 ? "no drift" : `${drifted.length} drifted`;
-  const title = `Stack ${visible(name)}: ${found} in ${count(endpoints, "cloud endpoint")}`;
+function stackLines(stack: StackReport, width: number, paint: Paint): string[] {
+  const { name, endpoints, drifted, unseen } = stack;
+  const some = drifted.length === 0 ? [] : [`${drifted.length} drifted`];
+  const partly = comparison([stack]);
+  const found =
+    partly === undefined
+      ? `${some[0] ?? "no drift"} in ${count(endpoints, "cloud endpoint")}`
+      : [...some, partly].join(", ");
   return [
-    paint("bold", title),
+    paint("bold", `Stack ${visible(name)}: ${found}`),
     ...drifted.flatMap((each) => ["", ...endpointLines(each, width, paint)]),
     ...unseenLines(unseen, paint),
   ];

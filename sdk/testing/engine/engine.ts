@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -58,7 +58,9 @@ export class KitEngine implements Stack {
 
   /** Shows what `up` would do. Changes nothing. */
   preview(options: RunOptions = {}): Promise<RunResult> {
-    return this.command("preview", options, () => runProgram(this.run(true), options));
+    return this.command("preview", options, () =>
+      options.refresh ? this.previewOfRefreshed(options) : runProgram(this.run(true), options),
+    );
   }
 
   /** A preview, then, if that went well, the update, each with processes of its own, as `pulumi up --yes`. */
@@ -121,6 +123,15 @@ export class KitEngine implements Stack {
     this.closed = true;
     await this.running;
     rmSync(this.scratch, { recursive: true, force: true });
+  }
+
+  /** Refreshes a copy of the state, which is all that a preview may write. */
+  private async previewOfRefreshed(options: RunOptions): Promise<Outcome> {
+    const stateFile = join(this.scratch, "refreshed.json");
+    if (existsSync(this.stateFile)) copyFileSync(this.stateFile, stateFile);
+    else rmSync(stateFile, { force: true });
+    const refresh = await runRefresh({ ...this.run(false), stateFile }, options);
+    return refresh.ok ? runProgram({ ...this.run(true), stateFile }, options) : refresh;
   }
 
   /** One run at a time: two on one state would undo each other's work. */

@@ -158,7 +158,7 @@ function timeouts(value: unknown): Timeouts {
   return result;
 }
 
-/** The name in a URN: what follows the type. */
+/** The name in `urn:pulumi:stack::project::type::name`, which may hold `::` itself. */
 export function nameOf(urn: string): string {
   return urn.split("::").slice(3).join("::");
 }

@@ -5,7 +5,7 @@ import { drifted, report } from "./reports";
 
 const ending = (more: Partial<DriftReport>) => outcomeOf(report(more));
 const stack = (...endpoints: ReturnType<typeof drifted>[]) => [
-  { name: "prod", endpoints: 3, drifted: endpoints, unseen: [] },
+  { name: "prod", endpoints: 3, compared: 3, drifted: endpoints, unseen: [] },
 ];
 const account = (unmanaged: { id: string }[]) => [
   { service: "https://api.ngrok.com", stacks: ["prod"], endpoints: 3, unmanaged, unseen: [] },
@@ -46,9 +46,6 @@ test("what could not be seen is neither drift nor none, wherever it is, and a re
 
 test("the headline counts everything there is to know, and nothing that is not", () => {
   expect(headline(report({ stacks: stack() }))).toBe("No drift in 3 cloud endpoints");
-  expect(headline(report({ stacks: [{ name: "p", endpoints: 1, drifted: [], unseen: blind(false) }] }))).toBe(
-    "No drift in 1 cloud endpoint, 1 thing could not be seen",
-  );
   const both = stack(
     drifted("a", { repair: { done: true } }),
     drifted("b", { drift: "deleted", changes: [] }),
@@ -56,4 +53,36 @@ test("the headline counts everything there is to know, and nothing that is not",
   expect(headline(report({ fix: true, stacks: both, accounts: account([{ id: "ep_1" }]) }))).toBe(
     "2 of 3 cloud endpoints drifted (1 changed, 1 deleted), 1 repaired, 1 unmanaged",
   );
+});
+
+test("the headline says that there is no drift only where everything was compared", () => {
+  const of = (
+    name: string,
+    endpoints: number,
+    compared: number,
+    some: ReturnType<typeof drifted>[] = [],
+  ) => ({
+    name,
+    endpoints,
+    compared,
+    drifted: some,
+    unseen: compared < endpoints || endpoints === 0 ? blind(false) : [],
+  });
+  const told = (...stacks: DriftReport["stacks"]) => headline(report({ stacks }));
+  expect(told(of("p", 5, 0))).toBe("0 of 5 cloud endpoints compared, 1 thing could not be seen");
+  expect(told(of("p", 5, 3, [drifted("a")]), of("q", 2, 2))).toBe(
+    "1 of 7 cloud endpoints drifted (1 changed), 5 of 7 cloud endpoints compared, 1 thing could not be seen",
+  );
+  expect(told(of("lost", 0, 0))).toBe("Nothing compared, 1 stack not read, 1 thing could not be seen");
+  expect(told(of("lost", 0, 0), of("p", 2, 2))).toBe(
+    "2 of 2 cloud endpoints compared, 1 stack not read, 1 thing could not be seen",
+  );
+  expect(told({ ...of("p", 1, 1), unseen: blind(false) })).toBe(
+    "No drift in 1 cloud endpoint, 1 thing could not be seen",
+  );
+});
+
+test("a repair that was refused for its key has the number for that", () => {
+  const refused = drifted("a", { repair: { done: false, reason: "status 403", authentication: true } });
+  expect(ending({ fix: true, stacks: stack(refused) })).toEqual({ outcome: "unrepaired", exitCode: 3 });
 });

@@ -37,7 +37,7 @@ export function report(more: Partial<DriftReport> = {}): DriftReport {
     exitCode: 7,
     fix: false,
     failOnUnmanaged: false,
-    stacks: [{ name: "prod", endpoints: 48, drifted: [drifted("shop")], unseen: [] }],
+    stacks: [{ name: "prod", endpoints: 48, compared: 48, drifted: [drifted("shop")], unseen: [] }],
     accounts: [
       { service: "https://api.ngrok.com", stacks: ["prod"], endpoints: 48, unmanaged: [], unseen: [] },
     ],
@@ -56,6 +56,7 @@ export function fullReport(): DriftReport {
       {
         name: "prod",
         endpoints: 48,
+        compared: 48,
         drifted: [
           drifted("api", { drift: "deleted", changes: [], repair: { done: true } }),
           drifted("shop", {
@@ -108,7 +109,7 @@ export function fullReport(): DriftReport {
           },
         ],
       },
-      { name: "dev", endpoints: 3, drifted: [], unseen: [] },
+      { name: "dev", endpoints: 3, compared: 3, drifted: [], unseen: [] },
     ],
     accounts: [
       {
@@ -161,6 +162,7 @@ export function hostileReport(): DriftReport {
     stacks: HOSTILE.map((name) => ({
       name,
       endpoints: HOSTILE.length,
+      compared: HOSTILE.length,
       drifted: HOSTILE.map(about),
       unseen: [{ what: name, reason: name, authentication: false }],
     })),
@@ -177,5 +179,5 @@ export function hostileReport(): DriftReport {
 /** As many drifted endpoints as a big account has. */
 export function bigReport(): DriftReport {
   const many = Array.from({ length: 1000 }, (_, index) => drifted(`endpoint-${index}`));
-  return report({ stacks: [{ name: "prod", endpoints: 1000, drifted: many, unseen: [] }] });
+  return report({ stacks: [{ name: "prod", endpoints: 1000, compared: 1000, drifted: many, unseen: [] }] });
 }

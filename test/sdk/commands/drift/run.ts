@@ -46,7 +46,8 @@ export function stackOf(stack: TestStack, name = "test"): DriftStack {
     config: async () => (key) => settings[key],
     state: () => stack.exportState(),
     look: () => ran(stack.refresh({ previewOnly: true })),
-    plan: (target) => ran(stack.preview({ target })),
+    plan: () => ran(stack.preview()),
+    rehearse: (target) => ran(stack.preview({ refresh: true, target })),
     repair: (target) => ran(stack.up({ refresh: true, target, skipPreview: true })),
   };
 }

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { DriftStack, Ran } from "../../../../sdk/commands/drift/stack";
 import { StackError } from "../../../../sdk/commands/stacks";
 import { Emulator, type ExportedResource, type Step } from "../../../../sdk/testing";
@@ -66,6 +66,7 @@ function stackOf(
     state: async () => ({ version: 3, deployment: { manifest, resources: [...extra, ...all] } }),
     look: async () => ran,
     plan: async () => ran,
+    rehearse: async () => ran,
     repair: async () => ran,
     ...own,
   };
@@ -282,4 +283,160 @@ test("nothing is repaired where the program's preview fails", async () => {
   expect(ended.code).toBe(1);
   expect(ended.stdout).toContain("not repaired: the program's preview failed: it does not compile");
   expect(repairs).toBe(0);
+});
+
+test("where no endpoint could be compared, no form of the report says that there is no drift", async () => {
+  const look = async () => {
+    throw new StackError("the plugin does not start");
+  };
+  const ended = await drift([stackOf([{ name: "a" }, { name: "b" }], { look })]);
+  expect(ended.code).toBe(1);
+  expect(ended.report.stacks).toMatchObject([{ endpoints: 2, compared: 0 }]);
+  for (const form of [ended.stdout, ended.page]) {
+    expect(form).toMatch(/0 of 2 cloud endpoints compared/);
+    expect(form).not.toMatch(/no drift/i);
+  }
+});
+
+test("what a state keeps secret, all below a secret's name and the value beside one are in no place of the report", async () => {
+  const ended = await drift([
+    stackOf([
+      {
+        name: "a",
+        inputs: {
+          url: "https://canary-state.example.com",
+          trafficPolicy: secret({ some: "canary-state", short: "word" }),
+          metadata: {
+            credentials: { bob: { pass: "CANARY-DEEP" } },
+            headers: [{ name: "Authorization", value: "Bearer CANARY-PAIR" }],
+            word: "a word",
+          },
+        },
+        live: {
+          trafficPolicy: "[secret]",
+          description: "canary-state, CANARY-DEEP, Bearer CANARY-PAIR",
+          metadata: {
+            credentials: { bob: { pass: "CANARY-DEEP2" }, amy: { pass: 123456 } },
+            headers: [
+              { name: "Authorization", value: "Bearer CANARY-PAIR2" },
+              { key: "token", value: "x-1" },
+            ],
+            word: "word",
+            copy: "canary-state",
+          },
+        },
+      },
+    ]),
+  ]);
+  expect(changesOf(ended)).toEqual(
+    expect.arrayContaining([
+      ["description", undefined, "[secret], [secret], [secret]"],
+      ["metadata.credentials.bob.pass", "[secret]", "[secret]"],
+      ["metadata.credentials.amy", undefined, { pass: "[secret]" }],
+      ["metadata.headers[0].value", "[secret]", "[secret]"],
+      ["metadata.headers[1]", undefined, { key: "token", value: "[secret]" }],
+      ["metadata.word", "a word", "word"],
+      ["metadata.copy", undefined, "[secret]"],
+    ]),
+  );
+  expect(JSON.stringify(ended)).not.toMatch(/canary|123456|x-1/i);
+});
+
+test("an explicit provider's account is its own, also in a project whose name is default", async () => {
+  const providerUrn = "urn:pulumi:prod::default::pulumi:providers:endpoints::second";
+  const provider: ExportedResource = {
+    urn: providerUrn,
+    type: "pulumi:providers:endpoints",
+    custom: true,
+    id: "1",
+    inputs: { baseUrl: other.baseUrl, apiKey: secret(other.apiKey) },
+  };
+  const type = "endpoints:index:CloudEndpoint";
+  const urn = `urn:pulumi:prod::default::${type}::a`;
+  const more = { urn, type, provider: `${providerUrn}::1` };
+  const ended = await drift([stackOf([{ name: "a", live: "unread", more }], { extra: [provider] })]);
+  expect(ended.report.accounts.map(({ service }) => service)).toEqual([other.baseUrl]);
+});
+
+test("after an interruption no other stack and no account is begun, and what is left is told", async () => {
+  const looks: string[] = [];
+  const named = (name: string, interrupt: boolean) => {
+    const stack = stackOf([{ name: "a" }], { name });
+    const look: DriftStack["look"] = (progress) => {
+      looks.push(name);
+      if (interrupt) process.emit("SIGTERM", "SIGTERM");
+      return stack.look(progress);
+    };
+    return { ...stack, look };
+  };
+  const ended = await drift([named("one", true), named("two", false)]);
+  expect(ended.code).toBe(1);
+  expect(looks).toEqual(["one"]);
+  expect(emulator.requests).toEqual([]);
+  expect(ended.report.stacks.map(({ name, compared }) => [name, compared])).toEqual([
+    ["one", 1],
+    ["two", 0],
+  ]);
+  expect(ended.stdout).toMatch(/could not see the stack's state: it was interrupted/);
+});
+
+test("an interruption ends the listing of an account that waits for its budget", async () => {
+  emulator.intercept(({ path }) => path === "/endpoints", {
+    status: 429,
+    headers: { "retry-after": "600" },
+    body: {},
+  });
+  const running = drift([stackOf([{ name: "a" }])]);
+  await vi.waitFor(() => expect(emulator.requests).toHaveLength(1), 10_000);
+  // The wait has to have begun.
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  process.emit("SIGTERM", "SIGTERM");
+  const ended = await running;
+  expect(emulator.requests).toHaveLength(1);
+  expect(ended.stdout).toMatch(/could not see the account's endpoints: it was interrupted/);
+});
+
+test("an unmanaged endpoint is told as it is after a repair", async () => {
+  const { id } = emulator.seed({ type: "cloud", url: "https://a.example.com" });
+  const gone = stackOf([{ name: "a", id: "ep_old", live: "gone" }]);
+  const back = stackOf([{ name: "a", id }]);
+  let isRepaired = false;
+  const now = () => (isRepaired ? back : gone);
+  const stack: DriftStack = {
+    ...gone,
+    state: () => now().state(),
+    look: (progress) => now().look(progress),
+    plan: () => back.plan(),
+    repair: async (urns) => {
+      isRepaired = true;
+      return back.repair(urns);
+    },
+  };
+  const ended = await drift([stack], "--fix", "--fail-on-unmanaged");
+  expect(ended.code, ended.stdout).toBe(0);
+  expect(ended.report.accounts.map(({ unmanaged }) => unmanaged)).toEqual([[]]);
+});
+
+test("a repair that has only taken what is live into the state is none", async () => {
+  const drifted = stackOf([{ name: "a", live: { description: "by hand" } }]);
+  const refreshed = stackOf([{ name: "a", inputs: { description: "by hand" } }]);
+  let isRefreshed = false;
+  const now = () => (isRefreshed ? refreshed : drifted);
+  const ended = await drift(
+    [
+      {
+        ...drifted,
+        state: () => now().state(),
+        look: (progress) => now().look(progress),
+        plan: () => refreshed.plan(),
+        repair: async (urns) => {
+          isRefreshed = true;
+          return refreshed.repair(urns);
+        },
+      },
+    ],
+    "--fix",
+  );
+  expect(ended.code).toBe(1);
+  expect(ended.stdout).toMatch(/not repaired: a second look did not show it as it should be\. The state may/);
 });

@@ -36,7 +36,7 @@ test("of two long texts the part is shown where they differ", () => {
     { field: "description", path: "description", kind: "changed" as const, expected, live, secret: false },
   ];
   const one = report({
-    stacks: [{ name: "prod", endpoints: 1, drifted: [drifted("a", { changes })], unseen: [] }],
+    stacks: [{ name: "prod", endpoints: 1, compared: 1, drifted: [drifted("a", { changes })], unseen: [] }],
   });
   expect(reportText(one, plain)).toMatch(/ …a{24}one" +…a{24}two"\n/);
 });
