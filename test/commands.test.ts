@@ -38,6 +38,10 @@ test("drift tells what it needs where there is no Pulumi CLI, and what is wrong 
     [["--json", "/no/such/folder/report.json"], /folder that does not exist/],
     [["--cwd", "/no/such/folder"], /folder that does not exist/],
     [["prod"], /prod/],
+    [["--stack", ""], /--stack must not be empty/],
+    [["--html", "-"], /--html takes a file/],
+    [["--html", "."], /--html names a folder/],
+    [["--html", "x", "--json", "x"], /name the same file/],
   ] as const) {
     const wrong = await run(["drift", ...args]);
     expect(wrong.code).toBe(2);

@@ -1,5 +1,5 @@
-import { existsSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { existsSync, statSync, writeFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type Command, runCommand } from "./command";
 import { accountReport } from "./drift/accounts";
@@ -126,11 +126,18 @@ function readOptions(args: string[]): Options {
     fix = false,
     "fail-on-unmanaged": failOnUnmanaged = false,
   } = values;
+  // An unset variable of a script must not mean the selected stack.
+  if (stack.includes("")) throw new Error("--stack must not be empty");
   if (!existsSync(cwd)) throw new Error(`--cwd names a folder that does not exist: ${cwd}`);
+  // Better now than after a repair.
+  if (html === "-") throw new Error("--html takes a file; only --json can go to the standard output");
+  if (html !== undefined && html === json) throw new Error("--json and --html name the same file");
   for (const [option, file] of Object.entries({ json, html })) {
-    // Better now than after a repair.
-    if (file !== undefined && !existsSync(dirname(file)))
+    if (file === undefined || file === "-") continue;
+    if (!existsSync(dirname(resolve(file))))
       throw new Error(`--${option} names a file in a folder that does not exist: ${file}`);
+    if (statSync(file, { throwIfNoEntry: false })?.isDirectory())
+      throw new Error(`--${option} names a folder, and takes a file: ${file}`);
   }
   return { stacks: [...new Set(stack)], folder: cwd, json, html, fix, failOnUnmanaged };
 }

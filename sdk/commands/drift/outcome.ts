@@ -40,15 +40,22 @@ export function headline(report: DriftReport): string {
   });
   const partly = comparison(report.stacks);
   const some = `${drifted.length} of ${count(total, "cloud endpoint")} drifted (${kinds.join(", ")})`;
+  const failing = report.failOnUnmanaged && unmanaged > 0;
   const parts = [
+    ...(failing ? [`${unmanaged} unmanaged, which counts as drift`] : []),
     ...(drifted.length > 0 ? [some] : []),
     ...(partly === undefined ? [] : [drifted.length > 0 ? partly : capital(partly)]),
     ...(drifted.length === 0 && partly === undefined
-      ? [`No drift in ${count(total, "cloud endpoint")}`]
+      ? [
+          failing
+            ? `none of ${count(total, "cloud endpoint")} drifted`
+            : `No drift in ${count(total, "cloud endpoint")}`,
+        ]
       : []),
     ...(unread > 0 ? [`${count(unread, "stack")} not read`] : []),
     ...(report.fix && drifted.length > 0 ? [`${repaired} repaired`] : []),
-    ...(unmanaged > 0 ? [`${unmanaged} unmanaged`] : []),
+    ...(report.fix && repaired < drifted.length ? [`${drifted.length - repaired} not repaired`] : []),
+    ...(unmanaged > 0 && !failing ? [`${unmanaged} unmanaged`] : []),
     ...(blind > 0 ? [`${count(blind, "thing")} could not be seen`] : []),
   ];
   return parts.join(", ");

@@ -51,7 +51,14 @@ test("the headline counts everything there is to know, and nothing that is not",
     drifted("b", { drift: "deleted", changes: [] }),
   );
   expect(headline(report({ fix: true, stacks: both, accounts: account([{ id: "ep_1" }]) }))).toBe(
-    "2 of 3 cloud endpoints drifted (1 changed, 1 deleted), 1 repaired, 1 unmanaged",
+    "2 of 3 cloud endpoints drifted (1 changed, 1 deleted), 1 repaired, 1 not repaired, 1 unmanaged",
+  );
+});
+
+test("unmanaged endpoints that count as drift come first, and nothing says that there is none", () => {
+  const accounts = account([{ id: "ep_1" }]);
+  expect(headline(report({ stacks: stack(), accounts, failOnUnmanaged: true }))).toBe(
+    "1 unmanaged, which counts as drift, none of 3 cloud endpoints drifted",
   );
 });
 

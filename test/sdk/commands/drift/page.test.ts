@@ -124,7 +124,7 @@ describe.skipIf(!chromium)("the page in Chromium (skipped where there is none)",
   test("says all of it in words, in a sensible order, with styles switched off", async () => {
     const { page } = await open(fullReport(), 1280);
     expect(await page.title()).toBe(
-      "Incomplete: 2 of 51 cloud endpoints drifted (1 changed, 1 deleted), 1 repaired, 2 unmanaged, 1 thing could not be seen (prod, dev)",
+      "Incomplete: 2 of 51 cloud endpoints drifted (1 changed, 1 deleted), 1 repaired, 1 not repaired, 2 unmanaged, 1 thing could not be seen (prod, dev)",
     );
     await page.evaluate("document.querySelector('style').remove()");
     const text = String(await page.evaluate("document.body.innerText")).replace(/\s+/g, " ");
