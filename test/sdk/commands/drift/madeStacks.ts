@@ -1,0 +1,78 @@
+import { afterEach, beforeEach } from "vitest";
+import type { DriftStack, Ran } from "../../../../sdk/commands/drift/stack";
+import { Emulator, type ExportedResource, type Step } from "../../../../sdk/testing";
+import { SECRET, SIGNATURE } from "../../../../sdk/testing/engine/values";
+import type { drift } from "./run";
+
+/* Stacks with states and steps that are made up, and real accounts. */
+
+/** Two accounts of the service, new for each test. */
+export let emulator: Emulator;
+export let other: Emulator;
+beforeEach(async () => {
+  [emulator, other] = await Promise.all([Emulator.start(), Emulator.start()]);
+});
+afterEach(() => Promise.all([emulator.close(), other.close()]));
+
+export const TYPE = "pulumi-nodejs:dynamic/endpoints:CloudEndpoint";
+export const urnOf = (name: string, type = TYPE) => `urn:pulumi:prod::shop::${type}::${name}`;
+export const secret = (value: unknown) => ({ [SIGNATURE]: SECRET, plaintext: JSON.stringify(value) });
+
+export interface Made {
+  name: string;
+  id?: string;
+  inputs?: Record<string, unknown>;
+  /** What a refresh finds; undefined where nothing is known of it. */
+  live?: Record<string, unknown> | "gone" | "unread";
+  more?: Partial<ExportedResource>;
+}
+
+export function stackOf(
+  endpoints: Made[],
+  around: Partial<DriftStack> & { on?: Emulator; extra?: ExportedResource[] } = {},
+): DriftStack {
+  const { on = emulator, extra = [], ...own } = around;
+  const settings: Record<string, string> = { "endpoints:baseUrl": on.baseUrl, "endpoints:apiKey": on.apiKey };
+  const all = endpoints.map(({ name, id = `ep_${name}`, inputs, more }) => {
+    const given = { url: `https://${name}.example.com`, ...inputs };
+    return {
+      urn: urnOf(name),
+      type: TYPE,
+      custom: true,
+      id,
+      inputs: given,
+      outputs: { type: "cloud", ...given },
+      ...more,
+    };
+  });
+  const steps = endpoints.flatMap(({ name, id = `ep_${name}`, inputs, live }): Step[] => {
+    const about = { urn: urnOf(name), type: TYPE, name, id, diff: [] };
+    if (live === "unread") return [];
+    if (live === undefined) return [{ ...about, op: "same" }];
+    if (live === "gone") return [{ ...about, op: "delete" }];
+    return [
+      {
+        ...about,
+        op: "update",
+        outputs: { type: "cloud", url: `https://${name}.example.com`, ...inputs, ...live },
+      },
+    ];
+  });
+  const ran: Ran = { ok: true, steps, diagnostics: [] };
+  const manifest = { time: "", magic: "", version: "" };
+  return {
+    name: "prod",
+    config: async () => (key) => settings[key],
+    state: async () => ({ version: 3, deployment: { manifest, resources: [...extra, ...all] } }),
+    look: async () => ran,
+    plan: async () => ran,
+    rehearse: async () => ran,
+    repair: async () => ran,
+    ...own,
+  };
+}
+
+export const changesOf = (ended: Awaited<ReturnType<typeof drift>>) =>
+  ended.report.stacks.flatMap(({ drifted }) =>
+    drifted.flatMap(({ changes }) => changes.map(({ path, expected, live }) => [path, expected, live])),
+  );
