@@ -52,39 +52,12 @@ export function secretsIn(value: unknown): string[] {
     .sort((a, b) => b.length - a.length);
 }
 
-/**
- * A document as it may be shown: `[secret]` in each of its `secretPlaces`, and in place of the given secrets wherever
- * they stand.
- *
- * @param path Where in its document the value stands, whose names count too.
- */
-export function maskedDocument(
-  value: unknown,
-  secrets: readonly string[],
-  path: readonly unknown[] = [],
-): unknown {
-  const mask = (part: unknown, reach: Reach): unknown => {
-    if (isSecret(part, reach)) return MASKED;
-    if (typeof part === "string") return redacted(part, secrets);
-    if (typeof part === "number") return secrets.includes(`${part}`) ? MASKED : part;
-    if (Array.isArray(part)) return part.map((item) => mask(item, reach));
-    if (!isMapping(part)) return part;
-    const all = Object.entries(part).map(([name, item]) => [
-      redacted(name, secrets),
-      mask(item, reachOf(name, reach)),
-    ]);
-    return Object.fromEntries(all);
-  };
-  const names = path.filter((part) => typeof part === "string");
-  return mask(
-    value,
-    names.reduce<Reach>((reach, name) => reachOf(name, reach), "none"),
-  );
-}
+/** Whether text right under this name is secret. */
+export const isSecretName = (name: string) => SECRET_NAME.test(name);
 
 function reachOf(name: string, above: Reach): Reach {
   if (above === "all" || NAME_OF_SECRETS_ALONE.test(name)) return "all";
-  return SECRET_NAME.test(name) ? "values" : "none";
+  return isSecretName(name) ? "values" : "none";
 }
 
 function isSecret(value: unknown, reach: Reach): value is string | number {

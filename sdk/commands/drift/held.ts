@@ -1,5 +1,6 @@
 import { PROVIDER_KEY } from "../../../provider/check";
 import type { JsonObject } from "../../../provider/schema";
+import { PROVIDER_TYPE } from "../../../provider/tokens";
 import { fromExported, nameOf, providerUrn } from "../../testing/engine/resourceState";
 import { containsSecrets, type Props } from "../../testing/engine/values";
 import { NONE, propsToWire } from "../../testing/engine/wire";
@@ -34,7 +35,7 @@ export function heldEndpoints(state: ExportedState): Held[] {
 /** What each explicit provider of the stack was given. */
 export function explicitProviders(state: ExportedState): JsonObject[] {
   return resourcesOf(state)
-    .filter(({ type, urn }) => type === PLUGIN_PROVIDER && !isDefaultProvider(urn))
+    .filter(({ type, urn }) => type === PROVIDER_TYPE && !isDefaultProvider(urn))
     .map((resource) => plain(fromExported(resource).inputs));
 }
 
@@ -44,12 +45,10 @@ export function usesOwnAccount(state: ExportedState): boolean {
   return (
     ours.length === 0 ||
     ours.some(
-      ({ provider = "" }) => isDefaultProvider(providerUrn(provider)) || !provider.includes(PLUGIN_PROVIDER),
+      ({ provider = "" }) => isDefaultProvider(providerUrn(provider)) || !provider.includes(PROVIDER_TYPE),
     )
   );
 }
-
-const PLUGIN_PROVIDER = "pulumi:providers:endpoints";
 
 /** The engine's own, by its name: `default`, or `default_1_2_3` for a version. */
 const isDefaultProvider = (urn: string) => /^default(_\d+_\d+_\d+.*)?$/.test(nameOf(urn));

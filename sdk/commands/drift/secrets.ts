@@ -1,7 +1,7 @@
 import { type ManagedInput, managedInputs } from "../../../provider/diff";
 import { isMapping, type Path } from "../../../provider/document";
 import type { JsonObject } from "../../../provider/schema";
-import { MASKED, maskedDocument, redacted, secretsIn } from "../../../provider/secrets";
+import { isSecretName, MASKED, redacted, secretsIn } from "../../../provider/secrets";
 
 /*
  * What a report keeps to itself. It is published and read by many, so it hides more than a message to the one who runs
@@ -33,7 +33,7 @@ export function secretTexts(documents: readonly JsonObject[], fields: ReadonlySe
 /** A value as a report shows it. `isSecret`: the place where it stands is one of a secret. */
 export function shownValue(value: unknown, secrets: readonly string[], isSecret: boolean): unknown {
   if (typeof value === "string") return isSecret ? MASKED : redacted(value, secrets);
-  if (typeof value === "number") return isSecret ? MASKED : value;
+  if (typeof value === "number") return isSecret || secrets.includes(`${value}`) ? MASKED : value;
   if (Array.isArray(value)) return value.map((item) => shownValue(item, secrets, isSecret));
   if (!isMapping(value)) return value;
   const all = Object.entries(value).map(([name, item]) => [
@@ -77,6 +77,3 @@ function isSecretIn(mapping: JsonObject, name: string): boolean {
       NAMES.includes(beside.toLowerCase()) && typeof text === "string" && isSecretName(text),
   );
 }
-
-/** By the judgement of the provider's messages: text under the name of a secret is masked there too. */
-const isSecretName = (name: string) => maskedDocument("", [], [name]) === MASKED;
