@@ -25,6 +25,7 @@ test("a command that does not exist is told with those that do", async () => {
   expect(stderr).toMatch(/no command frobnicate[\s\S]*emulator/);
   expect((await run(["--version"])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   expect((await run([])).stdout).toContain("Usage: npx pulumi-endpoints");
+  expect((await run(["constructor"])).stderr).toContain("there is no command constructor");
   expect((await run(["emulater"])).stderr).toMatch(/did you mean emulator\?/);
   expect((await run(["help", "adopt"])).stdout).toContain("Usage: npx pulumi-endpoints adopt");
 });

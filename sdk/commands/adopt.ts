@@ -55,12 +55,13 @@ const command: Command<ChoiceOptions> = {
       identifier: called(identifiers, adoption),
     }));
 
+    // A file without an endpoint would only be in the way of the next run.
+    if (named.length === 0) return void tell("Taken: 0 endpoints, so that nothing was written");
     const program = programOf(named, secrets, refused);
     if (target) await keepSecrets(target, secrets);
     writeResult(options.out, program);
     const where = options.out.file;
     tell(`Taken: ${count(named.length, "endpoint")}${where === undefined ? "" : `, written to ${where}`}`);
-    if (named.length === 0) return;
     if (!target) listSecrets(secrets);
     const stack = target ? ` --stack ${target.stack}` : "";
     tell(`Next: pulumi preview${stack}, which says of each endpoint that it “adopts … as it is”`);

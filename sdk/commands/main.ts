@@ -24,9 +24,10 @@ const commands: Record<string, () => Promise<(args: string[]) => Promise<number>
 async function main([name = "--help", ...args]: string[]): Promise<number> {
   if (name === "--version" || name === "-v") return print(`${VERSION}\n`);
   const [wanted] = args;
-  if (name === "help" && wanted !== undefined && wanted in commands) return main([wanted, "--help"]);
+  if (name === "help" && wanted !== undefined && Object.hasOwn(commands, wanted))
+    return main([wanted, "--help"]);
   if (name === "--help" || name === "-h" || name === "help") return print(HELP);
-  const command = commands[name];
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command) return (await command())(args);
   const { closest, distance } = await import("fastest-levenshtein");
   const near = closest(name, Object.keys(commands));

@@ -72,6 +72,7 @@ describe.each(Object.entries(commands))("%s", (name, command) => {
     );
     expect(emulator.requests).toEqual([]);
     expect(readFileSync(file, "utf8")).toBe("precious");
+    emulator.seed({ type: "cloud", url: "https://shop.example.com" });
     expect((await ranWith(command, ["--out", file, "--force"], emulator)).code).toBe(0);
     expect(readFileSync(file, "utf8")).not.toBe("precious");
   });

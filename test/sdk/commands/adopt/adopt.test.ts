@@ -134,6 +134,6 @@ test.skipIf(!cli)(
     expect(again.stderr).toMatch(
       /Left out: 100 that the stack test manages already[\s\S]*Taken: 0 endpoints/,
     );
-    expect(again.code).toBe(0);
+    expect({ code: again.code, stdout: again.stdout }).toEqual({ code: 0, stdout: "" });
   },
 );
