@@ -9,8 +9,8 @@ import type { JsonObject } from "../schema";
 
 /** The key that makes an object something else than data to Pulumi. */
 export const SIGNATURE = "4dabf18193072939515e22adb298388d";
-const SECRET = "1b47061264138c4ac30d75fd1eb44270";
-const REFERENCE = "5cf8f73096256a8f31e491e813e4eb8e";
+export const SECRET = "1b47061264138c4ac30d75fd1eb44270";
+export const REFERENCE = "5cf8f73096256a8f31e491e813e4eb8e";
 const OUTPUT = "d0e6a833031e9bbcd3f4e8bde6ca49a4";
 
 /** One text for each type that the value will have; the core knows the first. */

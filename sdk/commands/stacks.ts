@@ -7,7 +7,6 @@ import type { ConfigReader } from "../../provider/config";
 import { TYPES } from "../../provider/tokens";
 import { plain, UserError } from "../../provider/userError";
 import { findOnPath } from "../testing/cli";
-import { nameOf } from "../testing/engine/resourceState";
 
 /* What commands read of the stacks of the user's own project, through the Pulumi CLI. */
 
@@ -113,6 +112,11 @@ export async function managedEndpoints(project: LocalWorkspace, stack: string): 
   return (deployment.resources ?? []).flatMap(({ urn, type, id, external }) =>
     id !== undefined && !external && isCloudEndpointType(type) ? [{ id, urn, name: nameOf(urn) }] : [],
   );
+}
+
+/** The name in `urn:pulumi:stack::project::type::name`, which may hold `::` itself. */
+export function nameOf(urn: string): string {
+  return urn.split("::").slice(3).join("::");
 }
 
 /** Whether states hold cloud endpoints under this type: the dynamic provider's, or the plugin's. */

@@ -1,11 +1,10 @@
 import { PROVIDER_KEY } from "../../../provider/check";
+import { isMapping } from "../../../provider/document";
+import { REFERENCE, SECRET, SIGNATURE } from "../../../provider/plugin/values";
 import type { JsonObject } from "../../../provider/schema";
 import { PROVIDER_TYPE } from "../../../provider/tokens";
-import { fromExported, nameOf, providerUrn } from "../../testing/engine/resourceState";
-import { containsSecrets, type Props } from "../../testing/engine/values";
-import { NONE, propsToWire } from "../../testing/engine/wire";
 import type { ExportedResource, ExportedState } from "../../testing/types";
-import { isCloudEndpointType } from "../stacks";
+import { isCloudEndpointType, nameOf } from "../stacks";
 
 /** A cloud endpoint as a stack's state holds it. */
 export interface Held {
@@ -36,7 +35,7 @@ export function heldEndpoints(state: ExportedState): Held[] {
 export function explicitProviders(state: ExportedState): JsonObject[] {
   return resourcesOf(state)
     .filter(({ type, urn }) => type === PROVIDER_TYPE && !isDefaultProvider(urn))
-    .map((resource) => plain(fromExported(resource).inputs));
+    .map((resource) => plainOf(resource.inputs));
 }
 
 /** Whether an endpoint of the stack has the account that the stack's own configuration names. */
@@ -45,7 +44,8 @@ export function usesOwnAccount(state: ExportedState): boolean {
   return (
     ours.length === 0 ||
     ours.some(
-      ({ provider = "" }) => isDefaultProvider(providerUrn(provider)) || !provider.includes(PROVIDER_TYPE),
+      ({ provider = "" }) =>
+        isDefaultProvider(provider.slice(0, provider.lastIndexOf("::"))) || !provider.includes(PROVIDER_TYPE),
     )
   );
 }
@@ -56,29 +56,39 @@ const isDefaultProvider = (urn: string) => /^default(_\d+_\d+_\d+.*)?$/.test(nam
 const resourcesOf = ({ deployment }: ExportedState): ExportedResource[] => deployment.resources ?? [];
 
 function held(resource: ExportedResource): Held {
-  const {
-    urn,
-    type,
-    id,
-    inputs,
-    outputs,
-    ignoreChanges,
-    delete: isOld,
-    pendingReplacement,
-  } = fromExported(resource);
-  const all = [...Object.entries(inputs), ...Object.entries(outputs ?? {})];
-  const { [PROVIDER_KEY]: _, ...given } = plain(inputs);
+  const { urn, type, id = "", inputs = {}, outputs = {}, ignoreChanges } = resource;
+  const secrets = new Set<string>();
+  const read = (properties: Record<string, unknown>): JsonObject =>
+    Object.fromEntries(
+      Object.entries(properties).map(([name, value]) => [name, plain(value, () => secrets.add(name))]),
+    );
+  const { [PROVIDER_KEY]: _, ...given } = read(inputs);
   return {
     name: nameOf(urn),
     urn,
     type,
     id,
     inputs: given,
-    outputs: plain(outputs ?? {}),
-    secrets: new Set(all.filter(([, value]) => containsSecrets(value)).map(([name]) => name)),
-    ignored: ignoreChanges,
-    isOld: isOld || pendingReplacement,
+    outputs: read(outputs),
+    secrets,
+    ignored: Array.isArray(ignoreChanges) ? ignoreChanges.map(String) : [],
+    isOld: resource["delete"] === true || resource["pendingReplacement"] === true,
   };
 }
 
-const plain = (props: Props): JsonObject => propsToWire(props, NONE);
+const plainOf = (properties: Record<string, unknown> = {}): JsonObject =>
+  Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, plain(value)]));
+
+/** A value of the state as data: a secret is what it holds, a resource its id, a component its URN. */
+function plain(value: unknown, onSecret: () => void = () => {}): unknown {
+  if (Array.isArray(value)) return value.map((item) => plain(item, onSecret));
+  if (!isMapping(value)) return value;
+  const { [SIGNATURE]: signature, plaintext } = value;
+  if (signature === SECRET) {
+    onSecret();
+    if (typeof plaintext === "string") return plain(JSON.parse(plaintext), onSecret);
+    throw new Error("the state holds an encrypted secret: export it with --show-secrets");
+  }
+  if (signature === REFERENCE) return value["id"] || value["urn"];
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, plain(item, onSecret)]));
+}

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach } from "vitest";
+import { SECRET, SIGNATURE } from "../../../../provider/plugin/values";
 import type { DriftStack, Ran } from "../../../../sdk/commands/drift/stack";
 import { Emulator, type ExportedResource, type Step } from "../../../../sdk/testing";
-import { SECRET, SIGNATURE } from "../../../../sdk/testing/engine/values";
 import type { drift } from "./run";
 
 /* Stacks with states and steps that are made up, and real accounts. */
