@@ -68,7 +68,8 @@ export async function createOnce(settling: Settling): Promise<LiveEndpoint> {
 
 /** Whether a create that ended like this can have had its effect. */
 export function mayHaveHappened(error: unknown): boolean {
-  if (error instanceof ConnectionError || error instanceof ReplyError) return true;
+  if (error instanceof ConnectionError) return error.wentOut;
+  if (error instanceof ReplyError) return true;
   if (!(error instanceof ApiError)) return false;
   const { status, code } = error;
   // A proxy's own 429 says nothing of the service, which may have been asked before.

@@ -12,7 +12,7 @@ export interface RequestName {
 export abstract class EndpointsError extends UserError {
   readonly method: string;
   readonly path: string;
-  /** When the request was first sent, by our own clock; undefined where it never was. */
+  /** When the request was last sent, by our own clock; undefined where it never was. */
   sentAt: number | undefined;
 
   constructor(request: RequestName, what: string, next: string | undefined, options?: ErrorOptions) {
@@ -58,11 +58,17 @@ export class ApiError extends EndpointsError implements ServiceFailure {
   }
 }
 
-/** No reply came, or it broke off. Whether the service acted on the request is not known. */
+/** No reply came, or it broke off. */
 export class ConnectionError extends EndpointsError {
-  constructor(request: RequestName, cause: unknown, origin: string) {
+  constructor(
+    request: RequestName,
+    cause: unknown,
+    origin: string,
+    /** Whether the request may have gone out. One that did not, had no effect. */
+    readonly wentOut: boolean,
+  ) {
     const step = `Check that ${origin} can be reached from here (endpoints:baseUrl or ENDPOINTS_BASE_URL, HTTPS_PROXY), then run the command again.`;
-    super(request, `no answer (${reasonOf(cause)})`, step + doubt(request), { cause });
+    super(request, `no answer (${reasonOf(cause)})`, wentOut ? step + doubt(request) : step, { cause });
   }
 }
 

@@ -1,7 +1,8 @@
+import { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
 import type { Settings } from "../config";
 import { VERSION } from "../version";
-import { ReplyError, type RequestName } from "./errors";
+import { ConnectionError, ReplyError, type RequestName } from "./errors";
 
 /** More than the largest page that the service can mean (100 endpoints); a reply beyond it is not read to its end. */
 const MOST_BYTES = 16 * 1024 * 1024;
@@ -35,8 +36,24 @@ export class Connections {
     private readonly most: number,
   ) {}
 
-  /** @throws whatever undici throws where no whole reply came; ReplyError where it is too long. */
-  async exchange({ method, path, query, body }: Request): Promise<Reply> {
+  /** @throws ConnectionError where no whole reply came; ReplyError where it is too long. */
+  async exchange(request: Request): Promise<Reply> {
+    const body = request.body && new Body(request.body);
+    try {
+      return await this.exchangeWith(body, request);
+    } catch (error) {
+      if (error instanceof ReplyError) throw error;
+      throw new ConnectionError(request, error, new URL(this.settings.baseUrl).origin, body?.isTaken ?? true);
+    }
+  }
+
+  async close(): Promise<void> {
+    const pool = this.pool;
+    this.pool = undefined;
+    await pool?.close();
+  }
+
+  private async exchangeWith(body: Body | undefined, { method, path, query }: Request): Promise<Reply> {
     const { baseUrl, apiKey, versionHeader, timeoutSeconds, retryForSeconds } = this.settings;
     const response = await undici().request(baseUrl + path, {
       method: method as Dispatcher.HttpMethod,
@@ -49,9 +66,9 @@ export class Connections {
         authorization: `Bearer ${apiKey}`,
         "user-agent": `pulumi-endpoints/${VERSION}`,
         [versionHeader]: "2",
-        ...(body && { "content-type": "application/json" }),
+        ...(body && { "content-type": "application/json", "content-length": String(body.length) }),
       },
-      ...(body && { body: JSON.stringify(body) }),
+      ...(body && { body: body.stream }),
     });
     const { date, "retry-after": retryAfter } = response.headers;
     const status = response.statusCode;
@@ -62,12 +79,6 @@ export class Connections {
       retryAfter: typeof retryAfter === "string" ? retryAfter : undefined,
       date: typeof date === "string" ? date : undefined,
     };
-  }
-
-  async close(): Promise<void> {
-    const pool = this.pool;
-    this.pool = undefined;
-    await pool?.close();
   }
 
   /** The public service repeats a refused key in its own words; whatever else repeats it, it goes no further than here. */
@@ -85,6 +96,27 @@ export class Connections {
       bodyTimeout: timeout,
     });
     return this.pool;
+  }
+}
+
+/**
+ * A request's body, which knows whether it went out. It is taken when there is a connection to write it to: after a
+ * proxy's tunnel and TLS, before the request's first byte.
+ */
+class Body {
+  isTaken = false;
+  readonly length: number;
+  readonly stream: Readable;
+
+  constructor(data: object) {
+    const bytes = Buffer.from(JSON.stringify(data));
+    this.length = bytes.length;
+    this.stream = Readable.from(this.take(bytes), { objectMode: false });
+  }
+
+  private *take(bytes: Buffer) {
+    this.isTaken = true;
+    yield bytes;
   }
 }
 

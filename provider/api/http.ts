@@ -3,14 +3,7 @@ import type { Settings } from "../config";
 import { isMapping, parseJson } from "../document";
 import { redacted, secretsIn } from "../secrets";
 import { errorFromWire, ID } from "../wire";
-import {
-  ApiError,
-  CancelledError,
-  ConnectionError,
-  EndpointsError,
-  EngineGoneError,
-  ReplyError,
-} from "./errors";
+import { ApiError, CancelledError, EndpointsError, EngineGoneError, ReplyError } from "./errors";
 import { Connections, type Reply, type Request } from "./exchange";
 import { type Budget, type LongWait, Pacer } from "./pace";
 import { LONGEST_RETRY_AFTER, parseRetryAfter, waitBeforeRetry } from "./retry";
@@ -101,14 +94,16 @@ export class HttpClient {
     let waitedSince = 0;
     let limited = 0;
     for (let sent = 1; ; sent++) {
-      const turn = await this.takeTurn(request);
+      const turn = await this.takeTurn(request, sent > 1);
       if (firstSent === undefined) firstSent = this.clock.now();
       else waitedSince += turn;
+      const sentAt = this.clock.now();
       const outcome = await this.once(request, reply).finally(() => this.pacer.end());
       if ("value" in outcome) return outcome.value;
 
       const { error, retryAfter } = outcome;
-      if (error instanceof EndpointsError) error.sentAt = firstSent;
+      // Only the last try of a create can have had an effect: after such a one it is not sent again.
+      if (error instanceof EndpointsError) error.sentAt = sentAt;
       const wait = waitBeforeRetry({
         method: request.method,
         error,
@@ -146,12 +141,13 @@ export class HttpClient {
   }
 
   /** Waits until the request may go; gives how long that took. */
-  private async takeTurn({ method, path }: Request): Promise<number> {
+  private async takeTurn({ method, path }: Request, isAgain: boolean): Promise<number> {
     const asked = this.clock.now();
     await this.stopping.unless(this.pacer.turn(), () => new CancelledError({ method, path }));
     const waited = this.clock.now() - asked;
     // Who waited may have outlived the run: what it creates now would be in nobody's state.
-    if (method !== "POST" || waited < SHORT_WAIT || (await this.around.engineIsThere())) return waited;
+    const isFresh = waited < SHORT_WAIT && !isAgain;
+    if (method !== "POST" || isFresh || (await this.around.engineIsThere())) return waited;
     this.pacer.end();
     throw new EngineGoneError({ method, path });
   }
@@ -166,9 +162,7 @@ export class HttpClient {
       reply = await this.connections.exchange(request);
     } catch (error) {
       traceRequest(request, undefined, this.clock.now() - started, this.around.trace);
-      return {
-        error: error instanceof ReplyError ? error : new ConnectionError(request, error, this.origin),
-      };
+      return { error: error instanceof Error ? error : new Error(String(error)) };
     }
     const date = Date.parse(reply.date ?? "");
     if (!Number.isNaN(date)) this.lastDate = { service: date, here: this.clock.now() };

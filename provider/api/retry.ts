@@ -32,8 +32,7 @@ export function waitBeforeRetry(attempt: Attempt): number | undefined {
   const { method, error, sent, elapsed, window, retryFor, retryAfter, random } = attempt;
   const status = error instanceof ApiError ? error.status : undefined;
 
-  // A create is repeated only when the service itself said that it did nothing; a proxy's 429 does not say that.
-  if (method === "POST" && !(status === 429 && error instanceof ApiError && error.code)) return undefined;
+  if (method === "POST" && !didNothing(error)) return undefined;
 
   // Not a fault that passes: the service understood, and refused; or this is no failure of a request at all.
   if (!(error instanceof EndpointsError) || error instanceof ReplyError) return undefined;
@@ -73,6 +72,15 @@ export function parseRetryAfter(header: string | undefined, now: number): number
 
 function waitFor(asked: number): number | undefined {
   return asked > LONGEST_RETRY_AFTER ? undefined : Math.max(asked, SHORTEST_HOLD);
+}
+
+/**
+ * What a create is repeated after: it never went out, or the service itself said that it did nothing. A proxy's 429 does
+ * not say that.
+ */
+function didNothing(error: unknown): boolean {
+  if (error instanceof ConnectionError) return !error.wentOut;
+  return error instanceof ApiError && error.status === 429 && error.code !== undefined;
 }
 
 function passing(status: number | undefined): boolean {

@@ -9,7 +9,8 @@ const api = (status: number, code?: string) =>
     { status, code, message: undefined, operationId: undefined },
     { keyIsConfigured: false },
   );
-const lost = new ConnectionError(request, new Error("ECONNRESET"), "http://x");
+const lost = new ConnectionError(request, new Error("ECONNRESET"), "http://x", true);
+const refused = new ConnectionError(request, new Error("ECONNREFUSED"), "http://x", false);
 const attempt = (change: Partial<Attempt>): Attempt => ({
   method: "GET",
   error: lost,
@@ -54,6 +55,11 @@ describe("a create", () => {
     for (const error of [lost, api(500), api(502), api(503), api(504), api(408), api(429)]) {
       expect(waitBeforeRetry(attempt({ method: "POST", error }))).toBeUndefined();
     }
+  });
+
+  test("is repeated where it never went out, for as long as any other request", () => {
+    expect(waitBeforeRetry(attempt({ method: "POST", error: refused }))).toBeGreaterThan(0);
+    expect(waitBeforeRetry(attempt({ method: "POST", error: refused, elapsed: 119_999 }))).toBeUndefined();
   });
 
   test("is repeated where the service itself said that it did nothing", () => {

@@ -1,0 +1,157 @@
+import { createServer, type Server } from "node:http";
+import {
+  type AddressInfo,
+  createServer as createTcpServer,
+  type Socket,
+  type Server as TcpServer,
+} from "node:net";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { EndpointsApi } from "../../../provider/api/endpoints";
+import { ConnectionError } from "../../../provider/api/errors";
+import { type Clock, HttpClient, realClock } from "../../../provider/api/http";
+import { readSettings } from "../../../provider/config";
+import { service, thrown } from "../service";
+
+/* A request that never went out did nothing, for certain; of one that did, nobody knows. */
+
+const url = "https://shop.example.com";
+const DOUBT = /may have been created all the same/;
+
+const servers: (Server | TcpServer)[] = [];
+afterEach(() => {
+  vi.unstubAllEnvs();
+  for (const server of servers.splice(0)) server.close();
+});
+
+async function listen<T extends Server | TcpServer>(server: T): Promise<string> {
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** An address at which nothing listens any more. */
+async function refused(): Promise<string> {
+  const server = createTcpServer();
+  const address = await listen(server);
+  await new Promise((resolve) => server.close(resolve));
+  return address;
+}
+
+function useProxy(address: string): void {
+  for (const name of ["HTTP_PROXY", "http_proxy"]) vi.stubEnv(name, `http://${address}`);
+  for (const name of ["NO_PROXY", "no_proxy"]) vi.stubEnv(name, "");
+}
+
+/** A service that cannot be reached, and how its address was made so. */
+const unreachable: [string, () => Promise<Record<string, string>>][] = [
+  ["a refused connection", async () => ({ "endpoints:baseUrl": `http://${await refused()}` })],
+  ["a host that is not there", async () => ({ "endpoints:baseUrl": "http://nowhere.invalid" })],
+  [
+    "a handshake that fails",
+    async () => {
+      const server = createTcpServer((socket) => socket.end("no TLS\r\n"));
+      return { "endpoints:baseUrl": `https://${await listen(server)}` };
+    },
+  ],
+  [
+    "a proxy that refuses the connection",
+    async () => {
+      useProxy(await refused());
+      return {};
+    },
+  ],
+  [
+    "a proxy that does not reach the service",
+    async () => {
+      const proxy = createServer();
+      proxy.on("connect", (_, socket) => socket.end("HTTP/1.1 502 Bad Gateway\r\n\r\n"));
+      useProxy(await listen(proxy));
+      return {};
+    },
+  ],
+];
+
+describe.each(unreachable)("a create that met %s", (_, settings) => {
+  test("is tried again like any request, and says nothing of an endpoint that may be there", async () => {
+    const { api, waits } = await service({
+      settings: { "endpoints:retryForSeconds": "3", ...(await settings()) },
+    });
+    const error = await thrown(api.create({ url }));
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error.message).toMatch(/endpoints:baseUrl/);
+    expect(error.message).not.toMatch(DOUBT);
+    expect(waits.length).toBeGreaterThan(1);
+  });
+
+  test("is looked for by nobody, and fails with what hindered it", async () => {
+    const { core } = await service({ settings: { "endpoints:retryForSeconds": "1", ...(await settings()) } });
+    const error = await thrown(core.create({ url }));
+    expect(error.message).toMatch(/cannot create .*POST \/endpoints: no answer/);
+    expect(error.message).not.toMatch(/GET|could not be seen|may have been created/);
+  });
+});
+
+describe("a create that went out", () => {
+  test.each([
+    ["a connection that ends", { reset: true as const }],
+    ["an answer that does not come", { hang: true as const }],
+  ])("is not tried again after %s, and may have happened", async (_, fault) => {
+    const { api, emulator } = await service({ settings: { "endpoints:timeoutSeconds": "0.2" } });
+    // A connection that has served before, and one that is new.
+    for (const warm of [false, true]) {
+      if (warm) await thrown(api.get("ep_1"));
+      emulator.intercept(({ method }) => method === "POST", fault);
+      expect((await thrown(api.create({ url }))).message).toMatch(DOUBT);
+    }
+    expect(emulator.requests.filter(({ method }) => method === "POST")).toHaveLength(2);
+  });
+});
+
+describe("a create whose first tries were refused", () => {
+  /** A client at whose first wait a service begins to listen; its waits take no time. */
+  async function startedLate(serve: (socket: Socket) => void) {
+    const address = await refused();
+    const [host, port] = address.split(":");
+    const server = createTcpServer(serve);
+    servers.push(server);
+    let late = 0;
+    const clock: Clock = {
+      ...realClock,
+      now: () => realClock.now() + late,
+      sleep: async (milliseconds) => {
+        late += milliseconds;
+        if (late > 10_000 && !server.listening)
+          await new Promise<void>((resolve) => server.listen(Number(port), host, resolve));
+      },
+    };
+    const config: Record<string, string> = {
+      "endpoints:apiKey": "x",
+      "endpoints:baseUrl": `http://${address}`,
+    };
+    const engineIsThere = vi.fn(async () => true);
+    const client = new HttpClient(
+      readSettings((key) => config[key], {}),
+      { clock, engineIsThere },
+    );
+    return { api: new EndpointsApi(client), engineIsThere, clock, late: () => late };
+  }
+
+  test("is made once the service listens, if the engine is still there to hear of it", async () => {
+    const made = JSON.stringify({ id: "ep_1", type: "cloud", url });
+    const { api, engineIsThere } = await startedLate((socket) =>
+      socket.on("data", () =>
+        socket.end(`HTTP/1.1 201 Created\r\ncontent-length: ${made.length}\r\n\r\n${made}`),
+      ),
+    );
+    expect(await api.create({ url })).toMatchObject({ id: "ep_1" });
+    expect(engineIsThere).toHaveBeenCalled();
+  });
+
+  test("is looked for from the one on that went out", async () => {
+    const { api, clock, late } = await startedLate((socket) => socket.on("data", () => socket.destroy()));
+    const before = clock.now();
+    const error = await thrown(api.create({ url }));
+    expect(error).toMatchObject({ name: "ConnectionError", wentOut: true });
+    expect((error as ConnectionError).sentAt).toBeGreaterThanOrEqual(before + late());
+  });
+});
