@@ -1,5 +1,6 @@
 export { CliStack, findPulumiCli } from "./cli";
 export {
+  type Behaviour,
   type Cut,
   type DisturbOptions,
   type Edit,
@@ -7,6 +8,7 @@ export {
   type EmulatorOptions,
   type FaultKind,
   faultKinds,
+  type KeyOptions,
   type RateLimit,
   type RecordedFault,
   type ScriptedReply,

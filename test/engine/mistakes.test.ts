@@ -60,6 +60,7 @@ new CloudEndpoint("shop", { url: "https://shop.example.com", trafficPolicy: pulu
 const first = new CloudEndpoint("first", { url: "https://first.example.com" });
 new CloudEndpoint("second", { url: "https://second.example.com", ${second} }, { dependsOn: [first] });`;
     const stack = await start(program(""));
+    stack.emulator.behave({ urlTaken: "18009" });
     stack.emulator.seed({ type: "cloud", url: "https://second.example.com", id: "ep_theirs" });
     const result = await failure(stack.up());
     expect(result.requests.map(({ method, status }) => [method, status])).toEqual([

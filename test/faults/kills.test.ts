@@ -31,7 +31,7 @@ describe.each(["kit", "cli"] as const)("with the driver %s", (driver) => {
   runs.each(cases)(
     "$name loses and doubles nothing (recoverWithin: $recovers, $nth)",
     async ({ name, death, recovers }) => {
-      const emulator = await Emulator.start();
+      const emulator = await Emulator.start({ urlTaken: "18009" });
       onTestFinished(() => emulator.close());
       // As far away as a real service.
       emulator.intercept(({ method }) => method === "POST", { afterCommit: true, delayMs: 25 }, count);

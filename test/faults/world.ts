@@ -80,7 +80,11 @@ export class World {
   static async start(settings: Record<string, string>): Promise<World> {
     const clock = jumpingClock();
     const arrived: World["arrived"] = { by: undefined };
-    const emulator = await Emulator.start({ apiKey: KEY_CANARY, now: () => new Date(clock.now()) });
+    const emulator = await Emulator.start({
+      apiKey: KEY_CANARY,
+      urlTaken: "18009",
+      now: () => new Date(clock.now()),
+    });
     // Sees every request when it arrives, and takes none.
     const note = () => {
       arrived.by?.arrivals.push(clock.now());

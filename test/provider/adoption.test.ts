@@ -113,7 +113,7 @@ describe("adopt", () => {
   test("never happens unasked", async () => {
     const { core, emulator } = await service();
     emulator.seed({ type: "cloud", url });
-    expect((await thrown(core.create({ url }))).message).toMatch(/ERR_NGROK_18009/);
+    expect((await thrown(core.create({ url }))).message).toMatch(/ERR_NGROK_18017/);
   });
 
   test("protects what it took over from being deleted as the old endpoint in the same run", async () => {

@@ -27,7 +27,7 @@ const lostAnswers: [string, ScriptedReply][] = [
 ];
 
 const start = (settings: Record<string, string> = {}) =>
-  service({ settings: { "endpoints:timeoutSeconds": "0.2", ...settings } });
+  service({ urlTaken: "18009", settings: { "endpoints:timeoutSeconds": "0.2", ...settings } });
 const posts = (requests: readonly RecordedRequest[]) => requests.filter(isCreate).length;
 
 describe("a create whose answer is lost", () => {
@@ -190,6 +190,7 @@ describe("a URL that is taken", () => {
   test("is judged by the service's clock, not by ours", async () => {
     const { core, emulator } = await service({
       now: () => new Date(Date.now() + 7_200_000),
+      urlTaken: "18009",
       settings: { "endpoints:recoverWithin": "1h" },
     });
     emulator.seed(leftover(0));

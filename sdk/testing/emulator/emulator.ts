@@ -1,19 +1,20 @@
 import { createServer, type Server } from "node:http";
 import type { WireEndpoint } from "../../../provider/wire";
 import type { RecordedRequest } from "../types";
+import { Accounts, type KeyOptions } from "./accounts";
+import { type Behaviour, behaviourOf } from "./behaviour";
 import { Disturbances, type DisturbOptions, type RecordedFault } from "./disturbance";
-import { newApiKey } from "./ids";
 import { listen } from "./listen";
 import { type RateLimit, RateWindow } from "./rateLimit";
 import { type ScriptedReply, Scripts } from "./script";
 import { endpointOf, type Seed } from "./seed";
-import { listener } from "./server";
+import { type Host, listener } from "./server";
 import { Store } from "./store";
 
 export type { Seed } from "./seed";
 
-export interface EmulatorOptions {
-  /** The one key that is accepted. Default: a random one of the service's form. */
+export interface EmulatorOptions extends Partial<Behaviour> {
+  /** The key that is accepted until `addKey` adds others. Default: a random one of the service's form. */
   apiKey?: string;
   /** Name of the header that must hold the API version, `2`. Default: `Service-Version`. */
   versionHeader?: string;
@@ -21,10 +22,6 @@ export interface EmulatorOptions {
   basePath?: string;
   /** The service's clock, for `created_at`, `updated_at` and the `Date` header. Default: this machine's. */
   now?: () => Date;
-  /** Refuse a create without a traffic policy, as the public service does. Default: false, as the contract has it. */
-  requirePolicy?: boolean;
-  /** Most endpoints on a page of the list, whatever `limit` asks for. Default: 100. */
-  pageSize?: number;
   /**
    * Refuse requests beyond this many in a rolling window by the emulator's clock, with 429 and the code 226, after
    * credentials and version are checked. Refused requests do not count, scripted replies do. Default: no limit.
@@ -41,7 +38,7 @@ export type Edit = Partial<WireEndpoint>;
 
 /**
  * The service on loopback: a real HTTP server that holds endpoints in memory, with the public service's error codes
- * and limits. What depends on an account is not imitated: reserved domains, plans, and rate limits unless one is given.
+ * and limits. What depends on an account's plan is not imitated: reserved domains, and rate limits unless one is given.
  *
  * ```ts
  * const emulator = await Emulator.start();
@@ -52,17 +49,12 @@ export type Edit = Partial<WireEndpoint>;
  * ```
  */
 export class Emulator {
-  private readonly log: RecordedRequest[] = [];
-  private readonly closing = new AbortController();
-  private readonly scripts = new Scripts();
-  private readonly disturbances = new Disturbances();
-
   private constructor(
     private readonly server: Server,
-    private readonly store: Store,
+    private readonly host: Host,
     /** `http://127.0.0.1:PORT` and the base path, without a slash at the end. */
     readonly baseUrl: string,
-    /** The key that is accepted in `Authorization: Bearer …`. */
+    /** A key that is accepted in `Authorization: Bearer …`. */
     readonly apiKey: string,
     /** Name of the header that must hold the API version, `2`. */
     readonly versionHeader: string,
@@ -70,33 +62,43 @@ export class Emulator {
 
   /** Starts to listen. Fails with Node's `EADDRINUSE` where the given port is taken. */
   static async start(options: EmulatorOptions = {}): Promise<Emulator> {
-    const { apiKey = newApiKey(), versionHeader = "Service-Version", now = () => new Date() } = options;
-    const { requirePolicy = false, pageSize = 100, onAnswer = () => {} } = options;
-    if (!(pageSize >= 1)) throw new RangeError(`pageSize must be at least 1, not ${pageSize}`);
-    const rate = options.rateLimit && new RateWindow(options.rateLimit);
-    const basePath = `/${options.basePath ?? ""}`.replace(/\/+/g, "/").replace(/\/$/, "");
-    // Longer than a client keeps an idle connection, so that the server never closes one as it is used again.
-    const server = createServer({ keepAliveTimeout: 120_000 });
-    const port = await listen(server, options.port ?? 0);
-    const baseUrl = `http://127.0.0.1:${port}${basePath}`;
-    const store = new Store(baseUrl, now);
-    const emulator = new Emulator(server, store, baseUrl, apiKey, versionHeader);
-    const { scripts, disturbances, log: requests, closing } = emulator;
-    const settings = {
-      apiKey,
+    const { now = () => new Date(), versionHeader = "Service-Version", onAnswer = () => {} } = options;
+    const { apiKey, basePath: path = "", port: wanted = 0, rateLimit, ...behaviour } = options;
+    const basePath = `/${path}`.replace(/\/+/g, "/").replace(/\/$/, "");
+    const host: Omit<Host, "accounts"> = {
+      behaviour: behaviourOf(behaviour),
       versionHeader,
       basePath,
-      baseUrl,
-      requirePolicy,
-      pageSize,
-      rate,
+      scripts: new Scripts(),
+      disturbances: new Disturbances(),
+      requests: [],
       onAnswer,
       now,
+      rate: rateLimit && new RateWindow(rateLimit),
+      closing: new AbortController(),
     };
-    const doings = { store, scripts, disturbances, requests, closing: closing.signal };
-    server.on("request", listener({ ...settings, ...doings }));
+    // Longer than a client keeps an idle connection, so that the server never closes one as it is used again.
+    const server = createServer({ keepAliveTimeout: 120_000 });
+    const port = await listen(server, wanted);
+    const baseUrl = `http://127.0.0.1:${port}${basePath}`;
+    const accounts = new Accounts((owner) => new Store(baseUrl, now, () => host.behaviour, owner));
+    const whole = Object.assign(host, { accounts });
+    server.on("request", listener(whole));
     server.on("clientError", (_error, socket) => socket.destroy());
-    return emulator;
+    return new Emulator(server, whole, baseUrl, accounts.add(apiKey ? { apiKey } : {}), versionHeader);
+  }
+
+  /** Changes how the service behaves from now on; what is not given stays. */
+  behave(change: Partial<Behaviour>): void {
+    this.host.behaviour = behaviourOf(change, this.host.behaviour);
+  }
+
+  /**
+   * Accepts another key, and returns it: without options one of the same user, as after a rotation; with a `principal`
+   * a colleague's; with an `account` one that opens endpoints of its own.
+   */
+  addKey(options: KeyOptions = {}): string {
+    return this.host.accounts.add(options);
   }
 
   /**
@@ -104,23 +106,31 @@ export class Emulator {
    * status 0. The API key is never in it.
    */
   get requests(): readonly RecordedRequest[] {
-    return this.log;
+    return this.host.requests;
   }
 
   /** A copy of all endpoints as a read by id shows them, newest first. */
   get endpoints(): WireEndpoint[] {
-    return structuredClone(this.store.newestFirst() ?? []);
+    return this.endpointsOf();
+  }
+
+  /** Those of an account that was named to `addKey`. Default: the account of `apiKey`. */
+  endpointsOf(account?: string): WireEndpoint[] {
+    return structuredClone(this.host.accounts.store(account).newestFirst() ?? []);
   }
 
   /**
    * Puts an endpoint there without a request. What is not given is filled in as the service fills it for that type;
    * a cloud endpoint's fields follow from its `url`, an edge's from its `public_url`. No rule is checked, so two
    * endpoints can be put on one URL. Throws where the id is taken, or the URL is none.
+   * Without an `account`, it is put into that of `apiKey`.
    */
-  seed(seed: Seed): WireEndpoint {
-    const endpoint = endpointOf(structuredClone(seed), this.baseUrl, this.store);
-    if (this.store.get(endpoint.id)) throw new Error(`there is already an endpoint ${endpoint.id}`);
-    return structuredClone(this.store.insert(endpoint));
+  seed(seed: Seed, account?: string): WireEndpoint {
+    const { accounts } = this.host;
+    const store = accounts.store(account);
+    const endpoint = endpointOf(structuredClone(seed), store);
+    if (accounts.holderOf(endpoint.id)) throw new Error(`there is already an endpoint ${endpoint.id}`);
+    return structuredClone(store.insert(endpoint));
   }
 
   /**
@@ -128,14 +138,12 @@ export class Emulator {
    * follows from a new `url` follows unless it is given. Sets `updated_at` unless it is given. Throws for an unknown id.
    */
   edit(id: string, change: Edit): WireEndpoint {
-    const before = this.store.get(id);
-    if (!before) throw new Error(`there is no endpoint ${id} to edit`);
-    return structuredClone(this.store.overwrite(before, structuredClone(change)));
+    return structuredClone(this.holderOf(id, "edit").overwrite(id, structuredClone(change)));
   }
 
   /** Deletes an endpoint of any type as somebody else would, without a request. Throws for an unknown id. */
   remove(id: string): void {
-    if (!this.store.delete(id)) throw new Error(`there is no endpoint ${id} to remove`);
+    this.holderOf(id, "remove").delete(id);
   }
 
   /**
@@ -144,7 +152,7 @@ export class Emulator {
    * was added first takes the request.
    */
   intercept(match: (request: RecordedRequest) => boolean, reply: ScriptedReply, times = 1): void {
-    this.scripts.add(match, reply, times);
+    this.host.scripts.add(match, reply, times);
   }
 
   /**
@@ -152,24 +160,30 @@ export class Emulator {
    * replaced. A script of `intercept` takes its request first. Throws a `RangeError` for a probability that is none.
    */
   disturb(options: DisturbOptions): void {
-    this.disturbances.begin(options);
+    this.host.disturbances.begin(options);
   }
 
   /** Ends `disturb`. Clients that a fault keeps waiting go on waiting. */
   calm(): void {
-    this.disturbances.end();
+    this.host.disturbances.end();
   }
 
   /** What `disturb` did so far, in the order in which it was done, also after `calm`. */
   get faults(): readonly RecordedFault[] {
-    return this.disturbances.log;
+    return this.host.disturbances.log;
   }
 
   /** Drops open connections. Resolves when the port is free; a second call changes nothing. */
   async close(): Promise<void> {
-    this.closing.abort();
+    this.host.closing.abort();
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
     this.server.closeAllConnections();
     await closed;
+  }
+
+  private holderOf(id: string, purpose: string): Store {
+    const store = this.host.accounts.holderOf(id);
+    if (store) return store;
+    throw new Error(`there is no endpoint ${id} to ${purpose}`);
   }
 }

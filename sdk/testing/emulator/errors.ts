@@ -1,7 +1,7 @@
 /**
  * The errors that the emulator gives, with the public service's codes. The service documents a status for 218,
  * 18016, 18017 and the list parameters (400), for 226 (429), and that an unknown id is a 404. The other statuses are
- * by kind: 401 for no credential, 403 for a wrong one, 409 for a URL that is taken, 400 for a bad request.
+ * by kind: 401 for no credential, 403 for a wrong one, 400 for a bad request. 18009 has not been seen in public.
  */
 const table = {
   200: [401, () => "No credentials: set the Authorization header to `Bearer <API key>`."],
@@ -12,6 +12,7 @@ const table = {
   ],
   202: [401, (value: string) => `\`${value}\` does not look like an API key.`],
   203: [403, () => "There is no such API key."],
+  204: [403, () => "The user of this API key may not list endpoints."],
   208: [403, (value: string) => `\`${value}\` is the id of an API key, not an API key.`],
   210: [400, (value: string) => `The content type \`${value}\` is not supported: send application/json.`],
   211: [400, (method: string) => `A ${method} request takes no body, but one was sent.`],
@@ -62,10 +63,7 @@ const table = {
     400,
     (url: string) => `Pooling is enabled here, but not on the endpoint that is already on ${url}.`,
   ],
-  18017: [
-    400,
-    (url: string) => `Pooling is enabled on the endpoint that is already on ${url}, but not here.`,
-  ],
+  18017: [400, (url: string) => `Pooling is disabled here, and there is already an endpoint on ${url}.`],
   18022: [
     400,
     (url: string) => `The cloud endpoint's URL \`${url}\` needs a scheme: http, https, tls or tcp.`,
@@ -81,7 +79,8 @@ type Words<Code extends keyof Table> = Parameters<Table[Code][1]>;
 /** An answer that refuses. `new ServiceError(18009, url)`: the code, and the words that its message needs. */
 export class ServiceError<Code extends keyof Table = keyof Table> extends Error {
   override readonly name = "ServiceError";
-  readonly status: number;
+  status: number;
+  private bare = false;
   /** Sent with the answer. */
   readonly headers: Record<string, string> = {};
 
@@ -94,10 +93,17 @@ export class ServiceError<Code extends keyof Table = keyof Table> extends Error 
     this.status = status;
   }
 
+  /** Under another status, and on request without its code. */
+  seenAs(status: number, code?: "without its code"): this {
+    this.status = status;
+    this.bare = code !== undefined;
+    return this;
+  }
+
   /** The error as it travels. */
   body(operationId: string) {
     return {
-      error_code: `ERR_NGROK_${this.code}`,
+      ...(this.bare ? {} : { error_code: `ERR_NGROK_${this.code}` }),
       status_code: this.status,
       msg: this.message,
       details: { operation_id: operationId },

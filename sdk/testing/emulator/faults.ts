@@ -2,8 +2,8 @@ import type { RecordedRequest } from "../types";
 import { ServiceError } from "./errors";
 import { itemMoved, pageOverlap, pageRepeated } from "./listFaults";
 import type { Random } from "./random";
-import type { Service } from "./routes";
 import type { Plan, ScriptedReply } from "./script";
+import type { Store } from "./store";
 
 /** Every kind of fault, in the order in which they are drawn from. */
 export const faultKinds = [
@@ -49,7 +49,9 @@ export type FaultKind = (typeof faultKinds)[number];
 export interface Target {
   record: RecordedRequest;
   query: URLSearchParams;
-  service: Service;
+  /** The endpoints of the account that was asked. */
+  store: Store;
+  pageSize: number;
   operationId: string;
   random: Random;
   /** Queries of pages that have been given as their own next page. */

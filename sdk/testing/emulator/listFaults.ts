@@ -10,12 +10,12 @@ const isList = ({ record }: Target) => record.method === "GET" && record.path ==
 
 /** Once for each page, or a client that goes where it is sent would never get out. */
 export const pageRepeated: Kind = (target) => {
-  const { query, repeated, service } = target;
+  const { query, repeated, store } = target;
   const asked = query.toString();
   if (!isList(target) || repeated.has(asked)) return undefined;
   return () => {
     repeated.add(asked);
-    const itself = `${service.baseUrl}/endpoints${asked && `?${asked}`}`;
+    const itself = `${store.baseUrl}/endpoints${asked && `?${asked}`}`;
     return {
       reply: asItIs,
       alter: (answer) =>
@@ -26,12 +26,12 @@ export const pageRepeated: Kind = (target) => {
 
 /** The page is as long as it would be, and it always ends later than the one before it, so that the list does end. */
 export const pageOverlap: Kind = (target) => {
-  const { query, random, service } = target;
+  const { query, random, store, pageSize } = target;
   const before = query.get("before_id");
   if (!isList(target) || before === null) return undefined;
-  const all = service.store.newestFirst() ?? [];
-  const right = all.length - (service.store.newestFirst(before) ?? all).length;
-  const size = Math.min(Number(query.get("limit") ?? MAX_PAGE), service.pageSize);
+  const all = store.newestFirst() ?? [];
+  const right = all.length - (store.newestFirst(before) ?? all).length;
+  const size = Math.min(Number(query.get("limit") ?? MAX_PAGE), pageSize);
   const most = Math.min(right, size - 1);
   if (!(most >= 1)) return undefined;
   return () => {
@@ -47,8 +47,7 @@ export const pageOverlap: Kind = (target) => {
 /** Comes and goes are as likely, as long as there is an agent's endpoint to go. */
 export const itemMoved: Kind = (target) => (isList(target) ? () => moving(target) : undefined);
 
-function moving({ random, service }: Target): Plan {
-  const { store, baseUrl } = service;
+function moving({ random, store }: Target): Plan {
   const goes = random.next() < 0.5;
   const choice = random.next();
   return {
@@ -58,8 +57,7 @@ function moving({ random, service }: Target): Plan {
       const gone = goes ? theirs[Math.floor(choice * theirs.length)] : undefined;
       const label = `agent-${Math.floor(choice * 2 ** 32).toString(36)}`;
       if (gone) store.delete(gone.id);
-      else
-        store.insert(endpointOf({ type: "ephemeral", url: `https://${label}.example.app` }, baseUrl, store));
+      else store.insert(endpointOf({ type: "ephemeral", url: `https://${label}.example.app` }, store));
       return answer;
     },
   };

@@ -1,21 +1,16 @@
 import type { WireEndpoint } from "../../../provider/wire";
+import type { Key } from "./accounts";
 import { addressOf } from "./address";
+import type { Behaviour } from "./behaviour";
 import { ServiceError } from "./errors";
 import { readCreate, readUpdate } from "./rules";
-import type { Store } from "./store";
 
 export const MAX_PAGE = 100;
 
-export interface Service {
-  store: Store;
-  baseUrl: string;
-  requirePolicy: boolean;
-  /** Most endpoints on a page, whatever `limit` asks for. */
-  pageSize: number;
-}
-
 export interface Call {
-  service: Service;
+  /** The key that the call came with, and the endpoints that it opens. */
+  key: Key;
+  behaviour: Behaviour;
   /** The endpoint's id in the path; empty for the collection. */
   id: string;
   query: URLSearchParams;
@@ -44,9 +39,9 @@ export const routes: Route[] = [
 ];
 
 /** Creates a cloud endpoint. 201 with the endpoint. */
-function createEndpoint({ service, query, body }: Call): Answer {
+function createEndpoint({ key: { store, principal }, behaviour, query, body }: Call): Answer {
   readQuery(query, []);
-  return { status: 201, body: service.store.create(readCreate(body, service.requirePolicy)) };
+  return { status: 201, body: store.create(readCreate(body, behaviour.requirePolicy), principal) };
 }
 
 /**
@@ -54,17 +49,18 @@ function createEndpoint({ service, query, body }: Call): Answer {
  * 100, default 100. `before_id` gives the endpoints older than that one, which may be gone by now. `filter`, which
  * the public service has, is not imitated and so refused as unknown.
  */
-function listEndpoints({ service, query }: Call): Answer {
+function listEndpoints({ key: { store, mayList }, behaviour, query }: Call): Answer {
+  if (!mayList) throw new ServiceError(204);
   const { limit = `${MAX_PAGE}`, before_id: before } = readQuery(query, ["before_id", "limit"]);
   if (!/^\d+$/.test(limit) || Number(limit) < 1 || Number(limit) > MAX_PAGE) {
     throw new ServiceError(233, limit, `${MAX_PAGE}`);
   }
   if (before !== undefined) checkId(before);
-  const rest = service.store.newestFirst(before);
+  const rest = store.newestFirst(before);
   if (!rest) throw new ServiceError(230, "before_id is the id of no endpoint");
-  const size = Math.min(Number(limit), service.pageSize);
+  const size = Math.min(Number(limit), behaviour.pageSize);
   const page = rest.slice(0, size);
-  const uri = `${service.baseUrl}/endpoints`;
+  const uri = `${store.baseUrl}/endpoints`;
   const next = rest.length > size ? `${uri}?before_id=${page.at(-1)?.id}&limit=${limit}` : null;
   return { status: 200, body: { endpoints: page.map(listed), uri, next_page_uri: next } };
 }
@@ -81,27 +77,26 @@ function getEndpoint(call: Call): Answer {
  */
 function updateEndpoint(call: Call): Answer {
   readQuery(call.query, []);
-  const { service, id, body } = call;
   const before = findCloud(call);
-  const change = readUpdate(id, body, service.requirePolicy);
+  const change = readUpdate(call.id, call.body, call.behaviour.requirePolicy);
   if (change.url !== undefined) {
     const { proto } = addressOf(change.url);
     if (before.proto !== undefined && proto !== before.proto)
       throw new ServiceError(18005, before.proto, proto);
   }
-  return { status: 200, body: service.store.update(before, change) };
+  return { status: 200, body: call.key.store.update(before, change) };
 }
 
 /** Deletes a cloud endpoint. 204 without a body. */
 function deleteEndpoint(call: Call): Answer {
   readQuery(call.query, []);
-  call.service.store.delete(findCloud(call).id);
+  call.key.store.delete(findCloud(call).id);
   return { status: 204 };
 }
 
-function find({ service, id }: Call): WireEndpoint {
+function find({ key, id }: Call): WireEndpoint {
   checkId(id);
-  const endpoint = service.store.get(id);
+  const endpoint = key.store.get(id);
   if (!endpoint) throw new ServiceError(222, `The endpoint ${id}`);
   return endpoint;
 }

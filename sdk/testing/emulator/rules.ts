@@ -1,5 +1,6 @@
 import { parse as parseYaml } from "yaml";
 import type { WireChange, WireEndpoint } from "../../../provider/wire";
+import { type Behaviour, urlTakenError } from "./behaviour";
 import { ServiceError } from "./errors";
 
 const MAX_DESCRIPTION = 255;
@@ -51,16 +52,24 @@ export function readUpdate(id: string, body: Record<string, unknown>, requirePol
   return fields;
 }
 
-/** Two cloud endpoints share a URL and a binding only where both have pooling enabled. */
-export function checkUrlIsFree(candidate: WireEndpoint, others: Iterable<WireEndpoint>): void {
+/** Where an endpoint is reached; an edge's has no `url`, and its `public_url` need not hold the port. */
+const placeOf = ({ url, proto, hostport }: WireEndpoint) => (hostport ? `${proto}://${hostport}` : url);
+
+/** Two endpoints of any type share a URL and a binding only where both have pooling enabled. */
+export function checkUrlIsFree(
+  candidate: WireEndpoint,
+  others: Iterable<WireEndpoint>,
+  behaviour: Behaviour,
+): void {
   const url = candidate.url ?? "";
   for (const other of others) {
-    const meet =
-      other.url === url && other.bindings?.some((binding) => candidate.bindings?.includes(binding));
-    if (other.type !== "cloud" || other.id === candidate.id || !meet) continue;
+    if (other.id === candidate.id || placeOf(other) !== placeOf(candidate)) continue;
+    if (!other.bindings?.some((binding) => candidate.bindings?.includes(binding))) continue;
     if (candidate.pooling_enabled && other.pooling_enabled) continue;
+    const refusal = urlTakenError(behaviour, url);
+    if (!refusal) continue;
     if (candidate.pooling_enabled) throw new ServiceError(18016, url);
-    throw other.pooling_enabled ? new ServiceError(18017, url) : new ServiceError(18009, url);
+    throw other.pooling_enabled ? new ServiceError(18017, url) : refusal;
   }
 }
 

@@ -9,20 +9,21 @@ export type Seed = { type: "cloud" | "ephemeral" | "edge" } & Partial<WireEndpoi
 const EDGE_KINDS: Record<string, string> = { https: "edghts", http: "edghts", tls: "edgtls", tcp: "edgtcp" };
 
 /** A whole endpoint of the seed's type, as its maker would have made it, with the seed's fields over it. */
-export function endpointOf(seed: Seed, baseUrl: string, store: Store): WireEndpoint {
+export function endpointOf(seed: Seed, store: Store): WireEndpoint {
   const makers = { cloud, ephemeral, edge };
-  const whole = { ...makers[seed.type](seed, baseUrl, store), ...seed };
+  const whole = { ...makers[seed.type](seed, store), ...seed };
   return Object.fromEntries(Object.entries(whole).filter(([, value]) => value !== undefined)) as WireEndpoint;
 }
 
-function cloud(seed: Seed, baseUrl: string, store: Store): WireEndpoint {
+function cloud(seed: Seed, store: Store): WireEndpoint {
   const { url = `https://${randomLabel()}.example.com`, bindings, id } = seed;
   const made = store.cloud(addressOf(url), bindings ? { bindings } : {});
-  return id === undefined ? made : { ...made, uri: `${baseUrl}/endpoints/${id}` };
+  return id === undefined ? made : { ...made, uri: `${store.baseUrl}/endpoints/${id}` };
 }
 
 /** An agent's endpoint on a random address: no domain is reserved, and the owner's reference has an empty `uri`. */
-function ephemeral(seed: Seed, baseUrl: string, store: Store): WireEndpoint {
+function ephemeral(seed: Seed, store: Store): WireEndpoint {
+  const { baseUrl } = store;
   const suffix = base62();
   const session = base62();
   const { domain: _none, ...address } = store.derived(
@@ -41,7 +42,7 @@ function ephemeral(seed: Seed, baseUrl: string, store: Store): WireEndpoint {
 }
 
 /** An edge's endpoint has a `public_url` and no `url`. */
-function edge(seed: Seed, baseUrl: string, store: Store): WireEndpoint {
+function edge(seed: Seed, store: Store): WireEndpoint {
   const { public_url: publicUrl = `tls://${randomLabel()}.example.com`, hostport } = seed;
   // A public URL of tcp need not hold its port, which is still part of the address.
   const port = hostport?.split(":")[1] ?? (publicUrl.startsWith("tcp:") ? "10000" : undefined);
@@ -52,7 +53,7 @@ function edge(seed: Seed, baseUrl: string, store: Store): WireEndpoint {
     ...common(store),
     ...address,
     id: `ep_${base62()}`,
-    edge: { id, uri: `${baseUrl}/edges/${address.proto === "http" ? "https" : address.proto}/${id}` },
+    edge: { id, uri: `${store.baseUrl}/edges/${address.proto === "http" ? "https" : address.proto}/${id}` },
   };
 }
 

@@ -1,20 +1,23 @@
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import type { RecordedRequest } from "../types";
+import type { Accounts } from "./accounts";
+import type { Behaviour } from "./behaviour";
 import type { Disturbances } from "./disturbance";
 import { ServiceError } from "./errors";
 import { base62 } from "./ids";
 import type { RateWindow } from "./rateLimit";
 import { type Reply, send } from "./reply";
-import { type Answer, routes, type Service } from "./routes";
+import { type Answer, routes } from "./routes";
 import type { Plan, Scripts, Spoken } from "./script";
 
 const MAX_BODY = 5 * 1024 * 1024;
 /** Seen only where a script was not checked by the compiler. */
 const NOTHING_TO_SAY = "a scripted reply without a status must have `afterCommit: true`";
 
-export interface Host extends Service {
-  apiKey: string;
+export interface Host {
+  accounts: Accounts;
+  behaviour: Behaviour;
   versionHeader: string;
   /** The part of every path that stands before the API's own; empty or `/…`. */
   basePath: string;
@@ -27,7 +30,7 @@ export interface Host extends Service {
   /** Undefined where there is no limit. */
   rate: RateWindow | undefined;
   /** Aborted when the emulator closes. */
-  closing: AbortSignal;
+  closing: AbortController;
 }
 
 /** A request as far as it can be understood without refusing anything. */
@@ -61,7 +64,7 @@ async function handle(host: Host, request: IncomingMessage, response: ServerResp
   if (!real) host.rate?.count(received.arrival);
   else if (alter) real = alter(real);
   settled?.(real !== undefined && real.status < 400);
-  if (seen.delayMs) await wait(seen.delayMs, undefined, { signal: host.closing });
+  if (seen.delayMs) await wait(seen.delayMs, undefined, { signal: host.closing.signal });
   if ("reset" in seen) {
     request.socket.resetAndDestroy();
   } else if (!("hang" in seen)) {
@@ -73,9 +76,11 @@ async function handle(host: Host, request: IncomingMessage, response: ServerResp
 }
 
 /** A script goes before a disturbance; without either the real answer is given. */
-function planFor(host: Host, { record, query }: Received, operationId: string): Plan {
+function planFor(host: Host, { record, query, headers }: Received, operationId: string): Plan {
   const scripted = host.scripts.take(record);
-  const drawn = () => host.disturbances.draw({ record, query, service: host, operationId });
+  const { pageSize } = host.behaviour;
+  const store = host.accounts.storeFor(headers);
+  const drawn = () => host.disturbances.draw({ record, query, store, pageSize, operationId });
   return scripted ?? drawn() ?? { reply: { afterCommit: true } };
 }
 
@@ -106,12 +111,12 @@ async function receive(host: Host, request: IncomingMessage): Promise<Received> 
 
 function answer(host: Host, received: Received, operationId: string): Answer {
   try {
-    authenticate(received.headers.authorization, host.apiKey);
+    const key = host.accounts.keyOf(received.headers);
     checkVersion(received.headers, host.versionHeader);
     host.rate?.admit(received.arrival);
     const { route, id } = routeOf(received);
     const body = bodyOf(received, route.takesBody);
-    return route.run({ service: host, id, query: received.query, body });
+    return route.run({ key, behaviour: host.behaviour, id, query: received.query, body });
   } catch (error) {
     return refusal(
       error instanceof ServiceError ? error : new ServiceError(20000, String(error)),
@@ -122,15 +127,6 @@ function answer(host: Host, received: Received, operationId: string): Answer {
 
 function refusal(error: ServiceError, operationId: string): Answer {
   return { status: error.status, headers: error.headers, body: error.body(operationId) };
-}
-
-function authenticate(header: string | undefined, apiKey: string): void {
-  if (!header) throw new ServiceError(200);
-  const key = /^Bearer +(\S+)$/i.exec(header)?.[1];
-  if (key === apiKey) return;
-  if (!key) throw new ServiceError(201, header);
-  if (key.startsWith("ak_")) throw new ServiceError(208, key);
-  throw /^[A-Za-z0-9]+_[A-Za-z0-9]+$/.test(key) ? new ServiceError(203) : new ServiceError(202, key);
 }
 
 function checkVersion(headers: IncomingHttpHeaders, name: string): void {

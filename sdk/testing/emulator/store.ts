@@ -1,5 +1,6 @@
 import type { WireChange, WireEndpoint } from "../../../provider/wire";
 import { type Address, addressOf } from "./address";
+import type { Behaviour } from "./behaviour";
 import { base62 } from "./ids";
 import { checkUrlIsFree } from "./rules";
 
@@ -9,6 +10,7 @@ interface Place {
   sequence: number;
 }
 
+/** The endpoints of an account. */
 export class Store {
   private readonly live = new Map<string, WireEndpoint>();
   /** Kept for endpoints that are gone too: a page that starts after one of them must still find its place. */
@@ -16,13 +18,16 @@ export class Store {
   private readonly reserved = new Map<string, string>();
 
   constructor(
-    private readonly baseUrl: string,
+    readonly baseUrl: string,
     private readonly now: () => Date,
+    private readonly behaviour: () => Behaviour,
+    /** The user that made what nobody is named for. */
+    private readonly owner: string,
   ) {}
 
-  create(fields: WireChange & { url: string }): WireEndpoint {
-    const endpoint = this.cloud(addressOf(fields.url), fields);
-    checkUrlIsFree(endpoint, this.live.values());
+  create(fields: WireChange & { url: string }, principal?: string): WireEndpoint {
+    const endpoint = this.cloud(addressOf(fields.url), fields, principal);
+    checkUrlIsFree(endpoint, this.live.values(), this.behaviour());
     return this.insert(endpoint);
   }
 
@@ -41,16 +46,16 @@ export class Store {
       updated_at: this.time(),
     });
     const moved = url !== undefined || bindings !== undefined || texts.pooling_enabled !== undefined;
-    if (moved) checkUrlIsFree(after, this.live.values());
+    if (moved) checkUrlIsFree(after, this.live.values(), this.behaviour());
     this.live.set(before.id, after);
     return after;
   }
 
   /** As `update`, by somebody who is bound by no rule; what follows from a URL follows unless it is given. */
-  overwrite(before: WireEndpoint, change: Partial<WireEndpoint>): WireEndpoint {
+  overwrite(id: string, change: Partial<WireEndpoint>): WireEndpoint {
     const derived = change.url === undefined ? {} : this.derived(addressOf(change.url));
-    const after = withoutEmpty({ ...before, ...derived, updated_at: this.time(), ...change, id: before.id });
-    this.live.set(before.id, after);
+    const after = withoutEmpty({ ...this.get(id), ...derived, updated_at: this.time(), ...change, id });
+    this.live.set(id, after);
     return after;
   }
 
@@ -77,7 +82,7 @@ export class Store {
   }
 
   /** A whole cloud endpoint; texts that are empty are left out. */
-  cloud(address: Address, fields: WireChange): WireEndpoint {
+  cloud(address: Address, fields: WireChange, principal = this.owner): WireEndpoint {
     const id = `ep_${base62()}`;
     const { description, metadata, traffic_policy, pooling_enabled = false } = fields;
     return withoutEmpty({
@@ -89,6 +94,7 @@ export class Store {
       pooling_enabled,
       created_at: this.time(),
       updated_at: this.time(),
+      principal: this.behaviour().principals ? { id: principal, uri: "" } : undefined,
       description,
       metadata,
       traffic_policy,

@@ -111,10 +111,10 @@ describe("a failure", () => {
     await api.create({ url });
     const error = await thrown(api.create({ url }));
     expect(error).toBeInstanceOf(ApiError);
-    expect(error).toMatchObject({ method: "POST", path: "/endpoints", status: 409, code: "ERR_NGROK_18009" });
+    expect(error).toMatchObject({ method: "POST", path: "/endpoints", status: 400, code: "ERR_NGROK_18017" });
     expect(error).toMatchObject({ operationId: expect.stringMatching(/^op_/) });
     expect(error.message).toMatch(
-      /^POST \/endpoints: status 409, ERR_NGROK_18009 .+ \(operation op_\w+\)\. .*set adopt/,
+      /^POST \/endpoints: status 400, ERR_NGROK_18017 .+ \(operation op_\w+\)\. .*set adopt/,
     );
     expect(error.message).not.toContain("\n");
   });

@@ -29,6 +29,7 @@ test("a stack takes up what another left in its state file, on a service that bo
 test("a run that fails throws what a good run returns, and the message says why", async () => {
   const stack = await TestStack.create({ program });
   onTestFinished(() => stack.close());
+  stack.emulator.behave({ urlTaken: "18009" });
   stack.emulator.seed({ type: "cloud", url: "https://shop.example.com" });
   const error = await stack.up({ skipPreview: true }).catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(RunFailed);

@@ -111,11 +111,11 @@ describe("an endpoint that is not a cloud endpoint", () => {
   );
 });
 
-describe("two cloud endpoints on one URL", () => {
+describe("two endpoints on one URL", () => {
   it("are refused, however the URL is written", async () => {
     const emulator = await start();
     await create(emulator, { url });
-    expectRefusal(await tryCreate(emulator, { url: "HTTPS://A.example.com:443" }), 18009, 409);
+    expectRefusal(await tryCreate(emulator, { url: "HTTPS://A.example.com:443" }), 18017, 400);
   });
 
   it("are a pool where both have pooling enabled", async () => {
@@ -138,14 +138,14 @@ describe("two cloud endpoints on one URL", () => {
     const emulator = await start();
     await create(emulator, { url, bindings: ["public", "internal"] });
     const { id } = await create(emulator, { url, bindings: ["kubernetes"] });
-    expectRefusal(await patch(emulator, id, { bindings: ["kubernetes", "internal"] }), 18009, 409);
+    expectRefusal(await patch(emulator, id, { bindings: ["kubernetes", "internal"] }), 18017, 400);
   });
 
   it("are refused on an update of the URL or of pooling too", async () => {
     const emulator = await start();
     await create(emulator, { url });
     const other = await create(emulator, { url: "https://b.example.com" });
-    expectRefusal(await patch(emulator, other.id, { url }), 18009, 409);
+    expectRefusal(await patch(emulator, other.id, { url }), 18017, 400);
     expectRefusal(await patch(emulator, other.id, { url, pooling_enabled: true }), 18016, 400);
 
     const pooled = "https://c.example.com";
@@ -163,10 +163,52 @@ describe("two cloud endpoints on one URL", () => {
     expect((await patch(emulator, id, { description: "d" })).status).toBe(200);
   });
 
-  it("do not count where the other is an agent's", async () => {
-    const emulator = await start();
-    emulator.seed({ type: "ephemeral", url });
+  it.each(["18017", "18009", "422", "400-bare", "409-bare"] as const)(
+    "are refused as the option urlTaken says, also on an update, and a disagreement on pooling as ever: %s",
+    async (urlTaken) => {
+      const emulator = await start({ urlTaken });
+      await create(emulator, { url });
+      const other = await create(emulator, { url: "https://b.example.com" });
+      const status = { "18017": 400, "18009": 409, "422": 422, "400-bare": 400, "409-bare": 409 }[urlTaken];
+      const code = { "18017": 18017, "18009": 18009, "422": 18014, "400-bare": "no", "409-bare": "no" }[
+        urlTaken
+      ];
+      for (const reply of [await tryCreate(emulator, { url }), await patch(emulator, other.id, { url })]) {
+        if (typeof code === "number") expectRefusal(reply, code, status);
+        else
+          expect(reply).toMatchObject({
+            status,
+            body: { status_code: status, msg: expect.stringMatching(/\S/) },
+          });
+        if (typeof code !== "number") expect(reply.body).not.toHaveProperty("error_code");
+      }
+      expectRefusal(await tryCreate(emulator, { url, pooling_enabled: true }), 18016, 400);
+      expect(emulator.endpoints).toHaveLength(2);
+    },
+  );
+
+  it("coexist where the service refuses no URL, whatever they say of pooling, until it does again", async () => {
+    const emulator = await start({ urlTaken: "allowed" });
     await create(emulator, { url });
+    await create(emulator, { url });
+    await create(emulator, { url, pooling_enabled: true });
+    expect(new Set(emulator.endpoints.map((endpoint) => endpoint.id)).size).toBe(3);
+    emulator.behave({ urlTaken: "18009" });
+    expectRefusal(await tryCreate(emulator, { url }), 18009, 409);
+  });
+
+  it.each([
+    { type: "ephemeral", url } as const,
+    { type: "edge", public_url: url } as const,
+    { type: "edge", public_url: "tcp://1.tcp.example.com", hostport: "1.tcp.example.com:20000" } as const,
+  ])("are refused where $type holds it, and share it with an agent that pools", async (seed) => {
+    const emulator = await start();
+    const { id } = emulator.seed(seed);
+    const wanted = "hostport" in seed ? "tcp://1.tcp.example.com:20000" : url;
+    expectRefusal(await tryCreate(emulator, { url: wanted }), 18017, 400);
+    expectRefusal(await tryCreate(emulator, { url: wanted, pooling_enabled: true }), 18016, 400);
+    emulator.edit(id, { pooling_enabled: true });
+    await create(emulator, { url: wanted, pooling_enabled: true });
     expect(emulator.endpoints).toHaveLength(2);
   });
 });

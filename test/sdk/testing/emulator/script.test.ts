@@ -21,7 +21,7 @@ describe("a scripted fault after the effect", () => {
     const patience = "hang" in reply ? SHORT : undefined;
     expect(await see(emulator, "POST", "/endpoints", { url }, patience)).toMatchObject(expected);
     expect(emulator.endpoints).toMatchObject([{ url }]);
-    expect((await see(emulator, "POST", "/endpoints", { url })).status).toBe(409);
+    expect((await see(emulator, "POST", "/endpoints", { url })).status).toBe(400);
   });
 
   it("updates and deletes too, though the client sees that it failed", async () => {

@@ -1,0 +1,44 @@
+import { ServiceError } from "./errors";
+
+/** How a URL is refused that another endpoint has, whatever its type, where neither of the two has pooling enabled. */
+const taken = {
+  "18017": (url: string) => new ServiceError(18017, url),
+  "18009": (url: string) => new ServiceError(18009, url),
+  "422": (url: string) => new ServiceError(18014, "url", `${url} is not free`).seenAs(422),
+  "400-bare": (url: string) => new ServiceError(18017, url).seenAs(400, "without its code"),
+  "409-bare": (url: string) => new ServiceError(18009, url).seenAs(409, "without its code"),
+  allowed: undefined,
+};
+
+/** What nobody knows of the public service, or what differs between its accounts. Each can change while it runs. */
+export interface Behaviour {
+  /**
+   * How a URL is refused that another endpoint has, where neither has pooling enabled. `18017`: with that code and the
+   * status 400, as the public service does. `18009`: with 409. `422`: with that status and another code. `400-bare` and
+   * `409-bare`: without a code. `allowed`: not at all, so that several endpoints have equal URLs. Default: `18017`.
+   */
+  urlTaken: keyof typeof taken;
+  /** Cloud endpoints have a `principal`, the one of the key that created them. Default: false. */
+  principals: boolean;
+  /** Refuse a create without a traffic policy, as the public service does. Default: false, as the contract has it. */
+  requirePolicy: boolean;
+  /** Most endpoints on a page of the list, whatever `limit` asks for. Default: 100. */
+  pageSize: number;
+}
+
+const DEFAULTS: Behaviour = {
+  urlTaken: "18017",
+  principals: false,
+  requirePolicy: false,
+  pageSize: 100,
+};
+
+/** Throws a `RangeError` for a page that could hold nothing. */
+export function behaviourOf(change: Partial<Behaviour>, before = DEFAULTS): Behaviour {
+  const behaviour = { ...before, ...change };
+  if (behaviour.pageSize >= 1) return behaviour;
+  throw new RangeError(`pageSize must be at least 1, not ${behaviour.pageSize}`);
+}
+
+/** Undefined where it is not refused. */
+export const urlTakenError = ({ urlTaken }: Behaviour, url: string) => taken[urlTaken]?.(url);

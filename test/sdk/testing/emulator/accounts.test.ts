@@ -1,0 +1,64 @@
+import { describe, expect, it } from "vitest";
+import type { WireEndpoint } from "../../../../provider/wire";
+import type { Emulator } from "../../../../sdk/testing";
+import { call, create, expectRefusal, start } from "./calls";
+
+const url = "https://a.example.com";
+const as = (key: string, body?: object) => ({
+  headers: { authorization: `Bearer ${key}` },
+  ...(body && { body }),
+});
+const list = async (emulator: Emulator, key: string) =>
+  (await call<{ endpoints: WireEndpoint[] }>(emulator, "GET", "/endpoints", as(key))).body.endpoints;
+
+describe("the keys of an emulator", () => {
+  it("open the same endpoints where they are of one account, the first key still too", async () => {
+    const emulator = await start();
+    const { id } = await create(emulator, { url });
+    const rotated = emulator.addKey();
+    expect((await list(emulator, rotated)).map((endpoint) => endpoint.id)).toEqual([id]);
+    expect((await call(emulator, "DELETE", `/endpoints/${id}`, as(rotated))).status).toBe(204);
+    expect(emulator.endpoints).toEqual([]);
+  });
+
+  it("of another account open endpoints of their own, on which an equal URL is free", async () => {
+    const emulator = await start();
+    const mine = await create(emulator, { url });
+    const key = emulator.addKey({ account: "theirs" });
+    const theirs = emulator.seed({ type: "ephemeral" }, "theirs");
+    for (const method of ["GET", "DELETE"])
+      expectRefusal(await call(emulator, method, `/endpoints/${mine.id}`, as(key)), 222, 404);
+    const { body } = await call(emulator, "POST", "/endpoints", as(key, { url }));
+    expect(await list(emulator, key)).toEqual(emulator.endpointsOf("theirs"));
+    expect(emulator.endpointsOf("theirs").map(({ id }) => id)).toEqual([body.id, theirs.id]);
+    expect(emulator.endpoints).toEqual([mine]);
+    emulator.edit(body.id, { description: "by hand" });
+    emulator.remove(theirs.id);
+    expect(emulator.endpointsOf("theirs")).toMatchObject([{ id: body.id, description: "by hand" }]);
+  });
+
+  it("act as the account's owner or as a colleague, which cloud endpoints show if asked to", async () => {
+    const emulator = await start();
+    expect(await create(emulator, { url })).not.toHaveProperty("principal");
+    emulator.behave({ principals: true });
+    const principalBy = async (key: string, label: string) =>
+      (await call(emulator, "POST", "/endpoints", as(key, { url: `https://${label}.example.com` }))).body
+        .principal;
+    const owner = await principalBy(emulator.apiKey, "b");
+    expect(owner).toEqual({ id: expect.stringMatching(/^usr_/), uri: "" });
+    expect(await principalBy(emulator.addKey(), "c")).toEqual(owner);
+    expect(emulator.seed({ type: "cloud" }).principal).toEqual(owner);
+    const colleague = emulator.addKey({ principal: "usr_colleague" });
+    expect(await principalBy(colleague, "d")).toEqual({ id: "usr_colleague", uri: "" });
+    expect(await principalBy(emulator.addKey({ account: "theirs" }), "e")).not.toEqual(owner);
+  });
+
+  it("may be one that may not list, and reads by id all the same", async () => {
+    const emulator = await start();
+    const { id } = await create(emulator, { url });
+    const key = emulator.addKey({ mayList: false, apiKey: "my_key" });
+    expect(key).toBe("my_key");
+    expectRefusal(await call(emulator, "GET", "/endpoints", as(key)), 204, 403);
+    expect((await call(emulator, "GET", `/endpoints/${id}`, as(key))).status).toBe(200);
+  });
+});
