@@ -22,7 +22,7 @@ export interface WebhookPlatformInfo {
   /** Where exactly, or under which name. Missing together with `origin`. */
   where?: string;
   /** A form that the secret must have. Default: any text. */
-  form?: "public key" | "user and password" | "32 characters";
+  form?: "public key" | "base64 key" | "user and password" | "32 characters";
   /**
    * A challenge that the platform sends to a new address: `answered` by the service, or `forwarded`, so that your
    * application answers it. Missing where none is known.
@@ -66,14 +66,14 @@ export const webhookPlatforms = {
   bitbucket: chosen("Bitbucket", "the webhook's secret token", "https://confluence.atlassian.com/bitbucketserver/manage-webhooks-938025878.html#Managewebhooks-webhooksecrets"),
   bolt: unclear("Bolt", "https://help.bolt.com/developers/guides/webhooks/hook-verification/"),
   box: shown("Box", "the primary key, under Manage Signature Keys of the app's webhooks", "https://developer.box.com/guides/webhooks/v2/signatures-v2/"),
-  brex: returned("Brex", "GET /v1/webhooks/secrets, the entry whose status is ACTIVE", "https://developer.brex.com/docs/webhooks/"),
+  brex: returned("Brex", "GET /v1/webhooks/secrets, the entry whose status is ACTIVE", "https://developer.brex.com/docs/webhooks/", { form: "base64 key" }),
   buildkite: shown("Buildkite", "Token of the notification service, which must send an HMAC signature", "https://buildkite.com/docs/apis/webhooks/pipelines"),
   calendly: chosen("Calendly", "signing_key of the webhook subscription", "https://developer.calendly.com/api-docs/4c305798a61d3-webhook-signatures"),
   castle: credential("Castle", "API Secret, under Configuration", "https://docs.castle.io/docs/webhooks"),
   chargify: credential("Chargify", "the site's Shared Key", "https://docs.maxio.com/hc/en-us/articles/24266136649869-Webhooks-Reference"),
   circleci: chosen("CircleCI", "the webhook's secret token", "https://circleci.com/docs/guides/integration/outbound-webhooks/#validate-webhooks"),
   clearbit: credential("Clearbit", "the Secret API Key", "https://ngrok.com/docs/integrations/webhooks/clearbit-webhooks"),
-  clerk: shown("Clerk", "the endpoint's Signing Secret", "https://clerk.com/docs/reference/backend/verify-webhook"),
+  clerk: shown("Clerk", "the endpoint's Signing Secret", "https://clerk.com/docs/reference/backend/verify-webhook", { form: "base64 key" }),
   coinbase: credential("Coinbase", "the API key's API Secret, shown only when it is made", "https://docs.cdp.coinbase.com/commerce/api-arcitecture/webhooks-security"),
   contentful: chosen("Contentful", "the webhook's signing secret", "https://www.contentful.com/developers/docs/webhooks/request-verification/"),
   docusign: shown("DocuSign", "Connect Keys, with HMAC signatures included", "https://developers.docusign.com/platform/webhooks/connect/validate/"),
@@ -95,7 +95,7 @@ export const webhookPlatforms = {
   linear: shown("Linear", "the webhook's Signing secret", "https://linear.app/developers/webhooks#securing-webhooks"),
   mailchimp: unclear("Mailchimp", "https://mailchimp.com/developer/transactional/guides/track-respond-activity-webhooks/#authenticating-webhook-requests"),
   mailgun: shown("Mailgun", "HTTP webhook signing key", "https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/securing-webhooks"),
-  microsoft_teams: shownOnce("Microsoft Teams", "the security token of the outgoing webhook", "https://learn.microsoft.com/en-us/microsoftteams/platform/webhooks-and-connectors/how-to/add-outgoing-webhook"),
+  microsoft_teams: shownOnce("Microsoft Teams", "the security token of the outgoing webhook", "https://learn.microsoft.com/en-us/microsoftteams/platform/webhooks-and-connectors/how-to/add-outgoing-webhook", { form: "base64 key" }),
   modern_treasury: shown("Modern Treasury", "Webhook Key", "https://docs.moderntreasury.com/platform/docs/verifying-webhooks"),
   mongodb: chosen("MongoDB", "Webhook Secret", "https://www.mongodb.com/docs/atlas/tutorial/webhook-integration/"),
   mux: shown("Mux", "Show Signing Secret, of the webhook", "https://www.mux.com/docs/core/verify-webhook-signatures"),
@@ -113,7 +113,7 @@ export const webhookPlatforms = {
   sonatype: chosen("Sonatype Nexus", "the Secret Key of the webhook capability", "https://help.sonatype.com/en/working-with-hmac-payloads.html"),
   square: unclear("Square", "https://developer.squareup.com/docs/webhooks/step3validate"),
   stripe: shown("Stripe", "the endpoint's Signing secret", "https://docs.stripe.com/webhooks/signatures"),
-  svix: shown("Svix", "the endpoint's Signing Secret", "https://docs.svix.com/receiving/verifying-payloads/how"),
+  svix: shown("Svix", "the endpoint's Signing Secret", "https://docs.svix.com/receiving/verifying-payloads/how", { form: "base64 key" }),
   terraform: chosen("Terraform", "the notification's Token", "https://developer.hashicorp.com/terraform/cloud-docs/api-docs/notification-configurations#notification-authenticity", { challenge: "forwarded" }),
   tiktok: credential("TikTok", "the app's Client secret", "https://developers.tiktok.com/doc/webhooks-verification"),
   trendmicro_conformity: chosen("Trend Micro Conformity", "Webhook Security Token", "https://cloudone.trendmicro.com/docs/conformity/webhook-communication/"),

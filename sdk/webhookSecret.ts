@@ -23,10 +23,34 @@ export function areSwapped(platform: string, secret: string | undefined): boolea
 /** Why this cannot be the platform's secret; undefined where it can. */
 export function secretProblem(platform: string, secret: string | undefined): string | undefined {
   const info = platformInfo(platform);
-  const name = info?.name ?? "the platform";
   if (secret === undefined) {
-    return info?.origin === "none" ? undefined : `is missing: ${name} signs with one`;
+    return info?.origin === "none" ? undefined : `is missing: ${info?.name ?? "the platform"} signs with one`;
   }
+  const problem = textProblem(secret);
+  if (problem || vaultReference(secret)) return problem;
+  if (/\$\{/.test(secret)) {
+    return "holds a $ before a {, which a traffic policy takes for an expression; choose another secret, or keep it in the service's vault and give the expression that reads it from there";
+  }
+  return formProblem(platform, secret);
+}
+
+/** Why nothing can be signed or verified with this secret itself, wherever it is kept. */
+export function keyProblem(platform: string, secret: string): string | undefined {
+  if (vaultReference(secret)) return "refers to the vault; give what the vault holds";
+  return textProblem(secret) ?? formProblem(platform, secret);
+}
+
+/** What a secret of this form signs with. Undefined where it is no key, so that nobody verifies with an empty one. */
+export function base64Key(secret: string): Buffer | undefined {
+  const key = decoded(secret.replace(/^whsec_/, ""));
+  return key && key.length >= SHORTEST_KEY ? key : undefined;
+}
+
+/** In bytes. Platforms make keys of 24 or more; what is shorter than this has been cut off, or can be guessed. */
+const SHORTEST_KEY = 16;
+
+/** What is wrong with the text, whoever's secret it is. */
+function textProblem(secret: string): string | undefined {
   if (secret === "") return "is empty";
   // Before the line breaks, of which such a file has some, and which would be no help to take off.
   if (/^\s*-----BEGIN/.test(secret)) {
@@ -35,24 +59,34 @@ export function secretProblem(platform: string, secret: string | undefined): str
   if (/[\r\n]$/.test(secret)) {
     return "ends with a line break, as a file or `echo` leaves it; take it off, since it would be part of the secret";
   }
-  if (secret !== secret.trim()) return "begins or ends with a space or a line break; take it off";
-  if (vaultReference(secret)) return undefined;
-  if (/\$\{/.test(secret)) {
-    return "holds a $ before a {, which a traffic policy takes for an expression; choose another secret, or keep it in the service's vault and give the expression that reads it from there";
+  // Format characters, such as the zero-width space, are blanks that `trim` leaves.
+  if (/^[\s\p{Cf}]|[\s\p{Cf}]$/u.test(secret)) {
+    return "begins or ends with a space or a line break; take it off";
   }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   if (/[\x00-\x1f\x7f]/.test(secret)) return "holds a line break or another control character";
+  if (secret === "whsec_") return "is only the beginning of a secret; copy the whole of it";
+  return undefined;
+}
+
+/** Whether the text has the form of the platform's secrets. */
+function formProblem(platform: string, secret: string): string | undefined {
+  const info = platformInfo(platform);
   switch (info?.form) {
     case "public key":
       return isEcdsaKey(secret)
         ? undefined
-        : `is not what ${name} gives: its verification key, an ECDSA public key in base64, which begins with MFkw`;
+        : `is not what ${info.name} gives: its verification key, an ECDSA public key in base64, which begins with MFkw`;
+    case "base64 key":
+      return base64Key(secret)
+        ? undefined
+        : `is not what ${info.name} gives: a key in base64 of at least ${SHORTEST_KEY} bytes, with nothing missing and nothing added; copy the whole of it`;
     case "user and password":
       return /^[^:]+::.+$/.test(secret)
         ? undefined
         : `must be user name and password in one, as in username::password`;
     case "32 characters":
-      return secret.length >= 32 ? undefined : `is too short: ${name} takes 32 characters or more`;
+      return secret.length >= 32 ? undefined : `is too short: ${info.name} takes 32 characters or more`;
     default:
       return secret.length >= SHORTEST_SECRET
         ? undefined
@@ -62,9 +96,17 @@ export function secretProblem(platform: string, secret: string | undefined): str
 
 function isEcdsaKey(base64: string): boolean {
   try {
-    const key = Buffer.from(base64, "base64");
-    return createPublicKey({ key, format: "der", type: "spki" }).asymmetricKeyType === "ec";
+    const der = decoded(base64) ?? Buffer.alloc(0);
+    const key = createPublicKey({ key: der, format: "der", type: "spki" });
+    // Parsers of DER stop at the key's end, whatever follows.
+    return key.asymmetricKeyType === "ec" && key.export({ format: "der", type: "spki" }).equals(der);
   } catch {
     return false;
   }
+}
+
+/** Undefined for text that no encoder writes: `Buffer.from` skips what is not base64, until nothing is left. */
+function decoded(base64: string): Buffer | undefined {
+  const bytes = Buffer.from(base64, "base64");
+  return bytes.toString("base64") === base64 ? bytes : undefined;
 }

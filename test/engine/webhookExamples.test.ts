@@ -62,6 +62,9 @@ onBothDrivers("the example calendly", (_, driver) => {
   });
 });
 
+const FIRST = "b2xkLXNlY3JldC1vbGQtc2VjcmV0";
+const SECOND = "bmV3LXNlY3JldC1uZXctc2VjcmV0";
+
 onBothDrivers("the example brex", (_, driver) => {
   test("verifies with the secret that Brex's API calls active, and follows its rotation", async () => {
     const { stack, application } = await start("brex", driver);
@@ -73,11 +76,11 @@ onBothDrivers("the example brex", (_, driver) => {
     expect(errors(await failure(stack.preview())).join()).toMatch(
       /brex: secret is empty. Ask Brex's API for it/,
     );
-    brex.secrets = [{ secret: "Zmlyc3Q=", status: "ACTIVE" }];
+    brex.secrets = [{ secret: FIRST, status: "ACTIVE" }];
     await stack.up({ skipPreview: true });
     brex.secrets = [
-      { secret: "Zmlyc3Q=", status: "PENDING_REVOKE" },
-      { secret: "c2Vjb25k", status: "ACTIVE" },
+      { secret: FIRST, status: "PENDING_REVOKE" },
+      { secret: SECOND, status: "ACTIVE" },
     ];
     const { outputs, requests } = await stack.up({ skipPreview: true });
     expect(requests.map(({ method }) => method)).toEqual(["PATCH"]);
@@ -89,7 +92,7 @@ onBothDrivers("the example brex", (_, driver) => {
     const agents = await agentsOf(stack, outputs["agentConfig"], application.port);
     const body = JSON.stringify({ event_type: "USER_UPDATED", user_id: "u_1" });
     // While the old secret is being revoked Brex signs with both.
-    const both = ["Zmlyc3Q=", "c2Vjb25k"].map((secret) => signWebhook("brex", { body, secret, id: "msg_1" }));
+    const both = [FIRST, SECOND].map((secret) => signWebhook("brex", { body, secret, id: "msg_1" }));
     const rotating = {
       ...both[1],
       "Webhook-Signature": both.map((each) => each["Webhook-Signature"]).join(" "),

@@ -4,10 +4,9 @@ import { schemes, webhookScheme } from "../../sdk/testing/emulator/agent/schemes
 import { type Seen, sendHalf, startApplication } from "../sdk/testing/emulator/agent/application";
 import { edit, errors, failure, methods, onBothDrivers } from "./setup";
 
-/** In every secret; base64 too, for the platforms whose secrets are. */
-const CANARY = "CANARY7f3c";
-const secretOf = (platform: string) =>
-  `${CANARY}${Buffer.from(platform).toString("base64").replace(/=/g, "")}`;
+/** In every secret, and base64, for the platforms whose secrets are. */
+const CANARY = "CANARY7f3c++";
+const secretOf = (platform: string) => CANARY + Buffer.from(platform.padEnd(12)).toString("base64");
 const platforms = Object.keys(schemes) as SignedPlatform[];
 
 /** What is left of a state when its marked secrets are taken out. */
@@ -81,6 +80,8 @@ const { WebhookVerification } = require("pulumi-endpoints");
 const secret = pulumi.secret("${CANARY}");
 new WebhookVerification("empty", { platform: "github", secret: pulumi.secret("") });
 new WebhookVerification("line", { platform: "github", secret: pulumi.interpolate\`\${secret}\\n\` });
+new WebhookVerification("base", { platform: "svix", secret });
+new WebhookVerification("prefix", { platform: "clerk", secret: pulumi.secret("whsec_") });
 new WebhookVerification("key", { platform: "sendgrid", secret });
 new WebhookVerification("pair", { platform: "vmware", secret });
 new WebhookVerification("short", { platform: "graphcms", secret });
@@ -97,6 +98,8 @@ new WebhookVerification("nothing");`);
       /empty: secret is empty\. Make up a long random secret/,
       /line: secret ends with a line break/,
       /key: secret is not what SendGrid gives: its verification key, an ECDSA public key/,
+      /base: secret is not what Svix gives: a key in base64 of at least 16 bytes.* Copy it from Svix/,
+      /prefix: secret is only the beginning of a secret/,
       /pair: secret must be user name and password in one/,
       /short: secret is too short: Hygraph takes 32 characters/,
       /none: secret is missing: Stripe signs with one\. Copy it from Stripe/,
@@ -196,7 +199,7 @@ async function deliver(platform: SignedPlatform, source: AgentOptions): Promise<
 
   const headers = sign(GOOD);
   expect(await post(GOOD, headers)).toBe(201);
-  expect(await post(GOOD, sign(GOOD, "Zm9yZ2Vk"))).toBe(403);
+  expect(await post(GOOD, sign(GOOD, "YW5vdGhlci1hbm90aGVyLWFub3RoZXIh"))).toBe(403);
   expect(await post(GOOD, {})).toBe(403);
   await sendHalf(agent.url, headers, GOOD);
   // GitLab signs nothing, so that a body which was cut before it was sent is as good as a whole one.

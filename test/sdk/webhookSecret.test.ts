@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { webhookPlatforms } from "../../sdk";
 import { areSwapped, secretProblem } from "../../sdk/webhookSecret";
 
 const CANARY = "CANARY-71aa";
@@ -30,7 +31,10 @@ describe("a secret", () => {
 
   test("may be a reference to the service's vault, whatever the platform's form", () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is an expression of the policy's
-    expect(secretProblem("sendgrid", "${secrets.get('webhooks', 'sendgrid')}")).toBeUndefined();
+    const reference = "${secrets.get('webhooks', 'key')}";
+    for (const platform of Object.keys(webhookPlatforms)) {
+      expect(secretProblem(platform, reference), platform).toBeUndefined();
+    }
   });
 
   test("of SendGrid is an ECDSA public key in base64", () => {
@@ -41,8 +45,61 @@ describe("a secret", () => {
     const { publicKey: ecdsa } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const { publicKey: rsa } = generateKeyPairSync("rsa", { modulusLength: 1024 });
     expect(secretProblem("sendgrid", key(ecdsa))).toBeUndefined();
-    for (const wrong of [key(rsa), "SG.aaaa.bbbb", "MFkwEwYH"]) {
+    const garbled = [`${key(ecdsa)}!`, key(ecdsa).replace(/^..../, "$& "), key(ecdsa).slice(0, -2)];
+    const longer = Buffer.concat([Buffer.from(key(ecdsa), "base64"), Buffer.from("more")]).toString("base64");
+    for (const wrong of [key(rsa), "SG.aaaa.bbbb", "MFkwEwYH", "!!!!", longer, ...garbled]) {
       expect(secretProblem("sendgrid", wrong)).toMatch(/ECDSA public key in base64/);
+    }
+  });
+
+  // 24 bytes, as in the example of Standard Webhooks.
+  const KEY = "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+  const BASE64 = ["svix", "clerk", "brex", "microsoft_teams"];
+
+  test.each(BASE64)("of %s is a key in base64, whole and of 16 bytes or more", (platform) => {
+    for (const right of [
+      KEY,
+      `whsec_${KEY}`,
+      "A".repeat(22).concat("=="),
+      Buffer.alloc(64, 7).toString("base64"),
+    ]) {
+      expect(secretProblem(platform, right)).toBeUndefined();
+    }
+    for (const wrong of [
+      "!!!!",
+      "!".repeat(64),
+      "====",
+      "whsec_!!!!",
+      "whsec_====",
+      "WHSEC_".concat(KEY),
+      `whsec_whsec_${KEY}`,
+      `v1,whsec_${KEY}`,
+      `"whsec_${KEY}"`,
+      `whsec_ ${KEY}`,
+      `${KEY.slice(0, 16)} ${KEY.slice(16)}`,
+      KEY.slice(0, -1),
+      KEY.slice(0, -2),
+      `${KEY}=`,
+      `${KEY}====${KEY}`,
+      KEY.replace("P", "-"),
+      KEY.replace("P", "_"),
+      "c2VjcmV0",
+      "whsec_c2VjcmV0",
+      Buffer.alloc(15, 7).toString("base64"),
+      CANARY,
+    ]) {
+      const problem = secretProblem(platform, wrong);
+      expect(problem, wrong).toMatch(/is not what .* gives: a key in base64/);
+      expect(problem).not.toContain(wrong);
+    }
+  });
+
+  test("is more than blanks or a prefix, whatever the platform's form", () => {
+    const blanks = [" ", "\t", "\u00a0", "\u200b"].map((blank) => blank.repeat(40));
+    for (const platform of [...Object.keys(webhookPlatforms), "somebody_new"]) {
+      for (const nothing of ["", ...blanks, "whsec_"]) {
+        expect(secretProblem(platform, nothing), platform + JSON.stringify(nothing)).toBeTypeOf("string");
+      }
     }
   });
 

@@ -68,7 +68,7 @@ describe("a merged policy", () => {
   test("takes several verifications in their order, where each says which requests are its own", async () => {
     const brex = new WebhookVerification("brex", {
       platform: "brex",
-      secret: "brexes",
+      secret: "c2VjcmV0LXNlY3JldC1zZWNyZXQ=",
       expressions: ["req.url.path == '/brex'"],
     });
     const both = (await resolved(mergeTrafficPolicy({ on_http_request: [rule] }, [brex, github()]))) as {

@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
+import { keyProblem } from "../../../webhookSecret";
 import { base62 } from "../ids";
 import { type Headers, type SignedPlatform, webhookScheme } from "./schemes";
 
@@ -23,7 +24,7 @@ export type Verdict = { verified: true; answer?: string } | { verified: false; r
  * await fetch(url, { method: "POST", body, headers: signWebhook("github", { body, secret }) });
  * ```
  *
- * @throws Error for a platform whose scheme the kit does not know.
+ * @throws Error for a platform whose scheme the kit does not know, and for what cannot be its secret.
  */
 export function signWebhook(
   platform: SignedPlatform | (string & {}),
@@ -31,8 +32,15 @@ export function signWebhook(
 ): Record<string, string> {
   const { body, secret, at = new Date(), id = `msg_${base62()}` } = webhook;
   const scheme = webhookScheme(platform);
+  requireKey(platform, secret);
   const time = scheme.time?.write(at) ?? "";
   return scheme.write(scheme.sign(secret, Buffer.from(body), time, id), time, id);
+}
+
+/** Throws for what is no secret of the platform: it could leave an empty key, with which everybody can sign. */
+export function requireKey(platform: string, secret: string): void {
+  const problem = keyProblem(platform, secret);
+  if (problem) throw new Error(`the secret of ${platform} ${problem}`);
 }
 
 /** Verifies a request as the service does: its signature, and that a signed time is near enough to now. */

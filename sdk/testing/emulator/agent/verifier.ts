@@ -2,7 +2,7 @@ import { FREE_VERIFICATIONS_PER_MONTH, platformInfo } from "../../../webhookPlat
 import { vaultReference } from "../../../webhookSecret";
 import type { Policy, VerifyConfig } from "./policy";
 import { isSigned, schemes } from "./schemes";
-import { type Verdict, verifyWebhook } from "./signatures";
+import { requireKey, type Verdict, verifyWebhook } from "./signatures";
 import type { Visit } from "./variables";
 
 /** What verifying depends on, beside the policy. */
@@ -26,7 +26,7 @@ export class Verifier {
   private readonly secrets = new Map<string, string>();
   private readonly now: () => Date;
 
-  /** @throws Error for a platform whose scheme is not known, and a secret that is missing. */
+  /** @throws Error for a platform whose scheme is not known, and a secret that is missing or cannot be the platform's. */
   constructor(policy: Policy, { plan, vaults = {}, now = () => new Date() }: Account) {
     this.limit = plan === "free" ? FREE_VERIFICATIONS_PER_MONTH : Number.POSITIVE_INFINITY;
     this.now = now;
@@ -41,11 +41,15 @@ export class Verifier {
       }
       if (config.secret === undefined)
         throw new Error(`${config.provider} needs a secret to be verified here`);
-      this.secrets.set(config.secret, resolved(config.secret, vaults));
+      const secret = resolved(config.secret, vaults);
+      requireKey(config.provider, secret);
+      this.secrets.set(config.secret, secret);
     }
   }
 
-  verify({ provider, secret = "" }: VerifyConfig, { headers, body }: Visit): Verdict {
+  verify(config: VerifyConfig, { headers, body }: Visit): Verdict {
+    const secret = this.secrets.get(config.secret ?? "");
+    if (secret === undefined) return { verified: false, reason: "there is no secret to verify it with" };
     if (this.count >= this.limit) {
       return {
         verified: false,
@@ -53,12 +57,7 @@ export class Verifier {
       };
     }
     this.count += 1;
-    return verifyWebhook(provider, {
-      headers,
-      body,
-      secret: this.secrets.get(secret) ?? "",
-      now: this.now(),
-    });
+    return verifyWebhook(config.provider, { headers, body, secret, now: this.now() });
   }
 }
 

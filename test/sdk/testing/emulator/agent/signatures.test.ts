@@ -3,13 +3,16 @@ import { describe, expect, test } from "vitest";
 import { type SignedPlatform, signWebhook } from "../../../../../sdk/testing";
 import { schemes, webhookScheme } from "../../../../../sdk/testing/emulator/agent/schemes";
 import { verifyWebhook } from "../../../../../sdk/testing/emulator/agent/signatures";
+import { policyOf, startAgent, verifying } from "./application";
 
 const lower = (headers: Record<string, string>) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+/** A secret of every platform, also where it has to be base64. */
+const SECRET = "c2VjcmV0LXNlY3JldC1zZWNyZXQ=";
 const platforms = Object.keys(schemes) as SignedPlatform[];
 
 describe.each(platforms)("a webhook of %s", (platform) => {
-  const secret = "c2VjcmV0LXNlY3JldA==";
+  const secret = SECRET;
   const body = '{"event":"é✓"}';
   const sent = new Date("2026-01-02T03:04:05Z");
   const headers = lower(signWebhook(platform, { body, secret, at: sent }));
@@ -31,7 +34,7 @@ describe.each(platforms)("a webhook of %s", (platform) => {
   });
 
   test("does not verify with another secret, without headers, or with a malformed one", () => {
-    expect(verify({ secret: "b3RoZXItc2VjcmV0" })).toMatchObject({ verified: false });
+    expect(verify({ secret: "YW5vdGhlci1hbm90aGVyLWFub3RoZXIh" })).toMatchObject({ verified: false });
     expect(verify({ headers: {} })).toEqual({ verified: false, reason: "it is not signed" });
     for (const broken of ["", "x", ",", "=", "t=,v1=", "v1,", "v0=", "sha256="]) {
       const all = Object.fromEntries(Object.keys(headers).map((name) => [name, broken]));
@@ -67,7 +70,7 @@ test("the time of a signature is part of what is signed", () => {
       lower(
         signWebhook(platform, {
           body,
-          secret: "c2VjcmV0",
+          secret: SECRET,
           at: new Date(1_700_000_000_000 + ms),
           id: "msg_1",
         }),
@@ -82,7 +85,7 @@ test("the time of a signature is part of what is signed", () => {
     );
     const now = new Date(1_700_003_600_000);
     expect(
-      verifyWebhook(platform, { headers: forged, body: Buffer.from(body), secret: "c2VjcmV0", now }),
+      verifyWebhook(platform, { headers: forged, body: Buffer.from(body), secret: SECRET, now }),
       platform,
     ).toMatchObject({
       reason: "its signature is not that of this body and secret",
@@ -95,11 +98,19 @@ test("one of several signatures is enough, as while a secret is being rotated", 
   const sign = (platform: SignedPlatform, secret: string) =>
     lower(signWebhook(platform, { body: "{}", secret, at, id: "msg_1" }));
   const joined = (platform: SignedPlatform, header: string, join: (old: string, fresh: string) => string) => {
-    const [old, fresh] = [sign(platform, "b2xk"), sign(platform, "bmV3")];
+    const [old, fresh] = [
+      sign(platform, "b2xkLXNlY3JldC1vbGQtc2VjcmV0"),
+      sign(platform, "bmV3LXNlY3JldC1uZXctc2VjcmV0"),
+    ];
     return { ...old, [header]: join(old[header] ?? "", fresh[header] ?? "") };
   };
   const verify = (platform: string, headers: Record<string, string>) =>
-    verifyWebhook(platform, { headers, body: Buffer.from("{}"), secret: "bmV3", now: at });
+    verifyWebhook(platform, {
+      headers,
+      body: Buffer.from("{}"),
+      secret: "bmV3LXNlY3JldC1uZXctc2VjcmV0",
+      now: at,
+    });
   const stripe = joined("stripe", "stripe-signature", (old, fresh) => `${old},${fresh.split(",")[1]}`);
   expect(verify("stripe", stripe)).toEqual({ verified: true });
   const brex = joined("brex", "webhook-signature", (old, fresh) => `${old} ${fresh}`);
@@ -109,10 +120,54 @@ test("one of several signatures is enough, as while a secret is being rotated", 
 test("Zoom's challenge is answered with its token, signed", () => {
   const body = JSON.stringify({ event: "endpoint.url_validation", payload: { plainToken: "abc" } });
   const now = new Date();
-  const headers = lower(signWebhook("zoom", { body, secret: "s", at: now }));
-  const encryptedToken = createHmac("sha256", "s").update("abc").digest("hex");
-  expect(verifyWebhook("zoom", { headers, body: Buffer.from(body), secret: "s", now })).toEqual({
+  const headers = lower(signWebhook("zoom", { body, secret: "shared", at: now }));
+  const encryptedToken = createHmac("sha256", "shared").update("abc").digest("hex");
+  expect(verifyWebhook("zoom", { headers, body: Buffer.from(body), secret: "shared", now })).toEqual({
     verified: true,
     answer: JSON.stringify({ plainToken: "abc", encryptedToken }),
   });
+});
+
+describe.each(platforms)("without a key, %s", (platform) => {
+  const base64 = ["svix", "clerk", "brex"].includes(platform);
+  const empty = [
+    "",
+    "    ",
+    "\u200b\u200b\u200b\u200b",
+    "whsec_",
+    ...(base64 ? ["!!!!", "====", "whsec_!!!!", "c2VjcmV0"] : []),
+  ];
+
+  test("is neither signed nor verified: the stand-in does not start", async () => {
+    for (const secret of empty) {
+      expect(() => signWebhook(platform, { body: "{}", secret }), secret).toThrow(/^the secret of /);
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: it is an expression of the policy's
+      const reference = "${secrets.get('webhooks', 'key')}";
+      for (const options of [
+        { options: ["--verify-webhook", platform, "--verify-webhook-secret", secret] },
+        { trafficPolicy: policyOf(verifying({ provider: platform, secret })) },
+        {
+          trafficPolicy: policyOf(verifying({ provider: platform, secret: reference })),
+          vaults: { webhooks: { key: secret } },
+        },
+      ]) {
+        await expect(
+          startAgent(options),
+          `${JSON.stringify(secret)} by ${Object.keys(options)}`,
+        ).rejects.toThrow(/^the secret of |config\.secret/);
+      }
+    }
+  });
+});
+
+test("a secret that is a reference to the vault is not signed with, wherever it comes from", async () => {
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is an expression of the policy's
+  const reference = "${secrets.get('webhooks', 'key')}";
+  expect(() => signWebhook("github", { body: "{}", secret: reference })).toThrow(/refers to the vault/);
+  await expect(
+    startAgent({
+      trafficPolicy: policyOf(verifying({ secret: reference })),
+      vaults: { webhooks: { key: reference } },
+    }),
+  ).rejects.toThrow(/refers to the vault/);
 });
