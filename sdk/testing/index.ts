@@ -1,6 +1,7 @@
 export { CliStack, findPulumiCli } from "./cli";
 export {
   type Behaviour,
+  type Busy,
   type Cut,
   type DisturbOptions,
   type Edit,

@@ -10,6 +10,12 @@ const taken = {
   allowed: undefined,
 };
 
+/** How a URL is refused that is not ready yet, and for how long: a number of milliseconds by the service's clock. */
+export interface Busy {
+  ms: number;
+  code: 18006 | 18016 | 18017;
+}
+
 /** What nobody knows of the public service, or what differs between its accounts. Each can change while it runs. */
 export interface Behaviour {
   /**
@@ -18,6 +24,13 @@ export interface Behaviour {
    * `409-bare`: without a code. `allowed`: not at all, so that several endpoints have equal URLs. Default: `18017`.
    */
   urlTaken: keyof typeof taken;
+  /** How creates and moves to a URL are refused after its last endpoint has left it. Default: they are not. */
+  busyUrl: Busy | undefined;
+  /**
+   * The list shows the world as it was so many milliseconds ago; reads by id do not. A seed has been there since its
+   * `created_at`, if it is given one. Default: 0.
+   */
+  listLag: number;
   /** Cloud endpoints have a `principal`, the one of the key that created them. Default: false. */
   principals: boolean;
   /** Refuse a create without a traffic policy, as the public service does. Default: false, as the contract has it. */
@@ -28,6 +41,8 @@ export interface Behaviour {
 
 const DEFAULTS: Behaviour = {
   urlTaken: "18017",
+  busyUrl: undefined,
+  listLag: 0,
   principals: false,
   requirePolicy: false,
   pageSize: 100,

@@ -42,7 +42,11 @@ export class Disturbances {
     const fault = this.current?.draw(target);
     if (!fault) return undefined;
     const { method, path } = target.record;
-    const settled = (committed: boolean) => this.log.push({ kind: fault.kind, method, path, committed });
+    const recorded = { kind: fault.kind, method, path, committed: false };
+    this.log.push(recorded);
+    const settled = (committed: boolean) => {
+      recorded.committed = committed;
+    };
     return { ...fault.plan, settled };
   }
 }

@@ -2,10 +2,13 @@ import { createServer, type Server } from "node:http";
 import type { WireEndpoint } from "../../../provider/wire";
 import type { RecordedRequest } from "../types";
 import { Accounts, type KeyOptions } from "./accounts";
-import { type Behaviour, behaviourOf } from "./behaviour";
+import { addressOf } from "./address";
+import { type Behaviour, type Busy, behaviourOf } from "./behaviour";
+import { Clock } from "./clock";
 import { Disturbances, type DisturbOptions, type RecordedFault } from "./disturbance";
 import { listen } from "./listen";
 import { type RateLimit, RateWindow } from "./rateLimit";
+import { placeOf } from "./rules";
 import { type ScriptedReply, Scripts } from "./script";
 import { endpointOf, type Seed } from "./seed";
 import { type Host, listener } from "./server";
@@ -73,7 +76,7 @@ export class Emulator {
       disturbances: new Disturbances(),
       requests: [],
       onAnswer,
-      now,
+      clock: new Clock(now),
       rate: rateLimit && new RateWindow(rateLimit),
       closing: new AbortController(),
     };
@@ -81,7 +84,7 @@ export class Emulator {
     const server = createServer({ keepAliveTimeout: 120_000 });
     const port = await listen(server, wanted);
     const baseUrl = `http://127.0.0.1:${port}${basePath}`;
-    const accounts = new Accounts((owner) => new Store(baseUrl, now, () => host.behaviour, owner));
+    const accounts = new Accounts((owner) => new Store(baseUrl, host.clock, () => host.behaviour, owner));
     const whole = Object.assign(host, { accounts });
     server.on("request", listener(whole));
     server.on("clientError", (_error, socket) => socket.destroy());
@@ -116,7 +119,7 @@ export class Emulator {
 
   /** Those of an account that was named to `addKey`. Default: the account of `apiKey`. */
   endpointsOf(account?: string): WireEndpoint[] {
-    return structuredClone(this.host.accounts.store(account).newestFirst() ?? []);
+    return structuredClone(this.accounts.store(account).newestFirst() ?? []);
   }
 
   /**
@@ -126,11 +129,11 @@ export class Emulator {
    * Without an `account`, it is put into that of `apiKey`.
    */
   seed(seed: Seed, account?: string): WireEndpoint {
-    const { accounts } = this.host;
-    const store = accounts.store(account);
+    const store = this.accounts.store(account);
     const endpoint = endpointOf(structuredClone(seed), store);
-    if (accounts.holderOf(endpoint.id)) throw new Error(`there is already an endpoint ${endpoint.id}`);
-    return structuredClone(store.insert(endpoint));
+    if (this.accounts.holderOf(endpoint.id)) throw new Error(`there is already an endpoint ${endpoint.id}`);
+    const created = Date.parse(seed.created_at ?? "");
+    return structuredClone(store.insert(endpoint, Number.isNaN(created) ? undefined : created));
   }
 
   /**
@@ -144,6 +147,11 @@ export class Emulator {
   /** Deletes an endpoint of any type as somebody else would, without a request. Throws for an unknown id. */
   remove(id: string): void {
     this.holderOf(id, "remove").delete(id);
+  }
+
+  /** Refuses creates on a URL that is free for a while, as after its domain was reserved. */
+  busy(url: string, busy: Busy): void {
+    this.accounts.store().keepBusy(placeOf(addressOf(url)), busy);
   }
 
   /**
@@ -170,6 +178,7 @@ export class Emulator {
 
   /** What `disturb` did so far, in the order in which it was done, also after `calm`. */
   get faults(): readonly RecordedFault[] {
+    this.host.clock.catchUp();
     return this.host.disturbances.log;
   }
 
@@ -181,8 +190,14 @@ export class Emulator {
     await closed;
   }
 
+  /** As they are by now. */
+  private get accounts(): Accounts {
+    this.host.clock.catchUp();
+    return this.host.accounts;
+  }
+
   private holderOf(id: string, purpose: string): Store {
-    const store = this.host.accounts.holderOf(id);
+    const store = this.accounts.holderOf(id);
     if (store) return store;
     throw new Error(`there is no endpoint ${id} to ${purpose}`);
   }

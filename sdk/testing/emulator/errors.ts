@@ -50,6 +50,7 @@ const table = {
     400,
     (from: string, to: string) => `The scheme of a cloud endpoint cannot change from ${from} to ${to}.`,
   ],
+  18006: [400, (url: string) => `No reserved domain or address of the account fits ${url}.`],
   18009: [409, (url: string) => `There is already a cloud endpoint on ${url}.`],
   18011: [400, () => "A traffic policy is required."],
   18012: [400, (most: string) => `The description of a cloud endpoint holds at most ${most} characters.`],

@@ -1,5 +1,5 @@
 export type { KeyOptions } from "./accounts";
-export type { Behaviour } from "./behaviour";
+export type { Behaviour, Busy } from "./behaviour";
 export type { DisturbOptions, RecordedFault } from "./disturbance";
 export { type Edit, Emulator, type EmulatorOptions, type Seed } from "./emulator";
 export { type FaultKind, faultKinds } from "./faults";

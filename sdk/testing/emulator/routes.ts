@@ -56,7 +56,7 @@ function listEndpoints({ key: { store, mayList }, behaviour, query }: Call): Ans
     throw new ServiceError(233, limit, `${MAX_PAGE}`);
   }
   if (before !== undefined) checkId(before);
-  const rest = store.newestFirst(before);
+  const rest = store.newestFirst(before, behaviour.listLag);
   if (!rest) throw new ServiceError(230, "before_id is the id of no endpoint");
   const size = Math.min(Number(limit), behaviour.pageSize);
   const page = rest.slice(0, size);

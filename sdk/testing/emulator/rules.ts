@@ -53,7 +53,8 @@ export function readUpdate(id: string, body: Record<string, unknown>, requirePol
 }
 
 /** Where an endpoint is reached; an edge's has no `url`, and its `public_url` need not hold the port. */
-const placeOf = ({ url, proto, hostport }: WireEndpoint) => (hostport ? `${proto}://${hostport}` : url);
+export const placeOf = ({ url = "", proto, hostport }: Pick<WireEndpoint, "url" | "proto" | "hostport">) =>
+  hostport ? `${proto}://${hostport}` : url;
 
 /** Two endpoints of any type share a URL and a binding only where both have pooling enabled. */
 export function checkUrlIsFree(

@@ -21,6 +21,14 @@ export type ScriptedReply = {
    * would be refused, it does nothing, and the client still sees this. Default: false, the request does nothing.
    */
   afterCommit?: boolean;
+  /**
+   * The request takes effect so many milliseconds later by the emulator's clock, whether or not the answer was seen:
+   * before anything that is asked, and before the state is looked at, from then on. In place of `afterCommit`, and for
+   * replies that are not the real one.
+   */
+  lateMs?: number;
+  /** A list shows the world as it was so many milliseconds ago, in place of the emulator's `listLag`. */
+  lagMs?: number;
 } & (Spoken | { reset: true } | { hang: true });
 
 /** A reply in which the client is told something. */
@@ -39,7 +47,7 @@ export interface Plan {
   query?: URLSearchParams;
   /** Called with the real answer where there is one; what it returns is the answer from then on. */
   alter?: (answer: Answer) => Answer;
-  /** Called once it is known whether the service carried the request out. */
+  /** Called where the service was asked, with whether it carried the request out. */
   settled?: (committed: boolean) => void;
 }
 

@@ -3,6 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { RecordedRequest } from "../types";
 import type { Accounts } from "./accounts";
 import type { Behaviour } from "./behaviour";
+import type { Clock } from "./clock";
 import type { Disturbances } from "./disturbance";
 import { ServiceError } from "./errors";
 import { base62 } from "./ids";
@@ -25,8 +26,7 @@ export interface Host {
   disturbances: Disturbances;
   requests: RecordedRequest[];
   onAnswer: (request: RecordedRequest) => void;
-  /** The service's clock. */
-  now: () => Date;
+  clock: Clock;
   /** Undefined where there is no limit. */
   rate: RateWindow | undefined;
   /** Aborted when the emulator closes. */
@@ -59,18 +59,26 @@ async function handle(host: Host, request: IncomingMessage, response: ServerResp
   const received = await receive(host, request);
   const { record } = received;
   const operationId = `op_${base62()}`;
+  host.clock.catchUp();
   const { reply: seen, query = received.query, alter, settled } = planFor(host, received, operationId);
-  let real = seen.afterCommit ? answer(host, { ...received, query }, operationId) : undefined;
+  const perform = (rate?: RateWindow) => {
+    const { lagMs: listLag = host.behaviour.listLag } = seen;
+    const behaviour = { ...host.behaviour, listLag };
+    const done = answer({ ...host, behaviour, rate }, { ...received, query }, operationId);
+    settled?.(done.status < 400);
+    return done;
+  };
+  let real = seen.afterCommit ? perform(host.rate) : undefined;
   if (!real) host.rate?.count(received.arrival);
   else if (alter) real = alter(real);
-  settled?.(real !== undefined && real.status < 400);
+  if (seen.lateMs !== undefined) host.clock.later(seen.lateMs, perform);
   if (seen.delayMs) await wait(seen.delayMs, undefined, { signal: host.closing.signal });
   if ("reset" in seen) {
     request.socket.resetAndDestroy();
   } else if (!("hang" in seen)) {
     const reply = replyOf(seen, real, operationId);
     record.status = reply.status;
-    send(response, reply, operationId, host.now());
+    send(response, reply, operationId, new Date(host.clock.now()));
   }
   host.onAnswer(record);
 }
@@ -92,7 +100,7 @@ function replyOf(seen: Spoken, real: Answer | undefined, operationId: string): R
 
 /** Notes the request when its head is there, so that the log is in order of arrival, and reads its body. */
 async function receive(host: Host, request: IncomingMessage): Promise<Received> {
-  const arrival = host.now().getTime();
+  const arrival = host.clock.now();
   const url = new URL(`http://emulator${request.url?.startsWith("/") ? request.url : `/${request.url}`}`);
   const inside = url.pathname.startsWith(`${host.basePath}/`);
   const { authorization: _never, ...headers } = request.headers;

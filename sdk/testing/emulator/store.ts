@@ -1,8 +1,10 @@
 import type { WireChange, WireEndpoint } from "../../../provider/wire";
 import { type Address, addressOf } from "./address";
-import type { Behaviour } from "./behaviour";
+import type { Behaviour, Busy } from "./behaviour";
+import type { Clock } from "./clock";
+import { ServiceError } from "./errors";
 import { base62 } from "./ids";
-import { checkUrlIsFree } from "./rules";
+import { checkUrlIsFree, placeOf } from "./rules";
 
 /** Where an endpoint stands in the list: the time of its creation, then the order of creation within that time. */
 interface Place {
@@ -13,13 +15,16 @@ interface Place {
 /** The endpoints of an account. */
 export class Store {
   private readonly live = new Map<string, WireEndpoint>();
+  /** Everything that `live` ever held, for a list that lags. */
+  private readonly history: { at: number; id: string; endpoint: WireEndpoint | undefined }[] = [];
   /** Kept for endpoints that are gone too: a page that starts after one of them must still find its place. */
   private readonly places = new Map<string, Place>();
   private readonly reserved = new Map<string, string>();
+  private readonly busy = new Map<string, { until: number; code: Busy["code"] }>();
 
   constructor(
     readonly baseUrl: string,
-    private readonly now: () => Date,
+    private readonly clock: Clock,
     private readonly behaviour: () => Behaviour,
     /** The user that made what nobody is named for. */
     private readonly owner: string,
@@ -27,7 +32,7 @@ export class Store {
 
   create(fields: WireChange & { url: string }, principal?: string): WireEndpoint {
     const endpoint = this.cloud(addressOf(fields.url), fields, principal);
-    checkUrlIsFree(endpoint, this.live.values(), this.behaviour());
+    this.checkPlace(endpoint);
     return this.insert(endpoint);
   }
 
@@ -46,39 +51,75 @@ export class Store {
       updated_at: this.time(),
     });
     const moved = url !== undefined || bindings !== undefined || texts.pooling_enabled !== undefined;
-    if (moved) checkUrlIsFree(after, this.live.values(), this.behaviour());
-    this.live.set(before.id, after);
-    return after;
+    if (moved) this.checkPlace(after);
+    return this.put(before.id, after);
   }
 
   /** As `update`, by somebody who is bound by no rule; what follows from a URL follows unless it is given. */
   overwrite(id: string, change: Partial<WireEndpoint>): WireEndpoint {
     const derived = change.url === undefined ? {} : this.derived(addressOf(change.url));
     const after = withoutEmpty({ ...this.get(id), ...derived, updated_at: this.time(), ...change, id });
-    this.live.set(id, after);
-    return after;
+    return this.put(id, after);
   }
 
-  insert(endpoint: WireEndpoint): WireEndpoint {
-    const created = Date.parse(endpoint.created_at ?? this.time());
-    this.live.set(endpoint.id, endpoint);
-    this.places.set(endpoint.id, { created, sequence: this.places.size });
-    return endpoint;
+  /** Puts an endpoint there that was created then. Default: now. */
+  insert(endpoint: WireEndpoint, created?: number): WireEndpoint {
+    const place = { created: created ?? Date.parse(this.time()), sequence: this.places.size };
+    this.places.set(endpoint.id, place);
+    return this.put(endpoint.id, endpoint, created);
   }
 
-  delete(id: string): boolean {
-    return this.live.delete(id);
+  delete(id: string): void {
+    this.put(id, undefined);
   }
 
-  /** Live endpoints, newest first; with `before`, those that are older. `undefined` for an id that never was. */
-  newestFirst(before?: string): WireEndpoint[] | undefined {
+  /** Refuses whoever comes to a place for a while, as long as nobody is there. */
+  keepBusy(place: string, { ms, code }: Busy): void {
+    this.busy.set(place, { until: this.clock.now() + ms, code });
+  }
+
+  /**
+   * Endpoints, newest first; with `before`, those that are older; with `lag`, those of so many milliseconds ago.
+   * `undefined` for an id that never was.
+   */
+  newestFirst(before?: string, lag = 0): WireEndpoint[] | undefined {
     const start = before === undefined ? undefined : this.places.get(before);
     if (before !== undefined && !start) return undefined;
-    return [...this.live.values()]
+    return [...(lag > 0 ? this.asOf(this.clock.now() - lag) : this.live).values()]
       .map((endpoint) => ({ endpoint, place: this.places.get(endpoint.id) ?? { created: 0, sequence: 0 } }))
       .filter(({ place }) => !start || newerFirst(start, place) < 0)
       .sort((one, other) => newerFirst(one.place, other.place))
       .map(({ endpoint }) => endpoint);
+  }
+
+  private put<E extends WireEndpoint | undefined>(id: string, after: E, at = this.clock.now()): E {
+    const before = this.live.get(id);
+    if (after) this.live.set(id, after);
+    else this.live.delete(id);
+    this.history.push({ at: Math.min(at, this.clock.now()), id, endpoint: after });
+    const { busyUrl } = this.behaviour();
+    const freed = before && (!after || placeOf(after) !== placeOf(before));
+    if (freed && busyUrl) this.keepBusy(placeOf(before), busyUrl);
+    return after;
+  }
+
+  private asOf(time: number): Map<string, WireEndpoint> {
+    const world = new Map<string, WireEndpoint>();
+    for (const { at, id, endpoint } of this.history) {
+      if (at > time) continue;
+      if (endpoint) world.set(id, endpoint);
+      else world.delete(id);
+    }
+    return world;
+  }
+
+  private checkPlace(candidate: WireEndpoint): void {
+    const others = [...this.live.values()];
+    checkUrlIsFree(candidate, others, this.behaviour());
+    const place = placeOf(candidate);
+    const busy = this.busy.get(place);
+    if (!busy || this.clock.now() >= busy.until || others.some((other) => placeOf(other) === place)) return;
+    throw new ServiceError(busy.code, candidate.url ?? "");
   }
 
   /** A whole cloud endpoint; texts that are empty are left out. */
@@ -122,9 +163,7 @@ export class Store {
 
   /** RFC 3339 in UTC, in whole seconds as the service shows it. */
   time(): string {
-    return this.now()
-      .toISOString()
-      .replace(/\.\d+Z$/, "Z");
+    return new Date(this.clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
   }
 }
 
