@@ -2,6 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { isMapping, policyFromText } from "../provider/document";
 import type { JsonObject } from "../provider/schema";
 import { programError } from "./programError";
+import { warnOfHeaders } from "./webhookNotices";
 import { WebhookVerification } from "./webhookVerification";
 
 /** Actions after which the next one runs (the public service's documentation). One that is not listed may answer. */
@@ -51,7 +52,9 @@ export function mergeTrafficPolicy(
   const policies = pulumi.all(
     all.map((each) => (WebhookVerification.isInstance(each) ? each.trafficPolicy : undefined)),
   );
-  const given = pulumi.output(policy) as pulumi.Output<object | string>;
+  const given = (pulumi.output(policy) as pulumi.Output<object | string>).apply(policyData);
+  // A verification has warned of its own.
+  void warnOfHeaders("mergeTrafficPolicy", given);
   return pulumi.secret(
     pulumi.all([given, policies]).apply(([policy, policies]) => mergedPolicy(policy, policies)),
   );

@@ -1,4 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
+import { misspeltHeaders } from "../provider/policy/headerNames";
 import { nearestPlatform, platformInfo } from "./webhookPlatforms";
 
 /* What a verification tells without failing. */
@@ -25,6 +26,22 @@ export async function warnOfPlatform(
       : "if the service has learnt it since, all is well; otherwise it refuses the policy.";
     const what = shown ? `platform ${JSON.stringify(platform)}` : "its platform";
     void pulumi.log.warn(`${name}: ${what} is not in the catalogue; ${hint}`);
+  });
+}
+
+/** Warns of headers that a policy, or a part of one, asks for by a name under which the service has none. */
+export async function warnOfHeaders(name: string, policy: pulumi.Output<unknown>): Promise<void> {
+  const known = await isKnown(policy);
+  if (!known) return;
+  const mayShow = !(await pulumi.isSecret(policy));
+  policy.apply((policy) => {
+    for (const { place, asked, name: header, right } of misspeltHeaders(policy)) {
+      const what = mayShow ? header : "a name";
+      const how = mayShow ? right : asked.endsWith("Header") ? "names as in X-Version-Id" : "lower case";
+      void pulumi.log.warn(
+        `${name}: ${place} asks ${asked} for ${what} where the service has ${how}; in another spelling it finds no header`,
+      );
+    }
   });
 }
 

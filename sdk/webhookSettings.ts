@@ -55,7 +55,8 @@ export const webhookFields = {
 
   /**
    * CEL expressions that choose the requests to verify, where all are true: `req.url.path.startsWith('/brex')`. Every
-   * other request goes on unverified, so let something else refuse it. Default: every request is verified.
+   * other request goes on unverified, so let something else refuse it. Names of headers are in lower case:
+   * `req.headers['x-github-event']`. Default: every request is verified.
    */
   expressions: z
     .array(text("req.url.path.startsWith('/brex')").min(1, "must not hold an empty expression"), {

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { agentConfig, agentOptions, policyText } from "./agentForms";
 import { programError } from "./programError";
-import { tellOfUnknown, warnOfPlatform } from "./webhookNotices";
+import { tellOfUnknown, warnOfHeaders, warnOfPlatform } from "./webhookNotices";
 import { secretSource } from "./webhookPlatforms";
 import { expectDeliveries } from "./webhookQuota";
 import { areSwapped, secretProblem } from "./webhookSecret";
@@ -129,8 +129,9 @@ function settle(component: WebhookVerification, name: string, args: unknown) {
     const problem = secretProblem(platform, secret);
     return problem ? fail([`secret ${problem}. ${secretSource(platform)}`]) : secret;
   });
+  const expressions = checked("expressions");
   const verification = pulumi
-    .all([platform, secret, checked("enforce"), checked("expressions"), named])
+    .all([platform, secret, checked("enforce"), expressions, named])
     .apply(([platform, secret, enforce, expressions]) => ({ platform, secret, enforce, expressions }));
 
   const version = checked("agentConfigVersion").apply((given) => given ?? 3);
@@ -140,6 +141,10 @@ function settle(component: WebhookVerification, name: string, args: unknown) {
   });
 
   void warnOfPlatform(name, platform, secret);
+  void warnOfHeaders(
+    name,
+    expressions.apply((expressions) => ({ expressions })),
+  );
   void tellOfUnknown(name, pulumi.output(given["secret"]));
   pulumi
     .all([checked("expectedDeliveriesPerMonth"), checked("plan")])

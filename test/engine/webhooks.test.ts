@@ -159,11 +159,11 @@ new CloudEndpoint("hooks", { url: "https://hooks.example.com", trafficPolicy: me
     await stack.refresh({ expectNoChanges: true });
   });
 
-  test("warns of a platform that is not in the catalogue, and of more deliveries than a free account verifies", async () => {
+  test("warns of a platform that is not in the catalogue, of a header that is never found, and of more deliveries than are free", async () => {
     const expecting = (plan: string) => `
 const { WebhookVerification, mergeTrafficPolicy } = require("pulumi-endpoints");
 const a = new WebhookVerification("a", { platform: "sonatype_nexus", secret: "shared", expectedDeliveriesPerMonth: 300 });
-new WebhookVerification("b", { platform: "okta", secret: "shared", expectedDeliveriesPerMonth: pulumi.output(201) ${plan} });
+new WebhookVerification("b", { platform: "okta", secret: "shared", expressions: ["'push' in req.headers['X-GitHub-Event']"], expectedDeliveriesPerMonth: pulumi.output(201) ${plan} });
 mergeTrafficPolicy({ on_http_request: [] }, a);`;
     const stack = await start(expecting(""));
     const warnings = (run: { diagnostics: { severity: string; message: string }[] }) =>
@@ -176,6 +176,9 @@ mergeTrafficPolicy({ on_http_request: [] }, a);`;
         /^501 webhook deliveries a month are expected \(a 300, b 201\), and a free account verifies 500/,
       ),
       expect.stringMatching(/^a: platform "sonatype_nexus" is not in the catalogue; did you mean sonatype\?/),
+      expect.stringMatching(
+        /^b: expressions\[0\] asks req.headers for X-GitHub-Event where the service has x-github-event/,
+      ),
       expect.stringMatching(/^b: platform "okta" is not in the catalogue; if the service has learnt it/),
       expect.stringMatching(/^mergeTrafficPolicy: no action behind the verification answers/),
     ]);

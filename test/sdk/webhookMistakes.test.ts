@@ -128,3 +128,53 @@ test("deliveries of two components with one name are both counted", async () => 
     ),
   ]);
 });
+
+describe("a header in another spelling than the service's", () => {
+  const asks = "req.headers['X-GitHub-Event'][0] == 'push'";
+  const args = { platform: "github", secret: "shared" };
+
+  test("is told with the right one, and blocks nothing", async () => {
+    const texts = await told(() => {
+      create("a", { ...args, expressions: ["req.headers['x-a'][0] == 'B'", asks] });
+      create("b", { ...args, expressions: [pulumi.output("hasReqHeader('X-GitHub-Event')")] });
+    });
+    expect(texts).toEqual([
+      "warning: [runtime] a: expressions[1] asks req.headers for X-GitHub-Event where the service has x-github-event; in another spelling it finds no header",
+      "warning: [runtime] b: expressions[0] asks hasReqHeader for X-GitHub-Event where the service has X-Github-Event; in another spelling it finds no header",
+    ]);
+  });
+
+  test("is told of a merged policy's own rules too, once, in each form that policies have", async () => {
+    const rules = [{ expressions: [asks], actions: [{ type: "deny" }] }];
+    for (const policy of [{ on_http_request: rules }, JSON.stringify({ on_http_request: rules })]) {
+      const texts = await told(() => {
+        mergeTrafficPolicy(policy, create("a", { ...args, expressions: [asks] }));
+      });
+      expect(texts).toEqual([
+        expect.stringMatching(/a: expressions\[0\] asks req.headers for X-GitHub-Event/),
+        expect.stringMatching(/mergeTrafficPolicy: on_http_request\[0\].expressions\[0\] asks req.headers/),
+      ]);
+    }
+  });
+
+  test("is told without its name where that is a part of a secret, and not while it is unknown", async () => {
+    const secret = pulumi.secret(asks.replace("X-GitHub-Event", CANARY));
+    const texts = await told(() => {
+      create("a", { ...args, expressions: [secret] });
+      create("b", { ...args, expressions: [notKnown()] });
+      mergeTrafficPolicy(
+        { on_http_request: [{ expressions: [secret], actions: [{ type: "deny" }] }] },
+        create("c", args),
+      );
+    });
+    expect(texts).toEqual([
+      expect.stringMatching(
+        /a: expressions\[0\] asks req.headers for a name where the service has lower case/,
+      ),
+      expect.stringMatching(
+        /mergeTrafficPolicy: on_http_request\[0\].expressions\[0\] asks req.headers for a/,
+      ),
+    ]);
+    expect(texts.join()).not.toContain("CANARY");
+  });
+});

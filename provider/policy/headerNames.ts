@@ -1,0 +1,66 @@
+import { isMapping } from "../document";
+
+/*
+ * Names of headers in expressions. `req.headers` has them in lower case, and functions such as `getReqHeader` want them
+ * as in `X-Github-Event`: so the service's reference says. Its examples also give lower case to the functions, so this
+ * counts as right there too.
+ */
+
+/** A header that an expression asks for under a name which never matches. */
+export interface MisspeltHeader {
+  /** `on_http_request[0].expressions[1]` */
+  place: string;
+  /** What is asked: `req.headers`, `getReqHeader`. */
+  asked: string;
+  name: string;
+  /** The name as the service has it there. */
+  right: string;
+}
+
+const NAME = /(?<quote>["'])(?<name>[\w-]+)\k<quote>/.source;
+const HEADERS = /\b(?<asked>re[qs]\.headers)/.source;
+
+const LOOKUPS = [
+  // req.headers["x-a"], and .get("x-a")
+  `${HEADERS}(?:\\s*\\[|\\.get\\()\\s*${NAME}`,
+  // "x-a" in req.headers
+  `${NAME}\\s+in\\s+${HEADERS}\\b(?!\\s*[\\[.])`,
+  // req.headers.host, but no function
+  `${HEADERS}\\.(?<name>[a-zA-Z]\\w*)\\b(?!\\s*\\()`,
+  // req.headers.exists(name, name == "x-a")
+  `${HEADERS}\\.\\w+\\(\\s*(?<variable>\\w+)\\s*,\\s*\\k<variable>\\s*==\\s*${NAME}`,
+  // getReqHeader("X-A")
+  `\\b(?<asked>(?:get|has)Re[qs]Header)\\(\\s*${NAME}`,
+].map((source) => new RegExp(source, "g"));
+
+/** The headers that the expressions in a policy, or in a part of one, ask for in a spelling that never matches. */
+export function misspeltHeaders(policy: unknown): MisspeltHeader[] {
+  return expressionsIn(policy, "", false).flatMap(({ place, text }) =>
+    LOOKUPS.flatMap((lookup) =>
+      [...text.matchAll(lookup)].flatMap(({ groups: { asked = "", name = "" } = {} }) => {
+        const lower = name.toLowerCase();
+        const right = asked.endsWith("Header") ? canonical(lower) : lower;
+        return name === lower || name === right ? [] : [{ place, asked, name, right }];
+      }),
+    ),
+  );
+}
+
+const canonical = (lower: string) => lower.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
+
+/** Whole texts are expressions under these keys; elsewhere only what stands in `${…}` is. */
+const KEYS = new Set(["expressions", "bucket_key"]);
+
+function expressionsIn(value: unknown, place: string, whole: boolean): { place: string; text: string }[] {
+  if (typeof value === "string") {
+    const text = whole ? value : [...value.matchAll(/\$\{([^$}]*)/g)].map(([, inside]) => inside).join(";");
+    return [{ place, text }];
+  }
+  if (Array.isArray(value)) {
+    return value.flatMap((item, index) => expressionsIn(item, `${place}[${index}]`, whole));
+  }
+  if (!isMapping(value)) return [];
+  return Object.entries(value).flatMap(([key, part]) =>
+    expressionsIn(part, place === "" ? key : `${place}.${key}`, KEYS.has(key)),
+  );
+}

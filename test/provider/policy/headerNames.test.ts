@@ -1,0 +1,82 @@
+import { describe, expect, test } from "vitest";
+import { misspeltHeaders } from "../../../provider/policy/headerNames";
+
+const found = (expression: string) =>
+  misspeltHeaders({ expressions: [expression] }).map(({ asked, name, right }) => [asked, name, right]);
+
+describe("a header's name in an expression", () => {
+  test.each([
+    ["req.headers['X-GitHub-Event'][0] == 'push'", "req.headers", "X-GitHub-Event", "x-github-event"],
+    ['"push" in req.headers["X-Github-Event"]', "req.headers", "X-Github-Event", "x-github-event"],
+    ["res.headers[ 'Content-Type' ].join(',') == 'a'", "res.headers", "Content-Type", "content-type"],
+    ["req.headers.get('X-Secret') != 'x'", "req.headers", "X-Secret", "x-secret"],
+    ["'X-GitHub-Event' in req.headers", "req.headers", "X-GitHub-Event", "x-github-event"],
+    ["has(req.headers.Authorization)", "req.headers", "Authorization", "authorization"],
+    ["req.headers.exists_one(x, x == 'X-Canary')", "req.headers", "X-Canary", "x-canary"],
+    ["getReqHeader('X-GitHub-Event')[0] == 'push'", "getReqHeader", "X-GitHub-Event", "X-Github-Event"],
+    ['hasResHeader("x-Hub-signature")', "hasResHeader", "x-Hub-signature", "X-Hub-Signature"],
+  ])("that never matches is told, with the right one: %s", (expression, ...expected) => {
+    expect(found(expression)).toEqual([expected]);
+  });
+
+  test.each([
+    "req.headers['x-github-event'][0] == 'Push' && 'x-hub' in req.headers",
+    "req.headers[\"x-github-event\"].exists(Value, Value == 'Push')",
+    "req.headers.exists_one(x, x == 'x-canary') || has(req.headers.host)",
+    "'Fizz' in req.headers['baz'] || 'Fizz' in res.headers.baz",
+    "hasReqHeader('X-Github-Event') && getReqHeader('x-github-event')[0] == 'Push'",
+    "req.cookies['Session'][0].value == 'A' && req.url.query_params['Page'] == ['A']",
+    "xreq.headers['X-A'] == 'B'",
+    "req.headers[Name]",
+  ])("that matches is not, nor is what is no header's name: %s", (expression) => {
+    expect(found(expression)).toEqual([]);
+  });
+
+  test("is looked for wherever a policy has expressions, and nowhere else", () => {
+    const action = (config: object) => ({ actions: [{ type: "a", config }] });
+    // biome-ignore-start lint/suspicious/noTemplateCurlyInString: it is an expression of the policy's
+    const places = misspeltHeaders({
+      on_http_request: [
+        { expressions: ["true", "req.headers['A'] == req.headers['B']"], ...action({}) },
+        action({ bucket_key: ["req.headers['C']"] }),
+        action({ headers: { "x-a": "${req.method} is ${req.headers['D'][0]}" } }),
+        action({ body: "write req.headers['E']" }),
+      ],
+      on_http_response: [{ expressions: "res.headers['F']" }],
+    }).map(({ place, name }) => `${name} at ${place}`);
+    // biome-ignore-end lint/suspicious/noTemplateCurlyInString: as above
+    expect(places).toEqual([
+      "A at on_http_request[0].expressions[1]",
+      "B at on_http_request[0].expressions[1]",
+      "C at on_http_request[1].actions[0].config.bucket_key[0]",
+      "D at on_http_request[2].actions[0].config.headers.x-a",
+      "F at on_http_response[0].expressions",
+    ]);
+    for (const none of [undefined, null, 1, "req.headers['A']", [], {}]) {
+      expect(misspeltHeaders(none)).toEqual([]);
+    }
+  });
+
+  test.each([
+    "req.headers['",
+    "req.headers[ ",
+    "'a' ",
+    "'a' in ",
+    "${",
+    "${req.headers['A",
+    "req.headers.a(x, ",
+    "getReqHeader('A",
+    "req.headers['A']",
+  ])("is found in linear time in a text of nothing but %j", (part) => {
+    const time = (times: number) => {
+      const policy = { expressions: part.repeat(times), body: part.repeat(times) };
+      misspeltHeaders(policy);
+      const start = process.hrtime.bigint();
+      misspeltHeaders(policy);
+      return Number(process.hrtime.bigint() - start);
+    };
+    // Four times the text; a quadratic search would take sixteen times as long.
+    const ratios = [1, 2, 3].map(() => time(20_000) / time(5_000));
+    expect(Math.min(...ratios)).toBeLessThan(10);
+  });
+});
