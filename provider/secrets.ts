@@ -63,18 +63,3 @@ function reachOf(name: string, above: Reach): Reach {
 function isSecret(value: unknown, reach: Reach): value is string | number {
   return reach !== "none" && (typeof value === "string" || typeof value === "number");
 }
-
-/** A text without these secrets, as they are or as JSON writes them. */
-export function redacted(text: string, secrets: readonly string[]): string {
-  return secrets.flatMap(spellings).reduce((left, secret) => left.replaceAll(secret, MASKED), text);
-}
-
-/** A service written in Go escapes more than JSON demands, so that its JSON can stand in HTML and in JavaScript. */
-function spellings(secret: string): string[] {
-  const json = JSON.stringify(secret).slice(1, -1);
-  const go = json.replace(
-    /[<>&\u2028\u2029]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-  return [secret, json, go];
-}

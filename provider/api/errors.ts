@@ -8,6 +8,9 @@ export interface RequestName {
   path: string;
 }
 
+/** The form of the service's error codes. What has another may hold anything. */
+const SERVICE_CODE = /^ERR_[A-Z]+_\d+$/;
+
 /** Every failure of a request. `message` is one line: what failed, what the service said, what to do next. */
 export abstract class EndpointsError extends UserError {
   readonly method: string;
@@ -35,26 +38,38 @@ export interface ServiceFailure {
   retryAfter?: number | undefined;
 }
 
+/** What an ApiError has to know beside the reply. */
+export interface Hints {
+  keyIsConfigured: boolean;
+  /** Takes out of the service's words what must not be shown. */
+  cleaned(text: string): string;
+}
+
 /** The service (or a proxy before it) answered with a failure. */
-export class ApiError extends EndpointsError implements ServiceFailure {
+export class ApiError extends EndpointsError {
   readonly status: number;
+  /** For decisions: as the service gave it. */
   readonly code: string | undefined;
+  /** For people. */
+  readonly shownCode: string | undefined;
   readonly operationId: string | undefined;
 
-  constructor(
-    request: RequestName,
-    readonly failure: ServiceFailure,
-    hints: { keyIsConfigured: boolean },
-  ) {
-    const code = failure.code && plain(failure.code, 100);
-    const said = [code, failure.message && withoutStop(failure.message)].filter(Boolean).join(" ");
-    const operation = failure.operationId ? ` (operation ${plain(failure.operationId, 100)})` : "";
+  constructor(request: RequestName, failure: ServiceFailure, hints: Hints) {
+    const { status, code } = failure;
+    const [shownCode, message, operationId] = [code, failure.message, failure.operationId].map(
+      (text) => text && hints.cleaned(text),
+    );
+    const said = [shownCode && plain(shownCode, 100), message && withoutStop(message)]
+      .filter(Boolean)
+      .join(" ");
+    const operation = operationId ? ` (operation ${plain(operationId, 100)})` : "";
     const next = nextStep(failure, hints);
-    const doubtful = failure.status >= 500 ? doubt(request) : "";
-    super(request, `status ${failure.status}${said && `, ${said}`}${operation}`, next && next + doubtful);
-    this.status = failure.status;
-    this.code = failure.code;
-    this.operationId = failure.operationId;
+    const doubtful = status >= 500 ? doubt(request) : "";
+    super(request, `status ${status}${said && `, ${said}`}${operation}`, next && next + doubtful);
+    this.status = status;
+    this.code = code && SERVICE_CODE.test(code) ? code : shownCode;
+    this.shownCode = shownCode;
+    this.operationId = operationId;
   }
 }
 

@@ -1,9 +1,17 @@
 import { z } from "zod";
 import type { Settings } from "../config";
 import { isMapping, parseJson } from "../document";
-import { redacted, secretsIn } from "../secrets";
+import { Redaction } from "../redaction";
+import { secretsIn } from "../secrets";
 import { errorFromWire, ID } from "../wire";
-import { ApiError, CancelledError, EndpointsError, EngineGoneError, ReplyError } from "./errors";
+import {
+  ApiError,
+  CancelledError,
+  EndpointsError,
+  EngineGoneError,
+  ReplyError,
+  type ServiceFailure,
+} from "./errors";
 import { Connections, type Reply, type Request } from "./exchange";
 import { type Budget, type LongWait, Pacer } from "./pace";
 import { LONGEST_RETRY_AFTER, parseRetryAfter, waitBeforeRetry } from "./retry";
@@ -39,6 +47,8 @@ export interface ClientSurroundings {
   engineIsThere(): Promise<boolean>;
   /** How many connections may be open at a time. */
   connections: number;
+  /** What no message may show. */
+  secrets: Redaction;
 }
 
 /**
@@ -47,7 +57,7 @@ export interface ClientSurroundings {
  */
 export const CONNECTIONS = { provider: 6, program: 2 };
 
-const alone: ClientSurroundings = {
+const alone: Omit<ClientSurroundings, "secrets"> = {
   clock: realClock,
   say: () => {},
   trace: (line) => void process.stderr.write(`${line}\n`),
@@ -71,7 +81,7 @@ export class HttpClient {
     readonly settings: Settings,
     around: Partial<ClientSurroundings> = {},
   ) {
-    this.around = { ...alone, ...around };
+    this.around = { ...alone, secrets: new Redaction(), ...around };
     this.clock = this.around.clock;
     this.connections = new Connections(settings, this.around.connections);
     let told = false;
@@ -169,18 +179,16 @@ export class HttpClient {
     const json = jsonOf(reply.text);
     const ok = reply.status >= 200 && reply.status < 300;
     const retryAfter = parseRetryAfter(reply.retryAfter, this.clock.now());
-    const failure = ok ? undefined : { ...this.failureOf(request, reply.status, json), retryAfter };
+    const error = ok ? undefined : this.errorOf(request, { status: reply.status, retryAfter }, json);
+    const { shownCode: code, operationId } = error ?? {};
     traceRequest(
       request,
-      { status: reply.status, ...failure },
+      { status: reply.status, code, operationId },
       this.clock.now() - started,
       this.around.trace,
     );
 
-    if (failure) {
-      const error = new ApiError(request, failure, { keyIsConfigured: this.settings.apiKeyIsConfigured });
-      return { error, retryAfter };
-    }
+    if (error) return { error, retryAfter };
     // A delete answers with no body at all, which is no JSON either.
     if (json === undefined && reply.text !== "") {
       return { error: new ReplyError(request, reply.status, "the reply is not JSON") };
@@ -192,12 +200,26 @@ export class HttpClient {
     return { error: new ReplyError(request, reply.status, what, idOf(json)) };
   }
 
-  private failureOf({ body }: Request, status: number, json: unknown) {
+  private errorOf(
+    request: Request,
+    reply: Pick<ServiceFailure, "status" | "retryAfter">,
+    json: unknown,
+  ): ApiError {
     const parsed = errorFromWire.safeParse(json);
     const said = parsed.success ? parsed.data : undefined;
-    // The service may repeat a part of the policy that it refuses.
-    const message = said?.msg && redacted(said.msg, secretsSent(body));
-    return { status, code: said?.error_code, message, operationId: said?.details?.operation_id };
+    const failure = {
+      ...reply,
+      code: said?.error_code,
+      message: said?.msg,
+      operationId: said?.details?.operation_id,
+    };
+    // The service may repeat what it refuses, and nobody need have marked the secrets of a policy that is live already.
+    const { secrets } = this.around;
+    for (const secret of secretsSent(request.body)) secrets.add(secret);
+    return new ApiError(request, failure, {
+      keyIsConfigured: this.settings.apiKeyIsConfigured,
+      cleaned: (text) => secrets.cleaned(text),
+    });
   }
 
   /** Scheme, host and port of the service: the only place that the key is ever sent to. */
@@ -221,10 +243,12 @@ function waitMessage({ milliseconds, waiting, asked }: LongWait, settings: Setti
 
 const isRateLimit = (error: unknown) => error instanceof ApiError && error.status === 429;
 
-/** The secrets of the policy that a request carries. */
+/** What stands under the name of a secret in the documents that a request carries. */
 function secretsSent(body: unknown): string[] {
-  const policy = isMapping(body) ? body["traffic_policy"] : undefined;
-  return typeof policy === "string" ? secretsIn(jsonOf(policy)) : [];
+  const { traffic_policy, metadata } = isMapping(body) ? body : {};
+  return [traffic_policy, metadata].flatMap((text) =>
+    typeof text === "string" ? secretsIn(jsonOf(text)) : [],
+  );
 }
 
 function jsonOf(text: string): unknown {

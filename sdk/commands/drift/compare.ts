@@ -3,8 +3,9 @@ import type { LiveEndpoint } from "../../../provider/api/items";
 import { checkedInputs } from "../../../provider/check";
 import { changedPlaces } from "../../../provider/diff";
 import { type Change, isMapping, type Path, pathText } from "../../../provider/document";
+import type { Redaction } from "../../../provider/redaction";
 import type { JsonObject } from "../../../provider/schema";
-import { MASKED, redacted } from "../../../provider/secrets";
+import { MASKED } from "../../../provider/secrets";
 import { refreshed, withoutGaps } from "../../../provider/state";
 import type { Step } from "../../testing/types";
 import type { Held } from "./held";
@@ -32,7 +33,7 @@ export function driftOf(
   const shownUrl = meant.secrets.has("url")
     ? MASKED
     : typeof url === "string"
-      ? redacted(url, secretTexts([meant.inputs], meant.secrets))
+      ? secretTexts([meant.inputs], meant.secrets).redacted(url)
       : undefined;
   const about = { name, urn, type, id, ...(shownUrl !== undefined && { url: shownUrl }) };
   if (step.op === "delete") return { ...about, drift: "deleted", changes: [] };
@@ -62,8 +63,8 @@ function whatIsLive(
   return whole ? { outputs: refreshed(whole, held.outputs).props, hidden: [] } : { outputs, hidden };
 }
 
-/** @param secrets Those of both sides, the longest first. */
-function told({ path, kind }: Change, held: Held, outputs: JsonObject, secrets: string[]): FieldChange {
+/** @param secrets Those of both sides. */
+function told({ path, kind }: Change, held: Held, outputs: JsonObject, secrets: Redaction): FieldChange {
   const field = String(path[0]);
   const isSecret = [held.inputs, outputs].some((document) => isSecretPlace(document, path));
   const show = (value: unknown) => {
@@ -74,7 +75,7 @@ function told({ path, kind }: Change, held: Held, outputs: JsonObject, secrets: 
   const [expected, live] = [show(valueAt(held.inputs, path)), show(valueAt(outputs, path))];
   return {
     field,
-    path: field + redacted(pathText(path).slice(field.length), secrets),
+    path: field + secrets.redacted(pathText(path).slice(field.length)),
     kind: HAPPENED[kind],
     ...(expected !== undefined && { expected }),
     ...(live !== undefined && { live }),

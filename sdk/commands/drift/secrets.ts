@@ -1,7 +1,8 @@
 import { type ManagedInput, managedInputs } from "../../../provider/diff";
 import { isMapping, type Path } from "../../../provider/document";
+import { Redaction } from "../../../provider/redaction";
 import type { JsonObject } from "../../../provider/schema";
-import { isSecretName, MASKED, redacted, secretsIn } from "../../../provider/secrets";
+import { isSecretName, MASKED, secretsIn } from "../../../provider/secrets";
 
 /*
  * What a report keeps to itself. It is published and read by many, so it hides more than a message to the one who runs
@@ -16,28 +17,28 @@ const NAMES = ["name", "key", "header"];
 const VALUES = ["value", "values"];
 
 /**
- * The texts of an endpoint that no report may show, the longest first.
+ * The texts of an endpoint that no report may show.
  *
  * @param fields Those that the state keeps secret.
  */
-export function secretTexts(documents: readonly JsonObject[], fields: ReadonlySet<string>): string[] {
+export function secretTexts(documents: readonly JsonObject[], fields: ReadonlySet<string>): Redaction {
   const all = documents.flatMap((document) => [
     ...secretsIn(document),
     ...managedInputs.flatMap((field: ManagedInput) =>
       partsBelow(document[field], fields.has(field)).filter(({ length }) => length >= SHORTEST_PART),
     ),
   ]);
-  return [...new Set(all)].sort((a, b) => b.length - a.length);
+  return new Redaction(all);
 }
 
 /** A value as a report shows it. `isSecret`: the place where it stands is one of a secret. */
-export function shownValue(value: unknown, secrets: readonly string[], isSecret: boolean): unknown {
-  if (typeof value === "string") return isSecret ? MASKED : redacted(value, secrets);
-  if (typeof value === "number") return isSecret || secrets.includes(`${value}`) ? MASKED : value;
+export function shownValue(value: unknown, secrets: Redaction, isSecret: boolean): unknown {
+  if (typeof value === "string") return isSecret ? MASKED : secrets.redacted(value);
+  if (typeof value === "number") return isSecret || secrets.redacted(`${value}`) === MASKED ? MASKED : value;
   if (Array.isArray(value)) return value.map((item) => shownValue(item, secrets, isSecret));
   if (!isMapping(value)) return value;
   const all = Object.entries(value).map(([name, item]) => [
-    redacted(name, secrets),
+    secrets.redacted(name),
     shownValue(item, secrets, isSecret || isSecretIn(value, name)),
   ]);
   return Object.fromEntries(all);

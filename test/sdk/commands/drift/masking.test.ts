@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isMapping, type Path } from "../../../../provider/document";
+import { Redaction } from "../../../../provider/redaction";
 import { MASKED, secretPlaces, secretsIn } from "../../../../provider/secrets";
 import { isSecretPlace, shownValue } from "../../../../sdk/commands/drift/secrets";
 
@@ -31,7 +32,7 @@ test("every place of a secret in a document is masked", () => {
   };
   fc.assert(
     fc.property(document, (value) => {
-      const masked = maskedPlaces(shownValue(value, [], false)).map((path) => path.join(" "));
+      const masked = maskedPlaces(shownValue(value, new Redaction(), false)).map((path) => path.join(" "));
       const places = secretPlaces(value).map(({ path }) => path);
       expect(masked).toEqual(expect.arrayContaining(places.map((path) => path.join(" "))));
       for (const path of places) expect(isSecretPlace(value, path)).toBe(true);
@@ -47,7 +48,7 @@ test("a document is shown without what stands under the name of a secret, howeve
     count: 3,
     "abcdef-name": true,
   };
-  expect(shownValue(document, ["abcdef"], false)).toEqual({
+  expect(shownValue(document, new Redaction(["abcdef"]), false)).toEqual({
     secret: "[secret]",
     list: { tokens: ["[secret]", "[secret]"] },
     text: "has [secret]",
@@ -57,7 +58,7 @@ test("a document is shown without what stands under the name of a secret, howeve
 });
 
 test("long copies of a secret are masked in texts and as numbers, short ones are left", () => {
-  const secrets = secretsIn({ password: 12345678, pin_token: "abc", token_ttl: 3600 });
+  const secrets = new Redaction(secretsIn({ password: 12345678, pin_token: "abc", token_ttl: 3600 }));
   const copies = { text: "12345678, abc", same: 12345678, other: 3600 };
   expect(shownValue(copies, secrets, false)).toEqual({ text: `${MASKED}, abc`, same: MASKED, other: 3600 });
 });

@@ -95,3 +95,27 @@ test("what a state keeps secret, all below a secret's name and the value beside 
   );
   expect(JSON.stringify(ended)).not.toMatch(/canary|123456|x-1/i);
 });
+
+test("a secret that was copied into plain text is in no place of the report, however it is spelled there", async () => {
+  const canary = 'CANARY <7> "a"';
+  const live = [
+    encodeURIComponent(canary),
+    encodeURIComponent(canary).replaceAll("%20", "+").replaceAll("%3C", "%3c"),
+    JSON.stringify(JSON.stringify(canary)),
+    canary.replaceAll("<", "\\u003c"),
+    canary.replaceAll('"', "&quot;"),
+  ];
+  const ended = await drift([
+    stackOf(
+      live.map((description, index) => ({
+        name: `e${index}`,
+        inputs: { trafficPolicy: secret({ some: canary }) },
+        live: { trafficPolicy: "[secret]", description: `it is ${description}!` },
+      })),
+    ),
+  ]);
+  const descriptions = changesOf(ended).filter(([path]) => path === "description");
+  expect(descriptions).toHaveLength(live.length);
+  for (const [, , text] of descriptions) expect(text).toMatch(/^it is [\\"]*\[secret\][\\"]*!$/);
+  expect(JSON.stringify(ended)).not.toMatch(/CANARY/);
+});

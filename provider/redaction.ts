@@ -1,0 +1,247 @@
+import { MASKED, SHORTEST_SECRET, UNMISTAKABLE } from "./secrets";
+
+/*
+ * Texts of somebody else, without secrets whose values are known. A service repeats what it refuses in whatever spelling
+ * it likes: as JSON (within JSON), escaped for HTML, encoded for a URL, in other letter case, wrapped, cut off. So a text
+ * is read in layers, each of which takes one level of escapes off the one before, and compared without what spellings
+ * differ in.
+ */
+
+/** What is undone from one layer to the next: URL encoding, escapes of JSON and of Go, entities of HTML. */
+const ESCAPE =
+  /((?:%[\da-fA-F]{2})+)|\\+(?:u([\da-fA-F]{4})|U([\da-fA-F]{8})|x([\da-fA-F]{2})|[nrt])|&(?:#(\d{1,6})|#[xX]([\da-fA-F]{1,5})|(amp|lt|gt|quot|apos));/g;
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+
+/** Nobody escapes more often, and a text of escapes of escapes must come to an end. */
+const MOST_LAYERS = 6;
+
+/** What comes and goes between spellings: white space, the plus sign that URLs have for it, backslashes. */
+const VARYING = /[\s+\\]/;
+
+/** A message is cut to this before it is cleaned, since nobody reads more of it. */
+const LONGEST_MESSAGE = 10_000;
+
+/** A text and, for each of its characters, where its spelling in the original begins and ends. */
+interface Layer {
+  text: string;
+  from: number[];
+  to: number[];
+}
+
+/** A part of the original: where it begins and where it ends. */
+type Span = [from: number, to: number];
+
+/** Whether the program marked just this text, or something larger that it is a part of. */
+type Kind = "whole" | "part";
+
+/** Cuts secrets out of texts, in any spelling. */
+export class Redaction {
+  /** The secrets, folded. */
+  private readonly secrets = new Map<string, Kind>();
+  /** Those too short to be cut out of a message, as they are. */
+  private readonly words = new Set<string>();
+  /** Those of which no piece is recognized. */
+  private readonly short = new Set<string>();
+  /** Of the others all pieces of `UNMISTAKABLE` characters, and their beginnings and ends, which are shorter. */
+  private readonly pieces = new Set<string>();
+  private readonly beginnings = new Set<string>();
+  private readonly ends = new Set<string>();
+  /** Those that have not been taken to pieces yet: most runs have no message to clean. */
+  private readonly unsorted = new Set<string>();
+
+  constructor(secrets: Iterable<string> = []) {
+    for (const secret of secrets) this.add(secret);
+  }
+
+  add(secret: string, kind: Kind = "whole"): void {
+    // Also without escapes of its own: a text may have lost them together with others.
+    for (const layer of layersOf(secret)) {
+      const { text } = folded(layer);
+      if (text === "" || this.secrets.get(text) === "whole") continue;
+      this.secrets.set(text, kind);
+      if (text.length < SHORTEST_SECRET) this.words.add(layer.text.toLowerCase());
+      else this.unsorted.add(text);
+    }
+  }
+
+  /** A text without these secrets. Those of less than four characters are left: they stand in every other text. */
+  redacted(text: string): string {
+    return masked(
+      text,
+      layersOf(text).flatMap((layer) => occurrences(folded(layer), this.secrets.keys())),
+    );
+  }
+
+  /**
+   * Whether a text holds one of these secrets. What is only a part of a larger one has to be unmistakable: a policy that
+   * is secret as a whole has words in it that anything may have.
+   */
+  isIn(text: string): boolean {
+    for (const layer of layersOf(text)) {
+      const fold = folded(layer).text;
+      for (const [secret, kind] of this.secrets) {
+        if (kind === "whole" && fold === secret) return true;
+        const least = kind === "whole" ? SHORTEST_SECRET : UNMISTAKABLE;
+        if (secret.length >= least && fold.includes(secret)) return true;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * A message without these secrets, nor pieces of them, since whoever quotes may cut.
+   *
+   * Secrets of one to three characters cannot be cut out: everybody reads the word in the gap of a sentence. A message in
+   * which one stands by itself is left out as a whole.
+   */
+  cleaned(message: string): string {
+    this.sort();
+    const text = message.slice(0, LONGEST_MESSAGE);
+    const layers = layersOf(text);
+    if (layers.some((layer) => this.hasWord(layer.text.toLowerCase()))) return MASKED;
+    const found = layers
+      .map(folded)
+      .flatMap((fold) => [...occurrences(fold, this.short), ...this.piecesIn(fold)]);
+    return masked(text, found);
+  }
+
+  private hasWord(text: string): boolean {
+    return [...this.words].some((word) => {
+      for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1)) {
+        const beside = `${text[at - 1] ?? ""}${text[at + word.length] ?? ""}`;
+        if (!/[\p{L}\p{N}]/u.test(beside)) return true;
+      }
+      return false;
+    });
+  }
+
+  private piecesIn(fold: Layer): Span[] {
+    const { text } = fold;
+    const found: Span[] = [];
+    const look = (known: ReadonlySet<string>, from: number, to: number) => {
+      if (from >= 0 && known.has(text.slice(from, to))) found.push(spanOf(fold, from, to));
+    };
+    for (let at = 0; at < text.length; at++) look(this.pieces, at, at + UNMISTAKABLE);
+    // Where a quotation is cut off, less tells what it is.
+    for (const { index, 0: cut } of text.matchAll(/\.{3}|…|$/g)) {
+      for (let length = SHORTEST_SECRET; length < UNMISTAKABLE; length++) {
+        look(this.beginnings, index - length, index);
+        look(this.ends, index + cut.length, index + cut.length + length);
+      }
+    }
+    return found;
+  }
+
+  private sort(): void {
+    for (const secret of this.unsorted) {
+      if (secret.length < UNMISTAKABLE) {
+        this.short.add(secret);
+        continue;
+      }
+      for (let at = 0; at + UNMISTAKABLE <= secret.length; at++)
+        this.pieces.add(secret.slice(at, at + UNMISTAKABLE));
+      for (let length = SHORTEST_SECRET; length < UNMISTAKABLE; length++) {
+        this.beginnings.add(secret.slice(0, length));
+        this.ends.add(secret.slice(-length));
+      }
+    }
+    this.unsorted.clear();
+  }
+}
+
+/** The text as it is, then with one level of escapes after the other taken off. */
+function layersOf(text: string): Layer[] {
+  const from = Array.from({ length: text.length }, (_, index) => index);
+  const layers: Layer[] = [];
+  let next: Layer | undefined = { text, from, to: from.map((index) => index + 1) };
+  while (next && layers.length < MOST_LAYERS) {
+    layers.push(next);
+    next = unescaped(next);
+  }
+  return layers;
+}
+
+/** The text with one level of escapes taken off; undefined where it has none. */
+function unescaped({ text, from, to }: Layer): Layer | undefined {
+  const parts: string[] = [];
+  const layer: Layer = { text: "", from: [], to: [] };
+  let done = 0;
+  const take = (part: string, start: number, end: number) => {
+    parts.push(part);
+    for (let unit = 0; unit < part.length; unit++) {
+      layer.from.push(from[start] ?? 0);
+      layer.to.push(to[end - 1] ?? 0);
+    }
+  };
+  const copy = (until: number) => {
+    for (; done < until; done++) take(text.charAt(done), done, done + 1);
+  };
+  for (const { index, 0: whole, 1: encoded, ...groups } of text.matchAll(ESCAPE)) {
+    copy(index);
+    done += whole.length;
+    if (encoded === undefined) {
+      take(characterOf([groups[2], groups[3], groups[4], groups[6]], groups[5], groups[7]), index, done);
+      continue;
+    }
+    let start = index;
+    for (const character of Buffer.from(encoded.replaceAll("%", ""), "hex").toString("utf8")) {
+      const end = Math.min(done, start + 3 * Buffer.byteLength(character));
+      take(character, Math.min(start, done - 1), end);
+      start = end;
+    }
+  }
+  if (done === 0) return undefined;
+  copy(text.length);
+  return { ...layer, text: parts.join("") };
+}
+
+/** What an escape of one character means; what has none of these is white space. */
+function characterOf(
+  hexadecimal: (string | undefined)[],
+  decimal: string | undefined,
+  entity: string | undefined,
+): string {
+  if (entity !== undefined) return ENTITIES[entity] ?? "";
+  const hex = hexadecimal.find((digits) => digits !== undefined);
+  const code = hex !== undefined ? Number.parseInt(hex, 16) : decimal !== undefined ? Number(decimal) : 0x20;
+  return code <= 0x10ffff ? String.fromCodePoint(code) : "";
+}
+
+/** Without what spellings differ in. */
+function folded(layer: Layer): Layer {
+  const kept = [...layer.from.keys()].filter((index) => !VARYING.test(layer.text.charAt(index)));
+  return {
+    text: kept
+      .map((index) => layer.text.charAt(index).replace(/[A-Z]/, (capital) => capital.toLowerCase()))
+      .join(""),
+    from: kept.map((index) => layer.from[index] ?? 0),
+    to: kept.map((index) => layer.to[index] ?? 0),
+  };
+}
+
+/** Where any of the secrets stands, but for those that are too short. */
+function occurrences(fold: Layer, secrets: Iterable<string>): Span[] {
+  const found: Span[] = [];
+  for (const secret of secrets) {
+    if (secret.length < SHORTEST_SECRET) continue;
+    for (let at = fold.text.indexOf(secret); at !== -1; at = fold.text.indexOf(secret, at + secret.length))
+      found.push(spanOf(fold, at, at + secret.length));
+  }
+  return found;
+}
+
+const spanOf = ({ from, to }: Layer, start: number, end: number): Span => [
+  from[start] ?? 0,
+  to[end - 1] ?? 0,
+];
+
+function masked(text: string, spans: Span[]): string {
+  let shown = "";
+  let done = 0;
+  for (const [from, to] of spans.sort(([a], [b]) => a - b)) {
+    if (from >= done) shown += text.slice(done, from) + (from === done && done > 0 ? "" : MASKED);
+    done = Math.max(done, to);
+  }
+  return shown + text.slice(done);
+}

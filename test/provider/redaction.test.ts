@@ -1,0 +1,130 @@
+import { describe, expect, test } from "vitest";
+import { Redaction } from "../../provider/redaction";
+
+const SECRET = 'CANARY<7>&"a b"/ü\\x+\nkey';
+
+const json = (text: string) => JSON.stringify(text).slice(1, -1);
+const go = (text: string) =>
+  json(text).replace(/[<>&]/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`);
+const url = encodeURIComponent;
+const form = (text: string) => url(text).replaceAll("%20", "+");
+const lower = (text: string) => text.replace(/%[\dA-F]{2}/g, (hex) => hex.toLowerCase());
+const html = (text: string) =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&#x3e;").replaceAll('"', "&#34;");
+const ascii = (text: string) =>
+  json(text).replace(
+    /[^\x20-\x7e]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+
+const spellings: [string, (text: string) => string][] = [
+  ["as it is", (text) => text],
+  ["as JSON", json],
+  ["as JSON in JSON", (text) => json(json(text))],
+  ["as JSON in JSON in JSON", (text) => json(json(json(text)))],
+  ["as Go's JSON", go],
+  ["as Go's JSON in JSON", (text) => json(go(text))],
+  ["as JSON in ASCII", ascii],
+  ["in a URL", url],
+  ["in a URL, in lower case", (text) => lower(url(text))],
+  ["in a form", form],
+  ["twice in a URL", (text) => url(url(text))],
+  ["as JSON in a URL", (text) => url(json(text))],
+  ["as HTML", html],
+  ["as JSON in HTML", (text) => html(json(text))],
+  ["in capitals", (text) => text.replace("ü", "Ü").toUpperCase().replace("Ü", "ü")],
+  ["on one line", (text) => text.replaceAll(/\s+/g, " ")],
+  ["wrapped and indented", (text) => text.replaceAll(" ", "\n    ")],
+];
+
+describe.each(spellings)("a secret that is spelled %s", (_, spell) => {
+  test.each(["redacted", "cleaned"] as const)("is cut out of what is %s, and leaves nothing", (method) => {
+    const text = `the value "${spell(SECRET)}" is bad: {"key": "${spell(SECRET)}"}`;
+    expect(new Redaction([SECRET])[method](text)).toBe('the value "[secret]" is bad: {"key": "[secret]"}');
+  });
+
+  test("is recognized", () => {
+    expect(new Redaction([SECRET]).isIn(`see ${spell(SECRET)}`)).toBe(true);
+    expect(new Redaction([SECRET]).isIn(`see ${spell(SECRET.slice(0, -4))}`)).toBe(false);
+  });
+});
+
+test("a secret with escapes of its own is cut out, whether a text has kept them or not", () => {
+  const secret = "100%41-\\u0042-&lt;-CANARY";
+  for (const text of [secret, json(secret), url(secret), "100A-B-<-CANARY"])
+    expect(new Redaction([secret]).cleaned(`"${text}"`)).toBe('"[secret]"');
+});
+
+test("what stands before a secret changes nothing", () => {
+  for (const before of ["\\", "%", "%4", "\\u00", "&#", "\\n", "100%"])
+    expect(new Redaction(["41CANARY-x"]).cleaned(`${before}41CANARY-x.`)).not.toMatch(/CANARY/);
+});
+
+test("a message is cleaned of pieces of a secret too, and of the stumps of one that was cut off", () => {
+  const known = new Redaction(["CANARY-77ab-0123456789"]);
+  for (const [message, cleaned] of [
+    ["near 'ARY-77ab-01'", "near '[secret]'"],
+    ["near CANARY-7****9", "near [secret]****9"],
+    ["begins with CANA...", "begins with [secret]..."],
+    ["begins with CANAR… and goes on", "begins with [secret]… and goes on"],
+    ["ends with ...56789'", "ends with ...[secret]'"],
+    ["is CANARY", "is [secret]"],
+    ["CANA is an island", "CANA is an island"],
+  ])
+    expect(known.cleaned(String(message))).toBe(cleaned);
+});
+
+test("a message in which a very short secret stands by itself is left out as a whole", () => {
+  const known = new Redaction(["7", "ab", "ü-1"]);
+  for (const message of [
+    "pin 7 is bad",
+    "pin=7",
+    "%227%22",
+    '{\\"pin\\":\\"7\\"}',
+    "AB",
+    "x ü-1 y",
+    "on[7].actions",
+  ])
+    expect(known.cleaned(message)).toBe("[secret]");
+  for (const message of ["77 are too many", "about", "a-b", ""]) expect(known.cleaned(message)).toBe(message);
+});
+
+test("the words of a larger secret are recognized where they are unmistakable, and those that were marked from four letters on", () => {
+  const known = new Redaction();
+  known.add("public", "part");
+  known.add("hooks.internal", "part");
+  known.add("word");
+  known.add("abc");
+  for (const [text, isIn] of [
+    ["public", false],
+    ["it is at HOOKS.internal", true],
+    ["a word of it", true],
+    ["abc", true],
+    ["abc and more", false],
+  ] as const)
+    expect(known.isIn(text)).toBe(isIn);
+  expect(known.cleaned("not public")).toBe("not [secret]");
+  expect(known.redacted("abc is no word")).toBe("abc is no [secret]");
+});
+
+test("what holds no secret stays as it is", () => {
+  for (const text of ['unknown action "dney" at on_http_request[0] (50%, a\\b, &c)', "", "😀\u2028"])
+    expect(new Redaction(["CANARY-1", "", " ", "\\"]).cleaned(text)).toBe(text);
+});
+
+test("cleaning takes time in proportion to the secrets and to the text", () => {
+  const timeOf = (size: number) => {
+    const secrets = Array.from(
+      { length: size },
+      (_, index) => `https://${index}.example.com/${"%5C".repeat(9)}`,
+    );
+    const message = secrets.join('\\\\u005c"').slice(0, 10_000);
+    const known = new Redaction(secrets);
+    const start = performance.now();
+    known.cleaned(message);
+    return performance.now() - start;
+  };
+  const best = (size: number) => Math.min(...[1, 2, 3].map(() => timeOf(size)));
+  best(500);
+  expect(best(4000)).toBeLessThan(best(1000) * 12);
+});
