@@ -9,11 +9,14 @@ export {
   type EmulatorOptions,
   type FaultKind,
   faultKinds,
+  gatewayReply,
   type KeyOptions,
+  type Match,
   type RateLimit,
   type RecordedFault,
   type ScriptedReply,
   type Seed,
+  type ToldTime,
 } from "./emulator";
 export {
   Agent,

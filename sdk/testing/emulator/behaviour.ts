@@ -16,6 +16,9 @@ export interface Busy {
   code: 18006 | 18016 | 18017;
 }
 
+/** A time that the service tells: so many milliseconds ahead of its clock, another text, or not at all. */
+export type ToldTime = number | string | null;
+
 /** What nobody knows of the public service, or what differs between its accounts. Each can change while it runs. */
 export interface Behaviour {
   /**
@@ -31,6 +34,10 @@ export interface Behaviour {
    * `created_at`, if it is given one. Default: 0.
    */
   listLag: number;
+  /** The `Date` of all answers. Default: 0, the emulator's clock. */
+  date: ToldTime;
+  /** The `created_at` that cloud endpoints get from now on; their place in the list is the true one. Default: 0. */
+  createdAt: ToldTime;
   /** Cloud endpoints have a `principal`, the one of the key that created them. Default: false. */
   principals: boolean;
   /** Refuse a create without a traffic policy, as the public service does. Default: false, as the contract has it. */
@@ -43,6 +50,8 @@ const DEFAULTS: Behaviour = {
   urlTaken: "18017",
   busyUrl: undefined,
   listLag: 0,
+  date: 0,
+  createdAt: 0,
   principals: false,
   requirePolicy: false,
   pageSize: 100,
@@ -57,3 +66,7 @@ export function behaviourOf(change: Partial<Behaviour>, before = DEFAULTS): Beha
 
 /** Undefined where it is not refused. */
 export const urlTakenError = ({ urlTaken }: Behaviour, url: string) => taken[urlTaken]?.(url);
+
+export function told(time: ToldTime, now: number, write: (date: Date) => string): string | undefined {
+  return typeof time === "number" ? write(new Date(now + time)) : (time ?? undefined);
+}

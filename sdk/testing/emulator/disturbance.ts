@@ -1,7 +1,6 @@
-import type { RecordedRequest } from "../types";
 import { drawFault, type FaultKind, faultKinds, type Target } from "./faults";
 import { Random } from "./random";
-import type { Plan } from "./script";
+import { type Match, matches, type Plan } from "./script";
 
 export interface DisturbOptions {
   /** The same seed and the same sequence of requests give the same faults. 32 bits of it count. */
@@ -11,7 +10,7 @@ export interface DisturbOptions {
   /** The kinds to draw from, all as likely; one that does not apply to a request is not drawn for it. Default: all. */
   kinds?: readonly FaultKind[];
   /** Default: every request matches. */
-  match?: (request: RecordedRequest) => boolean;
+  match?: Match;
   /** Most faults in all. Default: no bound. */
   most?: number;
 }
@@ -67,7 +66,7 @@ class Disturbance {
 
   draw(request: Omit<Target, "random" | "repeated">) {
     const { probability, kinds = faultKinds, match = () => true } = this.options;
-    if (!match(request.record) || this.left <= 0) return undefined;
+    if (!matches(match, request.record) || this.left <= 0) return undefined;
     const target = { ...request, random: this.random, repeated: this.repeated };
     const fault = this.random.next() < probability ? drawFault(kinds, target) : undefined;
     if (fault) this.left -= 1;

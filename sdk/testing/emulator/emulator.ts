@@ -6,10 +6,11 @@ import { addressOf } from "./address";
 import { type Behaviour, type Busy, behaviourOf } from "./behaviour";
 import { Clock } from "./clock";
 import { Disturbances, type DisturbOptions, type RecordedFault } from "./disturbance";
+import { createRival } from "./faults";
 import { listen } from "./listen";
 import { type RateLimit, RateWindow } from "./rateLimit";
 import { placeOf } from "./rules";
-import { type ScriptedReply, Scripts } from "./script";
+import { type Match, type ScriptedReply, Scripts } from "./script";
 import { endpointOf, type Seed } from "./seed";
 import { type Host, listener } from "./server";
 import { Store } from "./store";
@@ -75,6 +76,7 @@ export class Emulator {
       scripts: new Scripts(),
       disturbances: new Disturbances(),
       requests: [],
+      rivals: [],
       onAnswer,
       clock: new Clock(now),
       rate: rateLimit && new RateWindow(rateLimit),
@@ -159,8 +161,31 @@ export class Emulator {
    * without any effect on the endpoints, unless the reply has `afterCommit: true`. Of several scripts, the one that
    * was added first takes the request.
    */
-  intercept(match: (request: RecordedRequest) => boolean, reply: ScriptedReply, times = 1): void {
+  intercept(match: Match, reply: ScriptedReply, times = 1): void {
     this.host.scripts.add(match, reply, times);
+  }
+
+  /**
+   * Lets the next create that matches meet a rival, who creates an endpoint with its URL and content, and with `fields`
+   * in place of what the service gives it: just before it, just after it, or in its place. The client sees `reply`;
+   * by default the real answer, and a reset where its own create does not happen. A rival is bound by the service's
+   * rules: while the service refuses equal URLs, who comes second gets none.
+   */
+  rival(
+    when: "before" | "after" | "instead",
+    { match = "create", fields = {}, reply }: { match?: Match; fields?: Edit; reply?: ScriptedReply } = {},
+  ): void {
+    const shown = reply ?? (when === "instead" ? { reset: true } : { afterCommit: true });
+    const create = (request: RecordedRequest) => {
+      const made = createRival(this.accounts.store(), request, fields);
+      if (made) this.host.rivals.push(made.id);
+    };
+    this.intercept(match, { ...shown, [when === "after" ? "after" : "before"]: create });
+  }
+
+  /** The ids that rivals created. */
+  get rivals(): readonly string[] {
+    return this.host.rivals;
   }
 
   /**

@@ -1,7 +1,9 @@
+import type { WireEndpoint } from "../../../provider/wire";
 import type { RecordedRequest } from "../types";
 import { ServiceError } from "./errors";
 import { itemMoved, pageOverlap, pageRepeated } from "./listFaults";
 import type { Random } from "./random";
+import { readCreate } from "./rules";
 import type { Plan, ScriptedReply } from "./script";
 import type { Store } from "./store";
 
@@ -68,7 +70,7 @@ const kinds: Record<FaultKind, Kind> = {
   latency: always(() => ({ afterCommit: true, delayMs: LATENCY_MS })),
   "429": always((target) => limited(target, { "Retry-After": "1" })),
   "429-bare": always((target) => limited(target, {})),
-  "429-proxy": always(() => page(429)),
+  "429-proxy": always(() => gatewayReply("html", 429)),
   "5xx-before": always(serverError),
   "5xx-after": always((target) => ({ ...serverError(target), afterCommit: true })),
   "reset-before": always(() => ({ reset: true })),
@@ -78,7 +80,7 @@ const kinds: Record<FaultKind, Kind> = {
   truncated: withBody({ afterCommit: true, cut: "end" }),
   stalled: withBody({ afterCommit: true, cut: "stall" }),
   "cut-reset": withBody({ afterCommit: true, cut: "reset" }),
-  html: always(() => ({ ...page(200), afterCommit: true })),
+  html: always(() => ({ ...gatewayReply("html", 200), afterCommit: true })),
   empty: withBody({ afterCommit: true, body: "" }),
   "page-repeated": pageRepeated,
   "page-overlap": pageOverlap,
@@ -112,11 +114,32 @@ function limited({ operationId }: Target, headers: Record<string, string>) {
 
 function serverError({ random, operationId }: Target) {
   const status = random.oneOf([500, 502, 503, 504]) ?? 500;
-  if (random.next() < 0.5) return page(status);
+  if (random.next() < 0.5) return gatewayReply("html", status);
   const body = new ServiceError(20000, "a fault was drawn").body(operationId);
   return { status, body: { ...body, status_code: status } };
 }
 
-function page(status: number) {
-  return { status, headers: { "Content-Type": "text/html; charset=utf-8" }, body: PAGE };
+/**
+ * What a gateway between client and service answers by itself: a page, JSON without a code, or JSON with a code of the
+ * gateway's own. The request has no effect.
+ */
+export function gatewayReply(form: "html" | "json" | "coded", status = 404) {
+  const headers = { "Content-Type": "text/html; charset=utf-8" };
+  if (form === "html") return { status, headers, body: PAGE };
+  const msg = "the gateway has no route for this request";
+  return {
+    status,
+    body: form === "json" ? { msg } : { error_code: `GW_${status}`, status_code: status, msg },
+  };
+}
+
+/** Somebody else creates what a request asks for, with other fields where they are given. Undefined where he may not. */
+export function createRival(store: Store, { body }: RecordedRequest, fields: Partial<WireEndpoint> = {}) {
+  try {
+    const { id } = store.create(readCreate({ ...Object(body) }, false));
+    return store.overwrite(id, fields);
+  } catch (error) {
+    if (error instanceof ServiceError) return undefined;
+    throw error;
+  }
 }

@@ -16,11 +16,8 @@ export const pageRepeated: Kind = (target) => {
   return () => {
     repeated.add(asked);
     const itself = `${store.baseUrl}/endpoints${asked && `?${asked}`}`;
-    return {
-      reply: asItIs,
-      alter: (answer) =>
-        answer.status === 200 ? { ...answer, body: { ...answer.body, next_page_uri: itself } } : answer,
-    };
+    const body = (real: object) => ("endpoints" in real ? { ...real, next_page_uri: itself } : real);
+    return { reply: { ...asItIs, body } };
   };
 };
 
@@ -51,14 +48,15 @@ function moving({ random, store }: Target): Plan {
   const goes = random.next() < 0.5;
   const choice = random.next();
   return {
-    reply: asItIs,
-    alter: (answer) => {
-      const theirs = (store.newestFirst() ?? []).filter(({ type }) => type === "ephemeral");
-      const gone = goes ? theirs[Math.floor(choice * theirs.length)] : undefined;
-      const label = `agent-${Math.floor(choice * 2 ** 32).toString(36)}`;
-      if (gone) store.delete(gone.id);
-      else store.insert(endpointOf({ type: "ephemeral", url: `https://${label}.example.app` }, store));
-      return answer;
+    reply: {
+      ...asItIs,
+      after: () => {
+        const theirs = (store.newestFirst() ?? []).filter(({ type }) => type === "ephemeral");
+        const gone = goes ? theirs[Math.floor(choice * theirs.length)] : undefined;
+        const label = `agent-${Math.floor(choice * 2 ** 32).toString(36)}`;
+        if (gone) store.delete(gone.id);
+        else store.insert(endpointOf({ type: "ephemeral", url: `https://${label}.example.app` }, store));
+      },
     },
   };
 }

@@ -6,15 +6,17 @@ import type { ServerResponse } from "node:http";
  */
 export type Cut = "end" | "reset" | "stall";
 
+export type Headers = Record<string, string | null>;
+
 /** An answer as it leaves. */
 export interface Reply {
   status: number;
-  /** Set over those that the server sets by itself. */
-  headers?: Record<string, string>;
+  /** Set over those that the server sets by itself; `null` leaves one out. */
+  headers?: Headers | undefined;
   /** Text is sent as it is, an object as JSON with its content type. Default: an empty body. */
-  body?: string | object;
+  body?: string | object | undefined;
   /** An empty body cannot be cut: such a reply is sent whole. */
-  cut?: Cut;
+  cut?: Cut | undefined;
 }
 
 /**
@@ -23,17 +25,17 @@ export interface Reply {
  */
 const RESET_AFTER = 20;
 
-/** Sends a reply. `date` is the service's time, which need not be this machine's. */
-export function send(response: ServerResponse, reply: Reply, operationId: string, date: Date): void {
+/** Sends a reply. */
+export function send(response: ServerResponse, reply: Reply, own: Headers): void {
   const { status, headers = {}, body = "", cut } = reply;
   const payload = Buffer.from(typeof body === "object" ? JSON.stringify(body) : body);
   response.statusCode = status;
   response.sendDate = false;
-  response.setHeader("date", date.toUTCString());
-  // The public service documents operation ids for errors only; here they tell any two answers apart.
-  response.setHeader("operation-id", operationId);
   if (typeof body === "object") response.setHeader("content-type", "application/json");
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  for (const [name, value] of [...Object.entries(own), ...Object.entries(headers)]) {
+    if (value === null) response.removeHeader(name);
+    else response.setHeader(name, value);
+  }
   if (cut && payload.length > 0) sendHalf(response, payload, cut);
   else response.end(payload);
 }

@@ -23,6 +23,8 @@ export interface Answer {
   body?: object;
 }
 
+export type Operation = "create" | "list" | "read" | "update" | "delete";
+
 interface Route {
   method: string;
   path: "/endpoints" | "/endpoints/{id}";

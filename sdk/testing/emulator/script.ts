@@ -1,12 +1,13 @@
 import type { RecordedRequest } from "../types";
-import type { Cut } from "./reply";
-import type { Answer } from "./routes";
+import type { Cut, Headers } from "./reply";
+import type { Operation } from "./routes";
 
 /**
  * What the client sees in place of the answer, and whether the request takes effect. One of:
  *
  * - `status` with `headers` and `body`: that answer.
  * - no `status`, and `afterCommit: true`: the real answer, with `headers` over its own and `body` in place of its own.
+ *   Such a `body` can be made of the real one.
  * - `reset: true`: the connection is reset without an answer.
  * - `hang: true`: the connection stays open and nothing is ever sent, until the emulator closes.
  *
@@ -29,13 +30,21 @@ export type ScriptedReply = {
   lateMs?: number;
   /** A list shows the world as it was so many milliseconds ago, in place of the emulator's `listLag`. */
   lagMs?: number;
+  /** Called when the request is there, before it takes any effect. */
+  before?: (request: RecordedRequest) => void;
+  /** Called after its effect, if it had one at once, and before anything is sent. */
+  after?: (request: RecordedRequest) => void;
 } & (Spoken | { reset: true } | { hang: true });
 
 /** A reply in which the client is told something. */
 export type Spoken = {
-  headers?: Record<string, string>;
-  /** Text is sent as it is, an object as JSON with its content type. Default: an empty body, or the real one. */
-  body?: string | object;
+  /** `null` leaves out a header that is otherwise sent. */
+  headers?: Headers;
+  /**
+   * Text is sent as it is, an object as JSON with its content type. A function gets the real body, empty where there is
+   * none, and returns one of these. Default: an empty body, or the real one.
+   */
+  body?: string | object | ((real: Record<string, unknown>, request: RecordedRequest) => string | object);
   /** Default: the answer is whole. */
   cut?: Cut;
 } & ({ status: number } | { status?: never; afterCommit: true });
@@ -45,14 +54,22 @@ export interface Plan {
   reply: ScriptedReply;
   /** Taken in place of the query that was sent. */
   query?: URLSearchParams;
-  /** Called with the real answer where there is one; what it returns is the answer from then on. */
-  alter?: (answer: Answer) => Answer;
   /** Called where the service was asked, with whether it carried the request out. */
   settled?: (committed: boolean) => void;
 }
 
+/** Which requests: those of an operation, or those for which a function says so. */
+export type Match = Operation | ((request: RecordedRequest) => boolean);
+
+export function matches(match: Match, request: RecordedRequest): boolean {
+  if (typeof match === "function") return match(request);
+  const { method, path } = request;
+  if (path === "/endpoints") return match === { GET: "list", POST: "create" }[method];
+  return match === { GET: "read", PATCH: "update", DELETE: "delete" }[method];
+}
+
 interface Script {
-  match: (request: RecordedRequest) => boolean;
+  match: Match;
   reply: ScriptedReply;
   left: number;
 }
@@ -66,7 +83,7 @@ export class Scripts {
   }
 
   take(request: RecordedRequest): Plan | undefined {
-    const script = this.scripts.find(({ match, left }) => left > 0 && match(request));
+    const script = this.scripts.find(({ match, left }) => left > 0 && matches(match, request));
     if (!script) return undefined;
     script.left -= 1;
     this.scripts = this.scripts.filter(({ left }) => left > 0);

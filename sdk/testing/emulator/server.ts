@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerRespo
 import { setTimeout as wait } from "node:timers/promises";
 import type { RecordedRequest } from "../types";
 import type { Accounts } from "./accounts";
-import type { Behaviour } from "./behaviour";
+import { type Behaviour, told } from "./behaviour";
 import type { Clock } from "./clock";
 import type { Disturbances } from "./disturbance";
 import { ServiceError } from "./errors";
@@ -25,6 +25,8 @@ export interface Host {
   scripts: Scripts;
   disturbances: Disturbances;
   requests: RecordedRequest[];
+  /** The ids of endpoints that somebody else created as a client asked for them. */
+  rivals: string[];
   onAnswer: (request: RecordedRequest) => void;
   clock: Clock;
   /** Undefined where there is no limit. */
@@ -60,7 +62,7 @@ async function handle(host: Host, request: IncomingMessage, response: ServerResp
   const { record } = received;
   const operationId = `op_${base62()}`;
   host.clock.catchUp();
-  const { reply: seen, query = received.query, alter, settled } = planFor(host, received, operationId);
+  const { reply: seen, query = received.query, settled } = planFor(host, received, operationId);
   const perform = (rate?: RateWindow) => {
     const { lagMs: listLag = host.behaviour.listLag } = seen;
     const behaviour = { ...host.behaviour, listLag };
@@ -68,17 +70,20 @@ async function handle(host: Host, request: IncomingMessage, response: ServerResp
     settled?.(done.status < 400);
     return done;
   };
-  let real = seen.afterCommit ? perform(host.rate) : undefined;
+  seen.before?.(record);
+  const real = seen.afterCommit ? perform(host.rate) : undefined;
+  seen.after?.(record);
   if (!real) host.rate?.count(received.arrival);
-  else if (alter) real = alter(real);
   if (seen.lateMs !== undefined) host.clock.later(seen.lateMs, perform);
   if (seen.delayMs) await wait(seen.delayMs, undefined, { signal: host.closing.signal });
   if ("reset" in seen) {
     request.socket.resetAndDestroy();
   } else if (!("hang" in seen)) {
-    const reply = replyOf(seen, real, operationId);
+    const reply = replyOf(seen, real, received.record, operationId);
     record.status = reply.status;
-    send(response, reply, operationId, new Date(host.clock.now()));
+    const date = told(host.behaviour.date, host.clock.now(), (time) => time.toUTCString()) ?? null;
+    // The public service documents operation ids for errors only; here they tell any two answers apart.
+    send(response, reply, { date, "operation-id": operationId });
   }
   host.onAnswer(record);
 }
@@ -92,10 +97,17 @@ function planFor(host: Host, { record, query, headers }: Received, operationId: 
   return scripted ?? drawn() ?? { reply: { afterCommit: true } };
 }
 
-function replyOf(seen: Spoken, real: Answer | undefined, operationId: string): Reply {
-  if (seen.status !== undefined) return seen;
+function replyOf(
+  seen: Spoken,
+  real: Answer | undefined,
+  record: RecordedRequest,
+  operationId: string,
+): Reply {
+  const { status, headers, cut } = seen;
+  const body = typeof seen.body === "function" ? seen.body({ ...real?.body }, record) : seen.body;
+  if (status !== undefined) return { status, headers, body, cut };
   if (!real) return refusal(new ServiceError(20000, NOTHING_TO_SAY), operationId);
-  return { ...real, ...seen, status: real.status, headers: { ...real.headers, ...seen.headers } };
+  return { ...real, headers: { ...real.headers, ...headers }, body: body ?? real.body, cut };
 }
 
 /** Notes the request when its head is there, so that the log is in order of arrival, and reads its body. */

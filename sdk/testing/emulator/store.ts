@@ -1,6 +1,6 @@
 import type { WireChange, WireEndpoint } from "../../../provider/wire";
 import { type Address, addressOf } from "./address";
-import type { Behaviour, Busy } from "./behaviour";
+import { type Behaviour, type Busy, told } from "./behaviour";
 import type { Clock } from "./clock";
 import { ServiceError } from "./errors";
 import { base62 } from "./ids";
@@ -126,6 +126,7 @@ export class Store {
   cloud(address: Address, fields: WireChange, principal = this.owner): WireEndpoint {
     const id = `ep_${base62()}`;
     const { description, metadata, traffic_policy, pooling_enabled = false } = fields;
+    const { principals, createdAt } = this.behaviour();
     return withoutEmpty({
       id,
       type: "cloud",
@@ -133,9 +134,9 @@ export class Store {
       ...this.derived(address),
       bindings: this.bindingsFor(address, fields.bindings),
       pooling_enabled,
-      created_at: this.time(),
+      created_at: told(createdAt, this.clock.now(), rfc3339),
       updated_at: this.time(),
-      principal: this.behaviour().principals ? { id: principal, uri: "" } : undefined,
+      principal: principals ? { id: principal, uri: "" } : undefined,
       description,
       metadata,
       traffic_policy,
@@ -161,11 +162,13 @@ export class Store {
     return given.length > 0 ? given : [address.internal ? "internal" : "public"];
   }
 
-  /** RFC 3339 in UTC, in whole seconds as the service shows it. */
   time(): string {
-    return new Date(this.clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
+    return rfc3339(new Date(this.clock.now()));
   }
 }
+
+/** RFC 3339 in UTC, in whole seconds as the service shows it. */
+const rfc3339 = (date: Date) => date.toISOString().replace(/\.\d+Z$/, "Z");
 
 function newerFirst(one: Place, other: Place): number {
   return other.created - one.created || other.sequence - one.sequence;
