@@ -1,5 +1,5 @@
 import type { EndpointsApi } from "./api/endpoints";
-import { isGone } from "./api/errors";
+import { isNotFound, isOfService } from "./api/errors";
 import { type LiveEndpoint, skippedMessages } from "./api/items";
 import { difference } from "./diff";
 import { refusals } from "./refusals";
@@ -50,7 +50,7 @@ async function byId(api: EndpointsApi, id: string): Promise<LiveEndpoint> {
   try {
     return await api.get(id);
   } catch (error) {
-    throw isGone(error) ? refusals.adoptedIdGone(id) : error;
+    throw isNotFound(error) && isOfService(error) ? refusals.adoptedIdGone(id) : error;
   }
 }
 

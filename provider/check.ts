@@ -12,6 +12,12 @@ export const PROVIDER_KEY = "__provider";
 export const PROBLEM_KEY = "__problem";
 
 /**
+ * Under which the resource's class hands over the resource's URN, for the mark of a create: a dynamic provider is told
+ * neither stack nor project nor name. A plugin is told, and so has no need of it.
+ */
+export const URN_KEY = "__urn";
+
+/**
  * One thing wrong with the inputs. Where `property` is a top-level input the engine prints its value beside the
  * reason, so whatever may hold a secret is named by a path (`trafficPolicy.line 3`) instead.
  */
@@ -42,6 +48,8 @@ export function checkInputs(news: JsonObject, olds: JsonObject = {}): Checked {
     if (name === PROVIDER_KEY || value === undefined || value === null) continue;
     if (name === PROBLEM_KEY) {
       if (!hasUnknown(value)) failures.push({ property: "", reason: String(value) });
+    } else if (name === URN_KEY) {
+      inputs[name] = value;
     } else if (!isInput(name)) {
       failures.push(unknownInput(name));
     } else if (hasUnknown(value)) {
@@ -77,7 +85,7 @@ export function checkInputs(news: JsonObject, olds: JsonObject = {}): Checked {
 
 /** The inputs as the rest of the provider takes them: what `checkInputs` returned, without the engine's property. */
 export function checkedInputs(news: JsonObject): CloudEndpointInputs {
-  const { [PROVIDER_KEY]: _, ...inputs } = news;
+  const { [PROVIDER_KEY]: _, [URN_KEY]: __, ...inputs } = news;
   return inputs as CloudEndpointInputs;
 }
 

@@ -1,18 +1,22 @@
 import { differenceOnAdoption, findAdoptable } from "./adoption";
 import type { EndpointsApi } from "./api/endpoints";
-import { type ApiError, isGone, ReplyError } from "./api/errors";
+import { isNotFound, isOfService } from "./api/errors";
 import type { LiveEndpoint } from "./api/items";
-import { type Checked, checkedInputs, checkInputs, PROVIDER_KEY } from "./check";
+import { type Checked, checkedInputs, checkInputs, PROVIDER_KEY, URN_KEY } from "./check";
+import { createOnce, UnreadableReply } from "./createOnce";
 import { difference } from "./diff";
 import { changesBetween, hasUnknown, pathText } from "./document";
+import { accountFingerprint, GoneCheck } from "./gone";
+import { type Mark, newNonce, type Owner, ownerOf, parseMark } from "./mark";
 import { refusals } from "./refusals";
 import type { CloudEndpointInputs, JsonObject } from "./schema";
-import { createOnce } from "./settle";
 import {
   imported,
   isDescribed,
+  MARK_KEY,
   outputsOf,
   refreshed,
+  type ServiceNotes,
   unchangedOutputs,
   wireChange,
   withoutGaps,
@@ -43,8 +47,12 @@ export class CloudEndpoints {
   /** What this process took over: ids that a later step of the same run must not delete as the "old" ones. */
   private readonly adopted = new Set<string>();
 
-  /** What resources of this process have: a create whose answer was lost made none of these. */
-  private readonly owned = new Set<string>();
+  /** What resources of this run have, from their states or from a create: none of these is anybody else's. */
+  private readonly known = new Set<string>();
+
+  private readonly created = new Set<string>();
+  private readonly deleted = new Set<string>();
+  private readonly gone = new GoneCheck(this.known, this.created);
 
   constructor(private readonly around: Surroundings) {}
 
@@ -70,7 +78,8 @@ export class CloudEndpoints {
   }
 
   /** Compares what the program wants with what was last seen. Makes no request. */
-  diff(olds: JsonObject, news: JsonObject): Decision {
+  diff(id: string, olds: JsonObject, news: JsonObject): Decision {
+    this.known.add(id);
     const { changed, replace, stale } = difference(olds, checkedInputs(news));
     // Outputs that came from a plugin's state do not name their provider, and could be neither read nor deleted.
     const unowned = news[PROVIDER_KEY] !== undefined && olds[PROVIDER_KEY] === undefined;
@@ -83,41 +92,49 @@ export class CloudEndpoints {
 
   async create(news: JsonObject): Promise<{ id: string; outs: JsonObject }> {
     const inputs = checkedInputs(news);
+    const owner = this.ownerOf(news);
     const live = await failing(`create ${inputs.url}`, async () => {
-      const adopted = inputs.adopt ? await this.adopt(this.around.api(), inputs) : undefined;
-      return adopted ?? (await this.createNew(inputs, news[PROVIDER_KEY]));
+      const adopted = inputs.adopt
+        ? await findAdoptable(this.around.api(), inputs, this.around.say)
+        : undefined;
+      if (adopted) return this.takeOver(adopted, inputs, owner);
+      const { live, leftover } = await this.createNew(inputs, owner, news[PROVIDER_KEY]);
+      return leftover ? this.takeOver(live, inputs, owner) : live;
     });
-    this.owned.add(live.id);
+    this.known.add(live.id);
+    this.created.add(live.id);
     try {
-      return { id: live.id, outs: outputsOf(live, inputs) };
+      return { id: live.id, outs: outputsOf(live, inputs, this.notes(live.createdFor)) };
     } catch (error) {
       // Whatever is wrong with what the service says of it, it is there.
-      throw unfinished(live.id, inputs, news[PROVIDER_KEY], error);
+      throw unfinished(live.id, inputs, news[PROVIDER_KEY], this.account(), error);
     }
   }
 
   /**
    * Reads an endpoint as it is.
    *
-   * @returns An empty id where it is gone: that is, where the service that made it says so.
+   * @returns An empty id where it is gone.
+   * @throws RefusedError where the service does not have it, and that it is gone is not proven.
    */
   async read(
     id: string,
     stored: JsonObject,
   ): Promise<{ id: string; props: JsonObject; inputs?: JsonObject }> {
-    this.owned.add(id);
+    this.known.add(id);
     return failing(`read ${id}`, async () => {
       const api = this.around.api();
       try {
         const live = (await listed(api, id, stored)) ?? (await api.get(id));
         assertCloud(live);
+        this.gone.answered();
         return { id, ...refreshed(live, stored) };
       } catch (error) {
-        if (!isGone(error)) throw error;
+        if (!isNotFound(error)) throw error;
         // Pulumi takes "gone" from a `get` for an endpoint without outputs, and the program would go on with nothing.
         const isGet = Object.keys(stored).every((key) => key === PROVIDER_KEY);
-        if (isGet) throw refusals.nothingToGet(id);
-        await confirmGone(api, error, id, stored);
+        if (isGet) throw isOfService(error) ? refusals.nothingToGet(id) : error;
+        await this.gone.confirm(api, error, id, stored);
         return { id: "", props: {} };
       }
     });
@@ -129,16 +146,16 @@ export class CloudEndpoints {
    * @throws RefusedError where there is no such endpoint, and where it is no cloud endpoint.
    */
   async import(id: string): Promise<{ id: string; props: JsonObject; inputs: JsonObject }> {
-    this.owned.add(id);
+    this.known.add(id);
     return failing(`import ${id}`, async () => {
       const live = await this.around
         .api()
         .get(id)
         .catch((error: unknown) => {
-          throw isGone(error) && error.code !== undefined ? refusals.nothingToGet(id) : error;
+          throw isNotFound(error) && isOfService(error) ? refusals.nothingToGet(id) : error;
         });
       assertCloud(live);
-      return { id, ...imported(live) };
+      return { id, ...imported(live, this.notes(live.createdFor)) };
     });
   }
 
@@ -146,48 +163,89 @@ export class CloudEndpoints {
   async update(id: string, olds: JsonObject, news: JsonObject): Promise<{ outs: JsonObject }> {
     const inputs = checkedInputs(news);
     const { changed } = difference(olds, inputs);
-    this.owned.add(id);
+    this.known.add(id);
     return failing(`update ${id}`, async () => {
-      if (changed.length > 0)
-        return { outs: outputsOf(await this.around.api().update(id, wireChange(inputs, changed)), inputs) };
-      if (!isDescribed(olds)) return { outs: outputsOf(await this.around.api().get(id), inputs) };
-      return { outs: unchangedOutputs(olds, inputs) };
+      if (changed.length === 0 && isDescribed(olds)) return { outs: unchangedOutputs(olds, inputs) };
+      const api = this.around.api();
+      const stored = parseMark(olds[MARK_KEY]);
+      const mark = this.markOf(this.ownerOf(news), stored);
+      const live = await (changed.length > 0
+        ? api.update(id, wireChange(inputs, changed, mark))
+        : api.get(id)
+      ).catch((error: unknown) => {
+        throw isNotFound(error) ? refusals.nothingToUpdate(id, error) : error;
+      });
+      this.gone.answered();
+      return { outs: outputsOf(live, inputs, this.notes(live.createdFor ?? stored)) };
     });
   }
 
   /** Deletes the endpoint; one that is gone already is done. */
   async delete(id: string, stored: JsonObject): Promise<void> {
+    this.known.add(id);
     if (this.adopted.has(id)) throw refusals.deleteOfAdopted(id);
     await failing(`delete ${id}`, async () => {
       const api = this.around.api();
       try {
         await api.delete(id);
+        this.gone.answered();
       } catch (error) {
-        if (!isGone(error)) throw error;
-        await confirmGone(api, error, id, stored);
+        if (!isNotFound(error)) throw error;
+        await this.gone.confirm(api, error, id, stored);
       }
+      this.deleted.add(id);
     });
   }
 
-  private async createNew(inputs: CloudEndpointInputs, provider: unknown): Promise<LiveEndpoint> {
-    const { say } = this.around;
+  private async createNew(inputs: CloudEndpointInputs, owner: Owner | undefined, provider: unknown) {
     try {
-      return await createOnce({ api: this.around.api(), inputs, isOwned: (id) => this.owned.has(id), say });
+      return await createOnce({
+        api: this.around.api(),
+        inputs,
+        owner,
+        isKnown: (id) => this.known.has(id),
+        isDeleted: (id) => this.deleted.has(id),
+        log: { info: this.around.say },
+      });
     } catch (error) {
-      if (!(error instanceof ReplyError) || error.id === undefined) throw error;
-      this.owned.add(error.id);
-      throw unfinished(error.id, inputs, provider, error);
+      if (!(error instanceof UnreadableReply)) throw error;
+      this.known.add(error.id);
+      this.created.add(error.id);
+      throw unfinished(error.id, inputs, provider, this.account(), error.cause);
     }
   }
 
-  private async adopt(api: EndpointsApi, inputs: CloudEndpointInputs): Promise<LiveEndpoint | undefined> {
-    const live = await findAdoptable(api, inputs, this.around.say);
-    if (!live) return undefined;
+  /** Makes a live endpoint this resource's, and what the program wants. One that another resource has is refused. */
+  private async takeOver(
+    live: LiveEndpoint,
+    inputs: CloudEndpointInputs,
+    owner: Owner | undefined,
+  ): Promise<LiveEndpoint> {
+    if (this.known.has(live.id)) throw refusals.alreadyManaged(live.id);
+    this.known.add(live.id);
     const { changed } = differenceOnAdoption(live, inputs);
-    const result = changed.length > 0 ? await api.update(live.id, wireChange(inputs, changed)) : live;
+    const mark = this.markOf(owner, live.createdFor);
+    const result =
+      changed.length > 0 ? await this.around.api().update(live.id, wireChange(inputs, changed, mark)) : live;
     this.adopted.add(live.id);
     return result;
   }
+
+  /** Whose creates these are; undefined where they are not marked. */
+  private ownerOf(news: JsonObject): Owner | undefined {
+    const namespace = this.around.api().http.settings.mark;
+    const urn = news[URN_KEY];
+    return namespace !== undefined && typeof urn === "string" ? ownerOf(namespace, urn) : undefined;
+  }
+
+  /** The mark that a change of metadata sends: turned off, it removes none. */
+  private markOf(owner: Owner | undefined, stored: Mark | undefined): Mark | undefined {
+    return owner ? { nonce: stored?.nonce ?? newNonce(), ...owner } : stored;
+  }
+
+  private account = (): string => accountFingerprint(this.around.api().http.settings);
+
+  private notes = (mark: Mark | undefined): ServiceNotes => ({ account: this.account(), mark });
 
   /** The engine can only say "create"; this says what it will really do. Values are left out, as they may be secret. */
   private async announceAdoption(api: EndpointsApi, inputs: CloudEndpointInputs): Promise<void> {
@@ -215,24 +273,6 @@ async function listed(api: EndpointsApi, id: string, stored: JsonObject): Promis
   if (!isDescribed(stored)) return undefined;
   const item = await api.reads.listed(id);
   return item && withoutGaps(item, stored);
-}
-
-/**
- * A 404 is believed when it comes from the service that made the endpoint. A reply without the service's error code
- * may be a proxy's, or that of a wrong path; then the list must answer where the endpoint did not.
- */
-async function confirmGone(
-  api: EndpointsApi,
-  error: ApiError,
-  id: string,
-  stored: JsonObject,
-): Promise<void> {
-  const made =
-    typeof stored["uri"] === "string" && URL.canParse(stored["uri"])
-      ? new URL(stored["uri"]).origin
-      : undefined;
-  if (made !== undefined && made !== api.http.origin) throw refusals.otherService(id, made, api.http.origin);
-  if (error.code === undefined) await api.pages().next();
 }
 
 /** Says what was being done, in front of what went wrong. */

@@ -63,6 +63,17 @@ export const settingFields = {
    * Up to which age an endpoint is taken over that a killed run left behind: `90s`, `30m`, `1h`, `2d`. Default: never.
    */
   recoverWithin: (given: string | undefined): number | undefined => duration("recoverWithin", given),
+
+  /**
+   * A namespace for marked creates, such as `platform-team/prod`, at most 100 characters: each created endpoint then says
+   * in its metadata which resource made it, so that what a killed run left behind is recognized for certain. It has to be
+   * unique among all who use the account. Default: endpoints are not marked.
+   */
+  mark: (given: string | undefined): string | undefined => {
+    if (given === undefined || /^[\w.@/-]{1,100}$/.test(given)) return given;
+    const what = "mark is not a namespace of letters, digits, and . _ - / @";
+    throw new ConfigError("mark", what, howToSet("mark", "platform-team/prod"));
+  },
 };
 export type SettingName = keyof typeof settingFields;
 
@@ -74,6 +85,8 @@ export type Settings = Omit<
   versionHeader: string;
   /** Whether the key came from the stack's configuration; a refused one then has a remedy of its own. */
   apiKeyIsConfigured: boolean;
+  /** `ENDPOINTS_ACCEPT_ACCOUNT=1`, for one run: endpoints that another account does not have are dropped from the state. */
+  acceptAccount: boolean;
 };
 
 /** The settings that must not be shown. */
@@ -100,6 +113,8 @@ export function readSettings(config: ConfigReader, environment: NodeJS.ProcessEn
     requestsPerWindow: settingFields.requestsPerWindow(read("requestsPerWindow")),
     windowSeconds: settingFields.windowSeconds(read("windowSeconds")),
     recoverWithin: settingFields.recoverWithin(read("recoverWithin")),
+    mark: settingFields.mark(read("mark")),
+    acceptAccount: environment["ENDPOINTS_ACCEPT_ACCOUNT"] === "1",
   };
 }
 

@@ -90,5 +90,7 @@ function satisfied(name: ManagedInput, live: unknown, wanted: unknown): boolean 
   if (wanted === undefined) return isLeftToTheService(name) || live === undefined || live === "";
   if (hasUnknown(wanted)) return false;
   if (name === "bindings") return sameSet(live, wanted);
+  // A mark alone is no metadata, so an empty object with a mark comes back as none.
+  if (name === "metadata" && live === undefined) return sameData(wanted, {});
   return live !== undefined && sameData(live, wanted);
 }

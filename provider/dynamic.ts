@@ -36,7 +36,7 @@ export function dynamicProvider() {
       watched = true;
     },
     check: (olds: JsonObject, news: JsonObject) => plainly(() => core.check(olds, news)),
-    diff: (_id: string, olds: JsonObject, news: JsonObject) => plainly(async () => core.diff(olds, news)),
+    diff: (id: string, olds: JsonObject, news: JsonObject) => plainly(async () => core.diff(id, olds, news)),
     create: (news: JsonObject) => plainly(() => core.create(news)),
     read: (id: string, stored: JsonObject) => plainly(() => core.read(id, stored)),
     update: (id: string, olds: JsonObject, news: JsonObject) => plainly(() => core.update(id, olds, news)),

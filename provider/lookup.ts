@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isGone } from "./api/errors";
+import { isNotFound } from "./api/errors";
 import type { LiveEndpoint } from "./api/items";
 import { metadataFromText, sameData } from "./document";
 import type { Listing } from "./listing";
@@ -69,7 +69,7 @@ async function byId({ api }: Listing, id: string): Promise<LiveEndpoint> {
     return await api.get(id);
   } catch (error) {
     // A 404 without the service's code may be a proxy's, and says nothing of the endpoint.
-    if (!isGone(error) || error.code === undefined) throw error;
+    if (!isNotFound(error) || error.code === undefined) throw error;
     throw new LookupError(`there is no endpoint ${id}; getEndpoints() lists those of the account`);
   }
 }

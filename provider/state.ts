@@ -9,14 +9,31 @@ import {
   sameSet,
 } from "./diff";
 import { metadataFromText, policyFromText, wireText } from "./document";
+import { ACCOUNT_KEY } from "./gone";
+import { type Mark, withMark } from "./mark";
 import { type CloudEndpointInputs, endpointFields, type JsonObject } from "./schema";
 import { normalizeUrl } from "./url";
 import type { WireChange } from "./wire";
 
-/** Outputs as the state holds them, after a create, an update or an adoption that the program asked for. */
-export function outputsOf(live: LiveEndpoint, inputs: CloudEndpointInputs): JsonObject {
-  return { ...serviceFields(live, inputs.bindings), ...notesOf(inputs) };
+/** Where the state notes the mark of an endpoint, which every change of its metadata sends again. */
+export const MARK_KEY = "__mark";
+
+/** What the state notes of the service, whatever the program gave. */
+export interface ServiceNotes {
+  /** The fingerprint of the account. */
+  account: string;
+  mark: Mark | undefined;
 }
+
+/** Outputs as the state holds them, after a create, an update or an adoption that the program asked for. */
+export function outputsOf(live: LiveEndpoint, inputs: CloudEndpointInputs, notes: ServiceNotes): JsonObject {
+  return { ...serviceFields(live, inputs.bindings), ...notesOf(inputs), ...noted(notes) };
+}
+
+const noted = ({ account, mark }: ServiceNotes): JsonObject => ({
+  [ACCOUNT_KEY]: account,
+  ...(mark && { [MARK_KEY]: mark }),
+});
 
 /** What the state notes beside the service's fields, because a refresh is told the outputs alone. */
 export function notesOf(inputs: CloudEndpointInputs): JsonObject {
@@ -33,9 +50,13 @@ export function unchangedOutputs(olds: JsonObject, inputs: CloudEndpointInputs):
  * Outputs and inputs of an endpoint that was there before the stack. What was given is not noted: a program that gives
  * less wants what is there all the same.
  */
-export function imported(live: LiveEndpoint): { props: JsonObject; inputs: JsonObject } {
-  const fields = serviceFields(live, undefined);
-  return { props: fields, inputs: pick(fields, managedInputs) };
+export function imported(live: LiveEndpoint, notes: ServiceNotes): { props: JsonObject; inputs: JsonObject } {
+  return { props: { ...serviceFields(live, undefined), ...noted(notes) }, inputs: inputsOf(live) };
+}
+
+/** The inputs that say what a live endpoint is. */
+export function inputsOf(live: LiveEndpoint): JsonObject {
+  return pick(serviceFields(live, undefined), managedInputs);
 }
 
 /** The outputs with the note of what was given, which those of an imported endpoint lack: its inputs tell it. */
@@ -52,12 +73,19 @@ export function refreshed(live: LiveEndpoint, stored: JsonObject): { props: Json
   const isInput = (name: ManagedInput) => !isLeftToTheService(name) || given.includes(name);
   const inputs = pick(fields, managedInputs.filter(isInput));
   const adopt = pick(stored, ["adopt"]);
-  return { props: { ...fields, ...adopt, [GIVEN_KEY]: given }, inputs: { ...inputs, ...adopt } };
+  // A read renews neither, since a note that changed alone would show as a difference.
+  const notes = pick(stored, [ACCOUNT_KEY, MARK_KEY]);
+  return { props: { ...fields, ...adopt, ...notes, [GIVEN_KEY]: given }, inputs: { ...inputs, ...adopt } };
 }
 
 /** The state of an endpoint that was created, but that the service has not described yet. */
-export function unfinishedOutputs(inputs: CloudEndpointInputs, provider: unknown): JsonObject {
-  return { ...inputs, ...notesOf(inputs), ...(provider !== undefined && { [PROVIDER_KEY]: provider }) };
+export function unfinishedOutputs(
+  inputs: CloudEndpointInputs,
+  provider: unknown,
+  account: string,
+): JsonObject {
+  const code = provider !== undefined && { [PROVIDER_KEY]: provider };
+  return { ...inputs, ...notesOf(inputs), ...noted({ account, mark: undefined }), ...code };
 }
 
 /** Whether the service's own fields are in this state; they are not after an unfinished create. */
@@ -73,14 +101,23 @@ export function withoutGaps(item: LiveEndpoint, stored: JsonObject): LiveEndpoin
   return { ...item, ...pick(stored, gaps) };
 }
 
-/** The body that sets these inputs. One that was not given is cleared, as the contract does it: with an empty text. */
-export function wireChange(inputs: CloudEndpointInputs, names: readonly ManagedInput[]): WireChange {
+/**
+ * The body that sets these inputs. One that was not given is cleared, as the contract does it: with an empty text.
+ *
+ * @param mark Goes into the metadata, where that is sent and can hold one.
+ */
+export function wireChange(
+  inputs: CloudEndpointInputs,
+  names: readonly ManagedInput[],
+  mark?: Mark,
+): WireChange {
   const change: WireChange = {};
   for (const name of names) {
     if (name === "url") change.url = inputs.url;
     if (name === "trafficPolicy") change.traffic_policy = wireText(inputs.trafficPolicy ?? "");
     if (name === "description") change.description = inputs.description ?? "";
-    if (name === "metadata") change.metadata = wireText(inputs.metadata ?? "");
+    if (name === "metadata")
+      change.metadata = (mark && withMark(inputs.metadata, mark)) ?? wireText(inputs.metadata ?? "");
     if (name === "bindings" && inputs.bindings) change.bindings = inputs.bindings;
     if (name === "poolingEnabled" && inputs.poolingEnabled !== undefined)
       change.pooling_enabled = inputs.poolingEnabled;

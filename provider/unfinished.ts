@@ -1,3 +1,4 @@
+import { EndpointsError } from "./api/errors";
 import type { CloudEndpointInputs, JsonObject } from "./schema";
 import { unfinishedOutputs } from "./state";
 import { plain, UserError } from "./userError";
@@ -11,7 +12,7 @@ export class UnfinishedCreate extends UserError {
     readonly properties: JsonObject,
     cause: Error,
   ) {
-    const reason = `${id} was created, but its description could not be read (${plain(cause.message)}); run \`pulumi refresh\` or \`pulumi up\` again`;
+    const reason = `${id} was created, but its description could not be read (${plain(cause instanceof EndpointsError ? cause.summary : cause.message)}); run \`pulumi refresh\` or \`pulumi up\` again`;
     super(reason, { cause });
     this.reasons = [reason];
   }
@@ -22,8 +23,9 @@ export function unfinished(
   id: string,
   inputs: CloudEndpointInputs,
   provider: unknown,
+  account: string,
   error: unknown,
 ): UnfinishedCreate {
   const cause = error instanceof Error ? error : new Error(String(error));
-  return new UnfinishedCreate(id, unfinishedOutputs(inputs, provider), cause);
+  return new UnfinishedCreate(id, unfinishedOutputs(inputs, provider, account), cause);
 }

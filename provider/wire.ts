@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { type Mark, withoutMark } from "./mark";
 import { type Endpoint, endpointFields, type JsonObject } from "./schema";
 
 /* What travels: the contract's names and shapes, and the one way from them to the package's own. */
@@ -28,21 +29,35 @@ const snakeCase = (name: string) => name.replace(/[A-Z]/g, (capital) => `_${capi
 /** What an identifier can be; the service's are `ep_` and letters and digits. */
 export const ID = /^[\w-]{1,200}$/;
 
+/** The one field that every endpoint must have. */
+export const idSchema = z.object({ id: z.string().regex(ID) });
+
 /** Made once: a schema compiles itself when it is first used, which takes longer than reading an endpoint. */
 const fields = z.looseObject(endpointFields);
 const fieldNames = new Map(Object.keys(endpointFields).map((name) => [snakeCase(name), name]));
 
+/** An endpoint with whatever else the service said of it, and the mark that was in its metadata. */
+export type LiveEndpoint = Endpoint & JsonObject & { createdFor?: Mark };
+
 /**
  * From the wire to fields, the one way that create, read, update and list all take. Unknown fields are kept under
- * their own names; `null` means the same as a missing field.
+ * their own names; `null` means the same as a missing field. A mark is taken out of the metadata.
  */
-export const endpointFromWire = z.looseObject({ id: z.string().regex(ID) }).transform((wire, context) => {
+export const endpointFromWire = idSchema.loose().transform((wire, context) => {
   const given = Object.entries(wire).filter(([, value]) => value !== null);
   const named = Object.fromEntries(given.map(([name, value]) => [fieldNames.get(name) ?? name, value]));
   if (!("upstreamProto" in named) && "upstream_protocol" in named)
     named["upstreamProto"] = named["upstream_protocol"];
   const parsed = fields.safeParse(named);
-  if (parsed.success) return parsed.data as Endpoint & JsonObject;
+  if (parsed.success) {
+    const { metadata, createdFor: _, ...rest } = parsed.data;
+    const { metadata: own, mark } = withoutMark(metadata);
+    return {
+      ...rest,
+      ...(own !== undefined && { metadata: own }),
+      ...(mark && { createdFor: mark }),
+    } as LiveEndpoint;
+  }
   for (const issue of parsed.error.issues) {
     context.issues.push({ code: "custom", message: issue.message, path: issue.path, input: wire });
   }

@@ -1,7 +1,8 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
-import { PROBLEM_KEY, PROVIDER_KEY } from "../provider/check";
+import { PROBLEM_KEY, PROVIDER_KEY, URN_KEY } from "../provider/check";
+import { environmentName } from "../provider/config";
 import {
   type alwaysPresent,
   type CloudEndpointInputs,
@@ -103,6 +104,11 @@ export class CloudEndpoint extends pulumi.CustomResource {
           ...(args?.trafficPolicy !== undefined && { trafficPolicy: wholeSecret(args.trafficPolicy) }),
           ...(args?.metadata !== undefined && { metadata: wholeSecret(args.metadata) }),
           [PROBLEM_KEY]: problem,
+          // Of the plugin's type on either provider, so that a stack that changes its provider keeps its marks.
+          [URN_KEY]:
+            host === "dynamic" && isMarked()
+              ? pulumi.createUrn(name, TYPES.plugin, options?.parent)
+              : undefined,
           [PROVIDER_KEY]: Promise.resolve(told).then(() => (host === "dynamic" ? PROVIDER : undefined)),
         },
         pulumi.mergeOptions(
@@ -117,6 +123,10 @@ export class CloudEndpoint extends pulumi.CustomResource {
     this.id.apply(outdateListings);
   }
 }
+
+/** Whether creates carry a mark; what it is, the provider reads for itself. */
+const isMarked = (): boolean =>
+  Boolean(pulumi.runtime.getConfig("endpoints:mark")?.trim() || process.env[environmentName("mark")]?.trim());
 
 /**
  * A document with a secret in it is secret as a whole. The engine marks values by their path, so the secret of a policy

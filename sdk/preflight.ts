@@ -64,7 +64,7 @@ export function problemAmongResources(
       // With the new endpoint "created" first, it would take the old one over, and the old one's deletion remove it.
       return "adopt together with deleteBeforeReplace: false could delete the endpoint that it took over; take one of them out";
     }
-    return claims.take(url, { owner, name, pooled: pooled === true });
+    return claims.take(url, adopt, { owner, name, pooled: pooled === true });
   });
 }
 

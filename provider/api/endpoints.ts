@@ -1,11 +1,13 @@
 import { z } from "zod";
 import { RefusedError } from "../refusals";
+import { normalizeUrl } from "../url";
 import { plain } from "../userError";
 import { endpointFromWire, ID, listFromWire, type WireChange } from "../wire";
-import { ReplyError } from "./errors";
+import { ReplyError, type RequestName } from "./errors";
 import type { Request } from "./exchange";
 import type { HttpClient } from "./http";
 import { type LiveEndpoint, type Page, parseItems } from "./items";
+import { AccountList } from "./list";
 import { CoalescedReads } from "./reads";
 
 /** A list that goes on beyond this (100,000 endpoints) is taken for one without an end. */
@@ -17,25 +19,29 @@ export class EndpointsApi {
   writes = 0;
   /** Reads by the page. */
   readonly reads: CoalescedReads = new CoalescedReads(this);
+  /** The list of every type, for questions about the account. */
+  readonly list: AccountList = new AccountList(this);
 
   constructor(readonly http: HttpClient) {}
 
-  /** `POST /endpoints`. Only cloud endpoints can be created. */
-  create(endpoint: WireChange): Promise<LiveEndpoint> {
-    return this.write(
-      { method: "POST", path: "/endpoints", body: { type: "cloud", ...endpoint } },
-      endpointFromWire,
-    );
+  /** `POST /endpoints`. Only cloud endpoints can be created. A reply about another endpoint is none. */
+  async create(endpoint: WireChange): Promise<LiveEndpoint> {
+    const request = { method: "POST", path: "/endpoints", body: { type: "cloud", ...endpoint } };
+    const live = await this.write(request, endpointFromWire);
+    if (isAbout(live, endpoint.url)) return live;
+    throw new ReplyError(request, 201, ABOUT_ANOTHER, live);
   }
 
   /** `GET /endpoints/{id}`, of any type. */
   async get(id: string): Promise<LiveEndpoint> {
-    return this.http.send({ method: "GET", path: pathOf(id) }, endpointFromWire);
+    const request = { method: "GET", path: pathOf(id) };
+    return ofId(id, request, await this.http.send(request, endpointFromWire));
   }
 
   /** `PATCH /endpoints/{id}` with the fields to change. An empty text clears a field. */
   async update(id: string, change: WireChange): Promise<LiveEndpoint> {
-    return this.write({ method: "PATCH", path: pathOf(id), body: { id, ...change } }, endpointFromWire);
+    const request = { method: "PATCH", path: pathOf(id), body: { id, ...change } };
+    return ofId(id, request, await this.write(request, endpointFromWire));
   }
 
   /** `DELETE /endpoints/{id}`. */
@@ -85,6 +91,22 @@ export class EndpointsApi {
     }
     return Object.fromEntries(url.searchParams);
   }
+}
+
+const ABOUT_ANOTHER = "the reply is about another endpoint";
+
+/** What a reply must say of an endpoint that was just created, whatever else it says. */
+const identity = z.object({ url: z.string(), type: z.literal("cloud") });
+
+/** Whether this describes a cloud endpoint with that URL. */
+export function isAbout(reply: unknown, url: string | undefined): boolean {
+  const { data } = identity.safeParse(reply);
+  return data !== undefined && url !== undefined && normalizeUrl(data.url) === normalizeUrl(url);
+}
+
+function ofId(id: string, request: RequestName, live: LiveEndpoint): LiveEndpoint {
+  if (live.id === id) return live;
+  throw new ReplyError(request, 200, ABOUT_ANOTHER);
 }
 
 /** An id is a part of a path: `..` would be another address. */

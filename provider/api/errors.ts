@@ -15,12 +15,15 @@ const SERVICE_CODE = /^ERR_[A-Z]+_\d+$/;
 export abstract class EndpointsError extends UserError {
   readonly method: string;
   readonly path: string;
+  /** What failed and what the service said, for messages that know a better next step. */
+  readonly summary: string;
   /** When the request was last sent, by our own clock; undefined where it never was. */
   sentAt: number | undefined;
 
   constructor(request: RequestName, what: string, next: string | undefined, options?: ErrorOptions) {
-    const said = next ? `${plain(what)}. ${next}` : plain(what);
-    super(`${request.method} ${plain(request.path, 300)}: ${said}`, options);
+    const summary = `${request.method} ${plain(request.path, 300)}: ${plain(what)}`;
+    super(next ? `${summary}. ${next}` : summary, options);
+    this.summary = summary;
     this.name = new.target.name;
     this.method = request.method;
     this.path = request.path;
@@ -93,12 +96,12 @@ export class ReplyError extends EndpointsError {
     request: RequestName,
     readonly status: number,
     what: string,
-    /** The endpoint's id, where the reply held at least that: then what was asked for has happened. */
-    readonly id?: string,
+    /** The reply as data, where it is JSON at least. */
+    readonly reply?: unknown,
   ) {
     const step =
       "Check that endpoints:baseUrl (or ENDPOINTS_BASE_URL) names the service's API, and that no proxy answers in its place.";
-    super(request, `status ${status}, but ${what}`, id === undefined ? step + doubt(request) : step);
+    super(request, `status ${status}, but ${what}`, step + doubt(request));
   }
 }
 
@@ -116,15 +119,23 @@ export class CancelledError extends EndpointsError {
   }
 }
 
-export const isGone = (error: unknown): error is ApiError =>
+/** What the service says of an endpoint that it does not have. It is not enough to drop one: see `gone.ts`. */
+export const isNotFound = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.status === 404;
+
+/** Whether the reply carries an error code of the service's form. One without may be a proxy's or a gateway's. */
+export const isOfService = ({ code }: ApiError): boolean => /^ERR_[A-Z]+_\d+$/.test(code ?? "");
+
+/** The number of the service's error code, `18009` of `ERR_NGROK_18009`; undefined where there is none. */
+export const codeNumber = ({ code }: Pick<ServiceFailure, "code">): number | undefined =>
+  /_\d+$/.test(code ?? "") ? Number(/\d+$/.exec(code ?? "")) : undefined;
 
 /** What a person can do about it; undefined where the service's own words are the best there is. */
 function nextStep(
   { status, code, retryAfter }: ServiceFailure,
   { keyIsConfigured }: { keyIsConfigured: boolean },
 ) {
-  const number = Number(/_(\d+)$/.exec(code ?? "")?.[1]);
+  const number = codeNumber({ code }) ?? 0;
   if (status === 401 || (number >= 200 && number <= 208 && number !== 204)) {
     if (!keyIsConfigured) return "The API key was refused: put a valid one into ENDPOINTS_API_KEY.";
     return `The API key was refused: ${howToSet("apiKey", "<key>")}; after a change of the configuration, run \`pulumi refresh --run-program\` once, since a plain refresh or destroy still uses the key of the last \`pulumi up\`.`;

@@ -1,9 +1,9 @@
-import { z } from "zod";
+import type { z } from "zod";
 import type { Settings } from "../config";
 import { isMapping, parseJson } from "../document";
 import { Redaction } from "../redaction";
 import { secretsIn } from "../secrets";
-import { errorFromWire, ID } from "../wire";
+import { errorFromWire } from "../wire";
 import {
   ApiError,
   CancelledError,
@@ -15,6 +15,7 @@ import {
 import { Connections, type Reply, type Request } from "./exchange";
 import { type Budget, type LongWait, Pacer } from "./pace";
 import { LONGEST_RETRY_AFTER, parseRetryAfter, waitBeforeRetry } from "./retry";
+import { ServiceClock } from "./serviceClock";
 import { Stop } from "./stop";
 import { traceRequest } from "./trace";
 
@@ -71,11 +72,11 @@ const alone: Omit<ClientSurroundings, "secrets"> = {
  */
 export class HttpClient {
   readonly clock: Clock;
+  readonly serviceClock = new ServiceClock();
   private readonly around: ClientSurroundings;
   private readonly pacer: Pacer;
   private readonly connections: Connections;
   private readonly stopping = new Stop();
-  private lastDate: { service: number; here: number } | undefined;
 
   constructor(
     readonly settings: Settings,
@@ -140,11 +141,6 @@ export class HttpClient {
     this.stopping.now();
   }
 
-  /** The service's clock, as its last reply told it; whole seconds, never ahead. Undefined where it told none. */
-  serviceNow(): number | undefined {
-    return this.lastDate && this.lastDate.service + this.clock.now() - this.lastDate.here;
-  }
-
   /** Ends the pool's connections. A client that is not closed does not keep its process alive. */
   close(): Promise<void> {
     return this.connections.close();
@@ -174,8 +170,7 @@ export class HttpClient {
       traceRequest(request, undefined, this.clock.now() - started, this.around.trace);
       return { error: error instanceof Error ? error : new Error(String(error)) };
     }
-    const date = Date.parse(reply.date ?? "");
-    if (!Number.isNaN(date)) this.lastDate = { service: date, here: this.clock.now() };
+    this.serviceClock.heard(reply.date, started, this.clock.now());
     const json = jsonOf(reply.text);
     const ok = reply.status >= 200 && reply.status < 300;
     const retryAfter = parseRetryAfter(reply.retryAfter, this.clock.now());
@@ -197,7 +192,7 @@ export class HttpClient {
     if (parsed.success) return { value: parsed.data };
     const [issue] = parsed.error.issues;
     const what = `the reply is not as agreed (${issue?.path.join(".") || "it"}: ${issue?.message})`;
-    return { error: new ReplyError(request, reply.status, what, idOf(json)) };
+    return { error: new ReplyError(request, reply.status, what, json) };
   }
 
   private errorOf(
@@ -257,9 +252,4 @@ function jsonOf(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function idOf(json: unknown): string | undefined {
-  const parsed = z.object({ id: z.string().regex(ID) }).safeParse(json);
-  return parsed.success ? parsed.data.id : undefined;
 }

@@ -1,17 +1,18 @@
 import type { z } from "zod";
-import type { Endpoint, JsonObject } from "../schema";
+import { isMapping } from "../document";
 import { plain } from "../userError";
-import { endpointFromWire } from "../wire";
+import { endpointFromWire, type LiveEndpoint } from "../wire";
 
 /* The items of the list, which are parsed one by one: a bad one never spoils the others. */
 
-/** An endpoint with whatever else the service said of it. */
-export type LiveEndpoint = Endpoint & JsonObject;
+export type { LiveEndpoint } from "../wire";
 
 /** A list item that could not be read. It is left out, and must be reported. */
 export interface SkippedItem {
   /** The item's id, where it has one. */
   id: string | undefined;
+  /** The item's URL, where it has one. */
+  url: string | undefined;
   reason: string;
 }
 
@@ -39,16 +40,18 @@ export function parseItems(items: unknown[]): Page {
   for (const item of items) {
     const parsed = endpointFromWire.safeParse(item);
     if (parsed.success) page.endpoints.push(parsed.data);
-    else page.skipped.push({ id: idOf(item), reason: reasonOf(parsed.error) });
+    else
+      page.skipped.push({ id: textOf(item, "id"), url: textOf(item, "url"), reason: reasonOf(parsed.error) });
   }
   return page;
 }
 
 /** The id of an item that nobody has looked at, where it has one. */
-export function idOf(item: unknown): string | undefined {
-  return typeof item === "object" && item !== null && "id" in item && typeof item.id === "string"
-    ? item.id
-    : undefined;
+export const idOf = (item: unknown): string | undefined => textOf(item, "id");
+
+function textOf(item: unknown, name: string): string | undefined {
+  const value = isMapping(item) ? item[name] : undefined;
+  return typeof value === "string" ? value : undefined;
 }
 
 function reasonOf(error: z.ZodError): string {

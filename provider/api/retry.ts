@@ -1,4 +1,4 @@
-import { ApiError, ConnectionError, EndpointsError, ReplyError } from "./errors";
+import { ApiError, ConnectionError, EndpointsError, isOfService, ReplyError } from "./errors";
 
 /** A wait that the service may ask for, at most; beyond it the attempt ends at once. In milliseconds. */
 export const LONGEST_RETRY_AFTER = 600_000;
@@ -80,7 +80,7 @@ function waitFor(asked: number): number | undefined {
  */
 function didNothing(error: unknown): boolean {
   if (error instanceof ConnectionError) return !error.wentOut;
-  return error instanceof ApiError && error.status === 429 && error.code !== undefined;
+  return error instanceof ApiError && error.status === 429 && isOfService(error);
 }
 
 function passing(status: number | undefined): boolean {

@@ -12,7 +12,7 @@ import {
   type UpdateRequest,
   UpdateResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
-import { checkedInputs, checkInputs, PROBLEM_KEY } from "../check";
+import { checkedInputs, checkInputs, PROBLEM_KEY, URN_KEY } from "../check";
 import { Claims } from "../claims";
 import type { CloudEndpoints } from "../cloudEndpoint";
 import { changedPlaces } from "../diff";
@@ -50,7 +50,7 @@ export class Resources {
       name: request.getName(),
       pooled: inputs["poolingEnabled"] === true,
     };
-    const taken = PROBLEM_KEY in news ? undefined : this.claims.take(inputs["url"], mine);
+    const taken = PROBLEM_KEY in news ? undefined : this.claims.take(inputs["url"], inputs["adopt"], mine);
     if (taken !== undefined) failures.push({ property: "", reason: taken });
 
     const response = new CheckResponse();
@@ -68,7 +68,10 @@ export class Resources {
   diff(request: DiffRequest): DiffResponse {
     const { props: olds } = received(request.getOlds());
     const { props: news } = received(request.getNews());
-    return detailedDiff(changedPlaces(olds, checkedInputs(news)), this.core.diff(olds, news));
+    return detailedDiff(
+      changedPlaces(olds, checkedInputs(news)),
+      this.core.diff(request.getId(), olds, news),
+    );
   }
 
   async create(request: CreateRequest): Promise<CreateResponse> {
@@ -79,7 +82,7 @@ export class Resources {
       return response;
     }
     try {
-      const { id, outs } = await this.core.create(news);
+      const { id, outs } = await this.core.create({ ...news, [URN_KEY]: request.getUrn() });
       response.setId(id);
       response.setProperties(toStruct(outs, withDerived(secrets)));
       return response;
@@ -111,7 +114,7 @@ export class Resources {
     const { props: news, secrets } = received(request.getNews());
     const outs = request.getPreview()
       ? plannedUpdate(olds, checkedInputs(news))
-      : (await this.core.update(request.getId(), olds, news)).outs;
+      : (await this.core.update(request.getId(), olds, { ...news, [URN_KEY]: request.getUrn() })).outs;
     const response = new UpdateResponse();
     response.setProperties(toStruct(outs, withDerived(secrets)));
     return response;

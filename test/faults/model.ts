@@ -79,7 +79,7 @@ export class Engine {
     const inputs = await this.check(process, name, news);
     const entry = this.state.get(name);
     if (!entry) return this.create(process, name, inputs);
-    const { changes, replaces } = core.diff(entry.outputs, inputs);
+    const { changes, replaces } = core.diff(entry.id, entry.outputs, inputs);
     if (replaces.length > 0) {
       await core.delete(entry.id, entry.outputs);
       this.state.delete(name);

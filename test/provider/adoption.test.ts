@@ -25,14 +25,19 @@ describe("adopt", () => {
     ]);
     const found = await core.read(id, result.outs);
     expect(found.inputs).toEqual(inputs);
-    expect(core.diff(found.props, { url, description: "new", trafficPolicy: policy }).changes).toBe(false);
+    expect(core.diff("ep_1", found.props, { url, description: "new", trafficPolicy: policy }).changes).toBe(
+      false,
+    );
   });
 
   test("takes over by id, also to another URL of the same scheme, and writes nothing where nothing differs", async () => {
     const { core, emulator } = await service();
     const { id } = emulator.seed({ type: "cloud", url: "https://old.example.com" });
     expect((await core.create({ url, adopt: id })).outs).toMatchObject({ url });
-    expect((await core.create({ url, adopt: id })).id).toBe(id);
+    expect(emulator.requests.filter(({ method }) => method !== "GET")).toHaveLength(1);
+    expect((await thrown(core.create({ url, adopt: id }))).message).toMatch(
+      /belongs to another resource of this stack already/,
+    );
     expect(emulator.requests.filter(({ method }) => method !== "GET")).toHaveLength(1);
   });
 

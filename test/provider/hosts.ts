@@ -1,4 +1,4 @@
-import { vi } from "vitest";
+import { afterEach, vi } from "vitest";
 import { dynamicProvider } from "../../provider/dynamic";
 import { Emulator, type EmulatorOptions } from "../../sdk/testing/emulator";
 import { plugin } from "./plugin/client";
@@ -12,6 +12,8 @@ export type Props = Record<string, unknown>;
 export interface Host {
   emulator: Emulator;
   told(): string[];
+  /** A new process of the provider before the same service, as every phase of a command has one. */
+  restart(environment?: Record<string, string>): Promise<Host>;
   check(
     olds: Props,
     news: Props,
@@ -31,18 +33,28 @@ export interface Host {
   delete(id: string, outputs: Props): Promise<void>;
 }
 
-export type Options = EmulatorOptions & { settings?: Record<string, string | undefined> };
+export type Options = EmulatorOptions & {
+  settings?: Record<string, string | undefined>;
+  /** Default: one of its own. */
+  emulator?: Emulator;
+  /** Of the plugin's process. */
+  environment?: Record<string, string>;
+};
 
 export const hosts: [string, (options?: Options) => Promise<Host>][] = [
   ["the dynamic provider", dynamicHost],
   ["the plugin", pluginHost],
 ];
 
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
 /** As the engine hands the properties to a dynamic provider: with the provider's code among them. */
 const CODE = { __provider: "code" };
 
-async function dynamicHost({ settings = {}, ...options }: Options = {}): Promise<Host> {
-  const emulator = await Emulator.start({ apiKey: CANARY_KEY, ...options });
+async function dynamicHost({ settings = {}, emulator: given, ...options }: Options = {}): Promise<Host> {
+  const emulator = given ?? (await Emulator.start({ apiKey: CANARY_KEY, ...options }));
   const config: Record<string, string | undefined> = { ...(await reach(emulator)), ...settings };
   const said = vi.spyOn(console, "log").mockImplementation(() => {});
   const provider = dynamicProvider();
@@ -51,6 +63,10 @@ async function dynamicHost({ settings = {}, ...options }: Options = {}): Promise
   return {
     emulator,
     told: () => said.mock.calls.map(([message]) => String(message)),
+    restart: (environment = {}) => {
+      for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+      return dynamicHost({ settings, emulator });
+    },
     check: (olds, news) => provider.check(olds, { ...news, ...CODE }),
     diff: (id, olds, news) => provider.diff(id, { ...olds, ...CODE }, { ...news, ...CODE }),
     create: (news) => provider.create({ ...news, ...CODE }),
@@ -70,6 +86,7 @@ async function pluginHost({ settings = {}, ...options }: Options = {}): Promise<
   return {
     emulator,
     told: () => told.map(({ message }) => message),
+    restart: (environment = {}) => pluginHost({ settings, emulator, environment }),
     check: (olds, news) => client.check(olds, news),
     diff: async (id, olds, news) => {
       const { changes, replaces, deleteBeforeReplace } = await client.diff(id, olds, news);

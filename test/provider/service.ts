@@ -15,7 +15,11 @@ afterEach(async () => {
 
 /** The service on loopback, a real client of it whose waits take no time, and the provider's core. */
 export async function service(options: EmulatorOptions & { settings?: Record<string, string> } = {}) {
-  const emulator = await Emulator.start({ apiKey: CANARY_KEY, ...options });
+  // Early in a second: which one a create was sent in can then be told from whole seconds.
+  let late = 1_200 - (Date.now() % 1_000);
+  // One clock for both, since a wait that takes no time here must not take any there either.
+  const now = () => Date.now() + late;
+  const emulator = await Emulator.start({ apiKey: CANARY_KEY, now: () => new Date(now()), ...options });
   const config: Record<string, string> = {
     "endpoints:apiKey": emulator.apiKey,
     "endpoints:baseUrl": emulator.baseUrl,
@@ -23,23 +27,24 @@ export async function service(options: EmulatorOptions & { settings?: Record<str
   };
   const waits: number[] = [];
   const said: string[] = [];
-  let late = 0;
   const clock: Clock = {
     ...realClock,
-    now: () => Date.now() + late,
+    now,
     sleep: async (milliseconds) => {
       waits.push(milliseconds);
       late += milliseconds;
     },
   };
-  const http = new HttpClient(
-    readSettings((key) => config[key], {}),
-    { clock, say: (message) => said.push(message) },
-  );
-  const api = new EndpointsApi(http);
-  const core = new CloudEndpoints({ api: () => api, say: (message) => said.push(message) });
-  open.push(emulator, http);
-  return { emulator, api, core, said, waits };
+  open.push(emulator);
+  /** A process of the provider, as every phase of a command is one of its own. */
+  const newProcess = (environment: NodeJS.ProcessEnv = {}) => {
+    const settings = readSettings((key) => config[key], environment);
+    const http = new HttpClient(settings, { clock, say: (message) => said.push(message) });
+    const api = new EndpointsApi(http);
+    open.push(http);
+    return { api, core: new CloudEndpoints({ api: () => api, say: (message) => said.push(message) }) };
+  };
+  return { emulator, ...newProcess(), newProcess, said, waits, clock };
 }
 
 /** What a promise was rejected with; fails where it was not. */

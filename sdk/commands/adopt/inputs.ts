@@ -5,7 +5,7 @@ import { isLeftToTheService, type ManagedInput, sameSet } from "../../../provide
 import { isMapping } from "../../../provider/document";
 import { SIGNATURE, UNKNOWNS } from "../../../provider/plugin/values";
 import type { JsonObject } from "../../../provider/schema";
-import { imported } from "../../../provider/state";
+import { inputsOf } from "../../../provider/state";
 import { keysShowSecrets } from "./secrets";
 
 /* What a program has to give so that an endpoint stays as it is. */
@@ -59,7 +59,7 @@ export function adoptionsOf(lives: readonly LiveEndpoint[]): { adoptions: Adopti
  * given, nor is what cannot be said and is left alone where it is not given.
  */
 export function adoptionOf(live: LiveEndpoint): Adoption | Refusal {
-  const there = imported(live).inputs;
+  const there = inputsOf(live);
   const given: JsonObject = { adopt: live.id };
   const unsaid: string[] = [];
   for (const name of ORDER) {

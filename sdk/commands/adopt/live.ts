@@ -1,4 +1,4 @@
-import { isGone } from "../../../provider/api/errors";
+import { isNotFound } from "../../../provider/api/errors";
 import type { LiveEndpoint } from "../../../provider/api/items";
 import type { Listing } from "../../../provider/listing";
 import { count, tell } from "../command";
@@ -19,7 +19,7 @@ export async function completed(account: Listing, listed: readonly LiveEndpoint[
   const read = await Promise.all(
     listed.map(({ id }) =>
       account.api.get(id).catch((error: unknown) => {
-        if (!isGone(error)) throw error;
+        if (!isNotFound(error)) throw error;
         tell(`Left out: ${id}, which is gone in the meantime`);
         return undefined;
       }),

@@ -46,10 +46,11 @@ export async function plugin(
     args?: Props;
     name?: string;
     configure?: boolean;
+    emulator?: Emulator;
   } = {},
 ) {
-  const { environment = {}, args, name = "default", configure = true, ...emulatorOptions } = options;
-  const emulator = await Emulator.start({ apiKey: CANARY_KEY, ...emulatorOptions });
+  const { environment = {}, args, name = "default", configure = true, emulator: given, ...rest } = options;
+  const emulator = given ?? (await Emulator.start({ apiKey: CANARY_KEY, ...rest }));
   const told: { severity: number; message: string; urn: string }[] = [];
   const engine = await serve((server) =>
     server.addService(EngineService, {

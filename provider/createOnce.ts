@@ -1,0 +1,360 @@
+import { differenceOnAdoption } from "./adoption";
+import { type EndpointsApi, isAbout } from "./api/endpoints";
+import {
+  ApiError,
+  ConnectionError,
+  codeNumber,
+  EndpointsError,
+  isNotFound,
+  isOfService,
+  ReplyError,
+} from "./api/errors";
+import type { LiveEndpoint } from "./api/items";
+import { createdAt, type Reading } from "./api/list";
+import { backOff } from "./api/retry";
+import type { Moment } from "./api/serviceClock";
+import { managedInputs } from "./diff";
+import { LIST_LAG } from "./gone";
+import { urlOf } from "./lookup";
+import { isSameOwner, type Mark, newNonce, type Owner, withMark } from "./mark";
+import { refusals } from "./refusals";
+import type { CloudEndpointInputs } from "./schema";
+import { wireChange } from "./state";
+import { normalizeUrl } from "./url";
+import { idSchema } from "./wire";
+
+/*
+ * A create whose answer was lost may have happened. Sent again blindly it could make two; given up, it could leave one
+ * behind that nobody knows; and what is found in its place may be somebody else's. So the service is asked, more than once,
+ * and what cannot be told is told to the user.
+ */
+
+/** A lost create is looked for after these waits, in milliseconds: its effect may come late, and the list may lag. */
+const LOOK_AFTER = [0, 2_000, 2 * LIST_LAG - 2_000];
+
+/** Looks more, where it depends on a second which of two it was. Each halves what is not known of the service's clock. */
+const LOOKS_AT_THE_CLOCK = 5;
+
+/** A refusal that may pass by itself is tried again after these waits, in milliseconds. */
+const TRY_AGAIN_AFTER = [1_000, 2_000, 4_000];
+
+/** Refusals that pass by themselves: a domain reserved, or a URL freed, a moment ago. */
+const PASSING: readonly unknown[] = [18006, 18016, 18017];
+
+/** Refusals that are hardly about a URL share a reading of the list that began no longer ago, in milliseconds. */
+const SHARED_FOR = 60_000;
+
+const CREATE = { method: "POST", path: "/endpoints" };
+
+/** What a create needs beside its inputs. */
+export interface Creation {
+  api: EndpointsApi;
+  inputs: CloudEndpointInputs;
+  /** With `endpoints:mark`, the resource that the endpoint is for. */
+  owner: Owner | undefined;
+  /** Whether a resource of this run has this id. */
+  isKnown: (id: string) => boolean;
+  /** Whether this process deleted this id. */
+  isDeleted: (id: string) => boolean;
+  log: { info(message: string): void };
+}
+
+/** An endpoint that is there now. */
+export interface Created {
+  live: LiveEndpoint;
+  /** Whether it was there before, so that what differs has to be changed. */
+  leftover: boolean;
+}
+
+/** The endpoint is there; the reply told its id, and the rest cannot be read. */
+export class UnreadableReply extends Error {
+  constructor(
+    readonly id: string,
+    override readonly cause: ReplyError,
+  ) {
+    super(cause.message);
+  }
+}
+
+/**
+ * Creates an endpoint once, whatever happens to the answers.
+ *
+ * @throws what the service refused with; RefusedError where it cannot be told what is ours, or the URL is taken;
+ *   UnreadableReply where the endpoint is there and cannot be described.
+ */
+export async function createOnce(creation: Creation): Promise<Created> {
+  const { api, inputs, owner } = creation;
+  const { clock, settings } = api.http;
+  const mark = owner && newMark(creation, owner);
+  const given = managedInputs.filter((name) => inputs[name] !== undefined);
+  const body = wireChange(inputs, mark ? [...given, "metadata"] : given, mark);
+  // Whoever joins a pool is not refused, so a leftover has to be looked for.
+  const leftover = owner && inputs.poolingEnabled === true && (await findLeftover(creation, owner));
+  if (leftover) return { live: leftover, leftover: true };
+
+  let firstSent: number | undefined;
+  let refused = 0;
+  for (let sent = 1; ; sent++) {
+    let error: unknown;
+    try {
+      const live = await api.create(body);
+      if (!creation.isKnown(live.id)) return { live, leftover: false };
+      error = new ReplyError(CREATE, 201, "the reply is about an endpoint that another resource has");
+    } catch (thrown) {
+      error = thrown;
+    }
+    const described = error instanceof ReplyError && (await describe(error, creation));
+    if (described) return { live: described, leftover: false };
+    if (isRefusal(error)) {
+      const wait = mayPass(error) ? TRY_AGAIN_AFTER[refused++] : undefined;
+      const taken = await findConflict(error, creation, wait === undefined && refused > 0);
+      if (taken) return { live: taken, leftover: true };
+      if (wait === undefined) throw error;
+      await clock.sleep(wait);
+      continue;
+    }
+    if (!mayHaveHappened(error) || !(error instanceof EndpointsError)) throw error;
+
+    firstSent ??= error.sentAt ?? clock.now();
+    const found = await findLostCreate(firstSent, error, creation, mark);
+    if (found) return { live: found, leftover: false };
+    // It did not happen, and is sent again for as long as any other request would be.
+    const elapsed = clock.now() - firstSent;
+    const retryFor = settings.retryForSeconds * 1000;
+    const wait = backOff({ sent, elapsed, retryFor, random: clock.random() });
+    if (wait === undefined) throw error;
+    await clock.sleep(wait);
+  }
+}
+
+/** Whether a create that ended like this can have had its effect. */
+export function mayHaveHappened(error: unknown): boolean {
+  if (error instanceof ConnectionError) return error.wentOut;
+  if (error instanceof ReplyError) return true;
+  if (!(error instanceof ApiError)) return false;
+  const { status } = error;
+  // A proxy's own 429 says nothing of the service, which may have been asked before.
+  return status >= 500 || status === 408 || (status === 429 && !isOfService(error));
+}
+
+/** Whether the service refused: perhaps since the URL is taken, whatever code it gives. */
+const isRefusal = (error: unknown): error is ApiError =>
+  error instanceof ApiError && [400, 409, 422].includes(error.status);
+
+/** A refusal for which nobody is to be found on the URL may be one that is not true any more in a moment. */
+const mayPass = (error: ApiError) =>
+  error.status === 409 || PASSING.includes(codeNumber(error)) || codeNumber(error) === 18009;
+
+/** The endpoint of a reply that told its id, its URL and its type, and whose rest cannot be read. */
+async function describe(
+  error: ReplyError,
+  { api, inputs, isKnown }: Creation,
+): Promise<LiveEndpoint | undefined> {
+  const { data } = idSchema.safeParse(error.reply);
+  if (!data || !isAbout(error.reply, inputs.url) || isKnown(data.id)) return undefined;
+  try {
+    const live = await api.get(data.id);
+    return isAbout(live, inputs.url) ? live : undefined;
+  } catch (again) {
+    if (isNotFound(again)) return undefined;
+    throw new UnreadableReply(data.id, error);
+  }
+}
+
+/**
+ * The endpoint that our own lost create made; undefined where there is none.
+ *
+ * Ours has our URL and content, no other owner in this run, and was created between our first try and now by the service's
+ * clock; with marks it carries our own.
+ *
+ * @throws RefusedError where that cannot be told, naming the endpoints that it may be.
+ */
+async function findLostCreate(
+  firstSent: number,
+  lost: EndpointsError,
+  creation: Creation,
+  mark: Mark | undefined,
+): Promise<LiveEndpoint | undefined> {
+  const { api, inputs, log } = creation;
+  const { clock, serviceClock } = api.http;
+  // A pool's members may all look the same, and one more of them is not refused.
+  const isShared = inputs.poolingEnabled === true && mark === undefined;
+  let doubtful: string[] = [];
+  for (let looks = 0; looks < LOOK_AFTER.length + LOOKS_AT_THE_CLOCK; looks++) {
+    const least = LOOK_AFTER[looks] ?? 0;
+    if (looks >= LOOK_AFTER.length && (doubtful.length === 0 || isShared)) break;
+    if (looks > 0) await clock.sleep(serviceClock.tellingWait(least, clock.now()));
+    const found = await look(firstSent, lost, creation, mark);
+    if (found.ours) {
+      log.info(
+        `${inputs.url}: ${found.ours.id} is what a create made whose answer was lost; this run goes on with it`,
+      );
+      return found.ours;
+    }
+    doubtful = found.doubtful;
+  }
+  if (doubtful.length > 0 || isShared) throw refusals.createDoubtful(lost, inputs.url, doubtful);
+  return undefined;
+}
+
+/** One look at what is there: the endpoint that is ours for certain, or those of which it cannot be told. */
+async function look(
+  firstSent: number,
+  lost: EndpointsError,
+  { api, inputs, isKnown }: Creation,
+  mark: Mark | undefined,
+): Promise<{ ours?: LiveEndpoint; doubtful: string[] }> {
+  const { clock, serviceClock } = api.http;
+  const ours: LiveEndpoint[] = [];
+  const doubtful: string[] = [];
+  try {
+    const reading = api.list.since(clock.now());
+    await reading.until(() => reading.pages > 0);
+    const [earliest, latest] = secondOf(serviceClock.at(firstSent));
+    await reading.backTo(earliest);
+
+    for (const { id } of onUrl(reading, inputs.url)) {
+      if (isKnown(id)) continue;
+      const live = await getIfThere(api, id);
+      if (!live) doubtful.push(id);
+      else if (mark) {
+        if (live.createdFor?.nonce === mark.nonce) ours.push(live);
+      } else if (isWanted(live, inputs)) {
+        const created = createdAt(live);
+        const now = serviceClock.at(clock.now());
+        const isTold = created !== undefined && now !== undefined && created <= now.latest;
+        if (isTold && created >= latest) ours.push(live);
+        else if (!isTold || created >= earliest) doubtful.push(id);
+      }
+    }
+    const unreadable = reading.skipped.filter(
+      ({ url }) => url === undefined || normalizeUrl(url) === inputs.url,
+    );
+    doubtful.push(...unreadable.map(({ id }) => id ?? "one without an id"));
+  } catch (error) {
+    throw error instanceof EndpointsError ? refusals.createUnsettled(lost, error, inputs.url) : error;
+  }
+  // In a pool others may have the same URL and content, so that nothing tells whose it is.
+  const isShared = inputs.poolingEnabled === true && !mark;
+  const [first, ...others] = ours;
+  if (first && others.length === 0 && doubtful.length === 0 && !isShared) return { ours: first, doubtful };
+  return { doubtful: [...ours.map(({ id }) => id), ...doubtful] };
+}
+
+/**
+ * What holds the URL of a create that was refused, whatever the reason given; undefined where nothing does.
+ *
+ * @returns A leftover of ours, which is to be taken over.
+ * @throws RefusedError that names what holds the URL, and the ways out.
+ */
+async function findConflict(
+  refusal: ApiError,
+  { api, inputs, owner, isKnown, isDeleted, log }: Creation,
+  stays: boolean,
+): Promise<LiveEndpoint | undefined> {
+  const holders: LiveEndpoint[] = [];
+  const now = api.http.clock.now();
+  try {
+    const age = stays ? 0 : mayPass(refusal) ? LIST_LAG : SHARED_FOR;
+    const reading = api.list.since(now - age);
+    await reading.until(() => false);
+    for (const { id } of onUrl(reading, inputs.url)) {
+      const live = isDeleted(id) ? undefined : await getIfThere(api, id);
+      const isPoolOfBoth = inputs.poolingEnabled === true && live?.poolingEnabled === true;
+      if (live && !isPoolOfBoth) holders.push(live);
+    }
+  } catch (error) {
+    // Who has it would be good to know; that it was refused is what must be told.
+    if (error instanceof EndpointsError) throw refusal;
+    throw error;
+  }
+  const leftover = holders.find((live) => !isKnown(live.id) && isSameOwner(live.createdFor, owner));
+  if (leftover) {
+    log.info(
+      `${inputs.url}: takes over ${leftover.id}, which a run of this stack left behind (its mark says so)`,
+    );
+    return leftover;
+  }
+  const [holder, ...others] = holders;
+  if (!holder) return undefined;
+  const isSame = isWanted(holder, inputs);
+  if (others.length === 0 && isSame && !isKnown(holder.id) && isYoungEnough(api, holder)) {
+    log.info(
+      `${inputs.url}: takes over ${holder.id}, which a run that was ended left behind (endpoints:recoverWithin)`,
+    );
+    return holder;
+  }
+  throw refusals.urlTaken(refusal, inputs.url, holder, { isSame, isKnown: isKnown(holder.id) });
+}
+
+/** What an earlier run left in a pool: it carries our owner, and no resource of this run has it. */
+async function findLeftover(
+  { api, inputs, isKnown, isDeleted, log }: Creation,
+  owner: Owner,
+): Promise<LiveEndpoint | undefined> {
+  const reading = api.list.since(0);
+  await reading.until(() => false);
+  const isOurs = ({ id, createdFor }: LiveEndpoint) =>
+    !isKnown(id) && !isDeleted(id) && isSameOwner(createdFor, owner);
+  const [found, ...others] = [...reading.endpoints.values()].filter(isOurs);
+  if (!found) return undefined;
+  if (others.length > 0) {
+    throw refusals.severalLeftovers(
+      inputs.url,
+      [found, ...others].map(({ id }) => id),
+    );
+  }
+  const live = await getIfThere(api, found.id);
+  if (live)
+    log.info(
+      `${inputs.url}: takes over ${live.id}, which a run of this stack left behind (its mark says so)`,
+    );
+  return live;
+}
+
+/** Told once for each resource whose metadata cannot hold a mark. */
+function newMark({ inputs, log }: Creation, owner: Owner): Mark | undefined {
+  const mark = { ...owner, nonce: newNonce() };
+  if (withMark(inputs.metadata, mark) !== undefined) return mark;
+  log.info(
+    `${inputs.url}: is created without a mark (endpoints:mark), since its metadata is text or a list, or would get too long`,
+  );
+  return undefined;
+}
+
+/** With `endpoints:recoverWithin`: created no longer ago than that, and shared with nobody. */
+function isYoungEnough({ http }: EndpointsApi, live: LiveEndpoint): boolean {
+  const { recoverWithin } = http.settings;
+  const created = createdAt(live);
+  const now = http.serviceClock.at(http.clock.now());
+  if (recoverWithin === undefined || created === undefined || now === undefined) return false;
+  return (
+    created <= now.latest && created >= now.earliest - recoverWithin * 1000 && live.poolingEnabled !== true
+  );
+}
+
+/** The first and the last second that a moment can lie in. */
+function secondOf(moment: Moment | undefined): [earliest: number, latest: number] {
+  if (!moment) return [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+  return [Math.floor(moment.earliest / 1000) * 1000, Math.floor(moment.latest / 1000) * 1000];
+}
+
+/** What the list shows on a URL, of any type. */
+const onUrl = ({ endpoints }: Reading, url: string) =>
+  [...endpoints.values()].filter((live) => urlOf(live) === url);
+
+/** The endpoint by its id, which is never out of date as an item of a list can be. */
+async function getIfThere(api: EndpointsApi, id: string): Promise<LiveEndpoint | undefined> {
+  try {
+    return await api.get(id);
+  } catch (error) {
+    if (isNotFound(error) && isOfService(error)) return undefined;
+    throw error;
+  }
+}
+
+/** A cloud endpoint with exactly our content. */
+const isWanted = (live: LiveEndpoint, inputs: CloudEndpointInputs) =>
+  live.type === "cloud" &&
+  normalizeUrl(live.url ?? "") === inputs.url &&
+  differenceOnAdoption(live, inputs).changed.length === 0;

@@ -1,0 +1,124 @@
+import { createHash } from "node:crypto";
+import type { EndpointsApi } from "./api/endpoints";
+import { type ApiError, EndpointsError, isOfService } from "./api/errors";
+import type { LiveEndpoint } from "./api/items";
+import { createdAt, type Reading } from "./api/list";
+import type { Settings } from "./config";
+import { isMapping } from "./document";
+import { refusals } from "./refusals";
+import type { JsonObject } from "./schema";
+
+/*
+ * A 404 is one reply, and one reply proves little: the base URL may lack a path prefix, a gateway may have answered in the
+ * service's place, the key may be another account's. An endpoint is dropped from a state only with a second piece of
+ * evidence, since Pulumi drops whatever a provider calls gone, all of a stack at once and without a question.
+ */
+
+/** Where the state notes which account it was written with. */
+export const ACCOUNT_KEY = "__account";
+
+/** How long a list may lag behind what was done, in milliseconds. */
+export const LIST_LAG = 5_000;
+
+/** A list that still shows what is gone is read again after these waits, in milliseconds. */
+const LOOK_AGAIN_AFTER = [1_000, LIST_LAG - 1_000];
+
+/** A short fingerprint of base URL and key, which tells neither. */
+export function accountFingerprint({ baseUrl, apiKey }: Settings): string {
+  return createHash("sha256").update(`${baseUrl}\n${apiKey}`).digest("hex").slice(0, 16);
+}
+
+/** Decides whether an endpoint is gone, for all resources of one process. */
+export class GoneCheck {
+  private answeredForOwn = false;
+
+  /**
+   * @param known The ids that states of this run hold.
+   * @param created Those that this process created.
+   */
+  constructor(
+    private readonly known: ReadonlySet<string>,
+    private readonly created: ReadonlySet<string>,
+  ) {}
+
+  /** The service has answered for an endpoint that a state of this run holds: so this is the stack's account. */
+  answered(): void {
+    this.answeredForOwn = true;
+  }
+
+  /**
+   * Returns where the endpoint is gone.
+   *
+   * @param notFound The 404 that says so.
+   * @throws RefusedError where that is not proven; it says what was found, and how to go on.
+   */
+  async confirm(api: EndpointsApi, notFound: ApiError, id: string, stored: JsonObject): Promise<void> {
+    try {
+      const reading = await this.readingWithout(api, notFound, id, stored);
+      await this.assertAccount(api, reading, id, stored);
+    } catch (error) {
+      throw error instanceof EndpointsError ? refusals.goneUnproven(id, notFound, error) : error;
+    }
+  }
+
+  /** A reading of the list that does not show the endpoint, though it would if it were there. */
+  private async readingWithout(
+    api: EndpointsApi,
+    notFound: ApiError,
+    id: string,
+    stored: JsonObject,
+  ): Promise<Reading> {
+    const { clock } = api.http;
+    const born = createdAt(stored) ?? Number.NEGATIVE_INFINITY;
+    let reading = api.list.since(0);
+    if (isOfService(notFound)) {
+      // The service itself says so. That its list answers, too, shows that the base URL is the right one.
+      await reading.until(() => reading.pages > 0);
+    } else {
+      if (this.mayBeMissing(api, reading, id, born)) {
+        await clock.sleep(LIST_LAG);
+        reading = api.list.since(clock.now());
+      }
+      await reading.backTo(born);
+    }
+    for (const wait of LOOK_AGAIN_AFTER) {
+      if (!isListed(reading, id)) return reading;
+      await clock.sleep(wait);
+      reading = api.list.since(clock.now());
+      await reading.backTo(born);
+    }
+    if (isListed(reading, id)) throw refusals.stillListed(id, notFound);
+    return reading;
+  }
+
+  /** Whether the endpoint is so new that a reading may lack it although it is there. */
+  private mayBeMissing(api: EndpointsApi, reading: Reading, id: string, born: number): boolean {
+    const began = api.http.serviceClock.at(reading.began);
+    return this.created.has(id) || (began !== undefined && born > began.earliest - LIST_LAG);
+  }
+
+  /** @throws RefusedError where it may be another account than the one that has the stack's endpoints. */
+  private async assertAccount(
+    api: EndpointsApi,
+    reading: Reading,
+    id: string,
+    stored: JsonObject,
+  ): Promise<void> {
+    const { settings } = api.http;
+    if (stored[ACCOUNT_KEY] === accountFingerprint(settings) || settings.acceptAccount) return;
+    const principal = principalOf(stored);
+    const isOurs = (live: LiveEndpoint) =>
+      (live.id !== id && this.known.has(live.id)) ||
+      (principal !== undefined && principalOf(live) === principal);
+    const isProven = () => this.answeredForOwn || [...reading.endpoints.values()].some(isOurs);
+    await reading.until(isProven);
+    if (!isProven()) throw refusals.otherAccount(id, reading.endpoints.size, settings.baseUrl);
+  }
+}
+
+const isListed = ({ endpoints, skipped }: Reading, id: string) =>
+  endpoints.has(id) || skipped.some((item) => item.id === id);
+
+function principalOf({ principal }: JsonObject): string | undefined {
+  return isMapping(principal) && typeof principal["id"] === "string" ? principal["id"] : undefined;
+}

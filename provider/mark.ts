@@ -1,0 +1,77 @@
+import { randomBytes } from "node:crypto";
+import { z } from "zod";
+import { canonicalJson, isMapping, parseJson } from "./document";
+import { MAX_METADATA } from "./schema";
+
+/*
+ * Marked creates (`endpoints:mark`). A mark is one reserved key of the metadata object: it names the resource that an
+ * endpoint was created for, and one particular create. It is put in on the way out and taken out on the way in, so that
+ * nothing else knows of it.
+ */
+
+/** The reserved key of the metadata object. */
+export const MARK_FIELD = "pulumi-endpoints";
+
+const ownerSchema = z.object({
+  /** The value of `endpoints:mark`. */
+  namespace: z.string(),
+  project: z.string(),
+  stack: z.string(),
+  /** The resource's name, after the types and a `::` of the components that it is in. */
+  resource: z.string(),
+});
+const markSchema = ownerSchema.extend({
+  /** Tells one create from every other. */
+  nonce: z.string(),
+});
+
+/** The resource that an endpoint was created for. */
+export type Owner = z.output<typeof ownerSchema>;
+export type Mark = z.output<typeof markSchema>;
+
+/** The owner that a resource's URN means. The resource's own type is not part of it, as a stack may change its provider. */
+export function ownerOf(namespace: string, urn: string): Owner {
+  const [stack = "", project = "", types = "", ...name] = urn.replace("urn:pulumi:", "").split("::");
+  const parents = types.split("$").slice(0, -1).join("$");
+  const resource = [...(parents === "" ? [] : [parents]), ...name].join("::");
+  return { namespace, project, stack, resource };
+}
+
+export const isSameOwner = (one: Owner | undefined, other: Owner | undefined): boolean =>
+  one !== undefined && other !== undefined && ownerText(one) === ownerText(other);
+
+/** An owner as messages and reports name it. */
+export const ownerText = ({ namespace, project, stack, resource }: Owner): string =>
+  `${resource} of the stack ${project}/${stack} (${namespace})`;
+
+export const parseMark = (value: unknown): Mark | undefined => markSchema.safeParse(value).data;
+
+/** A random number, in hexadecimal digits. */
+export const newNonce = (): string => randomBytes(8).toString("hex");
+
+/** Takes the mark out of the metadata that the service has. A mark alone is no metadata. */
+export function withoutMark(metadata: string | undefined): { metadata?: string | undefined; mark?: Mark } {
+  if (!metadata?.includes(`"${MARK_FIELD}"`)) return { metadata };
+  const data = dataOf(metadata);
+  const mark = parseMark(data?.[MARK_FIELD]);
+  if (!data || !mark) return { metadata };
+  const { [MARK_FIELD]: _, ...rest } = data;
+  return { metadata: Object.keys(rest).length > 0 ? canonicalJson(rest) : undefined, mark };
+}
+
+/** The metadata's text with the mark in it; undefined where it cannot hold one: it is text or a list, or gets too long. */
+export function withMark(metadata: unknown, mark: Mark): string | undefined {
+  if (metadata !== undefined && !isMapping(metadata)) return undefined;
+  const text = canonicalJson({ ...metadata, [MARK_FIELD]: mark });
+  // In bytes, since services count either those or characters, and there are never fewer bytes.
+  return Buffer.byteLength(text) > MAX_METADATA ? undefined : text;
+}
+
+function dataOf(text: string): { [key: string]: unknown } | undefined {
+  try {
+    const data = parseJson(text);
+    return isMapping(data) ? data : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,334 @@
+import { describe, expect, test } from "vitest";
+import type { RecordedRequest, ScriptedReply } from "../../sdk/testing";
+import { service, thrown } from "./service";
+
+const url = "https://shop.example.com";
+const policy = { on_http_request: [{ actions: [{ type: "deny" }] }] };
+const isCreate = ({ method }: RecordedRequest) => method === "POST";
+const isList = ({ method, path }: RecordedRequest) => method === "GET" && path === "/endpoints";
+
+/** Every way in which the answer to a create is lost, though the create took effect. */
+const lostAnswers: [string, ScriptedReply][] = [
+  ["a reset connection", { afterCommit: true, reset: true }],
+  ["no answer in time", { afterCommit: true, hang: true }],
+  ["a body that ends early", { afterCommit: true, cut: "end" }],
+  ["a body that is reset", { afterCommit: true, cut: "reset" }],
+  ["a body that stalls", { afterCommit: true, cut: "stall" }],
+  ["an empty body", { afterCommit: true, body: "" }],
+  ["a page of HTML", { afterCommit: true, status: 200, body: "<html>" }],
+  ["a 502 of a proxy", { afterCommit: true, status: 502, body: "<html>" }],
+  [
+    "a 500 of the service",
+    { afterCommit: true, status: 500, body: { error_code: "ERR_NGROK_20000", msg: "x" } },
+  ],
+  ["a 429 of a proxy", { afterCommit: true, status: 429, body: "<html>" }],
+  ["a 408", { afterCommit: true, status: 408, body: "" }],
+  ["a reply without an id", { afterCommit: true, status: 201, body: { url } }],
+];
+
+/** What the public service was seen to refuse a taken URL with. */
+const conflict: ScriptedReply = {
+  status: 400,
+  body: { error_code: "ERR_NGROK_18017", msg: "pooling was set to disabled when another endpoint exists" },
+};
+
+const iso = (time: number) => new Date(time).toISOString().replace(/\.\d+Z$/, "Z");
+
+const start = (settings: Record<string, string> = {}) =>
+  service({ urlTaken: "18009", settings: { "endpoints:timeoutSeconds": "0.2", ...settings } });
+const posts = (requests: readonly RecordedRequest[]) => requests.filter(isCreate).length;
+
+describe("a create whose answer is lost", () => {
+  test.each(lostAnswers)("by %s is found, and is ours", async (_, fault) => {
+    const { core, emulator } = await start();
+    emulator.intercept(isCreate, fault);
+    const { id, outs } = await core.create({ url, trafficPolicy: policy, description: "x" });
+    expect(emulator.endpoints.map((endpoint) => endpoint.id)).toEqual([id]);
+    expect(outs).toMatchObject({ url, trafficPolicy: policy });
+    expect(posts(emulator.requests)).toBe(1);
+  });
+
+  test.each(lostAnswers)("by %s, and that had no effect, is sent again", async (_, fault) => {
+    const { core, emulator } = await start();
+    const lost = "status" in fault || "reset" in fault || "hang" in fault ? fault : { status: 200, body: "" };
+    emulator.intercept(isCreate, { ...lost, afterCommit: false } as ScriptedReply);
+    const { id } = await core.create({ url });
+    expect(emulator.endpoints.map((endpoint) => endpoint.id)).toEqual([id]);
+    expect(posts(emulator.requests)).toBe(2);
+  });
+
+  test("twice over is still made once", async () => {
+    const { core, emulator } = await start();
+    emulator.intercept(isCreate, { reset: true });
+    emulator.intercept(isCreate, { afterCommit: true, reset: true });
+    await core.create({ url });
+    expect(emulator.endpoints).toHaveLength(1);
+  });
+
+  test("and that the list does not show yet is found when the list has caught up", async () => {
+    const { core, emulator } = await start();
+    emulator.intercept(isCreate, { afterCommit: true, reset: true });
+    emulator.intercept(isList, { status: 200, body: { endpoints: [], next_page_uri: null } }, 2);
+    const { id } = await core.create({ url, description: "x" });
+    expect(emulator.endpoints.map((endpoint) => endpoint.id)).toEqual([id]);
+    expect(posts(emulator.requests)).toBe(1);
+  });
+
+  test("is told to the user in one line when it is found", async () => {
+    const { core, emulator, said } = await start();
+    emulator.intercept(isCreate, { afterCommit: true, reset: true });
+    const { id } = await core.create({ url });
+    expect(said).toEqual([
+      `${url}: ${id} is what a create made whose answer was lost; this run goes on with it`,
+    ]);
+  });
+
+  test("is looked for no further back than it was sent, by the service's own clock", async () => {
+    for (const hours of [-5, 0, 5]) {
+      const { core, emulator } = await service({
+        now: () => new Date(Date.now() + hours * 3_600_000),
+        pageSize: 2,
+      });
+      const old = new Date(Date.now() + (hours - 1) * 3_600_000).toISOString();
+      for (let index = 0; index < 9; index++) {
+        emulator.seed({ type: "ephemeral", url: `https://old-${index}.example.app`, created_at: old });
+      }
+      emulator.intercept(isCreate, { afterCommit: true, reset: true });
+      const { id } = await core.create({ url });
+      expect(emulator.endpoints[0]?.id).toBe(id);
+      expect(emulator.requests.filter(isList)).toHaveLength(1);
+    }
+  });
+
+  /** Somebody else's endpoint with our URL and content, which is there when our POST is lost without effect. */
+  const strangers: [string, (now: number) => object, date?: boolean][] = [
+    ["a second before our POST", (now) => ({ created_at: iso(now - 1_000) })],
+    ["long before our POST", (now) => ({ created_at: iso(now - 3_600_000) })],
+    ["in the future", (now) => ({ created_at: iso(now + 3_600_000) })],
+    ["at a time that is not told", () => ({ created_at: undefined })],
+    ["at a time that is garbage", () => ({ created_at: "yesterday" })],
+    ["at a time that nothing can be compared with", (now) => ({ created_at: iso(now) }), false],
+  ];
+
+  test.each(strangers)("is not taken for what somebody else made %s", async (_, made, hasDate = true) => {
+    const { core, emulator, clock } = await start();
+    const rival = { type: "cloud" as const, url, description: "x" };
+    const { id } = emulator.seed({ ...rival, ...made(clock.now()) });
+    emulator.intercept(isCreate, { reset: true });
+    if (!hasDate) emulator.intercept(() => true, { afterCommit: true, headers: { date: "" } }, 99);
+    const error = await thrown(core.create({ url, description: "x" }));
+    expect(error.message).toContain(id);
+    expect(error.message).toMatch(/set adopt/);
+    expect(emulator.requests.some(({ method }) => method === "PATCH")).toBe(false);
+    expect(emulator.endpoints).toHaveLength(1);
+  });
+
+  test("is not taken for what was refused explicitly when it was sent again", async () => {
+    const { core, emulator } = await start();
+    emulator.intercept(isCreate, { reset: true });
+    emulator.intercept(
+      (request) => isCreate(request) && emulator.seed({ type: "cloud", url }) !== undefined,
+      conflict,
+    );
+    const error = await thrown(core.create({ url }));
+    expect(error.message).toMatch(/ERR_NGROK_180\d\d.*is served by ep_/);
+    expect(emulator.endpoints).toHaveLength(1);
+  });
+
+  test.each([
+    ["another URL", { url: "https://other.example.com" }],
+    ["another type", { type: "ephemeral", url }],
+  ] as const)("and is answered with an endpoint of %s is looked for", async (_, other) => {
+    const { core, emulator } = await start();
+    const theirs = emulator.seed({ type: "cloud", ...other });
+    emulator.intercept(isCreate, { afterCommit: true, status: 201, body: theirs });
+    const { id } = await core.create({ url });
+    expect(id).not.toBe(theirs.id);
+    expect(emulator.endpoints.map((endpoint) => endpoint.id).sort()).toEqual([id, theirs.id].sort());
+    expect(posts(emulator.requests)).toBe(1);
+  });
+
+  test("and is answered with the endpoint of another resource is looked for", async () => {
+    const { core, emulator } = await start();
+    const { id: other } = await core.create({ url: "https://other.example.com" });
+    const live = { ...emulator.endpoints[0], url };
+    emulator.intercept(isCreate, { afterCommit: true, status: 201, body: live });
+    const { id } = await core.create({ url });
+    expect(id).not.toBe(other);
+    expect(emulator.endpoints).toHaveLength(2);
+  });
+
+  test("in a pool is told with the ids that it may be, since others may look the same", async () => {
+    const { core, emulator } = await start();
+    const pooled = { url, poolingEnabled: true, description: "x" };
+    const { id: first } = await core.create(pooled);
+    emulator.intercept(isCreate, { afterCommit: true, reset: true });
+    const error = await thrown(core.create(pooled));
+    const lost = emulator.endpoints.find(({ id }) => id !== first)?.id ?? "";
+    expect(error.message).toMatch(new RegExp(`may be one of these.*: ${lost}\\. See which.*set adopt`));
+    expect(error.message).not.toContain(first);
+    expect(posts(emulator.requests)).toBe(2);
+  });
+
+  test("in a pool, and that had no effect, is not sent again, since one more would not be noticed", async () => {
+    const { core, emulator } = await start();
+    emulator.intercept(isCreate, { reset: true });
+    const error = await thrown(core.create({ url, poolingEnabled: true }));
+    expect(error.message).toMatch(/in a pool one more would not be noticed.*endpoints:mark/);
+    expect(posts(emulator.requests)).toBe(1);
+  });
+
+  test("and cannot be looked for either fails plainly, with both reasons", async () => {
+    const { core, emulator } = await start({ "endpoints:retryForSeconds": "1" });
+    emulator.intercept(isCreate, { afterCommit: true, reset: true });
+    emulator.intercept(isList, { status: 503, body: "" }, 99);
+    const error = await thrown(core.create({ url }));
+    expect(error.message).toMatch(/no answer .*Whether it was could not be seen either .*503.*set adopt/);
+    expect(posts(emulator.requests)).toBe(1);
+  });
+
+  test("for longer than the time for it is given up", async () => {
+    const { core, emulator, waits } = await start({ "endpoints:retryForSeconds": "20" });
+    emulator.intercept(isCreate, { reset: true }, 99);
+    const error = await thrown(core.create({ url }));
+    expect(error.message).toMatch(/no answer /);
+    // Looking may take some seconds more; nothing is sent after the time is over.
+    expect(waits.reduce((sum, wait) => sum + wait, 0)).toBeLessThanOrEqual(35_000);
+  });
+});
+
+describe("a URL that is taken", () => {
+  const leftover = (age: number) => ({
+    type: "cloud" as const,
+    url,
+    description: "x",
+    created_at: new Date(Date.now() - age * 60_000).toISOString(),
+  });
+
+  test.each([
+    ["18017 and 400", conflict],
+    ["18009 and 409", { status: 409, body: { error_code: "ERR_NGROK_18009", msg: "exists" } }],
+    ["422 and no code", { status: 422, body: "" }],
+    ["409 of a gateway", { status: 409, body: "<html>" }],
+  ])("and is refused with %s is told with what holds it", async (_, refusal) => {
+    const { core, emulator } = await start();
+    const { id } = emulator.seed({ ...leftover(5), description: "theirs" });
+    emulator.intercept(isCreate, refusal, 9);
+    const { message } = await thrown(core.create({ url, description: "x" }));
+    expect(message).toContain(`${url} is served by ${id}, a cloud endpoint, created at `);
+    expect(message).toMatch(/described as “theirs”: set adopt/);
+    expect(posts(emulator.requests)).toBe(1);
+  });
+
+  test("by an agent's endpoint says so, and that it cannot be adopted", async () => {
+    const { core, emulator } = await start();
+    const { id } = emulator.seed({ type: "ephemeral", url });
+    emulator.intercept(isCreate, conflict, 9);
+    const { message } = await thrown(core.create({ url }));
+    expect(message).toMatch(
+      new RegExp(`is served by ${id}, an endpoint of type ephemeral.*stop what serves it`),
+    );
+    expect(message).not.toContain("set adopt");
+  });
+
+  test("by nobody any more is tried again for some seconds", async () => {
+    for (const code of [18006, 18016, 18017]) {
+      const { core, emulator, waits } = await start();
+      const refusal = { status: 400, body: { error_code: `ERR_NGROK_${code}`, msg: "not yet" } };
+      emulator.intercept(isCreate, refusal, 3);
+      await core.create({ url });
+      expect(posts(emulator.requests)).toBe(4);
+      expect(waits).toEqual([1_000, 2_000, 4_000]);
+
+      emulator.intercept(isCreate, refusal, 9);
+      const { message } = await thrown(core.create({ url: "https://other.example.com" }));
+      expect(message).toContain(`ERR_NGROK_${code}`);
+      expect(posts(emulator.requests)).toBe(8);
+    }
+  });
+
+  test("by what this run has just deleted, which the list still shows, is tried again", async () => {
+    const { core, emulator } = await start();
+    const first = await core.create({ url });
+    const shown = emulator.endpoints;
+    await core.delete(first.id, first.outs);
+    emulator.intercept(isCreate, conflict, 2);
+    emulator.intercept(isList, { status: 200, body: { endpoints: shown, next_page_uri: null } }, 9);
+    expect((await core.create({ url })).id).not.toBe(first.id);
+  });
+
+  test("is looked for once in a run, however many creates are refused", async () => {
+    const { core, emulator } = await start();
+    emulator.intercept(isCreate, { status: 400, body: { error_code: "ERR_NGROK_2201", msg: "x" } }, 99);
+    const urls = Array.from({ length: 20 }, (_, index) => `https://n${index}.example.com`);
+    await Promise.all(urls.map((each) => thrown(core.create({ url: each }))));
+    expect(emulator.requests.filter(isList)).toHaveLength(1);
+  });
+
+  test("by exactly what would be created is named, with both ways to take it over", async () => {
+    const { core, emulator } = await start();
+    const { id } = emulator.seed(leftover(5));
+    const { message } = await thrown(core.create({ url, description: "x" }));
+    expect(message).toContain(
+      `with exactly this content, as a run that was killed leaves it behind: set adopt: "${id}"`,
+    );
+    expect(message).toMatch(/endpoints:recoverWithin/);
+  });
+
+  test("is told also where the list that would say by whom cannot be read", async () => {
+    const { core, emulator } = await start();
+    emulator.seed(leftover(5));
+    emulator.intercept(isList, { status: 403, body: "" });
+    await expect(core.create({ url, description: "x" })).rejects.toThrow(/ERR_NGROK_180.*set adopt/);
+  });
+
+  test("is taken over with recoverWithin, if it is exactly that, and young enough", async () => {
+    const settings = { "endpoints:recoverWithin": "1h" };
+    const young = await start(settings);
+    const { id } = young.emulator.seed(leftover(59));
+    expect(await young.core.create({ url, description: "x" })).toMatchObject({ id });
+    expect(young.said).toEqual([expect.stringMatching(/takes over ep_\w+.*recoverWithin/)]);
+
+    const old = await start(settings);
+    old.emulator.seed(leftover(61));
+    await expect(old.core.create({ url, description: "x" })).rejects.toThrow(/ERR_NGROK_180/);
+
+    const other = await start(settings);
+    other.emulator.seed(leftover(1));
+    await expect(other.core.create({ url, description: "y" })).rejects.toThrow(/is served by ep_/);
+  });
+
+  test("is not taken over with recoverWithin in a pool, or from a resource of this run", async () => {
+    const settings = { "endpoints:recoverWithin": "1h" };
+    const pooled = await start(settings);
+    pooled.emulator.seed({ ...leftover(1), pooling_enabled: true });
+    await expect(pooled.core.create({ url, description: "x" })).rejects.toThrow(/ERR_NGROK_18017/);
+
+    const owned = await start(settings);
+    await owned.core.create({ url, description: "x" });
+    await expect(owned.core.create({ url, description: "x" })).rejects.toThrow(
+      /belongs to another resource of this stack/,
+    );
+    expect(owned.emulator.endpoints).toHaveLength(1);
+  });
+
+  test.each([
+    ["garbage", "yesterday"],
+    ["2099", "2099-01-01T00:00:00Z"],
+    ["missing", undefined],
+  ])("is not taken over with recoverWithin where its age is %s", async (_, created_at) => {
+    const { core, emulator } = await start({ "endpoints:recoverWithin": "1h" });
+    emulator.seed({ ...leftover(1), created_at });
+    await expect(core.create({ url, description: "x" })).rejects.toThrow(/is served by ep_/);
+  });
+
+  test("is judged by the service's clock, not by ours", async () => {
+    const { core, emulator } = await service({
+      now: () => new Date(Date.now() + 7_200_000),
+      urlTaken: "18009",
+      settings: { "endpoints:recoverWithin": "1h" },
+    });
+    emulator.seed(leftover(0));
+    await expect(core.create({ url, description: "x" })).rejects.toThrow(/ERR_NGROK_180/);
+  });
+});

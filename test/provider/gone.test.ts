@@ -1,0 +1,212 @@
+import { describe, expect, test } from "vitest";
+import type { Emulator, RecordedRequest, ScriptedReply } from "../../sdk/testing";
+import { type Host, hosts } from "./hosts";
+import { service, thrown } from "./service";
+
+const url = "https://shop.example.com";
+const isList = ({ method, path }: RecordedRequest) => method === "GET" && path === "/endpoints";
+const isById = ({ path }: RecordedRequest) => path.startsWith("/endpoints/");
+const lists = (emulator: Emulator) => emulator.requests.filter(isList).length;
+
+type Props = Record<string, unknown>;
+interface Made {
+  id: string;
+  outs: Props;
+  inputs: Props;
+}
+
+/** As if the state had been written with another key, or at another base URL. */
+const elsewhere = (one: Made): Made => ({ ...one, outs: { ...one.outs, __account: "0123456789abcdef" } });
+
+/** What drops an endpoint from a state: a read that finds it gone, or a delete. */
+async function drop(
+  how: string,
+  { read, remove }: { read(one: Made): Promise<{ id: string }>; remove(one: Made): Promise<void> },
+  one: Made,
+): Promise<boolean> {
+  if (how === "delete") return remove(one).then(() => true);
+  return (await read(one)).id === "";
+}
+
+/** What answers in the service's place, or in the place of what the base URL should name. */
+const gateways: [string, ScriptedReply][] = [
+  ["a page of HTML", { status: 404, body: "<html>nothing here</html>" }],
+  ["JSON without a code", { status: 404, body: { message: "no route" } }],
+  ["JSON with a code of its own", { status: 404, body: { error_code: "GW_404", msg: "no route" } }],
+];
+
+/** Two endpoints, and the core in a process that has made neither. */
+async function twoEndpoints(options: Parameters<typeof service>[0] = {}) {
+  const { core: first, newProcess, emulator, ...rest } = await service(options);
+  const made = async (address: string): Promise<Made> => {
+    const inputs = { url: address };
+    return { inputs, ...(await first.create(inputs)) };
+  };
+  const [one, other] = [await made(url), await made("https://other.example.com")];
+  await rest.clock.sleep(60_000);
+  const { core } = newProcess();
+  const calls = {
+    read: ({ id, outs }: Made) => core.read(id, outs),
+    remove: ({ id, outs }: Made) => core.delete(id, outs),
+  };
+  return { ...rest, core, newProcess, emulator, one, other, calls };
+}
+
+describe.each(["read", "delete"])("a %s", (how) => {
+  test.each(gateways)("refuses where %s says 404 and the list holds it", async (_, reply) => {
+    const { emulator, one, calls } = await twoEndpoints();
+    emulator.intercept(isById, reply, 9);
+    // Not the list that reads share, which would show it as it is.
+    if (how === "read") emulator.intercept(isList, { status: 403, body: "" });
+    expect((await thrown(drop(how, calls, one))).message).toMatch(/list of the account still holds ep_/);
+    expect(emulator.endpoints).toHaveLength(2);
+  });
+
+  test.each(gateways)("believes %s where no page of the list holds it", async (_, reply) => {
+    const { emulator, one, calls } = await twoEndpoints({ pageSize: 1 });
+    emulator.remove(one.id);
+    emulator.intercept(isById, reply, 9);
+    expect(await drop(how, calls, one)).toBe(true);
+  });
+
+  test("believes a gateway about what was created a moment ago only when the list has caught up", async () => {
+    const { core, emulator } = await service();
+    const { id, outs } = await core.create({ url });
+    emulator.intercept(isById, { status: 404, body: "<html>" }, 9);
+    // The list that reads share lags behind the create.
+    if (how === "read")
+      emulator.intercept(isList, { status: 200, body: { endpoints: [], next_page_uri: null } });
+    const calls = { read: () => core.read(id, outs), remove: () => core.delete(id, outs) };
+    expect((await thrown(drop(how, calls, { id, outs, inputs: {} }))).message).toMatch(/still holds/);
+  });
+
+  test("reads a list that still shows it again, and believes it when it has caught up", async () => {
+    const { emulator, one, calls, waits } = await twoEndpoints();
+    const shown = emulator.endpoints;
+    emulator.remove(one.id);
+    // Not the list that reads share: what that shows is taken for there.
+    if (how === "read") emulator.intercept(isList, { status: 403, body: "" });
+    emulator.intercept(isList, { status: 200, body: { endpoints: shown, next_page_uri: null } }, 2);
+    expect(await drop(how, calls, one)).toBe(true);
+    expect(waits.slice(-2)).toEqual([1_000, 4_000]);
+  });
+
+  test("refuses where the key may not list, and names the way on", async () => {
+    const { emulator, one, calls } = await twoEndpoints();
+    emulator.remove(one.id);
+    emulator.intercept(isList, { status: 403, body: "" }, 9);
+    expect((await thrown(drop(how, calls, one))).message).toMatch(/pulumi state delete/);
+  });
+});
+
+describe.each(hosts)("with %s", (_, start) => {
+  const callsOf = (host: Host) => ({
+    read: ({ id, outs, inputs }: Made) => host.read(id, outs, inputs),
+    remove: ({ id, outs }: Made) => host.delete(id, outs),
+  });
+
+  async function made(host: Host, address = url): Promise<Made> {
+    const { inputs } = await host.check({}, { url: address });
+    return { inputs, ...(await host.create(inputs)) };
+  }
+
+  async function later(): Promise<{ host: Host; one: Made; other: Made }> {
+    const first = await start();
+    const [one, other] = [await made(first), await made(first, "https://other.example.com")];
+    return { host: await first.restart(), one, other };
+  }
+
+  describe.each(["read", "delete"])("a %s", (how) => {
+    test("takes the service's own 404 for gone, with one look at the list for all of a run", async () => {
+      const { host, one, other } = await later();
+      for (const { id } of [one, other]) host.emulator.remove(id);
+      const before = lists(host.emulator);
+      expect(await drop(how, callsOf(host), one)).toBe(true);
+      expect(await drop(how, callsOf(host), other)).toBe(true);
+      // A read may begin with the list, too, as it would have without a 404.
+      expect(lists(host.emulator) - before).toBeLessThanOrEqual(how === "read" ? 2 : 1);
+    });
+
+    test("refuses where the base URL lacks a part of its path, so that the list is a 404, too", async () => {
+      const { host, one } = await later();
+      const missing = { status: 404, body: { error_code: "ERR_NGROK_4042", msg: "no such route" } };
+      host.emulator.intercept(() => true, missing, 99);
+      expect((await thrown(drop(how, callsOf(host), one))).message).toMatch(
+        /list.*cannot be read.*path prefix.*state delete/,
+      );
+      expect(host.emulator.endpoints).toHaveLength(2);
+    });
+
+    test("refuses another account, and drops with ENDPOINTS_ACCEPT_ACCOUNT=1", async () => {
+      const { host, one } = await later();
+      host.emulator.remove(one.id);
+      const { message } = await thrown(drop(how, callsOf(host), elsewhere(one)));
+      expect(message).toMatch(/another account.*none of the 1 endpoints.*ENDPOINTS_ACCEPT_ACCOUNT=1/);
+      const accepting = await host.restart({ ENDPOINTS_ACCEPT_ACCOUNT: "1" });
+      expect(await drop(how, callsOf(accepting), elsewhere(one))).toBe(true);
+    });
+
+    test("accepts another key where the account has another endpoint of this stack", async () => {
+      const { host, one, other } = await later();
+      host.emulator.remove(one.id);
+      await host.diff(other.id, other.outs, other.inputs);
+      expect(await drop(how, callsOf(host), elsewhere(one))).toBe(true);
+    });
+
+    test("accepts another key where the account has an endpoint of the same principal", async () => {
+      const { host, one } = await later();
+      host.emulator.remove(one.id);
+      const principal = { id: "usr_1", uri: "" };
+      host.emulator.seed({ type: "cloud", url: "https://third.example.com", principal });
+      const theirs = elsewhere({ ...one, outs: { ...one.outs, principal } });
+      expect(await drop(how, callsOf(host), theirs)).toBe(true);
+    });
+
+    test("accepts another key once the service has answered for an endpoint of this stack", async () => {
+      const { host, one, other } = await later();
+      host.emulator.remove(one.id);
+      await host.delete(other.id, other.outs);
+      expect(await drop(how, callsOf(host), elsewhere(one))).toBe(true);
+    });
+
+    test("of the only endpoint of an account needs the key that wrote the state", async () => {
+      const first = await start();
+      const one = await made(first);
+      const host = await first.restart();
+      host.emulator.remove(one.id);
+      expect((await thrown(drop(how, callsOf(host), elsewhere(one)))).message).toMatch(
+        /none of the 0 endpoints/,
+      );
+      expect(await drop(how, callsOf(host), one)).toBe(true);
+    });
+  });
+
+  test("a write renews the note of the account, a read does not, and it is no difference", async () => {
+    const { host, one } = await later();
+    const moved = elsewhere(one);
+    const { props = {}, inputs = {} } = await host.read(moved.id, moved.outs, moved.inputs);
+    expect(props["__account"]).toBe("0123456789abcdef");
+    expect(await host.diff(moved.id, props, inputs)).toMatchObject({ changes: false });
+    const { outs } = await host.update(moved.id, props, { ...inputs, description: "x" });
+    expect(outs["__account"]).toBe(one.outs["__account"]);
+  });
+
+  test.each(["read", "update"])("a %s that is answered with another endpoint fails", async (how) => {
+    const { host, one, other } = await later();
+    const theirs = host.emulator.endpoints.find(({ id }) => id === other.id) ?? {};
+    host.emulator.intercept(isList, { status: 403, body: "" });
+    host.emulator.intercept(isById, { status: 200, body: theirs });
+    const work =
+      how === "read"
+        ? host.read(one.id, one.outs, one.inputs)
+        : host.update(one.id, one.outs, { ...one.inputs, description: "x" });
+    expect((await thrown(work)).message).toMatch(/the reply is about another endpoint/);
+  });
+
+  test("an update of what is not there names `pulumi refresh`", async () => {
+    const { host, one } = await later();
+    host.emulator.remove(one.id);
+    const { message } = await thrown(host.update(one.id, one.outs, { ...one.inputs, description: "x" }));
+    expect(message).toMatch(/There is no endpoint ep_\w+ any more.*pulumi refresh/);
+  });
+});
