@@ -24,7 +24,7 @@ export const LIST_LAG = 5_000;
 const LOOK_AGAIN_AFTER = [1_000, LIST_LAG - 1_000];
 
 /** A short fingerprint of base URL and key, which tells neither. */
-export function accountFingerprint({ baseUrl, apiKey }: Settings): string {
+export function accountFingerprint({ baseUrl, apiKey }: Pick<Settings, "baseUrl" | "apiKey">): string {
   return createHash("sha256").update(`${baseUrl}\n${apiKey}`).digest("hex").slice(0, 16);
 }
 

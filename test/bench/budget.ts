@@ -111,7 +111,8 @@ export async function withinTheBudget(size: number): Promise<BudgetRow[]> {
   await timed("update", changedCount(size), (core) =>
     atOnce(PARALLEL, inputsOf(true), async ({ name, inputs }) => {
       const { id, outs } = known(name);
-      if (core.diff(id, outs, inputs).changes) made.set(name, { id, ...(await core.update(id, outs, inputs)) });
+      if (core.diff(id, outs, inputs).changes)
+        made.set(name, { id, ...(await core.update(id, outs, inputs)) });
     }),
   );
   await timed("destroy", size, (core) =>

@@ -82,7 +82,6 @@ export class World {
     const arrived: World["arrived"] = { by: undefined };
     const emulator = await Emulator.start({
       apiKey: KEY_CANARY,
-      urlTaken: "18009",
       now: () => new Date(clock.now()),
     });
     // Sees every request when it arrives, and takes none.

@@ -35,7 +35,7 @@ const conflict: ScriptedReply = {
 const iso = (time: number) => new Date(time).toISOString().replace(/\.\d+Z$/, "Z");
 
 const start = (settings: Record<string, string> = {}) =>
-  service({ urlTaken: "18009", settings: { "endpoints:timeoutSeconds": "0.2", ...settings } });
+  service({ settings: { "endpoints:timeoutSeconds": "0.2", ...settings } });
 const posts = (requests: readonly RecordedRequest[]) => requests.filter(isCreate).length;
 
 describe("a create whose answer is lost", () => {
@@ -140,8 +140,8 @@ describe("a create whose answer is lost", () => {
     ["another type", { type: "ephemeral", url }],
   ] as const)("and is answered with an endpoint of %s is looked for", async (_, other) => {
     const { core, emulator } = await start();
-    const theirs = emulator.seed({ type: "cloud", ...other });
-    emulator.intercept(isCreate, { afterCommit: true, status: 201, body: theirs });
+    const theirs = emulator.seed({ type: "cloud", url: "https://theirs.example.com" });
+    emulator.intercept(isCreate, { afterCommit: true, status: 201, body: { ...theirs, ...other } });
     const { id } = await core.create({ url });
     expect(id).not.toBe(theirs.id);
     expect(emulator.endpoints.map((endpoint) => endpoint.id).sort()).toEqual([id, theirs.id].sort());
@@ -325,7 +325,6 @@ describe("a URL that is taken", () => {
   test("is judged by the service's clock, not by ours", async () => {
     const { core, emulator } = await service({
       now: () => new Date(Date.now() + 7_200_000),
-      urlTaken: "18009",
       settings: { "endpoints:recoverWithin": "1h" },
     });
     emulator.seed(leftover(0));

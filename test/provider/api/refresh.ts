@@ -1,3 +1,4 @@
+import { accountFingerprint } from "../../../provider/gone";
 import type { JsonObject } from "../../../provider/schema";
 import type { Emulator, RecordedRequest } from "../../../sdk/testing";
 import type { service } from "../service";
@@ -32,7 +33,8 @@ export function seeded(emulator: Emulator, endpoints: number, label = "e") {
   return Array.from({ length: endpoints }, (_, i) => {
     const url = `https://${label}${i}.example.com`;
     const { id } = emulator.seed({ type: "cloud", url });
-    return { id, outs: { type: "cloud", url } };
+    const account = accountFingerprint({ baseUrl: emulator.baseUrl, apiKey: emulator.apiKey });
+    return { id, outs: { type: "cloud", url, __account: account } };
   });
 }
 
