@@ -138,7 +138,7 @@ describe("an id in the reply to a create", () => {
   test("is never lost, whatever stands beside it", async () => {
     const parts = await rawService();
     const status = fc.constantFrom(200, 201, 202);
-    const property = fc.asyncProperty(hostile.endpointTextWithId, status, async (body, code) => {
+    const property = fc.asyncProperty(hostile.endpointTextAbout, status, async (body, code) => {
       parts.answers({ status: code, body });
       const outcome = await settled(parts, () => create.run(parts));
       const kept = "value" in outcome ? outcome.value : outcome.error;

@@ -80,7 +80,11 @@ const changes = (names: string[]) =>
   fc.oneof(
     fc.dictionary(fc.constantFrom(...names), fc.option(hostileValue, { nil: undefined }), few),
     fc.dictionary(
-      fc.constantFrom("type", "url", "description", "metadata", "traffic_policy"),
+      fc.constantFrom(
+        ...["type", "url", "description", "metadata", "traffic_policy"].filter((name) =>
+          names.includes(name),
+        ),
+      ),
       hostileText,
       few,
     ),
@@ -91,9 +95,9 @@ export const endpointText = fc
   .tuple(changes(fieldNames), poison)
   .map(([change, first]) => `{${first}${JSON.stringify({ ...good, ...change }).slice(1)}`);
 
-/** JSON text of an endpoint whose id is as it should be. */
-export const endpointTextWithId = fc
-  .tuple(changes(fieldNames.filter((name) => name !== "id")), poison)
+/** JSON text of an endpoint that says as it should what it is about. */
+export const endpointTextAbout = fc
+  .tuple(changes(fieldNames.filter((name) => !["id", "url", "type"].includes(name))), poison)
   .map(([change, first]) => `{${first}${JSON.stringify({ ...good, ...change }).slice(1)}`);
 
 /** JSON text of what may stand in a list. */

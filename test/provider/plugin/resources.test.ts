@@ -92,7 +92,7 @@ test("two resources with one URL are found, and one that is looked at twice is n
 test("an endpoint that is there and not ready is kept, with its id, its secrets and the reason", async () => {
   const { client, emulator } = await plugin();
   const { id } = emulator.seed({ type: "cloud", url });
-  emulator.intercept(() => true, { status: 201, body: { id, port: "high" } });
+  emulator.intercept(() => true, { status: 201, body: { id, url, type: "cloud", port: "high" } });
   emulator.intercept(({ path }) => path === `/endpoints/${id}`, { status: 403, body: "" });
   const news = { url, description: secret("hush") };
   expect(await thrown(client.create(news))).toMatchObject({
