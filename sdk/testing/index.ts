@@ -1,3 +1,12 @@
+export {
+  Agent,
+  type AgentOptions,
+  type AgentRecord,
+  type SignedPlatform,
+  signWebhook,
+  type Verdict,
+  type WebhookToSign,
+} from "./agent";
 export { CliStack, findPulumiCli } from "./cli";
 export {
   type Behaviour,
@@ -18,15 +27,6 @@ export {
   type Seed,
   type ToldTime,
 } from "./emulator";
-export {
-  Agent,
-  type AgentOptions,
-  type AgentRecord,
-  type SignedPlatform,
-  signWebhook,
-  type Verdict,
-  type WebhookToSign,
-} from "./emulator/agent";
 export { TestStack, type TestStackOptions } from "./testStack";
 export {
   type ConfigValue,

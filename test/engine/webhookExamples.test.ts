@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { Agent, signWebhook, TestStack, type TestStackOptions } from "../../sdk/testing";
-import { startApplication } from "../sdk/testing/emulator/agent/application";
+import { startApplication } from "../sdk/testing/agent/application";
 import { copyOf } from "./example";
 import { errors, failure, onBothDrivers } from "./setup";
 

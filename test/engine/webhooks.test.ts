@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { Agent, type AgentOptions, type SignedPlatform, signWebhook } from "../../sdk/testing";
-import { schemes, webhookScheme } from "../../sdk/testing/emulator/agent/schemes";
-import { type Seen, sendHalf, startApplication } from "../sdk/testing/emulator/agent/application";
+import { schemes, webhookScheme } from "../../sdk/testing/agent/schemes";
+import { type Seen, sendHalf, startApplication } from "../sdk/testing/agent/application";
 import { edit, errors, failure, methods, onBothDrivers } from "./setup";
 
 /** In every secret, and base64, for the platforms whose secrets are. */

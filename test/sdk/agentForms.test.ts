@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
 import { agentConfig, agentOptions, policyText, type Verification } from "../../sdk/agentForms";
 import { Agent, signWebhook } from "../../sdk/testing";
-import { startApplication } from "./testing/emulator/agent/application";
+import { startApplication } from "./testing/agent/application";
 
 const github: Verification = {
   platform: "github",

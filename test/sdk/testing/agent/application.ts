@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
-import { Agent, type AgentOptions, signWebhook } from "../../../../../sdk/testing";
+import { Agent, type AgentOptions, signWebhook } from "../../../../sdk/testing";
 
 export interface Seen {
   method: string;

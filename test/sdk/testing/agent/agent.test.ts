@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { signWebhook } from "../../../../../sdk/testing";
-import { GITHUB, SECRET, sendHalf, startAgent, verifying } from "./application";
+import { signWebhook } from "../../../../sdk/testing";
+import { GITHUB, policyOf, SECRET, sendHalf, startAgent, verifying } from "./application";
 
 describe("a verified request", () => {
   test("reaches the application byte for byte, also where it is no text, and its answer comes back as it was given", async () => {
@@ -59,34 +59,49 @@ describe("a request that does not verify", () => {
     expect(agent.requests[0]).toMatchObject({ forwarded: false, status: 0, verdicts: [] });
   });
 
-  test("goes on where the policy does not enforce, and a later action can see why", async () => {
-    const { application, post, signed } = await startAgent({
-      trafficPolicy: {
-        on_http_request: [
-          { actions: [verifying({ enforce: false })] },
-          {
-            expressions: ["!actions.ngrok.verify_webhook.verified", "req.method == 'POST'"],
-            actions: [{ type: "custom-response", config: { status_code: 418, body: "unsigned" } }],
-          },
-        ],
-      },
+  test("goes on where the policy does not enforce, and its verdict is kept", async () => {
+    const { agent, application, post, signed } = await startAgent({
+      trafficPolicy: policyOf(verifying({ enforce: false })),
     });
-    expect(await (await post("{}")).text()).toBe("unsigned");
-    expect((await signed("{}")).status).toBe(201);
-    expect(application.seen).toHaveLength(1);
+    expect([(await post("{}")).status, (await signed("{}")).status]).toEqual([201, 201]);
+    expect(application.seen).toHaveLength(2);
+    expect(agent.requests.map(({ verdicts }) => verdicts)).toEqual([
+      [{ provider: "github", verified: false, reason: "it is not signed" }],
+      [{ provider: "github", verified: true }],
+    ]);
+  });
+
+  test("with one of the signatures that are asked for does not pass", async () => {
+    const both = policyOf(verifying(), verifying({ provider: "stripe" }));
+    const { post, signed } = await startAgent({ trafficPolicy: both });
+    expect((await signed("{}")).status).toBe(403);
+    const [github, stripe] = ["github", "stripe"].map((name) =>
+      signWebhook(name, { body: "{}", secret: SECRET }),
+    );
+    expect((await post("{}", { ...github, ...stripe })).status).toBe(201);
   });
 });
 
-describe("a free account", () => {
-  test("verifies 500 requests, and then none; a paid one has no end", async () => {
-    for (const [plan, after] of [
-      ["free", 403],
-      ["pro", 201],
-    ] as const) {
-      const { agent, signed } = await startAgent({ options: GITHUB, plan });
-      for (let index = 0; index < 500; index++) expect((await signed("{}")).status).toBe(201);
-      expect((await signed("{}")).status).toBe(after);
-      expect(agent.validations).toBe(plan === "free" ? 500 : 501);
-    }
-  });
+test("the policy of a cloud endpoint is played as far as it leads to the agent", async () => {
+  const forwarding = { type: "forward-internal", config: { url: "https://hooks.internal" } };
+  const rules = [verifying(), forwarding, verifying({ provider: "stripe" })].map((action) => ({
+    actions: [action],
+  }));
+  const { post, signed } = await startAgent({ trafficPolicy: JSON.stringify({ on_http_request: rules }) });
+  expect([(await post("{}")).status, (await signed("{}")).status]).toEqual([403, 201]);
+});
+
+test("a secret is taken from the vault that the policy refers to", async () => {
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is an expression of the policy's
+  const trafficPolicy = policyOf(verifying({ secret: "${secrets.get('webhooks', 'github')}" }));
+  const { signed } = await startAgent({ trafficPolicy, vaults: { webhooks: { github: SECRET } } });
+  expect((await signed("{}")).status).toBe(201);
+  await expect(startAgent({ trafficPolicy })).rejects.toThrow(/vault webhooks has no entry github/);
+});
+
+test("a free account verifies 500 requests, and then none", async () => {
+  const { agent, signed } = await startAgent({ options: GITHUB, plan: "free" });
+  for (let index = 0; index < 500; index++) expect((await signed("{}")).status).toBe(201);
+  expect((await signed("{}")).status).toBe(403);
+  expect(agent.validations).toBe(500);
 });

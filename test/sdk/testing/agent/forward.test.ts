@@ -1,9 +1,8 @@
 import { once } from "node:events";
 import { type IncomingMessage, type RequestOptions, request, type ServerResponse } from "node:http";
-import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { Agent } from "../../../../../sdk/testing";
-import { startAgent, startApplication } from "./application";
+import { Agent } from "../../../../sdk/testing";
+import { startApplication } from "./application";
 
 const OPEN = { on_http_request: [] };
 
@@ -124,23 +123,6 @@ test("bodies that are sent in chunks arrive whole, both ways, also where they ar
   for await (const chunk of reply as AsyncIterable<Buffer>) chunks.push(chunk);
   expect(Buffer.concat(chunks)).toEqual(Buffer.concat([bytes, bytes]));
   expect(application.seen[0]?.body).toEqual(bytes);
-});
-
-test("a target that cannot be understood is answered with 400, and the agent goes on", async () => {
-  const { agent, application } = await startAgent({ trafficPolicy: OPEN });
-  const { hostname, port } = new URL(agent.url);
-  const raw = async (target: string) => {
-    const socket = connect(Number(port), hostname);
-    socket.write(`GET ${target} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`);
-    const chunks: Buffer[] = [];
-    for await (const chunk of socket as AsyncIterable<Buffer>) chunks.push(chunk);
-    return Buffer.concat(chunks).toString().slice(9, 12);
-  };
-  for (const target of ["/%zz", "*", "a b", "http://"])
-    expect([target, await raw(target)]).toEqual([target, "400"]);
-  expect(await raw("//brex/1")).toBe("201");
-  expect(await raw("http://elsewhere.example/a?b")).toBe("201");
-  expect(application.seen.map(({ path }) => path)).toEqual(["//brex/1", "/a?b"]);
 });
 
 test("an application on IPv6 is reached by its address in brackets", async ({ skip }) => {

@@ -1,0 +1,156 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { buffer } from "node:stream/consumers";
+import { FREE_VERIFICATIONS_PER_MONTH } from "../../webhookPlatforms";
+import { agentFields } from "../../webhookSettings";
+import { listen } from "../emulator/listen";
+import { forward, passBack } from "./forward";
+import type { Verification } from "./policy";
+import { type Delivery, secretOf, type Verdict, verifyWebhook } from "./signatures";
+import { type AgentSource, readSource } from "./source";
+
+export interface AgentOptions extends AgentSource {
+  /**
+   * Where the application listens: a port of 127.0.0.1, or a URL without a path. Default: what the configuration file
+   * says; options and policies name none, so with those it is required.
+   */
+  upstream?: number | string;
+  /**
+   * The account's plan. With `free` the agent stops verifying after 500 requests: it refuses what it cannot verify.
+   * What the service does then is not documented. Default: `pro`, which has no limit.
+   */
+  plan?: "free" | "pro" | "enterprise";
+  /** The service's vaults, for secrets that refer to one: `{ webhooks: { brex: "…" } }`. Default: none. */
+  vaults?: Record<string, Record<string, string>>;
+  /** The clock that signed times are held against. Default: this machine's. */
+  now?: () => Date;
+}
+
+/** What the agent did with a request. The secret is never in it. */
+export interface AgentRecord {
+  method: string;
+  /** Path and query. */
+  path: string;
+  /** One for each verification that ran, in order. */
+  verdicts: ({ provider: string } & Verdict)[];
+  /** Whether the application saw it. */
+  forwarded: boolean;
+  /** The status that was answered; 0 where the request broke off before its end. */
+  status: number;
+}
+
+/**
+ * A stand-in for the service's agent, on loopback: started with exactly what `WebhookVerification` gives, it verifies
+ * requests, forwards those that pass to a local application byte for byte, and answers the others with 403. With the
+ * policy of a cloud endpoint it plays that endpoint: `forward-internal` leads to the application too.
+ *
+ * ```ts
+ * const agent = await Agent.start({ config: outputs.agentConfig, upstream: application.port });
+ * const headers = signWebhook("calendly", { secret, body });
+ * await fetch(agent.url, { method: "POST", headers, body }); // reaches the application
+ * await agent.close();
+ * ```
+ *
+ * It verifies the platforms of `signWebhook`. It evaluates no expressions, answers no challenges, has no TLS, and keeps no
+ * count beyond its own life.
+ */
+export class Agent {
+  private readonly log: AgentRecord[] = [];
+  private count = 0;
+
+  private constructor(
+    private readonly server: Server,
+    /** `http://127.0.0.1:PORT`. */
+    readonly url: string,
+    private readonly verifications: readonly (Verification & { secret: string })[],
+    private readonly upstream: URL,
+    private readonly options: AgentOptions,
+  ) {}
+
+  /**
+   * @throws Error for a source that the agent would not take, a policy with what the stand-in does not judge, a platform
+   *   whose scheme it does not know, and a secret that cannot be the platform's.
+   */
+  static async start(options: AgentOptions): Promise<Agent> {
+    const source = readSource(options);
+    const verifications = source.verifications.map((each) => ({
+      ...each,
+      secret: secretOf(each, options.vaults ?? {}),
+    }));
+    const upstream = agentFields.upstream.safeParse(options.upstream ?? source.upstream);
+    if (!upstream.success) throw new Error(`upstream ${upstream.error.issues[0]?.message}`);
+    const application =
+      typeof upstream.data === "number" ? `http://127.0.0.1:${upstream.data}` : upstream.data;
+    const server = createServer();
+    const url = `http://127.0.0.1:${await listen(server, 0)}`;
+    const agent = new Agent(server, url, verifications, new URL(application), options);
+    server.on("request", (request, response) => {
+      agent.handle(request, response).catch(() => void response.destroy());
+    });
+    return agent;
+  }
+
+  /** All requests so far, in order of arrival. */
+  get requests(): readonly AgentRecord[] {
+    return this.log;
+  }
+
+  /** How many signatures were verified, the bad ones too. */
+  get validations(): number {
+    return this.count;
+  }
+
+  /** Breaks off what is under way, on both sides. Resolves when the port is free; a second call changes nothing. */
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
+    this.server.closeAllConnections();
+    await closed;
+  }
+
+  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = "", url: path = "" } = request;
+    const record: AgentRecord = { method, path, verdicts: [], forwarded: false, status: 0 };
+    this.log.push(record);
+    // Throws where the sender breaks off, so that no part is passed on.
+    const body = await buffer(request);
+    if (!this.passes(request, body, record)) {
+      return reply(response, record, 403, "ERR_NGROK_3204: Request failed webhook verification");
+    }
+    const left = new AbortController();
+    response.once("close", () => left.abort());
+    record.forwarded = true;
+    try {
+      const answer = await forward(this.upstream, request, body, left.signal);
+      record.status = answer.statusCode ?? 502;
+      await passBack(answer, response);
+    } catch (error) {
+      if (response.headersSent || left.signal.aborted) throw error;
+      record.forwarded = false;
+      reply(response, record, 502, "the application does not answer");
+    }
+  }
+
+  private passes({ headers }: IncomingMessage, body: Buffer, { verdicts }: AgentRecord): boolean {
+    const text = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, `${value}`]));
+    return this.verifications.every(({ provider, secret, enforce }) => {
+      const verdict = this.verify(provider, { headers: text, body, secret });
+      verdicts.push({ provider, ...verdict });
+      return verdict.verified || !enforce;
+    });
+  }
+
+  private verify(provider: string, delivery: Omit<Delivery, "now">): Verdict {
+    const { plan, now = () => new Date() } = this.options;
+    if (plan === "free" && this.count >= FREE_VERIFICATIONS_PER_MONTH) {
+      const reason = `a free account verifies ${FREE_VERIFICATIONS_PER_MONTH} requests a month, and has done so`;
+      return { verified: false, reason };
+    }
+    this.count += 1;
+    return verifyWebhook(provider, { ...delivery, now: now() });
+  }
+}
+
+/** Statuses and the code are documented; the texts are not, and are ours. */
+function reply(response: ServerResponse, record: AgentRecord, status: number, text: string): void {
+  record.status = status;
+  response.writeHead(status, { "content-type": "text/plain" }).end(text);
+}
