@@ -23,9 +23,11 @@ export {
   type Match,
   type RateLimit,
   type RecordedFault,
+  type RivalTime,
   type ScriptedReply,
   type Seed,
   type ToldTime,
+  trustFaultKinds,
 } from "./emulator";
 export { TestStack, type TestStackOptions } from "./testStack";
 export {

@@ -7,7 +7,7 @@ export interface DisturbOptions {
   seed: number;
   /** How likely a matching request is hit, from 0 to 1. */
   probability: number;
-  /** The kinds to draw from, all as likely; one that does not apply to a request is not drawn for it. Default: all. */
+  /** The kinds to draw from, all as likely; one that does not apply to a request is not drawn for it. Default: `faultKinds`. */
   kinds?: readonly FaultKind[];
   /** Default: every request matches. */
   match?: Match;
@@ -27,10 +27,16 @@ export interface RecordedFault {
 /** Draws faults for requests. One disturbance is on at a time; the log is of all. */
 export class Disturbances {
   readonly log: RecordedFault[] = [];
-  private current: Disturbance | undefined;
+  private current:
+    | { options: DisturbOptions; random: Random; repeated: Set<string>; left: number }
+    | undefined;
 
   begin(options: DisturbOptions): void {
-    this.current = new Disturbance(options);
+    const { seed, probability, most: left = Number.POSITIVE_INFINITY } = options;
+    if (!(probability >= 0 && probability <= 1)) {
+      throw new RangeError(`probability must be from 0 to 1, not ${probability}`);
+    }
+    this.current = { options, random: new Random(seed), repeated: new Set(), left };
   }
 
   end(): void {
@@ -38,8 +44,13 @@ export class Disturbances {
   }
 
   draw(target: Omit<Target, "random" | "repeated">): Plan | undefined {
-    const fault = this.current?.draw(target);
+    if (!this.current || this.current.left <= 0) return undefined;
+    const { options, random, repeated } = this.current;
+    const { probability, kinds = faultKinds, match = () => true } = options;
+    if (!matches(match, target.record) || random.next() >= probability) return undefined;
+    const fault = drawFault(kinds, { ...target, random, repeated });
     if (!fault) return undefined;
+    this.current.left -= 1;
     const { method, path } = target.record;
     const recorded = { kind: fault.kind, method, path, committed: false };
     this.log.push(recorded);
@@ -47,29 +58,5 @@ export class Disturbances {
       recorded.committed = committed;
     };
     return { ...fault.plan, settled };
-  }
-}
-
-class Disturbance {
-  private readonly random: Random;
-  private readonly repeated = new Set<string>();
-  private left: number;
-
-  constructor(private readonly options: DisturbOptions) {
-    const { seed, probability, most = Number.POSITIVE_INFINITY } = options;
-    if (!(probability >= 0 && probability <= 1)) {
-      throw new RangeError(`probability must be from 0 to 1, not ${probability}`);
-    }
-    this.random = new Random(seed);
-    this.left = most;
-  }
-
-  draw(request: Omit<Target, "random" | "repeated">) {
-    const { probability, kinds = faultKinds, match = () => true } = this.options;
-    if (!matches(match, request.record) || this.left <= 0) return undefined;
-    const target = { ...request, random: this.random, repeated: this.repeated };
-    const fault = this.random.next() < probability ? drawFault(kinds, target) : undefined;
-    if (fault) this.left -= 1;
-    return fault;
   }
 }

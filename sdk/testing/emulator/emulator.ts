@@ -6,7 +6,7 @@ import { addressOf } from "./address";
 import { type Behaviour, type Busy, behaviourOf } from "./behaviour";
 import { Clock } from "./clock";
 import { Disturbances, type DisturbOptions, type RecordedFault } from "./disturbance";
-import { createRival } from "./faults";
+import { createRival, metBy, type RivalTime } from "./faults";
 import { listen } from "./listen";
 import { type RateLimit, RateWindow } from "./rateLimit";
 import { placeOf } from "./rules";
@@ -127,8 +127,8 @@ export class Emulator {
   /**
    * Puts an endpoint there without a request. What is not given is filled in as the service fills it for that type;
    * a cloud endpoint's fields follow from its `url`, an edge's from its `public_url`. No rule is checked, so two
-   * endpoints can be put on one URL. Throws where the id is taken, or the URL is none.
-   * Without an `account`, it is put into that of `apiKey`.
+   * endpoints can be put on one URL. It belongs to the account of `apiKey` unless another one is named. Throws where the
+   * id is taken, or the URL is none.
    */
   seed(seed: Seed, account?: string): WireEndpoint {
     const store = this.accounts.store(account);
@@ -167,20 +167,20 @@ export class Emulator {
 
   /**
    * Lets the next create that matches meet a rival, who creates an endpoint with its URL and content, and with `fields`
-   * in place of what the service gives it: just before it, just after it, or in its place. The client sees `reply`;
-   * by default the real answer, and a reset where its own create does not happen. A rival is bound by the service's
+   * in place of what the service gives it: just before it, just after it, or in its place, so that the create itself
+   * has no effect. The client sees `reply`; by default the real answer, and a reset where there is none. A rival is bound by the service's
    * rules: while the service refuses equal URLs, who comes second gets none.
    */
   rival(
-    when: "before" | "after" | "instead",
+    when: RivalTime,
     { match = "create", fields = {}, reply }: { match?: Match; fields?: Edit; reply?: ScriptedReply } = {},
   ): void {
     const shown = reply ?? (when === "instead" ? { reset: true } : { afterCommit: true });
-    const create = (request: RecordedRequest) => {
-      const made = createRival(this.accounts.store(), request, fields);
-      if (made) this.host.rivals.push(made.id);
-    };
-    this.intercept(match, { ...shown, [when === "after" ? "after" : "before"]: create });
+    const meeting = { store: this.host.accounts.store(), rivals: this.host.rivals };
+    this.intercept(
+      match,
+      metBy(when, shown, (request) => createRival(meeting, request, fields)),
+    );
   }
 
   /** The ids that rivals created. */

@@ -1,51 +1,13 @@
 import type { WireEndpoint } from "../../../provider/wire";
 import type { RecordedRequest } from "../types";
+import type { Behaviour } from "./behaviour";
 import { ServiceError } from "./errors";
 import { itemMoved, pageOverlap, pageRepeated } from "./listFaults";
 import type { Random } from "./random";
+import type { Operation } from "./routes";
 import { readCreate } from "./rules";
-import type { Plan, ScriptedReply } from "./script";
+import { matches, type Plan, type ScriptedReply } from "./script";
 import type { Store } from "./store";
-
-/** Every kind of fault, in the order in which they are drawn from. */
-export const faultKinds = [
-  "latency",
-  "429",
-  "429-bare",
-  "429-proxy",
-  "5xx-before",
-  "5xx-after",
-  "reset-before",
-  "reset-after",
-  "hang-before",
-  "hang-after",
-  "truncated",
-  "stalled",
-  "cut-reset",
-  "html",
-  "empty",
-  "page-repeated",
-  "page-overlap",
-  "item-moved",
-] as const;
-
-/**
- * What can happen to a request. Those that are named `before`, and all of 429, leave the endpoints as they are; in
- * all others the request takes effect first, where it is not refused.
- *
- * - `latency`: the answer comes 20 ms late.
- * - `429`: the service's refusal (226) with `Retry-After: 1`; `429-bare`: without that header; `429-proxy`: an HTML
- *   page with that status, from something between client and service.
- * - `5xx-before`, `5xx-after`: 500, 502, 503 or 504, as HTML or JSON.
- * - `reset-before`, `reset-after`: the connection is reset. `hang-before`, `hang-after`: nothing is ever sent.
- * - `truncated`, `cut-reset`, `stalled`: half of the body comes, and then the connection is closed, is reset, or stays
- *   open in silence. `empty`: the right status, and no body. None of the four for DELETE, which has no body.
- * - `html`: an HTML page with the status 200.
- * - `page-repeated`: a page of the list names itself as the next one, once: asked for again, it names the right one.
- * - `page-overlap`: a later page of the list starts one or more items too early.
- * - `item-moved`: once a page of the list is made, an agent's endpoint comes or goes. Never a cloud endpoint.
- */
-export type FaultKind = (typeof faultKinds)[number];
 
 /** A request, and what a fault may take into account. */
 export interface Target {
@@ -58,42 +20,97 @@ export interface Target {
   random: Random;
   /** Queries of pages that have been given as their own next page. */
   repeated: Set<string>;
+  /** The ids of what rivals created. */
+  rivals: string[];
 }
 
 /** Undefined where the fault does not apply to the request. Whether it does must not depend on chance. */
 export type Kind = (target: Target) => (() => Plan) | undefined;
 
 const LATENCY_MS = 20;
+/** How far lists lag behind, and how late an effect comes, at most. */
+const MOST_LATE_MS = 4000;
+const MOST_SKEW_S = 3600;
+export type RivalTime = "before" | "after" | "instead";
+
 const PAGE = "<html><head><title>Error</title></head><body><h1>Something is wrong</h1></body></html>";
 
-const kinds: Record<FaultKind, Kind> = {
-  latency: always(() => ({ afterCommit: true, delayMs: LATENCY_MS })),
-  "429": always((target) => limited(target, { "Retry-After": "1" })),
-  "429-bare": always((target) => limited(target, {})),
-  "429-proxy": always(() => gatewayReply("html", 429)),
-  "5xx-before": always(serverError),
-  "5xx-after": always((target) => ({ ...serverError(target), afterCommit: true })),
-  "reset-before": always(() => ({ reset: true })),
-  "reset-after": always(() => ({ reset: true, afterCommit: true })),
-  "hang-before": always(() => ({ hang: true })),
-  "hang-after": always(() => ({ hang: true, afterCommit: true })),
-  truncated: withBody({ afterCommit: true, cut: "end" }),
-  stalled: withBody({ afterCommit: true, cut: "stall" }),
-  "cut-reset": withBody({ afterCommit: true, cut: "reset" }),
-  html: always(() => ({ ...gatewayReply("html", 200), afterCommit: true })),
-  empty: withBody({ afterCommit: true, body: "" }),
-  "page-repeated": pageRepeated,
-  "page-overlap": pageOverlap,
-  "item-moved": itemMoved,
-};
+const BODIES: Operation[] = ["create", "list", "read", "update"];
+const WRITES: Operation[] = ["create", "update", "delete"];
+
+/** Faults between client and service, and of an overloaded service: nothing that is told is untrue. */
+const network = [
+  // The answer comes 20 ms late.
+  ["latency", always(() => ({ afterCommit: true, delayMs: LATENCY_MS }))],
+  // The service's refusal (226) with `Retry-After: 1`; without that header; a gateway's page with that status.
+  ["429", always((target) => limited(target, { "Retry-After": "1" }))],
+  ["429-bare", always((target) => limited(target, {}))],
+  ["429-proxy", always(() => gatewayReply("html", 429))],
+  // 500, 502, 503 or 504, as HTML or JSON.
+  ["5xx-before", always(serverError)],
+  ["5xx-after", always((target) => ({ ...serverError(target), afterCommit: true }))],
+  // The connection is reset.
+  ["reset-before", always(() => ({ reset: true }))],
+  ["reset-after", always(() => ({ reset: true, afterCommit: true }))],
+  // Nothing is ever sent.
+  ["hang-before", always(() => ({ hang: true }))],
+  ["hang-after", always(() => ({ hang: true, afterCommit: true }))],
+  // Half of the body comes, and then the connection is closed, stays open in silence, or is reset.
+  ["truncated", on(BODIES, () => ({ afterCommit: true, cut: "end" }))],
+  ["stalled", on(BODIES, () => ({ afterCommit: true, cut: "stall" }))],
+  ["cut-reset", on(BODIES, () => ({ afterCommit: true, cut: "reset" }))],
+  // An HTML page with the status 200.
+  ["html", always(() => ({ ...gatewayReply("html", 200), afterCommit: true }))],
+  // The right status, and no body.
+  ["empty", on(BODIES, () => ({ afterCommit: true, body: "" }))],
+  // A page of the list names itself as the next one, once: asked for again, it names the right one.
+  ["page-repeated", pageRepeated],
+  // A later page of the list starts one or more items too early.
+  ["page-overlap", pageOverlap],
+  // Once a page of the list is made, an agent's endpoint comes or goes. Never a cloud endpoint.
+  ["item-moved", itemMoved],
+] as const satisfies [string, Kind][];
+
+/** Faults of what is told: late, old, about something else, or somebody else's work. */
+const trust = [
+  // The answer is lost, and the effect comes up to 4 s later by the emulator's clock.
+  ["late", on(WRITES, (target) => ({ ...lost(target), lateMs: upTo(target, MOST_LATE_MS) }))],
+  // The list is up to 4 s old.
+  ["list-lag", on(["list"], (target) => answered({ listLag: upTo(target, MOST_LATE_MS) }))],
+  // The answer is about another endpoint of the account. A write has taken effect, or has not.
+  ["other-endpoint", otherEndpoint],
+  // What was created is called an agent's endpoint.
+  ["other-type", on(["create"], () => ({ afterCommit: true, body: asAgents }))],
+  // The answer has no `Date`, or one that is up to an hour off.
+  ["no-date", always(() => answered({ date: null }))],
+  ["date-skewed", always((target) => answered({ date: skew(target) }))],
+  // What was created has no `created_at`, one that is no time, or one that is up to an hour off, and keeps it.
+  [
+    "created-at",
+    on(["create"], (target) => answered({ createdAt: oneOf(target, [null, "now", skew(target)]) })),
+  ],
+  // A gateway answers 404 by itself: a page, JSON without a code, or with a code of its own. Nothing takes effect.
+  ["gateway-404", always((target) => gatewayReply(oneOf(target, ["html", "json", "coded"])))],
+  // A create is refused with 18006, 18016 or 18017, though nobody has the URL.
+  ["not-yet", on(["create"], notYet)],
+  // Somebody else creates the same just before, just after or in place of a create, whose answer may be lost.
+  ["rival", on(["create"], rival)],
+] as const satisfies [string, Kind][];
+
+/** What can happen to a request. `before` in a name: it takes no effect; `after`: it does first, if it is not refused. */
+export type FaultKind = (typeof network)[number][0] | (typeof trust)[number][0];
+
+const kinds = new Map<FaultKind, Kind>([...network, ...trust]);
+
+/** What `disturb` draws from unless it is told otherwise: faults of the network, and of an overloaded service. */
+export const faultKinds = network.map(([kind]) => kind);
+/** Faults of what is told: answers that are late, old or about something else, and somebody else's work. */
+export const trustFaultKinds = trust.map(([kind]) => kind);
 
 /** Draws one of those kinds that apply to the request; undefined where none does. */
-export function drawFault(
-  among: readonly FaultKind[],
-  target: Target,
-): { kind: FaultKind; plan: Plan } | undefined {
+export function drawFault(among: readonly FaultKind[], target: Target) {
   const applicable = among.flatMap((kind) => {
-    const plan = kinds[kind](target);
+    const plan = kinds.get(kind)?.(target);
     return plan ? [{ kind, plan }] : [];
   });
   const drawn = target.random.oneOf(applicable);
@@ -104,8 +121,26 @@ function always(reply: (target: Target) => ScriptedReply): Kind {
   return (target) => () => ({ reply: reply(target) });
 }
 
-function withBody(reply: ScriptedReply): Kind {
-  return ({ record }) => (record.method === "DELETE" ? undefined : () => ({ reply }));
+function on(operations: Operation[], reply: (target: Target) => ScriptedReply): Kind {
+  return (target) =>
+    operations.some((operation) => matches(operation, target.record))
+      ? () => ({ reply: reply(target) })
+      : undefined;
+}
+
+const oneOf = <Item>({ random }: Target, items: [Item, ...Item[]]): Item => random.oneOf(items) ?? items[0];
+const upTo = ({ random }: Target, most: number) => 1 + random.below(most);
+const skew = ({ random }: Target) => (random.below(2 * MOST_SKEW_S) - MOST_SKEW_S) * 1000;
+const answered = (behaviour: Partial<Behaviour>) => ({ afterCommit: true, behaviour }) as const;
+const asAgents = (real: object) => ("id" in real ? { ...real, type: "ephemeral" } : real);
+
+/** One of the ways in which an answer gets lost. */
+function lost(target: Target): ScriptedReply {
+  return oneOf<() => ScriptedReply>(target, [
+    () => ({ reset: true }),
+    () => ({ hang: true }),
+    () => serverError(target),
+  ])();
 }
 
 function limited({ operationId }: Target, headers: Record<string, string>) {
@@ -115,8 +150,54 @@ function limited({ operationId }: Target, headers: Record<string, string>) {
 function serverError({ random, operationId }: Target) {
   const status = random.oneOf([500, 502, 503, 504]) ?? 500;
   if (random.next() < 0.5) return gatewayReply("html", status);
-  const body = new ServiceError(20000, "a fault was drawn").body(operationId);
-  return { status, body: { ...body, status_code: status } };
+  return { status, body: new ServiceError(20000, "a fault was drawn").seenAs(status).body(operationId) };
+}
+
+/** Not for a list or a delete, and not where there is no other endpoint. */
+function otherEndpoint(target: Target): ReturnType<Kind> {
+  const { record, store } = target;
+  const others = (store.newestFirst() ?? []).filter(({ id }) => !record.path.endsWith(`/${id}`));
+  const [first, ...more] = others;
+  if (!first || record.method === "DELETE" || matches("list", record)) return undefined;
+  return () => {
+    const status = record.method === "POST" ? 201 : 200;
+    return {
+      reply: { status, body: oneOf(target, [first, ...more]), afterCommit: target.random.next() < 0.5 },
+    };
+  };
+}
+
+function notYet(target: Target): ScriptedReply {
+  const url = String(Object(target.record.body).url);
+  const refusal = new ServiceError(oneOf(target, [18006, 18016, 18017]), url);
+  return { status: refusal.status, body: refusal.body(target.operationId) };
+}
+
+function rival(target: Target): ScriptedReply {
+  const when = oneOf<RivalTime>(target, ["before", "after", "instead"]);
+  const isLost = target.random.next() < 0.5 || when === "instead";
+  return metBy(when, isLost ? lost(target) : { afterCommit: true }, () => createRival(target, target.record));
+}
+
+/** A reply to a create that somebody else's meets. */
+export function metBy(when: RivalTime, reply: ScriptedReply, create: (request: RecordedRequest) => void) {
+  const afterCommit = when !== "instead" && reply.lateMs === undefined;
+  return { ...reply, afterCommit, [when === "after" ? "after" : "before"]: create } as ScriptedReply;
+}
+
+/** Somebody else creates what a request asks for, with other fields where they are given, if the rules let him. */
+export function createRival(
+  { store, rivals }: Pick<Target, "store" | "rivals">,
+  { body }: RecordedRequest,
+  fields: Partial<WireEndpoint> = {},
+): void {
+  try {
+    const { id } = store.create(readCreate({ ...Object(body) }, false));
+    store.overwrite(id, fields);
+    rivals.push(id);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+  }
 }
 
 /**
@@ -127,19 +208,5 @@ export function gatewayReply(form: "html" | "json" | "coded", status = 404) {
   const headers = { "Content-Type": "text/html; charset=utf-8" };
   if (form === "html") return { status, headers, body: PAGE };
   const msg = "the gateway has no route for this request";
-  return {
-    status,
-    body: form === "json" ? { msg } : { error_code: `GW_${status}`, status_code: status, msg },
-  };
-}
-
-/** Somebody else creates what a request asks for, with other fields where they are given. Undefined where he may not. */
-export function createRival(store: Store, { body }: RecordedRequest, fields: Partial<WireEndpoint> = {}) {
-  try {
-    const { id } = store.create(readCreate({ ...Object(body) }, false));
-    return store.overwrite(id, fields);
-  } catch (error) {
-    if (error instanceof ServiceError) return undefined;
-    throw error;
-  }
+  return { status, body: form === "json" ? { msg } : { error_code: `GW_${status}`, msg } };
 }

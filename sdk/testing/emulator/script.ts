@@ -1,4 +1,5 @@
 import type { RecordedRequest } from "../types";
+import type { Behaviour } from "./behaviour";
 import type { Cut, Headers } from "./reply";
 import type { Operation } from "./routes";
 
@@ -28,8 +29,8 @@ export type ScriptedReply = {
    * replies that are not the real one.
    */
   lateMs?: number;
-  /** A list shows the world as it was so many milliseconds ago, in place of the emulator's `listLag`. */
-  lagMs?: number;
+  /** How the service behaves for this request: `{ listLag: 4000 }` makes one list an old one. */
+  behaviour?: Partial<Behaviour>;
   /** Called when the request is there, before it takes any effect. */
   before?: (request: RecordedRequest) => void;
   /** Called after its effect, if it had one at once, and before anything is sent. */

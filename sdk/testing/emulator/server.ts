@@ -64,9 +64,10 @@ async function handle(host: Host, request: IncomingMessage, response: ServerResp
   host.clock.catchUp();
   const { reply: seen, query = received.query, settled } = planFor(host, received, operationId);
   const perform = (rate?: RateWindow) => {
-    const { lagMs: listLag = host.behaviour.listLag } = seen;
-    const behaviour = { ...host.behaviour, listLag };
-    const done = answer({ ...host, behaviour, rate }, { ...received, query }, operationId);
+    const usual = host.behaviour;
+    host.behaviour = { ...usual, ...seen.behaviour };
+    const done = answer({ ...host, rate }, { ...received, query }, operationId);
+    host.behaviour = usual;
     settled?.(done.status < 400);
     return done;
   };
@@ -81,7 +82,8 @@ async function handle(host: Host, request: IncomingMessage, response: ServerResp
   } else if (!("hang" in seen)) {
     const reply = replyOf(seen, real, received.record, operationId);
     record.status = reply.status;
-    const date = told(host.behaviour.date, host.clock.now(), (time) => time.toUTCString()) ?? null;
+    const { date: shown } = { ...host.behaviour, ...seen.behaviour };
+    const date = told(shown, host.clock.now(), (time) => time.toUTCString()) ?? null;
     // The public service documents operation ids for errors only; here they tell any two answers apart.
     send(response, reply, { date, "operation-id": operationId });
   }
@@ -93,7 +95,8 @@ function planFor(host: Host, { record, query, headers }: Received, operationId: 
   const scripted = host.scripts.take(record);
   const { pageSize } = host.behaviour;
   const store = host.accounts.storeFor(headers);
-  const drawn = () => host.disturbances.draw({ record, query, store, pageSize, operationId });
+  const { rivals } = host;
+  const drawn = () => host.disturbances.draw({ record, query, store, rivals, pageSize, operationId });
   return scripted ?? drawn() ?? { reply: { afterCommit: true } };
 }
 

@@ -60,7 +60,7 @@ describe("a list that lags", () => {
     expect(await list(emulator)).toEqual([]);
     emulator.behave({ listLag: 0 });
     expect(await list(emulator)).toEqual([made]);
-    emulator.intercept(always, { afterCommit: true, lagMs: 1001 });
+    emulator.intercept(always, { afterCommit: true, behaviour: { listLag: 1001 } });
     expect(await list(emulator)).toEqual([]);
     expect(await list(emulator)).toEqual([made]);
   });

@@ -38,7 +38,7 @@ describe("a gateway's own answer", () => {
   it.each([
     ["html", "text/html; charset=utf-8", /^<html>/],
     ["json", "application/json", /^{"msg":/],
-    ["coded", "application/json", /^{"error_code":"GW_404","status_code":404/],
+    ["coded", "application/json", /^{"error_code":"GW_404","msg":/],
   ] as const)("as %s has no code of the service, and the request no effect", async (form, type, text) => {
     const emulator = await start();
     const { id } = await create(emulator, { url });
