@@ -61,8 +61,11 @@ export async function findEndpoint(
 ): Promise<LiveEndpoint> {
   if ((id === undefined) === (url === undefined))
     throw new LookupError("getEndpoint takes an id or a url, one of the two");
-  return id !== undefined ? byId(account, id) : byUrl(account, url ?? "", fresh);
+  return withoutOwner(await (id !== undefined ? byId(account, id) : byUrl(account, url ?? "", fresh)));
 }
+
+/** A mark is none of the fields of an endpoint. */
+const withoutOwner = ({ createdFor: _, ...endpoint }: LiveEndpoint): LiveEndpoint => endpoint;
 
 async function byId({ api }: Listing, id: string): Promise<LiveEndpoint> {
   try {
@@ -108,7 +111,7 @@ export async function findEndpoints(
   const { types, region, urlPattern, name, binding } = filter;
   const pattern = urlPattern === undefined ? undefined : wildcard(urlPattern);
   const all = await account.all(fresh);
-  return all.filter(
+  const found = all.filter(
     (endpoint) =>
       (types === undefined || types.includes(endpoint.type ?? "")) &&
       (region === undefined || endpoint.region === region) &&
@@ -117,6 +120,7 @@ export async function findEndpoints(
       (binding === undefined || endpoint.bindings?.includes(binding) === true) &&
       fits(metadataOf(endpoint)),
   );
+  return found.map(withoutOwner);
 }
 
 /** An endpoint's metadata as data where it is; undefined where there is none. */

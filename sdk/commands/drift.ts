@@ -11,7 +11,7 @@ import { Progress, type Terminal } from "./drift/progress";
 import { repairAll } from "./drift/repair";
 import { type DriftReport, reportSchema } from "./drift/report";
 import type { DriftStack, OpenStacks } from "./drift/stack";
-import { survey } from "./drift/survey";
+import { sharedEndpoints, survey } from "./drift/survey";
 import { reportText } from "./drift/text";
 
 const HELP = `Compares cloud endpoints with what the stacks of this project hold, and tells what has drifted, field by field.
@@ -98,6 +98,7 @@ async function drift(options: Options, stacks: DriftStack[], around: Around): Pr
   const all = {
     stacks: found.stacks.map(({ report }) => report),
     accounts: found.accounts.map((account) => accountReport(account, isKnown ? managed : undefined)),
+    shared: sharedEndpoints(found.stacks),
     fix,
     failOnUnmanaged,
   };

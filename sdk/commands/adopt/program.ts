@@ -1,4 +1,5 @@
 import { isMapping } from "../../../provider/document";
+import { ownerText } from "../../../provider/mark";
 import type { JsonObject } from "../../../provider/schema";
 import { plain } from "../../../provider/userError";
 import { count } from "../command";
@@ -42,11 +43,12 @@ function headOf(number: number, refused: readonly Refusal[]): string {
 ${others.join("")}`;
 }
 
-function definitionOf({ identifier, name, unsaid }: Named, inputs: JsonObject): string {
+function definitionOf({ identifier, name, unsaid, live }: Named, inputs: JsonObject): string {
+  const owner = live.createdFor ? `// Created for ${plain(ownerText(live.createdFor))}.\n` : "";
   const notes = unsaid.map((what) => `// Left to the service: ${plain(what)}.\n`).join("");
   const code = Object.entries(inputs).map(([input, value]) => [input, inCode(value)]);
   const written = expanded(Object.fromEntries(code), 2);
-  return `${notes}const ${identifier} = new CloudEndpoint(\n  ${text(name)},\n  ${written},\n  keep,\n);\n`;
+  return `${owner}${notes}const ${identifier} = new CloudEndpoint(\n  ${text(name)},\n  ${written},\n  keep,\n);\n`;
 }
 
 /** The same data with an expression in the place of all that holds a secret. */

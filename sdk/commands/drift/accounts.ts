@@ -1,6 +1,7 @@
 import type { LiveEndpoint } from "../../../provider/api/items";
 import { ConfigError, type ConfigReader } from "../../../provider/config";
 import { Listing } from "../../../provider/listing";
+import { ownerText } from "../../../provider/mark";
 import { cloudEndpoints, openAccount } from "../account";
 import { type Around, interrupted } from "./interruption";
 import type { AccountReport, Unseen } from "./report";
@@ -84,12 +85,19 @@ export function accountReport(account: Account, managed: ReadonlySet<string> | u
   };
 }
 
-function unmanaged({ id, url, description, createdAt }: LiveEndpoint): AccountReport["unmanaged"][number] {
+function unmanaged({
+  id,
+  url,
+  description,
+  createdAt,
+  createdFor,
+}: LiveEndpoint): AccountReport["unmanaged"][number] {
   const created = createdAt === undefined ? Number.NaN : Date.parse(createdAt);
   return {
     id,
     ...(url !== undefined && { url }),
     ...(description && { description }),
     ...(!Number.isNaN(created) && { createdAt: new Date(created).toISOString() }),
+    ...(createdFor && { createdFor: ownerText(createdFor) }),
   };
 }

@@ -1,12 +1,19 @@
 import { EXIT } from "../account";
 import { count } from "../command";
-import type { AccountReport, DriftedEndpoint, DriftReport, StackReport, Unseen } from "./report";
+import type {
+  AccountReport,
+  DriftedEndpoint,
+  DriftReport,
+  SharedEndpoint,
+  StackReport,
+  Unseen,
+} from "./report";
 import { visible } from "./shown";
 
 /** The number with which Pulumi's own CLI says that there are changes where none were expected. */
 export const DRIFT = 7;
 
-type Found = Pick<DriftReport, "stacks" | "accounts" | "fix" | "failOnUnmanaged">;
+type Found = Pick<DriftReport, "stacks" | "accounts" | "shared" | "fix" | "failOnUnmanaged">;
 
 /** How the run ended. What could not be seen weighs more than what was: half a look is neither drift nor none. */
 export function outcomeOf(found: Found): Pick<DriftReport, "outcome" | "exitCode"> {
@@ -20,7 +27,7 @@ export function outcomeOf(found: Found): Pick<DriftReport, "outcome" | "exitCode
     const refused = drifted.some(({ repair }) => repair?.authentication);
     return { outcome: "unrepaired", exitCode: refused ? EXIT.authentication : EXIT.failed };
   }
-  const isDrift = drifted.some(({ repair }) => repair?.done !== true);
+  const isDrift = drifted.some(({ repair }) => repair?.done !== true) || found.shared.length > 0;
   if (isDrift || (found.failOnUnmanaged && countUnmanaged(found) > 0))
     return { outcome: "drift", exitCode: DRIFT };
   return { outcome: drifted.length > 0 ? "repaired" : "none", exitCode: EXIT.done };
@@ -56,6 +63,9 @@ export function headline(report: DriftReport): string {
     ...(report.fix && drifted.length > 0 ? [`${repaired} repaired`] : []),
     ...(report.fix && repaired < drifted.length ? [`${drifted.length - repaired} not repaired`] : []),
     ...(unmanaged > 0 && !failing ? [`${unmanaged} unmanaged`] : []),
+    ...(report.shared.length > 0
+      ? [`${count(report.shared.length, "endpoint")} of more than one resource`]
+      : []),
     ...(blind > 0 ? [`${count(blind, "thing")} could not be seen`] : []),
   ];
   return parts.join(", ");
@@ -68,6 +78,14 @@ export function comparison(stacks: StackReport[]): string | undefined {
   return endpoints === 0
     ? "nothing compared"
     : `${compared} of ${count(endpoints, "cloud endpoint")} compared`;
+}
+
+/** What to know of an endpoint of several resources, in a line. */
+export function sharedText({ id, resources }: SharedEndpoint): string {
+  const where = resources
+    .map(({ stack, name }) => `${visible(name)} (stack ${visible(stack)})`)
+    .join(" and ");
+  return `${visible(id)} belongs to ${where}, so that each undoes what the other does, and deletes it for both. Remove it from all states but one with \`pulumi state delete\`.`;
 }
 
 /** How many endpoints it manages is not known then. */

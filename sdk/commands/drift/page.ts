@@ -1,7 +1,7 @@
 import { VERSION } from "../../../provider/version";
 import { count } from "../command";
 import { Html, html } from "./html";
-import { accountName, comparison, headline } from "./outcome";
+import { accountName, comparison, headline, sharedText } from "./outcome";
 import { STYLE } from "./pageStyle";
 import type { AccountReport, DriftedEndpoint, DriftReport, FieldChange, StackReport, Unseen } from "./report";
 import { shownSides, visible } from "./shown";
@@ -39,7 +39,10 @@ export function reportPage(report: DriftReport): string {
 </header>
 <main>
 ${overview(report)}
-${report.stacks.map(stackSection)}
+${report.shared.map(
+  (each) => html`<p class="bad">${sharedText(each)}</p>
+`,
+)}${report.stacks.map(stackSection)}
 ${report.accounts.map(accountSection)}
 </main>
 <footer>
@@ -138,11 +141,11 @@ ${unseenList(unseen)}${unmanaged.length === 0 ? undefined : unmanagedTable(unman
 function unmanagedTable(unmanaged: AccountReport["unmanaged"]): Html {
   return html`<table>
 <caption>Unmanaged cloud endpoints, newest first</caption>
-<thead><tr><th scope="col">Endpoint</th><th scope="col">Description</th><th scope="col">Made</th></tr></thead>
+<thead><tr><th scope="col">Endpoint</th><th scope="col">Description</th><th scope="col">Created</th></tr></thead>
 <tbody>
 ${unmanaged.map(
-  ({ id, url, description, createdAt }) =>
-    html`<tr><th scope="row"><bdi>${visible(url ?? "without a URL")}</bdi><br><code>${visible(id)}</code></th><td dir="auto">${description === undefined ? html`<em>none</em>` : visible(description)}</td><td class="date">${createdAt === undefined ? "unknown" : html`<time datetime="${createdAt}">${createdAt.slice(0, 10)}</time>`}</td></tr>
+  ({ id, url, description, createdAt, createdFor }) =>
+    html`<tr><th scope="row"><bdi>${visible(url ?? "without a URL")}</bdi><br><code>${visible(id)}</code></th><td dir="auto">${description === undefined ? html`<em>none</em>` : visible(description)}</td><td class="date">${createdAt === undefined ? "unknown" : html`<time datetime="${createdAt}">${createdAt.slice(0, 10)}</time>`}${createdFor && html`<br>for ${visible(createdFor)}`}</td></tr>
 `,
 )}</tbody>
 </table>`;

@@ -83,10 +83,19 @@ const accountSchema = z.object({
       url: z.string().optional(),
       description: z.string().optional(),
       createdAt: z.iso.datetime().optional(),
+      /** The resource that it was created for, where it carries a mark (`endpoints:mark`). */
+      createdFor: z.string().optional(),
     }),
   ),
   /** What could not be seen. */
   unseen: z.array(unseenSchema),
+});
+
+/** An endpoint that more than one resource has, so that each undoes what the other does. */
+const sharedSchema = z.object({
+  id: z.string(),
+  /** Where it stands: stack and resource. */
+  resources: z.array(z.object({ stack: z.string(), name: z.string() })),
 });
 
 export const reportSchema = z.object({
@@ -106,6 +115,8 @@ export const reportSchema = z.object({
   failOnUnmanaged: z.boolean(),
   stacks: z.array(stackSchema),
   accounts: z.array(accountSchema),
+  /** Endpoints that stand in several states, or twice in one. They count as drift. */
+  shared: z.array(sharedSchema),
 });
 
 export type DriftReport = z.output<typeof reportSchema>;
@@ -113,4 +124,5 @@ export type StackReport = z.output<typeof stackSchema>;
 export type AccountReport = z.output<typeof accountSchema>;
 export type DriftedEndpoint = z.output<typeof driftedSchema>;
 export type FieldChange = z.output<typeof changeSchema>;
+export type SharedEndpoint = z.output<typeof sharedSchema>;
 export type Unseen = z.output<typeof unseenSchema>;

@@ -6,7 +6,7 @@ import { type Account, type AccountSource, listAccounts } from "./accounts";
 import { driftOf } from "./compare";
 import { explicitProviders, type Held, heldEndpoints, usesOwnAccount } from "./held";
 import { type Around, interrupted } from "./interruption";
-import type { DriftedEndpoint, StackReport, Unseen } from "./report";
+import type { DriftedEndpoint, SharedEndpoint, StackReport, Unseen } from "./report";
 import { type DriftStack, errorsOf, type Ran } from "./stack";
 import { unseen } from "./unseen";
 
@@ -56,6 +56,19 @@ export async function survey(stacks: DriftStack[], around: Around, earlier = FIR
   const accounts = await listAccounts(sources, around);
   const live = new Map(accounts.flatMap(({ cloud }) => cloud).map((endpoint) => [endpoint.id, endpoint]));
   return { stacks: looked.map((each) => compared(each, live, earlier.meant)), accounts };
+}
+
+/** The endpoints that several states hold, or one state twice. Destroying one of the resources would delete the other's. */
+export function sharedEndpoints(stacks: readonly Surveyed[]): SharedEndpoint[] {
+  const byId = new Map<string, SharedEndpoint["resources"]>();
+  for (const { stack, held = [] } of stacks) {
+    for (const { id, name, isOld } of held) {
+      if (!isOld) byId.set(id, [...(byId.get(id) ?? []), { stack: stack.name, name }]);
+    }
+  }
+  return [...byId]
+    .filter(([, resources]) => resources.length > 1)
+    .map(([id, resources]) => ({ id, resources }));
 }
 
 async function look(stack: DriftStack, { tell, stopped }: Around): Promise<Looked> {

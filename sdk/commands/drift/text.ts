@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 import { count } from "../command";
-import { accountName, comparison, headline } from "./outcome";
+import { accountName, comparison, headline, sharedText } from "./outcome";
 import type { AccountReport, DriftedEndpoint, DriftReport, StackReport, Unseen } from "./report";
 import { shownSides, visible } from "./shown";
 
@@ -19,6 +19,7 @@ export function reportText(report: DriftReport, { width, color }: TextOptions): 
   const blocks = [
     ...report.stacks.map((stack) => stackLines(stack, width, paint)),
     ...report.accounts.map((account) => accountLines(account, paint)),
+    report.shared.map((each) => `${paint("red", "shared")} ${sharedText(each)}`),
   ];
   const style = {
     none: "green",
@@ -90,10 +91,11 @@ function accountLines(
   const found = `${unmanaged.length} of ${count(endpoints, "cloud endpoint")} managed by none of the stacks given`;
   return [
     paint("bold", endpoints > 0 ? `${account}: ${found}` : account),
-    ...unmanaged.map(({ id, url, description, createdAt }) => {
+    ...unmanaged.map(({ id, url, description, createdAt, createdFor }) => {
       const words = [
         description && JSON.stringify(description),
-        createdAt && `made ${createdAt.slice(0, 10)}`,
+        createdAt && `created ${createdAt.slice(0, 10)}`,
+        createdFor && `for ${createdFor}`,
       ];
       const about = words
         .filter((word) => word !== undefined && word !== "")

@@ -41,6 +41,7 @@ export function report(more: Partial<DriftReport> = {}): DriftReport {
     accounts: [
       { service: "https://api.ngrok.com", stacks: ["prod"], endpoints: 48, unmanaged: [], unseen: [] },
     ],
+    shared: [],
     ...more,
   });
 }

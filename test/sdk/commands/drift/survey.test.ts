@@ -181,3 +181,41 @@ test("an interruption ends the listing of an account that waits for its budget",
   expect(emulator.requests).toHaveLength(1);
   expect(ended.stdout).toMatch(/could not see the account's endpoints: it was interrupted/);
 });
+
+test("an endpoint that two stacks have is drift, and says how to part them", async () => {
+  const { id } = emulator.seed({ type: "cloud", url: "https://a.example.com" });
+  const inputs = { url: "https://a.example.com" };
+  const ended = await drift([
+    stackOf([{ name: "front", id, inputs }], { name: "prod" }),
+    stackOf([{ name: "door", id, inputs }], { name: "dev" }),
+  ]);
+  expect(ended.report.shared).toEqual([
+    {
+      id,
+      resources: [
+        { stack: "prod", name: "front" },
+        { stack: "dev", name: "door" },
+      ],
+    },
+  ]);
+  expect(ended.code).toBe(7);
+  expect(ended.stdout).toMatch(
+    new RegExp(`${id} belongs to front \\(stack prod\\) and door \\(stack dev\\).*pulumi state delete`),
+  );
+});
+
+test("an unmanaged endpoint that carries a mark is told with the resource that it was created for", async () => {
+  const owner = { namespace: "platform", project: "shop", stack: "prod", resource: "front", nonce: "00" };
+  emulator.seed({
+    type: "cloud",
+    url: "https://left.example.com",
+    metadata: JSON.stringify({ "pulumi-endpoints": owner }),
+  });
+  const ended = await drift([stackOf([])]);
+  const [left] = ended.report.accounts[0]?.unmanaged ?? [];
+  expect(left).toMatchObject({
+    url: "https://left.example.com",
+    createdFor: "front of the stack shop/prod (platform)",
+  });
+  expect(ended.stdout).toContain("for front of the stack shop/prod (platform)");
+});

@@ -15,7 +15,7 @@ test("a terminal shows what drifted as a table where it fits, and one side below
   );
   expect(wide).toMatch(/ {4}metadata\.team +"shop" +\(nothing\)\n/);
   expect(wide).toMatch(/could not see status \(ep_status\): .*status 401/);
-  expect(wide).toMatch(/ep_2\w+ {2}https:\/\/old\.example\.com {2}"made by hand" {2}made 2025-11-12\n/);
+  expect(wide).toMatch(/ep_2\w+ {2}https:\/\/old\.example\.com {2}"made by hand" {2}created 2025-11-12\n/);
   expect(wide.split("\n").at(-1)).toMatch(/^2 of 51 cloud endpoints drifted .*\.$/);
   const narrow = reportText(fullReport(), { width: 60, color: false });
   expect(narrow).toContain(
