@@ -6,7 +6,8 @@ import { EngineGoneError } from "../../../provider/api/errors";
 import { CONNECTIONS, HttpClient } from "../../../provider/api/http";
 import { CloudEndpoints } from "../../../provider/cloudEndpoint";
 import { readSettings } from "../../../provider/config";
-import { Emulator, type EmulatorOptions } from "../../../sdk/testing/emulator";
+import type { RecordedRequest } from "../../../sdk/testing";
+import { Emulator } from "../../../sdk/testing/emulator";
 import { thrown } from "../service";
 
 /* What an ended engine can no longer hear of is not created, wherever the create waited. */
@@ -14,14 +15,15 @@ import { thrown } from "../service";
 afterEach(() => void vi.unstubAllEnvs());
 
 /** A client whose engine is there until a test says otherwise. */
-async function client(settings: Record<string, string> = {}, options: EmulatorOptions = {}) {
-  const emulator = await Emulator.start(options);
+async function client(settings: Record<string, string> = {}) {
+  const engine = { isThere: true };
+  let answered: (request: RecordedRequest) => void = () => {};
+  const emulator = await Emulator.start({ onAnswer: (request) => answered(request) });
   const config: Record<string, string> = {
     "endpoints:apiKey": emulator.apiKey,
     "endpoints:baseUrl": emulator.baseUrl,
     ...settings,
   };
-  const engine = { isThere: true };
   const http = new HttpClient(
     readSettings((key) => config[key], {}),
     { engineIsThere: async () => engine.isThere },
@@ -30,7 +32,14 @@ async function client(settings: Record<string, string> = {}, options: EmulatorOp
     await http.close();
     await emulator.close();
   });
-  return { emulator, api: new EndpointsApi(http), engine };
+  /** The engine ends when the service has answered so many requests of this method. */
+  const endAfter = (count: number, method: string) => {
+    let left = count;
+    answered = (request) => {
+      if (request.method === method && --left === 0) engine.isThere = false;
+    };
+  };
+  return { emulator, api: new EndpointsApi(http), engine, endAfter };
 }
 
 const creates = (api: EndpointsApi, count: number) =>
@@ -46,26 +55,31 @@ const times = (count: number, value: string) => Array<string>(count).fill(value)
 
 test("of 64 creates at once only those go out that have a connection when the engine ends", async () => {
   const { emulator, api, engine } = await client();
-  emulator.intercept(() => true, { afterCommit: true, delayMs: 200 }, 64);
-  const all = creates(api, 64);
-  await vi.waitUntil(() => emulator.requests.length === CONNECTIONS.provider, 60_000);
-  engine.isThere = false;
   const { provider } = CONNECTIONS;
-  expect(await all).toEqual([...times(provider, "created"), ...times(64 - provider, "not sent")]);
+  emulator.intercept(
+    () => {
+      if (emulator.requests.length === provider) engine.isThere = false;
+      return true;
+    },
+    { afterCommit: true, delayMs: 200 },
+    64,
+  );
+  expect(await creates(api, 64)).toEqual([
+    ...times(provider, "created"),
+    ...times(64 - provider, "not sent"),
+  ]);
   expect(emulator.requests).toHaveLength(provider);
 });
 
 test("a create that waits for the budget is not sent once the engine has ended; a read is", async () => {
-  const { emulator, api, engine } = await client({
+  const { api, endAfter } = await client({
     "endpoints:requestsPerWindow": "1",
     "endpoints:windowSeconds": "0.3",
   });
+  endAfter(1, "POST");
   const all = creates(api, 2);
-  const read = thrown(api.get("ep_1"));
-  await vi.waitUntil(() => emulator.endpoints.length === 1, 60_000);
-  engine.isThere = false;
+  expect(await thrown(api.get("ep_1"))).toMatchObject({ status: 404 });
   expect(await all).toEqual(["created", "not sent"]);
-  expect(await read).toMatchObject({ status: 404 });
 });
 
 test("a create that waits for its connection is not sent once the engine has ended", async () => {
@@ -96,14 +110,8 @@ test("a create that waits for its connection is not sent once the engine has end
 });
 
 test("a create whose answer was lost is looked for, and not sent again once the engine has ended", async () => {
-  const { emulator, api, engine } = await client(
-    {},
-    {
-      onAnswer: ({ method }) => {
-        if (method === "GET") engine.isThere = false;
-      },
-    },
-  );
+  const { emulator, api, endAfter } = await client();
+  endAfter(1, "GET");
   emulator.intercept(({ method }) => method === "POST", { reset: true });
   const core = new CloudEndpoints({ api: () => api, say: () => {} });
   expect(await thrown(core.create({ url: "https://shop.example.com" }))).toBeInstanceOf(EngineGoneError);
