@@ -3,7 +3,7 @@ import { type AddressInfo, connect } from "node:net";
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { EndpointsApi } from "../../../provider/api/endpoints";
 import { EngineGoneError } from "../../../provider/api/errors";
-import { CONNECTIONS, HttpClient } from "../../../provider/api/http";
+import { type Clock, CONNECTIONS, HttpClient, realClock } from "../../../provider/api/http";
 import { CloudEndpoints } from "../../../provider/cloudEndpoint";
 import { readSettings } from "../../../provider/config";
 import type { RecordedRequest } from "../../../sdk/testing";
@@ -15,7 +15,7 @@ import { thrown } from "../service";
 afterEach(() => void vi.unstubAllEnvs());
 
 /** A client whose engine is there until a test says otherwise. */
-async function client(settings: Record<string, string> = {}) {
+async function client(settings: Record<string, string> = {}, clock: Clock = realClock) {
   const engine = { isThere: true };
   let answered: (request: RecordedRequest) => void = () => {};
   const emulator = await Emulator.start({ onAnswer: (request) => answered(request) });
@@ -26,7 +26,7 @@ async function client(settings: Record<string, string> = {}) {
   };
   const http = new HttpClient(
     readSettings((key) => config[key], {}),
-    { engineIsThere: async () => engine.isThere },
+    { clock, engineIsThere: async () => engine.isThere },
   );
   onTestFinished(async () => {
     await http.close();
@@ -110,12 +110,13 @@ test("a create that waits for its connection is not sent once the engine has end
 });
 
 test("a create whose answer was lost is looked for, and not sent again once the engine has ended", async () => {
-  const { emulator, api, endAfter } = await client();
+  const { emulator, api, endAfter } = await client({}, { ...realClock, sleep: async () => {} });
   endAfter(1, "GET");
   emulator.intercept(({ method }) => method === "POST", { reset: true });
   const core = new CloudEndpoints({ api: () => api, say: () => {} });
   expect(await thrown(core.create({ url: "https://shop.example.com" }))).toBeInstanceOf(EngineGoneError);
-  expect(emulator.requests.map(({ method }) => method)).toEqual(["POST", "GET"]);
+  expect(emulator.requests.map(({ method }) => method)).toContain("GET");
+  expect(emulator.requests.filter(({ method }) => method === "POST")).toHaveLength(1);
 });
 
 test("nothing of a create is written before the engine has answered", async () => {
