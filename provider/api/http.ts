@@ -13,7 +13,7 @@ import {
   type ServiceFailure,
 } from "./errors";
 import { Connections, type Reply, type Request } from "./exchange";
-import { type Limits, type LongWait, RateLimiter } from "./rateLimiter";
+import { type Budget, type LongWait, Pacer } from "./pace";
 import { LONGEST_RETRY_AFTER, parseRetryAfter, waitBeforeRetry } from "./retry";
 import { ServiceClock } from "./serviceClock";
 import { Stop } from "./stop";
@@ -34,6 +34,9 @@ export const realClock: Clock = {
   random: () => Math.random(),
 };
 
+/** In milliseconds. Who waited less has just been asked for by an engine. */
+const SHORT_WAIT = 100;
+
 /** What a client needs around it. */
 export interface ClientSurroundings {
   clock: Clock;
@@ -41,9 +44,9 @@ export interface ClientSurroundings {
   say(message: string): void;
   /** Takes a line of the trace that `ENDPOINTS_LOG` asks for. */
   trace(line: string): void;
-  /** Asked just before a create goes out: whether anybody is left to hear what it made. */
+  /** Whether anybody is left to hear of what a create made. */
   engineIsThere(): Promise<boolean>;
-  /** How many connections may be open, and requests under way, at a time. */
+  /** How many connections may be open at a time. */
   connections: number;
   /** What no message may show. */
   secrets: Redaction;
@@ -71,7 +74,7 @@ export class HttpClient {
   readonly clock: Clock;
   readonly serviceClock = new ServiceClock();
   private readonly around: ClientSurroundings;
-  private readonly limiter: RateLimiter;
+  private readonly pacer: Pacer;
   private readonly connections: Connections;
   private readonly stopping = new Stop();
 
@@ -83,7 +86,7 @@ export class HttpClient {
     this.clock = this.around.clock;
     this.connections = new Connections(settings, this.around.connections);
     let told = false;
-    this.limiter = new RateLimiter(limitsOf(settings, this.around.connections), this.clock, (wait) => {
+    this.pacer = new Pacer(budgetOf(settings), this.clock, (wait) => {
       if (!told) this.around.say(waitMessage(wait, settings));
       told = true;
     });
@@ -102,11 +105,11 @@ export class HttpClient {
     let waitedSince = 0;
     let limited = 0;
     for (let sent = 1; ; sent++) {
-      const turn = await this.takeTurn(request);
+      const turn = await this.takeTurn(request, sent > 1);
       if (firstSent === undefined) firstSent = this.clock.now();
       else waitedSince += turn;
       const sentAt = this.clock.now();
-      const outcome = await this.once(request, reply).finally(() => this.limiter.end());
+      const outcome = await this.once(request, reply).finally(() => this.pacer.end());
       if ("value" in outcome) return outcome.value;
 
       const { error, retryAfter } = outcome;
@@ -126,7 +129,7 @@ export class HttpClient {
       if (isRateLimit(error)) {
         limited += wait;
         if (limited > LONGEST_RETRY_AFTER) throw error;
-        this.limiter.hold(wait);
+        this.pacer.hold(wait);
       } else {
         await this.stopping.unless(this.clock.sleep(wait), () => error);
       }
@@ -144,15 +147,14 @@ export class HttpClient {
   }
 
   /** Waits until the request may go; gives how long that took. */
-  private async takeTurn({ method, path }: Request): Promise<number> {
+  private async takeTurn({ method, path }: Request, isAgain: boolean): Promise<number> {
     const asked = this.clock.now();
-    await this.stopping.unless(this.limiter.turn(), () => new CancelledError({ method, path }));
-    return this.clock.now() - asked;
-  }
-
-  /** What a create makes after the engine's end would be in nobody's state. */
-  private async beforeSending({ method, path }: Request): Promise<void> {
-    if (method !== "POST" || (await this.around.engineIsThere())) return;
+    await this.stopping.unless(this.pacer.turn(), () => new CancelledError({ method, path }));
+    const waited = this.clock.now() - asked;
+    // Who waited may have outlived the run: what it creates now would be in nobody's state.
+    const isFresh = waited < SHORT_WAIT && !isAgain;
+    if (method !== "POST" || isFresh || (await this.around.engineIsThere())) return waited;
+    this.pacer.end();
     throw new EngineGoneError({ method, path });
   }
 
@@ -163,7 +165,7 @@ export class HttpClient {
     const started = this.clock.now();
     let reply: Reply;
     try {
-      reply = await this.connections.exchange(request, () => this.beforeSending(request));
+      reply = await this.connections.exchange(request);
     } catch (error) {
       traceRequest(request, undefined, this.clock.now() - started, this.around.trace);
       return { error: error instanceof Error ? error : new Error(String(error)) };
@@ -221,10 +223,9 @@ export class HttpClient {
   }
 }
 
-const limitsOf = ({ requestsPerWindow, windowSeconds }: Settings, connections: number): Limits => ({
+const budgetOf = ({ requestsPerWindow, windowSeconds }: Settings): Budget => ({
   requests: requestsPerWindow,
   window: windowSeconds * 1000,
-  atOnce: connections,
 });
 
 function waitMessage({ milliseconds, waiting, asked }: LongWait, settings: Settings): string {

@@ -11,7 +11,7 @@ import type { JsonObject } from "../schema";
 export const SIGNATURE = "4dabf18193072939515e22adb298388d";
 export const SECRET = "1b47061264138c4ac30d75fd1eb44270";
 export const REFERENCE = "5cf8f73096256a8f31e491e813e4eb8e";
-const OUTPUT = "d0e6a833031e9bbcd3f4e8bde6ca49a4";
+export const OUTPUT = "d0e6a833031e9bbcd3f4e8bde6ca49a4";
 
 /** One text for each type that the value will have; the core knows the first. */
 export const UNKNOWNS: ReadonlySet<unknown> = new Set([

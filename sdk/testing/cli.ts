@@ -161,7 +161,7 @@ export class CliStack implements Stack {
         ...(options.target ?? []).flatMap((urn) => ["--target", urn]),
       ],
       undefined,
-      { mayFail: true, ...(options.interrupt && { interrupt: options.interrupt }) },
+      true,
     );
     const seconds = (performance.now() - started) / 1000;
     const result: RunResult = {
@@ -184,9 +184,8 @@ export class CliStack implements Stack {
   }
 
   private async outputs(): Promise<Record<string, unknown>> {
-    const { code, stdout } = await this.pulumi(["stack", "output", "--json", "--show-secrets"], undefined, {
-      mayFail: true,
-    });
+    const args = ["stack", "output", "--json", "--show-secrets"];
+    const { code, stdout } = await this.pulumi(args, undefined, true);
     return code === 0 ? (JSON.parse(stdout) as Record<string, unknown>) : {};
   }
 
@@ -218,7 +217,7 @@ export class CliStack implements Stack {
   private pulumi(
     args: string[],
     input?: string,
-    { mayFail = false, interrupt }: { mayFail?: boolean; interrupt?: AbortSignal } = {},
+    mayFail = false,
   ): Promise<{ code: number; stdout: string; stderr: string }> {
     const needsStack = args[0] !== "stack" || args[1] !== "init";
     const all = [
@@ -234,15 +233,12 @@ export class CliStack implements Stack {
         all,
         { cwd, env: this.environment, timeout: longestRun * 1000, maxBuffer: 64 << 20 },
         (error, stdout, stderr) => {
-          interrupt?.removeEventListener("abort", stop);
           const code = typeof error?.code === "number" ? error.code : error ? -1 : 0;
           if (code === 0 || (mayFail && code > 0)) resolve({ code, stdout, stderr });
           else
             reject(new Error(`pulumi ${args.slice(0, 2).join(" ")}: ${error?.message}\n${stdout}${stderr}`));
         },
       );
-      const stop = () => void child.kill("SIGINT");
-      interrupt?.addEventListener("abort", stop, { once: true });
       child.stdin?.end(input ?? "");
     });
   }

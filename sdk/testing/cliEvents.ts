@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
-import { nameOf } from "./engine/resourceState";
-import { isRecord, SECRET, SIGNATURE } from "./engine/values";
+import { isMapping } from "../../provider/document";
+import { SECRET, SIGNATURE } from "../../provider/plugin/values";
+import { nameOf } from "./engine/state";
 import type { Diagnostic, RunResult, Step, StepOp } from "./types";
 
 /** What the engine tells of a run, as far as it is read here (`apitype.EngineEvent`). */
@@ -93,7 +94,7 @@ const idOf = ({ old, new: fresh }: StepMetadata) => fresh?.id || old?.id;
 /** The engine leaves a secret's form, and `[secret]` in the place of what it holds. */
 function masked(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(masked);
-  if (!isRecord(value)) return value;
+  if (!isMapping(value)) return value;
   if (value[SIGNATURE] === SECRET) return "[secret]";
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, masked(item)]));
 }

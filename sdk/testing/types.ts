@@ -88,8 +88,6 @@ export interface RunOptions {
   refresh?: boolean;
   /** Preview and up only: URNs of the resources to work on. All others stay as the state has them, as `--target`. */
   target?: string[];
-  /** Preview, up and destroy: interrupt the run, as Ctrl+C. What is under way ends, and nothing more begins. */
-  interrupt?: AbortSignal;
   /** Refresh only: forget creates that a killed run left pending, as `--clear-pending-creates`. */
   clearPendingCreates?: boolean;
 }

@@ -1,13 +1,22 @@
-import type { Checkpoint, PendingType } from "./checkpoint";
-import type { Report } from "./diffing";
-import { importResource } from "./importStep";
-import { InitFailed, type Provider } from "./provider";
-import { isProviderType, type ResourceState } from "./resourceState";
-import type { Step } from "./step";
-import { equal, Secret, secret, UNKNOWN_TEXT } from "./values";
+import { UNKNOWN } from "../../../provider/document";
+import { checkMessages, type Report, type Step } from "./plan";
+import { type Found, InitFailed } from "./plugin";
+import { equal, isSecret, secret } from "./properties";
+import type { Providers } from "./providers";
+import {
+  type Checkpoint,
+  isDefaultProvider,
+  isProvider,
+  type PendingType,
+  packageOf,
+  providerUrn,
+  type ResourceState,
+  typeOf,
+} from "./state";
+import type { Summary } from "./summary";
 
-/** A protected resource was to be deleted. The others go on; as `deleteProtectedError`. */
-export class Protected extends Error {
+/** A protected resource was to be deleted. The others go on. */
+class Protected extends Error {
   override readonly name = "Protected";
   constructor(urn: string) {
     super(
@@ -18,13 +27,10 @@ export class Protected extends Error {
   }
 }
 
-export interface ApplyContext {
+interface Context {
   dryRun: boolean;
   checkpoint: Checkpoint;
-  /** The provider of a state. */
-  providerOf(state: Pick<ResourceState, "type" | "provider">): Promise<Provider>;
-  /** A provider that did not change is to be ready for its resources; as `SameProvider`. */
-  keepProvider(state: ResourceState): Promise<void>;
+  providers: Providers;
   report: Report;
 }
 
@@ -43,13 +49,14 @@ const PENDING: Partial<Record<Step["op"], PendingType>> = {
 };
 
 /**
- * Does a step and writes the checkpoint before and after. A resource that was made but is not ready is kept as one that
- * was made, and the error is thrown nevertheless. As `Step.Apply` and the `SnapshotMutation` around it.
+ * Does a step, and writes the checkpoint before and after. A resource that was made but is not ready is kept as one that
+ * was made, and the error is thrown nevertheless.
  */
-export async function apply(step: Step, context: ApplyContext): Promise<void> {
+async function apply(step: Step, context: Context): Promise<void> {
   const { checkpoint } = context;
-  const subject = step.new ?? step.old;
-  const pending = PENDING[step.op];
+  const { op, old, new: next } = step;
+  if (op === "replace") return;
+  const [pending, subject] = [PENDING[op], next ?? old];
   const end = pending && subject ? checkpoint.begin(pending, subject) : undefined;
   let failure: unknown;
   try {
@@ -57,172 +64,279 @@ export async function apply(step: Step, context: ApplyContext): Promise<void> {
   } catch (error) {
     failure = error;
   }
-  if (step.new && step.op !== "replace") markOutputs(step.new);
-  const kept = failure === undefined || failure instanceof InitFailed;
-  // What exists was not made from the new inputs; as `OnResourceStepPost` does for an update that failed half-way.
-  if (failure instanceof InitFailed && step.op === "update" && step.old && step.new)
-    step.new.inputs = { ...step.old.inputs };
-  const record = (): void => {
-    if (kept) recordIn(checkpoint, step);
+  if (next) markOutputs(next);
+  const isKept = failure === undefined || failure instanceof InitFailed;
+  // What exists was not made from the new inputs.
+  if (failure instanceof InitFailed && op === "update" && old && next) next.inputs = { ...old.inputs };
+  const record = () => {
+    if (isKept) recordIn(checkpoint, step);
   };
   if (end) end(record);
   else {
     record();
-    if (kept && step.op !== "replace" && mustWrite(step)) checkpoint.save();
+    if (isKept && mustWrite(step)) checkpoint.save();
   }
   if (failure !== undefined) throw failure;
 }
 
-/** As `sameSnapshotMutation.mustWrite`: unchanged resources are not worth a write of the whole state each. */
+/** Unchanged resources are not worth a write of the whole state each. */
 function mustWrite({ op, old, new: next }: Step): boolean {
   if (op !== "same" || !old || !next) return true;
-  const rest = (state: ResourceState): unknown => ({ ...state, inputs: 0, outputs: 0, initErrors: 0 });
-  const same = JSON.stringify(rest(old)) === JSON.stringify(rest(next));
-  return !same || !equal(old.inputs, next.inputs) || !equal(old.outputs ?? null, next.outputs ?? null);
+  return !equal({ ...old, initErrors: 0 }, { ...next, initErrors: 0 });
 }
 
 function recordIn(checkpoint: Checkpoint, { op, old, new: next }: Step): void {
-  switch (op) {
-    case "import":
-    case "import-replacement":
-      if (next) checkpoint.markNew(next);
-      return;
-    case "create":
-    case "create-replacement":
-      if (next) checkpoint.markNew(next);
-      if (old?.pendingReplacement) checkpoint.markDone(old);
-      return;
-    case "same":
-    case "update":
-    case "read":
-    case "read-replacement":
-      if (old) checkpoint.markDone(old);
-      if (next) checkpoint.markNew(next);
-      return;
-    case "delete":
-    case "delete-replaced":
-    case "discard":
-    case "discard-replaced":
-      if (old && !old.pendingReplacement) checkpoint.markDone(old);
-  }
+  const isCreated = op === "create" || op === "create-replacement";
+  const isDeleted = PENDING[op] === "deleting";
+  // An old resource that waits for its replacement stays until that is there; one that is imported over is deleted later.
+  if (
+    old &&
+    PENDING[op] !== "importing" &&
+    (isCreated ? old.pendingReplacement : !(isDeleted && old.pendingReplacement))
+  )
+    checkpoint.drop(old);
+  if (next && !isDeleted) checkpoint.add(next);
 }
 
-async function perform(step: Step, context: ApplyContext): Promise<void> {
-  switch (step.op) {
-    case "same":
-      return same(step, context);
-    case "create":
-    case "create-replacement":
-      return create(step, context);
-    case "update":
-      return update(step, context);
-    case "delete":
-    case "delete-replaced":
-    case "discard":
-    case "discard-replaced":
-      return remove(step, context);
-    case "read":
-    case "read-replacement":
-      return read(step, context);
-    case "import":
-    case "import-replacement":
-      return importResource(step, context);
+async function perform(step: Step, context: Context): Promise<void> {
+  const { old, new: next } = step;
+  switch (PENDING[step.op]) {
+    case "creating":
+      return next && create(step, next, context);
+    case "updating":
+      return old && next && update(old, next, context);
+    case "deleting":
+      return old && remove(step, old, context);
+    case "reading":
+      return next && read(step, next, context);
+    case "importing":
+      return next && importResource(step, next, context);
   }
-}
-
-async function same({ old, new: next }: Step, { keepProvider }: ApplyContext): Promise<void> {
   if (!old || !next) return;
   next.id = old.id;
   next.outputs = old.outputs;
   // A provider that called changed inputs no change goes on with the old ones.
-  if (isProviderType(next.type)) await keepProvider({ ...next, inputs: old.inputs });
+  if (isProvider(next.type)) await context.providers.same({ ...next, inputs: old.inputs });
 }
 
-async function create(step: Step, { dryRun, providerOf }: ApplyContext): Promise<void> {
-  const { old, new: next } = step;
-  if (!next) return;
+async function create(step: Step, next: ResourceState, { dryRun, providers }: Context): Promise<void> {
   let failure: InitFailed | undefined;
+  next.outputs = {};
   if (next.custom) {
     try {
-      const made = await (await providerOf(next)).create(next, dryRun);
+      const made = await (await providers.of(next)).create(next, dryRun);
       next.id = made.id;
       next.outputs = made.outputs;
     } catch (error) {
       if (!(error instanceof InitFailed)) throw error;
       failure = error;
       next.id = error.id;
-      next.outputs = error.properties;
+      next.outputs = error.outputs;
       next.initErrors = error.reasons;
     }
-  } else next.outputs = {};
-  next.created = next.modified = new Date().toISOString();
-  if (old && step.pendingDelete) old.delete = true;
+  }
+  next.created = next.modified = now();
+  if (step.old && step.pendingDelete) step.old.delete = true;
   if (failure) throw failure;
 }
 
-async function update({ old, new: next }: Step, { dryRun, providerOf }: ApplyContext): Promise<void> {
-  if (!old || !next) return;
+async function update(
+  old: ResourceState,
+  next: ResourceState,
+  { dryRun, providers }: Context,
+): Promise<void> {
   next.id = old.id;
-  if (next.custom) {
-    try {
-      next.outputs = await (await providerOf(next)).update(old, next, dryRun);
-    } catch (error) {
-      if (!(error instanceof InitFailed)) throw error;
-      next.outputs = error.properties;
-      next.initErrors = error.reasons;
-      next.modified = new Date().toISOString();
-      throw error;
-    }
-  } else return;
-  next.modified = new Date().toISOString();
+  if (!next.custom) return;
+  try {
+    next.outputs = await (await providers.of(next)).update(old, next, dryRun);
+  } catch (error) {
+    if (!(error instanceof InitFailed)) throw error;
+    next.outputs = error.outputs;
+    next.initErrors = error.reasons;
+    next.modified = now();
+    throw error;
+  }
+  next.modified = now();
 }
 
-async function remove(step: Step, { dryRun, providerOf }: ApplyContext): Promise<void> {
-  const { old } = step;
-  if (!old) return;
-  const replacing = step.op === "delete-replaced" || step.op === "discard-replaced";
-  if (!replacing && old.protect) throw new Protected(old.urn);
+async function remove(step: Step, old: ResourceState, { dryRun, providers }: Context): Promise<void> {
+  if (!/-replaced$/.test(step.op) && old.protect) throw new Protected(old.urn);
   // What Pulumi does not own, or was told to leave, is only forgotten.
   if (!dryRun && old.custom && !old.external && !old.retainOnDelete)
-    await (await providerOf(old)).delete(old);
+    await (await providers.of(old)).delete(old);
   if (step.pendingReplacement) old.pendingReplacement = true;
 }
 
 /** Reads happen in a preview too, unless even the id is not known yet. */
-async function read(step: Step, { providerOf }: ApplyContext): Promise<void> {
-  const { old, new: next } = step;
-  if (!next) return;
-  if (next.id === UNKNOWN_TEXT) next.outputs = {};
+async function read({ op, old }: Step, next: ResourceState, { providers }: Context): Promise<void> {
+  if (next.id === UNKNOWN) next.outputs = {};
   else {
-    const { urn, id, inputs, customTimeouts } = next;
-    const request = { urn, id, inputs, state: inputs, timeout: customTimeouts.read };
-    const found = await (await providerOf(next)).read(request);
+    const found = await (await providers.of(next)).read({ ...next, outputs: next.inputs });
     if (found.outputs === undefined) throw new Error(`resource '${next.id}' does not exist`);
     next.outputs = found.outputs;
-    if (found.id !== "") next.id = found.id;
+    next.id = found.id || next.id;
   }
-  if (old && step.op === "read-replacement") old.delete = true;
   if (!old) return;
+  if (op === "read-replacement") old.delete = true;
+  const isSame = equal(next.inputs, old.inputs) && equal(next.outputs, old.outputs ?? {});
   next.created = old.created;
-  next.modified = old.modified;
-  if (!equal(next.inputs, old.inputs) || !equal(next.outputs, old.outputs ?? {}))
-    next.modified = new Date().toISOString();
+  next.modified = isSame ? old.modified : now();
 }
 
-/** Outputs that were asked to be secret, or whose input was, are; as `continueExecuteStep`. */
+/**
+ * Takes over what exists: reads it by its id, in a preview too. What the program asks for is not looked at here but in
+ * the steps that follow.
+ */
+async function importResource(step: Step, next: ResourceState, context: Context): Promise<void> {
+  const { old, byCommand, pendingDelete } = step;
+  if (byCommand?.refusal !== undefined) throw new Error(byCommand.refusal);
+  const provider = await context.providers.of(next);
+  let found: Found;
+  try {
+    found = await provider.read({ urn: next.urn, id: next.importID });
+  } catch (error) {
+    // What is not ready is taken over all the same.
+    if (!(error instanceof InitFailed)) throw error;
+    next.initErrors = error.reasons;
+    found = error;
+  }
+  if (found.outputs === undefined) throw new Error(`resource '${next.importID}' does not exist`);
+  if (found.inputs === undefined)
+    throw new Error(
+      `provider does not support importing resources; please try updating the '${packageOf(next.type)}' plugin`,
+    );
+  next.id = found.id || next.importID;
+  next.inputs = found.inputs;
+  next.outputs = found.outputs;
+  next.created = next.modified = now();
+  if (pendingDelete && old) old.delete = true;
+  if (!byCommand) return;
+  next.importID = "";
+  const { failures } = await provider.check(next.urn, next.inputs, next.inputs);
+  if (failures.length > 0)
+    warnOfFailures(next, byCommand.properties, checkMessages(next, failures), context.report);
+}
+
+/** What the provider itself has read should pass its own check; the import goes on though it does not. */
+function warnOfFailures(next: ResourceState, properties: string[], messages: string[], report: Report): void {
+  const reason =
+    properties.length > 0
+      ? "Try specifying a different set of properties to import with in the future."
+      : `This is almost certainly a bug in the \`${packageOf(typeOf(providerUrn(next.provider)))}\` provider.`;
+  const warning =
+    `One or more imported inputs failed to validate. ${reason} The import will still proceed, but you will need to ` +
+    "edit the generated code after copying it into your program.";
+  for (const message of [warning, ...messages]) report("warning", message, next.urn);
+}
+
+/** Outputs that were asked to be secret, or whose input was, are. */
 export function markOutputs(state: ResourceState): void {
-  const { outputs, inputs } = state;
+  const { outputs, inputs, additionalSecretOutputs } = state;
   if (!outputs) return;
-  const named = state.additionalSecretOutputs.filter((key) => key !== "id");
-  const leaking = Object.keys(outputs).filter((key) => isSecret(inputs[key]));
-  const found = [...named, ...leaking].filter((key) => outputs[key] !== undefined);
-  if (found.length === 0) return;
-  state.outputs = {
-    ...outputs,
-    ...Object.fromEntries(found.map((key) => [key, secret(outputs[key] ?? null)])),
-  };
+  const isMarked = (key: string) =>
+    (key !== "id" && additionalSecretOutputs.includes(key)) || isSecret(inputs[key]);
+  state.outputs = Object.fromEntries(
+    Object.entries(outputs).map(([key, value]) => [key, isMarked(key) ? secret(value) : value]),
+  );
 }
 
-function isSecret(value: unknown): boolean {
-  return value instanceof Secret;
+const now = () => new Date().toISOString();
+
+/** Lets at most so many in at once; the others wait in the order in which they came. */
+export class Slots {
+  private readonly waiting: (() => void)[] = [];
+  constructor(private free: number) {}
+
+  async take(): Promise<void> {
+    if (this.free > 0) this.free--;
+    else await new Promise<void>((resolve) => this.waiting.push(resolve));
+  }
+
+  give(): void {
+    const next = this.waiting.shift();
+    if (next) next();
+    else this.free++;
+  }
+}
+
+/**
+ * Does the steps that were decided, several chains at a time, each chain in its order. The first failure stops the rest:
+ * what has begun ends, nothing more begins.
+ */
+export class Executor {
+  /** Registrations that their outputs may still follow, by URN. */
+  readonly awaitingOutputs = new Map<string, ResourceState>();
+  /** Every state that a step has made or kept, by URN. */
+  readonly news = new Map<string, ResourceState>();
+  /** What could not be deleted because it is protected. */
+  readonly protected: ResourceState[] = [];
+  /** What the first step that failed said. */
+  failure: string | undefined;
+  isCanceled = false;
+  private readonly running = new Set<Promise<void>>();
+  private readonly slots: Slots;
+
+  constructor(
+    private readonly context: Context,
+    private readonly summary: Summary,
+    parallel: number,
+    private readonly onCancel: () => void = () => {},
+  ) {
+    this.slots = new Slots(parallel);
+  }
+
+  cancel(): void {
+    if (!this.isCanceled) this.onCancel();
+    this.isCanceled = true;
+  }
+
+  /** Resolves when the chain has begun; `done` when it has ended. */
+  async execute(chain: Step[]): Promise<{ done: Promise<void> }> {
+    await this.slots.take();
+    const done = this.run(chain).finally(() => {
+      this.running.delete(done);
+      this.slots.give();
+    });
+    this.running.add(done);
+    return { done };
+  }
+
+  /** All at once, as far as slots allow, until the last one is done. */
+  async together(steps: Step[]): Promise<void> {
+    for (const step of steps) await this.execute([step]);
+    await this.idle();
+  }
+
+  async idle(): Promise<void> {
+    while (this.running.size > 0) await Promise.all(this.running);
+  }
+
+  private async run(chain: Step[]): Promise<void> {
+    for (const step of chain) {
+      if (this.isCanceled) return;
+      const { op, urn, new: next, logical } = step;
+      try {
+        await apply(step, this.context);
+      } catch (error) {
+        if (error instanceof InitFailed && next) this.news.set(urn, next);
+        return this.fail(step, error);
+      }
+      if (next && (logical || op === "create-replacement")) this.awaitingOutputs.set(urn, next);
+      if (next && op !== "replace") this.news.set(urn, next);
+      this.summary.add(step);
+      if (next) step.done?.(next);
+    }
+  }
+
+  private fail(step: Step, error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    this.failure ??= message;
+    const { dryRun, report } = this.context;
+    const urn = isDefaultProvider(step.urn) ? "" : step.urn;
+    report("error", dryRun ? `Preview failed: ${message}` : message, urn);
+    this.summary.addFailure(step);
+    // Nothing was tried and nothing answered, so that the other deletions may go on.
+    if (error instanceof Protected && step.old) this.protected.push(step.old);
+    else this.cancel();
+  }
 }

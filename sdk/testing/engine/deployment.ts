@@ -1,113 +1,122 @@
-import type { Checkpoint } from "./checkpoint";
-import { deleteRest } from "./deletions";
-import type { Display } from "./display";
-import { Executor } from "./executor";
-import type { Goal, ProviderWish, ReadGoal } from "./goal";
-import type { Registrar } from "./monitor";
-import type { Invoked } from "./pluginClient";
-import { withPlugin } from "./pluginInputs";
-import { ProviderChoice, pluginsInState } from "./providerChoice";
-import { type Providers, providersOf } from "./providerSource";
-import type { Registry } from "./registry";
-import { createUrn, isProviderType, newState, type ResourceState, ROOT_STACK, typeOf } from "./resourceState";
-import { Bail, type Plan } from "./step";
-import { Steps } from "./steps";
-import type { Targets } from "./targets";
-import type { Props } from "./values";
+import type { Diagnostic, RunOptions } from "../types";
+import { Executor } from "./apply";
+import type { Goal, Registrar, Wish } from "./monitor";
+import { Bail, isTarget, type Plan, Planner, type Step, untargeted } from "./plan";
+import type { Invoked } from "./plugin";
+import { Unsupported } from "./project";
+import type { Props } from "./properties";
+import type { Providers } from "./providers";
+import {
+  type Checkpoint,
+  createUrn,
+  deleteOrder,
+  dependentsOf,
+  isProvider,
+  newState,
+  type Place,
+  providerType,
+  type ResourceState,
+  ROOT_STACK,
+  requirementsOf,
+  typeOf,
+} from "./state";
+import type { Summary } from "./summary";
 
-export interface DeploymentOptions {
-  stack: string;
-  project: string;
-  dryRun: boolean;
-  parallel: number;
-  /** The whole stack configuration, which default providers are configured with. */
-  config: Props;
-  replaceTargets: Set<string>;
-  targets: Targets;
-}
-
-/** One preview, update or destroy from its first registration to its last deletion; as the `deploymentExecutor`. */
+/** One preview, update or destroy from its first registration to its last deletion. */
 export class Deployment implements Registrar {
   readonly executor: Executor;
   /** Set when the program said that it has ended well. */
-  ended = false;
-  private readonly steps: Steps;
-  private readonly choice: ProviderChoice;
-  private readonly providers: Providers;
+  isEnded = false;
+  private readonly planner: Planner;
+  /** By package, the default provider that the first who needs it registers. */
+  private readonly defaults = new Map<string, Promise<string>>();
+  /** What components hand on to their children, by the component's URN. */
+  private readonly ofComponents = new Map<string, Record<string, string>>();
   private readonly goals = new Map<string, Goal>();
   private deciding: Promise<unknown> = Promise.resolve();
   private stackOutputs: { urn: string; outputs: Props } | undefined;
-  private bailed = false;
-  private interrupted = false;
+  private isBailed = false;
 
   constructor(
-    private readonly options: DeploymentOptions,
+    private readonly place: Place,
+    private readonly launch: { dryRun: boolean; parallel: number },
     private readonly checkpoint: Checkpoint,
-    private readonly display: Display,
-    private readonly registry: Registry,
+    private readonly providers: Providers,
+    private readonly summary: Summary,
+    { target = [], replace = [] }: Pick<RunOptions, "target" | "replace">,
     /** Called once, when the run has failed and the program is to be ended. */
     onCancel: () => void,
   ) {
-    const report = display.report.bind(display);
-    const providers = providersOf(registry);
-    this.providers = providers;
-    const { dryRun, parallel } = options;
-    const context = { dryRun, checkpoint, report, providerOf: providers.of, keepProvider: providers.keep };
-    this.executor = new Executor(context, display, parallel, onCancel);
-    this.steps = new Steps({ ...options, olds: checkpoint.olds, providers, report });
-    this.choice = new ProviderChoice(options.config, pluginsInState(checkpoint.olds), (goal) =>
-      this.decideGoal(goal),
-    );
+    const { dryRun, parallel } = launch;
+    const { report } = summary;
+    this.executor = new Executor({ dryRun, checkpoint, providers, report }, summary, parallel, onCancel);
+    const [targets, forced] = [new Set(target), new Set(replace)];
+    this.planner = new Planner(place, dryRun, checkpoint.olds, targets, forced, providers, report);
   }
 
-  get failed(): boolean {
-    return this.bailed || this.executor.sawError || this.steps.sawError;
+  get isFailed(): boolean {
+    return this.isBailed || this.executor.failure !== undefined || this.planner.failed;
   }
 
-  /** As `resmon.RegisterResource`. */
-  async register(goal: Goal, wish: ProviderWish): Promise<ResourceState> {
-    inheritFromParent(goal, this.goals.get(goal.parent));
-    if (isProviderType(goal.type)) goal.inputs = withPlugin(goal.inputs, this.choice.pluginOfExplicit(wish));
-    else if (goal.custom) goal.provider = await this.choice.of(wish);
+  async register(goal: Goal, wish: Wish): Promise<ResourceState> {
+    const parent = this.goals.get(goal.state.parent);
+    goal.protect ??= parent?.protect;
+    goal.retainOnDelete ??= parent?.retainOnDelete;
+    const { custom, type } = goal.state;
+    if (custom && !isProvider(type)) goal.state.provider = await this.providerFor(wish);
     const state = await this.decideGoal(goal);
-    if (!goal.custom) this.choice.component(state.urn, wish);
+    if (!custom)
+      this.ofComponents.set(state.urn, { ...this.ofComponents.get(wish.parent), ...wish.providers });
     return state;
   }
 
-  async read(goal: ReadGoal, wish: ProviderWish): Promise<ResourceState> {
-    const provider = await this.choice.of(wish);
-    const urn = this.urnOf(goal);
-    const { type, name, ...fields } = goal;
-    const state = newState(urn, type, { ...fields, custom: true, external: true, provider });
-    return this.decide(urn, async (done) => ({ steps: this.steps.read(name, state, done) }));
+  async read(goal: Goal, wish: Wish): Promise<ResourceState> {
+    goal.state.provider = await this.providerFor(wish);
+    return this.decide(this.urnOf(goal), (urn, done) => this.planner.read(urn, goal, done));
   }
 
-  /** As `resmon.Invoke`. */
-  async invoke(token: string, args: Props, wish: ProviderWish): Promise<Invoked> {
-    const client = await this.registry.get(await this.choice.of(wish));
-    return client.invoke(token, args, this.options.dryRun);
+  async invoke(token: string, args: Props, wish: Wish): Promise<Invoked> {
+    const plugin = await this.providers.get(await this.providerFor(wish));
+    return plugin.invoke(token, args, this.launch.dryRun);
+  }
+
+  /** The one that the program names, for the resource or for its package in a component around it; else the default one. */
+  private async providerFor({ package: package_, provider, providers, parent }: Wish): Promise<string> {
+    const named = provider || providers[package_] || this.ofComponents.get(parent)?.[package_];
+    if (named) return named;
+    const known = this.defaults.get(package_) ?? this.registerDefault(package_);
+    this.defaults.set(package_, known);
+    return known;
+  }
+
+  private async registerDefault(package_: string): Promise<string> {
+    if ("pulumi:disable-default-providers" in this.providers.config)
+      throw new Unsupported("pulumi:disable-default-providers");
+    const inputs = this.providers.configOf(package_);
+    const state = newState("", providerType(package_), { custom: true, inputs });
+    const { urn, id } = await this.decideGoal({ name: "default", state, aliases: [] });
+    return `${urn}::${id}`;
   }
 
   private decideGoal(goal: Goal): Promise<ResourceState> {
-    const urn = this.urnOf(goal);
-    return this.decide(urn, (done) => {
+    return this.decide(this.urnOf(goal), (urn, done) => {
       this.goals.set(urn, goal);
-      return this.steps.register(urn, goal, done);
+      return this.planner.register(urn, goal, done);
     });
   }
 
   /** Never resolves for what failed. */
   private decide(
     urn: string,
-    choose: (done: (state: ResourceState) => void) => Promise<Plan>,
+    choose: (urn: string, done: (state: ResourceState) => void) => Promise<Plan>,
   ): Promise<ResourceState> {
-    return new Promise((resolve) => this.inTurn(urn, () => choose(resolve)));
+    return new Promise((resolve) => this.inTurn(urn, () => choose(urn, resolve)));
   }
 
-  /** One decision at a time; it waits for a worker, as the real engine does. */
+  /** One decision at a time; it waits for a free slot, as the real engine does. */
   private inTurn(urn: string, choose: () => Promise<Plan>): void {
     this.deciding = this.deciding.then(async () => {
-      if (this.executor.canceled) return;
+      if (this.executor.isCanceled) return;
       try {
         const { steps, afterwards } = await choose();
         const { done } = await this.executor.execute(steps);
@@ -119,26 +128,26 @@ export class Deployment implements Registrar {
   }
 
   private bail(error: unknown, urn = ""): void {
-    this.bailed = true;
-    if (!(error instanceof Bail && error.reported) && !this.executor.canceled)
-      this.display.report("error", error instanceof Error ? error.message : String(error), urn);
+    this.isBailed = true;
+    if (!(error instanceof Bail) && !this.executor.isCanceled)
+      this.summary.report("error", error instanceof Error ? error.message : String(error), urn);
     this.executor.cancel();
   }
 
-  private urnOf({ parent, type, name }: { parent: string; type: string; name: string }): string {
-    return createUrn(this.options.stack, this.options.project, parent, type, name);
+  private urnOf({ name, state: { parent, type } }: Goal): string {
+    return createUrn(this.place, parent, type, name);
   }
 
-  /** As `executeRegisterResourceOutputs`: the stack's own are kept until it is known how the run ended. */
+  /** The stack's own are kept until it is known how the run ended. */
   async registerOutputs(urn: string, outputs: Props): Promise<void> {
     if (typeOf(urn) === ROOT_STACK) {
       this.stackOutputs = { urn, outputs };
       return;
     }
-    const step = this.executor.pendingNews.get(urn);
-    if (!step?.new) throw new Error(`cannot complete a resource '${urn}' whose registration isn't pending`);
-    this.executor.pendingNews.delete(urn);
-    step.new.outputs = outputs;
+    const state = this.executor.awaitingOutputs.get(urn);
+    if (!state) throw new Error(`cannot complete a resource '${urn}' whose registration isn't pending`);
+    this.executor.awaitingOutputs.delete(urn);
+    state.outputs = outputs;
     this.checkpoint.save();
   }
 
@@ -146,53 +155,75 @@ export class Deployment implements Registrar {
     return this.executor.news.get(urn);
   }
 
-  log(severity: "debug" | "info" | "warning" | "error", message: string, urn: string): void {
-    this.display.report(severity, message, urn);
-  }
-
-  /** What is under way ends, and nothing more begins; as a cancelled context makes `Execute` do. */
-  interrupt(): void {
-    this.interrupted = true;
-    this.bailed = true;
-    void this.registry.cancel();
-    this.executor.cancel();
+  log(severity: Diagnostic["severity"], message: string, urn: string): void {
+    this.summary.report(severity, message, urn);
   }
 
   refuse(message: string): void {
-    this.bail(new Bail(message, false));
+    this.bail(new Error(message));
   }
 
   finished(): void {
-    this.ended = true;
+    this.isEnded = true;
   }
 
   /** The program is gone. Waits for what has begun, then deletes what was not registered, where all went well. */
   async finish(programSucceeded: boolean): Promise<void> {
-    if (!programSucceeded) this.bailed = true;
-    if (!programSucceeded) this.executor.canceled = true;
-    await this.settled();
-    if (!this.executor.canceled) {
-      try {
-        const { steps, checkpoint, executor, providers, options } = this;
-        await deleteRest(steps, checkpoint, executor, providers, options.targets);
-      } catch (error) {
-        this.bail(error);
-      }
-    }
-    this.finalizeStackOutputs();
-    const what = this.options.dryRun ? "preview" : "update";
-    if (this.executor.sawError || (this.steps.sawError && !this.bailed))
-      this.display.report("error", `${what} failed`);
-    else if (this.interrupted) this.display.report("error", `${what} canceled`);
-  }
-
-  /** A step that is done may bring the next decision with it. */
-  private async settled(): Promise<void> {
+    if (!programSucceeded) this.isBailed = this.executor.isCanceled = true;
+    // A step that is done may bring the next decision with it.
     for (let last: unknown; last !== this.deciding; ) {
       last = this.deciding;
       await this.deciding;
       await this.executor.idle();
     }
+    if (!this.executor.isCanceled) await this.deleteRest().catch((error: unknown) => this.bail(error));
+    this.finalizeStackOutputs();
+    const { executor, planner, launch } = this;
+    if (executor.failure !== undefined || (planner.failed && !this.isBailed))
+      this.summary.report("error", `${launch.dryRun ? "preview" : "update"} failed`);
+  }
+
+  /** Deletes what was not registered. What something still needs that could not be deleted stays too. */
+  private async deleteRest(): Promise<void> {
+    const { planner, executor } = this;
+    const { olds, targets } = planner;
+    const deletions = new Map<ResourceState, Step>();
+    const left: Step[] = [];
+    for (const old of olds) {
+      if (!isTarget(targets, old.urn)) {
+        if (!planner.isOperated(old.urn)) left.push(untargeted(old.urn, old));
+        continue;
+      }
+      const step = this.deletion(old);
+      if (!step) continue;
+      if (dependentsOf(old, olds).some(({ urn }) => !isTarget(targets, urn)))
+        throw new Error(`the test engine does not delete the target ${old.urn}, since others depend on it`);
+      planner.deleted.add(old.urn);
+      deletions.set(old, step);
+      // In a preview too, so that a provider that cannot be had is found out.
+      if (old.provider !== "") await this.providers.of(old);
+    }
+    await executor.together(left);
+    for (const group of deleteOrder(deletions.keys(), olds)) {
+      if (executor.isCanceled) return;
+      const needed = new Set(executor.protected.flatMap((old) => [...requirementsOf(old, olds)]));
+      const steps = group.filter((state) => !needed.has(state)).map((state) => deletions.get(state));
+      await executor.together(steps.filter((step) => step !== undefined));
+    }
+  }
+
+  private deletion(old: ResourceState): Step | undefined {
+    const { urn, external } = old;
+    if (old.delete) {
+      if (this.planner.deletedFirst.has(old)) return undefined;
+      return { op: external ? "discard-replaced" : "delete-replaced", urn, old, logical: false };
+    }
+    if (this.planner.isOperated(urn)) return undefined;
+    if (!old.pendingReplacement) return { op: external ? "discard" : "delete", urn, old, logical: true };
+    // It was deleted for a replacement that no longer comes.
+    this.checkpoint.drop(old);
+    this.checkpoint.save();
+    return undefined;
   }
 
   private finalizeStackOutputs(): void {
@@ -200,25 +231,16 @@ export class Deployment implements Registrar {
     const { urn, outputs } = this.stackOutputs;
     const state = this.executor.news.get(urn);
     if (!state) return;
-    const olds = this.steps.identities.old(urn)?.outputs ?? {};
     // Where the run failed, an output that is missing may only not have been reached.
-    state.outputs = this.failed ? { ...olds, ...outputs } : outputs;
+    state.outputs = this.isFailed ? { ...this.planner.old(urn)?.outputs, ...outputs } : outputs;
     this.checkpoint.save();
   }
 
   /** The stack's outputs before and after the run. */
   outputs(): { olds: Props; news: Props } {
-    const root = (states: ResourceState[]): Props =>
-      states.find(({ type }) => type === ROOT_STACK)?.outputs ?? {};
-    const news = this.options.dryRun
-      ? root([...this.executor.news.values()])
-      : this.checkpoint.stackOutputs();
+    const root = (states: Iterable<ResourceState>): Props =>
+      [...states].find(({ type }) => type === ROOT_STACK)?.outputs ?? {};
+    const news = this.launch.dryRun ? root(this.executor.news.values()) : this.checkpoint.stackOutputs();
     return { olds: root(this.checkpoint.olds), news };
   }
-}
-
-/** As `inheritFromParent`. */
-function inheritFromParent(goal: Goal, parent: Goal | undefined): void {
-  goal.protect ??= parent?.protect;
-  goal.retainOnDelete ??= parent?.retainOnDelete;
 }

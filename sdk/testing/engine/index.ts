@@ -1,1 +1,198 @@
-export { KitEngine, type KitOptions } from "./engine";
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  type Command,
+  type ConfigValue,
+  type ExportedState,
+  type ImportFile,
+  type ImportOptions,
+  type ImportResult,
+  type ImportSpec,
+  RunFailed,
+  type RunOptions,
+  type RunResult,
+  type Stack,
+  type StackOptions,
+} from "../types";
+import { readSpecs } from "./import";
+import { fullKey, type Project, readProject, Unsupported } from "./project";
+import { plain, secret } from "./properties";
+import { type Outcome, type Run, runDestroy, runImport, runProgram, runRefresh } from "./run";
+import { Checkpoint } from "./state";
+
+export interface KitOptions extends StackOptions {
+  /** Where the state is kept. Default: a temporary file that `close` removes. */
+  stateFile?: string;
+  /** How many provider calls may run at once. Default: 8. */
+  parallel?: number;
+}
+
+/**
+ * Runs a Pulumi program where there is no Pulumi CLI: for tests and demonstrations, never to deploy. The program and its
+ * providers are real processes that speak Pulumi's own protocol. The engine between them does what the real one does, or
+ * refuses.
+ */
+export class KitEngine implements Stack {
+  readonly driver = "kit";
+  private running: Promise<unknown> = Promise.resolve();
+  private readonly packages = new Set<string>();
+  private isClosed = false;
+
+  private constructor(
+    private readonly options: KitOptions,
+    private readonly project: Project,
+    private readonly config: Map<string, ConfigValue>,
+    private readonly scratch: string,
+    private readonly stateFile: string,
+  ) {}
+
+  static async create(options: KitOptions): Promise<KitEngine> {
+    const project = readProject(options.program, options.projectName);
+    const config = new Map(Object.entries(project.config));
+    for (const [key, value] of Object.entries(options.config ?? {}))
+      config.set(fullKey(project.name, key), value);
+    const scratch = mkdtempSync(join(tmpdir(), "pulumi-kit-"));
+    return new KitEngine(options, project, config, scratch, options.stateFile ?? join(scratch, "state.json"));
+  }
+
+  /** Shows what `up` would do. Changes nothing. */
+  preview(options: RunOptions = {}): Promise<RunResult> {
+    return this.command("preview", options, async () => {
+      if (!options.refresh) return runProgram(this.run(true), options);
+      // A copy of the state is refreshed, which is all that a preview may write.
+      const stateFile = join(this.scratch, "refreshed.json");
+      rmSync(stateFile, { force: true });
+      if (existsSync(this.stateFile)) copyFileSync(this.stateFile, stateFile);
+      const refresh = await runRefresh({ ...this.run(false), stateFile }, options);
+      if (!refresh.ok) return refresh;
+      return afterRefresh(refresh, await runProgram({ ...this.run(true), stateFile }, options));
+    });
+  }
+
+  /** A preview, then, if that went well, the update, each with processes of its own, as `pulumi up --yes`. */
+  up(options: RunOptions = {}): Promise<RunResult> {
+    return this.command("up", options, async () => {
+      if (options.refresh && !options.skipPreview)
+        throw new Unsupported("refresh in an update with a preview (set skipPreview too)");
+      const preview = options.skipPreview ? undefined : await runProgram(this.run(true), options);
+      if (preview && !preview.ok) return preview;
+      const refresh = options.refresh ? await runRefresh(this.run(false), options) : undefined;
+      if (refresh && !refresh.ok) return refresh;
+      const update = afterRefresh(refresh, await runProgram(this.run(false), options));
+      return preview ? { ...update, text: `${preview.text}\n${update.text}` } : update;
+    });
+  }
+
+  /** Takes into the state what is really there, as `pulumi refresh --yes --skip-preview`: each resource is read once. */
+  refresh(options: RunOptions = {}): Promise<RunResult> {
+    return this.command("refresh", options, () =>
+      runRefresh(this.run(options.previewOnly ?? false), options),
+    );
+  }
+
+  /** Deletes everything, as `pulumi destroy --yes`. The program is not run. */
+  destroy(options: RunOptions = {}): Promise<RunResult> {
+    return this.command("destroy", options, () => runDestroy(this.run(false)));
+  }
+
+  /** Takes over what exists, as `pulumi import --yes --skip-preview`. */
+  import(what: ImportSpec[] | ImportFile, options: ImportOptions = {}): Promise<ImportResult> {
+    return this.command("import", {}, async () => {
+      if (options.code) throw new Unsupported("generating code for what is imported");
+      return runImport(this.run(false), readSpecs(what), options.protect ?? true);
+    });
+  }
+
+  exportState(): Promise<ExportedState> {
+    return this.alone(async () => new Checkpoint(this.stateFile).export());
+  }
+
+  importState(state: ExportedState): Promise<void> {
+    return this.alone(async () => {
+      const checkpoint = new Checkpoint(this.stateFile);
+      checkpoint.load(state);
+      checkpoint.save();
+    });
+  }
+
+  async setConfig(key: string, value: ConfigValue): Promise<void> {
+    this.config.set(fullKey(this.project.name, key), value);
+  }
+
+  async cancel(): Promise<void> {}
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await this.running;
+    rmSync(this.scratch, { recursive: true, force: true });
+  }
+
+  /** One run at a time: two on one state would undo each other's work. */
+  private alone<T>(work: () => Promise<T>): Promise<T> {
+    if (this.isClosed) return Promise.reject(new Error("this stack is closed"));
+    const result = this.running.then(work);
+    this.running = result.catch(() => {});
+    return result;
+  }
+
+  private run(dryRun: boolean): Run {
+    const { project, scratch, stateFile, options, packages } = this;
+    const { stackName: stack = "test", parallel = 8 } = options;
+    const config = [...this.config].sort(([a], [b]) => (a < b ? -1 : 1));
+    return {
+      launch: {
+        project,
+        stack,
+        env: { ...process.env, ...options.env },
+        scratch,
+        parallel,
+        dryRun,
+        packages,
+      },
+      stateFile,
+      config: Object.fromEntries(
+        config.map(([key, value]) => [key, typeof value === "string" ? value : secret(value.secret)]),
+      ),
+    };
+  }
+
+  /** The result of a command, thrown where it failed. */
+  private command(
+    command: Command,
+    { expectNoChanges = false }: RunOptions,
+    work: () => Promise<Outcome>,
+  ): Promise<RunResult> {
+    return this.alone(async () => {
+      const started = performance.now();
+      const { ok, summary, outputs, text } = await work();
+      const seconds = (performance.now() - started) / 1000;
+      const { steps, changes, diagnostics } = summary;
+      const isChanged = Object.keys(changes).some((op) => op !== "same" && op !== "read");
+      const isUnwanted = expectNoChanges && ok && isChanged;
+      const what = command === "up" ? "update" : command;
+      const unwanted = `no changes were expected for ${what} but changes were proposed`;
+      if (isUnwanted) summary.report("error", unwanted);
+      const result = {
+        command,
+        ok: ok && !isUnwanted,
+        seconds,
+        outputs: plain(outputs),
+        steps,
+        changes,
+        diagnostics,
+        text: isUnwanted ? `${text}error: ${unwanted}\n` : text,
+        requests: [],
+      };
+      if (!result.ok) throw new RunFailed(result);
+      return result;
+    });
+  }
+}
+
+/** What the refresh of a run has read is told as steps of that run. */
+function afterRefresh(refresh: Outcome | undefined, run: Outcome): Outcome {
+  const read = refresh?.summary.steps.filter(({ id }) => id !== undefined) ?? [];
+  run.summary.steps.unshift(...read.map((step) => ({ ...step, op: "refresh" as const, diff: [] })));
+  return run;
+}

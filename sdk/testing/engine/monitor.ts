@@ -6,31 +6,47 @@ import { ResourceMonitorService } from "@pulumi/pulumi/proto/resource_grpc_pb";
 import * as pb from "@pulumi/pulumi/proto/resource_pb";
 import { Empty } from "../../../provider/plugin/protocol";
 import type { Diagnostic } from "../types";
-import {
-  type Goal,
-  goalOf,
-  type ProviderWish,
-  type ReadGoal,
-  readGoalOf,
-  whatIsUnsupported,
-  wishOf,
-} from "./goal";
-import type { Invoked } from "./pluginClient";
-import { CHANNEL, struct } from "./pluginMessages";
-import type * as provider from "./provider";
-import type { ResourceState } from "./resourceState";
-import type { Props } from "./values";
-import { ALL, propsFromWire } from "./wire";
+import { CHANNEL, type Invoked } from "./plugin";
+import { Unsupported } from "./project";
+import { ALL, fromStruct, type Props, toStruct } from "./properties";
+import { newState, packageOf, type ResourceState } from "./state";
+
+/** A resource that the program asks for. */
+export interface Goal {
+  name: string;
+  /** As it is to be. It has no URN yet. */
+  state: ResourceState;
+  /** Undefined where the program leaves it to the parent. */
+  protect?: boolean | undefined;
+  retainOnDelete?: boolean | undefined;
+  /** Undefined where the program leaves it to the provider. */
+  deleteBeforeReplace?: boolean | undefined;
+  aliases: Alias[];
+}
+
+/** A former identity: a whole URN, or what of it differs from the present one. */
+export type Alias = { urn: string } | ReturnType<NonNullable<ReturnType<PbAlias["getSpec"]>>["toObject"]>;
+type PbAlias = ReturnType<pb.RegisterResourceRequest["getAliasesList"]>[number];
+
+/** Which provider a request asks for. */
+export interface Wish {
+  package: string;
+  /** A reference, as the program gave it; empty for the default. */
+  provider: string;
+  /** References by package, which a component hands on to its children. */
+  providers: Record<string, string>;
+  parent: string;
+}
 
 /** Who answers the program. A promise that is never kept leaves the program waiting, which is meant: it ends anyway. */
 export interface Registrar {
-  register(goal: Goal, wish: ProviderWish): Promise<ResourceState>;
-  read(goal: ReadGoal, wish: ProviderWish): Promise<ResourceState>;
-  invoke(token: string, args: Props, wish: ProviderWish): Promise<Invoked>;
+  register(goal: Goal, wish: Wish): Promise<ResourceState>;
+  read(goal: Goal, wish: Wish): Promise<ResourceState>;
+  invoke(token: string, args: Props, wish: Wish): Promise<Invoked>;
   registerOutputs(urn: string, outputs: Props): Promise<void>;
   lookup(urn: string): ResourceState | undefined;
   log(severity: Diagnostic["severity"], message: string, urn: string): void;
-  /** The program asks for something that this engine does not do. The run fails with this sentence. */
+  /** The program asks for something that cannot be. The run fails with this sentence. */
   refuse(message: string): void;
   /** The program ended well and has registered all that it will. */
   finished(): void;
@@ -38,6 +54,7 @@ export interface Registrar {
 
 /** What the SDK may use. For what is missing here (`deletedWith`, `replaceWith`, hooks) it throws on its own. */
 const FEATURES = new Set(["secrets", "resourceReferences", "outputValues", "aliasSpecs", "transforms"]);
+const SEVERITIES = ["debug", "info", "warning", "error"] as const;
 
 type Unary<Q, A> = (call: grpc.ServerUnaryCall<Q, A>, answer: grpc.sendUnaryData<A>) => void;
 
@@ -67,90 +84,59 @@ export class Monitor {
     this.server.forceShutdown();
   }
 
-  private refused<Q, A>(what: string): Unary<Q, A> {
+  private refused(what: string): Unary<unknown, unknown> {
     return (_, answer) => {
-      const details = `the test engine does not support ${what}`;
+      const { message: details } = new Unsupported(what);
       this.registrar.refuse(details);
       answer({ code: grpc.status.UNIMPLEMENTED, details });
     };
   }
 
+  /** Answers with what the work gives. Work that throws ends the run, and the program is left without an answer. */
+  private answering<Q, A>(work: (request: Q) => A | Promise<A>): Unary<Q, A> {
+    return async ({ request }, answer) => {
+      try {
+        answer(null, await work(request));
+      } catch (error) {
+        this.registrar.refuse(error instanceof Error ? error.message : String(error));
+      }
+    };
+  }
+
   private monitorService(): grpc.UntypedServiceImplementation {
     const { registrar } = this;
-    const supportsFeature: Unary<pb.SupportsFeatureRequest, pb.SupportsFeatureResponse> = (call, answer) => {
-      const response = new pb.SupportsFeatureResponse();
-      response.setHassupport(FEATURES.has(call.request.getId()));
-      answer(null, response);
-    };
-    const registerResource: Unary<pb.RegisterResourceRequest, pb.RegisterResourceResponse> = (
-      { request },
-      answer,
-    ) => {
-      const unsupported = whatIsUnsupported(request);
-      if (unsupported) return registrar.refuse(`the test engine does not support ${unsupported}`);
-      void answering(answer, registrar, async () => {
-        const state = await registrar.register(goalOf(request), wishOf(request.getType(), request));
-        const response = new pb.RegisterResourceResponse();
-        response.setUrn(state.urn);
-        response.setId(state.id);
-        // Outputs of a component may refer to resources that are not registered yet; as `RegisterResource` leaves them out.
-        response.setObject(struct(request.getCustom() ? (state.outputs ?? {}) : {}, ALL));
-        return response;
-      });
-    };
-    const readResource: Unary<pb.ReadResourceRequest, pb.ReadResourceResponse> = ({ request }, answer) => {
-      void answering(answer, registrar, async () => {
-        const state = await registrar.read(readGoalOf(request), wishOf(request.getType(), request));
-        const response = new pb.ReadResourceResponse();
-        response.setUrn(state.urn);
-        response.setProperties(struct(state.outputs ?? {}, ALL));
-        return response;
-      });
-    };
-    const registerResourceOutputs: Unary<pb.RegisterResourceOutputsRequest, Empty> = (
-      { request },
-      answer,
-    ) => {
-      void answering(answer, registrar, async () => {
-        const outputs = propsFromWire(request.getOutputs()?.toJavaScript());
-        await registrar.registerOutputs(request.getUrn(), outputs);
-        return new Empty();
-      });
-    };
-    const invoke: Unary<pb.ResourceInvokeRequest, InvokeResponse> = ({ request }, answer) => {
-      const args = propsFromWire(request.getArgs()?.toJavaScript());
-      if (request.getTok() === "pulumi:pulumi:getResource") return getResource(String(args["urn"]), answer);
-      // What a function answers, a failure too, is the program's to deal with.
-      registrar.invoke(request.getTok(), args, wishOf(request.getTok(), request)).then(
-        ({ result, failures }) => answer(null, invokeResponse(result, failures)),
-        (error: unknown) => {
-          const reason = error instanceof Error ? error.message : String(error);
-          const details = `invocation of ${request.getTok()} returned an error: ${reason}`;
-          answer({ code: grpc.status.UNKNOWN, details });
-        },
-      );
-    };
-    // The SDK itself asks for resources that it finds as values; see `getResource` of the built-in provider.
-    const getResource = (urn: string, answer: grpc.sendUnaryData<InvokeResponse>): void => {
-      const state = registrar.lookup(urn);
-      if (!state) answer({ code: grpc.status.UNKNOWN, details: `unknown resource ${urn}` });
-      else answer(null, invokeResponse({ urn, id: state.id, state: state.outputs ?? {} }, []));
-    };
-    const signalAndWaitForShutdown: Unary<Empty, Empty> = (_, answer) => {
-      registrar.finished();
-      answer(null, new Empty());
-    };
     return {
-      supportsFeature,
-      registerResource,
-      readResource,
-      registerResourceOutputs,
-      invoke,
-      signalAndWaitForShutdown,
+      supportsFeature: this.answering((request: pb.SupportsFeatureRequest) =>
+        new pb.SupportsFeatureResponse().setHassupport(FEATURES.has(request.getId())),
+      ),
+      registerResource: this.answering(async (request: pb.RegisterResourceRequest) => {
+        const state = await registrar.register(goalOf(request), wishOf(request.getType(), request));
+        // A component's outputs may refer to resources that are not registered yet.
+        const outputs = request.getCustom() ? (state.outputs ?? {}) : {};
+        return new pb.RegisterResourceResponse()
+          .setUrn(state.urn)
+          .setId(state.id)
+          .setObject(toStruct(outputs, ALL));
+      }),
+      readResource: this.answering(async (request: pb.ReadResourceRequest) => {
+        const state = await registrar.read(readGoalOf(request), wishOf(request.getType(), request));
+        return new pb.ReadResourceResponse()
+          .setUrn(state.urn)
+          .setProperties(toStruct(state.outputs ?? {}, ALL));
+      }),
+      registerResourceOutputs: this.answering(async (request: pb.RegisterResourceOutputsRequest) => {
+        await registrar.registerOutputs(request.getUrn(), fromStruct(request.getOutputs()));
+        return new Empty();
+      }),
+      invoke: this.invoke,
+      signalAndWaitForShutdown: this.answering(() => {
+        registrar.finished();
+        return new Empty();
+      }),
       // The SDK falls back to asking for single features.
-      getDeploymentInfo: (_: unknown, answer: grpc.sendUnaryData<pb.DeploymentInfo>) =>
+      getDeploymentInfo: (_: unknown, answer: grpc.sendUnaryData<unknown>) =>
         answer({ code: grpc.status.UNIMPLEMENTED, details: "GetDeploymentInfo is not implemented" }),
-      call: this.refused("calling methods of resources"),
+      call: this.refused("methods of resources"),
       registerStackTransform: this.refused("transforms"),
       registerStackInvokeTransform: this.refused("transforms of invokes"),
       registerResourceHook: this.refused("resource hooks"),
@@ -159,56 +145,140 @@ export class Monitor {
     };
   }
 
+  /** What a function answers, a failure too, is the program's to deal with. */
+  private readonly invoke: Unary<pb.ResourceInvokeRequest, InvokeResponse> = async ({ request }, answer) => {
+    const [token, args] = [request.getTok(), fromStruct(request.getArgs())];
+    try {
+      const { result, failures } =
+        token === "pulumi:pulumi:getResource"
+          ? this.getResource(String(args["urn"]))
+          : await this.registrar.invoke(token, args, wishOf(token, request));
+      const list = failures.map(({ property, reason }) =>
+        new CheckFailure().setProperty(property).setReason(reason),
+      );
+      answer(null, new InvokeResponse().setReturn(toStruct(result, ALL)).setFailuresList(list));
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      const details = `invocation of ${token} returned an error: ${reason}`;
+      answer({ code: grpc.status.UNKNOWN, details });
+    }
+  };
+
+  /** The SDK itself asks for resources that it finds as values. */
+  private getResource(urn: string): Invoked {
+    const state = this.registrar.lookup(urn);
+    if (!state) throw new Error(`unknown resource ${urn}`);
+    return { result: { urn, id: state.id, state: state.outputs ?? {} }, failures: [] };
+  }
+
   private engineService(): grpc.UntypedServiceImplementation {
-    const severities = ["debug", "info", "warning", "error"] as const;
-    const log: Unary<engine.LogRequest, Empty> = ({ request }, answer) => {
-      const severity = severities[request.getSeverity()] ?? "info";
-      if (!request.getEphemeral()) this.registrar.log(severity, request.getMessage(), request.getUrn());
-      answer(null, new Empty());
-    };
-    const getRootResource: Unary<engine.GetRootResourceRequest, engine.GetRootResourceResponse> = (
-      _,
-      answer,
-    ) => {
-      const response = new engine.GetRootResourceResponse();
-      response.setUrn(this.root);
-      answer(null, response);
-    };
-    const setRootResource: Unary<engine.SetRootResourceRequest, engine.SetRootResourceResponse> = (
-      call,
-      answer,
-    ) => {
-      this.root = call.request.getUrn();
-      answer(null, new engine.SetRootResourceResponse());
-    };
     return {
-      log,
-      getRootResource,
-      setRootResource,
+      log: this.answering((request: engine.LogRequest) => {
+        const severity = SEVERITIES[request.getSeverity()] ?? "info";
+        if (!request.getEphemeral()) this.registrar.log(severity, request.getMessage(), request.getUrn());
+        return new Empty();
+      }),
+      getRootResource: this.answering(() => new engine.GetRootResourceResponse().setUrn(this.root)),
+      setRootResource: this.answering((request: engine.SetRootResourceRequest) => {
+        this.root = request.getUrn();
+        return new engine.SetRootResourceResponse();
+      }),
       startDebugging: this.refused("debugging"),
       requirePulumiVersion: this.refused("asking for a version of the CLI"),
     };
   }
 }
 
-function invokeResponse(result: Props, failures: provider.CheckFailure[]): InvokeResponse {
-  const response = new InvokeResponse();
-  response.setReturn(struct(result, ALL));
-  response.setFailuresList(
-    failures.map(({ property, reason }) => new CheckFailure().setProperty(property).setReason(reason)),
-  );
-  return response;
+/** What a registration may ask for that this engine does not do. */
+function refuseUnsupported(request: pb.RegisterResourceRequest): void {
+  const [type, option] = [
+    request.getType(),
+    (name: string) => `the option ${name} (of ${request.getName()})`,
+  ];
+  const found: [boolean, string][] = [
+    [request.getRemote(), `remote components (${type})`],
+    [request.getTransformsList().length > 0, "transforms"],
+    [request.hasHooks(), "resource hooks"],
+    [request.getPackageref() !== "", `packages with parameters (${type})`],
+    [request.getHidediffsList().length > 0, option("hideDiffs")],
+    [request.getEnvvarmappingsMap().getLength() > 0, option("envVarMappings")],
+    [request.getPluginchecksumsMap().getLength() > 0, option("pluginChecksums")],
+    [request.getDeletedwith() !== "", option("deletedWith")],
+    [request.getReplaceWithList().length > 0, option("replaceWith")],
+    [request.hasReplacementTrigger(), option("replacementTrigger")],
+    [Object.values(request.getCustomtimeouts()?.toObject() ?? {}).some(Boolean), option("customTimeouts")],
+  ];
+  for (const [isAsked, what] of found) if (isAsked) throw new Unsupported(what);
 }
 
-/** Answers with what the work gives. Work that throws ends the run, and the program is left without an answer. */
-async function answering<A>(
-  answer: grpc.sendUnaryData<A>,
-  registrar: Registrar,
-  work: () => Promise<A>,
-): Promise<void> {
-  try {
-    answer(null, await work());
-  } catch (error) {
-    registrar.refuse(error instanceof Error ? error.message : String(error));
-  }
+type Dependencies = pb.RegisterResourceRequest.PropertyDependencies;
+
+function goalOf(request: pb.RegisterResourceRequest): Goal {
+  refuseUnsupported(request);
+  const dependencies = sorted(request.getDependenciesList());
+  const given = [...(request.getPropertydependenciesMap().entries() as Iterable<[string, Dependencies]>)];
+  const byProperty = new Map(given.map(([key, value]) => [key, value.getUrnsList()]));
+  const ofOutputs: [string, string][] = [];
+  const inputs = fromStruct(request.getObject(), (key, urn) => ofOutputs.push([key, urn]));
+  // A request that says nothing of single properties means that each depends on all.
+  for (const key of Object.keys(inputs))
+    if (!byProperty.has(key)) byProperty.set(key, given.length === 0 ? dependencies : []);
+  for (const [key, urn] of ofOutputs) byProperty.set(key, [...(byProperty.get(key) ?? []), urn]);
+  const isOrdered = request.getDeletebeforereplacedefined() || request.getDeletebeforereplace();
+  return {
+    name: request.getName(),
+    state: newState("", request.getType(), {
+      custom: request.getCustom(),
+      parent: request.getParent(),
+      inputs,
+      dependencies,
+      propertyDependencies: Object.fromEntries([...byProperty].map(([key, urns]) => [key, sorted(urns)])),
+      ignoreChanges: request.getIgnorechangesList(),
+      replaceOnChanges: request.getReplaceonchangesList(),
+      additionalSecretOutputs: request.getAdditionalsecretoutputsList(),
+      importID: request.getImportid(),
+    }),
+    protect: request.hasProtect() ? request.getProtect() : undefined,
+    retainOnDelete: request.hasRetainondelete() ? request.getRetainondelete() : undefined,
+    deleteBeforeReplace: isOrdered ? request.getDeletebeforereplace() : undefined,
+    aliases: [
+      ...request.getAliasurnsList().map((urn) => ({ urn })),
+      ...request.getAliasesList().map((alias) => alias.getSpec()?.toObject() ?? { urn: alias.getUrn() }),
+    ],
+  };
+}
+
+function readGoalOf(request: pb.ReadResourceRequest): Goal {
+  const state = newState("", request.getType(), {
+    custom: true,
+    external: true,
+    id: request.getId(),
+    parent: request.getParent(),
+    inputs: fromStruct(request.getProperties()),
+    dependencies: sorted(request.getDependenciesList()),
+    additionalSecretOutputs: request.getAdditionalsecretoutputsList(),
+  });
+  return { name: request.getName(), state, aliases: [] };
+}
+
+const sorted = (urns: string[]) => [...new Set(urns)].sort();
+
+/** What all requests that need a provider have in common. */
+interface WithProvider {
+  getProvider(): string;
+  getParent?(): string;
+  getVersion(): string;
+  getPlugindownloadurl(): string;
+  getProvidersMap?(): { toObject(include: boolean): [string, string][] };
+}
+
+function wishOf(token: string, request: WithProvider): Wish {
+  if (request.getVersion() !== "" || request.getPlugindownloadurl() !== "")
+    throw new Unsupported(`versions and download URLs of plugins (of ${token})`);
+  return {
+    package: packageOf(token),
+    provider: request.getProvider(),
+    providers: Object.fromEntries(request.getProvidersMap?.().toObject(false) ?? []),
+    parent: request.getParent?.() ?? "",
+  };
 }

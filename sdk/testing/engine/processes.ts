@@ -3,14 +3,23 @@ import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import type { PluginCommand } from "./plugins";
 import type { Project } from "./project";
 
 /**
- * On Node 20.20 `util.inspect(error, {colors: true})` runs away on certain stack lines, and a program that throws then
- * takes half a minute to end, also under the real CLI. Loaded before everything else, this leaves the colours out.
+ * Loaded before everything else in a program and in a provider. Two thirds of the SDK's own start are two libraries that
+ * only the serialization of functions needs: they are loaded when something of them is used. On Node 20.20
+ * `util.inspect(error, {colors: true})` runs away on certain stack lines, and a program that throws then takes half a
+ * minute to end, also under the real CLI.
  */
-const PRELOAD = `const util = require("node:util");
+const PRELOAD = `const Module = require("node:module");
+const load = Module._load;
+const late = { typescript: /typescript-shim\\.js$/, "@npmcli/arborist": /codePaths\\.js$/ };
+Module._load = (request, parent, ...rest) => {
+  if (!late[request]?.test(parent?.filename)) return load(request, parent, ...rest);
+  Module._resolveFilename(request, parent);
+  return new Proxy({}, { get: (_, key) => key === "__esModule" || load(request, parent, ...rest)[key] });
+};
+const util = require("node:util");
 const inspect = util.inspect;
 const plain = (value, options, ...rest) =>
   inspect(value, options && typeof options === "object" ? { ...options, colors: false } : options, ...rest);
@@ -22,7 +31,7 @@ const FOLLOW_PARENT = `const parent = process.ppid;
 setInterval(() => process.ppid === parent || process.kill(process.pid, "SIGKILL"), 500).unref();
 `;
 
-export type Line = (stream: "stdout" | "stderr", line: string) => void;
+export type OnLine = (line: string) => void;
 
 /** A child process that is never left behind: `stop` returns when it is gone. */
 export class Child {
@@ -30,11 +39,11 @@ export class Child {
 
   constructor(
     private readonly process: ChildProcess,
-    onLine: Line,
+    onLine: (line: string, isError: boolean) => void,
   ) {
     for (const stream of ["stdout", "stderr"] as const) {
       const input = process[stream];
-      if (input) createInterface({ input }).on("line", (line) => onLine(stream, line));
+      if (input) createInterface({ input }).on("line", (line) => onLine(line, stream === "stderr"));
     }
     this.exited = new Promise((resolve) => {
       process.on("error", () => resolve(-1));
@@ -44,19 +53,11 @@ export class Child {
 
   /** Asks it to end with the signal, and makes it after `patience` milliseconds. */
   async stop(signal: NodeJS.Signals, patience: number): Promise<void> {
-    if (this.process.exitCode !== null || this.process.signalCode !== null) return void (await this.exited);
-    this.process.kill(signal);
+    if (this.process.exitCode === null && this.process.signalCode === null) this.process.kill(signal);
     const timer = setTimeout(() => this.process.kill("SIGKILL"), patience);
     await this.exited;
     clearTimeout(timer);
   }
-}
-
-/** Writes the preload script into the folder and returns what `NODE_OPTIONS` must be for it to be loaded. */
-function preload(folder: string, name: string, script: string, options: string | undefined): string {
-  const file = join(folder, `${name}.cjs`);
-  writeFileSync(file, script);
-  return `${options ?? ""} --require ${JSON.stringify(file)}`.trim();
 }
 
 export interface Launch {
@@ -67,6 +68,8 @@ export interface Launch {
   scratch: string;
   parallel: number;
   dryRun: boolean;
+  /** The packages whose providers the stack's runs have needed so far. */
+  packages: Set<string>;
 }
 
 /** Finds a module of the program's own SDK, so that program and provider are of one version. */
@@ -78,76 +81,81 @@ export function resolveFrom(folder: string, module: string): string {
   }
 }
 
-/** Runs the program as the Node language host does. Config is JSON, as the host hands it over. */
+function startNode(
+  { project, env, scratch }: Launch,
+  args: string[],
+  preload: string,
+  more: Record<string, string>,
+): ChildProcess {
+  const file = join(scratch, preload === PRELOAD ? "provider.cjs" : "program.cjs");
+  writeFileSync(file, preload);
+  const options = `${env["NODE_OPTIONS"] ?? ""} --require ${JSON.stringify(file)}`.trim();
+  return spawn(process.execPath, args, {
+    cwd: project.folder,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...env, NODE_OPTIONS: options, ...more },
+  });
+}
+
+/** Runs the program as the Node language host does. Configuration is JSON, as the host hands it over. */
 export function startProgram(
-  { project, stack, env, scratch, parallel, dryRun }: Launch,
+  launch: Launch,
   config: { values: string; secretKeys: string },
   address: string,
-  onLine: Line,
+  onLine: OnLine,
 ): Child {
+  const { project, stack, parallel, dryRun } = launch;
   const flags = {
     monitor: address,
     engine: address,
     project: project.name,
     stack,
     organization: "organization",
-  };
-  const args = Object.entries({
-    ...flags,
     "root-directory": project.root,
     parallel,
     pwd: project.folder,
-  }).map(([key, value]) => `--${key}=${value}`);
-  const run = resolveFrom(project.folder, "@pulumi/pulumi/cmd/run");
-  const child = spawn(process.execPath, [run, ...args, ...(dryRun ? ["--dry-run"] : []), project.entry], {
-    cwd: project.folder,
-    stdio: ["ignore", "pipe", "pipe"],
-    env: {
-      ...env,
-      NODE_OPTIONS: preload(scratch, "program", PRELOAD + FOLLOW_PARENT, env["NODE_OPTIONS"]),
-      PULUMI_CONFIG: config.values,
-      PULUMI_CONFIG_SECRET_KEYS: config.secretKeys,
-      ...(project.typescript && { PULUMI_NODEJS_TYPESCRIPT: "true" }),
-    },
+  };
+  const args = [
+    resolveFrom(project.folder, "@pulumi/pulumi/cmd/run"),
+    ...Object.entries(flags).map(([key, value]) => `--${key}=${value}`),
+    ...(dryRun ? ["--dry-run"] : []),
+    project.entry,
+  ];
+  const child = startNode(launch, args, PRELOAD + FOLLOW_PARENT, {
+    PULUMI_CONFIG: config.values,
+    PULUMI_CONFIG_SECRET_KEYS: config.secretKeys,
+    ...(project.typescript && { PULUMI_NODEJS_TYPESCRIPT: "true" }),
   });
   return new Child(child, onLine);
 }
 
 /** Starts a provider process; `port` is the one that it prints first. */
-export function startPlugin(
-  { project, env, scratch }: Launch,
-  plugin: PluginCommand,
-  address: string,
-  onLine: Line,
+export function startProvider(
+  launch: Launch,
+  args: string[],
+  env: Record<string, string>,
+  onLine: OnLine | undefined,
 ): { child: Child; port: Promise<number> } {
-  const child = spawn(plugin.command, [...plugin.args, address], {
-    cwd: project.folder,
-    stdio: ["ignore", "pipe", "pipe"],
-    env: {
-      ...env,
-      ...plugin.env,
-      NODE_OPTIONS: preload(scratch, "provider", PRELOAD, env["NODE_OPTIONS"]),
-      PULUMI_PROJECT: project.name,
-    },
-  });
-  let found: (port: number) => void = () => {};
+  let print: (port: number) => void = () => {};
   const printed = new Promise<number>((resolve) => {
-    found = resolve;
+    print = resolve;
   });
-  let waiting = true;
-  const lines: string[] = [];
-  const wrapped = new Child(child, (stream, line) => {
-    if (waiting && stream === "stdout" && /^\d+$/.test(line)) {
-      waiting = false;
-      return found(Number(line));
+  let isReady = false;
+  const said: string[] = [];
+  const child = new Child(startNode(launch, args, PRELOAD, env), (line, isError) => {
+    if (!isReady && !isError && /^\d+$/.test(line)) {
+      isReady = true;
+      return print(Number(line));
     }
-    if (plugin.loud) onLine(stream, line);
-    else if (waiting) lines.push(line);
+    if (!isReady) said.push(line);
+    onLine?.(line);
   });
-  const ended = wrapped.exited.then(() => {
-    const said = lines.length > 0 ? `; it said:\n${lines.join("\n")}` : "";
-    throw new Error(`the provider process in ${plugin.folder} ended before it was ready${said}`);
+  const ended = child.exited.then(() => {
+    const words = said.length > 0 ? `; it said:\n${said.join("\n")}` : "";
+    throw new Error(`the provider process ${args[0]} ended before it was ready${words}`);
   });
-  ended.catch(() => {});
-  return { child: wrapped, port: Promise.race([printed, ended]) };
+  const port = Promise.race([printed, ended]);
+  // One that was started ahead may never be asked for.
+  port.catch(() => {});
+  return { child, port };
 }

@@ -1,8 +1,19 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { parse } from "yaml";
+import { z } from "zod";
 import type { ConfigValue } from "../types";
-import { isRecord } from "./values";
+
+/** What every refusal ends with. */
+export const CLI_DRIVER = 'use the driver "cli", which runs the Pulumi CLI on the PATH';
+
+/** Something that this engine does not do. */
+export class Unsupported extends Error {
+  override readonly name = "Unsupported";
+  constructor(what: string) {
+    super(`the test engine does not support ${what}: ${CLI_DRIVER}`);
+  }
+}
 
 /** Where a program is and what runs it. */
 export interface Project {
@@ -21,46 +32,56 @@ export interface Project {
   config: Record<string, ConfigValue>;
 }
 
-/** Reads `Pulumi.yaml` (name, main, config) as the CLI does; a folder without one is a project of its own name. */
-export function readProject(program: string, name?: string): Project {
+const runtime = z.object({
+  name: z.string(),
+  options: z.object({ typescript: z.boolean().default(true) }).default({ typescript: true }),
+});
+/** `runtime` of `Pulumi.yaml` and `PulumiPlugin.yaml`: a name, or a name with options. */
+export const runtimeSchema = z
+  .union([z.string().transform((name) => runtime.parse({ name })), runtime])
+  .default(runtime.parse({ name: "nodejs" }));
+
+const entry = z.object({ value: z.unknown(), default: z.unknown(), secret: z.boolean().default(false) });
+const projectSchema = z.object({
+  name: z.string().optional(),
+  runtime: runtimeSchema,
+  main: z.string().default("."),
+  plugins: z
+    .object({ providers: z.array(z.object({ name: z.string(), path: z.string() })).default([]) })
+    .default({ providers: [] }),
+  config: z.record(z.string(), z.unknown()).default({}),
+});
+
+/** Reads `Pulumi.yaml` as the CLI does; a folder without one is a project of its own name. */
+export function readProject(program: string, givenName?: string): Project {
   const root = resolve(program);
   if (!existsSync(root)) throw new Error(`there is no program folder ${root}`);
   const file = ["Pulumi.yaml", "Pulumi.yml"].map((each) => join(root, each)).find((each) => existsSync(each));
-  const parsed: unknown = file === undefined ? {} : parse(readFileSync(file, "utf8"));
-  const yaml = isRecord(parsed) ? parsed : {};
-  const { name: runtime, options } = isRecord(yaml["runtime"]) ? yaml["runtime"] : { name: yaml["runtime"] };
-  if (runtime !== undefined && runtime !== "nodejs")
-    throw new Error(`the test engine runs Node programs only, and ${file} asks for ${String(runtime)}`);
-  const project = name ?? (typeof yaml["name"] === "string" ? yaml["name"] : basename(root));
-  const main = join(root, typeof yaml["main"] === "string" ? yaml["main"] : ".");
+  const project = projectSchema.parse((file && parse(readFileSync(file, "utf8"))) ?? {});
+  if (project.runtime.name !== "nodejs")
+    throw new Unsupported(`programs of the runtime ${project.runtime.name} (${file})`);
+  const name = givenName ?? project.name ?? basename(root);
+  const main = join(root, project.main);
   const isFile = existsSync(main) && statSync(main).isFile();
   return {
-    name: project,
+    name,
     root,
     folder: isFile ? dirname(main) : main,
     entry: isFile ? basename(main) : ".",
-    typescript: !(isRecord(options) && options["typescript"] === false),
-    plugins: isRecord(yaml["plugins"]) ? providerFolders(root, yaml["plugins"]["providers"]) : new Map(),
-    config: isRecord(yaml["config"]) ? projectConfig(project, yaml["config"]) : {},
+    typescript: project.runtime.options.typescript,
+    plugins: new Map(project.plugins.providers.map(({ name, path }) => [name, resolve(root, path)])),
+    config: projectConfig(name, project.config),
   };
-}
-
-/** A path is relative to `Pulumi.yaml`; as `projectPluginsFromProject`. */
-function providerFolders(root: string, providers: unknown): Map<string, string> {
-  const folders = new Map<string, string>();
-  for (const plugin of Array.isArray(providers) ? providers : [])
-    if (isRecord(plugin) && typeof plugin["name"] === "string" && typeof plugin["path"] === "string")
-      folders.set(plugin["name"], resolve(root, plugin["path"]));
-  return folders;
 }
 
 function projectConfig(project: string, entries: Record<string, unknown>): Record<string, ConfigValue> {
   const config: Record<string, ConfigValue> = {};
-  for (const [key, entry] of Object.entries(entries)) {
-    const value = isRecord(entry) ? (entry["value"] ?? entry["default"]) : entry;
+  for (const [key, given] of Object.entries(entries)) {
+    const parsed = entry.safeParse(given);
+    const value = parsed.success ? (parsed.data.value ?? parsed.data.default) : given;
     if (value === undefined || value === null) continue;
     const text = typeof value === "object" ? JSON.stringify(value) : String(value);
-    config[fullKey(project, key)] = isRecord(entry) && entry["secret"] === true ? { secret: text } : text;
+    config[fullKey(project, key)] = parsed.data?.secret ? { secret: text } : text;
   }
   return config;
 }

@@ -1,17 +1,14 @@
-import type { ImportSpec, RunOptions } from "../types";
-import { Checkpoint } from "./checkpoint";
+import type { RunOptions } from "../types";
+import { Executor, markOutputs, Slots } from "./apply";
 import { Deployment } from "./deployment";
-import { Display, type Kind } from "./display";
-import { Executor } from "./executor";
-import { Importer } from "./importer";
-import { Monitor } from "./monitor";
-import { type Child, type Launch, startProgram } from "./processes";
-import { providersOf } from "./providerSource";
-import { refreshAll } from "./refresh";
-import { Registry } from "./registry";
-import { nameOf } from "./resourceState";
-import { Targets } from "./targets";
-import { isProps, type Props, Secret } from "./values";
+import { invert, resolveDiff } from "./diff";
+import { Importer, type readSpecs } from "./import";
+import { Monitor, type Registrar } from "./monitor";
+import { type Launch, startProgram } from "./processes";
+import { equal, isSecret, type Props } from "./properties";
+import { Providers } from "./providers";
+import { Checkpoint, isProvider, nameOf, type Place, type ResourceState, withoutDangling } from "./state";
+import { Summary } from "./summary";
 
 /** What one command's phase needs. Each phase has processes of its own. */
 export interface Run {
@@ -24,228 +21,244 @@ export interface Run {
 /** What a phase did and said, and the stack's outputs after it. */
 export interface Outcome {
   ok: boolean;
-  display: Display;
+  summary: Summary;
   outputs: Props;
   text: string;
 }
 
-/** Where a failed run is told how it ended: the summary comes last, whatever happened. */
-function outcome(ok: boolean, display: Display, olds: Props, outputs: Props): Outcome {
-  return { ok, display, outputs, text: display.text(olds, outputs) };
-}
+/** One phase of a command. */
+class Phase {
+  readonly place: Place;
+  readonly summary: Summary;
+  readonly checkpoint: Checkpoint;
+  readonly providers: Providers;
+  private monitor: Monitor | undefined;
 
-function displayFor({ launch }: Run, kind: Kind, what?: Kind): Display {
-  return new Display(kind, launch.stack, launch.project.name, launch.dryRun, what);
-}
+  constructor({ launch, stateFile, config }: Run, title: string) {
+    const { dryRun, stack, project } = launch;
+    this.place = { stack, project: project.name };
+    this.summary = new Summary(title, this.place, dryRun);
+    this.checkpoint = new Checkpoint(stateFile, dryRun);
+    this.providers = new Providers(launch, config, this.checkpoint.olds, () => this.address, this.onLine);
+  }
 
-/** The program's own lines and those of its provider become messages, as they do in Pulumi's display. */
-function onLine(display: Display): (stream: string, line: string) => void {
-  return (_, line) => {
-    if (line.trim() !== "") display.report("info", line);
+  get address(): string {
+    return this.monitor?.address ?? "";
+  }
+
+  /** The program's own lines and those of its provider become messages, as they do in Pulumi's display. */
+  readonly onLine = (line: string): void => {
+    if (line.trim() !== "") this.summary.report("info", line);
   };
+
+  /** The summary is there at the end, whatever happened. */
+  end(ok: boolean, outputs = this.checkpoint.stackOutputs(), olds = outputs): Outcome {
+    return { ok, summary: this.summary, outputs, text: this.summary.text(olds, outputs) };
+  }
+
+  /** Works with a monitor that the processes can reach: providers want one too where no program runs. */
+  async serve(registrar: Registrar | undefined, work: () => Promise<Outcome>): Promise<Outcome> {
+    this.monitor = new Monitor(registrar ?? this.nobody());
+    try {
+      await this.monitor.listen();
+      return await work();
+    } finally {
+      await this.providers.close();
+      this.monitor.close();
+    }
+  }
+
+  private nobody(): Registrar {
+    const refuse = () => Promise.reject(new Error("no program is running"));
+    const { report } = this.summary;
+    return {
+      register: refuse,
+      read: refuse,
+      invoke: refuse,
+      registerOutputs: refuse,
+      lookup: () => undefined,
+      refuse: (message) => report("error", message),
+      log: report,
+      finished: () => {},
+    };
+  }
+
+  warnOfInterrupted(): void {
+    const { interrupted } = this.checkpoint;
+    if (interrupted.length === 0) return;
+    const list = interrupted.map(({ resource, type }) => `  * ${resource.urn}, interrupted while ${type}\n`);
+    this.summary.report(
+      "warning",
+      `Attempting to deploy or update resources with ${interrupted.length} pending operations from previous deployment.\n` +
+        `${list.join("")}Whether they were completed is not known. See what the service has, then forget the interrupted ` +
+        "creates with `pulumi refresh --clear-pending-creates`.",
+    );
+  }
 }
 
 /** Runs the program and does, or in a preview decides, what it asks for. */
 export async function runProgram(run: Run, options: RunOptions): Promise<Outcome> {
   const { launch, config } = run;
-  const { dryRun } = launch;
-  const display = displayFor(run, dryRun ? "preview" : "update");
-  const checkpoint = new Checkpoint(run.stateFile, dryRun);
-  if (!dryRun) warnOfPending(checkpoint, display);
-  const replaceTargets = findTargets(checkpoint, options.replace ?? [], display);
-  if (replaceTargets === undefined) return outcome(false, display, {}, {});
+  const phase = new Phase(run, launch.dryRun ? "Previewing update" : "Updating");
+  const { checkpoint, summary } = phase;
+  if (!launch.dryRun) phase.warnOfInterrupted();
+  const replace = findTargets(checkpoint, options.replace ?? [], summary);
+  if (replace === undefined) return phase.end(false, {});
 
-  const children: Child[] = [];
-  const onCancel = (): void => children.forEach((child) => void child.stop("SIGINT", 2000));
-  const registry = new Registry(
-    launch,
-    config,
-    checkpoint.olds,
-    () => monitor.address,
-    onLine(display),
-    display.report.bind(display),
-  );
+  let stop = () => {};
   const deployment = new Deployment(
-    {
-      ...launch,
-      project: launch.project.name,
-      config,
-      replaceTargets,
-      targets: new Targets(options.target),
-    },
+    phase.place,
+    launch,
     checkpoint,
-    display,
-    registry,
-    onCancel,
+    phase.providers,
+    summary,
+    { ...options, replace },
+    () => stop(),
   );
-  const monitor: Monitor = new Monitor(deployment);
-  const forget = whenInterrupted(options, () => deployment.interrupt());
-  try {
-    await monitor.listen();
-    const program = startProgram(launch, configText(config), monitor.address, onLine(display));
-    children.push(program);
-    const code = await program.exited;
-    const canceled = deployment.executor.canceled;
-    // Exit code 32 says that the program has told its error itself.
-    if (code !== 0 && code !== 32 && !canceled)
-      display.report("error", `an unhandled error occurred: Program exited with non-zero exit code: ${code}`);
-    if (code === 0 && !canceled && !deployment.ended)
-      display.report("error", "the program ended before it had told Pulumi that it was done");
-    // A program that leaves before it has registered everything must not have the rest deleted.
-    await deployment.finish(code === 0 && !canceled && deployment.ended);
-    const { olds, news } = deployment.outputs();
-    return outcome(!deployment.failed, display, olds, news);
-  } finally {
-    forget();
-    await Promise.all(children.map((child) => child.stop("SIGKILL", 0)));
-    await registry.close();
-    monitor.close();
-  }
+  return phase.serve(deployment, async () => {
+    const program = startProgram(launch, configText(config), phase.address, phase.onLine);
+    phase.providers.startAhead();
+    stop = () => void program.stop("SIGINT", 2000);
+    try {
+      const code = await program.exited;
+      const { isCanceled } = deployment.executor;
+      // Exit code 32 says that the program has told its error itself.
+      if (code !== 0 && code !== 32 && !isCanceled)
+        summary.report(
+          "error",
+          `an unhandled error occurred: Program exited with non-zero exit code: ${code}`,
+        );
+      if (code === 0 && !isCanceled && !deployment.isEnded)
+        summary.report("error", "the program ended before it had told Pulumi that it was done");
+      // A program that leaves before it has registered everything must not have the rest deleted.
+      await deployment.finish(code === 0 && !isCanceled && deployment.isEnded);
+      const { olds, news } = deployment.outputs();
+      return phase.end(!deployment.isFailed, news, olds);
+    } finally {
+      await program.stop("SIGKILL", 0);
+    }
+  });
 }
 
 /** Deletes all that the state knows. The program is not run, and the configuration is that of the state. */
-export async function runDestroy(run: Run, interruptible: RunOptions): Promise<Outcome> {
-  const display = displayFor(run, run.launch.dryRun ? "preview" : "destroy", "destroy");
-  const checkpoint = new Checkpoint(run.stateFile, run.launch.dryRun);
-  if (!run.launch.dryRun) warnOfPending(checkpoint, display);
-  return withProviders(run, checkpoint, display, async (registry) => {
-    const options = {
-      ...run.launch,
-      project: run.launch.project.name,
-      config: {},
-      replaceTargets: new Set<string>(),
-      targets: new Targets(),
-    };
-    const deployment = new Deployment(options, checkpoint, display, registry, () => {});
-    const forget = whenInterrupted(interruptible, () => deployment.interrupt());
+export function runDestroy(run: Run): Promise<Outcome> {
+  const phase = new Phase(run, "Destroying");
+  phase.warnOfInterrupted();
+  const { place, checkpoint, providers, summary } = phase;
+  return phase.serve(undefined, async () => {
+    const deployment = new Deployment(place, run.launch, checkpoint, providers, summary, {}, () => {});
     await deployment.finish(true);
-    forget();
     const { olds, news } = deployment.outputs();
-    return outcome(!deployment.failed, display, olds, news);
+    return phase.end(!deployment.isFailed, news, olds);
   });
 }
 
 /** Takes over what exists, by its ids. The program is not run. */
-export async function runImport(run: Run, specs: ImportSpec[], protect: boolean): Promise<Outcome> {
-  const { launch, config } = run;
-  const display = displayFor(run, "import");
-  const checkpoint = new Checkpoint(run.stateFile);
-  return withProviders(run, checkpoint, display, async (registry) => {
-    const { of: providerOf, keep: keepProvider } = providersOf(registry);
-    const report = display.report.bind(display);
-    const context = { dryRun: false, checkpoint, providerOf, keepProvider, report };
-    const executor = new Executor(context, display, launch.parallel, () => {});
-    const place = { stack: launch.stack, project: launch.project.name };
-    let failed = false;
+export function runImport(run: Run, specs: ReturnType<typeof readSpecs>, protect: boolean): Promise<Outcome> {
+  const phase = new Phase(run, "Importing");
+  const { place, checkpoint, providers, summary } = phase;
+  const { report } = summary;
+  return phase.serve(undefined, async () => {
+    const context = { dryRun: false, checkpoint, providers, report };
+    const executor = new Executor(context, summary, run.launch.parallel);
+    let ok = true;
     try {
-      await new Importer(place, config, checkpoint, executor, registry, report).run(specs, protect);
+      await new Importer(place, checkpoint, executor, providers, report).run(specs, protect);
     } catch (error) {
-      failed = true;
+      ok = false;
       report("error", error instanceof Error ? error.message : String(error));
     }
-    const { failure } = executor;
-    if (failure !== undefined && !failed)
-      report("error", `update failed: step application failed: ${failure}`);
-    const outputs = checkpoint.stackOutputs();
-    return outcome(!failed && !executor.sawError, display, outputs, outputs);
+    if (ok && executor.failure !== undefined)
+      report("error", `update failed: step application failed: ${executor.failure}`);
+    return phase.end(ok && executor.failure === undefined);
   });
 }
 
-/** Takes what is really there into the state, or in a preview tells what that would be. */
-export async function runRefresh(
-  run: Run,
-  { clearPendingCreates = false, target }: RunOptions,
-): Promise<Outcome> {
+/**
+ * Takes what is really there into the state, or in a preview tells what that would be. A resource that cannot be read
+ * stays as it was, fails the run and does not keep the others from being read; one that is gone leaves the state.
+ */
+export function runRefresh(run: Run, { clearPendingCreates, target }: RunOptions): Promise<Outcome> {
   const { dryRun, parallel } = run.launch;
-  const display = displayFor(run, dryRun ? "preview" : "refresh", "refresh");
-  const checkpoint = new Checkpoint(run.stateFile, dryRun);
-  if (clearPendingCreates) checkpoint.clearPending((type) => type !== "creating");
-  return withProviders(run, checkpoint, display, async (registry) => {
-    const ok = await refreshAll(checkpoint, display, registry, parallel, new Targets(target));
-    const outputs = checkpoint.stackOutputs();
-    return outcome(ok, display, outputs, outputs);
+  const phase = new Phase(run, dryRun ? "Previewing refresh" : "Refreshing");
+  const { checkpoint, summary } = phase;
+  if (clearPendingCreates)
+    checkpoint.interrupted = checkpoint.interrupted.filter(({ type }) => type !== "creating");
+  return phase.serve(undefined, async () => {
+    const slots = new Slots(parallel);
+    let ok = true;
+    const refresh = async (old: ResourceState): Promise<ResourceState[]> => {
+      if (target?.length && !target.includes(old.urn)) return [old];
+      await slots.take();
+      try {
+        return await refreshOne(old, phase);
+      } catch (error) {
+        ok = false;
+        summary.report("error", error instanceof Error ? error.message : String(error), old.urn);
+        summary.addFailure({ op: "refresh", urn: old.urn, old, logical: false });
+        return [old];
+      } finally {
+        slots.give();
+      }
+    };
+    checkpoint.olds = withoutDangling((await Promise.all(checkpoint.olds.map(refresh))).flat());
+    checkpoint.save();
+    if (!ok) summary.report("error", "update failed");
+    return phase.end(ok);
   });
 }
 
-/** For runs without a program: providers still want an engine's address to talk to. */
-async function withProviders(
-  run: Run,
-  checkpoint: Checkpoint,
-  display: Display,
-  work: (registry: Registry) => Promise<Outcome>,
-): Promise<Outcome> {
-  const refuse = (): never => {
-    throw new Error("no program is running");
-  };
-  const monitor = new Monitor({
-    register: refuse,
-    read: refuse,
-    invoke: refuse,
-    registerOutputs: refuse,
-    lookup: refuse,
-    refuse: (message) => display.report("error", message),
-    log: (severity, message, urn) => display.report(severity, message, urn),
-    finished: () => {},
-  });
-  const registry = new Registry(
-    run.launch,
-    run.config,
-    checkpoint.olds,
-    () => monitor.address,
-    onLine(display),
-    display.report.bind(display),
-  );
-  try {
-    await monitor.listen();
-    return await work(registry);
-  } finally {
-    await registry.close();
-    monitor.close();
+/** The resource as it is; nothing where it is gone. */
+async function refreshOne(old: ResourceState, { providers, summary }: Phase): Promise<ResourceState[]> {
+  const { urn, ignoreChanges } = old;
+  const step = { urn, old, logical: true };
+  if (!old.custom || isProvider(old.type) || old.pendingReplacement) {
+    summary.add({ ...step, op: "same", new: old });
+    return [old];
   }
-}
-
-/** Stops the run at once where it was interrupted before it began. What is returned forgets about it. */
-function whenInterrupted({ interrupt }: RunOptions, stop: () => void): () => void {
-  if (interrupt?.aborted) stop();
-  interrupt?.addEventListener("abort", stop, { once: true });
-  return () => interrupt?.removeEventListener("abort", stop);
+  const provider = await providers.get(old.provider);
+  const found = await provider.read({ ...old, outputs: old.outputs ?? {} });
+  const { id, inputs = old.inputs, outputs } = found;
+  if (id === "" || outputs === undefined) {
+    summary.add({ ...step, op: "delete" });
+    return [];
+  }
+  const next: ResourceState = { ...old, id, inputs, outputs, initErrors: [] };
+  if (!equal(inputs, old.inputs) || !equal(outputs, old.outputs ?? {}))
+    next.modified = new Date().toISOString();
+  if (old.external) {
+    markOutputs(next);
+    // Pulumi does not own it: only what it puts out counts.
+    summary.add({ ...step, new: next, op: equal(next.outputs, old.outputs ?? {}) ? "same" : "update" });
+    return [next];
+  }
+  // What an update of an unchanged program would change now, turned around: that is what came from outside.
+  const diff = resolveDiff(await provider.diff(next, old.inputs, ignoreChanges), inputs, old.inputs);
+  markOutputs(next);
+  summary.add({
+    ...step,
+    new: next,
+    op: diff.changes === "none" ? "same" : "update",
+    changedKeys: diff.changedKeys,
+    detailed: diff.detailed && invert(diff.detailed),
+  });
+  return [next];
 }
 
 /** URNs as they are, names as the URNs of the resources that have them; undefined where one is not in the state. */
-function findTargets(checkpoint: Checkpoint, wanted: string[], display: Display): Set<string> | undefined {
-  const found = new Set<string>();
-  let missing = false;
-  for (const target of wanted) {
-    const urns = checkpoint.olds
-      .map(({ urn }) => urn)
-      .filter((urn) => urn === target || nameOf(urn) === target);
-    for (const urn of urns) found.add(urn);
-    if (urns.length > 0) continue;
-    missing = true;
-    display.report("error", `Target '${target}' could not be found in the stack.`);
-  }
-  return missing ? undefined : found;
-}
-
-/** As `printPendingOperationsWarning`. */
-function warnOfPending(checkpoint: Checkpoint, display: Display): void {
-  const pending = checkpoint.pendingOperations;
-  if (pending.length === 0) return;
-  const list = pending.map(({ urn, type }) => `  * ${urn}, interrupted while ${type}\n`).join("");
-  display.report(
-    "warning",
-    `Attempting to deploy or update resources with ${pending.length} pending operations from previous deployment.\n${list}` +
-      "Whether they were completed is not known. See what the service has, then forget the interrupted creates with " +
-      "`pulumi refresh --clear-pending-creates`.",
+function findTargets({ olds }: Checkpoint, wanted: string[], summary: Summary): string[] | undefined {
+  const found = wanted.map((target) =>
+    olds.map(({ urn }) => urn).filter((urn) => urn === target || nameOf(urn) === target),
   );
+  const missing = wanted.filter((_, i) => found[i]?.length === 0);
+  for (const target of missing)
+    summary.report("error", `Target '${target}' could not be found in the stack.`);
+  return missing.length > 0 ? undefined : found.flat();
 }
 
 /** The configuration as the Node language host hands it to a program. */
 function configText(config: Props): { values: string; secretKeys: string } {
-  const text = (value: unknown): string => String(value instanceof Secret ? value.element : value);
-  const secretKeys = Object.keys(config).filter((key) => config[key] instanceof Secret);
-  const values = Object.fromEntries(
-    Object.entries(config).map(([key, value]) => [key, isProps(value) ? "" : text(value)]),
-  );
-  return { values: JSON.stringify(values), secretKeys: JSON.stringify(secretKeys) };
+  const plain = Object.entries(config).map(([key, value]) => [key, isSecret(value) ? value.value : value]);
+  const secretKeys = Object.keys(config).filter((key) => isSecret(config[key]));
+  return { values: JSON.stringify(Object.fromEntries(plain)), secretKeys: JSON.stringify(secretKeys) };
 }

@@ -40,6 +40,7 @@ test("a run that fails throws what a good run returns, and the message says why"
       requests: [
         { method: "POST", status: 409 },
         { method: "GET", status: 200 },
+        { method: "GET", status: 200 },
       ],
     },
   });

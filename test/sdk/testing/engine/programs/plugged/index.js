@@ -41,11 +41,7 @@ const scenes = {
       deep: { same: 1, n: step, list: [1, pulumi.secret("two")], [step > 1 ? "added" : "gone"]: true },
       ...(step > 1 ? { fresh: { x: 1 } } : { old: { x: 1 } }),
     });
-    new Thing(
-      "b",
-      { ref: a, from: a.computed, id: a.id, byOutput: true, n: step },
-      { customTimeouts: { create: "9s" } },
-    );
+    new Thing("b", { ref: a, from: a.computed, id: a.id, byOutput: true, n: step });
     new Thing("c", { vague: true, n: step, hidden: step });
     new Thing("d", { hidden: step });
     new Thing("e", { n: step, m: step, names: ["m"] });
@@ -90,11 +86,6 @@ const scenes = {
       .invokeOutput("things:index:count", {}, { provider })
       .apply((all) => all.account);
   },
-  version(step) {
-    new Thing("a", {}, { version: `1.2.${step}` });
-    new Thing("b", {}, { version: "0.1.0-rc.1", pluginDownloadURL: "https://example.com/" });
-    new Provider("p", { account: "x" }, { version: "3.0.0" });
-  },
   component() {
     const things = new Provider("things", { account: "of the component" });
     new Group("g", { providers: { things } });
@@ -104,10 +95,6 @@ const scenes = {
   },
   refused() {
     new Thing("a", {}, { provider: new Provider("p", { refused: "yes" }) });
-  },
-  slow() {
-    const a = new Thing("a", { slow: 2500 });
-    new Thing("b", {}, { dependsOn: a });
   },
   createFails() {
     new Thing("a", { fails: true });

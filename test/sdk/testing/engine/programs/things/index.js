@@ -53,7 +53,7 @@ const scenes = {
         ref: group.child,
         group,
       },
-      { dependsOn: group, additionalSecretOutputs: ["computed"], customTimeouts: { create: "1h2m3s" } },
+      { dependsOn: group, additionalSecretOutputs: ["computed"] },
     );
     const b = new Thing("b", { from: pulumi.interpolate`<${a.id}>`, plain: a.text }, { parent: a });
     new Closed("closed", { n: 21, s: pulumi.secret("x") });
@@ -241,6 +241,15 @@ const scenes = {
   transform() {
     pulumi.runtime.registerResourceTransform(() => undefined);
     new Thing("a");
+  },
+  timeouts() {
+    new Thing("a", {}, { customTimeouts: { create: "1m" } });
+  },
+  version() {
+    new Thing("a", {}, { version: "1.2.3" });
+  },
+  asset() {
+    new Thing("a", { file: new pulumi.asset.StringAsset("text") });
   },
   foreign() {
     new pulumi.CustomResource("random:index:Thing", "a", {});

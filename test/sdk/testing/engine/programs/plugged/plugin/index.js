@@ -123,18 +123,10 @@ const methods = {
   create(request) {
     const inputs = js(request.getProperties());
     const name = nameOf(request);
-    log(
-      request.getPreview() ? "create?" : "create",
-      name,
-      methods.account,
-      request.getTimeout(),
-      text(inputs),
-    );
+    log(request.getPreview() ? "create?" : "create", name, methods.account, text(inputs));
     if (request.getPreview())
       return answer(pb.CreateResponse, { setProperties: struct({ ...inputs, computed: `of ${name}` }) });
     if (inputs.fails) throw new Error("no room");
-    if (inputs.slow)
-      return new Promise((resolve) => setTimeout(resolve, inputs.slow)).then(() => make(name, inputs));
     return make(name, inputs);
   },
   update(request) {
@@ -190,12 +182,6 @@ const service = Object.fromEntries(
     },
   ]),
 );
-// A plugin of an older kind says only when it is configured what it can do, and has no opinion on configuration.
-if (process.env.OLD) {
-  delete service.handshake;
-  delete service.checkConfig;
-  delete service.diffConfig;
-}
 const server = new grpc.Server();
 server.addService(rpc.ResourceProviderService, service);
 server.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error, port) => {

@@ -1,0 +1,453 @@
+import { UNKNOWN } from "../../../provider/document";
+import type { StepOp } from "../types";
+import {
+  applyReplaceOnChanges,
+  type Diff,
+  ignoreChanges,
+  mustReplace,
+  type PropertyDiff,
+  resolveDiff,
+  someDiff,
+} from "./diff";
+import type { Alias, Goal } from "./monitor";
+import type { CheckFailure, Provider } from "./plugin";
+import { equal, goText, masked, type Props } from "./properties";
+import type { Providers } from "./providers";
+import {
+  createUrn,
+  dependentsOf,
+  isProvider,
+  nameOf,
+  type Place,
+  providerUrn,
+  type ResourceState,
+  ROOT_STACK,
+  typeOf,
+} from "./state";
+
+/** One thing that is done to one resource. */
+export interface Step {
+  op: StepOp;
+  urn: string;
+  old?: ResourceState;
+  new?: ResourceState;
+  /** Counted in the summary. */
+  logical: boolean;
+  /** What the diff names as changed; empty where it names nothing. */
+  changedKeys?: string[];
+  /** Where the resource changes, if that is known better than by comparing its inputs. */
+  detailed?: PropertyDiff[] | undefined;
+  /** A deletion after which the resource is created again. */
+  pendingReplacement?: boolean;
+  /** A creation, or an import, before the deletion of the old resource. */
+  pendingDelete?: boolean;
+  /** An import by command: the properties that it names, and why it cannot be. */
+  byCommand?: { properties: string[]; refusal: string | undefined };
+  /** Answers the program. Never called for a step that failed. */
+  done?: (state: ResourceState) => void;
+}
+
+/** What is to be done for one registration; `afterwards` decides on, once these steps have gone well. */
+export interface Plan {
+  steps: Step[];
+  afterwards?: () => Promise<Plan>;
+}
+
+/** The run ends here. What there is to say has been said. */
+export class Bail extends Error {
+  override readonly name = "Bail";
+}
+
+export type Report = (severity: "info" | "warning" | "error", message: string, urn?: string) => void;
+
+/** The resources that a run is confined to. Everything, unless it has targets; then these, providers and the stack. */
+export function isTarget(targets: ReadonlySet<string>, urn: string): boolean {
+  const type = typeOf(urn);
+  return targets.size === 0 || targets.has(urn) || isProvider(type) || type === ROOT_STACK;
+}
+
+/** What is no target stays as the state has it, whatever the program says. */
+export function untargeted(urn: string, old: ResourceState | undefined): Step {
+  if (!old)
+    throw new Error(`the test engine does not skip a creation, and ${urn} is new, but not among the targets`);
+  return { op: "same", urn: old.urn, old, new: { ...old }, logical: true };
+}
+
+/** One line a failure. The value of a property that is a top-level input is printed, secret or not. */
+export function checkMessages({ type, urn, inputs }: ResourceState, failures: CheckFailure[]): string[] {
+  return failures.map(({ property, reason }) => {
+    const what = property === "" ? "" : `: property ${property} value ${goText(inputs[property])}`;
+    return `${type} resource '${nameOf(urn)}'${what} has a problem: ${reason}`;
+  });
+}
+
+/** One registration on its way to its steps. */
+interface Registration {
+  urn: string;
+  goal: Goal;
+  provider: Provider | undefined;
+  /** It was deleted already, for the replacement of something that it depends on. */
+  isDeleted: boolean;
+  isImported: boolean;
+  done: (state: ResourceState) => void;
+}
+
+function asWanted(
+  { state, protect = false, retainOnDelete = false }: Goal,
+  { urn, aliases, created, modified }: Pick<ResourceState, "urn" | "aliases" | "created" | "modified">,
+): ResourceState {
+  return { ...state, urn, aliases, protect, retainOnDelete, created, modified };
+}
+
+/** Decides what is to be done for each resource that the program registers, one at a time and in their order. */
+export class Planner {
+  /** Failed in a way that lets a preview go on. */
+  failed = false;
+  /** URNs of which the run has made something, and those whose deletion it has planned. */
+  private readonly operated = new Set<string>();
+  private readonly created = new Set<string>();
+  readonly deleted = new Set<string>();
+  /** Old states that go before their replacements come. */
+  readonly deletedFirst = new Set<ResourceState>();
+
+  private readonly registered = new Set<string>();
+  /** Former URNs that were taken, and by whom; and the other way round. */
+  private readonly takenBy = new Map<string, string>();
+  private readonly formerUrn = new Map<string, string>();
+  private readonly byUrn: Map<string, ResourceState>;
+  /** Whose identity somebody else has. It is checked all the same, and then the run ends. */
+  private readonly invalid = new Set<string>();
+  /** The providers that this run registered, by URN, former ones too. */
+  private readonly newProviders = new Map<string, ResourceState>();
+
+  constructor(
+    private readonly place: Place,
+    private readonly dryRun: boolean,
+    readonly olds: ResourceState[],
+    readonly targets: ReadonlySet<string>,
+    /** URNs to replace though nothing about them changed. */
+    private readonly forced: ReadonlySet<string>,
+    private readonly providers: Providers,
+    private readonly report: Report,
+  ) {
+    this.byUrn = new Map(olds.filter((old) => !old.delete).map((old) => [old.urn, old]));
+  }
+
+  /** The state before the run. */
+  old(urn: string): ResourceState | undefined {
+    return this.byUrn.get(urn);
+  }
+
+  /** Whether something was done with a resource of the last run, under whatever name. */
+  isOperated(urn: string): boolean {
+    return this.operated.has(this.takenBy.get(urn) ?? urn);
+  }
+
+  /** A resource that Pulumi only reads. */
+  async read(urn: string, goal: Goal, done: Registration["done"]): Promise<Plan> {
+    const { old, alias } = this.find(urn, goal);
+    this.operated.add(urn);
+    const next = { ...goal.state, urn, aliases: alias === undefined ? [] : [alias] };
+    if (old === undefined || old.external || old.id === next.id)
+      return { steps: [{ op: "read", urn, ...(old && { old }), new: next, logical: true, done }] };
+    const steps: Step[] = [
+      { op: "read-replacement", urn, old, new: next, logical: false, done },
+      { op: "replace", urn, old, new: next, logical: true },
+    ];
+    return { steps };
+  }
+
+  async register(urn: string, goal: Goal, done: Registration["done"]): Promise<Plan> {
+    const { old, alias } = this.find(urn, goal);
+    if (alias !== undefined) this.providers.registerAlias(urn, alias);
+    if (!isTarget(this.targets, urn)) {
+      this.operated.add(urn);
+      return { steps: [{ ...untargeted(urn, old), done }] };
+    }
+    const { created = "", modified = "" } = old ?? {};
+    const next = asWanted(goal, { urn, aliases: alias === undefined ? [] : [alias], created, modified });
+    if (isProvider(next.type)) for (const each of [urn, ...next.aliases]) this.newProviders.set(each, next);
+    const registration: Registration = {
+      urn,
+      goal,
+      provider: next.custom ? await this.providers.of(next) : undefined,
+      isDeleted: this.deleted.has(urn),
+      isImported: false,
+      done,
+    };
+    // Once imported, a resource is known by the id that the program gave, whatever id it has.
+    const isKnown = old !== undefined && !old.external && (old.importID || old.id) === next.importID;
+    if (next.custom && next.importID !== "" && !isKnown) return this.import(registration, old, next);
+    return { steps: await this.steps(registration, old, next) };
+  }
+
+  /** What is there is taken over first, and then changed to what the program asks for. */
+  private import(registration: Registration, old: ResourceState | undefined, next: ResourceState): Plan {
+    const { urn, goal, isDeleted } = registration;
+    const afterwards = async (): Promise<Plan> => {
+      const wanted = asWanted(goal, next);
+      return { steps: await this.steps({ ...registration, isImported: true }, next, wanted) };
+    };
+    if (old === undefined || isDeleted)
+      return { steps: [{ op: "import", urn, new: next, logical: true }], afterwards };
+    const step: Step = { op: "import-replacement", urn, old, new: next, logical: false, pendingDelete: true };
+    return { steps: [step, { op: "replace", urn, old, new: next, logical: true }], afterwards };
+  }
+
+  private async steps(
+    registration: Registration,
+    old: ResourceState | undefined,
+    next: ResourceState,
+  ): Promise<Step[]> {
+    const { urn, goal, provider, isDeleted, done } = registration;
+    const given = goal.state.inputs;
+    if (old) next.inputs = this.withIgnored(urn, given, old.inputs, next.ignoreChanges);
+    if (provider) {
+      // Nothing of an old resource is handed to the check of a new one.
+      const isNew = isDeleted || old === undefined || old.external || this.forced.has(urn);
+      next.inputs = isNew
+        ? await this.check(provider, next, {}, given)
+        : await this.check(provider, next, old.inputs, next.inputs);
+    }
+    if (this.invalid.has(urn)) throw new Bail(`resource ${urn} is invalid`);
+    if (isDeleted && old) {
+      this.deleted.delete(urn);
+      this.operated.add(urn);
+      return [
+        { op: "replace", urn, old, new: next, logical: true },
+        { op: "create-replacement", urn, old, new: next, logical: false, done },
+      ];
+    }
+    if (old && !old.external) return this.stepsFromDiff(registration, old, next);
+    this.created.add(urn);
+    if (!old) return [{ op: "create", urn, new: next, logical: true, done }];
+    return [
+      { op: "create-replacement", urn, old, new: next, logical: false, pendingDelete: true, done },
+      { op: "replace", urn, old, new: next, logical: true },
+    ];
+  }
+
+  private async stepsFromDiff(
+    { urn, goal, provider, isImported, done }: Registration,
+    old: ResourceState,
+    next: ResourceState,
+  ): Promise<Step[]> {
+    const isUnready = old.initErrors.length > 0;
+    const asked = await this.diff(old, next, provider);
+    const diff = applyReplaceOnChanges(asked, next.replaceOnChanges, isUnready);
+    this.operated.add(urn);
+    const { changedKeys, detailed } = diff;
+    const step = { urn, old, new: next, changedKeys, detailed };
+    if (diff.changes === "none" && !old.pendingReplacement) {
+      // A resource that is not ready yet gets an update, so that its provider waits for it once more.
+      if (isUnready) return [{ ...step, op: "update", logical: true, done }];
+      if (!isImported) return [{ op: "same", urn, old, new: next, logical: true, done }];
+      done(old);
+      return [];
+    }
+    if (!mustReplace(diff) && !old.pendingReplacement)
+      return [{ ...step, op: "update", logical: true, done }];
+
+    if (next.protect && old.protect) this.refuseReplace(urn);
+    if (next.importID !== "") this.refuseImported(urn, diff, old, next);
+    // What the old resource lent to the inputs (a generated name, say) does not go over to the new one.
+    if (provider && !this.forced.has(urn))
+      next.inputs = await this.check(provider, next, {}, goal.state.inputs);
+    const replace: Step = { ...step, op: "replace", logical: true };
+    const create: Step = { ...step, op: "create-replacement", logical: false, done };
+    if (!(goal.deleteBeforeReplace ?? diff.deleteBeforeReplace))
+      return [{ ...create, pendingDelete: true }, replace];
+    return [...(await this.deleteFirst(urn, old)), replace, create];
+  }
+
+  private async check(provider: Provider, next: ResourceState, olds: Props, news: Props): Promise<Props> {
+    const { inputs, failures } = await provider.check(next.urn, olds, news);
+    for (const message of checkMessages(next, failures)) this.report("error", message, next.urn);
+    if (failures.length > 0) throw new Bail(`resource ${next.urn} is invalid`);
+    return inputs;
+  }
+
+  private async diff(old: ResourceState, next: ResourceState, provider: Provider | undefined): Promise<Diff> {
+    // A forced replacement never asks the provider, so that only the resource's own option can turn its order around.
+    if (this.forced.has(next.urn)) return someDiff("id");
+    if (await this.isProviderReplaced(old, next)) return someDiff("provider");
+    if (provider) return this.ask(provider, next.urn, old, next.inputs, next.ignoreChanges);
+    return { ...someDiff(), changes: equal(old.inputs, next.inputs) ? "none" : "some" };
+  }
+
+  /** What a resource's provider says about new inputs. */
+  private async ask(
+    provider: Provider,
+    urn: string,
+    old: ResourceState,
+    inputs: Props,
+    ignored: string[],
+  ): Promise<Diff> {
+    const diff = await provider.diff({ ...old, urn }, inputs, ignored);
+    return resolveDiff(diff, old.inputs, this.withIgnored(urn, inputs, old.inputs, ignored));
+  }
+
+  /** Another provider takes a resource over unless all resources of the old one's configuration have to be made anew. */
+  private async isProviderReplaced(old: ResourceState, next: ResourceState): Promise<boolean> {
+    if (old.provider === next.provider) return false;
+    if (old.provider === "" || next.provider === "") return true;
+    const [from, to] = [providerUrn(old.provider), providerUrn(next.provider)];
+    if (from !== to && this.takenBy.get(from) === to) return false;
+    const [before, after] = [this.old(from), this.newProviders.get(to)];
+    if (!before || !after) throw new Error(`failed to resolve provider reference: "${old.provider}"`);
+    return this.providers.mustReplace(next.provider, before, after);
+  }
+
+  private withIgnored(urn: string, inputs: Props, olds: Props, paths: string[]): Props {
+    if (paths.length === 0) return inputs;
+    const ignored = ignoreChanges(inputs, olds, paths);
+    if (ignored.failed.length > 0) {
+      const failed = JSON.stringify(ignored.failed.join(", "));
+      this.report("info", `cannot ignore changes in added or removed elements of the path: ${failed}`, urn);
+    }
+    return ignored.inputs;
+  }
+
+  /** The deletion before its replacement. Before it go the dependents that its replacement replaces, in reverse order. */
+  private async deleteFirst(urn: string, old: ResourceState): Promise<Step[]> {
+    const steps: Step[] = [];
+    for (const dependent of (await this.replacedWith(old)).reverse()) {
+      if (this.deletedFirst.has(dependent)) continue;
+      if (!dependent.delete && dependent.protect) this.refuseDependent(dependent.urn, urn);
+      steps.push({
+        op: dependent.delete ? "delete" : "delete-replaced",
+        urn: dependent.urn,
+        old: dependent,
+        logical: dependent.delete,
+        pendingReplacement: !dependent.delete,
+      });
+      this.deleted.add(dependent.urn);
+      this.deletedFirst.add(dependent);
+    }
+    if (old.pendingReplacement) return steps;
+    this.deleted.add(old.urn);
+    return [...steps, { op: "delete-replaced", urn: old.urn, old, logical: false, pendingReplacement: true }];
+  }
+
+  /** Asks each dependent's provider, with the properties concerned unknown. */
+  private async replacedWith(root: ResourceState): Promise<ResourceState[]> {
+    const condemned = new Set([root.urn]);
+    const settled = new Set([...this.operated, ...this.created, ...this.deleted]);
+    const found: ResourceState[] = [];
+    for (const state of dependentsOf(root, this.olds, settled)) {
+      if (!state.custom || state.external) continue;
+      const isOrphaned = state.provider !== "" && condemned.has(providerUrn(state.provider));
+      if (!isOrphaned && !(await this.wouldBeReplaced(state, condemned))) continue;
+      condemned.add(state.urn);
+      found.push(state);
+    }
+    return found;
+  }
+
+  private async wouldBeReplaced(state: ResourceState, condemned: Set<string>): Promise<boolean> {
+    const { propertyDependencies, inputs: olds, replaceOnChanges } = state;
+    const concerned = Object.keys(olds).filter((key) =>
+      (propertyDependencies[key] ?? []).some((urn) => condemned.has(urn)),
+    );
+    if (concerned.length === 0) return false;
+    const inputs = { ...olds, ...Object.fromEntries(concerned.map((key) => [key, UNKNOWN])) };
+    const provider = await this.providers.of(state);
+    const asked = await this.ask(provider, state.urn, state, inputs, state.ignoreChanges);
+    return mustReplace(applyReplaceOnChanges(asked, replaceOnChanges, false));
+  }
+
+  /** Which resource of the last run this is: its own URN first, then its aliases in their order. */
+  private find(urn: string, goal: Goal): { old: ResourceState | undefined; alias: string | undefined } {
+    const { parent } = goal.state;
+    if (parent !== "" && !this.registered.has(parent))
+      throw new Error(`could not find parent resource ${parent}`);
+    if (this.registered.has(urn)) {
+      this.report("error", `Duplicate resource URN '${urn}'; try giving it a unique name`, urn);
+      throw new Bail(`resource ${urn} is invalid`);
+    }
+    this.registered.add(urn);
+    const taker = this.takenBy.get(urn);
+    if (taker !== undefined)
+      this.refuseTaken(
+        urn,
+        `Duplicate resource URN '${urn}' conflicting with alias on resource with URN '${taker}'`,
+      );
+    const found = [urn, ...this.formerUrns(goal)].find((each) => this.byUrn.has(each));
+    const old = found === undefined ? undefined : this.byUrn.get(found);
+    if (found === undefined || found === urn) return { old, alias: undefined };
+    const other = this.registered.has(found) ? urn : this.takenBy.get(found);
+    if (other !== undefined)
+      this.refuseTaken(
+        urn,
+        `Duplicate resource alias '${found}' applied to resource with URN '${urn}' conflicting with ` +
+          `resource with URN '${other}'`,
+      );
+    this.takenBy.set(found, urn);
+    this.formerUrn.set(urn, found);
+    return { old, alias: found };
+  }
+
+  private refuseTaken(urn: string, message: string): void {
+    this.report("error", message, urn);
+    this.invalid.add(urn);
+  }
+
+  /** What the aliases say, and what follows from an alias of the parent. */
+  private formerUrns({ name, state: { type, parent }, aliases }: Goal): string[] {
+    const own = aliases.map((alias) => this.urnOfAlias(alias, name, type, parent));
+    const formerParent = this.formerUrn.get(parent);
+    if (formerParent === undefined) return own;
+    const inherited = [{ type, name }, ...own.map((urn) => ({ type: typeOf(urn), name: nameOf(urn) }))];
+    const parentName = nameOf(parent);
+    return [
+      ...own,
+      ...inherited.map(({ type, name }) => {
+        // A child that was named after its parent was named after the parent's former name.
+        const isNamedAfter = name.startsWith(parentName);
+        const former = isNamedAfter ? nameOf(formerParent) + name.slice(parentName.length) : name;
+        return createUrn(this.place, formerParent, type, former);
+      }),
+    ];
+  }
+
+  /** What an alias leaves out is as it is now. */
+  private urnOfAlias(alias: Alias, name: string, type: string, parent: string): string {
+    if ("urn" in alias) return alias.urn;
+    const given = alias.parenturn === "" ? parent : (this.formerUrn.get(alias.parenturn) ?? alias.parenturn);
+    const former = alias.noparent || typeOf(given) === ROOT_STACK ? "" : given;
+    const place = {
+      stack: alias.stack || this.place.stack,
+      project: alias.project || this.place.project,
+    };
+    return createUrn(place, former, alias.type || type, alias.name || name);
+  }
+
+  private refuseReplace(urn: string): void {
+    const message =
+      `unable to replace resource "${urn}"\nas it is currently marked for protection. To unprotect the resource, ` +
+      "remove the `protect` flag from the resource in your Pulumi program and run `pulumi up`";
+    this.report("error", message, urn);
+    this.failed = true;
+    // A preview goes on, so that the difference that asks for the replacement is shown.
+    if (!this.dryRun) throw new Bail(message);
+  }
+
+  private refuseDependent(dependent: string, urn: string): never {
+    const message =
+      `unable to replace resource "${dependent}" as part of replacing "${urn}" as it is currently marked for ` +
+      "protection. To unprotect the resource, remove the `protect` flag from the resource in your Pulumi program " +
+      `and run \`pulumi up\`, or use the command:\n\`pulumi state unprotect '${dependent}'\``;
+    this.report("error", message, urn);
+    throw new Bail(message);
+  }
+
+  private refuseImported(urn: string, { replaces }: Diff, old: ResourceState, next: ResourceState): void {
+    const text = (value: unknown) => goText(masked(value, "[secret]"));
+    const changes = replaces.map((key) => `${key}: ${text(old.inputs[key])} => ${text(next.inputs[key])}`);
+    const message =
+      "previously-imported resources that still specify an ID may not be replaced; " +
+      `please remove the \`import\` declaration from your program;\n${changes.join("\n")}`;
+    if (!this.dryRun) throw new Error(message);
+    this.report("warning", message, urn);
+  }
+}

@@ -1,0 +1,177 @@
+import { Struct } from "google-protobuf/google/protobuf/struct_pb";
+import { isMapping, UNKNOWN } from "../../../provider/document";
+import { OUTPUT, REFERENCE, SECRET, SIGNATURE } from "../../../provider/plugin/values";
+import { CLI_DRIVER } from "./project";
+
+/*
+ * Properties are kept as they travel: JSON in which a value that is not known yet is a certain text, and a secret or
+ * another resource is an object with a signature. Null counts as missing wherever values are compared.
+ */
+export type Props = Record<string, unknown>;
+
+/** A value that must not be shown. Never nested directly in another. */
+export interface Secret {
+  value: unknown;
+}
+
+export function isSecret(value: unknown): value is Secret {
+  return isMapping(value) && value[SIGNATURE] === SECRET;
+}
+
+/** Whether the value is an object of the program's own. */
+export function isProps(value: unknown): value is Props {
+  return isMapping(value) && value[SIGNATURE] === undefined;
+}
+
+export function secret(value: unknown): Props {
+  return isSecret(value) ? { ...value } : { [SIGNATURE]: SECRET, value };
+}
+
+function mapProps(props: Props, convert: (value: unknown, key: string) => unknown): Props {
+  const defined = Object.entries(props).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(defined.map(([key, value]) => [key, convert(value, key)]));
+}
+
+/** Reads what came over the wire. `onDependency` gets the URNs that the program's output values carry. */
+function fromWire(value: unknown, onDependency: (urn: string) => void): unknown {
+  if (Array.isArray(value)) return value.map((item) => fromWire(item, onDependency));
+  if (!isMapping(value)) return value;
+  const { [SIGNATURE]: signature } = value;
+  if (signature === undefined) return mapProps(value, (item) => fromWire(item, onDependency));
+  if (signature === SECRET) return secret(fromWire(value["value"], onDependency));
+  if (signature === REFERENCE) return { packageVersion: "", ...value };
+  if (signature !== OUTPUT)
+    throw new Error(`the test engine does not support assets and archives: ${CLI_DRIVER}`);
+  if (Array.isArray(value["dependencies"])) value["dependencies"].map(String).forEach(onDependency);
+  const element = "value" in value ? fromWire(value["value"], onDependency) : UNKNOWN;
+  return value["secret"] === true ? secret(element) : element;
+}
+
+export function fromStruct(
+  struct: Struct | undefined,
+  onDependency: (key: string, urn: string) => void = () => {},
+): Props {
+  return mapProps(struct?.toJavaScript() ?? {}, (value, key) =>
+    fromWire(value, (urn) => onDependency(key, urn)),
+  );
+}
+
+/** What the reader of a message understands. */
+export interface Keep {
+  secrets: boolean;
+  references: boolean;
+}
+
+/** What the program understands, and a provider's configuration. */
+export const ALL: Keep = { secrets: true, references: true };
+/** What a dynamic provider understands. */
+export const NONE: Keep = { secrets: false, references: false };
+
+/** For a reader who keeps no secrets, what they hold; for one who keeps no references, a resource's id or a component's URN. */
+function toWire(value: unknown, keep: Keep): unknown {
+  if (Array.isArray(value)) return value.map((item) => toWire(item, keep));
+  if (isSecret(value)) {
+    const element = toWire(value.value, keep);
+    return keep.secrets ? secret(element) : element;
+  }
+  if (isProps(value)) return mapProps(value, (item) => toWire(item, keep));
+  if (!isMapping(value) || keep.references) return value;
+  return "id" in value ? value["id"] || UNKNOWN : value["urn"];
+}
+
+/** As plain data, which marks no secret. */
+export function plain(props: Props): Props {
+  return mapProps(props, (value) => toWire(value, NONE));
+}
+
+export function toStruct(props: Props, keep: Keep): Struct {
+  const data = mapProps(props, (value) => toWire(value, keep));
+  return Struct.fromJavaScript(data as Parameters<typeof Struct.fromJavaScript>[0]);
+}
+
+/** As `pulumi stack export --show-secrets` writes a value, its keys in order. */
+function toState(value: unknown): unknown {
+  if (isSecret(value)) return { [SIGNATURE]: SECRET, plaintext: JSON.stringify(toState(value.value)) };
+  if (Array.isArray(value)) return value.map(toState);
+  return isMapping(value) ? propsToState(value) : value;
+}
+
+export function propsToState(props: Props): Props {
+  const entries = Object.entries(props).sort(([a], [b]) => (a < b ? -1 : 1));
+  return mapProps(Object.fromEntries(entries), toState);
+}
+
+function fromState(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(fromState);
+  if (!isMapping(value)) return value;
+  if (value[SIGNATURE] !== SECRET) return propsFromState(value);
+  if (typeof value["plaintext"] !== "string")
+    throw new Error("the state holds an encrypted secret: export it with --show-secrets");
+  return secret(fromState(JSON.parse(value["plaintext"])));
+}
+
+export function propsFromState(props: Props): Props {
+  return mapProps(props, fromState);
+}
+
+function some(value: unknown, test: (value: unknown) => boolean): boolean {
+  return (
+    test(value) ||
+    (typeof value === "object" && value !== null && Object.values(value).some((item) => some(item, test)))
+  );
+}
+
+export const hasSecrets = (value: unknown) => some(value, isSecret);
+export const hasUnknowns = (value: unknown) => some(value, (item) => item === UNKNOWN);
+
+/**
+ * Marks what a provider gave back as secret where the value of the same name was. Objects are followed key by key; a
+ * secret inside a list makes the whole list secret.
+ */
+export function markSecrets(outs: Props, ins: Props): Props {
+  return mapProps(outs, (out, key) => {
+    const given = ins[key];
+    if (isProps(out) && isProps(given)) return markSecrets(out, given);
+    return hasSecrets(given) ? secret(out) : out;
+  });
+}
+
+/** With `[secret]` in place of what each secret holds: a change of a secret is no difference that is shown. */
+export function masked(value: unknown, mask: unknown = secret("[secret]")): unknown {
+  if (isSecret(value)) return mask;
+  if (Array.isArray(value)) return value.map((item) => masked(item, mask));
+  return isMapping(value) ? mapProps(value, (item) => masked(item, mask)) : value;
+}
+
+export const maskedProps = (props: Props) => mapProps(props, (value) => masked(value));
+
+/** Plain data that may be shown. */
+export const shown = (props: Props) => plain(mapProps(props, (value) => masked(value, "[secret]")));
+
+export function equal(a: unknown, b: unknown): boolean {
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((item, index) => equal(item, b[index]));
+  if (isMapping(a) && isMapping(b))
+    return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((key) => equal(a[key], b[key]));
+  return (a ?? null) === (b ?? null);
+}
+
+/**
+ * As Go prints a value with `%v`, which is how the engine shows a property whose check failed: `{text}`, `{map[a:{1}]}`,
+ * and a secret in plain, `{&{{text}}}`.
+ */
+export function goText(value: unknown): string {
+  if (value === undefined || value === null) return "{<nil>}";
+  if (value === UNKNOWN) return "{{{}}}";
+  if (isSecret(value)) return `{&{${goText(value.value)}}}`;
+  if (Array.isArray(value)) return `{[${value.map(goText).join(" ")}]}`;
+  if (isProps(value)) {
+    const keys = Object.keys(value).sort();
+    return `{map[${keys.map((key) => `${key}:${goText(value[key])}`).join(" ")}]}`;
+  }
+  if (isMapping(value)) return `{{${value["urn"]}   ${goText(value["id"])} ${value["packageVersion"]}}}`;
+  if (typeof value !== "number") return `{${value}}`;
+  // Go writes an exponent, of at least two digits, from a million on and below a ten-thousandth.
+  const isPlain = value === 0 || (Math.abs(value) >= 1e-4 && Math.abs(value) < 1e6);
+  return `{${isPlain ? value : value.toExponential().replace(/e([+-])(\d)$/, "e$10$2")}}`;
+}

@@ -1,0 +1,215 @@
+import { randomUUID } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { parse } from "yaml";
+import { z } from "zod";
+import { UNKNOWN } from "../../../provider/document";
+import { type Diff, mustReplace, resolveDiff } from "./diff";
+import { type Checked, type Existing, type Found, Plugin, type Provider } from "./plugin";
+import { type Child, type Launch, type OnLine, resolveFrom, startProvider } from "./processes";
+import { CLI_DRIVER, type Project, runtimeSchema, Unsupported } from "./project";
+import { equal, type Props, plain } from "./properties";
+import { isProvider, packageOf, providerUrn, type ResourceState, typeOf } from "./state";
+
+/** How long a provider may take to hear that it is to end; in milliseconds. */
+const PATIENCE = 1000;
+
+/** The dynamic providers of a Node program. Their host comes with the SDK. */
+const DYNAMIC = "pulumi-nodejs";
+
+interface Command {
+  folder: string;
+  /** Before the engine's address, which is the last argument. */
+  args: string[];
+  env: Record<string, string>;
+}
+
+/** Where the provider of a package is: in the SDK, or in the folder that `Pulumi.yaml` names. Nothing is downloaded. */
+function findPlugin(package_: string, project: Project): Command {
+  if (package_ === DYNAMIC) {
+    const host = resolveFrom(project.folder, "@pulumi/pulumi/cmd/dynamic-provider");
+    return { folder: dirname(host), args: [host], env: { PULUMI_NODEJS_PROJECT: project.name } };
+  }
+  const folder = project.plugins.get(package_);
+  if (folder === undefined)
+    throw new Error(
+      `there is no plugin for the package ${package_}: plugins.providers in Pulumi.yaml does not name its folder, and the ` +
+        `test engine neither looks for plugins elsewhere nor downloads them: ${CLI_DRIVER}`,
+    );
+  const file = join(folder, "PulumiPlugin.yaml");
+  if (!existsSync(file)) throw new Unsupported(`plugins without a PulumiPlugin.yaml (${folder})`);
+  const { runtime } = z.object({ runtime: runtimeSchema }).parse(parse(readFileSync(file, "utf8")));
+  if (runtime.name !== "nodejs") throw new Unsupported(`plugins of the runtime ${runtime.name} (${file})`);
+  const env = { ...(runtime.options.typescript && { PULUMI_NODEJS_TYPESCRIPT: "true" }) };
+  return { folder, args: [resolveFrom(folder, "@pulumi/pulumi/cmd/run-plugin"), folder], env };
+}
+
+/**
+ * The provider processes of one run. To the steps it is the provider of the providers: to check one starts its process,
+ * to create or update one configures it.
+ */
+export class Providers implements Provider {
+  /** By `URN::id`, once they are configured. */
+  private readonly running = new Map<string, Promise<Plugin>>();
+  /** By URN, what `check` has started and nothing has configured yet. */
+  private readonly unconfigured = new Map<string, Plugin>();
+  /** Former URNs by present ones: states may still refer to them. */
+  private readonly aliases = new Map<string, string>();
+  /** Processes that nobody has asked for yet, by package. */
+  private readonly ahead = new Map<string, { folder: string; port: Promise<number> }>();
+  private readonly children: Child[] = [];
+  private readonly plugins: Plugin[] = [];
+
+  constructor(
+    private readonly launch: Launch,
+    /** The whole stack configuration. A plugin finds its own part of it in its environment too. */
+    readonly config: Props,
+    private readonly olds: ResourceState[],
+    private readonly address: () => string,
+    private readonly onLine: OnLine,
+  ) {}
+
+  /** Who is asked about a resource. */
+  async of({ type, provider }: Pick<ResourceState, "type" | "provider">): Promise<Provider> {
+    return isProvider(type) ? this : this.get(provider);
+  }
+
+  /** The provider of a reference; one that the run did not register comes from the state. */
+  get(reference: string): Promise<Plugin> {
+    const running = this.running.get(reference);
+    if (running) return running;
+    const state = this.olds.find(({ urn, id }) => `${urn}::${id}` === reference);
+    if (!state) return Promise.reject(new Error(`could not find provider ${reference}`));
+    const started = this.start(state.urn).then((plugin) => {
+      plugin.configure(state.urn, state.id, state.inputs);
+      return plugin;
+    });
+    this.set(reference, started);
+    return started;
+  }
+
+  /** What a default provider of the package is given: a dynamic one everything, a plugin its own keys. */
+  configOf(package_: string): Props {
+    return package_ === DYNAMIC ? this.config : this.ownConfig(package_);
+  }
+
+  private ownConfig(package_: string): Props {
+    const own = Object.entries(this.config).filter(([key]) => key.startsWith(`${package_}:`));
+    return Object.fromEntries(own.map(([key, value]) => [key.slice(package_.length + 1), value]));
+  }
+
+  registerAlias(urn: string, alias: string): void {
+    this.aliases.set(urn, alias);
+  }
+
+  async check(urn: string, olds: Props, news: Props): Promise<Checked> {
+    const plugin = await this.start(urn);
+    // A dynamic provider has an answer to no question about its configuration.
+    const checked =
+      plugin.package_ === DYNAMIC
+        ? { inputs: news, failures: [] }
+        : await plugin.checkConfig(urn, olds, news);
+    if (checked.failures.length === 0) this.unconfigured.set(urn, plugin);
+    return checked;
+  }
+
+  /** Where the provider does not say, any difference to what it was configured with is a change. */
+  async diff(old: Existing, news: Props): Promise<Diff> {
+    const plugin = this.unconfigured.get(old.urn) ?? (await this.get(`${old.urn}::${old.id}`));
+    const diff = await configDiff(plugin, old, news);
+    if (diff.changes !== "unknown") return diff;
+    return { ...diff, changes: equal(old.outputs, news) ? "none" : "some" };
+  }
+
+  /** Whether a resource has to be made anew because another provider takes it over, from one with another configuration. */
+  async mustReplace(reference: string, old: ResourceState, { urn, inputs }: ResourceState): Promise<boolean> {
+    const diff = await configDiff(await this.get(reference), { ...old, urn }, inputs);
+    return mustReplace(resolveDiff(diff, old.inputs, inputs));
+  }
+
+  async create({ urn, inputs }: ResourceState, preview: boolean): Promise<{ id: string; outputs: Props }> {
+    const id = preview ? UNKNOWN : randomUUID();
+    await this.configure(urn, id, inputs);
+    return { id, outputs: inputs };
+  }
+
+  async update({ id }: ResourceState, { urn, inputs }: ResourceState): Promise<Props> {
+    await this.configure(urn, id, inputs);
+    return inputs;
+  }
+
+  /** A provider that did not change is ready for its resources, with what it always had. */
+  async same({ urn, id, inputs }: ResourceState): Promise<void> {
+    if (!this.running.has(`${urn}::${id}`)) await this.configure(urn, id, inputs);
+  }
+
+  read(): Promise<Found> {
+    return Promise.reject(new Error("provider resources may not be read"));
+  }
+
+  /** Its process lives on until the run ends, when all do. */
+  async delete({ urn, id }: ResourceState): Promise<void> {
+    this.running.delete(`${urn}::${id}`);
+  }
+
+  /** Returns when all processes are gone. Each is asked to end before it is made to. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.running.values());
+    const asked = Promise.allSettled(this.plugins.map((plugin) => plugin.cancel()));
+    await Promise.race([asked, setTimeout(PATIENCE, undefined, { ref: false })]);
+    for (const plugin of this.plugins) plugin.close();
+    await Promise.all(this.children.map((child) => child.stop("SIGKILL", 0)));
+  }
+
+  private async configure(urn: string, id: string, config: Props): Promise<void> {
+    const plugin = this.unconfigured.get(urn) ?? (await this.start(urn));
+    this.unconfigured.delete(urn);
+    plugin.configure(urn, id, config);
+    this.set(`${urn}::${id}`, Promise.resolve(plugin));
+  }
+
+  private set(reference: string, plugin: Promise<Plugin>): void {
+    plugin.catch(() => {});
+    this.running.set(reference, plugin);
+    const urn = providerUrn(reference);
+    const alias = this.aliases.get(urn);
+    if (alias !== undefined) this.running.set(alias + reference.slice(urn.length), plugin);
+  }
+
+  /** Starts what the last run needed, while the program is still loading. Nothing is asked of it yet. */
+  startAhead(): void {
+    for (const package_ of this.launch.packages) this.ahead.set(package_, this.spawn(package_));
+  }
+
+  private async start(urn: string): Promise<Plugin> {
+    const package_ = packageOf(typeOf(urn));
+    const { folder, port } = this.ahead.get(package_) ?? this.spawn(package_);
+    this.ahead.delete(package_);
+    const plugin = new Plugin(await port, package_);
+    this.plugins.push(plugin);
+    if (package_ !== DYNAMIC) await plugin.handshake(this.address(), folder);
+    this.launch.packages.add(package_);
+    return plugin;
+  }
+
+  private spawn(package_: string): { folder: string; port: Promise<number> } {
+    const { folder, args, env } = findPlugin(package_, this.launch.project);
+    const own = {
+      ...env,
+      PULUMI_PROJECT: this.launch.project.name,
+      PULUMI_CONFIG: JSON.stringify(plain(this.ownConfig(package_))),
+    };
+    // What a plugin prints is not shown.
+    const onLine = package_ === DYNAMIC ? this.onLine : undefined;
+    const { child, port } = startProvider(this.launch, [...args, this.address()], own, onLine);
+    this.children.push(child);
+    return { folder, port };
+  }
+}
+
+/** A dynamic provider has no opinion. */
+async function configDiff(plugin: Plugin, old: Existing, news: Props): Promise<Diff> {
+  if (plugin.package_ !== DYNAMIC) return plugin.diffConfig(old, news);
+  return { changes: "unknown", replaces: [], changedKeys: [], deleteBeforeReplace: false };
+}

@@ -1,0 +1,311 @@
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { z } from "zod";
+import type { ExportedResource, ExportedState } from "../types";
+import { type Props, propsFromState, propsToState } from "./properties";
+
+const text = z.string().default("");
+const flag = z.boolean().default(false);
+const list = z.array(z.string()).default([]);
+const properties = z.record(z.string(), z.unknown());
+
+/** A resource in the form of `pulumi stack export`. What is not named here is carried along. */
+const exported = z.looseObject({
+  urn: z.string(),
+  type: z.string(),
+  custom: flag,
+  id: text,
+  inputs: properties.default({}).transform(propsFromState),
+  /** Undefined for a component that never registered any. */
+  outputs: properties.transform(propsFromState).optional(),
+  parent: text,
+  protect: flag,
+  external: flag,
+  /** It was replaced; what is left is to delete the old one. */
+  delete: flag,
+  /** It was deleted to be replaced; what is left is to create the new one. */
+  pendingReplacement: flag,
+  dependencies: list,
+  propertyDependencies: z.record(z.string(), z.array(z.string())).default({}),
+  initErrors: list,
+  /** `URN::id`. */
+  provider: text,
+  additionalSecretOutputs: list,
+  retainOnDelete: flag,
+  ignoreChanges: list,
+  replaceOnChanges: list,
+  /** What the program's option `import` named. */
+  importID: text,
+  created: text,
+  modified: text,
+});
+
+/**
+ * What the engine knows of one resource. Steps share these objects, and change old ones in place (`delete`,
+ * `pendingReplacement`), which is how the checkpoint learns of it.
+ */
+export type ResourceState = z.infer<typeof exported> & {
+  /** The former URNs that it was found under in this run. */
+  aliases: string[];
+};
+
+export function newState(urn: string, type: string, fields: Partial<ResourceState> = {}): ResourceState {
+  return { ...exported.parse({ urn, type }), aliases: [], ...fields };
+}
+
+function fromExported(resource: unknown): ResourceState {
+  const state = exported.parse(resource);
+  return { ...state, outputs: state.outputs ?? {}, aliases: [] };
+}
+
+function toExported({ urn, type, custom, aliases: _, ...rest }: ResourceState): ExportedResource {
+  const { inputs, outputs, propertyDependencies } = rest;
+  const fields = {
+    ...rest,
+    inputs: propsToState(inputs),
+    outputs: outputs && propsToState(outputs),
+    propertyDependencies: propsToState(propertyDependencies),
+  };
+  // Go leaves out what is empty.
+  const filled = Object.entries(fields).filter(([, value]) =>
+    typeof value === "object" && value !== null ? Object.keys(value).length > 0 : Boolean(value),
+  );
+  return { ...Object.fromEntries(filled), urn, type, custom };
+}
+
+export const ROOT_STACK = "pulumi:pulumi:Stack";
+const PROVIDERS = "pulumi:providers:";
+
+/** The name in `urn:pulumi:stack::project::type::name`, which may hold `::` itself. */
+export const nameOf = (urn: string) => urn.split("::").slice(3).join("::");
+/** The type in a URN, without those of its parents. */
+export const typeOf = (urn: string) => (urn.split("::")[2] ?? "").split("$").at(-1) ?? "";
+export const providerUrn = (reference: string) => reference.slice(0, reference.lastIndexOf("::"));
+export const isProvider = (type: string) => type.startsWith(PROVIDERS);
+/** The package whose provider has this type, or whose resource or function this token. */
+export const packageOf = (token: string) =>
+  isProvider(token) ? token.slice(PROVIDERS.length) : (token.split(":")[0] ?? "");
+export const providerType = (package_: string) => PROVIDERS + package_;
+/** One that no program made. */
+export const isDefaultProvider = (urn: string) =>
+  isProvider(typeOf(urn)) && nameOf(urn).startsWith("default");
+
+/** Where the URNs of a run belong to. */
+export interface Place {
+  stack: string;
+  project: string;
+}
+
+/** A parent that is the stack leaves no trace. */
+export function createUrn({ stack, project }: Place, parent: string, type: string, name: string): string {
+  const around = parent.split("::")[2] ?? "";
+  const qualified = around === "" || around === ROOT_STACK ? type : `${around}$${type}`;
+  return `urn:pulumi:${stack}::${project}::${qualified}::${name}`;
+}
+
+export const rootUrn = (place: Place) => createUrn(place, "", ROOT_STACK, `${place.project}-${place.stack}`);
+
+/** What must still be there for this resource to be: all that it depends on but its parent. */
+function neededBy({ dependencies, propertyDependencies, provider }: ResourceState): Set<string> {
+  const urns = [...dependencies, ...Object.values(propertyDependencies).flat()];
+  return new Set(provider === "" ? urns : [...urns, providerUrn(provider)]);
+}
+
+/** All after the state that depend on it, directly or not, in order; parents do not count. */
+export function dependentsOf(
+  root: ResourceState,
+  states: ResourceState[],
+  ignore: ReadonlySet<string> = new Set(),
+): ResourceState[] {
+  const found = new Set([root.urn]);
+  return states.slice(states.indexOf(root) + 1).filter((state) => {
+    if (ignore.has(state.urn) || ![...neededBy(state)].some((urn) => found.has(urn))) return false;
+    return found.add(state.urn);
+  });
+}
+
+/** All that the state needs, parents too. An old state refers to old ones where there are any. */
+export function requirementsOf(root: ResourceState, states: ResourceState[]): Set<ResourceState> {
+  const found = new Set<ResourceState>();
+  const visit = (state: ResourceState): void => {
+    for (const urn of [...neededBy(state), state.parent]) {
+      const named = states.filter((candidate) => candidate.urn === urn);
+      const next = named.find((candidate) => candidate.delete === state.delete) ?? named[0];
+      if (next === undefined || found.has(next)) continue;
+      found.add(next);
+      visit(next);
+    }
+  };
+  visit(root);
+  return found;
+}
+
+/** Groups of what is to be deleted, to go one after the other: first what nothing depends on. */
+export function deleteOrder(condemned: Iterable<ResourceState>, states: ResourceState[]): ResourceState[][] {
+  const left = new Set(condemned);
+  const groups: ResourceState[][] = [];
+  while (left.size > 0) {
+    const free = [...left].filter((state) => !directlyNeeds(state, left, states));
+    if (free.length === 0) throw new Error("the state's dependencies go in a circle");
+    for (const state of free) left.delete(state);
+    groups.unshift(free);
+  }
+  return groups;
+}
+
+/** Whether one of the others is its parent, is needed by it, or is in a component that is. */
+function directlyNeeds(state: ResourceState, others: Set<ResourceState>, states: ResourceState[]): boolean {
+  const needed = neededBy(state);
+  const components = new Set<string>();
+  return states.slice(0, states.indexOf(state)).some((candidate) => {
+    const isInside = components.has(candidate.parent);
+    if (isInside || (!candidate.custom && needed.has(candidate.urn))) components.add(candidate.urn);
+    return others.has(candidate) && (isInside || candidate.urn === state.parent || needed.has(candidate.urn));
+  });
+}
+
+/** Drops what refers to what is gone: a state may refer only to URNs before it. */
+export function withoutDangling(states: ResourceState[]): ResourceState[] {
+  const known = new Set<string>();
+  for (const state of states) {
+    const left = (urns: string[]) => urns.filter((urn) => known.has(urn));
+    const byProperty = Object.entries(state.propertyDependencies).map(
+      ([key, urns]) => [key, left(urns)] as const,
+    );
+    state.dependencies = left(state.dependencies);
+    state.propertyDependencies = Object.fromEntries(byProperty.filter(([, urns]) => urns.length > 0));
+    if (!known.has(state.parent)) state.parent = "";
+    known.add(state.urn);
+  }
+  return states;
+}
+
+export type PendingType = "creating" | "updating" | "deleting" | "reading" | "importing";
+interface Pending {
+  resource: ResourceState;
+  type: string;
+}
+
+/** The version in the manifest: that of the CLI whose form the state has. */
+const VERSION = "v3.260.0";
+
+/**
+ * The stack's state in a file. It is written before and after each step, so that a killed run leaves on disk what it had
+ * done and what it was about to do.
+ */
+export class Checkpoint {
+  /** What the run began with. */
+  olds: ResourceState[] = [];
+  /** Operations that a killed run has left. */
+  interrupted: Pending[] = [];
+  /** What the run has made since. */
+  private readonly news: ResourceState[] = [];
+  /** Those that are no longer part of the state. */
+  private readonly done = new Set<ResourceState>();
+  private readonly pending = new Set<Pending>();
+  private rest: Pick<ExportedState["deployment"], "secrets_providers" | "metadata"> = { metadata: {} };
+
+  constructor(
+    private readonly file: string,
+    /** A preview decides on the same state and writes nothing. */
+    private readonly dryRun = false,
+  ) {
+    if (existsSync(file)) this.load(JSON.parse(readFileSync(file, "utf8")));
+  }
+
+  load({ version, deployment }: ExportedState): void {
+    if (version !== 3) throw new Error(`the test engine reads states of version 3, not ${version}`);
+    const { resources = [], pending_operations = [], secrets_providers, metadata = {} } = deployment;
+    this.olds = resources.map(fromExported);
+    this.interrupted = pending_operations.map(({ resource, type }) => ({
+      resource: fromExported(resource),
+      type,
+    }));
+    this.rest = { metadata, ...(secrets_providers && { secrets_providers }) };
+  }
+
+  /** Notes on disk that an operation is about to begin; the function returned notes how it ended. */
+  begin(type: PendingType, resource: ResourceState): (change: () => void) => void {
+    const operation = { resource, type };
+    this.pending.add(operation);
+    this.save();
+    return (change) => {
+      this.pending.delete(operation);
+      change();
+      this.save();
+    };
+  }
+
+  drop(old: ResourceState): void {
+    this.done.add(old);
+  }
+
+  add(state: ResourceState): void {
+    this.news.push(state);
+  }
+
+  snapshot(): ResourceState[] {
+    return [...this.news, ...this.olds].filter((state) => !this.done.has(state));
+  }
+
+  stackOutputs(): Props {
+    return this.snapshot().find(({ type }) => type === ROOT_STACK)?.outputs ?? {};
+  }
+
+  export(): ExportedState {
+    const states = renameAliased(this.snapshot());
+    // An interrupted creation stays until somebody has looked; the others are found out by the next refresh.
+    const pending = [...this.pending, ...this.interrupted.filter(({ type }) => type === "creating")];
+    return {
+      version: 3,
+      deployment: {
+        manifest: {
+          time: new Date().toISOString(),
+          magic: createHash("sha256").update(VERSION).digest("hex"),
+          version: VERSION,
+        },
+        ...this.rest,
+        ...(states.length > 0 && { resources: states.map(toExported) }),
+        ...(pending.length > 0 && {
+          pending_operations: pending.map(({ resource, type }) => ({ resource: toExported(resource), type })),
+        }),
+      },
+    };
+  }
+
+  save(): void {
+    if (this.dryRun) return;
+    const temporary = `${this.file}.${process.pid}.tmp`;
+    writeFileSync(temporary, JSON.stringify(this.export()), { mode: 0o600 });
+    renameSync(temporary, this.file);
+  }
+}
+
+/**
+ * Points references to a resource's former URN at its present one. The children of a renamed parent, which are registered
+ * after it, get the URNs that they will have.
+ */
+function renameAliased(states: ResourceState[]): ResourceState[] {
+  const renamed = new Map<string, string>();
+  for (const { urn, type, parent, aliases } of states) {
+    for (const alias of aliases) renamed.set(alias, urn);
+    const present = renamed.get(parent);
+    if (present === undefined || typeOf(present) === ROOT_STACK) continue;
+    const [stack = "", project = ""] = urn.slice("urn:pulumi:".length).split("::");
+    renamed.set(urn, createUrn({ stack, project }, present, type, nameOf(urn)));
+  }
+  if (renamed.size === 0) return states;
+  const fix = (urn: string) => renamed.get(urn) ?? urn;
+  return states.map((state) => {
+    const urn = providerUrn(state.provider);
+    const byProperty = Object.entries(state.propertyDependencies);
+    return {
+      ...state,
+      urn: fix(state.urn),
+      provider: fix(urn) + state.provider.slice(urn.length),
+      parent: fix(state.parent),
+      dependencies: state.dependencies.map(fix),
+      propertyDependencies: Object.fromEntries(byProperty.map(([key, urns]) => [key, urns.map(fix)])),
+    };
+  });
+}

@@ -1,0 +1,200 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { CliStack, findPulumiCli } from "../../../../sdk/testing/cli";
+import { KitEngine } from "../../../../sdk/testing/engine";
+import {
+  type Command,
+  type ConfigValue,
+  type ExportedState,
+  type ImportOptions,
+  type ImportSpec,
+  RunFailed,
+  type RunOptions,
+  type RunResult,
+  type Stack,
+} from "../../../../sdk/testing/types";
+import { normalize } from "../../../engine/normalize";
+
+/** A program with many scenes, and a dynamic provider whose objects live in a file. */
+export const THINGS = join(import.meta.dirname, "programs/things");
+
+/** The same for a provider plugin; its log holds all that it was asked, with the arguments. */
+export const PLUGGED = join(import.meta.dirname, "programs/plugged");
+
+const ROOT = join(import.meta.dirname, "../../../..");
+const RECORDED = join(import.meta.dirname, "recorded");
+
+/** `npm run record` writes the recordings anew, with the CLI that is on the PATH. */
+const recording = process.env["MODE"] === "record";
+const cli = await findPulumiCli();
+
+/** A command in a scene, an import, an edit of the exported state, or of the objects behind the engine's back. */
+export type Part =
+  | [Exclude<Command, "import">, string, RunOptions?]
+  | { imports: ImportSpec[]; protect?: boolean }
+  | { state: (state: ExportedState) => void }
+  | ((objects: Record<string, Record<string, unknown>>) => void);
+
+/** What two engines must agree on after a command. */
+export interface Seen {
+  ok: boolean;
+  /** `update a ~text`, sorted: eight things at once end in any order. */
+  steps: string[];
+  changes: Record<string, number>;
+  /** Warnings and errors, sorted. */
+  said: string[];
+  state: unknown;
+  /** What the provider was called for, sorted. */
+  calls: string[];
+}
+
+export interface PlayOptions {
+  program: string;
+  env?: Record<string, string>;
+  config?: Record<string, ConfigValue>;
+}
+
+/**
+ * Plays each scenario on the kit's engine and compares it with what the real CLI once did, and compares the CLI that is
+ * on the PATH with that too.
+ */
+export function playAll(subject: string, scenarios: Record<string, Part[]>, options: PlayOptions): void {
+  const fileOf = (name: string) =>
+    join(RECORDED, `${subject}-${name.toLowerCase().replace(/[^a-z0-9]+/g, "-")}.json`);
+  const recorded = (name: string): unknown => JSON.parse(readFileSync(fileOf(name), "utf8")).seen;
+  const all = Object.entries(scenarios);
+
+  describe.runIf(recording)("the CLI is recorded", { timeout: 900_000 }, () => {
+    test.for(all)("%s", async ([name, parts]) => {
+      const version = await cliVersion();
+      const seen = await play(await Things.onCli(options), parts);
+      mkdirSync(RECORDED, { recursive: true });
+      writeFileSync(fileOf(name), `${JSON.stringify({ cli: version, seen }, undefined, 1)}\n`);
+    });
+  });
+  describe.runIf(!recording)("as the CLI once did, the kit's engine plays", { timeout: 900_000 }, () => {
+    test.for(all)("%s", async ([name, parts]) => {
+      expect(await play(await Things.onKit(options), parts)).toEqual(recorded(name));
+    });
+  });
+  describe.runIf(cli && !recording)("as it once did, the CLI plays", { timeout: 900_000 }, () => {
+    test.for(all)("%s", async ([name, parts]) => {
+      expect(await play(await Things.onCli(options), parts)).toEqual(recorded(name));
+    });
+  });
+}
+
+async function cliVersion(): Promise<string> {
+  const { execFileSync } = await import("node:child_process");
+  if (!cli) throw new Error("recording takes a Pulumi CLI on the PATH");
+  return execFileSync(cli, ["version"], { encoding: "utf8" }).trim();
+}
+
+/** What each command showed. Paths of this machine and what the SDK made of a function are masked. */
+async function play(things: Things<Stack>, parts: Part[]): Promise<unknown> {
+  const seen: Seen[] = [];
+  try {
+    for (const part of parts) {
+      if (typeof part === "function") things.objects.edit(part);
+      else if ("state" in part) await things.editState(part.state);
+      else if ("imports" in part) seen.push(await things.import(part.imports, part));
+      else seen.push(await things.run(part[0], part[1], { skipPreview: true, ...part[2] }));
+    }
+  } finally {
+    await things.close();
+  }
+  return JSON.parse(JSON.stringify(seen), (key, value) => {
+    if (key === "__provider" && /\b__f0\b/.test(String(value))) return "a function";
+    return typeof value === "string" ? value.replaceAll(ROOT, "<root>") : value;
+  });
+}
+
+/** A stack of one of the programs, on either engine. */
+export class Things<S extends Stack> {
+  private constructor(
+    readonly engine: S,
+    readonly objects: Objects,
+    readonly env: Record<string, string>,
+  ) {}
+
+  static async onKit(options: PlayOptions = { program: THINGS }): Promise<Things<KitEngine>> {
+    const objects = new Objects(options.program);
+    const env = { THINGS: objects.file, ...options.env };
+    return new Things(await KitEngine.create({ ...options, env }), objects, env);
+  }
+
+  static async onCli(options: PlayOptions = { program: THINGS }): Promise<Things<CliStack>> {
+    const objects = new Objects(options.program);
+    const env = { THINGS: objects.file, ...options.env };
+    return new Things(await CliStack.create({ ...options, env }), objects, env);
+  }
+
+  readonly run = (
+    command: Exclude<Command, "import">,
+    scene: string,
+    options: RunOptions = {},
+  ): Promise<Seen> => {
+    this.env["SCENE"] = scene;
+    return this.see(this.engine[command](options));
+  };
+
+  import(specs: ImportSpec[], options: ImportOptions): Promise<Seen> {
+    return this.see(this.engine.import(specs, options));
+  }
+
+  async editState(edit: (state: ExportedState) => void): Promise<void> {
+    const state = await this.engine.exportState();
+    edit(state);
+    await this.engine.importState(state);
+  }
+
+  private async see(run: Promise<RunResult>): Promise<Seen> {
+    const result = await run.catch((error: unknown) => {
+      if (error instanceof RunFailed) return error.result;
+      throw error;
+    });
+    return {
+      ok: result.ok,
+      steps: result.steps.map(({ op, name, diff }) => `${op} ${name} ${diff.join(",")}`.trim()).sort(),
+      changes: result.changes,
+      said: result.diagnostics
+        .filter(({ severity }) => severity !== "info")
+        .map(({ severity, message, urn }) => `${severity} ${nameOf(urn)}: ${message.trim()}`)
+        .sort(),
+      state: normalize(await this.engine.exportState()),
+      calls: this.objects.calls().sort(),
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.engine.close();
+    rmSync(this.objects.folder, { recursive: true });
+  }
+}
+
+/** What the provider's objects are, where somebody else can get at them. */
+class Objects {
+  readonly folder = mkdtempSync(join(tmpdir(), "things-"));
+  readonly file = join(this.folder, "objects.json");
+
+  constructor(private readonly program: string) {}
+
+  edit(change: (objects: Record<string, Record<string, unknown>>) => void): void {
+    const objects = existsSync(this.file) ? JSON.parse(readFileSync(this.file, "utf8")) : {};
+    change(objects);
+    writeFileSync(this.file, JSON.stringify(objects));
+  }
+
+  /** The calls since the last time; of a dynamic provider, without those that only ask. */
+  calls(): string[] {
+    const log = `${this.file}.log`;
+    if (!existsSync(log)) return [];
+    const lines = readFileSync(log, "utf8").trim().split("\n");
+    rmSync(log);
+    return lines.filter((line) => line !== "" && !(this.program === THINGS && line.startsWith("diff")));
+  }
+}
+
+const nameOf = (urn: string | undefined) => urn?.split("::").at(-1) ?? "stack";

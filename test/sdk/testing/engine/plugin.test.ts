@@ -1,0 +1,183 @@
+import { type Part, PLUGGED, playAll } from "./play";
+
+/** Objects that somebody made without Pulumi. */
+const there: Part = (objects) =>
+  Object.assign(objects, {
+    there: { n: 1, size: 1 },
+    other: { n: 1, size: 1 },
+    kinds: { kind: "there", size: 1 },
+    silent: { n: 1, outputOnly: true },
+  });
+
+const thing = (name: string, id: string) => ({ type: "things:index:Thing", name, id });
+
+const config = {
+  "things:account": "configured",
+  "things:token": { secret: "hush" },
+  "plugged:own": "not the plugin's",
+};
+
+const scenarios: Record<string, Part[]> = {
+  "previews, detailed diffs, secrets and references": [
+    ["preview", "rich.1"],
+    ["up", "rich.1"],
+    ["preview", "rich.2"],
+    ["up", "rich.2"],
+    ["up", "rich.2"],
+    ["refresh", ""],
+    ["destroy", ""],
+  ],
+  "replacements that the plugin or an option asks for": [
+    ["up", "replaced.1"],
+    ["preview", "replaced.2"],
+    ["up", "replaced.2"],
+  ],
+  "several providers of one package": [
+    ["preview", "explicit.1"],
+    ["up", "explicit.1"],
+    ["up", "explicit.1"],
+    ["up", "explicit.2"],
+    ["refresh", ""],
+    ["up", "empty"],
+  ],
+  "a provider whose account changes": [
+    ["up", "account.1"],
+    ["preview", "account.2"],
+    ["up", "account.2"],
+    ["destroy", ""],
+  ],
+  "a resource that goes over to another provider": [
+    ["up", "otherProvider.1"],
+    ["up", "otherProvider.2"],
+  ],
+  "a provider with a new name": [
+    ["up", "newName.1"],
+    ["up", "newName.2"],
+    ["up", "newName.2"],
+  ],
+  "a component's providers": [["up", "component"]],
+  "a configuration that is refused": [
+    ["preview", "badConfig"],
+    ["up", "badConfig"],
+    ["preview", "refused"],
+    ["up", "refused"],
+  ],
+  "a creation that fails": [["up", "createFails"]],
+  "a check that fails": [["up", "checkFails"]],
+  "functions and their failures": [
+    ["preview", "invokes"],
+    ["up", "invokes"],
+  ],
+  "reading with get": [
+    ["up", "get.1"],
+    ["up", "get.2"],
+    ["up", "get.2"],
+    ["refresh", ""],
+  ],
+  "refresh with drift and loss": [
+    ["up", "drift"],
+    (objects) => {
+      Object.assign(objects["a-1"] ?? {}, { deep: { x: 2, z: 3 }, secret: "theirs" });
+      Object.assign(objects["c-1"] ?? {}, { n: 7 });
+      Object.assign(objects["d-1"] ?? {}, { unreadable: true });
+      delete objects["b-1"];
+    },
+    ["refresh", ""],
+    (objects) => delete objects["d-1"]?.["unreadable"],
+    ["refresh", ""],
+    ["up", "drift"],
+  ],
+  "import by option": [
+    there,
+    ["preview", "import.1"],
+    ["up", "import.1"],
+    ["up", "import.1"],
+    ["preview", "import.2"],
+    ["up", "import.2"],
+    ["up", "import.3"],
+    ["preview", "import.4"],
+    ["up", "import.4"],
+    ["up", "import.5"],
+    ["destroy", ""],
+  ],
+  "import by option, with other options": [
+    there,
+    ["up", "importOptions.1"],
+    ["up", "importOptions.1"],
+    ["destroy", ""],
+  ],
+  "import of what must then be replaced": [
+    there,
+    ["up", "importKind.1"],
+    ["preview", "importKind.2"],
+    ["up", "importKind.2"],
+    ["up", "importKind.3"],
+  ],
+  "import in the place of another one": [
+    there,
+    ["up", "importReplaces.1"],
+    ["preview", "importReplaces.2"],
+    ["up", "importReplaces.2"],
+  ],
+  "import of what was only read": [there, ["up", "importRead.1"], ["up", "importRead.2"], ["destroy", ""]],
+  "import by command": [
+    there,
+    { imports: [thing("a", "there")] },
+    ["up", "import.1"],
+    { imports: [thing("a", "there")] },
+    { imports: [thing("a", "other")] },
+    { imports: [thing("b", "missing")] },
+    { imports: [thing("b", "silent")] },
+    ["up", "import.3"],
+    ["destroy", ""],
+  ],
+  "import by command, of many": [
+    there,
+    ["up", "explicit.1"],
+    {
+      imports: [
+        { ...thing("x", "there"), provider: "urn:pulumi:test::plugged::pulumi:providers:things::ones" },
+        { ...thing("y", "other"), parent: "urn:pulumi:test::plugged::things:index:Thing::x" },
+        { ...thing("z", "kinds"), properties: ["kind"] },
+      ],
+      protect: false,
+    },
+    { imports: [thing("v", "there"), thing("v", "other")] },
+    { imports: [{ ...thing("w", "there"), parent: "urn:pulumi:test::plugged::things:index:Thing::nobody" }] },
+    ["up", "explicit.1"],
+  ],
+  "moving from the dynamic type to the plugin's and back": [
+    ["up", "host.1"],
+    ["preview", "host.2"],
+    ["up", "host.2"],
+    ["up", "host.2"],
+    ["up", "host.3"],
+    ["up", "host.4"],
+    ["destroy", ""],
+  ],
+  "aliases by name, parent and URN": [
+    ["up", "rename.1"],
+    ["preview", "rename.2"],
+    ["up", "rename.2"],
+    ["up", "rename.2"],
+  ],
+  "one alias for two": [
+    ["up", "aliasTwice.1"],
+    ["up", "aliasTwice.2"],
+  ],
+};
+
+const plain: Record<string, Part[]> = {
+  "a plugin that takes neither secrets nor references": [
+    ["preview", "rich.1"],
+    ["up", "rich.1"],
+    ["up", "rich.2"],
+    ["refresh", ""],
+    ["up", "explicit.1"],
+    ["up", "explicit.2"],
+    ["destroy", ""],
+  ],
+};
+
+playAll("plugin", scenarios, { program: PLUGGED, config });
+playAll("plugin", plain, { program: PLUGGED, config, env: { SECRETS: "no" } });
