@@ -26,10 +26,14 @@ const plain = (value, options, ...rest) =>
 util.inspect = Object.assign(plain, inspect);
 `;
 
-/** A program whose engine is gone reports that without end: it must not outlive the process that started it. */
-const FOLLOW_PARENT = `const parent = process.ppid;
-setInterval(() => process.ppid === parent || process.kill(process.pid, "SIGKILL"), 500).unref();
+/** No process outlives for long the one that started it. */
+const followParent = (milliseconds: number) => `const parent = process.ppid;
+setInterval(() => process.ppid === parent || process.kill(process.pid, "SIGKILL"), ${milliseconds}).unref();
 `;
+/** A program whose engine is gone reports that without end. */
+const PROGRAM = PRELOAD + followParent(500);
+/** What a provider does when its engine is gone is its own matter, and under test; one that was never asked does nothing. */
+const PROVIDER = PRELOAD + followParent(60_000);
 
 export type OnLine = (line: string) => void;
 
@@ -87,7 +91,7 @@ function startNode(
   preload: string,
   more: Record<string, string>,
 ): ChildProcess {
-  const file = join(scratch, preload === PRELOAD ? "provider.cjs" : "program.cjs");
+  const file = join(scratch, preload === PROVIDER ? "provider.cjs" : "program.cjs");
   writeFileSync(file, preload);
   const options = `${env["NODE_OPTIONS"] ?? ""} --require ${JSON.stringify(file)}`.trim();
   return spawn(process.execPath, args, {
@@ -121,7 +125,7 @@ export function startProgram(
     ...(dryRun ? ["--dry-run"] : []),
     project.entry,
   ];
-  const child = startNode(launch, args, PRELOAD + FOLLOW_PARENT, {
+  const child = startNode(launch, args, PROGRAM, {
     PULUMI_CONFIG: config.values,
     PULUMI_CONFIG_SECRET_KEYS: config.secretKeys,
     ...(project.typescript && { PULUMI_NODEJS_TYPESCRIPT: "true" }),
@@ -142,7 +146,7 @@ export function startProvider(
   });
   let isReady = false;
   const said: string[] = [];
-  const child = new Child(startNode(launch, args, PRELOAD, env), (line, isError) => {
+  const child = new Child(startNode(launch, args, PROVIDER, env), (line, isError) => {
     if (!isReady && !isError && /^\d+$/.test(line)) {
       isReady = true;
       return print(Number(line));
