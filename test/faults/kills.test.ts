@@ -31,7 +31,7 @@ describe.each(["kit", "cli"] as const)("with the driver %s", (driver) => {
   runs.each(cases)(
     "$name loses and doubles nothing (recoverWithin: $recovers, $nth)",
     async ({ name, death, recovers }) => {
-      const emulator = await Emulator.start({ urlTaken: "18009" });
+      const emulator = await Emulator.start();
       onTestFinished(() => emulator.close());
       // As far away as a real service.
       emulator.intercept(({ method }) => method === "POST", { afterCommit: true, delayMs: 25 }, count);
@@ -68,7 +68,7 @@ describe.each(["kit", "cli"] as const)("with the driver %s", (driver) => {
         const failed = await failureOf(stack.up({ skipPreview: true }));
         if (!failed) break;
         // Each message names one of them, and how to take it over; that is what is done.
-        const adopted = failed.map((message) => /It is (ep_\w+).*set adopt: "\1"/.exec(message)?.[1]);
+        const adopted = failed.map((message) => /is served by (ep_\w+),.*set adopt: "\1"/.exec(message)?.[1]);
         named.push(...adopted.map((id) => id ?? `no id in: ${failed.join("; ")}`));
         writeProgram(
           folder,

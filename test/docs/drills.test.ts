@@ -1,0 +1,116 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { Emulator, findPulumiCli } from "../../sdk/testing";
+import { newProject } from "../faults/program";
+
+/*
+ * Every recovery that docs/reliability.md names, done with the very commands of the page, on the real CLI and a state in
+ * files.
+ */
+const page = readFileSync(join(import.meta.dirname, "../../docs/reliability.md"), "utf8");
+const cli = await findPulumiCli();
+
+/** The commands of the first block of shell under a heading. */
+function commandsUnder(heading: string): string[] {
+  const [, section = ""] = page.split(new RegExp(`^#+ ${heading}$`, "m"));
+  const [, block] = /```sh\n(.*?)```/s.exec(section) ?? [];
+  if (block === undefined) throw new Error(`no commands under "${heading}"`);
+  return block
+    .split("\n")
+    .map((line) => line.replace(/\s+#.*$/, ""))
+    .filter((line) => line !== "");
+}
+
+/** A project of `count` endpoints on the real CLI, its backend a folder of files. */
+async function project(count: number) {
+  const emulator = await Emulator.start();
+  const backend = mkdtempSync(join(tmpdir(), "drill-"));
+  onTestFinished(async () => {
+    await emulator.close();
+    rmSync(backend, { recursive: true, force: true });
+  });
+  const folder = newProject("drill");
+  writeFileSync(
+    join(folder, "index.js"),
+    `const { CloudEndpoint } = require("pulumi-endpoints");
+for (let i = 0; i < ${count}; i++) new CloudEndpoint("e" + i, { url: "https://e" + i + ".example.com" });
+`,
+  );
+  const env = {
+    ...process.env,
+    PULUMI_BACKEND_URL: `file://${backend}`,
+    PULUMI_HOME: join(backend, "home"),
+    PULUMI_CONFIG_PASSPHRASE: "drill",
+    PULUMI_SKIP_UPDATE_CHECK: "true",
+    ENDPOINTS_BASE_URL: emulator.baseUrl,
+    ENDPOINTS_API_KEY: emulator.apiKey,
+  };
+  const sh = async (command: string, cwd = folder) =>
+    (await promisify(execFile)("bash", ["-c", `${command} 2>&1`], { cwd, env })).stdout;
+  await sh("pulumi stack init dev");
+  const idsInState = async (): Promise<string[]> => {
+    const { deployment } = JSON.parse(await sh("pulumi stack export"));
+    return deployment.resources.flatMap(({ type, id }: { type: string; id: string }) =>
+      type.endsWith("CloudEndpoint") ? [id] : [],
+    );
+  };
+  /** Kills `pulumi up` with SIGKILL, and all its processes, in the middle of its creates. */
+  const killUp = async () => {
+    emulator.intercept("create", { afterCommit: true, delayMs: 300 }, count);
+    const up = spawn("pulumi", ["up", "--yes", "--skip-preview"], { cwd: folder, env, detached: true });
+    const ended = once(up, "exit");
+    await vi.waitUntil(() => emulator.endpoints.length >= count / 3, { timeout: 120_000 });
+    process.kill(-(up.pid ?? 0), "SIGKILL");
+    await ended;
+  };
+  return { emulator, backend, folder, sh, idsInState, killUp };
+}
+
+describe.skipIf(!cli)("with the Pulumi CLI on the PATH", () => {
+  test("a killed run is gone on with, and marks take over all that it left behind", async () => {
+    const { emulator, sh, idsInState, killUp } = await project(12);
+    for (const command of commandsUnder("Marked creates")) await sh(command);
+    await killUp();
+    for (const command of commandsUnder("When a run is ended")) {
+      // As the page says: without a lock there is nothing to cancel.
+      await sh(command.startsWith("pulumi cancel") ? `${command} || true` : command);
+    }
+    expect(emulator.endpoints).toHaveLength(12);
+    expect((await idsInState()).sort()).toEqual(emulator.endpoints.map(({ id }) => id).sort());
+  });
+
+  test("a state whose file of attributes was cut short loads again", async () => {
+    const { backend, sh, idsInState } = await project(1);
+    await sh("pulumi up --yes --skip-preview");
+    const attributes = readdirSync(backend, { recursive: true, encoding: "utf8" }).filter((file) =>
+      file.endsWith(".attrs"),
+    );
+    expect(attributes.length).toBeGreaterThan(0);
+    for (const file of attributes) truncateSync(join(backend, file), 0);
+    await expect(sh("pulumi stack export")).rejects.toMatchObject({ stdout: expect.stringMatching(/EOF/) });
+    for (const command of commandsUnder('"failed to load checkpoint: EOF"')) await sh(command, backend);
+    expect(await idsInState()).toHaveLength(1);
+  });
+
+  test("another account is refused, and accepted for one run", async () => {
+    const { emulator, sh, idsInState } = await project(1);
+    await sh("pulumi up --yes --skip-preview");
+    const other = emulator.addKey({ account: "other" });
+    const withOther = `export ENDPOINTS_API_KEY=${other}; `;
+    for (const command of ["pulumi refresh --yes", "pulumi destroy --yes"]) {
+      await expect(sh(`${withOther} ${command}`)).rejects.toMatchObject({
+        stdout: expect.stringMatching(/ENDPOINTS_ACCEPT_ACCOUNT=1/),
+      });
+    }
+    expect(await idsInState()).toHaveLength(1);
+    for (const command of commandsUnder("When an endpoint counts as gone"))
+      await sh(`${withOther} ${command} --yes`);
+    expect(await idsInState()).toEqual([]);
+    expect(emulator.endpoints).toHaveLength(1);
+  });
+});
