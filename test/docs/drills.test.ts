@@ -50,8 +50,14 @@ for (let i = 0; i < ${count}; i++) new CloudEndpoint("e" + i, { url: "https://e"
     ENDPOINTS_BASE_URL: emulator.baseUrl,
     ENDPOINTS_API_KEY: emulator.apiKey,
   };
-  const sh = async (command: string, cwd = folder) =>
-    (await promisify(execFile)("bash", ["-c", `${command} 2>&1`], { cwd, env })).stdout;
+  const sh = async (command: string, cwd = folder): Promise<string> => {
+    try {
+      return (await promisify(execFile)("bash", ["-c", `${command} 2>&1`], { cwd, env })).stdout;
+    } catch (error) {
+      // What it printed says more than that it failed.
+      throw new Error(`${command}: ${(error as { stdout?: string }).stdout}`, { cause: error });
+    }
+  };
   await sh("pulumi stack init dev");
   const idsInState = async (): Promise<string[]> => {
     const { deployment } = JSON.parse(await sh("pulumi stack export"));
@@ -73,9 +79,11 @@ for (let i = 0; i < ${count}; i++) new CloudEndpoint("e" + i, { url: "https://e"
 
 describe.skipIf(!cli)("with the Pulumi CLI on the PATH", () => {
   test("a killed run is gone on with, and marks take over all that it left behind", async () => {
-    const { emulator, sh, idsInState, killUp } = await project(12);
+    const { emulator, backend, sh, idsInState, killUp } = await project(12);
     for (const command of commandsUnder("Marked creates")) await sh(command);
     await killUp();
+    // A kill of all processes may have cut a file of the backend short.
+    for (const command of commandsUnder('"failed to load checkpoint: EOF"')) await sh(command, backend);
     for (const command of commandsUnder("When a run is ended")) {
       // As the page says: without a lock there is nothing to cancel.
       await sh(command.startsWith("pulumi cancel") ? `${command} || true` : command);
@@ -92,7 +100,7 @@ describe.skipIf(!cli)("with the Pulumi CLI on the PATH", () => {
     );
     expect(attributes.length).toBeGreaterThan(0);
     for (const file of attributes) truncateSync(join(backend, file), 0);
-    await expect(sh("pulumi stack export")).rejects.toMatchObject({ stdout: expect.stringMatching(/EOF/) });
+    await expect(sh("pulumi stack export")).rejects.toThrow(/EOF/);
     for (const command of commandsUnder('"failed to load checkpoint: EOF"')) await sh(command, backend);
     expect(await idsInState()).toHaveLength(1);
   });
@@ -103,9 +111,7 @@ describe.skipIf(!cli)("with the Pulumi CLI on the PATH", () => {
     const other = emulator.addKey({ account: "other" });
     const withOther = `export ENDPOINTS_API_KEY=${other}; `;
     for (const command of ["pulumi refresh --yes", "pulumi destroy --yes"]) {
-      await expect(sh(`${withOther} ${command}`)).rejects.toMatchObject({
-        stdout: expect.stringMatching(/ENDPOINTS_ACCEPT_ACCOUNT=1/),
-      });
+      await expect(sh(`${withOther} ${command}`)).rejects.toThrow(/ENDPOINTS_ACCEPT_ACCOUNT=1/);
     }
     expect(await idsInState()).toHaveLength(1);
     for (const command of commandsUnder("When an endpoint counts as gone"))
