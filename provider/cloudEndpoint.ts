@@ -3,6 +3,7 @@ import type { EndpointsApi } from "./api/endpoints";
 import { isNotFound, isOfService } from "./api/errors";
 import type { LiveEndpoint } from "./api/items";
 import { type Checked, checkedInputs, checkInputs, PROVIDER_KEY, URN_KEY } from "./check";
+import { withChosen } from "./chosen";
 import { createOnce, UnreadableReply } from "./createOnce";
 import { difference } from "./diff";
 import { changesBetween, hasUnknown, pathText } from "./document";
@@ -170,13 +171,14 @@ export class CloudEndpoints {
       const stored = parseMark(olds[MARK_KEY]);
       const mark = this.markOf(this.ownerOf(news), stored);
       const live = await (changed.length > 0
-        ? api.update(id, wireChange(inputs, changed, mark))
+        ? api.update(id, wireChange(withChosen(inputs, olds), changed, mark))
         : api.get(id)
       ).catch((error: unknown) => {
         throw isNotFound(error) ? refusals.nothingToUpdate(id, error) : error;
       });
       this.gone.answered();
-      return { outs: outputsOf(live, inputs, this.notes(live.createdFor ?? stored)) };
+      const notes = this.notes(live.createdFor ?? stored);
+      return { outs: outputsOf(live, inputs, notes, { before: olds, sent: changed }) };
     });
   }
 

@@ -1,4 +1,5 @@
-import { type Change, changesBetween, hasUnknown, sameData } from "./document";
+import { editedChoices, withChosen } from "./chosen";
+import { type Change, changesBetween, hasUnknown, sameData, sameSet } from "./document";
 import type { CloudEndpointInputs, JsonObject } from "./schema";
 import { schemeDiffers } from "./url";
 
@@ -13,7 +14,7 @@ export const managedInputs = [
 ] as const satisfies (keyof CloudEndpointInputs)[];
 export type ManagedInput = (typeof managedInputs)[number];
 
-/** Inputs that the service keeps as they are when they are not given. The others are cleared. */
+/** Inputs that the service decides about when they are not given. The others are cleared. */
 const leftToTheService = ["trafficPolicy", "bindings", "poolingEnabled"] as const;
 
 /**
@@ -34,13 +35,23 @@ export interface Difference {
 
 /** Compares what the program wants with what the service was last seen to have. */
 export function difference(olds: JsonObject, news: CloudEndpointInputs): Difference {
-  const changed = managedInputs.filter((name) => !satisfied(name, olds[name], news[name]));
+  const edited: ManagedInput[] = editedChoices(olds);
+  const changed = managedInputs.filter((name) =>
+    news[name] === undefined && isLeftToTheService(name)
+      ? edited.includes(name)
+      : !satisfied(name, olds[name], news[name]),
+  );
   const given = givenInputs(news);
   const recorded = olds[GIVEN_KEY];
   return {
     changed,
     replace: changed.includes("url") && schemeDiffers(olds["url"], news.url),
-    stale: Array.isArray(recorded) && !sameSet(recorded, given),
+    // A refresh puts an edited choice among the inputs; neither it nor `ignoreChanges`, which keeps it there, gave it.
+    stale:
+      Array.isArray(recorded) &&
+      leftToTheService.some(
+        (name) => recorded.includes(name) !== given.includes(name) && !edited.includes(name),
+      ),
   };
 }
 
@@ -53,11 +64,12 @@ export function changedPlaces(
   news: CloudEndpointInputs,
 ): (Change & { ofInputs: boolean })[] {
   const { changed, stale } = difference(olds, news);
+  const wanted = withChosen(news, olds);
   const live = changed.flatMap((name) => {
     const before = olds[name] === "" ? undefined : olds[name];
     // The order of bindings means nothing, so an index in them would not either.
-    const whole = name === "bindings" && before !== undefined && news[name] !== undefined;
-    return whole ? [{ path: [name], kind: "update" as const }] : changesBetween(before, news[name], [name]);
+    const whole = name === "bindings" && before !== undefined && wanted[name] !== undefined;
+    return whole ? [{ path: [name], kind: "update" as const }] : changesBetween(before, wanted[name], [name]);
   });
   const given = givenInputs(news);
   const recorded: unknown[] = stale && Array.isArray(olds[GIVEN_KEY]) ? olds[GIVEN_KEY] : given;
@@ -75,21 +87,16 @@ export function givenInputs(news: CloudEndpointInputs): ManagedInput[] {
   return leftToTheService.filter((name) => news[name] !== undefined);
 }
 
-/** Lists with the same members in any order. */
-export function sameSet(a: unknown, b: unknown): boolean {
-  if (!Array.isArray(a) || !Array.isArray(b)) return false;
-  return sameData([...a].sort(), [...b].sort());
-}
-
 /** Whether the service decides about an input that is not given. */
 export function isLeftToTheService(name: ManagedInput): boolean {
   return leftToTheService.some((left) => left === name);
 }
 
 function satisfied(name: ManagedInput, live: unknown, wanted: unknown): boolean {
-  if (wanted === undefined) return isLeftToTheService(name) || live === undefined || live === "";
+  if (wanted === undefined) return live === undefined || live === "";
   if (hasUnknown(wanted)) return false;
   if (name === "bindings") return sameSet(live, wanted);
+  if (name === "poolingEnabled") return (live === true) === wanted;
   // A mark alone is no metadata, so an empty object with a mark comes back as none.
   if (name === "metadata" && live === undefined) return sameData(wanted, {});
   return live !== undefined && sameData(live, wanted);

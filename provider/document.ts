@@ -44,6 +44,12 @@ export function sameData(a: unknown, b: unknown): boolean {
   return canonicalJson(a) === canonicalJson(b);
 }
 
+/** Lists with the same members in any order. */
+export function sameSet(a: unknown, b: unknown): boolean {
+  if (!Array.isArray(a) || !Array.isArray(b)) return false;
+  return sameData([...a].sort(), [...b].sort());
+}
+
 /** Text as it goes over the wire: data as canonical JSON, plain text as it is. */
 export function wireText(value: unknown): string {
   return typeof value === "string" ? value : canonicalJson(value);

@@ -1,3 +1,4 @@
+import { withChosen } from "./chosen";
 import { difference } from "./diff";
 import { hasUnknown, UNKNOWN } from "./document";
 import { type CloudEndpointInputs, endpointFields, type JsonObject } from "./schema";
@@ -22,15 +23,16 @@ export function plannedUpdate(olds: JsonObject, inputs: CloudEndpointInputs): Js
   const seen = unchangedOutputs(olds, inputs);
   if (changed.length === 0) return seen;
 
-  const cleared = changed.filter((name) => inputs[name] === undefined);
+  const wanted: JsonObject = withChosen(inputs, olds);
   const kept = Object.fromEntries(
-    Object.entries(seen).filter(([name]) => !cleared.some((one) => one === name)),
+    Object.entries(seen).filter(([name]) => !changed.some((one) => one === name)),
   );
+  const sent = changed.filter((name) => wanted[name] !== undefined).map((name) => [name, wanted[name]]);
   const moved = changed.includes("url") && {
     ...unknown([...decidedWithUrl, "bindings"]),
     ...addressOf(inputs),
   };
-  return { ...kept, ...unknown(["updatedAt"]), ...moved, ...given(inputs) };
+  return { ...kept, ...unknown(["updatedAt"]), ...moved, ...Object.fromEntries(sent), ...given(inputs) };
 }
 
 function given(inputs: CloudEndpointInputs): JsonObject {

@@ -70,7 +70,8 @@ export const inputFields = {
 
   /**
    * Where the endpoint can be reached from: `public`, `internal` or `kubernetes` on the public service. Order never
-   * matters. Default: the service decides, from the URL. Taken out of the program, it is the service's again.
+   * matters. Default: the service decides, from the URL. A hand edit of its choice is drift. Taken out of the program, it
+   * is the service's again, which keeps what is there.
    */
   bindings: z
     .array(text.min(1, "must not hold an empty name"), {
@@ -80,7 +81,10 @@ export const inputFields = {
     .check((context) => refuse(context, repeated(context.value)))
     .optional(),
 
-  /** Whether other endpoints may share this URL and its traffic. Sent only when given. Default: the service's, `false`. */
+  /**
+   * Whether other endpoints may share this URL and its traffic. Sent only when given, or to undo a hand edit. Default: the
+   * service's, `false`.
+   */
   poolingEnabled: flag.optional(),
 
   /**

@@ -1,14 +1,8 @@
 import type { LiveEndpoint } from "./api/items";
 import { checkedInputs, PROVIDER_KEY } from "./check";
-import {
-  GIVEN_KEY,
-  givenInputs,
-  isLeftToTheService,
-  type ManagedInput,
-  managedInputs,
-  sameSet,
-} from "./diff";
-import { metadataFromText, policyFromText, wireText } from "./document";
+import { CHOSEN_KEY, chosenNote, editedChoices, withOff } from "./chosen";
+import { GIVEN_KEY, givenInputs, isLeftToTheService, type ManagedInput, managedInputs } from "./diff";
+import { metadataFromText, policyFromText, sameSet, wireText } from "./document";
 import { ACCOUNT_KEY } from "./gone";
 import { type Mark, withMark } from "./mark";
 import { type CloudEndpointInputs, endpointFields, type JsonObject } from "./schema";
@@ -26,8 +20,15 @@ export interface ServiceNotes {
 }
 
 /** Outputs as the state holds them, after a create, an update or an adoption that the program asked for. */
-export function outputsOf(live: LiveEndpoint, inputs: CloudEndpointInputs, notes: ServiceNotes): JsonObject {
-  return { ...serviceFields(live, inputs.bindings), ...notesOf(inputs), ...noted(notes) };
+export function outputsOf(
+  live: LiveEndpoint,
+  inputs: CloudEndpointInputs,
+  notes: ServiceNotes,
+  update: { before: JsonObject; sent: readonly ManagedInput[] } = { before: {}, sent: [] },
+): JsonObject {
+  const fields = serviceFields(live, inputs.bindings);
+  const chosen = chosenNote(fields, givenInputs(inputs), described(update.before), update.sent);
+  return { ...fields, ...notesOf(inputs), ...chosen, ...noted(notes) };
 }
 
 const noted = ({ account, mark }: ServiceNotes): JsonObject => ({
@@ -42,8 +43,8 @@ export function notesOf(inputs: CloudEndpointInputs): JsonObject {
 
 /** Outputs after an update that had nothing to send: what was seen, and the notes of today. */
 export function unchangedOutputs(olds: JsonObject, inputs: CloudEndpointInputs): JsonObject {
-  const { adopt: _adopt, [PROVIDER_KEY]: _code, ...seen } = olds;
-  return { ...seen, ...notesOf(inputs) };
+  const { adopt: _adopt, [PROVIDER_KEY]: _code, [CHOSEN_KEY]: _chosen, ...seen } = olds;
+  return { ...seen, ...notesOf(inputs), ...chosenNote(seen, givenInputs(inputs), olds) };
 }
 
 /**
@@ -51,7 +52,8 @@ export function unchangedOutputs(olds: JsonObject, inputs: CloudEndpointInputs):
  * less wants what is there all the same.
  */
 export function imported(live: LiveEndpoint, notes: ServiceNotes): { props: JsonObject; inputs: JsonObject } {
-  return { props: { ...serviceFields(live, undefined), ...noted(notes) }, inputs: inputsOf(live) };
+  const fields = serviceFields(live, undefined);
+  return { props: { ...fields, ...chosenNote(fields, []), ...noted(notes) }, inputs: inputsOf(live) };
 }
 
 /** The inputs that say what a live endpoint is. */
@@ -67,15 +69,23 @@ export function withGiven(outputs: JsonObject, inputs: JsonObject): JsonObject {
 /** Outputs and inputs as a refresh finds them: live values, and of the inputs those that are the program's. */
 export function refreshed(live: LiveEndpoint, stored: JsonObject): { props: JsonObject; inputs: JsonObject } {
   const fields = serviceFields(live, stored["bindings"]);
-  const given: unknown[] = Array.isArray(stored[GIVEN_KEY]) ? stored[GIVEN_KEY] : [];
+  const recorded = stored[GIVEN_KEY];
+  const given: unknown[] = Array.isArray(recorded) ? recorded : [];
+  // Without a record of what was given no program manages the endpoint, and nothing is noted of it.
+  const note = recorded !== undefined && {
+    [GIVEN_KEY]: given,
+    ...chosenNote(withOff(fields), given, described(stored)),
+  };
+  // A read renews neither the account nor the mark, since a note that changed alone would show as a difference.
+  const kept = pick(stored, ["adopt", ACCOUNT_KEY, MARK_KEY]);
+  const props = { ...fields, ...kept, ...note };
 
-  // The service's choice is no input; but a description or metadata that nobody gave will be cleared, so it is shown.
-  const isInput = (name: ManagedInput) => !isLeftToTheService(name) || given.includes(name);
-  const inputs = pick(fields, managedInputs.filter(isInput));
-  const adopt = pick(stored, ["adopt"]);
-  // A read renews neither, since a note that changed alone would show as a difference.
-  const notes = pick(stored, [ACCOUNT_KEY, MARK_KEY]);
-  return { props: { ...fields, ...adopt, ...notes, [GIVEN_KEY]: given }, inputs: { ...inputs, ...adopt } };
+  // The service's choice is no input; but what somebody made of it, a description or metadata that nobody gave will be
+  // put right, so that is shown.
+  const edited: ManagedInput[] = editedChoices(props);
+  const isInput = (name: ManagedInput) =>
+    !isLeftToTheService(name) || given.includes(name) || edited.includes(name);
+  return { props, inputs: pick(props, [...managedInputs.filter(isInput), "adopt"]) };
 }
 
 /** The state of an endpoint that was created, but that the service has not described yet. */
@@ -90,6 +100,8 @@ export function unfinishedOutputs(
 
 /** Whether the service's own fields are in this state; they are not after an unfinished create. */
 export const isDescribed = (stored: JsonObject) => typeof stored["type"] === "string";
+
+const described = (stored: JsonObject) => (isDescribed(stored) ? stored : undefined);
 
 /**
  * A list item with the stored values of the outputs that it lacks: some a service shows only by id. Undefined where it

@@ -15,6 +15,7 @@ new Dynamic("described", named("described", { description: "front door" }));
 new Dynamic("secret", named("secret", { trafficPolicy: pulumi.secret(${JSON.stringify(policy(404, "CANARY-1"))}) }));
 new Dynamic("deleted", named("deleted"));
 new Dynamic("kept", named("kept"));
+new Dynamic("left", named("left", { url: "https://left.internal" }));
 new CloudEndpoint("plugged", named("plugged"), { deleteBeforeReplace: true });
 `;
 
@@ -29,6 +30,9 @@ describe.skipIf(!cli)("drift of a project of the Pulumi CLI", () => {
     emulator.edit(idOf("described"), { description: "by hand" });
     emulator.edit(idOf("secret"), { traffic_policy: JSON.stringify(policy(403, "CANARY-2")) });
     emulator.edit(idOf("plugged"), { traffic_policy: JSON.stringify(policy(403)) });
+    emulator.edit(emulator.endpoints.find(({ url }) => url === "https://left.internal")?.id ?? "", {
+      bindings: ["public"],
+    });
     emulator.remove(idOf("deleted"));
     const other = emulator.seed({ type: "cloud", url: "https://other.example.com" });
 
@@ -47,16 +51,17 @@ describe.skipIf(!cli)("drift of a project of the Pulumi CLI", () => {
     ).toEqual([
       ["deleted", "deleted", []],
       ["described", "changed", ["description"]],
+      ["left", "changed", ["bindings"]],
       ["plugged", "changed", [status]],
       ["secret", "changed", [status, status.replace("status_code", "secret")]],
     ]);
     expect(report.accounts.map(({ unmanaged }) => unmanaged.map(({ id }) => id))).toEqual([[other.id]]);
     expect(seen.stdout + seen.stderr).not.toContain("CANARY");
-    expect(seen.stderr).toContain("test: comparing 5 cloud endpoints with the service\n");
+    expect(seen.stderr).toContain("test: comparing 6 cloud endpoints with the service\n");
 
     const fixed = await stack.command("drift", "--fix", "--stack", "test", "--stack", "selected");
     expect(fixed.code, fixed.stdout + fixed.stderr).toBe(0);
-    expect(fixed.stdout).toContain("4 of 5 cloud endpoints drifted (3 changed, 1 deleted), 4 repaired");
+    expect(fixed.stdout).toContain("5 of 6 cloud endpoints drifted (4 changed, 1 deleted), 5 repaired");
     expect(emulator.endpoints).toContainEqual(other);
 
     // What Pulumi's targets leave alone must not be refreshed and called repaired.
@@ -83,7 +88,7 @@ describe.skipIf(!cli)("drift of a project of the Pulumi CLI", () => {
     const refused = await stack.command("drift");
     expect(refused.code, refused.stdout).toBe(3);
     expect(refused.stdout).toMatch(
-      /4 of 5 cloud endpoints compared[\s\S]*could not see the account's endpoints: .*status 401/,
+      /5 of 6 cloud endpoints compared[\s\S]*could not see the account's endpoints: .*status 401/,
     );
 
     const missing = await stack.command("drift", "--stack", "nope");

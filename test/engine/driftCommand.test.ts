@@ -38,6 +38,20 @@ const DRIFTS: [name: string, endpoint: string, change: Edit][] = [
     { traffic_policy: JSON.stringify(policy(403, "CANARY-3")) },
   ],
 ];
+/** What the program does not give, and the service chose. */
+const CHOSEN: typeof DRIFTS = [
+  ["l-public", endpoint("l-public", { url: "https://l-public.internal" }), { bindings: ["public"] }],
+  [
+    "m-pooled",
+    endpoint(
+      "m-pooled",
+      { url: "https://m-pooled.internal" },
+      "{ deleteBeforeReplace: true }",
+      "PluginEndpoint",
+    ),
+    { pooling_enabled: true, bindings: ["public"] },
+  ],
+];
 const PROGRAM = [PLUGIN, ...DRIFTS.map(([, text]) => text), endpoint("j-deleted"), endpoint("k-kept")].join(
   "\n",
 );
@@ -279,5 +293,45 @@ onKit("a repair", (start) => {
     expect(fixed.code, fixed.stdout).toBe(3);
     expect(fixed.report.outcome).toBe("unrepaired");
     expect(fixed.stdout).toMatch(/not repaired: .*status 403.*[^.]\. The state may hold/);
+  });
+});
+
+onKit("drift of what the program leaves to the service", (start) => {
+  test("is told with what the service had chosen, and repaired", async () => {
+    const stack = await start([PLUGIN, ...CHOSEN.map(([, text]) => text), endpoint("n-kept")].join("\n"));
+    await stack.up();
+    for (const [name, , change] of CHOSEN) {
+      const { id = "" } =
+        stack.emulator.endpoints.find(({ url }) => url === `https://${name}.internal`) ?? {};
+      stack.emulator.edit(id, change);
+    }
+    const seen = await drift(stack);
+    expect(seen.code).toBe(7);
+    expect(
+      seen.report.stacks[0]?.drifted.map(({ name, changes }) => [
+        name,
+        changes.map(({ path, kind, expected, live }) => [path, kind, expected, live]),
+      ]),
+    ).toEqual([
+      ["l-public", [["bindings", "changed", ["internal"], ["public"]]]],
+      [
+        "m-pooled",
+        [
+          ["bindings", "changed", ["internal"], ["public"]],
+          ["poolingEnabled", "changed", false, true],
+        ],
+      ],
+    ]);
+
+    const fixed = await drift(stack, "--fix");
+    expect(fixed.code, fixed.stdout).toBe(0);
+    expect(fixed.stdout).toContain("2 repaired");
+    const chosen = stack.emulator.endpoints.filter(({ url }) => url?.endsWith(".internal"));
+    expect(chosen).toMatchObject([
+      { bindings: ["internal"], pooling_enabled: false },
+      { bindings: ["internal"], pooling_enabled: false },
+    ]);
+    expect((await drift(stack)).code).toBe(0);
+    await stack.preview({ expectNoChanges: true });
   });
 });

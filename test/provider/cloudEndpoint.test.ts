@@ -120,7 +120,7 @@ describe("read", () => {
 
   test("leaves the service's own choices out of the inputs, and shows a description that nobody gave", async () => {
     const { core, id, outs, emulator } = await created({ url });
-    emulator.edit(id, { bindings: ["internal"], description: "by hand" });
+    emulator.edit(id, { description: "by hand" });
     const found = await core.read(id, outs);
     expect(found.inputs).toEqual({ url, description: "by hand" });
   });
@@ -147,6 +147,13 @@ describe("read", () => {
     );
   });
 
+  test("for a get notes nothing of what the service chose, since nothing here manages it", async () => {
+    const { core, emulator } = await service();
+    const { id } = emulator.seed({ type: "cloud", url });
+    const { props } = await core.read(id, { __provider: "code" });
+    expect((await core.read(id, props)).props).not.toHaveProperty("__chosen");
+  });
+
   test("refuses an endpoint of another type", async () => {
     const { core, emulator } = await service();
     const { id } = emulator.seed({ type: "ephemeral", url });
@@ -166,7 +173,7 @@ describe("update", () => {
     const news = { url, poolingEnabled: false };
     expect(core.diff("ep_1", outs, news)).toMatchObject({ changes: true, replaces: [] });
     const { outs: after } = await core.update(id, { ...outs, adopt: true }, news);
-    expect(after).toEqual({ ...outs, __given: ["poolingEnabled"] });
+    expect(after).toEqual({ ...outs, __given: ["poolingEnabled"], __chosen: { bindings: ["public"] } });
     expect(core.diff("ep_1", after, news).changes).toBe(false);
     expect(emulator.requests).toHaveLength(1);
   });

@@ -236,11 +236,10 @@ describe.each(hosts)("%s", (_, start) => {
 
     test("shows a drifted field as the input that it is, and leaves the service's own choices out", async () => {
       const host = await created({ url, trafficPolicy: policy });
-      const drift = '{"on_http_request":[]}';
-      host.emulator.edit(host.id, { traffic_policy: drift, bindings: ["internal"] });
+      host.emulator.edit(host.id, { traffic_policy: '{"on_http_request":[]}' });
       const found = await host.read(host.id, host.outs, host.inputs);
       expect(found.inputs).toEqual({ url, trafficPolicy: { on_http_request: [] } });
-      expect(found.props).toMatchObject({ bindings: ["internal"], trafficPolicy: { on_http_request: [] } });
+      expect(found.props).toMatchObject({ bindings: ["public"], trafficPolicy: { on_http_request: [] } });
     });
 
     test("refuses an endpoint of another type", async () => {
@@ -256,7 +255,8 @@ describe.each(hosts)("%s", (_, start) => {
       const host = await created({ url, bindings: ["public"] });
       const { outs } = await host.update(host.id, host.outs, { url });
       expect(host.emulator.requests.map(({ method }) => method)).toEqual(["POST"]);
-      expect(outs).toEqual({ ...host.outs, __given: [] });
+      const __chosen = { bindings: ["public"], poolingEnabled: false };
+      expect(outs).toEqual({ ...host.outs, __given: [], __chosen });
     });
   });
 

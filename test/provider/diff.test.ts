@@ -45,8 +45,17 @@ describe("an input that is not given", () => {
     expect(difference({ ...olds, metadata: "by hand" }, news).changed).toEqual(["metadata"]);
   });
 
-  test("is left to the service where it is a list of bindings or pooling", () => {
+  test("is left to the service where it is a list of bindings or pooling, and its choice is not known", () => {
     expect(difference({ ...olds, bindings: ["kubernetes"], poolingEnabled: true }, news).changed).toEqual([]);
+  });
+
+  test("that the service has chosen is compared with that choice", () => {
+    const noted = { ...olds, __chosen: { bindings: ["internal", "public"], poolingEnabled: true } };
+    expect(difference(noted, news).changed).toEqual(["poolingEnabled"]);
+    expect(difference({ ...noted, bindings: ["public"] }, news).changed).toEqual([
+      "bindings",
+      "poolingEnabled",
+    ]);
   });
 });
 
@@ -73,4 +82,10 @@ test("an unknown value is a change and is never compared; an unknown URL is no r
   expect(difference(olds, { ...news, trafficPolicy: { a: [1, UNKNOWN] } }).changed).toEqual([
     "trafficPolicy",
   ]);
+});
+
+test("pooling that the service does not show is off", () => {
+  const { poolingEnabled: _, ...silent } = { ...olds, __given: ["trafficPolicy", "poolingEnabled"] };
+  expect(difference(silent, { ...news, poolingEnabled: false }).changed).toEqual([]);
+  expect(difference(silent, { ...news, poolingEnabled: true }).changed).toEqual(["poolingEnabled"]);
 });

@@ -53,7 +53,11 @@ afterEach(() => {
 /** As the engine hands the properties to a dynamic provider: with the provider's code among them. */
 const CODE = { __provider: "code" };
 
-async function dynamicHost({ settings = {}, emulator: given, ...options }: Options = {}): Promise<Host> {
+export async function dynamicHost({
+  settings = {},
+  emulator: given,
+  ...options
+}: Options = {}): Promise<Host> {
   const emulator = given ?? (await Emulator.start({ apiKey: CANARY_KEY, ...options }));
   const config: Record<string, string | undefined> = { ...(await reach(emulator)), ...settings };
   const said = vi.spyOn(console, "log").mockImplementation(() => {});

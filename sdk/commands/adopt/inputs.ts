@@ -1,8 +1,8 @@
 import { differenceOnAdoption } from "../../../provider/adoption";
 import type { LiveEndpoint } from "../../../provider/api/items";
 import { checkedInputs, checkInputs } from "../../../provider/check";
-import { isLeftToTheService, type ManagedInput, sameSet } from "../../../provider/diff";
-import { isMapping } from "../../../provider/document";
+import { isLeftToTheService, type ManagedInput } from "../../../provider/diff";
+import { isMapping, sameSet } from "../../../provider/document";
 import { SIGNATURE, UNKNOWNS } from "../../../provider/plugin/values";
 import type { JsonObject } from "../../../provider/schema";
 import { inputsOf } from "../../../provider/state";

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { LiveEndpoint } from "../../../provider/api/items";
 import { checkedInputs } from "../../../provider/check";
+import { CHOSEN_KEY, withChosen } from "../../../provider/chosen";
 import { changedPlaces } from "../../../provider/diff";
 import { type Change, isMapping, type Path, pathText } from "../../../provider/document";
 import type { Redaction } from "../../../provider/redaction";
@@ -41,11 +42,14 @@ export function driftOf(
 
   const { outputs, hidden } =
     step.op === "same" ? { outputs: held.outputs, hidden: [] } : whatIsLive(held, step, live);
-  const places = changedPlaces(without(outputs, hidden), checkedInputs(without(meant.inputs, hidden)));
+  // What the service chose where nothing was given is noted in what was held; not every engine shows it in a step.
+  const noted = { ...without(outputs, hidden), [CHOSEN_KEY]: meant.outputs[CHOSEN_KEY] };
+  const places = changedPlaces(noted, checkedInputs(without(meant.inputs, hidden)));
+  const expected = { ...meant, inputs: withChosen(checkedInputs(meant.inputs), meant.outputs) };
   const secrets = secretTexts([meant.inputs, outputs], meant.secrets);
   const changes = places
     .filter(({ path, ofInputs }) => !ofInputs && !isIgnored(path, meant.ignored))
-    .map((place) => told(place, meant, outputs, secrets));
+    .map((place) => told(place, expected, outputs, secrets));
   // Of what is hidden it is only known that it has drifted where nothing else has.
   const guessed = places.length > 0 ? [] : hidden.filter((name) => name in meant.inputs).map(hiddenChange);
   const all = [...changes, ...guessed];

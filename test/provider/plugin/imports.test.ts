@@ -37,6 +37,23 @@ describe("an import", () => {
     expect(await client.diff(id, refreshed.props ?? {}, news)).toMatchObject({ changes: false });
   });
 
+  test("takes what is there for the service's choice, and names what somebody makes of it later", async () => {
+    const { client, emulator } = await plugin();
+    const { id } = emulator.seed({ type: "cloud", url, bindings: ["internal"] });
+    const { props = {} } = await client.read(id);
+    const news = { url };
+    emulator.edit(id, { bindings: ["public"], pooling_enabled: true });
+    // A write, so that no read is served from what was listed before.
+    const { outs } = await client.update(id, props, { url, description: "x" });
+    const seen = await client.read(id, outs, news);
+    expect(seen.inputs).toEqual({ url, description: "x", bindings: ["public"], poolingEnabled: true });
+    expect(await client.diff(id, seen.props ?? {}, { url, description: "x" })).toMatchObject({
+      changes: true,
+      diffs: ["bindings", "poolingEnabled"],
+      detailed: { bindings: "UPDATE", poolingEnabled: "UPDATE" },
+    });
+  });
+
   test.each(["edge", "ephemeral"] as const)("of an %s endpoint is refused with the reason", async (type) => {
     const { client, emulator } = await plugin();
     const { id } = emulator.seed({ type });

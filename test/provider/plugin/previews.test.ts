@@ -61,4 +61,15 @@ describe("a preview", () => {
     expect(open.sort()).toEqual(expected);
     expect(Object.keys(updated).filter((name) => !(name in planned))).toEqual([]);
   });
+
+  test("of an update that puts the service's choice back says what it will be", async () => {
+    const { client, emulator, id, outs } = await created({ url: "https://shop.internal" });
+    emulator.edit(id, { bindings: ["public"] });
+    const edited = { ...outs, bindings: ["public"] };
+    const news = { url: "https://shop.internal" };
+    const { outs: planned } = await client.update(id, edited, news, { preview: true });
+    expect(planned).toMatchObject({ bindings: ["internal"], updatedAt: UNKNOWN });
+    const { outs: updated } = await client.update(id, edited, news);
+    expect(updated).toMatchObject({ ...planned, updatedAt: expect.any(String) });
+  });
 });
