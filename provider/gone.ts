@@ -69,7 +69,7 @@ export class GoneCheck {
     stored: JsonObject,
   ): Promise<Reading> {
     const { clock } = api.http;
-    const born = createdAt(stored) ?? Number.NEGATIVE_INFINITY;
+    const born = createdAt(stored);
     let reading = api.list.since(0);
     if (isOfService(notFound)) {
       // The service itself says so. That its list answers, too, shows that the base URL is the right one.
@@ -79,22 +79,24 @@ export class GoneCheck {
         await clock.sleep(LIST_LAG);
         reading = api.list.since(clock.now());
       }
-      await reading.backTo(born);
+      await reading.backTo(born ?? Number.NEGATIVE_INFINITY);
     }
     for (const wait of LOOK_AGAIN_AFTER) {
       if (!isListed(reading, id)) return reading;
       await clock.sleep(wait);
       reading = api.list.since(clock.now());
-      await reading.backTo(born);
+      await reading.backTo(born ?? Number.NEGATIVE_INFINITY);
     }
     if (isListed(reading, id)) throw refusals.stillListed(id, notFound);
     return reading;
   }
 
-  /** Whether the endpoint is so new that a reading may lack it although it is there. */
-  private mayBeMissing(api: EndpointsApi, reading: Reading, id: string, born: number): boolean {
+  /** Whether the endpoint is so new, or its age so unknown, that a reading may lack it although it is there. */
+  private mayBeMissing(api: EndpointsApi, reading: Reading, id: string, born: number | undefined): boolean {
     const began = api.http.serviceClock.at(reading.began);
-    return this.created.has(id) || (began !== undefined && born > began.earliest - LIST_LAG);
+    return (
+      this.created.has(id) || born === undefined || began === undefined || born > began.earliest - LIST_LAG
+    );
   }
 
   /** @throws RefusedError where it may be another account than the one that has the stack's endpoints. */

@@ -80,6 +80,18 @@ describe.each(["read", "delete"])("a %s", (how) => {
     expect((await thrown(drop(how, calls, { id, outs, inputs: {} }))).message).toMatch(/still holds/);
   });
 
+  test.each([
+    ["the service's clock is not told", { date: null }],
+    ["its age is not told", { createdAt: null }],
+  ])("believes a gateway only when the list has caught up, where %s", async (_, behaviour) => {
+    const { core: first, newProcess, emulator } = await service({ listLag: 4_000, ...behaviour });
+    const { id, outs } = await first.create({ url });
+    const { core } = newProcess();
+    emulator.intercept(isById, { status: 404, body: "<html>" }, 9);
+    const calls = { read: () => core.read(id, outs), remove: () => core.delete(id, outs) };
+    expect((await thrown(drop(how, calls, { id, outs, inputs: {} }))).message).toMatch(/still holds/);
+  });
+
   test("reads a list that still shows it again, and believes it when it has caught up", async () => {
     const { emulator, one, calls, waits } = await twoEndpoints();
     const shown = emulator.endpoints;
