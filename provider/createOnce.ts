@@ -98,8 +98,9 @@ export async function createOnce(creation: Creation): Promise<Created> {
     let error: unknown;
     try {
       const live = await api.create(body);
-      if (!creation.isKnown(live.id)) return { live, leftover: false };
-      error = new ReplyError(CREATE, 201, "the reply is about an endpoint that another resource has");
+      const isAnothers = creation.isKnown(live.id) || (mark && live.createdFor?.nonce !== mark.nonce);
+      if (!isAnothers) return { live, leftover: false };
+      error = new ReplyError(CREATE, 201, "the reply is about an endpoint that is not this resource's");
     } catch (thrown) {
       error = thrown;
     }
@@ -107,7 +108,7 @@ export async function createOnce(creation: Creation): Promise<Created> {
     if (described) return { live: described, leftover: false };
     if (isRefusal(error)) {
       const wait = mayPass(error) ? TRY_AGAIN_AFTER[refused++] : undefined;
-      const taken = await findConflict(error, creation, wait === undefined && refused > 0);
+      const taken = await findConflict(error, creation, mark, wait === undefined && refused > 0);
       if (taken) return { live: taken, leftover: true };
       if (wait === undefined) throw error;
       await clock.sleep(wait);
@@ -165,7 +166,7 @@ async function describe(
  * The endpoint that our own lost create made; undefined where there is none.
  *
  * Ours has our URL and content, no other owner in this run, and was created between our first try and now by the service's
- * clock; with marks it carries our own.
+ * clock; with marks it carries our own, and without them none.
  *
  * @throws RefusedError where that cannot be told, naming the endpoints that it may be.
  */
@@ -219,7 +220,7 @@ async function look(
       if (!live) doubtful.push(id);
       else if (mark) {
         if (live.createdFor?.nonce === mark.nonce) ours.push(live);
-      } else if (isWanted(live, inputs)) {
+      } else if (!live.createdFor && isWanted(live, inputs)) {
         const created = createdAt(live);
         const now = serviceClock.at(clock.now());
         const isTold = created !== undefined && now !== undefined && created <= now.latest;
@@ -250,6 +251,7 @@ async function look(
 async function findConflict(
   refusal: ApiError,
   { api, inputs, owner, isKnown, isDeleted, log }: Creation,
+  mark: Mark | undefined,
   stays: boolean,
 ): Promise<LiveEndpoint | undefined> {
   const holders: LiveEndpoint[] = [];
@@ -265,8 +267,7 @@ async function findConflict(
     }
   } catch (error) {
     // Who has it would be good to know; that it was refused is what must be told.
-    if (error instanceof EndpointsError) throw refusal;
-    throw error;
+    throw error instanceof EndpointsError ? refusals.createRefused(refusal, error, inputs.url) : error;
   }
   const leftover = holders.find((live) => !isKnown(live.id) && isSameOwner(live.createdFor, owner));
   if (leftover) {
@@ -278,7 +279,9 @@ async function findConflict(
   const [holder, ...others] = holders;
   if (!holder) return undefined;
   const isSame = isWanted(holder, inputs);
-  if (others.length === 0 && isSame && !isKnown(holder.id) && isYoungEnough(api, holder)) {
+  // What we leave behind carries our mark, or none where our creates carry none.
+  const isMarked = mark !== undefined || holder.createdFor !== undefined;
+  if (others.length === 0 && isSame && !isMarked && !isKnown(holder.id) && isYoungEnough(api, holder)) {
     log.info(
       `${inputs.url}: takes over ${holder.id}, which a run that was ended left behind (endpoints:recoverWithin)`,
     );

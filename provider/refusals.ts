@@ -92,6 +92,12 @@ export const refusals = {
     );
   },
 
+  createRefused: (conflict: EndpointsError, why: EndpointsError, url: string) =>
+    new RefusedError(
+      `${conflict.summary}. Whether another endpoint has ${url} could not be seen (${why.summary}). Run the command again; if another endpoint has the URL, set adopt to take it over, or choose another url.`,
+      { cause: conflict },
+    ),
+
   createDoubtful: (lost: EndpointsError, url: string, ids: string[]) =>
     new RefusedError(
       ids.length > 0

@@ -163,6 +163,9 @@ function nextStep(
   }
   if (status >= 500)
     return "The service failed: run the command again, and give the operation id if it stays.";
+  if (status === 409 || (code === undefined && (status === 400 || status === 422)))
+    return "Run the command again; if another endpoint has the URL, set adopt to take it over, or choose another url.";
+  if (status === 400 || status === 422) return "Correct what the service names, then run the command again.";
   if (status === 404) return "Check the id and endpoints:baseUrl (or ENDPOINTS_BASE_URL).";
   if (status >= 300 && status < 400)
     return "endpoints:baseUrl (or ENDPOINTS_BASE_URL) must name the API itself, not an address that redirects to it.";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { RecordedRequest, ScriptedReply } from "../../sdk/testing";
+import type { Emulator, RecordedRequest, ScriptedReply } from "../../sdk/testing";
 import { service, thrown } from "./service";
 
 const url = "https://shop.example.com";
@@ -198,6 +198,22 @@ describe("a create whose answer is lost", () => {
 });
 
 describe("a URL that is taken", () => {
+  const bare: ScriptedReply = { status: 409, body: "" };
+
+  test.each([
+    ["nothing is found on it", () => {}],
+    [
+      "the list cannot be read",
+      (emulator: Emulator) => emulator.intercept(isList, { status: 200, body: "" }, 9),
+    ],
+  ])("is refused with a next step also without a code, where %s", async (_, also) => {
+    const { core, emulator } = await start();
+    also(emulator);
+    emulator.intercept(isCreate, bare, 9);
+    const error = await thrown(core.create({ url }));
+    expect(error.message).toMatch(/status 409.*[Rr]un the command again.*adopt/);
+  });
+
   const leftover = (age: number) => ({
     type: "cloud" as const,
     url,
@@ -329,5 +345,45 @@ describe("a URL that is taken", () => {
     });
     emulator.seed(leftover(0));
     await expect(core.create({ url, description: "x" })).rejects.toThrow(/ERR_NGROK_180/);
+  });
+});
+
+describe("whose mark an endpoint carries", () => {
+  const pulumi = (resource: string) => ({
+    namespace: "team",
+    project: "shop",
+    stack: "dev",
+    resource,
+    nonce: "1",
+  });
+  const theirs = JSON.stringify({ "pulumi-endpoints": pulumi("theirs") });
+  const __urn = "urn:pulumi:dev::shop::endpoints:index:CloudEndpoint::ours";
+
+  test.each([
+    ["carries another mark", theirs, {}],
+    ["carries another mark, for a stack that marks", theirs, { "endpoints:mark": "team" }],
+    ["carries none, for a stack that marks", undefined, { "endpoints:mark": "team" }],
+  ])(
+    "tells that a young endpoint is not what a killed run of ours left: it %s",
+    async (_, metadata, marks) => {
+      const { core, emulator } = await start({ "endpoints:recoverWithin": "1h", ...marks });
+      const { id } = emulator.seed({ type: "cloud", url, ...(metadata && { metadata }) });
+      const error = await thrown(core.create({ url, __urn }));
+      expect(error.message).toContain(`is served by ${id}`);
+    },
+  );
+
+  test("tells that a reply to a marked create is about an endpoint of somebody else's", async () => {
+    const { core, emulator } = await start({ "endpoints:mark": "team" });
+    const seed = emulator.seed({ type: "cloud", url });
+    emulator.intercept(isCreate, { status: 201, body: seed });
+    expect((await thrown(core.create({ url, __urn }))).message).toContain(`is served by ${seed.id}`);
+  });
+
+  test("tells that an endpoint is not what our lost create without a mark made", async () => {
+    const { core, emulator } = await start();
+    emulator.rival("instead", { fields: { metadata: theirs } });
+    const error = await thrown(core.create({ url }));
+    expect(error.message).toContain(`is served by ${emulator.rivals[0]}`);
   });
 });
