@@ -4,8 +4,10 @@ import type { Process, World } from "./world";
 
 /*
  * A small model of Pulumi's engine: which of the provider's operations it calls, in which order, and what it keeps. It
- * has no graph and no plan; operations run at most four at a time, as an engine runs them.
+ * has no graph and no plan; operations run a few at a time, as an engine runs them.
  */
+
+const TYPE = "pulumi-nodejs:dynamic/endpoints:CloudEndpoint";
 
 /** A resource as the state holds it. */
 export interface Entry {
@@ -28,7 +30,11 @@ export interface Outcome {
 export class Engine {
   readonly state = new Map<string, Entry>();
 
-  constructor(private readonly world: World) {}
+  /** @param parallel How many operations run at a time. */
+  constructor(
+    private readonly world: World,
+    private readonly parallel: number,
+  ) {}
 
   /**
    * `pulumi up`: previews in a process of its own, then creates, updates and replaces, then deletes.
@@ -68,7 +74,11 @@ export class Engine {
   }
 
   private async check({ core }: Process, name: string, news: JsonObject): Promise<JsonObject> {
-    const { inputs, failures } = await core.check(this.state.get(name)?.inputs ?? {}, news);
+    const urn = `urn:pulumi:dev::shop::${TYPE}::${name}`;
+    const { inputs, failures } = await core.check(this.state.get(name)?.inputs ?? {}, {
+      ...news,
+      __urn: urn,
+    });
     if (failures.length > 0) throw new Error(failures.map(({ reason }) => reason).join("; "));
     return inputs;
   }
@@ -107,7 +117,7 @@ export class Engine {
     return () => this.state.delete(name);
   }
 
-  /** Runs operations four at a time. Gives whether the process was killed on the way: then nothing more is kept. */
+  /** Runs operations, some at a time. Gives whether the process was killed on the way: then nothing more is kept. */
   private async run(
     process: Process,
     steps: { name: string; run: () => Promise<() => void> }[],
@@ -132,7 +142,7 @@ export class Engine {
         killed();
       }
     };
-    const all = Promise.all([worker(), worker(), worker(), worker()]).then(() => false);
+    const all = Promise.all(Array.from({ length: this.parallel }, worker)).then(() => false);
     return Promise.race([death, all]);
   }
 }

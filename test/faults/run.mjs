@@ -1,5 +1,5 @@
 // The fault suite at length; without options, as long as in `npm test`.
-//   npm run test:faults -- --runs 1000 [--seed N]          stories of steps and faults
+//   npm run test:faults -- --runs 1000 [--seed N] [--marks] [--pools]   stories of steps and faults
 //   npm run test:faults -- --kills 20 [--endpoints 100]    real processes, killed in the middle of creates
 //   npm run test:faults -- --budget 200                    so many endpoints within 120 requests a minute
 import { spawnSync } from "node:child_process";
@@ -7,13 +7,18 @@ import { parseArgs } from "node:util";
 
 const text = { type: "string" };
 const { values } = parseArgs({
-  options: { runs: text, seed: text, kills: text, endpoints: text, budget: text },
+  options: {
+    ...{ runs: text, seed: text, kills: text, endpoints: text, budget: text },
+    ...{ marks: { type: "boolean" }, pools: { type: "boolean" } },
+  },
 });
 const file = values.kills ? "kills" : values.budget ? "budget" : "faults";
 const env = {
   ...process.env,
   ...(values.runs && { FAULT_RUNS: values.runs }),
   ...(values.seed && { FAULT_SEED: values.seed }),
+  ...(values.marks && { FAULT_MARKS: "1" }),
+  ...(values.pools && { FAULT_POOLS: "1" }),
   ...(values.budget && { BUDGET_ENDPOINTS: values.budget }),
   ...(values.kills && { KILLS: values.kills, KILL_ENDPOINTS: values.endpoints ?? "100" }),
 };

@@ -1,166 +1,206 @@
 import type { JsonObject } from "../../provider/schema";
-import type { Event, Story } from "./events";
+import { gatewayReply, type Match, type ScriptedReply, type Seed } from "../../sdk/testing/emulator";
+import { type Event, lost, madeAt, type Story } from "./events";
+import { type Ending, Judge } from "./judge";
 import { Engine, type Outcome } from "./model";
-import { BUDGET, KEY_CANARY, SECRET_CANARY, World } from "./world";
+import { SECRET_CANARY, World } from "./world";
 
 /*
  * A story: what a user, a network and other people do to a stack, one thing after the other. It ends with a quiet service
  * and a user who follows what the messages say; then all has to be as the program wants it.
  */
 
-/** What a story came to. */
-export interface Ending {
-  /** Objects of ours on the service that no resource of the state has. */
-  orphans: string[];
-  /** Resources that have no object, or two of which have the same. */
-  missing: string[];
-  /** Things of other people that were changed or deleted. */
-  harmed: string[];
-  /** Objects that are not as the program wants them. */
-  wrong: string[];
-  mostInAWindow: number;
-  /** Messages without a next step, or with a secret in them. */
-  badMessages: string[];
-  /** Endpoints of ours that a user had to adopt, though nothing was killed and every create could be settled. */
-  needless: string[];
-  faults: number;
-  requests: number;
+export interface Options {
+  /** Creates are marked (`endpoints:mark`). */
+  marks: boolean;
+  /** All endpoints are pooled, three on a URL. */
+  pools: boolean;
 }
 
-export async function play(story: Story): Promise<Ending> {
-  const world = await World.start(story.recovers ? { "endpoints:recoverWithin": "1h" } : {});
+export async function play(story: Story, options: Options): Promise<Ending> {
+  const settings = {
+    "endpoints:requestsPerWindow": `${story.budget}`,
+    ...(story.recovers && { "endpoints:recoverWithin": "1h" }),
+    ...(options.marks && { "endpoints:mark": "team/dev" }),
+  };
+  const world = await World.start(settings, story.service);
   try {
-    return await new Teller(world, story).tell();
+    return await new Teller(world, story, options).tell();
   } finally {
     await world.close();
   }
 }
 
-/** A message tells what to do in one of these words. */
-const NEXT_STEP = /\b(set|run|check|correct|give|wait|choose|delete|use|look|see|ask|put)\b/i;
-
 /** What a message says of a create that could not be settled. */
-const LEFT_OPEN = /could not be seen either|may have been created all the same/;
+const LEFT_OPEN =
+  /could not be seen either|may have been created all the same|may be one of these|would not be noticed/;
+
+/** Whoever reads a message does not type faster: what comes late has come, and the list shows it. In milliseconds. */
+const READING = 10_000;
+
+type Happening<Kind extends Event["kind"]> = Extract<Event, { kind: Kind }>;
 
 class Teller {
   private readonly engine: Engine;
+  private readonly judge: Judge;
   private readonly program = new Map<string, JsonObject>();
-  private readonly theirs = new Map<string, string>();
-  private readonly messages: string[] = [];
-  private readonly needless: string[] = [];
+  private readonly keys: string[] = [];
   private made = 0;
   /** Whether a process has died, or a create was left open and the user told so. */
   private leftOpen = false;
   /** Whether the last recovery came to its end. Before that nobody takes a URL out of the program. */
   private mended = true;
+  /** Whether a message has asked whether this is the right account. */
+  private acceptsAccount = false;
+  /** What is scripted for the command that comes. */
+  private scripts = { on: true };
 
   constructor(
     private readonly world: World,
     private readonly story: Story,
+    private readonly options: Options,
   ) {
-    this.engine = new Engine(world);
-    for (const type of ["edge", "cloud"] as const) this.seedTheirs({ type });
+    this.engine = new Engine(world, story.parallel);
+    this.judge = new Judge(world, this.engine, story, options);
+    this.keys.push(this.judge.otherKey);
+    // Nothing of a create's age can be told.
+    this.leftOpen = [story.service.date, story.service.createdAt].some(
+      (time) => typeof (time ?? null) !== "number",
+    )
+      ? story.service.date !== undefined || story.service.createdAt !== undefined
+      : false;
   }
 
   async tell(): Promise<Ending> {
-    const { emulator } = this.world;
+    const { emulator, clock } = this.world;
     const { seed, probability, kinds } = this.story;
     for (const [index, event] of this.story.events.entries()) {
       emulator.disturb({ seed: seed + index, probability, kinds });
       const outcome = await this.happens(event);
-      // What was begun when the process died reaches the service in a moment, or never.
+      this.scripts.on = false;
+      this.world.aside = {};
       this.leftOpen ||= outcome?.killed === true;
-      if (outcome?.killed) await new Promise((resolve) => setTimeout(resolve, 60));
-      // A command that failed is run again, as its message says, before anything else is asked of it.
-      if (outcome && (outcome.killed || outcome.errors.size > 0)) this.mended = await this.mend(3);
+      if (outcome?.killed) await this.world.quiet();
+      if (!outcome || (!outcome.killed && outcome.errors.size === 0)) continue;
+      // What failed is mended before anything else is asked, and before it is run again its messages are followed.
+      await clock.sleep(READING);
+      for (const [name, message] of outcome.errors) this.follow(name, message);
+      this.mended = await this.mend(3);
     }
     emulator.calm();
+    await clock.sleep(READING);
     await this.mend(12);
-    return this.ending();
+    return this.judge.ending(this.program, this.keys);
   }
 
   private async happens(event: Event): Promise<Outcome | undefined> {
     const { emulator } = this.world;
+    this.scripts = { on: true };
     switch (event.kind) {
       case "grow":
-        this.grow(event.by);
-        return this.up();
+      case "grow at once":
+        return this.grow(event.by);
       case "killed":
-        this.grow(event.by);
-        return this.up(event.after);
-      case "change": {
-        const name = this.pick(event.which);
-        if (name === undefined) return undefined;
-        this.program.set(name, { ...this.program.get(name), description: event.text });
-        return this.up();
-      }
-      case "rename": {
-        const name = this.pick(event.which);
-        if (name === undefined || !this.mended) return undefined;
-        this.program.set(name, {
-          ...this.program.get(name),
-          url: `https://moved-${this.made++}.example.com`,
-        });
-        return this.up();
-      }
-      case "shrink": {
-        const name = this.pick(event.which);
-        if (name === undefined || !this.mended) return undefined;
-        this.program.delete(name);
-        return this.up();
-      }
+        return this.grow(event.by, event.after);
+      case "change":
+        return this.change(event.which, event.text);
+      case "rename":
+        return this.rename(event.which);
+      case "shrink":
+        return this.shrink(event.which);
       case "refresh":
-        return this.noted(this.engine.refresh());
+        return this.refresh();
       case "edited by hand": {
-        const entry = this.entry(event.which);
-        if (entry && emulator.endpoints.some(({ id }) => id === entry.id))
-          emulator.edit(entry.id, { description: "by hand" });
+        const id = this.live(event.which);
+        if (id !== undefined) emulator.edit(id, { description: "by hand" });
         return this.up();
       }
       case "deleted by hand": {
-        const entry = this.entry(event.which);
-        if (entry && emulator.endpoints.some(({ id }) => id === entry.id)) emulator.remove(entry.id);
-        return this.noted(this.engine.refresh());
+        const id = this.live(event.which);
+        if (id !== undefined) emulator.remove(id);
+        return this.refresh();
       }
-      case "told too much":
+      case "told too much": {
         // A refusal that repeats what it was sent, as services do.
-        emulator.intercept(
-          ({ body }) => JSON.stringify(body ?? "").includes(SECRET_CANARY),
-          {
-            status: 422,
-            body: { error_code: "ERR_NGROK_2204", msg: `bad: ${SECRET_CANARY}, key ${KEY_CANARY}` },
-          },
-          event.by,
-        );
-        this.grow(event.by);
-        return this.up();
+        const msg = `bad: ${SECRET_CANARY}, key ${this.world.apiKey}`;
+        const match: Match = ({ body }) => JSON.stringify(body ?? "").includes(SECRET_CANARY);
+        this.script(match, { status: 422, body: { error_code: "ERR_NGROK_2204", msg } }, event.by);
+        return this.grow(event.by);
+      }
       case "taken by somebody": {
         // The URL of a resource that is still to come.
-        const url = `https://made-${this.made + (event.name % 2)}.example.com`;
-        if (!emulator.endpoints.some((endpoint) => endpoint.url === url))
-          this.seedTheirs({ type: "cloud", url });
+        const url = this.urlOf(this.made + (event.which % 2));
+        if (this.isFree(url)) this.judge.seedTheirs({ type: event.which % 3 ? "cloud" : "ephemeral", url });
         return undefined;
       }
+      case "an equal there before": {
+        const seed = { type: "cloud", ...this.wireOf(this.made), ...this.told(event.made) } as const;
+        if (this.isFree(seed.url)) this.judge.seedTheirs(seed);
+        return this.grow(1);
+      }
+      case "an equal meanwhile":
+        this.meets(event);
+        return this.grow(1);
+      case "comes late": {
+        const { request, ms: lateMs, answer } = event;
+        this.script(request, { lateMs, ...lost[answer] });
+        return this.write(request, event.which);
+      }
+      case "answered with another": {
+        const { request, done } = event;
+        const body = this.another(event);
+        this.script(request, done ? { afterCommit: true, body } : { status: 200, body });
+        if (request !== "read") return this.write(request, event.which);
+        // One by one, since what is listed is not read.
+        this.script("list", { status: 403, body: "" });
+        return this.refresh();
+      }
+      case "no route":
+        this.script(event.request, gatewayReply(event.form), 99);
+        if (event.request === "delete") return this.shrink(event.which);
+        this.script("list", { status: 403, body: "" });
+        return this.refresh();
+      case "asked elsewhere":
+        // What is not there yet would be created in the other account, as was asked.
+        if (![...this.program.keys()].every((name) => this.engine.state.has(name))) return undefined;
+        this.world.aside = this.elsewhere(event.place);
+        if (event.command === "change") return this.change(event.which, "elsewhere");
+        return event.command === "shrink" ? this.shrink(event.which) : this.refresh();
+      case "key rotated":
+        this.world.apiKey = emulator.addKey(event.colleague ? { principal: "usr_colleague" } : {});
+        this.keys.push(this.world.apiKey);
+        return undefined;
     }
   }
 
   private up(killAfter?: number): Promise<Outcome> {
-    return this.noted(this.engine.up(this.program, killAfter));
+    return this.noted(() => this.engine.up(this.program, killAfter));
   }
 
-  private async noted(run: Promise<Outcome>): Promise<Outcome> {
-    const outcome = await run;
-    this.messages.push(...outcome.errors.values());
-    this.leftOpen ||= [...outcome.errors.values()].some((message) => LEFT_OPEN.test(message));
+  private refresh(): Promise<Outcome> {
+    return this.noted(() => this.engine.refresh());
+  }
+
+  private async noted(command: () => Promise<Outcome>): Promise<Outcome> {
+    const before = new Map(this.engine.state);
+    const outcome = await command();
+    this.judge.commandEnded(before);
+    const messages = [...outcome.errors.values()];
+    this.judge.messages.push(...messages);
+    this.leftOpen ||= messages.some((message) => LEFT_OPEN.test(message));
     return outcome;
   }
 
   /** The documented recovery, and what the messages say, until nothing fails. */
   private async mend(most: number): Promise<boolean> {
     for (let tries = 0; tries < most; tries++) {
-      const refresh = await this.noted(this.engine.refresh());
+      await this.world.clock.sleep(READING);
+      this.world.aside = this.acceptsAccount ? { environment: { ENDPOINTS_ACCEPT_ACCOUNT: "1" } } : {};
+      this.acceptsAccount = false;
+      const refresh = await this.refresh();
       const { errors } = await this.up();
-      for (const [name, message] of errors) this.follow(name, message);
+      await this.world.clock.sleep(READING);
+      for (const [name, message] of [...refresh.errors, ...errors]) this.follow(name, message);
       if (errors.size > 0 || refresh.errors.size > 0) continue;
       // As the message says: for one `pulumi up`.
       for (const [name, { adopt: _, ...inputs }] of this.program) this.program.set(name, inputs);
@@ -169,84 +209,160 @@ class Teller {
     return false;
   }
 
-  /** Does what a message says about a URL that is taken, or about endpoints that may be ours. */
+  /** Does what a message says about a URL that is taken, about endpoints that may be ours, or about the account. */
   private follow(name: string, message: string): void {
+    // Who runs the command again uses the right key.
+    this.acceptsAccount ||= /ENDPOINTS_ACCEPT_ACCOUNT/.test(message);
     const { adopt: _, ...inputs } = this.program.get(name) ?? {};
-    if (/take adopt out/.test(message)) this.program.set(name, inputs);
-    const named = [...message.matchAll(/\bep_\w+/g)].map(([id]) => id);
-    const inAState = new Set([...this.engine.state.values()].map(({ id }) => id));
-    const left = named.find((id) => !inAState.has(id) && !this.theirs.has(id));
-    if (left !== undefined && /set adopt/.test(message)) {
-      this.program.set(name, { ...inputs, adopt: left });
-      if (!this.leftOpen) this.needless.push(left);
+    if (!this.program.has(name) || this.engine.state.has(name)) return;
+    if (/take adopt out/i.test(message)) this.program.set(name, inputs);
+    const named: string[] = message.match(/\bep_\w+/g) ?? [];
+    const wanted = new Set([...this.program.values()].map(({ adopt }) => adopt));
+    const isOurs = ({ id = "", url = "" }) =>
+      !wanted.has(id) && (named.includes(id) || (/is in no stack/.test(message) && url === inputs["url"]));
+    const left = this.judge.leftovers().find(isOurs);
+    if (left !== undefined && /set adopt/i.test(message)) {
+      this.program.set(name, { ...inputs, adopt: left.id });
+      if (!this.leftOpen) this.judge.needless.push(`${left.id}: ${message}`);
     }
-    if (left === undefined && named.some((id) => this.theirs.has(id)))
+    if (left === undefined && /is served by/.test(message) && named.some(this.judge.isTheirs))
       this.program.set(name, { ...inputs, url: `https://elsewhere-${this.made++}.example.com` });
   }
 
-  private grow(by: number): void {
-    for (let index = 0; index < by; index++) {
-      const number = this.made++;
-      this.program.set(`r${number}`, {
-        url: `https://made-${number}.example.com`,
-        trafficPolicy: {
-          on_http_request: [
-            { actions: [{ type: "verify-webhook", config: { secret: SECRET_CANARY, number } }] },
-          ],
-        },
-        ...(number % 3 === 0 && { description: `number ${number}`, metadata: { number } }),
-      });
-    }
+  /** Adds resources to the program, and runs it. */
+  private grow(by: number, killAfter?: number): Promise<Outcome> {
+    for (let index = 0; index < by; index++, this.made++)
+      this.program.set(`r${this.made}`, this.inputsOf(this.made));
+    return this.up(killAfter);
   }
 
-  private seedTheirs(seed: { type: "edge" | "cloud"; url?: string }): void {
-    const theirs = this.world.emulator.seed({ ...seed, description: "theirs" });
-    this.theirs.set(theirs.id, JSON.stringify(theirs));
+  private async change(which: number, description: string): Promise<Outcome | undefined> {
+    const name = this.pick(which);
+    if (name === undefined) return undefined;
+    this.program.set(name, { ...this.program.get(name), description });
+    return this.up();
   }
+
+  private async rename(which: number): Promise<Outcome | undefined> {
+    const name = this.pick(which);
+    if (name === undefined || !this.mended) return undefined;
+    const url = `https://moved-${this.made++}.example.com`;
+    this.program.set(name, { ...this.program.get(name), url });
+    return this.up();
+  }
+
+  private async shrink(which: number): Promise<Outcome | undefined> {
+    const name = this.pick(which);
+    if (name === undefined || !this.mended) return undefined;
+    this.program.delete(name);
+    return this.up();
+  }
+
+  /** A command that makes such a request. */
+  private write(request: "create" | "update" | "delete", which: number): Promise<Outcome | undefined> {
+    if (request === "create") return this.grow(1);
+    return request === "update" ? this.change(which, `changed ${this.made++}`) : this.shrink(which);
+  }
+
+  /** Scripts replies of the command that comes. */
+  private script(match: Match, reply: ScriptedReply, times = 1): void {
+    const { scripts } = this;
+    this.world.emulator.intercept(
+      (request) => scripts.on && (typeof match === "function" ? match(request) : isThat(match, request)),
+      reply,
+      times,
+    );
+  }
+
+  /** Somebody else makes the same while we do; his endpoint carries no mark of ours. */
+  private meets({ when, made, answer }: Happening<"an equal meanwhile">): void {
+    const { url, metadata } = this.wireOf(this.made);
+    const { scripts } = this;
+    this.world.emulator.rival(when, {
+      match: (request) => scripts.on && isThat("create", request) && Object(request.body).url === url,
+      fields: { metadata, ...(made !== "now" && this.told(made)) },
+      ...(answer !== null && {
+        reply: { ...(when !== "instead" && { afterCommit: true }), ...lost[answer] },
+      }),
+    });
+  }
+
+  /** What another endpoint's answer looks like. */
+  private another({ about, which }: Happening<"answered with another">): object | ((real: object) => object) {
+    const { endpoints } = this.world.emulator;
+    // Whose an endpoint on our own URL is, that a create is answered with, only a mark can tell.
+    const isOther = ({ url }: { url?: string | undefined }) =>
+      this.options.marks || url !== this.urlOf(this.made);
+    const theirs = endpoints.find(
+      (one) => one.type === "cloud" && this.judge.isTheirs(one.id) && isOther(one),
+    );
+    const ours = endpoints.find(({ id }) => id === this.live(which));
+    if (about === "an agent's") return (real: object) => ({ ...theirs, ...real, type: "ephemeral" });
+    return (about === "ours" ? ours : theirs) ?? {};
+  }
+
+  private elsewhere(place: Happening<"asked elsewhere">["place"]) {
+    const { emulator } = this.world;
+    if (place === "another prefix") return { baseUrl: new URL(emulator.baseUrl).origin };
+    if (place === "another account") return { apiKey: this.judge.otherKey };
+    const apiKey = emulator.addKey({ mayList: false });
+    this.keys.push(apiKey);
+    return { apiKey };
+  }
+
+  /** In pools three resources have the same URL and content. */
+  private urlOf = (number: number) =>
+    `https://made-${this.options.pools ? number - (number % 3) : number}.example.com`;
+
+  private inputsOf(made: number): JsonObject {
+    const url = this.urlOf(made);
+    const number = Number(/\d+/.exec(url));
+    const config = { secret: SECRET_CANARY, number };
+    return {
+      url,
+      trafficPolicy: { on_http_request: [{ actions: [{ type: "verify-webhook", config }] }] },
+      ...(number % 2 === 0 && { description: `number ${number}`, metadata: { number } }),
+      ...(this.options.pools && { poolingEnabled: true }),
+    };
+  }
+
+  /** The same on the wire. */
+  private wireOf(made: number) {
+    const { description, metadata, trafficPolicy } = this.inputsOf(made);
+    return {
+      url: this.urlOf(made),
+      description: description === undefined ? undefined : String(description),
+      metadata: metadata === undefined ? undefined : JSON.stringify(metadata),
+      traffic_policy: JSON.stringify(trafficPolicy),
+      pooling_enabled: this.options.pools,
+    } satisfies Partial<Seed>;
+  }
+
+  private told(made: keyof typeof madeAt): { created_at: string | undefined } {
+    const { date, createdAt } = this.story.service;
+    const skew = [createdAt, date].find((time) => typeof time === "number") ?? 0;
+    const time = madeAt[made];
+    if (typeof time !== "number") return { created_at: time ?? undefined };
+    const moment = new Date(this.world.clock.now() + Number(skew) + time);
+    return { created_at: moment.toISOString().replace(/\.\d+Z$/, "Z") };
+  }
+
+  private isFree = (url: string) => !this.world.emulator.endpoints.some((endpoint) => endpoint.url === url);
 
   private pick(which: number): string | undefined {
     const names = [...this.program.keys()];
     return names[which % Math.max(1, names.length)];
   }
 
-  private entry(which: number) {
+  /** The id of one of ours that is there. */
+  private live(which: number): string | undefined {
     const entries = [...this.engine.state.values()];
-    return entries[which % Math.max(1, entries.length)];
-  }
-
-  private ending(): Ending {
-    const { emulator, said, mostInAWindow } = this.world;
-    const there = new Map(emulator.endpoints.map((endpoint) => [endpoint.id, endpoint]));
-    const ids = [...this.engine.state.values()].map(({ id }) => id);
-    const wanted = ([name, inputs]: [string, JsonObject]) => {
-      const live = there.get(this.engine.state.get(name)?.id ?? "");
-      return live?.url === inputs["url"] && (live?.description ?? "") === (inputs["description"] ?? "");
-    };
-    return {
-      orphans: [...there.values()]
-        .filter(({ id, type }) => type === "cloud" && !ids.includes(id) && !this.theirs.has(id))
-        .map(({ id }) => id),
-      missing: ids.filter((id, index) => !there.has(id) || ids.indexOf(id) !== index),
-      harmed: [...this.theirs]
-        .filter(([id, before]) => JSON.stringify(there.get(id)) !== before)
-        .map(([id]) => id),
-      wrong: [...this.program].filter((resource) => !wanted(resource)).map(([name]) => name),
-      mostInAWindow,
-      badMessages: [
-        ...this.messages.filter((message) => !NEXT_STEP.test(message)),
-        ...[...this.messages, ...said].filter(
-          (text) => text.includes(SECRET_CANARY) || text.includes(KEY_CANARY),
-        ),
-      ],
-      needless: this.needless,
-      faults: emulator.faults.length,
-      requests: emulator.requests.length,
-    };
+    const id = entries[which % Math.max(1, entries.length)]?.id;
+    return this.world.emulator.endpoints.find((endpoint) => endpoint.id === id)?.id;
   }
 }
 
-/** What every story has to come to. */
-export const wellEnded = (ending: Ending): boolean =>
-  [ending.orphans, ending.missing, ending.harmed, ending.wrong, ending.badMessages, ending.needless].every(
-    (found) => found.length === 0,
-  ) && ending.mostInAWindow <= BUDGET.requests;
+const METHODS = { create: "POST", list: "GET", read: "GET", update: "PATCH", delete: "DELETE" };
+
+const isThat = (name: keyof typeof METHODS, { method, path }: { method: string; path: string }) =>
+  method === METHODS[name] && (path === "/endpoints") === (name === "create" || name === "list");

@@ -1,17 +1,17 @@
 import { EndpointsApi } from "../../provider/api/endpoints";
+import { EndpointsError } from "../../provider/api/errors";
 import type { Request } from "../../provider/api/exchange";
 import { type Clock, HttpClient } from "../../provider/api/http";
 import { CloudEndpoints } from "../../provider/cloudEndpoint";
 import { readSettings } from "../../provider/config";
-import { Emulator } from "../../sdk/testing";
+import { Emulator, type EmulatorOptions } from "../../sdk/testing";
 
 /** In every policy; no message may hold it. */
 export const SECRET_CANARY = "CANARY-9c1e";
 /** The account's key; no message may hold it. */
 export const KEY_CANARY = "2canaryCanaryCanaryCanary27_canaryCanaryCanary021";
 
-/** Small, so that a few requests meet it. */
-export const BUDGET = { requests: 8, windowSeconds: 60 };
+const WINDOW_SECONDS = 60;
 
 /** A clock on which waiting takes no time: it is moved on to what was waited for. */
 function jumpingClock(): Clock {
@@ -21,7 +21,8 @@ function jumpingClock(): Clock {
     now,
     sleep: async (milliseconds) => {
       const until = now() + milliseconds;
-      await new Promise((resolve) => setImmediate(resolve));
+      // What was sent before arrives before: a wait of seconds must not end while a request is still in a socket.
+      for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve));
       // Whoever waited longer has moved it on already.
       ahead += Math.max(0, until - now());
     },
@@ -29,9 +30,11 @@ function jumpingClock(): Clock {
   };
 }
 
-/** Whether a process lives. What a dead one had begun may still reach the service; it begins nothing more. */
+/** What becomes of a process. What a dead one had begun may still reach the service; it begins nothing more. */
 interface Life {
   ended: boolean;
+  /** The creates that it began, and when those were sent whose answers were lost. */
+  creates: { url: string; lostAt?: number | undefined }[];
 }
 
 const never = () => new Promise<never>(() => {});
@@ -51,37 +54,59 @@ class MortalClient extends HttpClient {
     super(settings, { ...around, clock, engineIsThere: async () => !life.ended });
   }
 
-  override send: HttpClient["send"] = (request: Request, reply) =>
-    this.life.ended ? never() : super.send(request, reply);
+  override send: HttpClient["send"] = async (request: Request, reply) => {
+    if (this.life.ended) return never();
+    if (request.method !== "POST") return super.send(request, reply);
+    const create: Life["creates"][number] = { url: String(Object(request.body).url) };
+    this.life.creates.push(create);
+    return super.send(request, reply).catch((error: unknown) => {
+      if (error instanceof EndpointsError) create.lostAt = error.sentAt;
+      throw error;
+    });
+  };
 }
 
 /** One process of the provider: its core, and the requests that the service saw of it. */
 export interface Process {
   core: CloudEndpoints;
+  readonly life: Life;
   /** When each request arrived. */
   arrivals: number[];
   /** As SIGKILL does. */
   kill(): void;
 }
 
+/** Where a command finds the service, and what its environment holds, where that is not as always. */
+export interface Aside {
+  baseUrl?: string;
+  apiKey?: string;
+  environment?: NodeJS.ProcessEnv;
+}
+
 /** An emulated service, processes of the provider before it, and everything that they said. */
 export class World {
   readonly said: string[] = [];
-  private readonly processes: Process[] = [];
+  /** For the next processes, until it is taken back. */
+  aside: Aside = {};
+  /** The key of the stack. */
+  apiKey = KEY_CANARY;
+  readonly processes: Process[] = [];
   private readonly clients: HttpClient[] = [];
 
   private constructor(
     readonly emulator: Emulator,
-    private readonly clock: Clock,
+    readonly clock: Clock,
     private readonly settings: Record<string, string>,
     private readonly arrived: { by: Process | undefined },
   ) {}
 
-  static async start(settings: Record<string, string>): Promise<World> {
+  static async start(settings: Record<string, string>, service: EmulatorOptions): Promise<World> {
     const clock = jumpingClock();
     const arrived: World["arrived"] = { by: undefined };
     const emulator = await Emulator.start({
+      ...service,
       apiKey: KEY_CANARY,
+      basePath: "/api/v2",
       now: () => new Date(clock.now()),
     });
     // Sees every request when it arrives, and takes none.
@@ -96,21 +121,21 @@ export class World {
   /** A new process, as every phase of a command has one. */
   newProcess(): Process {
     const config: Record<string, string> = {
-      "endpoints:apiKey": KEY_CANARY,
-      "endpoints:baseUrl": this.emulator.baseUrl,
-      "endpoints:requestsPerWindow": `${BUDGET.requests}`,
-      "endpoints:windowSeconds": `${BUDGET.windowSeconds}`,
+      "endpoints:apiKey": this.aside.apiKey ?? this.apiKey,
+      "endpoints:baseUrl": this.aside.baseUrl ?? this.emulator.baseUrl,
+      "endpoints:windowSeconds": `${WINDOW_SECONDS}`,
       // Real time, since a connection that hangs is given up by the HTTP library's own timers.
-      "endpoints:timeoutSeconds": "0.1",
+      "endpoints:timeoutSeconds": "0.2",
       ...this.settings,
     };
     const say = (message: string) => this.said.push(message);
-    const life = { ended: false };
-    const settings = readSettings((key) => config[key], {});
+    const life: Life = { ended: false, creates: [] };
+    const settings = readSettings((key) => config[key], this.aside.environment ?? {});
     const http = new MortalClient(settings, { clock: this.clock, say }, life);
     const api = new EndpointsApi(http);
     const process: Process = {
       core: new CloudEndpoints({ api: () => api, say }),
+      life,
       arrivals: [],
       kill: () => {
         life.ended = true;
@@ -122,14 +147,19 @@ export class World {
     return process;
   }
 
-  /** Most requests that one process sent in any window. */
-  get mostInAWindow(): number {
-    const counts = this.processes.flatMap(({ arrivals }) =>
-      arrivals.map(
-        (at) => arrivals.filter((other) => other <= at && other > at - BUDGET.windowSeconds * 1000).length,
-      ),
-    );
-    return Math.max(0, ...counts);
+  /** What was begun when a process died reaches the service in a moment, in real time, or never. */
+  async quiet(): Promise<void> {
+    for (let before = -1; before < this.emulator.requests.length; ) {
+      before = this.emulator.requests.length;
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    }
+  }
+
+  /** Most requests that a process sent in any window. */
+  mostInAWindow({ arrivals }: Process): number {
+    const inWindow = (at: number) =>
+      arrivals.filter((other) => other <= at && other > at - WINDOW_SECONDS * 1000).length;
+    return Math.max(0, ...arrivals.map(inWindow));
   }
 
   async close(): Promise<void> {
