@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type DisturbOptions, type FaultKind, faultKinds } from "../../../../sdk/testing";
 import { create, start } from "./calls";
-import { expectQuickClose, failure, SHORT, see } from "./seen";
+import { failure, SHORT, see } from "./seen";
 
 const url = "https://a.example.com";
 
@@ -47,7 +47,7 @@ describe("a disturbance", () => {
       expect(seen).toMatchObject(shown);
       expect(emulator.endpoints.map((endpoint) => endpoint.url)).toEqual(committed ? [url] : []);
       expect(emulator.faults).toEqual([{ kind, method: "POST", path: "/endpoints", committed }]);
-      await expectQuickClose(emulator);
+      await emulator.close();
     },
   );
 
@@ -165,7 +165,7 @@ describe("the draw", () => {
     }
     await expect.poll(() => emulator.faults.length, { timeout: 10_000 }).toBe(150);
     expect(new Set(emulator.faults.map(({ kind }) => kind))).toEqual(new Set(faultKinds));
-    await expectQuickClose(emulator);
+    await emulator.close();
     leaving.abort();
   });
 

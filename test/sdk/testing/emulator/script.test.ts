@@ -3,7 +3,7 @@ import { request } from "undici";
 import { describe, expect, it } from "vitest";
 import type { RecordedRequest, ScriptedReply } from "../../../../sdk/testing";
 import { call, create, start } from "./calls";
-import { expectQuickClose, failure, SHORT, see } from "./seen";
+import { failure, SHORT, see } from "./seen";
 
 const url = "https://a.example.com";
 const always = () => true;
@@ -165,7 +165,7 @@ describe("a client that waits for ever", () => {
       const failed = expect(waiting).rejects.toThrow();
       await expect.poll(() => emulator.requests.length).toBe(1);
       await wait(30);
-      await expectQuickClose(emulator);
+      await emulator.close();
       await failed;
     },
   );

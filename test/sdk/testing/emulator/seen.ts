@@ -1,5 +1,4 @@
 import { request } from "undici";
-import { expect } from "vitest";
 import type { Emulator } from "../../../../sdk/testing/emulator";
 
 /** What a client got of an answer. Without a status it got none; with an `error` it did not get all of it. */
@@ -54,11 +53,4 @@ export const failure = {
 function nameOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return "code" in error && typeof error.code === "string" ? error.code : error.name;
-}
-
-/** The emulator must close in far less time than any client's patience. */
-export async function expectQuickClose(emulator: Emulator): Promise<void> {
-  const started = performance.now();
-  await emulator.close();
-  expect(performance.now() - started).toBeLessThan(300);
 }
