@@ -1,3 +1,6 @@
+import { DEEPEST, fromJson, LONGEST, type Parsed, type Problem, problem, TOO_DEEP, TOO_LONG } from "./json";
+import { fromYaml } from "./yaml";
+
 /*
  * Policies and metadata are data here: text is parsed once, at the check; canonical JSON exists on the wire alone.
  * Nothing in this file ever quotes the text, since it may hold a secret.
@@ -5,26 +8,6 @@
 
 /** What the engine sends in place of a value that is not known yet, in any field and at any depth. */
 export const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
-
-/** More than any policy has, and less than what would take a parser's time or memory. */
-const LONGEST = 1_000_000;
-
-/** More than any policy has; the messages to the engine cannot carry thousands. */
-const DEEPEST = 200;
-
-/** Loaded where there is YAML to read: most programs have none, and every command starts the provider twice. */
-const yaml = (): typeof import("yaml") => require("yaml");
-
-/** The parser's own errors quote the text, and take long to make; its warnings would go to the terminal. */
-const QUIET = { prettyErrors: false, logLevel: "error" } as const;
-
-/** Something wrong at a place in a document. The path is for people: `line 3`, `on_http_request[0].actions`. */
-export interface Problem {
-  path: string;
-  reason: string;
-}
-
-export type Parsed = { data: unknown } | { problem: Problem };
 
 /** Whether any part of the value is still unknown. Such a value is valid everywhere, and never compared. */
 export function hasUnknown(value: unknown): boolean {
@@ -57,10 +40,15 @@ export function wireText(value: unknown): string {
 
 /** A policy's text: JSON if it starts with `{` or `[`, and nothing else; otherwise a YAML mapping. */
 export function policyFromText(text: string): Parsed {
-  if (text.length > LONGEST) return problem("text", `is longer than ${LONGEST} characters`);
-  const parsed = looksLikeJson(text) ? fromJson(text) : fromYaml(text);
-  if ("problem" in parsed || isMapping(parsed.data)) return parsed;
-  return problem("text", "must be a mapping of phases, as in on_http_request: […]");
+  if (text.length > LONGEST) return problem("text", TOO_LONG);
+  const isJson = looksLikeJson(text);
+  const parsed = isJson ? fromJson(text) : fromYaml(text);
+  if ("problem" in parsed) return parsed;
+  if (!isMapping(parsed.data))
+    return problem("text", "must be a mapping of phases, as in on_http_request: […]");
+  // YAML has numbers and other values that JSON has not.
+  const [first] = isJson ? [] : problemsOfData(parsed.data);
+  return first ? { problem: first } : parsed;
 }
 
 /** Metadata's text: a JSON object or list becomes data, anything else is plain text. */
@@ -70,8 +58,14 @@ export function metadataFromText(text: string): { data: unknown } {
   return parsed && "data" in parsed ? parsed : { data: text };
 }
 
-/** What in this data could not be sent as JSON, with the path of each. */
-export function problemsOfData(value: unknown, path = ""): Problem[] {
+/** What in this data could not be sent as JSON, with the path of each; or that there is more of it than is taken. */
+export function problemsOfData(value: unknown): Problem[] {
+  const problems = problemsIn(value, "", 0);
+  const isLong = typeof value === "object" && problems.length === 0 && canonicalJson(value).length > LONGEST;
+  return isLong ? [{ path: "", reason: TOO_LONG }] : problems;
+}
+
+function problemsIn(value: unknown, path: string, depth: number): Problem[] {
   if (value === null || value === undefined || typeof value === "string" || typeof value === "boolean")
     return [];
   if (typeof value === "number") {
@@ -79,9 +73,11 @@ export function problemsOfData(value: unknown, path = ""): Problem[] {
       ? []
       : [{ path, reason: `holds at ${path} what is not a number that JSON can hold` }];
   }
-  if (Array.isArray(value)) return value.flatMap((item, index) => problemsOfData(item, `${path}[${index}]`));
   if (typeof value !== "object")
     return [{ path, reason: `holds at ${path} a ${typeof value}, which JSON cannot hold` }];
+  if (depth === DEEPEST) return [{ path: "", reason: TOO_DEEP }];
+  if (Array.isArray(value))
+    return value.flatMap((item, index) => problemsIn(item, `${path}[${index}]`, depth + 1));
   if (!isMapping(value))
     return [
       {
@@ -90,7 +86,7 @@ export function problemsOfData(value: unknown, path = ""): Problem[] {
       },
     ];
   return Object.entries(value).flatMap(([key, item]) =>
-    problemsOfData(item, path === "" ? key : `${path}.${key}`),
+    problemsIn(item, path === "" ? key : `${path}.${key}`, depth + 1),
   );
 }
 
@@ -140,102 +136,3 @@ export function isMapping(value: unknown): value is { [key: string]: unknown } {
 }
 
 const looksLikeJson = (text: string) => /^\s*[{[]/.test(text);
-
-function fromJson(text: string): Parsed {
-  let data: unknown;
-  try {
-    data = parseJson(text);
-  } catch {
-    // JSON.parse's own message quotes the text and often names no place; the YAML parser names one, and quotes less.
-    const at = nestsTooDeeply(text) ? undefined : placeOf(text, yaml().parseDocument(text, QUIET).errors[0]);
-    if (at) return problem(at.line, `is not valid JSON (${at.line}, column ${at.column})`);
-    return problem(
-      "text",
-      "is not valid JSON: it takes no comment, trailing comma or text without double quotes",
-    );
-  }
-  if (depthOf(data) > DEEPEST) return problem("text", `is nested more than ${DEEPEST} levels deep`);
-  if (losesDigits(text))
-    return problem("text", "holds a number with more digits than can be kept; write it as text");
-  return { data };
-}
-
-function fromYaml(text: string): Parsed {
-  if (nestsTooDeeply(text)) return problem("text", `is nested more than ${DEEPEST} levels deep`);
-  const document = yaml().parseDocument(text, { ...QUIET, intAsBigInt: true, stringKeys: true });
-  const at = placeOf(text, document.errors[0]);
-  if (at) return problem(at.line, `is not valid YAML (${at.line}, column ${at.column})`);
-  let data: unknown;
-  try {
-    data = withNumbers(document.toJS());
-  } catch (error) {
-    if (error instanceof RangeError) {
-      return problem("text", "holds a number with more digits than can be kept; write it in quotes");
-    }
-    return problem("text", "is not valid YAML: an alias is unknown, or repeats too much");
-  }
-  const [first] = problemsOfData(data);
-  return first ? { problem: first } : { data };
-}
-
-function placeOf(text: string, error: { pos: [number, number] } | undefined) {
-  if (!error) return undefined;
-  const before = text.slice(0, error.pos[0]).split("\n");
-  return { line: `line ${before.length}`, column: (before.at(-1)?.length ?? 0) + 1 };
-}
-
-/** As `JSON.parse`, but all text can travel, which half of a surrogate pair cannot. Throws SyntaxError. */
-export function parseJson(text: string): unknown {
-  // To look at every value takes longer than to parse it, and hardly any text has such a half, or a whole pair escaped.
-  return JSON.parse(text, /\p{Surrogate}|\\u[dD][89a-fA-F]/u.test(text) ? wellFormed : undefined);
-}
-
-function wellFormed(_key: string, value: unknown): unknown {
-  return typeof value === "string" ? value.replace(/\p{Surrogate}/gu, "\ufffd") : value;
-}
-
-/** Level by level, since data that nests deeply enough ends the stack of whatever recurses. */
-function depthOf(value: unknown): number {
-  let level = [value];
-  for (let depth = 0; ; depth++) {
-    level = level.flatMap((part) => (typeof part === "object" && part !== null ? Object.values(part) : []));
-    if (level.length === 0) return depth;
-  }
-}
-
-/**
- * Whether this YAML nests more deeply than is taken, measured on the parser's tokens: composing them recurses, and ends
- * not just the stack but the process.
- */
-function nestsTooDeeply(text: string): boolean {
-  let level: unknown[] = [...new (yaml().Parser)().parse(text)];
-  // A level of the document is two of tokens: a collection, and its items.
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > 2 * DEEPEST) return true;
-    level = level.flatMap((token) => {
-      if (!isMapping(token)) return [];
-      const items = Array.isArray(token["items"]) ? token["items"] : [];
-      return [...items, token["key"], token["value"]];
-    });
-  }
-  return false;
-}
-
-const problem = (path: string, reason: string): Parsed => ({ problem: { path, reason } });
-
-function losesDigits(json: string): boolean {
-  if (!/\d{16}/.test(json)) return false;
-  const numbers =
-    json.replace(/"[^"\\]*(?:\\.[^"\\]*)*"/gs, '""').match(/(?<![\d.])\d{16,}(?![\d.eE])/g) ?? [];
-  return numbers.some((digits) => !Number.isSafeInteger(Number(digits)));
-}
-
-function withNumbers(value: unknown): unknown {
-  if (typeof value === "bigint") {
-    if (!Number.isSafeInteger(Number(value))) throw new RangeError("beyond 2^53");
-    return Number(value);
-  }
-  if (Array.isArray(value)) return value.map(withNumbers);
-  if (!isMapping(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withNumbers(item)]));
-}

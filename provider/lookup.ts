@@ -3,6 +3,7 @@ import { isNotFound } from "./api/errors";
 import type { LiveEndpoint } from "./api/items";
 import { metadataFromText, sameData } from "./document";
 import type { Listing } from "./listing";
+import { searchFor } from "./search";
 import { normalizeUrl, urlProblem } from "./url";
 import { UserError } from "./userError";
 
@@ -150,7 +151,21 @@ function isNear(url: string, wanted: string): boolean {
 }
 
 /** What the URLs have to be like that a pattern means, in which `*` stands for any text. */
-export function wildcard(pattern: string): RegExp {
-  const parts = pattern.toLowerCase().replace(/\/$/, "").split("*");
-  return new RegExp(`^${parts.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join(".*")}$`);
+export function wildcard(pattern: string): Pick<RegExp, "test"> {
+  const [first = "", ...others] = pattern.toLowerCase().replace(/\/$/, "").split("*");
+  const last = others.pop();
+  const searches = others.filter((part) => part !== "").map((part) => searchFor([part]));
+  const test = (url: string) => {
+    if (last === undefined) return url === first;
+    if (!url.startsWith(first) || !url.endsWith(last)) return false;
+    // Each part as early as it can stand, which leaves the most to those behind it.
+    let at = first.length;
+    for (const search of searches) {
+      const [match] = search(url, at);
+      if (!match) return false;
+      at = match.end;
+    }
+    return at + last.length <= url.length;
+  };
+  return { test };
 }

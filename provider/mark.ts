@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
-import { canonicalJson, isMapping, parseJson } from "./document";
+import { canonicalJson, isMapping } from "./document";
+import { parseJson } from "./json";
 import { MAX_METADATA } from "./schema";
 
 /*

@@ -1,3 +1,4 @@
+import { searchFor } from "./search";
 import { MASKED, SHORTEST_SECRET, UNMISTAKABLE } from "./secrets";
 
 /*
@@ -39,6 +40,8 @@ type Kind = "whole" | "part";
 export class Redaction {
   /** The secrets, folded. */
   private readonly secrets = new Map<string, Kind>();
+  /** Searches for those that are long enough, by how long a part has to be. */
+  private readonly searches = new Map<number, ReturnType<typeof searchFor>>();
   /** Those too short to be cut out of a message, as they are. */
   private readonly words = new Set<string>();
   /** Those of which no piece is recognized. */
@@ -60,6 +63,7 @@ export class Redaction {
       const { text } = folded(layer);
       if (text === "" || this.secrets.get(text) === "whole") continue;
       this.secrets.set(text, kind);
+      this.searches.clear();
       if (text.length < SHORTEST_SECRET) this.words.add(layer.text.toLowerCase());
       else this.unsorted.add(text);
     }
@@ -67,10 +71,11 @@ export class Redaction {
 
   /** A text without these secrets. Those of less than four characters are left: they stand in every other text. */
   redacted(text: string): string {
-    return masked(
-      text,
-      layersOf(text).flatMap((layer) => occurrences(folded(layer), this.secrets.keys())),
-    );
+    const search = this.search(SHORTEST_SECRET);
+    const found = layersOf(text)
+      .map(folded)
+      .flatMap((fold) => [...search(fold.text)].map(({ start, end }) => spanOf(fold, start, end)));
+    return masked(text, found);
   }
 
   /**
@@ -78,15 +83,12 @@ export class Redaction {
    * is secret as a whole has words in it that anything may have.
    */
   isIn(text: string): boolean {
-    for (const layer of layersOf(text)) {
+    const search = this.search(UNMISTAKABLE);
+    return layersOf(text).some((layer) => {
       const fold = folded(layer).text;
-      for (const [secret, kind] of this.secrets) {
-        if (kind === "whole" && fold === secret) return true;
-        const least = kind === "whole" ? SHORTEST_SECRET : UNMISTAKABLE;
-        if (secret.length >= least && fold.includes(secret)) return true;
-      }
-    }
-    return false;
+      const [found] = search(fold);
+      return found !== undefined || this.secrets.get(fold) === "whole";
+    });
   }
 
   /**
@@ -100,20 +102,31 @@ export class Redaction {
     const text = message.slice(0, LONGEST_MESSAGE);
     const layers = layersOf(text);
     if (layers.some((layer) => this.hasWord(layer.text.toLowerCase()))) return MASKED;
-    const found = layers
-      .map(folded)
-      .flatMap((fold) => [...occurrences(fold, this.short), ...this.piecesIn(fold)]);
-    return masked(text, found);
+    return masked(
+      text,
+      layers.flatMap((layer) => this.piecesIn(folded(layer))),
+    );
   }
 
   private hasWord(text: string): boolean {
-    return [...this.words].some((word) => {
-      for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1)) {
-        const beside = `${text[at - 1] ?? ""}${text[at + word.length] ?? ""}`;
-        if (!/[\p{L}\p{N}]/u.test(beside)) return true;
+    const lengths = new Set([...this.words].map(({ length }) => length));
+    return [...lengths].some((length) => {
+      for (let at = 0; at + length <= text.length; at++) {
+        const beside = `${text[at - 1] ?? ""}${text[at + length] ?? ""}`;
+        if (this.words.has(text.slice(at, at + length)) && !/[\p{L}\p{N}]/u.test(beside)) return true;
       }
       return false;
     });
+  }
+
+  private search(leastOfPart: number): ReturnType<typeof searchFor> {
+    const known = this.searches.get(leastOfPart);
+    if (known) return known;
+    const isLong = ([secret, kind]: [string, Kind]) =>
+      secret.length >= (kind === "whole" ? SHORTEST_SECRET : leastOfPart);
+    const search = searchFor([...this.secrets].filter(isLong).map(([secret]) => secret));
+    this.searches.set(leastOfPart, search);
+    return search;
   }
 
   private piecesIn(fold: Layer): Span[] {
@@ -122,7 +135,10 @@ export class Redaction {
     const look = (known: ReadonlySet<string>, from: number, to: number) => {
       if (from >= 0 && known.has(text.slice(from, to))) found.push(spanOf(fold, from, to));
     };
-    for (let at = 0; at < text.length; at++) look(this.pieces, at, at + UNMISTAKABLE);
+    for (let at = 0; at < text.length; at++) {
+      for (let length = SHORTEST_SECRET; length < UNMISTAKABLE; length++) look(this.short, at, at + length);
+      look(this.pieces, at, at + UNMISTAKABLE);
+    }
     // Where a quotation is cut off, less tells what it is.
     for (const { index, 0: cut } of text.matchAll(/\.{3}|…|$/g)) {
       for (let length = SHORTEST_SECRET; length < UNMISTAKABLE; length++) {
@@ -218,17 +234,6 @@ function folded(layer: Layer): Layer {
     from: kept.map((index) => layer.from[index] ?? 0),
     to: kept.map((index) => layer.to[index] ?? 0),
   };
-}
-
-/** Where any of the secrets stands, but for those that are too short. */
-function occurrences(fold: Layer, secrets: Iterable<string>): Span[] {
-  const found: Span[] = [];
-  for (const secret of secrets) {
-    if (secret.length < SHORTEST_SECRET) continue;
-    for (let at = fold.text.indexOf(secret); at !== -1; at = fold.text.indexOf(secret, at + secret.length))
-      found.push(spanOf(fold, at, at + secret.length));
-  }
-  return found;
 }
 
 const spanOf = ({ from, to }: Layer, start: number, end: number): Span => [

@@ -1,12 +1,6 @@
 import { z } from "zod";
-import {
-  isMapping,
-  metadataFromText,
-  type Parsed,
-  policyFromText,
-  problemsOfData,
-  wireText,
-} from "./document";
+import { isMapping, metadataFromText, policyFromText, problemsOfData, wireText } from "./document";
+import type { Parsed } from "./json";
 import { normalizeUrl, urlProblem } from "./url";
 
 /*
@@ -220,6 +214,7 @@ function tooLong(value: string, most: number): string | undefined {
 }
 
 function repeated(names: string[]): string | undefined {
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  const seen = new Set<string>();
+  const twice = names.find((name) => seen.has(name) || !seen.add(name));
   return twice === undefined ? undefined : `names ${JSON.stringify(twice)} twice; give each binding once`;
 }

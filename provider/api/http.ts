@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { Settings } from "../config";
-import { isMapping, parseJson } from "../document";
+import { isMapping } from "../document";
+import { parseJson } from "../json";
 import { Redaction } from "../redaction";
 import { secretsIn } from "../secrets";
 import { errorFromWire } from "../wire";

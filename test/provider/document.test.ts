@@ -27,17 +27,33 @@ describe("a policy's text", () => {
   test.each([
     ['{"a": 1,}', /not valid JSON/],
     ['{"a": 1', /line 1.*not valid JSON/],
-    ['{\n  "a": 1\n  "b": 2\n}', /^line [23]: is not valid JSON \(line [23], column \d+\)$/],
+    ['{\n  "a": 1\n  "b": 2\n}', /^line 3: is not valid JSON \(line 3, column 3\)$/],
+    ['{"a": [1, 2,, 3]}', /^line 1: is not valid JSON \(line 1, column 13\)$/],
+    ['{"a": {"b": [}}', /column 14/],
+    ['{"a": [1}}', /column 9/],
+    ['{"a": 1},', /column 9/],
+    ['{"a": "\\q"}', /column 7/],
+    ['{"a": "\t"}', /column 7/],
+    ['{"a": 01}', /column 8/],
+    ['{"a": "x', /column 7/],
+    ['{"a" 1}', /column 6/],
+    ['{\n"a": [true, False]}', /^line 2: is not valid JSON \(line 2, column 13\)$/],
     ["{a: 1}", /not valid JSON/],
     ["[1, 2]", /must be a mapping/],
     ["just words", /must be a mapping/],
     ["", /must be a mapping/],
     ["a: 1\n b: 2", /^line 1: is not valid YAML/],
-    ["a: 1\na: 2", /not valid YAML/],
-    ["a: *b", /not valid YAML/],
+    ["a: 1\nb: {c: 1, c: 2}", /^line 2: is not valid YAML \(line 2, column 11\): a key is there twice$/],
+    ["a: *b", /^line 1: is not valid YAML \(line 1, column 4\): an alias has no anchor before it$/],
+    ["a: [*b, &b 1]", /an alias has no anchor before it/],
+    [
+      "a: &a\n  b: [1, *a]",
+      /^line 2: is not valid YAML \(line 2, column 10\): an alias stands within what it/,
+    ],
+    ["a: &a {<<: *a}", /an alias stands within what it repeats/],
+    ["a: 1\n---\nb: 2", /^line 2: is not valid YAML/],
     ["a: .nan", /^a: holds at a what is not a number that JSON can hold/],
-    ["a: 12345678901234567890", /more digits than can be kept/],
-    ['{"a": 12345678901234567890}', /more digits than can be kept/],
+    ["a: !!timestamp 2001-01-01", /^a: holds at a what is no plain object/],
   ])("%j is refused", (text, reason) => {
     expect(reasonOf(text)).toMatch(reason);
   });
@@ -50,15 +66,148 @@ describe("a policy's text", () => {
     },
   );
 
+  test.each([
+    ["YAML", `a: ${"[".repeat(200)}${"]".repeat(200)}`],
+    ["JSON", `{"a": ${"[".repeat(200)}${"]".repeat(200)}}`],
+    [
+      "aliases",
+      `a: &a0 1\n${Array.from({ length: 250 }, (_, i) => `a${i}: &a${i + 1} [*a${i}]`).join("\n")}`,
+    ],
+  ])("of %s that nests more deeply than can be sent is refused", (_, text) => {
+    expect(reasonOf(text)).toBe("text: is nested more than 200 levels deep");
+  });
+
   test("that expands without end is refused, not followed", () => {
     const bomb = `a0: &a0 [x]\n${Array.from({ length: 9 }, (_, i) => `a${i + 1}: &a${i + 1} [${`*a${i},`.repeat(9)}]`).join("\n")}`;
     expect(reasonOf(bomb)).toMatch(/alias/);
   });
 
-  test("keeps digits inside strings, and numbers that can be kept", () => {
-    const text = '{"id": "12345678901234567890", "n": 9007199254740991, "x": 0.0009008240580477391}';
-    const data = { id: "12345678901234567890", n: 9007199254740991, x: 0.0009008240580477391 };
-    expect(policyFromText(text)).toEqual({ data });
+  test("may use an alias more often than anybody counts", () => {
+    const text = `a: &a {b: 1}\nc: [${"*a, ".repeat(1000)}]`;
+    expect(policyFromText(text)).toEqual({ data: { a: { b: 1 }, c: Array(1000).fill({ b: 1 }) } });
+  });
+
+  test("has what an alias means from the last anchor before it, also where it is repeated", () => {
+    const text = "a: &x 1\nb: &y [*x, &x 2]\nc: &x 3\nd: [*x, *y, *x]";
+    expect(policyFromText(text)).toEqual({ data: { a: 1, b: [1, 2], c: 3, d: [3, [1, 2], 3] } });
+  });
+
+  test("means the same whatever version of YAML it claims to be", () => {
+    expect(policyFromText("%YAML 1.1\n---\na: [yes, 010]")).toEqual({ data: { a: ["yes", 10] } });
+  });
+
+  test("holds only text that can travel", () => {
+    expect(policyFromText('"\\ud800": "\\udc00!"')).toEqual({ data: { "\ufffd": "\ufffd!" } });
+  });
+});
+
+describe("a number", () => {
+  test.each([
+    "9007199254740993",
+    "12345678901234567890",
+    "-9007199254740993",
+    "9007199254740993.0",
+    "90071992547409.93e2",
+    "9007199254740993e0",
+    "0.1234567890123456789",
+    "3.00000000000000000001",
+    "1e400",
+    "-1e400",
+    "1e-400",
+    `1${"0".repeat(309)}`,
+    `0.${"0".repeat(324)}1`,
+  ])("%s is refused in a policy, and leaves metadata the text that it is", (number) => {
+    expect(reasonOf(`{\n"a": ${number}}`)).toBe(
+      "line 2: holds a number with more digits than can be kept (line 2, column 6); write it as text",
+    );
+    expect(reasonOf(`a: ${number}`)).toBe(
+      "line 1: holds a number with more digits than can be kept (line 1, column 4); write it in quotes",
+    );
+    expect(metadataFromText(`[${number}]`)).toEqual({ data: `[${number}]` });
+  });
+
+  test.each([
+    "0",
+    "-0",
+    "0.0",
+    "0e999",
+    "0.1",
+    "1.10",
+    "0.30000000000000004",
+    "0.0009008240580477391",
+    "9007199254740991",
+    "9007199254740992.0",
+    "9007199254740994",
+    "1e21",
+    "1.5E+300",
+    "120000000000000000000",
+    "5e-324",
+  ])("%s is taken", (number) => {
+    expect(policyFromText(`{"a": ${number}}`)).toEqual({ data: { a: Number(number) } });
+    expect(policyFromText(`a: ${number}`)).toEqual({ data: { a: Number(number) } });
+    expect(metadataFromText(`[${number}]`)).toEqual({ data: [Number(number)] });
+  });
+
+  test("of YAML may be hexadecimal or octal, as far as it can be kept", () => {
+    expect(policyFromText("a: [0xff, 0o17, 0x1fffffffffffff]")).toEqual({
+      data: { a: [255, 15, 2 ** 53 - 1] },
+    });
+    expect(reasonOf("a: 0x20000000000001")).toMatch(/more digits than can be kept/);
+  });
+
+  test("is only text in quotes", () => {
+    const data = { a: "12345678901234567890", 'say "1e400"': "0.1234567890123456789" };
+    expect(policyFromText(JSON.stringify(data))).toEqual({ data });
+    expect(policyFromText(`a: '${data.a}'\n'say "1e400"': "0.1234567890123456789"`)).toEqual({ data });
+  });
+});
+
+describe("a merge key", () => {
+  const base = "x: &x {a: 1, b: {c: 1}}\ny: &y {a: 2, d: 2}\n";
+  test.each([
+    ["{<<: *x}", { a: 1, b: { c: 1 } }],
+    ["{<<: *x, a: 3}", { a: 3, b: { c: 1 } }],
+    ["{a: 3, <<: *x}", { a: 3, b: { c: 1 } }],
+    ["{<<: *x, b: {e: 1}}", { a: 1, b: { e: 1 } }],
+    ["{<<: [*x, *y]}", { a: 1, b: { c: 1 }, d: 2 }],
+    ["{<<: [*y, *x], d: 3}", { a: 2, b: { c: 1 }, d: 3 }],
+    ["{<<: [*x, {f: 1}]}", { a: 1, b: { c: 1 }, f: 1 }],
+    ["{<<: {a: 1}, b: 2}", { a: 1, b: 2 }],
+    ["{<<: {<<: *x, a: 4}}", { a: 4, b: { c: 1 } }],
+    ["{<<: [], a: 1}", { a: 1 }],
+    [
+      "[{<<: *x}, {<<: *y}]",
+      [
+        { a: 1, b: { c: 1 } },
+        { a: 2, d: 2 },
+      ],
+    ],
+    ['{"<<": *y}', { "<<": { a: 2, d: 2 } }],
+    ["{'<<': *y}", { "<<": { a: 2, d: 2 } }],
+    ["{!!str <<: *y}", { "<<": { a: 2, d: 2 } }],
+    ["{<<: {__proto__: {a: 1}}}", JSON.parse('{"__proto__": {"a": 1}}')],
+  ])("in z: %s merges as in the parsers of Go", (text, z) => {
+    const parsed = policyFromText(`${base}z: ${text}`);
+    expect("data" in parsed && canonicalJson(parsed.data)).toBe(
+      canonicalJson({ x: { a: 1, b: { c: 1 } }, y: { a: 2, d: 2 }, z }),
+    );
+  });
+
+  test.each(["{<<: 1}", "{<<: }", "{<<: text}", "{<<: [*x, 1]}", "{<<: [[*x]]}"])(
+    "in z: %s is refused",
+    (text) => {
+      expect(reasonOf(`${base}z: ${text}`)).toBe(
+        "line 3: is not valid YAML (line 3, column 5): what is merged is no mapping",
+      );
+    },
+  );
+
+  test("is there once", () => {
+    expect(reasonOf(`${base}z: {<<: *x, <<: *y}`)).toMatch(/a key is there twice/);
+  });
+
+  test("is a key like any other in JSON", () => {
+    expect(policyFromText('{"<<": {"a": 1}}')).toEqual({ data: { "<<": { a: 1 } } });
   });
 });
 
@@ -95,6 +244,18 @@ test("an unknown value is found at any depth", () => {
 test("data that JSON cannot hold is named by its path", () => {
   const problems = problemsOfData({ a: [1, { b: Number.NaN }], c: () => 0, d: new Date(0), e: 1n });
   expect(problems.map((problem) => problem.path)).toEqual(["a[1].b", "c", "d", "e"]);
+});
+
+test("data is refused where text of as much would be, in the same words", () => {
+  const fits = { a: "x".repeat(1_000_000 - '{"a":""}'.length) };
+  expect(problemsOfData(fits)).toEqual([]);
+  const long = problemsOfData({ a: `${fits.a}x` });
+  expect(long.map(({ reason }) => reason)).toEqual(["is longer than 1000000 characters"]);
+  expect(reasonOf(`a: ${fits.a}xxxxxx`)).toBe("text: is longer than 1000000 characters");
+
+  const levels = (number: number): object => JSON.parse(`${"[".repeat(number)}${"]".repeat(number)}`);
+  expect(problemsOfData(levels(200))).toEqual([]);
+  expect(problemsOfData(levels(201))).toEqual([{ path: "", reason: "is nested more than 200 levels deep" }]);
 });
 
 test("differences between documents are named by the smallest places that hold them", () => {

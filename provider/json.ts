@@ -1,0 +1,136 @@
+/*
+ * JSON as text. Whatever the text holds, all of this takes time in proportion to its length; and nothing quotes it, since
+ * it may hold a secret.
+ */
+
+/** Something wrong at a place in a document. The path is for people: `line 3`, `on_http_request[0].actions`. */
+export interface Problem {
+  path: string;
+  reason: string;
+}
+
+export type Parsed = { data: unknown } | { problem: Problem };
+
+/** More than any policy has, and less than what would take a parser's time or memory. */
+export const LONGEST = 1_000_000;
+
+/** More than any policy has; the messages to the engine cannot carry thousands. */
+export const DEEPEST = 200;
+
+/** More than any reply has, and less than what would take the parser's memory. */
+const DEEPEST_REPLY = 20_000;
+
+export const TOO_LONG = `is longer than ${LONGEST} characters`;
+export const TOO_DEEP = `is nested more than ${DEEPEST} levels deep`;
+
+/** What a number is refused with that would be another one on the wire. */
+export const TOO_EXACT = "holds a number with more digits than can be kept";
+
+/** As `JSON.parse`, but all text can travel, which half of a surrogate pair cannot. Throws SyntaxError. */
+export function parseJson(text: string): unknown {
+  if (isDeeper(text, DEEPEST_REPLY)) throw new SyntaxError();
+  // To look at every value takes longer than to parse it, and hardly any text has such a half, or a whole pair escaped.
+  const mayHaveHalves = /\p{Surrogate}|\\u[dD][89a-fA-F]/u.test(text);
+  return JSON.parse(
+    text,
+    mayHaveHalves ? (_, value) => (typeof value === "string" ? wellFormed(value) : value) : undefined,
+  );
+}
+
+/** Text that can travel. */
+export const wellFormed = (text: string) => text.replace(/\p{Surrogate}/gu, "\ufffd");
+
+/** The data of a document that is JSON. */
+export function fromJson(text: string): Parsed {
+  if (isDeeper(text, DEEPEST)) return problem("text", TOO_DEEP);
+  try {
+    const data = parseJson(text);
+    const at = tooExact(text);
+    return at === undefined ? { data } : problemAt(text, at, TOO_EXACT, "; write it as text");
+  } catch {
+    return problemAt(text, breakOf(text), "is not valid JSON");
+  }
+}
+
+export const problem = (path: string, reason: string): Parsed => ({ problem: { path, reason } });
+
+/** A problem that people find by its line and column. */
+export function problemAt(text: string, offset: number, reason: string, advice = ""): Parsed {
+  const before = text.slice(0, offset).split("\n");
+  const line = `line ${before.length}`;
+  return problem(line, `${reason} (${line}, column ${(before.at(-1)?.length ?? 0) + 1})${advice}`);
+}
+
+/** Whether a number stays what it is where it is read into data and written again. */
+export function isKept(number: string): boolean {
+  const value = Number(number);
+  return /^0[xo]/.test(number) ? Number.isSafeInteger(value) : decimal(number) === decimal(String(value));
+}
+
+/** A decimal number's value in one spelling, without its sign: its digits but for the zeros around them, and an exponent. */
+function decimal(number: string): string | undefined {
+  const [, whole = "", fraction = "", exponent = "0"] =
+    /^[-+]?(\d*)(?:\.(\d*))?(?:e([-+]?\d+))?$/i.exec(number) ?? [];
+  const digits = whole + fraction;
+  let [start, end] = [0, digits.length];
+  while (digits[start] === "0") start++;
+  while (end > start && digits[end - 1] === "0") end--;
+  if (start === end) return "0";
+  return `${digits.slice(start, end)}e${Number(exponent) + digits.length - end - fraction.length}`;
+}
+
+/** Where valid JSON has a number that data would change; undefined where it has none. */
+function tooExact(json: string): number | undefined {
+  // Fifteen digits are always kept, as are two of an exponent.
+  if (!/[\d.]{16}|\de[-+]?\d{3}/i.test(json)) return undefined;
+  for (const { 0: token, index } of json.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/gs)) {
+    if (!token.startsWith('"') && !isKept(token)) return index;
+  }
+  return undefined;
+}
+
+/** Before it is parsed, since the parser takes a hundred bytes for each level. */
+function isDeeper(json: string, most: number): boolean {
+  if (json.length <= most) return false;
+  let depth = 0;
+  let isText = false;
+  for (let at = 0; at < json.length; at++) {
+    const character = json[at];
+    if (character === '"') isText = !isText;
+    else if (isText) at += character === "\\" ? 1 : 0;
+    else if (character === "[" || character === "{") depth++;
+    else if (character === "]" || character === "}") depth--;
+    if (depth > most) return true;
+  }
+  return false;
+}
+
+/** A token with the space before it; an empty one where there is none. */
+const TOKEN =
+  /[ \t\r\n]*([[\]{},:]|"[ !#-[\]-\u{10ffff}]*(?:\\(?:["\\/bfnrt]|u[\da-fA-F]{4})[ !#-[\]-\u{10ffff}]*)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null|)/uy;
+
+/** What can follow: for each state the first characters that tokens can have there, and the state after each. */
+const VALUE = { "[": "first item", "{": "first key", '"': "end", scalar: "end" };
+const GRAMMAR: Record<string, Record<string, string>> = {
+  value: VALUE,
+  "first item": { ...VALUE, "]": "end" },
+  "first key": { '"': "colon", "}": "end" },
+  key: { '"': "colon" },
+  colon: { ":": "value" },
+  end: { ",": "next", "]": "end", "}": "end" },
+};
+
+/** Where text that is no JSON breaks: at the first token that cannot stand where it does. The parser seldom tells. */
+function breakOf(json: string): number {
+  const open: string[] = [];
+  let state = "value";
+  for (TOKEN.lastIndex = 0; ; ) {
+    const token = TOKEN.exec(json)?.[1] ?? "";
+    const kind = /^["[\]{},:]/.exec(token)?.[0] ?? (token && "scalar");
+    const next = GRAMMAR[state]?.[kind];
+    const isClosed = kind === "]" || kind === "}" ? open.pop() === kind : next !== "next" || open.length > 0;
+    if (next === undefined || !isClosed) return TOKEN.lastIndex - token.length;
+    if (kind === "[" || kind === "{") open.push(kind === "[" ? "]" : "}");
+    state = next !== "next" ? next : open.at(-1) === "]" ? "value" : "key";
+  }
+}
