@@ -15,9 +15,21 @@ export function engineAddress(argv: readonly string[] = process.argv): Address |
   return host === undefined ? undefined : { host: host.replace(/[[\]]/g, ""), port: Number(port) };
 }
 
-/** Whether the engine still listens. Only a refused connection says that it does not. */
-export function engineIsThere(address: Address | undefined): Promise<boolean> {
-  if (!address) return Promise.resolve(true);
+/** In milliseconds. An answer that took longer is about a time too long ago. */
+const FRESH = 100;
+
+/** Whether the engine was there less than 100 ms ago: while it neither accepts nor refuses, it is asked again. */
+export async function engineIsThere(address: Address | undefined): Promise<boolean> {
+  if (!address) return true;
+  for (;;) {
+    const asked = performance.now();
+    const there = await listens(address);
+    if (!there || performance.now() - asked < FRESH) return there;
+  }
+}
+
+/** Only a refused connection says that nobody listens. */
+function listens(address: Address): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ ...address, timeout: EVERY });
     const answer = (there: boolean) => {
@@ -38,7 +50,7 @@ export function endWithEngine(address: Address | undefined, end: () => void = ()
   if (!address) return;
   let missed = 0;
   const timer = setInterval(async () => {
-    missed = (await engineIsThere(address)) ? 0 : missed + 1;
+    missed = (await listens(address)) ? 0 : missed + 1;
     // Twice, so that one odd refusal is not taken for the end.
     if (missed < 2) return;
     clearInterval(timer);

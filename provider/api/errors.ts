@@ -105,7 +105,7 @@ export class ReplyError extends EndpointsError {
   }
 }
 
-/** A create that had to wait, and was not sent, because the engine that would have heard of it has ended. */
+/** A create that was not sent, because the engine that would have heard of it has ended. */
 export class EngineGoneError extends EndpointsError {
   constructor(request: RequestName) {
     super(request, "not sent, since Pulumi has ended in the meantime", undefined);

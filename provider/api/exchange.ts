@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
 import type { Settings } from "../config";
 import { VERSION } from "../version";
-import { ConnectionError, ReplyError, type RequestName } from "./errors";
+import { ConnectionError, EndpointsError, ReplyError, type RequestName } from "./errors";
 
 /** More than the largest page that the service can mean (100 endpoints); a reply beyond it is not read to its end. */
 const MOST_BYTES = 16 * 1024 * 1024;
@@ -36,13 +36,17 @@ export class Connections {
     private readonly most: number,
   ) {}
 
-  /** @throws ConnectionError where no whole reply came; ReplyError where it is too long. */
-  async exchange(request: Request): Promise<Reply> {
-    const body = request.body && new Body(request.body);
+  /**
+   * @param beforeSending Waited for once there is a connection, before the first byte of a request with a body goes out.
+   * @throws ConnectionError where no whole reply came; ReplyError where it is too long; the EndpointsError that
+   *   `beforeSending` throws, and then nothing went out.
+   */
+  async exchange(request: Request, beforeSending: () => Promise<void>): Promise<Reply> {
+    const body = request.body && new Body(request.body, beforeSending);
     try {
       return await this.exchangeWith(body, request);
     } catch (error) {
-      if (error instanceof ReplyError) throw error;
+      if (error instanceof EndpointsError) throw error;
       throw new ConnectionError(request, error, new URL(this.settings.baseUrl).origin, body?.isTaken ?? true);
     }
   }
@@ -108,13 +112,17 @@ class Body {
   readonly length: number;
   readonly stream: Readable;
 
-  constructor(data: object) {
+  constructor(
+    data: object,
+    private readonly beforeSending: () => Promise<void>,
+  ) {
     const bytes = Buffer.from(JSON.stringify(data));
     this.length = bytes.length;
     this.stream = Readable.from(this.take(bytes), { objectMode: false });
   }
 
-  private *take(bytes: Buffer) {
+  private async *take(bytes: Buffer) {
+    await this.beforeSending();
     this.isTaken = true;
     yield bytes;
   }

@@ -14,7 +14,7 @@ import {
   type ServiceFailure,
 } from "./errors";
 import { Connections, type Reply, type Request } from "./exchange";
-import { type Budget, type LongWait, Pacer } from "./pace";
+import { type Limits, type LongWait, RateLimiter } from "./rateLimiter";
 import { LONGEST_RETRY_AFTER, parseRetryAfter, waitBeforeRetry } from "./retry";
 import { ServiceClock } from "./serviceClock";
 import { Stop } from "./stop";
@@ -35,9 +35,6 @@ export const realClock: Clock = {
   random: () => Math.random(),
 };
 
-/** In milliseconds. Who waited less has just been asked for by an engine. */
-const SHORT_WAIT = 100;
-
 /** What a client needs around it. */
 export interface ClientSurroundings {
   clock: Clock;
@@ -45,9 +42,9 @@ export interface ClientSurroundings {
   say(message: string): void;
   /** Takes a line of the trace that `ENDPOINTS_LOG` asks for. */
   trace(line: string): void;
-  /** Whether anybody is left to hear of what a create made. */
+  /** Asked just before a create goes out: whether anybody is left to hear what it made. */
   engineIsThere(): Promise<boolean>;
-  /** How many connections may be open at a time. */
+  /** How many connections may be open, and requests under way, at a time. */
   connections: number;
   /** What no message may show. */
   secrets: Redaction;
@@ -75,7 +72,7 @@ export class HttpClient {
   readonly clock: Clock;
   readonly serviceClock = new ServiceClock();
   private readonly around: ClientSurroundings;
-  private readonly pacer: Pacer;
+  private readonly limiter: RateLimiter;
   private readonly connections: Connections;
   private readonly stopping = new Stop();
 
@@ -87,7 +84,7 @@ export class HttpClient {
     this.clock = this.around.clock;
     this.connections = new Connections(settings, this.around.connections);
     let told = false;
-    this.pacer = new Pacer(budgetOf(settings), this.clock, (wait) => {
+    this.limiter = new RateLimiter(limitsOf(settings, this.around.connections), this.clock, (wait) => {
       if (!told) this.around.say(waitMessage(wait, settings));
       told = true;
     });
@@ -106,11 +103,11 @@ export class HttpClient {
     let waitedSince = 0;
     let limited = 0;
     for (let sent = 1; ; sent++) {
-      const turn = await this.takeTurn(request, sent > 1);
+      const turn = await this.takeTurn(request);
       if (firstSent === undefined) firstSent = this.clock.now();
       else waitedSince += turn;
       const sentAt = this.clock.now();
-      const outcome = await this.once(request, reply).finally(() => this.pacer.end());
+      const outcome = await this.once(request, reply).finally(() => this.limiter.end());
       if ("value" in outcome) return outcome.value;
 
       const { error, retryAfter } = outcome;
@@ -130,7 +127,7 @@ export class HttpClient {
       if (isRateLimit(error)) {
         limited += wait;
         if (limited > LONGEST_RETRY_AFTER) throw error;
-        this.pacer.hold(wait);
+        this.limiter.hold(wait);
       } else {
         await this.stopping.unless(this.clock.sleep(wait), () => error);
       }
@@ -148,14 +145,15 @@ export class HttpClient {
   }
 
   /** Waits until the request may go; gives how long that took. */
-  private async takeTurn({ method, path }: Request, isAgain: boolean): Promise<number> {
+  private async takeTurn({ method, path }: Request): Promise<number> {
     const asked = this.clock.now();
-    await this.stopping.unless(this.pacer.turn(), () => new CancelledError({ method, path }));
-    const waited = this.clock.now() - asked;
-    // Who waited may have outlived the run: what it creates now would be in nobody's state.
-    const isFresh = waited < SHORT_WAIT && !isAgain;
-    if (method !== "POST" || isFresh || (await this.around.engineIsThere())) return waited;
-    this.pacer.end();
+    await this.stopping.unless(this.limiter.turn(), () => new CancelledError({ method, path }));
+    return this.clock.now() - asked;
+  }
+
+  /** What a create makes after the engine's end would be in nobody's state. */
+  private async beforeSending({ method, path }: Request): Promise<void> {
+    if (method !== "POST" || (await this.around.engineIsThere())) return;
     throw new EngineGoneError({ method, path });
   }
 
@@ -166,7 +164,7 @@ export class HttpClient {
     const started = this.clock.now();
     let reply: Reply;
     try {
-      reply = await this.connections.exchange(request);
+      reply = await this.connections.exchange(request, () => this.beforeSending(request));
     } catch (error) {
       traceRequest(request, undefined, this.clock.now() - started, this.around.trace);
       return { error: error instanceof Error ? error : new Error(String(error)) };
@@ -224,9 +222,10 @@ export class HttpClient {
   }
 }
 
-const budgetOf = ({ requestsPerWindow, windowSeconds }: Settings): Budget => ({
+const limitsOf = ({ requestsPerWindow, windowSeconds }: Settings, connections: number): Limits => ({
   requests: requestsPerWindow,
   window: windowSeconds * 1000,
+  atOnce: connections,
 });
 
 function waitMessage({ milliseconds, waiting, asked }: LongWait, settings: Settings): string {

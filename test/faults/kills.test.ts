@@ -1,7 +1,9 @@
 import { execFileSync, spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { appendFileSync, writeFileSync } from "node:fs";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { CONNECTIONS } from "../../provider/api/http";
 import { Emulator, findPulumiCli, RunFailed, type Stack, TestStack } from "../../sdk/testing";
 import { newProject } from "./program";
 
@@ -36,21 +38,12 @@ describe.each(["kit", "cli"] as const)("with the driver %s", (driver) => {
       // As far away as a real service.
       emulator.intercept(({ method }) => method === "POST", { afterCommit: true, delayMs: 25 }, count);
       const folder = newProject("kills");
-      writeProgram(folder, {});
-      const stateFile = join(folder, "state.json");
-      const stackName = `kill-${process.pid}-${Date.now()}`;
-      const stack = await TestStack.create({
-        program: folder,
-        driver,
-        emulator,
-        stackName: driver === "cli" ? stackName : "test",
-        ...(driver === "kit" && { stateFile }),
-      });
-      onTestFinished(() => stack.close());
+      writeProgram(folder, urlsOf(count), {});
+      const { stack, start } = await runner(driver, folder, emulator);
 
       // Not among the last, so that something is left to create.
       const killAt = 1 + Math.floor(Math.random() * (count - 10));
-      const run = driver === "kit" ? startKit(folder, stateFile, emulator) : startCli(stack, stackName);
+      const run = start();
       await until(() => posts(emulator) >= killAt);
       await kill(await run.pid(), death);
       await run.ended;
@@ -72,15 +65,42 @@ describe.each(["kit", "cli"] as const)("with the driver %s", (driver) => {
         named.push(...adopted.map((id) => id ?? `no id in: ${failed.join("; ")}`));
         writeProgram(
           folder,
+          urlsOf(count),
           Object.fromEntries(
             emulator.endpoints.flatMap(({ id, url }) => (named.includes(id) ? [[url, id]] : [])),
           ),
         );
       }
       expect(named.sort()).toEqual(recovers ? [] : leftOver.sort());
-      expect(emulator.endpoints.map(({ url }) => url).sort()).toEqual([...urls].sort());
+      expect(emulator.endpoints.map(({ url }) => url).sort()).toEqual(urlsOf(count).sort());
       expect((await idsOf(stack)).sort()).toEqual(emulator.endpoints.map(({ id }) => id).sort());
       tally.push({ driver, death: name, recovers, leftOver: leftOver.length });
+    },
+  );
+
+  runs.each(["dynamic", "plugin"])(
+    "of 64 creates at once none is sent after SIGKILL to the engine (%s provider)",
+    async (host) => {
+      const emulator = await Emulator.start();
+      onTestFinished(() => emulator.close());
+      const { baseUrl, release } = await gate(emulator);
+      const folder = newProject("kills");
+      writeProgram(folder, urlsOf(64), {});
+      appendFileSync(join(folder, "Pulumi.yaml"), PLUGIN);
+      const env = { ENDPOINTS_HOST: host, PULUMI_PARALLEL: "64" };
+      const { start } = await runner(driver, folder, emulator, { baseUrl, env });
+
+      const run = start();
+      const pid = await run.pid();
+      await until(() => posts(emulator) === CONNECTIONS.provider);
+      // The others reach the provider, and wait there.
+      await pause(2_000);
+      await kill(pid, deaths["SIGKILL to the engine"]);
+      await until(() => !isAlive(pid));
+      release();
+      await run.ended;
+      await quiet(emulator);
+      expect(posts(emulator)).toBe(CONNECTIONS.provider);
     },
   );
 });
@@ -94,10 +114,11 @@ afterAll(() => {
 });
 
 const tally: { driver: string; death: string; recovers: boolean; leftOver: number }[] = [];
-const urls = Array.from({ length: count }, (_, index) => `https://e${index}.example.com`);
+const urlsOf = (length: number) => Array.from({ length }, (_, index) => `https://e${index}.example.com`);
+const PLUGIN = "plugins:\n  providers:\n    - name: endpoints\n      path: ../../../provider/plugin\n";
 
 /** @param adopt The id to take over, by URL. */
-function writeProgram(folder: string, adopt: Record<string, string>): void {
+function writeProgram(folder: string, urls: string[], adopt: Record<string, string>): void {
   writeFileSync(
     join(folder, "index.js"),
     `const { CloudEndpoint } = require("pulumi-endpoints");
@@ -107,15 +128,74 @@ for (const url of ${JSON.stringify(urls)}) new CloudEndpoint(url, { url, descrip
   );
 }
 
+/** Stands before the service, and keeps its answers back until they are released. */
+async function gate(emulator: Emulator): Promise<{ baseUrl: string; release: () => void }> {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const sockets: Socket[] = [];
+  const server = createServer((client) => {
+    const service = connect(Number(new URL(emulator.baseUrl).port), "127.0.0.1");
+    for (const socket of [client, service]) sockets.push(socket.on("error", () => {}));
+    client.pipe(service);
+    void released.then(() => service.pipe(client));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, release };
+}
+
+/** A stack, and how to start an `up` of it in a process that can be killed. */
+async function runner(
+  driver: Stack["driver"],
+  folder: string,
+  emulator: Emulator,
+  { baseUrl = emulator.baseUrl, env = {} }: { baseUrl?: string; env?: NodeJS.ProcessEnv } = {},
+): Promise<{ stack: Stack; start: () => Run }> {
+  const stateFile = join(folder, "state.json");
+  const stackName = `kill-${process.pid}-${Date.now()}`;
+  const stack = await TestStack.create({
+    program: folder,
+    driver,
+    emulator,
+    config: { "endpoints:baseUrl": baseUrl },
+    env,
+    stackName: driver === "cli" ? stackName : "test",
+    ...(driver === "kit" && { stateFile }),
+  });
+  onTestFinished(() => stack.close());
+  const start = () =>
+    driver === "kit"
+      ? startKit(folder, stateFile, { ...emulator, baseUrl }, env)
+      : startCli(stack, stackName);
+  return { stack, start };
+}
+
 interface Run {
   pid: () => Promise<number>;
   /** When the process that was killed is gone. */
   ended: Promise<unknown>;
 }
 
-function startKit(folder: string, stateFile: string, { baseUrl, apiKey }: Emulator): Run {
+function startKit(
+  folder: string,
+  stateFile: string,
+  { baseUrl, apiKey }: Pick<Emulator, "baseUrl" | "apiKey">,
+  env: NodeJS.ProcessEnv,
+): Run {
   const script = join(import.meta.dirname, "kitUp.mjs");
-  const child = spawn(process.execPath, [script, folder, stateFile, baseUrl, apiKey], { stdio: "ignore" });
+  const child = spawn(
+    process.execPath,
+    [script, folder, stateFile, baseUrl, apiKey, env["PULUMI_PARALLEL"] ?? "8"],
+    {
+      stdio: "ignore",
+      env: { ...process.env, ...env },
+    },
+  );
   return { pid: async () => child.pid ?? 0, ended: new Promise((resolve) => child.once("exit", resolve)) };
 }
 
@@ -133,6 +213,14 @@ async function kill(pid: number, { signal, all }: Death): Promise<void> {
     } catch {
       // It has ended by itself.
     }
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
   }
 }
 

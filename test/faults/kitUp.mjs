@@ -1,8 +1,8 @@
-// One `up` on the kit's engine in a process of its own, to be killed: node kitUp.mjs PROGRAM STATE_FILE BASE_URL API_KEY
+// One `up` on the kit's engine in a process of its own, to be killed: node kitUp.mjs PROGRAM STATE_FILE BASE_URL API_KEY PARALLEL
 import { TestStack } from "pulumi-endpoints/testing";
 
-const [program, stateFile, baseUrl, apiKey] = process.argv.slice(2);
+const [program, stateFile, baseUrl, apiKey, parallel] = process.argv.slice(2);
 const config = { "endpoints:baseUrl": baseUrl, "endpoints:apiKey": { secret: apiKey } };
-const stack = await TestStack.create({ program, stateFile, config });
+const stack = await TestStack.create({ program, stateFile, config, parallel: Number(parallel) });
 await stack.up({ skipPreview: true });
 await stack.close();

@@ -1,6 +1,7 @@
-import type { AddressInfo } from "node:net";
-import { createServer, type Server } from "node:net";
-import { expect, test, vi } from "vitest";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Server } from "node:net";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { endWithEngine, engineAddress, engineIsThere } from "../../provider/engine";
 
 const listening = async (): Promise<{ server: Server; address: { host: string; port: number } }> => {
@@ -25,6 +26,47 @@ test("an engine is there as long as it listens, and where nobody knows its addre
   await new Promise((resolve) => server.close(resolve));
   expect(await engineIsThere(address)).toBe(false);
 });
+
+// A full queue of connections neither accepts nor refuses on Linux; elsewhere it may refuse.
+test.runIf(process.platform === "linux")(
+  "an engine that is too busy to accept is asked until it does, or has ended",
+  async () => {
+    const code = `require("net").createServer((socket) => socket.on("error", () => {}))
+      .listen({ port: 0, host: "127.0.0.1", backlog: 1 }, function () { console.log(this.address().port) })`;
+    const engine = spawn(process.execPath, ["--eval", code], { stdio: ["ignore", "pipe", "ignore"] });
+    const ended = once(engine, "exit");
+    const [port] = await once(engine.stdout, "data");
+    const address = { host: "127.0.0.1", port: Number(port) };
+    engine.kill("SIGSTOP");
+    const queue = Array.from({ length: 8 }, () => connect(address).on("error", () => {}));
+    onTestFinished(() => {
+      for (const socket of queue) socket.destroy();
+      engine.kill("SIGKILL");
+    });
+    await vi.waitFor(() => expect(queue.some(({ readyState }) => readyState === "open")).toBe(true));
+
+    let answered = 0;
+    const question = () =>
+      engineIsThere(address).then((answer) => {
+        answered++;
+        return answer;
+      });
+    const first = question();
+    // Longer than one connection is waited for.
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect(answered).toBe(0);
+    engine.kill("SIGCONT");
+    expect(await first).toBe(true);
+
+    engine.kill("SIGSTOP");
+    queue.push(...Array.from({ length: 8 }, () => connect(address).on("error", () => {})));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const second = question();
+    engine.kill("SIGKILL");
+    await ended;
+    expect(await second).toBe(false);
+  },
+);
 
 test("a process whose engine is gone ends within seconds, and not before", async () => {
   const { server, address } = await listening();

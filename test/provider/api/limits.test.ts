@@ -1,8 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { EndpointsApi } from "../../../provider/api/endpoints";
-import { EngineGoneError } from "../../../provider/api/errors";
-import { HttpClient } from "../../../provider/api/http";
-import { readSettings } from "../../../provider/config";
 import { service, thrown } from "../service";
 
 const any = () => true;
@@ -60,31 +56,4 @@ describe("a long wait", () => {
       ),
     ]);
   });
-});
-
-test("a create that had to wait is not sent once the engine is gone; one that goes at once is not held up by asking", async () => {
-  const { emulator } = await service();
-  const config: Record<string, string> = {
-    "endpoints:apiKey": emulator.apiKey,
-    "endpoints:baseUrl": emulator.baseUrl,
-    "endpoints:requestsPerWindow": "1",
-    "endpoints:windowSeconds": "0.3",
-  };
-  let asked = 0;
-  const http = new HttpClient(
-    readSettings((key) => config[key], {}),
-    {
-      engineIsThere: async () => {
-        asked += 1;
-        return false;
-      },
-    },
-  );
-  const api = new EndpointsApi(http);
-  await api.create({ url });
-  expect(asked).toBe(0);
-  const error = await thrown(api.create({ url: "https://late.example.com" }));
-  expect(error).toBeInstanceOf(EngineGoneError);
-  expect(emulator.endpoints).toHaveLength(1);
-  await http.close();
 });

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { EndpointsApi } from "../../../provider/api/endpoints";
 import { CancelledError } from "../../../provider/api/errors";
-import { HttpClient, realClock } from "../../../provider/api/http";
+import { CONNECTIONS, HttpClient, realClock } from "../../../provider/api/http";
 import { readSettings } from "../../../provider/config";
 import { Emulator } from "../../../sdk/testing/emulator";
 import { thrown } from "../service";
@@ -44,4 +44,17 @@ test("a stopped client sends nothing, neither what waits nor what comes", async 
     expect(error).toBeInstanceOf(CancelledError);
   expect(emulator.requests).toHaveLength(1);
   await emulator.close();
+});
+
+test("a stopped client sends nothing that waits for a connection", async () => {
+  const { emulator, http, api } = await waiting();
+  emulator.intercept(() => true, { hang: true }, 30);
+  const errors = Array.from({ length: 30 }, () => thrown(api.get("ep_1")));
+  await vi.waitUntil(() => emulator.requests.length === CONNECTIONS.provider, 60_000);
+  http.stop();
+  for (const error of await Promise.all(errors.slice(CONNECTIONS.provider)))
+    expect(error).toBeInstanceOf(CancelledError);
+  expect(emulator.requests).toHaveLength(CONNECTIONS.provider);
+  await emulator.close();
+  await Promise.all(errors);
 });

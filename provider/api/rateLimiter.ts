@@ -1,10 +1,12 @@
 import type { Clock } from "./http";
 
-/** How many requests may go out in any window of that length. */
-export interface Budget {
+export interface Limits {
+  /** How many requests may go out in any window of that length. */
   requests: number;
   /** In milliseconds. */
   window: number;
+  /** How many requests may be under way. */
+  atOnce: number;
 }
 
 /** What has been sent so far. Times in milliseconds. */
@@ -19,11 +21,14 @@ export interface Traffic {
 }
 
 /** How long the next request has to wait: 0 for not at all, undefined until one of those in flight has ended. */
-export function waitForTurn({ requests, window }: Budget, traffic: Traffic): number | undefined {
+export function waitForTurn({ requests, window, atOnce }: Limits, traffic: Traffic): number | undefined {
   const { now, inFlight, ended, heldUntil } = traffic;
 
   // The service knows better than we do: others use the account too.
   if (heldUntil > now) return heldUntil - now;
+
+  // There are no more connections, and what waits for one could no longer be stopped.
+  if (inFlight >= atOnce) return undefined;
 
   // A request counts from when it ended, since the service may have counted it any time before.
   const recent = ended.filter((time) => time > now - window);
@@ -46,7 +51,7 @@ export interface LongWait {
 const LONG = 10_000;
 
 /** Lets requests go one after the other, first come first served: reads and writes alike. */
-export class Pacer {
+export class RateLimiter {
   private readonly queue: (() => void)[] = [];
   private inFlight = 0;
   private ended: number[] = [];
@@ -54,7 +59,7 @@ export class Pacer {
   private draining = false;
 
   constructor(
-    private readonly budget: Budget,
+    private readonly limits: Limits,
     private readonly clock: Clock,
     private readonly onLongWait: (wait: LongWait) => void,
   ) {}
@@ -84,9 +89,9 @@ export class Pacer {
     this.draining = true;
     while (this.queue.length > 0) {
       const now = this.clock.now();
-      this.ended = this.ended.filter((time) => time > now - this.budget.window);
+      this.ended = this.ended.filter((time) => time > now - this.limits.window);
       const { inFlight, ended, heldUntil } = this;
-      const wait = waitForTurn(this.budget, { now, inFlight, ended, heldUntil });
+      const wait = waitForTurn(this.limits, { now, inFlight, ended, heldUntil });
       if (wait === undefined) break;
       if (wait > 0) {
         if (wait > LONG)

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Clock } from "../../../provider/api/http";
-import { type LongWait, Pacer, type Traffic, waitForTurn } from "../../../provider/api/pace";
+import { type LongWait, RateLimiter, type Traffic, waitForTurn } from "../../../provider/api/rateLimiter";
 
-const budget = { requests: 3, window: 1000 };
+const limits = { requests: 3, window: 1000, atOnce: 5 };
 const traffic = (change: Partial<Traffic>): Traffic => ({
   now: 10_000,
   inFlight: 0,
@@ -18,9 +18,10 @@ describe("a turn", () => {
     ["does not count what has left the window", { ended: [9_000, 9_500, 9_900] }, 0],
     ["counts what is in flight, though it was sent long ago", { inFlight: 1, ended: [9_500, 9_900] }, 500],
     ["waits for an end where all are in flight", { inFlight: 3 }, undefined],
+    ["waits for an end where there are no more connections", { inFlight: 5, ended: [9_500] }, undefined],
     ["waits as long as the service asked, whatever the budget", { heldUntil: 70_000 }, 60_000],
   ])("%s", (_, change, wait) => {
-    expect(waitForTurn(budget, traffic(change))).toBe(wait);
+    expect(waitForTurn(limits, traffic(change))).toBe(wait);
   });
 });
 
@@ -55,7 +56,7 @@ function simulated() {
 
 /** Sends requests that take so long each, as many at once as an engine does. */
 async function send(
-  pacer: Pacer,
+  limiter: RateLimiter,
   clock: Clock,
   count: number,
   takes: number,
@@ -65,10 +66,10 @@ async function send(
   const worker = async () => {
     while (next < count) {
       const index = next++;
-      await pacer.turn();
+      await limiter.turn();
       onSent(index, clock.now());
       await clock.sleep(takes);
-      pacer.end();
+      limiter.end();
     }
   };
   await Promise.all(Array.from({ length: 8 }, worker));
@@ -83,9 +84,9 @@ describe("many requests", () => {
     "keep to %d in any %d ms, and waste none of it (%d requests of %d ms)",
     async (requests, window, count, takes) => {
       const { clock, run } = simulated();
-      const pacer = new Pacer({ requests, window }, clock, () => {});
+      const limiter = new RateLimiter({ requests, window, atOnce: 8 }, clock, () => {});
       const sent: number[] = [];
-      const took = await run(send(pacer, clock, count, takes, (_, at) => sent.push(at)));
+      const took = await run(send(limiter, clock, count, takes, (_, at) => sent.push(at)));
       for (const at of sent) {
         // Whenever in its time the service counted a request: at its start or at its end.
         const within = sent.filter((other) => other > at - window && other <= at);
@@ -96,22 +97,32 @@ describe("many requests", () => {
     },
   );
 
+  test("are never more under way than there are connections, and leave none of those idle", async () => {
+    const { clock, run } = simulated();
+    const limiter = new RateLimiter({ requests: 100, window: 60_000, atOnce: 3 }, clock, () => {});
+    const sent: number[] = [];
+    await run(send(limiter, clock, 9, 10, (_, at) => sent.push(at)));
+    expect(sent).toEqual([0, 0, 0, 10, 10, 10, 20, 20, 20]);
+  });
+
   test("go in the order in which they came", async () => {
     const { clock, run } = simulated();
-    const pacer = new Pacer({ requests: 2, window: 1000 }, clock, () => {});
+    const limiter = new RateLimiter({ requests: 2, window: 1000, atOnce: 8 }, clock, () => {});
     const order: number[] = [];
-    await run(send(pacer, clock, 9, 10, (index) => order.push(index)));
+    await run(send(limiter, clock, 9, 10, (index) => order.push(index)));
     expect(order).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
   });
 
   test("all wait where the service asks for it, and the user is told what for", async () => {
     const { clock, run } = simulated();
     const waits: LongWait[] = [];
-    const pacer = new Pacer({ requests: 100, window: 60_000 }, clock, (wait) => waits.push(wait));
-    pacer.hold(45_000);
-    pacer.hold(1_000);
+    const limiter = new RateLimiter({ requests: 100, window: 60_000, atOnce: 8 }, clock, (wait) =>
+      waits.push(wait),
+    );
+    limiter.hold(45_000);
+    limiter.hold(1_000);
     const sent: number[] = [];
-    await run(send(pacer, clock, 3, 10, (_, at) => sent.push(at)));
+    await run(send(limiter, clock, 3, 10, (_, at) => sent.push(at)));
     expect(sent).toEqual([45_000, 45_000, 45_000]);
     expect(waits).toEqual([{ milliseconds: 45_000, waiting: 1, asked: true }]);
   });
@@ -119,8 +130,10 @@ describe("many requests", () => {
   test("wait for the budget without a word where it is short", async () => {
     const { clock, run } = simulated();
     const waits: LongWait[] = [];
-    const pacer = new Pacer({ requests: 1, window: 9_000 }, clock, (wait) => waits.push(wait));
-    await run(send(pacer, clock, 3, 10, () => {}));
+    const limiter = new RateLimiter({ requests: 1, window: 9_000, atOnce: 8 }, clock, (wait) =>
+      waits.push(wait),
+    );
+    await run(send(limiter, clock, 3, 10, () => {}));
     expect(waits).toEqual([]);
   });
 });

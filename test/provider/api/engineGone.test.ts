@@ -1,0 +1,160 @@
+import { createServer, type Server } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { afterEach, expect, onTestFinished, test, vi } from "vitest";
+import { EndpointsApi } from "../../../provider/api/endpoints";
+import { EngineGoneError } from "../../../provider/api/errors";
+import { type Clock, CONNECTIONS, HttpClient, realClock } from "../../../provider/api/http";
+import { CloudEndpoints } from "../../../provider/cloudEndpoint";
+import { readSettings } from "../../../provider/config";
+import type { RecordedRequest } from "../../../sdk/testing";
+import { Emulator } from "../../../sdk/testing/emulator";
+import { thrown } from "../service";
+
+/* What an ended engine can no longer hear of is not created, wherever the create waited. */
+
+afterEach(() => void vi.unstubAllEnvs());
+
+/** A client whose engine is there until a test says otherwise. */
+async function client(settings: Record<string, string> = {}, clock: Clock = realClock) {
+  const engine = { isThere: true };
+  let answered: (request: RecordedRequest) => void = () => {};
+  const emulator = await Emulator.start({ onAnswer: (request) => answered(request) });
+  const config: Record<string, string> = {
+    "endpoints:apiKey": emulator.apiKey,
+    "endpoints:baseUrl": emulator.baseUrl,
+    ...settings,
+  };
+  const http = new HttpClient(
+    readSettings((key) => config[key], {}),
+    { clock, engineIsThere: async () => engine.isThere },
+  );
+  onTestFinished(async () => {
+    await http.close();
+    await emulator.close();
+  });
+  /** The engine ends when the service has answered so many requests of this method. */
+  const endAfter = (count: number, method: string) => {
+    let left = count;
+    answered = (request) => {
+      if (request.method === method && --left === 0) engine.isThere = false;
+    };
+  };
+  return { emulator, api: new EndpointsApi(http), engine, endAfter };
+}
+
+const creates = (api: EndpointsApi, count: number) =>
+  Promise.all(
+    Array.from({ length: count }, (_, index) =>
+      api.create({ url: `https://e${index}.example.com` }).then(
+        () => "created",
+        (error: unknown) => (error instanceof EngineGoneError ? "not sent" : String(error)),
+      ),
+    ),
+  );
+const times = (count: number, value: string) => Array<string>(count).fill(value);
+
+test("of 64 creates at once only those go out that have a connection when the engine ends", async () => {
+  const { emulator, api, engine } = await client();
+  const { provider } = CONNECTIONS;
+  emulator.intercept(
+    () => {
+      if (emulator.requests.length === provider) engine.isThere = false;
+      return true;
+    },
+    { afterCommit: true, delayMs: 200 },
+    64,
+  );
+  expect(await creates(api, 64)).toEqual([
+    ...times(provider, "created"),
+    ...times(64 - provider, "not sent"),
+  ]);
+  expect(emulator.requests).toHaveLength(provider);
+});
+
+test("a create that waits for the budget is not sent once the engine has ended; a read is", async () => {
+  const { api, endAfter } = await client({
+    "endpoints:requestsPerWindow": "1",
+    "endpoints:windowSeconds": "0.3",
+  });
+  endAfter(1, "POST");
+  const all = creates(api, 2);
+  expect(await thrown(api.get("ep_1"))).toMatchObject({ status: 404 });
+  expect(await all).toEqual(["created", "not sent"]);
+});
+
+test("a create that waits for its connection is not sent once the engine has ended", async () => {
+  let connected = () => {};
+  let tunnels = 0;
+  const proxy = createServer();
+  proxy.on("connect", (request, socket) => {
+    tunnels++;
+    const upstream = connect(Number(request.url?.split(":")[1]), "127.0.0.1");
+    upstream.on("error", () => socket.destroy());
+    socket.on("error", () => upstream.destroy());
+    connected = () => {
+      socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
+      upstream.pipe(socket).pipe(upstream);
+    };
+  });
+  const port = await listening(proxy);
+  for (const name of ["HTTP_PROXY", "http_proxy"]) vi.stubEnv(name, `http://127.0.0.1:${port}`);
+  for (const name of ["NO_PROXY", "no_proxy"]) vi.stubEnv(name, "");
+
+  const { emulator, api, engine } = await client();
+  const create = creates(api, 1);
+  await vi.waitUntil(() => tunnels === 1, 60_000);
+  engine.isThere = false;
+  connected();
+  expect(await create).toEqual(["not sent"]);
+  expect(emulator.requests).toEqual([]);
+});
+
+test("a create whose answer was lost is looked for, and not sent again once the engine has ended", async () => {
+  const { emulator, api, endAfter } = await client({}, { ...realClock, sleep: async () => {} });
+  endAfter(1, "GET");
+  emulator.intercept(({ method }) => method === "POST", { reset: true });
+  const core = new CloudEndpoints({ api: () => api, say: () => {} });
+  expect(await thrown(core.create({ url: "https://shop.example.com" }))).toBeInstanceOf(EngineGoneError);
+  expect(emulator.requests.map(({ method }) => method)).toContain("GET");
+  expect(emulator.requests.filter(({ method }) => method === "POST")).toHaveLength(1);
+});
+
+test("nothing of a create is written before the engine has answered", async () => {
+  let bytes = 0;
+  let connections = 0;
+  const server = createServer((_, response) => response.writeHead(201).end("{}"));
+  server.on("connection", (socket) => {
+    connections++;
+    socket.on("data", (data) => {
+      bytes += data.length;
+    });
+  });
+  const baseUrl = `http://127.0.0.1:${await listening(server)}`;
+  let answer = (_: boolean) => {};
+  const engineIsThere = () =>
+    new Promise<boolean>((resolve) => {
+      answer = resolve;
+    });
+  const config: Record<string, string> = { "endpoints:apiKey": "key", "endpoints:baseUrl": baseUrl };
+  const http = new HttpClient(
+    readSettings((key) => config[key], {}),
+    { engineIsThere },
+  );
+  const error = thrown(new EndpointsApi(http).create({ url: "https://shop.example.com" }));
+  await vi.waitUntil(() => connections === 1, 60_000);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(bytes).toBe(0);
+  answer(false);
+  expect(await error).toBeInstanceOf(EngineGoneError);
+  expect(bytes).toBe(0);
+  await http.close();
+});
+
+async function listening(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
