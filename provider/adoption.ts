@@ -4,6 +4,7 @@ import { type LiveEndpoint, skippedMessages } from "./api/items";
 import { difference } from "./diff";
 import { refusals } from "./refusals";
 import type { CloudEndpointInputs } from "./schema";
+import { shownUrl } from "./secretNotes";
 import { refreshed, withoutGaps } from "./state";
 import { normalizeUrl } from "./url";
 
@@ -25,7 +26,7 @@ export async function findAdoptable(
   const [first, ...others] = found;
   if (others.length > 0) {
     throw refusals.adoptAmbiguous(
-      inputs.url,
+      shownUrl(inputs),
       found.map(({ id }) => id),
     );
   }
@@ -58,7 +59,8 @@ async function byId(api: EndpointsApi, id: string): Promise<LiveEndpoint> {
 export function differenceOnAdoption(live: LiveEndpoint, inputs: CloudEndpointInputs) {
   const before = refreshed(live, {}).props;
   const { changed, replace } = difference(before, inputs);
-  if (replace) throw refusals.adoptOtherScheme(live.id, live.url ?? "", inputs.url);
+  if (replace)
+    throw refusals.adoptOtherScheme(live.id, shownUrl({ ...inputs, url: live.url ?? "" }), shownUrl(inputs));
   return { changed, before };
 }
 

@@ -1,5 +1,6 @@
 import { hasUnknown } from "./document";
 import { type CloudEndpointInputs, inputFields, type JsonObject } from "./schema";
+import { notedPlaces, SECRETS_KEY } from "./secretNotes";
 import { schemeDiffers } from "./url";
 
 /** The property under which Pulumi keeps a dynamic resource's provider. It is the engine's, not the user's. */
@@ -19,7 +20,8 @@ export const URN_KEY = "__urn";
 
 /**
  * One thing wrong with the inputs. Where `property` is a top-level input the engine prints its value beside the
- * reason, so whatever may hold a secret is named by a path (`trafficPolicy.line 3`) instead.
+ * reason, and any may be secret: so each is named by a path (`trafficPolicy.line 3`, `description.value`). For the same
+ * reason no text of an input is quoted.
  */
 export interface Failure {
   property: string;
@@ -50,6 +52,8 @@ export function checkInputs(news: JsonObject, olds: JsonObject = {}): Checked {
       if (!hasUnknown(value)) failures.push({ property: "", reason: String(value) });
     } else if (name === URN_KEY) {
       inputs[name] = value;
+    } else if (name === SECRETS_KEY) {
+      inputs[name] = notedPlaces(news);
     } else if (!isInput(name)) {
       failures.push(unknownInput(name));
     } else if (hasUnknown(value)) {
@@ -64,7 +68,7 @@ export function checkInputs(news: JsonObject, olds: JsonObject = {}): Checked {
 
   if (news["url"] === undefined || news["url"] === null) {
     failures.push({
-      property: "url",
+      property: "url.value",
       reason: "url is missing; give the address to serve, as in https://shop.example.com",
     });
   }
@@ -78,7 +82,7 @@ export function checkInputs(news: JsonObject, olds: JsonObject = {}): Checked {
   if (typeof inputs["adopt"] === "string" && schemeDiffers(olds["url"], inputs["url"])) {
     const reason =
       "adopt names the endpoint that the new scheme replaces, and that is deleted first; take adopt out";
-    failures.push({ property: "adopt", reason });
+    failures.push({ property: "adopt.value", reason });
   }
   return { inputs, failures };
 }
@@ -94,13 +98,8 @@ function isInput(name: string): name is InputName {
 }
 
 function failureOf(name: InputName, issue: { path: PropertyKey[]; message: string }): Failure {
-  const isDocument = name === "trafficPolicy" || name === "metadata";
   const path = issue.path.map(String).join(".");
-  if (isDocument) return { property: `${name}.${path || "value"}`, reason: `${name} ${issue.message}` };
-  // The value of a URL with credentials must not be printed either.
-  if (name === "url" && issue.message.includes("credentials"))
-    return { property: "url.credentials", reason: `url ${issue.message}` };
-  return { property: name, reason: `${name} ${issue.message}` };
+  return { property: `${name}.${path || "value"}`, reason: `${name} ${issue.message}` };
 }
 
 function unknownInput(name: string): Failure {

@@ -21,7 +21,7 @@ export class Claims {
     const byId = takeFrom(this.adopted, id, mine);
     if (byId) return `${byId.name} adopts ${id}, too; an endpoint can be one resource's only`;
     if (byUrl && !(byUrl.pooled && mine.pooled)) {
-      return `${normal} is also the url of ${byUrl.name}; give each endpoint its own, or set poolingEnabled on both`;
+      return `the url is also that of ${byUrl.name}; give each endpoint its own, or set poolingEnabled on both`;
     }
     return undefined;
   }

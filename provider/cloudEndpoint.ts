@@ -11,6 +11,7 @@ import { accountFingerprint, GoneCheck } from "./gone";
 import { type Mark, newNonce, type Owner, ownerOf, parseMark } from "./mark";
 import { refusals } from "./refusals";
 import type { CloudEndpointInputs, JsonObject } from "./schema";
+import { shownUrl } from "./secretNotes";
 import {
   imported,
   isDescribed,
@@ -68,7 +69,7 @@ export class CloudEndpoints {
       const inputs = checkedInputs(checked.inputs);
       const isNew = Object.keys(olds).length === 0;
       if (isNew && inputs.adopt && !hasUnknown([inputs.adopt, inputs.url])) {
-        await failing(`look for ${inputs.url}`, () => this.announceAdoption(api, inputs));
+        await failing(`look for ${shownUrl(inputs)}`, () => this.announceAdoption(api, inputs));
       }
       return checked;
     } catch (error) {
@@ -94,7 +95,7 @@ export class CloudEndpoints {
   async create(news: JsonObject): Promise<{ id: string; outs: JsonObject }> {
     const inputs = checkedInputs(news);
     const owner = this.ownerOf(news);
-    const live = await failing(`create ${inputs.url}`, async () => {
+    const live = await failing(`create ${shownUrl(inputs)}`, async () => {
       const adopted = inputs.adopt
         ? await findAdoptable(this.around.api(), inputs, this.around.say)
         : undefined;
@@ -253,12 +254,14 @@ export class CloudEndpoints {
   private async announceAdoption(api: EndpointsApi, inputs: CloudEndpointInputs): Promise<void> {
     const live = await findAdoptable(api, inputs, this.around.say);
     if (!live)
-      return this.around.say(`${inputs.url}: there is no cloud endpoint to adopt, so one is created`);
+      return this.around.say(`${shownUrl(inputs)}: there is no cloud endpoint to adopt, so one is created`);
     const { changed, before } = differenceOnAdoption(live, inputs);
-    if (changed.length === 0) return this.around.say(`${inputs.url}: adopts ${live.id} as it is`);
+    if (changed.length === 0) return this.around.say(`${shownUrl(inputs)}: adopts ${live.id} as it is`);
     const changes = changed.flatMap((name) => changesBetween(before[name], inputs[name], [name]));
     const paths = changes.slice(0, MOST_PATHS).map(({ path }) => pathText(path));
-    this.around.say(`${inputs.url}: adopts ${live.id}, and changes ${plain(paths.join(", "))}`);
+    this.around.say(
+      `${shownUrl(inputs)}: adopts ${live.id}, and changes ${plain(api.http.cleaned(paths.join(", ")))}`,
+    );
   }
 }
 

@@ -19,6 +19,7 @@ import { urlOf } from "./lookup";
 import { isSameOwner, type Mark, newNonce, type Owner, withMark } from "./mark";
 import { refusals } from "./refusals";
 import type { CloudEndpointInputs } from "./schema";
+import { shownUrl } from "./secretNotes";
 import { wireChange } from "./state";
 import { normalizeUrl } from "./url";
 import { idSchema } from "./wire";
@@ -188,13 +189,13 @@ async function findLostCreate(
     const found = await look(firstSent, lost, creation, mark);
     if (found.ours) {
       log.info(
-        `${inputs.url}: ${found.ours.id} is what a create made whose answer was lost; this run goes on with it`,
+        `${shownUrl(inputs)}: ${found.ours.id} is what a create made whose answer was lost; this run goes on with it`,
       );
       return found.ours;
     }
     doubtful = found.doubtful;
   }
-  if (doubtful.length > 0 || isShared) throw refusals.createDoubtful(lost, inputs.url, doubtful);
+  if (doubtful.length > 0 || isShared) throw refusals.createDoubtful(lost, shownUrl(inputs), doubtful);
   return undefined;
 }
 
@@ -233,7 +234,7 @@ async function look(
     );
     doubtful.push(...unreadable.map(({ id }) => id ?? "one without an id"));
   } catch (error) {
-    throw error instanceof EndpointsError ? refusals.createUnsettled(lost, error, inputs.url) : error;
+    throw error instanceof EndpointsError ? refusals.createUnsettled(lost, error, shownUrl(inputs)) : error;
   }
   // In a pool others may have the same URL and content, so that nothing tells whose it is.
   const isShared = inputs.poolingEnabled === true && !mark;
@@ -272,7 +273,7 @@ async function findConflict(
   const leftover = holders.find((live) => !isKnown(live.id) && isSameOwner(live.createdFor, owner));
   if (leftover) {
     log.info(
-      `${inputs.url}: takes over ${leftover.id}, which a run of this stack left behind (its mark says so)`,
+      `${shownUrl(inputs)}: takes over ${leftover.id}, which a run of this stack left behind (its mark says so)`,
     );
     return leftover;
   }
@@ -283,11 +284,13 @@ async function findConflict(
   const isMarked = mark !== undefined || holder.createdFor !== undefined;
   if (others.length === 0 && isSame && !isMarked && !isKnown(holder.id) && isYoungEnough(api, holder)) {
     log.info(
-      `${inputs.url}: takes over ${holder.id}, which a run that was ended left behind (endpoints:recoverWithin)`,
+      `${shownUrl(inputs)}: takes over ${holder.id}, which a run that was ended left behind (endpoints:recoverWithin)`,
     );
     return holder;
   }
-  throw refusals.urlTaken(refusal, inputs.url, holder, { isSame, isKnown: isKnown(holder.id) });
+  const description = holder.description && api.http.cleaned(holder.description);
+  const shown = { ...holder, description };
+  throw refusals.urlTaken(refusal, shownUrl(inputs), shown, { isSame, isKnown: isKnown(holder.id) });
 }
 
 /** What an earlier run left in a pool: it carries our owner, and no resource of this run has it. */
@@ -303,14 +306,14 @@ async function findLeftover(
   if (!found) return undefined;
   if (others.length > 0) {
     throw refusals.severalLeftovers(
-      inputs.url,
+      shownUrl(inputs),
       [found, ...others].map(({ id }) => id),
     );
   }
   const live = await getIfThere(api, found.id);
   if (live)
     log.info(
-      `${inputs.url}: takes over ${live.id}, which a run of this stack left behind (its mark says so)`,
+      `${shownUrl(inputs)}: takes over ${live.id}, which a run of this stack left behind (its mark says so)`,
     );
   return live;
 }
@@ -320,7 +323,7 @@ function newMark({ inputs, log }: Creation, owner: Owner): Mark | undefined {
   const mark = { ...owner, nonce: newNonce() };
   if (withMark(inputs.metadata, mark) !== undefined) return mark;
   log.info(
-    `${inputs.url}: is created without a mark (endpoints:mark), since its metadata is text or a list, or would get too long`,
+    `${shownUrl(inputs)}: is created without a mark (endpoints:mark), since its metadata is text or a list, or would get too long`,
   );
   return undefined;
 }

@@ -1,6 +1,7 @@
 import { editedChoices, withChosen } from "./chosen";
 import { type Change, changesBetween, hasUnknown, sameData, sameSet } from "./document";
 import type { CloudEndpointInputs, JsonObject } from "./schema";
+import { areNotedIn } from "./secretNotes";
 import { schemeDiffers } from "./url";
 
 /** The inputs that an endpoint is made of, and that an update can send. (`adopt` only says how a first create begins.) */
@@ -48,10 +49,11 @@ export function difference(olds: JsonObject, news: CloudEndpointInputs): Differe
     replace: changed.includes("url") && schemeDiffers(olds["url"], news.url),
     // A refresh puts an edited choice among the inputs; neither it nor `ignoreChanges`, which keeps it there, gave it.
     stale:
-      Array.isArray(recorded) &&
-      leftToTheService.some(
-        (name) => recorded.includes(name) !== given.includes(name) && !edited.includes(name),
-      ),
+      (Array.isArray(recorded) &&
+        leftToTheService.some(
+          (name) => recorded.includes(name) !== given.includes(name) && !edited.includes(name),
+        )) ||
+      !areNotedIn(news, olds),
   };
 }
 

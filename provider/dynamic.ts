@@ -3,7 +3,9 @@ import { HttpClient } from "./api/http";
 import { CloudEndpoints } from "./cloudEndpoint";
 import { type ConfigReader, readSettings } from "./config";
 import { endWithEngine, engineAddress, engineIsThere } from "./engine";
+import { MarkedSecrets } from "./markedSecrets";
 import type { JsonObject } from "./schema";
+import { asSecret, secretFields } from "./secretNotes";
 import { UserError } from "./userError";
 
 /** What Pulumi hands to a dynamic provider's `configure`: the whole stack configuration, secrets in plain. */
@@ -18,11 +20,23 @@ export function dynamicProvider() {
   let watched = false;
   const engine = engineAddress();
   const say = (message: string) => console.log(message);
-  const around = { say, engineIsThere: () => engineIsThere(engine) };
+  const secrets = new MarkedSecrets();
+  const around = { say, engineIsThere: () => engineIsThere(engine), secrets: secrets.redaction };
   const core = new CloudEndpoints({
     api: () => (api ??= new EndpointsApi(new HttpClient(readSettings(config), around))),
     say,
   });
+
+  /** With marks of its own: the engine marks what has the name of a secret input, and nothing that came otherwise. */
+  const answer = (props: JsonObject, asked: JsonObject): JsonObject => {
+    const noted = secrets.noted(props, asked);
+    const fields = secretFields(noted);
+    const marked = Object.entries(noted).map(([name, value]) => [
+      name,
+      fields.has(name) ? asSecret(value) : value,
+    ]);
+    return Object.fromEntries(marked);
+  };
 
   return {
     /**
@@ -35,12 +49,35 @@ export function dynamicProvider() {
       if (!watched) endWithEngine(engine);
       watched = true;
     },
-    check: (olds: JsonObject, news: JsonObject) => plainly(() => core.check(olds, news)),
+    check: (olds: JsonObject, news: JsonObject) =>
+      plainly(() => {
+        secrets.learn(olds, news);
+        return core.check(olds, news);
+      }),
     diff: (id: string, olds: JsonObject, news: JsonObject) => plainly(async () => core.diff(id, olds, news)),
-    create: (news: JsonObject) => plainly(() => core.create(news)),
-    read: (id: string, stored: JsonObject) => plainly(() => core.read(id, stored)),
-    update: (id: string, olds: JsonObject, news: JsonObject) => plainly(() => core.update(id, olds, news)),
-    delete: (id: string, stored: JsonObject) => plainly(() => core.delete(id, stored)),
+    create: (news: JsonObject) =>
+      plainly(async () => {
+        secrets.learn(news);
+        const { id, outs } = await core.create(news);
+        return { id, outs: answer(outs, news) };
+      }),
+    read: (id: string, stored: JsonObject) =>
+      plainly(async () => {
+        secrets.learn(stored);
+        const { props, inputs, ...found } = await core.read(id, stored);
+        return { ...found, props: answer(props, stored), ...(inputs && { inputs: answer(inputs, stored) }) };
+      }),
+    update: (id: string, olds: JsonObject, news: JsonObject) =>
+      plainly(async () => {
+        secrets.learn(olds, news);
+        const { outs } = await core.update(id, olds, news);
+        return { outs: answer(outs, news) };
+      }),
+    delete: (id: string, stored: JsonObject) =>
+      plainly(() => {
+        secrets.learn(stored);
+        return core.delete(id, stored);
+      }),
   };
 }
 

@@ -215,6 +215,6 @@ function tooLong(value: string, most: number): string | undefined {
 
 function repeated(names: string[]): string | undefined {
   const seen = new Set<string>();
-  const twice = names.find((name) => seen.has(name) || !seen.add(name));
-  return twice === undefined ? undefined : `names ${JSON.stringify(twice)} twice; give each binding once`;
+  const twice = names.findIndex((name) => seen.has(name) || !seen.add(name));
+  return twice === -1 ? undefined : `repeats itself at [${twice}]; give each binding once`;
 }

@@ -10,12 +10,14 @@ import {
   type Endpoint,
   endpointFields,
 } from "../provider/schema";
+import { fieldOf, SECRETS_KEY } from "../provider/secretNotes";
 import { TYPES } from "../provider/tokens";
 import { aliasesOf, hostOf } from "./hosts";
 import { outdateListings } from "./listing";
 import { assertNodeForProviders } from "./nodeForProviders";
 import { problemAmongResources, reportProblems, warnOfPlainKey } from "./preflight";
 import { programError } from "./programError";
+import { secretPlacesOf } from "./secretPlaces";
 
 /**
  * What every state of the dynamic type holds instead of a serialized provider. A few bytes, the same in every release,
@@ -89,6 +91,7 @@ export class CloudEndpoint extends pulumi.CustomResource {
     warnOfPlainKey();
     const problem = args && problemAmongResources(name, args, options);
     const told = args && reportProblems(name, { ...args, [PROBLEM_KEY]: problem });
+    const places = secretPlacesOf(args ?? {});
     const outputs = Object.keys(endpointFields).filter((field) => field !== "id");
     const { stackTraceLimit } = Error;
     // Pulumi notes the stack of four promises for each output, to name one that is never settled. With this many outputs
@@ -101,14 +104,17 @@ export class CloudEndpoint extends pulumi.CustomResource {
         {
           ...Object.fromEntries(outputs.map((field) => [field, undefined])),
           ...args,
-          ...(args?.trafficPolicy !== undefined && { trafficPolicy: wholeSecret(args.trafficPolicy) }),
-          ...(args?.metadata !== undefined && { metadata: wholeSecret(args.metadata) }),
+          ...(args?.trafficPolicy !== undefined && {
+            trafficPolicy: wholeSecret("trafficPolicy", args.trafficPolicy, places),
+          }),
+          ...(args?.metadata !== undefined && { metadata: wholeSecret("metadata", args.metadata, places) }),
           [PROBLEM_KEY]: problem,
           // Of the plugin's type on either provider, so that a stack that changes its provider keeps its marks.
           [URN_KEY]:
             host === "dynamic" && isMarked()
               ? pulumi.createUrn(name, TYPES.plugin, options?.parent)
               : undefined,
+          [SECRETS_KEY]: places.then((all) => (all.length > 0 ? all : undefined)),
           [PROVIDER_KEY]: Promise.resolve(told).then(() => (host === "dynamic" ? PROVIDER : undefined)),
         },
         pulumi.mergeOptions(
@@ -133,8 +139,12 @@ const isMarked = (): boolean =>
  * that somebody rearranged by hand would come back from a refresh unmarked. Without a secret the document stays as it
  * is, unknown parts in their places, so that the preview shows what is known.
  */
-async function wholeSecret(document: pulumi.Input<object | string>): Promise<pulumi.Input<object | string>> {
-  return (await pulumi.isSecret(pulumi.output(document))) ? pulumi.secret(document) : document;
+async function wholeSecret(
+  field: string,
+  document: pulumi.Input<object | string>,
+  places: Promise<string[]>,
+): Promise<pulumi.Input<object | string>> {
+  return (await places).some((place) => fieldOf(place) === field) ? pulumi.secret(document) : document;
 }
 
 /**

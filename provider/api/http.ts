@@ -139,6 +139,11 @@ export class HttpClient {
     this.stopping.now();
   }
 
+  /** Somebody else's words without the secrets of this run. */
+  cleaned(text: string): string {
+    return this.around.secrets.cleaned(text);
+  }
+
   /** Ends the pool's connections. A client that is not closed does not keep its process alive. */
   close(): Promise<void> {
     return this.connections.close();
@@ -208,11 +213,10 @@ export class HttpClient {
       operationId: said?.details?.operation_id,
     };
     // The service may repeat what it refuses, and nobody need have marked the secrets of a policy that is live already.
-    const { secrets } = this.around;
-    for (const secret of secretsSent(request.body)) secrets.add(secret);
+    for (const secret of secretsSent(request.body)) this.around.secrets.add(secret);
     return new ApiError(request, failure, {
       keyIsConfigured: this.settings.apiKeyIsConfigured,
-      cleaned: (text) => secrets.cleaned(text),
+      cleaned: (text) => this.cleaned(text),
     });
   }
 

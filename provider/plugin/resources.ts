@@ -12,20 +12,20 @@ import {
   type UpdateRequest,
   UpdateResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
+import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import { checkedInputs, checkInputs, PROBLEM_KEY, URN_KEY } from "../check";
 import { Claims } from "../claims";
 import type { CloudEndpoints } from "../cloudEndpoint";
 import { changedPlaces } from "../diff";
-import { sameData } from "../document";
+import type { MarkedSecrets } from "../markedSecrets";
 import { plannedCreate, plannedUpdate } from "../planned";
-import type { JsonObject } from "../schema";
-import { secretPlaces } from "../secrets";
+import { inputFields, type JsonObject } from "../schema";
+import { fieldOf, notedPlaces, secretFields, withPlaces } from "../secretNotes";
 import { withGiven } from "../state";
 import { UnfinishedCreate } from "../unfinished";
-import { decidedWithUrl } from "../url";
 import { detailedDiff } from "./detailedDiff";
 import { InitFailed } from "./failure";
-import { received, toStruct } from "./values";
+import { type Received, received, toStruct } from "./values";
 
 /** The operations on cloud endpoints, each translated from the plugin protocol to the core and back. */
 export class Resources {
@@ -34,12 +34,14 @@ export class Resources {
   /** @param isConfigured Whether the service is known; in a preview it may not be, and only what needs none can be done. */
   constructor(
     private readonly core: CloudEndpoints,
+    private readonly secrets: MarkedSecrets,
     private readonly isConfigured: () => boolean,
   ) {}
 
   async check(request: CheckRequest): Promise<CheckResponse> {
-    const { props: olds } = received(request.getOlds());
-    const { props: news, secrets } = received(request.getNews());
+    const { props: olds } = noted(request.getOlds());
+    const { props: news, secrets } = noted(request.getNews());
+    this.secrets.learn(olds, news);
     const { inputs, failures } = this.isConfigured()
       ? await this.core.check(olds, news)
       : checkInputs(news, olds);
@@ -57,8 +59,7 @@ export class Resources {
     response.setInputs(toStruct(inputs, secrets));
     for (const { property, reason } of failures) {
       const failure = new CheckFailure();
-      // The engine prints the value of a property that it knows by name, secret or not.
-      failure.setProperty(secrets.has(property) ? `${property}.value` : property);
+      failure.setProperty(property);
       failure.setReason(reason);
       response.addFailures(failure);
     }
@@ -66,8 +67,8 @@ export class Resources {
   }
 
   diff(request: DiffRequest): DiffResponse {
-    const { props: olds } = received(request.getOlds());
-    const { props: news } = received(request.getNews());
+    const { props: olds } = noted(request.getOlds());
+    const { props: news } = noted(request.getNews());
     return detailedDiff(
       changedPlaces(olds, checkedInputs(news)),
       this.core.diff(request.getId(), olds, news),
@@ -75,16 +76,17 @@ export class Resources {
   }
 
   async create(request: CreateRequest): Promise<CreateResponse> {
-    const { props: news, secrets } = received(request.getProperties());
+    const { props: news, secrets } = noted(request.getProperties());
+    this.secrets.learn(news);
     const response = new CreateResponse();
     if (request.getPreview()) {
-      response.setProperties(toStruct(plannedCreate(checkedInputs(news)), withDerived(secrets)));
+      response.setProperties(this.answer(plannedCreate(checkedInputs(news)), news, secrets));
       return response;
     }
     try {
       const { id, outs } = await this.core.create({ ...news, [URN_KEY]: request.getUrn() });
       response.setId(id);
-      response.setProperties(toStruct(outs, withDerived(secrets)));
+      response.setProperties(this.answer(outs, news, secrets));
       return response;
     } catch (error) {
       throw error instanceof UnfinishedCreate ? new InitFailed(error, news, secrets) : error;
@@ -93,48 +95,62 @@ export class Resources {
 
   /** A refresh tells what the state has; without that, the endpoint is about to be imported or only looked at. */
   async read(request: ReadRequest): Promise<ReadResponse> {
-    const outputs = received(request.getProperties());
-    const inputs = received(request.getInputs());
+    const outputs = noted(request.getProperties());
+    const inputs = noted(request.getInputs());
+    const stored = withPlaces(outputs.props, [...notedPlaces(outputs.props), ...notedPlaces(inputs.props)]);
+    this.secrets.learn(stored, inputs.props);
     const id = request.getId();
     const found = request.hasInputs()
-      ? await this.core.read(id, withGiven(outputs.props, inputs.props))
+      ? await this.core.read(id, withGiven(stored, inputs.props))
       : await this.core.import(id);
 
-    const secrets = withDerived([...inputs.secrets, ...outputs.secrets, ...newSecrets(found, outputs.props)]);
+    const secrets = new Set([...inputs.secrets, ...outputs.secrets]);
     const response = new ReadResponse();
     response.setId(found.id);
     if (found.id === "") return response;
-    response.setProperties(toStruct(found.props, secrets));
-    if (found.inputs) response.setInputs(toStruct(found.inputs, secrets));
+    response.setProperties(this.answer(found.props, stored, secrets));
+    if (found.inputs) response.setInputs(this.answer(found.inputs, stored, secrets, request.hasInputs()));
     return response;
   }
 
   async update(request: UpdateRequest): Promise<UpdateResponse> {
-    const { props: olds } = received(request.getOlds());
-    const { props: news, secrets } = received(request.getNews());
+    const { props: olds } = noted(request.getOlds());
+    const { props: news, secrets } = noted(request.getNews());
+    this.secrets.learn(olds, news);
     const outs = request.getPreview()
       ? plannedUpdate(olds, checkedInputs(news))
       : (await this.core.update(request.getId(), olds, { ...news, [URN_KEY]: request.getUrn() })).outs;
     const response = new UpdateResponse();
-    response.setProperties(toStruct(outs, withDerived(secrets)));
+    response.setProperties(this.answer(outs, news, secrets));
     return response;
   }
 
   async delete(request: DeleteRequest): Promise<void> {
-    await this.core.delete(request.getId(), received(request.getProperties()).props);
+    const { props } = noted(request.getProperties());
+    this.secrets.learn(props);
+    await this.core.delete(request.getId(), props);
+  }
+
+  /**
+   * @param secrets What is marked in the request.
+   * @param withNote Whether the answer keeps its note; what is imported becomes code, which has none.
+   */
+  private answer(
+    props: JsonObject,
+    asked: JsonObject,
+    secrets: ReadonlySet<string>,
+    withNote = true,
+  ): Struct {
+    const answer = this.secrets.noted(props, asked);
+    return toStruct(withNote ? answer : props, new Set([...secrets, ...secretFields(answer)]));
   }
 }
 
-/** What is derived from a secret URL tells it. */
-function withDerived(secrets: Iterable<string>): ReadonlySet<string> {
-  const all = new Set(secrets);
-  return all.has("url") ? new Set([...all, "publicUrl", "hostport", ...decidedWithUrl]) : all;
-}
-
-/** Documents in which a secret has come that the state did not have: nobody has marked it yet. */
-function newSecrets({ props }: { props: JsonObject }, stored: JsonObject): string[] {
-  const documents = ["trafficPolicy", "metadata"];
-  return documents.filter(
-    (name) => !sameData(props[name], stored[name]) && secretPlaces(props[name]).length > 0,
-  );
+/** Properties that came from the engine, with a note of the places that it marks, where they have none of that field. */
+function noted(struct: Struct | undefined): Received {
+  const { props, secrets, places } = received(struct);
+  const before = notedPlaces(props);
+  const isNew = (place: string) =>
+    fieldOf(place) in inputFields && !before.some((one) => fieldOf(one) === fieldOf(place));
+  return { props: withPlaces(props, [...before, ...places.filter(isNew)]), secrets, places };
 }

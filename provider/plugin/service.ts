@@ -13,6 +13,7 @@ import { HttpClient } from "../api/http";
 import { CloudEndpoints } from "../cloudEndpoint";
 import { readSettings } from "../config";
 import { Listing } from "../listing";
+import { MarkedSecrets } from "../markedSecrets";
 import { refusals } from "../refusals";
 import { TYPES } from "../tokens";
 import { VERSION } from "../version";
@@ -41,6 +42,7 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
   if (engine !== undefined) log.connect(engine);
   const configuration = new Configuration(environment);
 
+  const secrets = new MarkedSecrets();
   let http: HttpClient | undefined;
   let account: Listing | undefined;
   let cancelled = false;
@@ -49,13 +51,14 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
       say: (message) => log.general(message),
       trace: (line) => log.general(line),
       engineIsThere: options.engineIsThere,
+      secrets: secrets.redaction,
     });
     if (cancelled) http.stop();
     account ??= new Listing(new EndpointsApi(http), (message) => log.warn(message));
     return account;
   };
   const core = new CloudEndpoints({ api: () => connect().api, say: (message) => log.info(message) });
-  const resources = new Resources(core, () => configuration.isKnown);
+  const resources = new Resources(core, secrets, () => configuration.isKnown);
 
   /** A call on behalf of a resource, or of nobody. */
   function unary<Q, R>(work: (request: Q) => R | Promise<R>): grpc.handleUnaryCall<Q, R> {

@@ -1,15 +1,13 @@
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
-import { isMapping, UNKNOWN } from "../document";
+import { isMapping, type Path, pathText, UNKNOWN } from "../document";
 import type { JsonObject } from "../schema";
+import { asSecret, SECRET, SIGNATURE } from "../secretNotes";
 
 /*
  * Properties as they travel between Pulumi's engine and a provider: JSON in which some objects carry a signature, and
  * some texts mean "not known yet". The core knows neither; see `MarshalPropertyValue` in Pulumi's plugin package.
  */
 
-/** The key that makes an object something else than data to Pulumi. */
-export const SIGNATURE = "4dabf18193072939515e22adb298388d";
-export const SECRET = "1b47061264138c4ac30d75fd1eb44270";
 export const REFERENCE = "5cf8f73096256a8f31e491e813e4eb8e";
 export const OUTPUT = "d0e6a833031e9bbcd3f4e8bde6ca49a4";
 
@@ -33,13 +31,20 @@ export interface Received {
   props: JsonObject;
   /** The top-level properties with a secret in them. */
   secrets: ReadonlySet<string>;
+  /** Where these secrets stand, as Pulumi writes paths. */
+  places: string[];
 }
 
 export function received(struct: Struct | undefined): Received {
   const secrets = new Set<string>();
+  const places: string[] = [];
+  const onSecret = (path: Path) => {
+    secrets.add(String(path[0]));
+    places.push(pathText(path));
+  };
   const all = Object.entries(struct?.toJavaScript() ?? {});
-  const props = all.map(([name, value]) => [name, plain(value, () => secrets.add(name))]);
-  return { props: Object.fromEntries(props), secrets };
+  const props = all.map(([name, value]) => [name, plain(value, [name], onSecret)]);
+  return { props: Object.fromEntries(props), secrets, places };
 }
 
 /**
@@ -48,27 +53,28 @@ export function received(struct: Struct | undefined): Received {
  */
 export function toStruct(props: JsonObject, secrets: ReadonlySet<string> = new Set()): Struct {
   const all = Object.entries(props).filter(([, value]) => value !== undefined);
-  const marked = all.map(([name, value]) => [name, secrets.has(name) ? secret(value) : value]);
+  const marked = all.map(([name, value]) => [name, secrets.has(name) ? asSecret(value) : value]);
   return Struct.fromJavaScript(defined(Object.fromEntries(marked)) as Plain);
 }
 
 type Plain = Parameters<typeof Struct.fromJavaScript>[0];
 
-const secret = (value: unknown) => ({ [SIGNATURE]: SECRET, value });
-
-function plain(value: unknown, onSecret: () => void): unknown {
+function plain(value: unknown, path: Path, onSecret: (path: Path) => void): unknown {
   if (UNKNOWNS.has(value)) return UNKNOWN;
-  if (Array.isArray(value)) return value.map((item) => plain(item, onSecret));
+  if (Array.isArray(value)) return value.map((item, index) => plain(item, [...path, index], onSecret));
   if (!isMapping(value)) return value;
   const { [SIGNATURE]: signature } = value;
   if (signature === undefined) {
-    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, plain(item, onSecret)]));
+    return Object.fromEntries(
+      Object.entries(value).map(([name, item]) => [name, plain(item, [...path, name], onSecret)]),
+    );
   }
-  if (signature === SECRET || (signature === OUTPUT && value["secret"] === true)) onSecret();
+  if (signature === SECRET || (signature === OUTPUT && value["secret"] === true)) onSecret(path);
   if (signature === SECRET || signature === OUTPUT)
-    return "value" in value ? plain(value["value"], onSecret) : UNKNOWN;
+    return "value" in value ? plain(value["value"], path, onSecret) : UNKNOWN;
   // A resource stands for its id, which is empty as long as it is not known; a component, which has none, for its URN.
-  if (signature === REFERENCE) return "id" in value ? plain(value["id"] || UNKNOWN, onSecret) : value["urn"];
+  if (signature === REFERENCE)
+    return "id" in value ? plain(value["id"] || UNKNOWN, path, onSecret) : value["urn"];
   return new Foreign();
 }
 

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { isMapping } from "../../provider/document";
-import { SECRET, SIGNATURE } from "../../provider/plugin/values";
+import { SECRET, SIGNATURE } from "../../provider/secretNotes";
 import { nameOf } from "./engine/state";
 import type { Diagnostic, RunResult, Step, StepOp } from "./types";
 

@@ -22,15 +22,15 @@ new CloudEndpoint("h", { url: "HTTPS://SAME.example.com:443/" });`);
     for (const reason of [
       /a: url is not a URL/,
       /a: metadata must be an object or text, not a number/,
-      /b: url has the scheme ftp/,
-      /b: bindings names "public" twice/,
+      /b: url has a scheme that no endpoint serves/,
+      /b: bindings repeats itself at \[1\]/,
       /c: url has a path/,
       /c: description holds at most 255/,
       /d: url holds credentials/,
       /d: trafficPolicy is not valid JSON/,
       /e: url has no port; tcp needs one/,
       /f: url is missing/,
-      /https:\/\/same\.example\.com is also the url of g/,
+      /h: the url is also that of g/,
     ]) {
       expect(diagnostics.map(({ message }) => message)).toContainEqual(expect.stringMatching(reason));
     }

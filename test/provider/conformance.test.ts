@@ -63,11 +63,11 @@ describe.each(hosts)("%s", (_, start) => {
         { trafficPolicy: "{secret:", bindings: "public", colour: "red", description: "x".repeat(300) },
       );
       expect(failures.map(({ property }) => property).sort()).toEqual([
-        "bindings",
+        "bindings.value",
         "colour.name",
-        "description",
+        "description.value",
         "trafficPolicy.line 1",
-        "url",
+        "url.value",
       ]);
       expect(JSON.stringify(failures)).not.toContain("secret:");
     });

@@ -3,8 +3,9 @@ import type { LiveEndpoint } from "../../../provider/api/items";
 import { checkedInputs, checkInputs } from "../../../provider/check";
 import { isLeftToTheService, type ManagedInput } from "../../../provider/diff";
 import { isMapping, sameSet } from "../../../provider/document";
-import { SIGNATURE, UNKNOWNS } from "../../../provider/plugin/values";
+import { UNKNOWNS } from "../../../provider/plugin/values";
 import type { JsonObject } from "../../../provider/schema";
+import { SIGNATURE } from "../../../provider/secretNotes";
 import { inputsOf } from "../../../provider/state";
 import { keysShowSecrets } from "./secrets";
 

@@ -1,5 +1,6 @@
 import { type ManagedInput, managedInputs } from "../../../provider/diff";
 import { isMapping, type Path } from "../../../provider/document";
+import { markedTexts } from "../../../provider/markedSecrets";
 import { Redaction } from "../../../provider/redaction";
 import type { JsonObject } from "../../../provider/schema";
 import { isSecretName, MASKED, secretsIn } from "../../../provider/secrets";
@@ -24,6 +25,7 @@ const VALUES = ["value", "values"];
 export function secretTexts(documents: readonly JsonObject[], fields: ReadonlySet<string>): Redaction {
   const all = documents.flatMap((document) => [
     ...secretsIn(document),
+    ...markedTexts(document).flatMap(({ text, kind }) => (kind === "whole" ? [text] : [])),
     ...managedInputs.flatMap((field: ManagedInput) =>
       partsBelow(document[field], fields.has(field)).filter(({ length }) => length >= SHORTEST_PART),
     ),

@@ -1,6 +1,7 @@
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import { isMapping, UNKNOWN } from "../../../provider/document";
-import { OUTPUT, REFERENCE, SECRET, SIGNATURE } from "../../../provider/plugin/values";
+import { OUTPUT, REFERENCE } from "../../../provider/plugin/values";
+import { SECRET, SIGNATURE } from "../../../provider/secretNotes";
 import { CLI_DRIVER } from "./project";
 
 /*

@@ -11,7 +11,13 @@ describe("secrets", () => {
   test("go to the service as they are, and come back marked, documents as a whole", async () => {
     const { client, emulator } = await plugin();
     const { inputs } = await client.check({}, marked);
-    expect(inputs).toEqual({ ...full, trafficPolicy: secret(rules(404)), url: secret(url) });
+    const places = ["trafficPolicy.on_http_request[0].actions[1].config.status_code", "url"];
+    expect(inputs).toEqual({
+      ...full,
+      trafficPolicy: secret(rules(404)),
+      url: secret(url),
+      __secrets: places,
+    });
     const { outs, id } = await client.create(inputs);
     expect(emulator.requests[0]?.body).toMatchObject({ url, description: "front door" });
     expect(outs).toMatchObject({
@@ -37,6 +43,44 @@ describe("secrets", () => {
     const found = await client.read(id, outs, inputs);
     expect(found.props).toMatchObject({ trafficPolicy: secret(policy) });
     expect(found.inputs).toMatchObject({ trafficPolicy: secret(policy) });
+  });
+
+  test("are cut out of messages alone, and not what stands beside them, in every later step too", async () => {
+    const { client, emulator } = await plugin();
+    const body = { note: secret("CANARY-1"), kind: "internal-kind" };
+    const { inputs } = await client.check({}, { url, metadata: body });
+    emulator.intercept(
+      ({ method }) => method !== "GET",
+      { status: 418, body: { msg: "internal-kind CANARY-1" } },
+      2,
+    );
+    expect((await thrown(client.create(inputs))).message).toContain("internal-kind [secret]");
+    const outs = { url, type: "cloud", metadata: secret({ note: "CANARY-1", kind: "internal-kind" }) };
+    expect((await thrown(client.delete("ep_1", outs))).message).toMatch(/status 418, \[secret\] \[secret\]$/);
+  });
+
+  test("that the engine marks without a note of ours are known, and noted", async () => {
+    const { client, id, outs, inputs, emulator } = await created(full);
+    emulator.edit(id, { metadata: '{"moved":"CANARY-1"}' });
+    const found = await client.read(id, { ...outs, description: secret("CANARY-1") }, inputs);
+    expect(found.props).toMatchObject({
+      description: secret("front door"),
+      metadata: secret({ moved: "CANARY-1" }),
+      __secrets: ["description", "metadata"],
+    });
+  });
+
+  test("of what is imported are marked, without a note among the inputs, which become code", async () => {
+    const { client, emulator } = await plugin();
+    const { id } = emulator.seed({ type: "cloud", url, metadata: '{"password":"CANARY-1"}' });
+    const { props, inputs } = await client.read(id);
+    expect(props).toMatchObject({ metadata: secret({ password: "CANARY-1" }), __secrets: ["metadata"] });
+    expect(inputs).toEqual({
+      url,
+      bindings: ["public"],
+      poolingEnabled: false,
+      metadata: secret({ password: "CANARY-1" }),
+    });
   });
 
   test("stand in no failure that the engine prints with its value", async () => {
@@ -85,7 +129,10 @@ test("two resources with one URL are found, and one that is looked at twice is n
   expect((await client.check({}, { url })).failures).toEqual([]);
   expect((await client.check({}, { url })).failures).toEqual([]);
   expect((await client.check({}, { url: `${url}/` }, other)).failures).toEqual([
-    { property: "", reason: expect.stringMatching(/is also the url of shop; give each endpoint its own/) },
+    {
+      property: "",
+      reason: expect.stringMatching(/the url is also that of shop; give each endpoint its own/),
+    },
   ]);
 });
 

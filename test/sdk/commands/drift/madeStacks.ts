@@ -1,5 +1,5 @@
 import { afterEach, beforeEach } from "vitest";
-import { SECRET, SIGNATURE } from "../../../../provider/plugin/values";
+import { SECRET, SIGNATURE } from "../../../../provider/secretNotes";
 import type { DriftStack, Ran } from "../../../../sdk/commands/drift/stack";
 import { Emulator, type ExportedResource, type Step } from "../../../../sdk/testing";
 import type { drift } from "./run";

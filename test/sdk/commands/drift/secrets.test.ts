@@ -119,3 +119,16 @@ test("a secret that was copied into plain text is in no place of the report, how
   for (const [, , text] of descriptions) expect(text).toMatch(/^it is [\\"]*\[secret\][\\"]*!$/);
   expect(JSON.stringify(ended)).not.toMatch(/CANARY/);
 });
+
+test("a copy of what the program marked by itself is masked from four characters on, of a whole document from eight", async () => {
+  const ended = await drift([
+    stackOf([
+      {
+        name: "a",
+        inputs: { trafficPolicy: secret({ pin: "hun2", word: "shop" }), __secrets: ["trafficPolicy.pin"] },
+        live: { trafficPolicy: "[secret]", description: "hun2 of the shop" },
+      },
+    ]),
+  ]);
+  expect(changesOf(ended)).toEqual([["description", undefined, "[secret] of the shop"]]);
+});

@@ -1,0 +1,167 @@
+import { describe, expect, test } from "vitest";
+import type { RunResult } from "../../sdk/testing";
+import { edit, errors, failure, methods, onBothDrivers, writes } from "./setup";
+
+/* What the program marked as secret is in no output of Pulumi and in no plain part of the state, whatever the service does. */
+
+/** In every secret of these programs, also where it is spelled otherwise. */
+const CANARY = /CANARY/i;
+
+const SECRETS = {
+  body: 'CANARY-body <1> & "2"\n',
+  description: "CANARY-description/+",
+  key: "CANARY-key",
+  metadata: "CANARY-metadata",
+};
+
+const json = (text: string) => JSON.stringify(text).slice(1, -1);
+const go = (text: string) =>
+  json(text).replace(/[<>&]/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`);
+const spellings: ((text: string) => string)[] = [
+  (text) => text,
+  (text) => json(json(text)),
+  go,
+  (text) => encodeURIComponent(text),
+  (text) => encodeURIComponent(text).replaceAll("%20", "+").toLowerCase(),
+  (text) => text.slice(2, -1),
+];
+
+const secret = (text: string) => `pulumi.secret(${JSON.stringify(text)})`;
+const program = (more = "") => `
+new CloudEndpoint("shop", {
+  url: "https://shop.example.com",
+  trafficPolicy: { on_http_request: [{ actions: [{ type: "custom-response", config: {
+    status_code: 404, body: ${secret(SECRETS.body)}, headers: { "x-key": ${secret(SECRETS.key)} },
+  } }] }] },
+  description: ${secret(SECRETS.description)},
+  metadata: { note: ${secret(SECRETS.metadata)}, kind: "plain" },
+  ${more}
+});`;
+
+/** A state, or a part of it, as text, without what it marks as secret. */
+const plainIn = (state: unknown) =>
+  JSON.stringify(state, (_, value) => (value?.plaintext === undefined ? value : "[secret]"));
+
+const said = ({ text, diagnostics, steps }: RunResult) => text + JSON.stringify([diagnostics, steps]);
+
+const isPost = ({ method }: { method: string }) => method === "POST";
+
+describe.each(["dynamic", "plugin"])("with the %s provider", (host) => {
+  const config = { "endpoints:host": host };
+
+  onBothDrivers("a secret that the service repeats", (start) => {
+    test("is in no output, whatever field it stood in and however it is spelled", async () => {
+      const stack = await start(program(), { config });
+      const words = Object.values(SECRETS).flatMap((text) => spellings.map((spell) => spell(text)));
+      const msg = `unknown action "dney" at on_http_request[0], beside ${words.join(" | ")}.`;
+      const body = { error_code: `ERR_${words[0]}`, msg, details: { operation_id: `op_${words[6]}` } };
+      stack.emulator.intercept(isPost, { status: 418, body });
+      const result = await failure(stack.up());
+      expect(errors(result).join()).toMatch(
+        /status 418, ERR_\[secret\]\S* unknown action "dney" at on_http_request\[0\], beside \[secret\]/,
+      );
+      expect(said(result)).not.toMatch(CANARY);
+
+      // What the state has is known to a later run.
+      await stack.up();
+      stack.emulator.intercept(() => true, { status: 418, body }, 9);
+      for (const run of [() => stack.refresh(), () => stack.destroy()])
+        expect(said(await failure(run()))).not.toMatch(CANARY);
+      edit(stack, program().replace('kind: "plain"', 'kind: "other"'));
+      expect(said(await failure(stack.up()))).not.toMatch(CANARY);
+    });
+  });
+
+  onBothDrivers("a secret that somebody moved by hand into a plain field", (start) => {
+    test("stays secret in the state, in what a refresh shows and in what the next up does", async () => {
+      const stack = await start(
+        `new CloudEndpoint("shop", { url: "https://shop.example.com", metadata: { key: ${secret(SECRETS.key)} } });`,
+        { config },
+      );
+      await stack.up();
+      const [{ id } = { id: "" }] = stack.emulator.endpoints;
+      stack.emulator.edit(id, {
+        description: `it is ${encodeURIComponent(SECRETS.key)}`,
+        metadata: '{"key":"new"}',
+      });
+      for (let run = 0; run < 3; run++) {
+        expect(said(await stack.refresh())).not.toMatch(CANARY);
+        expect(plainIn(await stack.exportState())).not.toMatch(CANARY);
+      }
+      const preview = await stack.preview();
+      expect(preview.changes).toMatchObject({ update: 1 });
+      expect(said(preview)).not.toMatch(CANARY);
+      const up = await stack.up();
+      expect(writes(up).map(({ body }) => body)).toEqual([
+        { id, description: "", metadata: JSON.stringify({ key: SECRETS.key }) },
+      ]);
+      expect(said(up)).not.toMatch(CANARY);
+      expect(plainIn(await stack.exportState())).not.toMatch(CANARY);
+      await stack.refresh({ expectNoChanges: true });
+    });
+  });
+
+  onBothDrivers("what a secret URL leads to", (start) => {
+    test("is secret, in the state and in the program, and no message shows it", async () => {
+      const of = (url: string) => `
+const shop = new CloudEndpoint("shop", { url: ${secret(url)} });
+module.exports = { isSecret: pulumi.all([shop.publicUrl, shop.hostport].map((output) => pulumi.isSecret(output))) };`;
+      const stack = await start(of("https://canary-1.example.com"), { config });
+      stack.emulator.intercept(isPost, { status: 418, body: { msg: "no canary-1.example.com here" } });
+      expect(said(await failure(stack.up()))).not.toMatch(CANARY);
+      const { outputs } = await stack.up();
+      expect(outputs).toEqual({ isSecret: [true, true] });
+      await stack.refresh({ expectNoChanges: true });
+      edit(stack, of("https://canary-2.example.com"));
+      expect(said(await stack.up())).not.toMatch(CANARY);
+      expect(plainIn(await stack.exportState())).not.toMatch(CANARY);
+      await stack.destroy();
+    });
+  });
+
+  onBothDrivers("a secret that is wrong", (start) => {
+    test("is not printed beside the reason, whatever property it is", async () => {
+      const wrong = {
+        url: "ftp+canary://shop.example.com",
+        description: `CANARY${"x".repeat(255)}`,
+        metadata: `CANARY${"x".repeat(4096)}`,
+        trafficPolicy: "CANARY: {",
+        adopt: "CANARY",
+      };
+      for (const [name, value] of Object.entries(wrong)) {
+        const url = name === "url" ? "" : 'url: "https://shop.example.com",';
+        const stack = await start(`new CloudEndpoint("shop", { ${url} ${name}: ${secret(value)} });`, {
+          config,
+        });
+        const result = await failure(stack.preview());
+        expect(errors(result).join()).toContain(`${name} `);
+        expect(said(result)).not.toMatch(CANARY);
+      }
+      const twice = await start(
+        `for (const name of ["a", "b"]) new CloudEndpoint(name, {
+  url: ${secret("https://canary.example.com")}, bindings: ${secret("CANARY")}.apply((name) => [name, name]),
+});`,
+        { config },
+      );
+      const result = await failure(twice.preview());
+      expect(errors(result).join()).toMatch(/bindings/);
+      expect(said(result)).not.toMatch(CANARY);
+    });
+  });
+
+  onBothDrivers("a value that is marked as secret later", (start) => {
+    test("is secret in the state after the next up, which makes no request", async () => {
+      const of = (value: string) =>
+        `new CloudEndpoint("shop", { url: "https://shop.example.com", description: ${value} });`;
+      const stack = await start(of('"CANARY"'), { config });
+      await stack.up();
+      edit(stack, of(secret("CANARY")));
+      const up = await stack.up();
+      expect(methods(up)).toEqual([]);
+      expect(plainIn(await stack.exportState())).not.toMatch(CANARY);
+      await stack.up({ expectNoChanges: true });
+      edit(stack, of('"CANARY"'));
+      await stack.up({ expectNoChanges: true });
+    });
+  });
+});

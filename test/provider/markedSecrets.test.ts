@@ -1,0 +1,261 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import type { RecordedRequest } from "../../sdk/testing";
+import { hosts, type Options, type Props } from "./hosts";
+import { secret } from "./plugin/client";
+import { thrown } from "./service";
+
+/* What a program marked as secret, by the places that are noted beside the properties, on every host of the core. */
+
+const url = "https://shop.example.com";
+const policy = (body: unknown) => ({
+  on_http_request: [{ actions: [{ type: "custom-response", config: { body } }] }],
+});
+const inPolicy = "trafficPolicy.on_http_request[0].actions[0].config.body";
+const isPost = ({ method }: RecordedRequest) => method === "POST";
+const refusal = (msg: string) => ({ status: 418, body: { error_code: "ERR_NGROK_9", msg } });
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+});
+
+describe.each(hosts)("%s", (_, start) => {
+  async function created(news: Props, options?: Options) {
+    const host = await start(options);
+    const { inputs } = await host.check({}, news);
+    return { ...host, inputs, ...(await host.create(inputs)) };
+  }
+
+  /** What a create fails with that the service refuses in these words. */
+  async function refused(news: Props, said: string): Promise<string> {
+    const host = await start();
+    const { inputs, failures } = await host.check({}, news);
+    expect(failures).toEqual([]);
+    host.emulator.intercept(isPost, refusal(said));
+    return (await thrown(host.create(inputs))).message;
+  }
+
+  describe("a message of the service", () => {
+    test.each<[string, Props, string, string]>([
+      ["a description", { description: "CANARY-1", __secrets: ["description"] }, '"CANARY-1"', '"[secret]"'],
+      [
+        "a part of a policy",
+        { trafficPolicy: policy("CANARY-1"), __secrets: [inPolicy] },
+        'a custom-response at actions[0] has "CANARY-1"',
+        'a custom-response at actions[0] has "[secret]"',
+      ],
+      [
+        "a whole policy that is text",
+        { trafficPolicy: JSON.stringify(policy("CANARY-1")), __secrets: ["trafficPolicy"] },
+        "on_http_request[0] has CANARY-1",
+        "on_http_request[0] has [secret]",
+      ],
+      [
+        "a key of metadata",
+        { metadata: { "CANARY-1": true, team: "x" }, __secrets: ["metadata"] },
+        "team and CANARY-1",
+        "team and [secret]",
+      ],
+      [
+        "a number",
+        { metadata: { pin: 12345678 }, __secrets: ["metadata.pin"] },
+        "12345678, 1.2345678e+07",
+        "[secret], [secret]",
+      ],
+      ["bindings", { bindings: ["CANARY-1"], __secrets: ["bindings[0]"] }, "CANARY-1", "[secret]"],
+      [
+        "a URL",
+        { url: "https://canary-1.example.com", __secrets: ["url"] },
+        "canary-1.example.com",
+        "[secret]",
+      ],
+      ["a very short secret", { description: "7", __secrets: ["description"] }, "7 is no text", "[secret]"],
+      [
+        "what nobody marked, under the name of a secret",
+        { trafficPolicy: { secret: "CANARY-1" }, metadata: { password: "CANARY-2" } },
+        "CANARY-1 CANARY-2 CANARY-3",
+        "[secret] [secret] CANARY-3",
+      ],
+    ])("is told without %s", async (_, news, said, told) => {
+      const message = await refused({ url, ...news }, said);
+      expect(message).toContain(`status 418, ERR_NGROK_9 ${told}`);
+      if (!said.includes("CANARY-3")) expect(message).not.toMatch(/canary|7 is/i);
+    });
+
+    test("about any request is told without what the state has as a secret", async () => {
+      const { emulator, inputs, id, outs, ...host } = await created({
+        url,
+        description: "CANARY-1",
+        __secrets: ["description"],
+      });
+      emulator.intercept(({ path }) => path.startsWith("/endpoints"), refusal('near "CANARY-1"'), 99);
+      for (const call of [
+        () => host.read(id, outs, inputs),
+        () => host.update(id, outs, { ...inputs, metadata: "new" }),
+        () => host.delete(id, outs),
+      ])
+        expect((await thrown(call())).message).toMatch(/near "\[secret\]"/);
+    });
+
+    test("is traced without secrets", async () => {
+      vi.stubEnv("ENDPOINTS_LOG", "requests");
+      const trace = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+      const host = await start();
+      const { inputs } = await host.check({}, { url, description: "CANARY-1", __secrets: ["description"] });
+      const body = { error_code: "ERR_CANARY-1", msg: "", details: { operation_id: "op_CANARY-1" } };
+      host.emulator.intercept(isPost, { status: 418, body });
+      expect((await thrown(host.create(inputs))).message).toContain("ERR_[secret] (operation op_[secret])");
+      const lines = [...trace.mock.calls.map(([line]) => String(line)), ...host.told()].join();
+      expect(lines).toContain("418 ERR_[secret] op_[secret]");
+      expect(lines).not.toContain("CANARY");
+    });
+  });
+
+  describe("a message of ours", () => {
+    test("names neither a secret URL nor a description that holds a secret", async () => {
+      const host = await start();
+      const news = {
+        url: "https://canary.example.com",
+        metadata: "CANARY-1",
+        __secrets: ["url", "metadata"],
+      };
+      const { inputs } = await host.check({}, news);
+      host.emulator.seed({ type: "cloud", url: news.url, description: "was CANARY-1" });
+      const { message } = await thrown(host.create(inputs));
+      expect(message).toMatch(/^cannot create \[secret\]: .*described as “was \[secret\]”/);
+      expect(message).not.toMatch(/canary/i);
+    });
+
+    test("about an adoption names no secret key, and no secret URL", async () => {
+      const host = await start();
+      const { id } = host.emulator.seed({ type: "cloud", url: "https://canary.example.com" });
+      const adopt = { adopt: id, url: "https://canary.example.com", metadata: { "CANARY-1": 1 } };
+      await host.check({}, { ...adopt, __secrets: ["url", "metadata"] });
+      expect(host.told()).toEqual([
+        expect.stringMatching(/^\[secret\]: adopts ep_\w+, and changes metadata/),
+      ]);
+      const other = { adopt: id, url: "tls://canary.example.com", __secrets: ["url"] };
+      const { failures } = await host.check({}, other);
+      expect(failures).toEqual([{ property: "", reason: expect.stringMatching(/\[secret\].*\[secret\]/) }]);
+      expect(JSON.stringify([host.told(), failures])).not.toMatch(/canary/i);
+    });
+  });
+
+  describe("an answer", () => {
+    test("is marked where something is secret, what a secret URL leads to included, and noted without a value", async () => {
+      const { outs, inputs, id, ...host } = await created({
+        url,
+        trafficPolicy: policy("CANARY-1"),
+        description: "plain",
+        __secrets: [inPolicy, "url"],
+      });
+      expect(outs).toMatchObject({
+        url: secret(url),
+        publicUrl: secret(url),
+        hostport: secret("shop.example.com:443"),
+        trafficPolicy: secret(policy("CANARY-1")),
+        description: "plain",
+        __secrets: [inPolicy, "url"],
+      });
+      const found = await host.read(id, plain(outs), inputs);
+      expect(found.props).toMatchObject(outs);
+      expect((await host.update(id, plain(outs), inputs)).outs).toMatchObject(outs);
+    });
+
+    test.each<[string, Props]>([
+      ["a description", { description: "see CANARY-1" }],
+      ["a description, URL-encoded", { description: "see%20CANARY%2D1" }],
+      ["metadata", { metadata: '{"a":["CANARY-1"]}' }],
+      ["a key of metadata", { metadata: '{"CANARY-1":1}' }],
+      ["a policy", { traffic_policy: '{"a":"CANARY-1"}' }],
+      ["a policy that is none any more", { traffic_policy: "a: CANARY-1: b" }],
+      ["bindings", { bindings: ["public", "CANARY-1"] }],
+      ["the URL", { url: "https://canary-1.example.com" }],
+    ])(
+      "marks %s into which somebody moved a secret by hand, in this refresh and the next",
+      async (_, edit) => {
+        const news = {
+          url,
+          metadata: { key: "CANARY-1" },
+          bindings: ["public"],
+          __secrets: ["metadata.key"],
+        };
+        const { id, inputs, outs, emulator, ...host } = await created(news);
+        emulator.edit(id, { metadata: '{"key":"new"}', ...edit });
+        let state = { props: outs, inputs };
+        for (let refresh = 0; refresh < 3; refresh++) {
+          const { props = {}, inputs } = await host.read(id, plain(state.props), plain(state.inputs));
+          expect(inPlain([props, inputs])).not.toMatch(/canary/i);
+          expect(JSON.stringify(props)).toMatch(/canary/i);
+          state = { props, inputs: inputs ?? {} };
+        }
+      },
+    );
+
+    test("marks a document in which something came under the name of a secret", async () => {
+      const { id, inputs, outs, emulator, ...host } = await created({ url, trafficPolicy: policy("x") });
+      emulator.edit(id, { traffic_policy: '{"client_secret":"CANARY-1"}' });
+      const found = await host.read(id, outs, inputs);
+      expect(found.props).toMatchObject({ trafficPolicy: secret({ client_secret: "CANARY-1" }) });
+      expect(found.inputs).toMatchObject({ trafficPolicy: secret({ client_secret: "CANARY-1" }) });
+    });
+
+    test("marks nothing that is as the program gave it in plain, or that has only a word of a secret document", async () => {
+      const news = {
+        url,
+        description: "the public shop",
+        trafficPolicy: { a: "public", b: url, c: "https" },
+        bindings: ["internal"],
+        __secrets: ["trafficPolicy"],
+      };
+      const { id, inputs, outs, emulator, ...host } = await created(news);
+      expect(outs).toMatchObject({ url, publicUrl: url, description: "the public shop" });
+      emulator.edit(id, { bindings: ["public"], description: "another public shop" });
+      const { props } = await host.read(id, plain(outs), inputs);
+      expect(props).toMatchObject({ url, bindings: ["public"], description: "another public shop" });
+    });
+
+    test("has no note where nothing is secret", async () => {
+      const { id, inputs, outs, ...host } = await created({ url, description: "plain" });
+      const found = await host.read(id, outs, inputs);
+      for (const props of [inputs, outs, found.props, found.inputs])
+        expect(props).not.toHaveProperty("__secrets");
+    });
+  });
+
+  test("a value that was plain and is secret now is a change without a request; the other way round is none", async () => {
+    const { id, outs, inputs, emulator, ...host } = await created({ url, description: "CANARY-1" });
+    const news = { ...inputs, __secrets: ["description"] };
+    expect(await host.diff(id, outs, news)).toMatchObject({ changes: true, replaces: [] });
+    const marked = (await host.update(id, outs, news)).outs;
+    expect(emulator.requests).toHaveLength(1);
+    expect(inPlain(marked)).not.toContain("CANARY");
+    expect(await host.diff(id, plain(marked), news)).toMatchObject({ changes: false });
+    expect(await host.diff(id, plain(marked), inputs)).toMatchObject({ changes: false });
+  });
+
+  test("a part of what was secret as a whole is no change", async () => {
+    const { id, outs, inputs, ...host } = await created({
+      url,
+      trafficPolicy: policy("CANARY-1"),
+      __secrets: ["trafficPolicy"],
+    });
+    const news = { ...inputs, __secrets: [inPolicy] };
+    expect(await host.diff(id, plain(outs), news)).toMatchObject({ changes: false });
+    const beside = { ...plain(outs), __secrets: ["trafficPolicy.on_http"] };
+    expect(await host.diff(id, beside, news)).toMatchObject({ changes: true });
+  });
+});
+
+/** As the engine hands properties to who takes no marks. */
+const plain = (props: Props): Props =>
+  Object.fromEntries(
+    Object.entries(props).map(([name, value]) => [name, isMarked(value) ? value["value"] : value]),
+  );
+
+/** As text, without what is marked. */
+const inPlain = (value: unknown) => JSON.stringify(value, (_, part) => (isMarked(part) ? "marked" : part));
+
+function isMarked(value: unknown): value is Props {
+  return typeof value === "object" && value !== null && Object.keys(secret("")).every((key) => key in value);
+}
