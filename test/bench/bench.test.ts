@@ -40,7 +40,8 @@ test("a small benchmark measures what each contestant asks of the service, and t
   const state = (contestant: string) =>
     lines.find((line) => line.contestant === contestant && line.stateBytes);
   const [ours, noop] = [state("ours")?.stateBytes ?? 0, state("noop")?.stateBytes ?? 1];
-  expect(ours / noop).toBeCloseTo(1, 2);
+  // Ours has a few notes more, such as the account's fingerprint.
+  expect(ours / noop).toBeCloseTo(1, 1);
 
   expect(readdirSync(out).sort()).toEqual([
     "comparison-direct.svg",

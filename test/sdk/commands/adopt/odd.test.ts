@@ -56,7 +56,7 @@ test("says what no program can say of an endpoint, and still changes none", asyn
   expect(told("a-broken-policy")).toMatch(/^Left to the service: of .* the trafficPolicy \(.*not valid JSON/);
   expect(told("a-list-for-a-policy")).toMatch(/^Left to the service: of .* must be a mapping of phases/);
   expect(told("a-pulumi-policy")).toMatch(/^Left to the service: of .* its own use for its key/);
-  expect(told("two-bindings")).toMatch(/^Left to the service: of .* the bindings \(.*twice/);
+  expect(told("two-bindings")).toMatch(/^Left to the service: of .* the bindings \(.*give each binding once/);
   for (const name of ["no-bindings", "a-yaml-policy", "empty-texts"]) expect(told(name)).toBeUndefined();
   // Whoever reads the program learns it too.
   expect(stdout.match(/^\/\/ Not here: /gm)).toHaveLength(7);
