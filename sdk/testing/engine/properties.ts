@@ -39,7 +39,7 @@ function fromWire(value: unknown, onDependency: (urn: string) => void): unknown 
   if (!isMapping(value)) return value;
   const { [SIGNATURE]: signature } = value;
   if (signature === undefined) return mapProps(value, (item) => fromWire(item, onDependency));
-  if (signature === SECRET) return secret(fromWire(value["value"], onDependency));
+  if (signature === SECRET) return secret(fromWire(value["value"] ?? null, onDependency));
   if (signature === REFERENCE) return { packageVersion: "", ...value };
   if (signature !== OUTPUT)
     throw new Error(`the test engine does not support assets and archives: ${CLI_DRIVER}`);
