@@ -216,5 +216,5 @@ function tooLong(value: string, most: number): string | undefined {
 function repeated(names: string[]): string | undefined {
   const seen = new Set<string>();
   const twice = names.findIndex((name) => seen.has(name) || !seen.add(name));
-  return twice === -1 ? undefined : `repeats itself at [${twice}]; give each binding once`;
+  return twice === -1 ? undefined : `names one twice, at [${twice}]; give each binding once`;
 }

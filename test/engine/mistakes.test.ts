@@ -23,7 +23,7 @@ new CloudEndpoint("h", { url: "HTTPS://SAME.example.com:443/" });`);
       /a: url is not a URL/,
       /a: metadata must be an object or text, not a number/,
       /b: url has a scheme that no endpoint serves/,
-      /b: bindings repeats itself at \[1\]/,
+      /b: bindings names one twice, at \[1\]/,
       /c: url has a path/,
       /c: description holds at most 255/,
       /d: url holds credentials/,

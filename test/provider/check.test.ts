@@ -45,7 +45,7 @@ describe("a mistake is named with what would be right", () => {
       { url, metadata: { a: [{ b: () => 0 }] } },
       /metadata holds at a\[0\]\.b a function, which JSON cannot hold/,
     ],
-    [{ url, bindings: ["public", "public"] }, /bindings repeats itself at \[1\]/],
+    [{ url, bindings: ["public", "public"] }, /bindings names one twice, at \[1\]/],
     [{ url, bindings: [] }, /leave bindings out to let the service decide/],
     [{ url, bindings: "public" }, /bindings must be a list of names, not a string/],
     [{ url, description: "x".repeat(256) }, /at most 255 characters; this one has 256/],
