@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Browser, launch } from "puppeteer-core";
@@ -38,6 +38,9 @@ async function openBundled(): Promise<Opened> {
   try {
     const { default: chromium } = await import("@sparticuz/chromium");
     const executablePath = await chromium.executablePath();
+    // The bundled configuration names /tmp/fonts, wherever the fonts were unpacked. Without fonts a page has no text.
+    const fonts = join(folder, "fonts");
+    writeFileSync(join(fonts, "fonts.conf"), `<fontconfig><dir>${fonts}</dir><cachedir>${fonts}</cachedir></fontconfig>`);
     const browser = await launch({ executablePath, args: chromium.args, headless: "shell" });
     const close = async () => {
       await browser.close();
