@@ -12,11 +12,11 @@ import {
 } from "../provider/schema";
 import { fieldOf, SECRETS_KEY } from "../provider/secretNotes";
 import { TYPES } from "../provider/tokens";
-import { aliasesOf, hostOf } from "./hosts";
 import { outdateListings } from "./listing";
 import { assertNodeForProviders } from "./nodeForProviders";
 import { problemAmongResources, reportProblems, warnOfPlainKey } from "./preflight";
 import { programError } from "./programError";
+import { aliasesOf, providerKindOf } from "./provider";
 import { secretPlacesOf } from "./secretPlaces";
 
 /**
@@ -52,7 +52,7 @@ export interface CloudEndpoint extends CloudEndpointOutputs {}
  * Mistakes in the inputs are reported at the preview, those of all resources at once. Unless told otherwise the
  * resource has the option `deleteBeforeReplace`, since a URL is one endpoint's at a time.
  *
- * What serves it is the choice of the stack: the dynamic provider, or with `endpoints:host` set to `plugin` the plugin.
+ * What serves it is the choice of the stack: the dynamic provider, or with `endpoints:provider` set to `plugin` the plugin.
  * A stack moves from one to the other, and back, without a request.
  */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class sets the outputs, from the properties given to it
@@ -86,8 +86,8 @@ export class CloudEndpoint extends pulumi.CustomResource {
   constructor(name: string, args: CloudEndpointArgs | undefined, options?: pulumi.CustomResourceOptions);
   constructor(name: string, args: CloudEndpointArgs | undefined, options?: pulumi.CustomResourceOptions) {
     assertNodeForProviders();
-    const host = hostOf(options);
-    if (host === "dynamic") assertResolvable();
+    const kind = providerKindOf(options);
+    if (kind === "dynamic") assertResolvable();
     warnOfPlainKey();
     const problem = args && problemAmongResources(name, args, options);
     const told = args && reportProblems(name, { ...args, [PROBLEM_KEY]: problem });
@@ -99,7 +99,7 @@ export class CloudEndpoint extends pulumi.CustomResource {
     if (!process.env["PULUMI_DEBUG_PROMISE_LEAKS"]) Error.stackTraceLimit = 0;
     try {
       super(
-        TYPES[host],
+        TYPES[kind],
         name,
         {
           ...Object.fromEntries(outputs.map((field) => [field, undefined])),
@@ -111,14 +111,14 @@ export class CloudEndpoint extends pulumi.CustomResource {
           [PROBLEM_KEY]: problem,
           // Of the plugin's type on either provider, so that a stack that changes its provider keeps its marks.
           [URN_KEY]:
-            host === "dynamic" && isMarked()
+            kind === "dynamic" && isMarked()
               ? pulumi.createUrn(name, TYPES.plugin, options?.parent)
               : undefined,
           [SECRETS_KEY]: places.then((all) => (all.length > 0 ? all : undefined)),
-          [PROVIDER_KEY]: Promise.resolve(told).then(() => (host === "dynamic" ? PROVIDER : undefined)),
+          [PROVIDER_KEY]: Promise.resolve(told).then(() => (kind === "dynamic" ? PROVIDER : undefined)),
         },
         pulumi.mergeOptions(
-          { deleteBeforeReplace: true, aliases: aliasesOf(host, options?.aliases) },
+          { deleteBeforeReplace: true, aliases: aliasesOf(kind, options?.aliases) },
           options,
         ),
       );

@@ -9,9 +9,9 @@ import {
 } from "../provider/lookup";
 import { UserError } from "../provider/userError";
 import type { AnyEndpoint } from "./endpointTypes";
-import { explicitProvider } from "./hosts";
 import { thisAccount } from "./listing";
 import { programError } from "./programError";
+import { explicitProvider } from "./provider";
 
 /** Which endpoint to read: exactly one of the two. */
 export interface GetEndpointArgs extends EndpointArgs {}

@@ -3,8 +3,8 @@ import { checkInputs, PROBLEM_KEY } from "../provider/check";
 import { Claims } from "../provider/claims";
 import type { JsonObject } from "../provider/schema";
 import type { CloudEndpointArgs } from "./cloudEndpoint";
-import { explicitProvider } from "./hosts";
 import type { Provider } from "./provider";
+import { explicitProvider } from "./provider";
 import { perRun } from "./run";
 
 /*

@@ -1,6 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { SettingName, settingFields } from "../provider/config";
-import { PACKAGE, PROVIDER_TYPE } from "../provider/tokens";
+import { environmentName, type SettingName, type settingFields } from "../provider/config";
+import { PACKAGE, PROVIDER_TYPE, TYPES } from "../provider/tokens";
+import { assertPluginInReach } from "./pluginInReach";
+import { programError } from "./programError";
 
 /** What each setting is written as: what it is used as, but for the one that has a notation of its own. */
 type Written<Name extends SettingName> = Name extends "recoverWithin"
@@ -14,7 +16,7 @@ export type ProviderArgs = {
 
 /**
  * An account of the service, for programs that use several. Resources and data sources that have it in their options
- * are its account's, and are served by the plugin, whatever `endpoints:host` says.
+ * are its account's, and are served by the plugin, whatever `endpoints:provider` says.
  *
  * ```ts
  * const theirs = new Provider("theirs", { apiKey: config.requireSecret("theirKey") });
@@ -44,4 +46,62 @@ export class Provider extends pulumi.ProviderResource {
     );
     this.isKnown = pulumi.unsecret(pulumi.output(args)).apply(() => true as const);
   }
+}
+
+/** What can serve a resource. */
+export type ProviderKind = keyof typeof TYPES;
+
+const SETTING = "endpoints:provider";
+const STANDARD: ProviderKind = "dynamic";
+
+/** What serves a resource: the plugin where it has an explicit provider, and otherwise what the setting says. */
+export function providerKindOf(options: pulumi.CustomResourceOptions | undefined): ProviderKind {
+  const kind = explicitProvider(options) ? "plugin" : chosenKind();
+  if (kind === "plugin") assertPluginInReach();
+  else if (options?.import !== undefined) {
+    throw programError(
+      `only the plugin imports: run \`pulumi config set ${SETTING} plugin\`, or set ${environmentName("provider")}=plugin; or take the endpoint over with the input adopt`,
+    );
+  }
+  return kind;
+}
+
+/** The account that the options name, or those of the parent; undefined for the stack's own. */
+export function explicitProvider(
+  options: Pick<pulumi.InvokeOptions, "provider" | "parent"> | undefined,
+): Provider | undefined {
+  const provider = options?.provider ?? options?.parent?.getProvider(TYPES.plugin);
+  return Provider.isInstance(provider) ? provider : undefined;
+}
+
+/**
+ * The aliases by which a stack moves from one provider to the other: the type that the resource has there, under its name
+ * and parent, and under those that it is said to have had before.
+ */
+export function aliasesOf(
+  kind: ProviderKind,
+  given: pulumi.CustomResourceOptions["aliases"] = [],
+): pulumi.Alias[] {
+  const type = TYPES[kind === "plugin" ? "dynamic" : "plugin"];
+  const former = given.filter((alias) => !isUrnOrTyped(alias)) as pulumi.Alias[];
+  return [{ type }, ...former.map((alias) => ({ ...alias, type }))];
+}
+
+function chosenKind(): ProviderKind {
+  const kind =
+    pulumi.runtime.getConfig(SETTING)?.trim() || process.env[environmentName("provider")]?.trim() || STANDARD;
+  if (isKind(kind)) return kind;
+  throw programError(`${SETTING} is ${JSON.stringify(kind)}; it can be dynamic or plugin`);
+}
+
+const isKind = (text: string): text is ProviderKind => Object.hasOwn(TYPES, text);
+
+/** Such an alias names its type already; so may one that is known only later. */
+function isUrnOrTyped(alias: pulumi.Input<pulumi.URN | pulumi.Alias>): boolean {
+  return (
+    typeof alias !== "object" ||
+    pulumi.Output.isInstance(alias) ||
+    alias instanceof Promise ||
+    alias.type !== undefined
+  );
 }

@@ -98,7 +98,7 @@ function settings(): string[] {
   return [
     "## Provider and settings",
     `\`new Provider(name, args, options)\` is ${lowered(provider)} Its \`args\` are these settings, none required.`,
-    "Each has two names besides; the stack's configuration wins over the environment. `endpoints:host` (`ENDPOINTS_HOST`) is `dynamic`, the default, or `plugin`: what serves `CloudEndpoint` ([plugin.md](plugin.md)).",
+    "Each has two names besides; the stack's configuration wins over the environment. `endpoints:provider` (`ENDPOINTS_PROVIDER`) is `dynamic`, the default, or `plugin`: what serves `CloudEndpoint` ([plugin.md](plugin.md)).",
     table(["configuration", "environment", "default", "what it is"], rows),
   ];
 }

@@ -17,7 +17,7 @@ const DEFAULT_PROVIDER = /^default(_\d+_\d+_\d+.*)?$/;
 
 /**
  * What a provider instance is configured with: what the program gave to it, then the stack's configuration, then (as
- * for every host) the environment.
+ * for the dynamic provider) the environment.
  */
 export class Configuration {
   private args: JsonObject = {};

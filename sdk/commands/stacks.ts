@@ -22,7 +22,7 @@ export class StackError extends UserError {
   }
 }
 
-/** A cloud endpoint that a stack manages, on either host. */
+/** A cloud endpoint that a stack manages, on either provider. */
 export interface ManagedEndpoint {
   id: string;
   name: string;

@@ -70,7 +70,7 @@ onBothDrivers("a cloud endpoint", (start) => {
     }
   });
 
-  test("moves to another host in place", async () => {
+  test("moves to another host name in place", async () => {
     const stack = await start(shop(`trafficPolicy: ${POLICY}`));
     const before = await stack.up();
     edit(stack, shop(`trafficPolicy: ${POLICY}`).replace("//shop.", "//store."));

@@ -1,6 +1,6 @@
 import type { ExportedResource, ExportedState } from "../../sdk/testing";
 
-/** What differs from run to run, though nothing is different: times, places in source files, what a host gave. */
+/** What differs from run to run, though nothing is different: times, places in source files, what a provider chose. */
 const VOLATILE = ["created", "modified", "sourcePosition", "stackTrace"];
 
 const MASKS: [RegExp, string][] = [

@@ -46,8 +46,8 @@ const said = ({ text, diagnostics, steps }: RunResult) => text + JSON.stringify(
 
 const isPost = ({ method }: { method: string }) => method === "POST";
 
-describe.each(["dynamic", "plugin"])("with the %s provider", (host) => {
-  const config = { "endpoints:host": host };
+describe.each(["dynamic", "plugin"])("with the %s provider", (provider) => {
+  const config = { "endpoints:provider": provider };
 
   onBothDrivers("a secret that the service repeats", (start) => {
     test("is in no output, whatever field it stood in and however it is spelled", async () => {

@@ -80,14 +80,14 @@ describe.each(["kit", "cli"] as const)("with the driver %s", (driver) => {
 
   runs.each(["dynamic", "plugin"])(
     "of 64 creates at once none is sent after SIGKILL to the engine (%s provider)",
-    async (host) => {
+    async (provider) => {
       const emulator = await Emulator.start();
       onTestFinished(() => emulator.close());
       const { baseUrl, release } = await gate(emulator);
       const folder = newProject("kills");
       writeProgram(folder, urlsOf(64), {});
       appendFileSync(join(folder, "Pulumi.yaml"), PLUGIN);
-      const env = { ENDPOINTS_HOST: host, PULUMI_PARALLEL: "64" };
+      const env = { ENDPOINTS_PROVIDER: provider, PULUMI_PARALLEL: "64" };
       const { start } = await runner(driver, folder, emulator, { baseUrl, env });
 
       const run = start();

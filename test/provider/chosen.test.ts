@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Edit, Emulator } from "../../sdk/testing/emulator";
 import { listen } from "../../sdk/testing/emulator/listen";
-import { dynamicHost, type Host, hosts, type Props } from "./hosts";
+import { bothProviders, type DrivenProvider, type Props, startDynamic } from "./bothProviders";
 
 /*
  * What a program leaves to the service, and somebody edits by hand. Each step is what the engine does: a refresh reads and
@@ -25,28 +25,28 @@ interface State {
 class World {
   readonly emulator: Emulator;
 
-  constructor(private readonly host: Host) {
-    this.emulator = host.emulator;
+  constructor(private readonly provider: DrivenProvider) {
+    this.emulator = provider.emulator;
   }
 
   async up(program: Props, state?: State): Promise<State> {
-    const host = await this.host.restart();
-    const { inputs } = await host.check(state?.inputs ?? {}, program);
-    if (!state) return { inputs, ...(await host.create(inputs)) };
+    const provider = await this.provider.restart();
+    const { inputs } = await provider.check(state?.inputs ?? {}, program);
+    if (!state) return { inputs, ...(await provider.create(inputs)) };
     const { id, outs } = state;
-    const { changes } = await host.diff(id, outs, inputs);
-    return { id, inputs, outs: changes ? (await host.update(id, outs, inputs)).outs : outs };
+    const { changes } = await provider.diff(id, outs, inputs);
+    return { id, inputs, outs: changes ? (await provider.update(id, outs, inputs)).outs : outs };
   }
 
   async refresh({ id, inputs, outs }: State): Promise<State> {
-    const found = await (await this.host.restart()).read(id, outs, inputs);
+    const found = await (await this.provider.restart()).read(id, outs, inputs);
     return { id, outs: found.props ?? {}, inputs: found.inputs ?? {} };
   }
 
   /** Whether a preview of the program shows anything. */
   async shows(program: Props, { id, inputs, outs }: State): Promise<boolean> {
-    const host = await this.host.restart();
-    return (await host.diff(id, outs, (await host.check(inputs, program)).inputs)).changes;
+    const provider = await this.provider.restart();
+    return (await provider.diff(id, outs, (await provider.check(inputs, program)).inputs)).changes;
   }
 
   get patches(): unknown[] {
@@ -62,7 +62,7 @@ const EDITS: [string, string, Choice, Choice][] = [
 const asInput = ({ pooling_enabled: poolingEnabled, ...bindings }: Choice): Props =>
   poolingEnabled === undefined ? bindings : { poolingEnabled };
 
-describe.each(hosts)("%s", (_, start) => {
+describe.each(bothProviders)("%s", (_, start) => {
   const world = async (): Promise<World> => new World(await start());
 
   describe.each(EDITS)("an endpoint made %s by hand", (_, url, edit, back) => {
@@ -155,9 +155,9 @@ describe.each(hosts)("%s", (_, start) => {
 /* What follows is the core's, whatever drives it. */
 describe("a service behind the core", () => {
   const world = async (service: Service = {}): Promise<World> => {
-    const { emulator } = await dynamicHost();
+    const { emulator } = await startDynamic();
     const baseUrl = await otherService(emulator, service);
-    return new World(await dynamicHost({ emulator, settings: { baseUrl } }));
+    return new World(await startDynamic({ emulator, settings: { baseUrl } }));
   };
 
   test.each([

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { hosts, type Options, type Props } from "./hosts";
+import { bothProviders, type Options, type Props } from "./bothProviders";
 import { thrown } from "./service";
 
 /*
- * One suite for every host of the core: whatever Pulumi drives, the same calls give the same answers, and the service
+ * One suite for both providers: whatever Pulumi drives, the same calls give the same answers, and the service
  * sees the same requests. What only one of the protocols has (previews, imports, detailed diffs) is tested with it.
  */
 
@@ -22,20 +22,20 @@ const full = {
 const none = { changes: false, replaces: [], deleteBeforeReplace: true };
 const some = { ...none, changes: true };
 
-/** What both hosts say of an endpoint that is there and not ready. */
+/** What both providers report about an endpoint that is there and not ready. */
 const unfinished = z.object({ properties: z.record(z.string(), z.unknown()), reasons: z.array(z.string()) });
 
-describe.each(hosts)("%s", (_, start) => {
+describe.each(bothProviders)("%s", (_, start) => {
   /** What the engine does for a new resource. */
   async function created(news: Props, options?: Options) {
-    const host = await start(options);
-    const { inputs } = await host.check({}, news);
-    return { ...host, inputs, ...(await host.create(inputs)) };
+    const provider = await start(options);
+    const { inputs } = await provider.check({}, news);
+    return { ...provider, inputs, ...(await provider.create(inputs)) };
   }
 
   describe("check", () => {
     test("turns what was written into what the state holds", async () => {
-      const host = await start();
+      const provider = await start();
       const written = {
         ...full,
         url: "HTTPS://Shop.Example.com:443/",
@@ -43,7 +43,7 @@ describe.each(hosts)("%s", (_, start) => {
         metadata: '{"a": [1, null]}',
         description: "",
       };
-      expect(await host.check({}, written)).toEqual({
+      expect(await provider.check({}, written)).toEqual({
         inputs: {
           url,
           trafficPolicy: { on_http_request: [] },
@@ -53,12 +53,12 @@ describe.each(hosts)("%s", (_, start) => {
         },
         failures: [],
       });
-      expect(host.emulator.requests).toEqual([]);
+      expect(provider.emulator.requests).toEqual([]);
     });
 
     test("names every mistake at once, documents by their path and without their text", async () => {
-      const host = await start();
-      const { failures } = await host.check(
+      const provider = await start();
+      const { failures } = await provider.check(
         {},
         { trafficPolicy: "{secret:", bindings: "public", colour: "red", description: "x".repeat(300) },
       );
@@ -73,14 +73,14 @@ describe.each(hosts)("%s", (_, start) => {
     });
 
     test("lets unknown values pass, at any depth", async () => {
-      const host = await start();
+      const provider = await start();
       const inputs = { url: UNKNOWN, trafficPolicy: { on_http_request: [{ name: UNKNOWN }] } };
-      expect(await host.check({}, inputs)).toEqual({ inputs, failures: [] });
+      expect(await provider.check({}, inputs)).toEqual({ inputs, failures: [] });
     });
 
     test("refuses to take a policy out", async () => {
-      const host = await start();
-      expect((await host.check(full, { url })).failures).toEqual([
+      const provider = await start();
+      expect((await provider.check(full, { url })).failures).toEqual([
         {
           property: "trafficPolicy.removed",
           reason: expect.stringMatching(/cannot be taken out/),
@@ -89,30 +89,30 @@ describe.each(hosts)("%s", (_, start) => {
     });
 
     test("finds a setting that is missing", async () => {
-      const host = await start({ settings: { baseUrl: undefined } });
-      expect((await host.check({}, { url })).failures).toEqual([
+      const provider = await start({ settings: { baseUrl: undefined } });
+      expect((await provider.check({}, { url })).failures).toEqual([
         { property: "", reason: expect.stringMatching(/no base URL.*ENDPOINTS_BASE_URL.*endpoints:baseUrl/) },
       ]);
     });
 
     test("tells what an adoption would change", async () => {
-      const host = await start();
-      const { id } = host.emulator.seed({ type: "cloud", url, description: "old" });
-      expect((await host.check({}, { url, description: "new", adopt: true })).failures).toEqual([]);
-      expect(host.told()).toEqual([`${url}: adopts ${id}, and changes description`]);
-      expect(host.emulator.requests.map(({ method }) => method)).toEqual(["GET"]);
+      const provider = await start();
+      const { id } = provider.emulator.seed({ type: "cloud", url, description: "old" });
+      expect((await provider.check({}, { url, description: "new", adopt: true })).failures).toEqual([]);
+      expect(provider.told()).toEqual([`${url}: adopts ${id}, and changes description`]);
+      expect(provider.emulator.requests.map(({ method }) => method)).toEqual(["GET"]);
     });
   });
 
   describe("diff", () => {
     test("sees no change in what was created, in any order of keys and bindings", async () => {
-      const host = await created(full);
+      const provider = await created(full);
       const news = {
         ...full,
         bindings: ["internal", "public"],
         trafficPolicy: JSON.parse(JSON.stringify(policy)),
       };
-      expect(await host.diff(host.id, host.outs, news)).toEqual(none);
+      expect(await provider.diff(provider.id, provider.outs, news)).toEqual(none);
     });
 
     test.each([
@@ -123,45 +123,49 @@ describe.each(hosts)("%s", (_, start) => {
       ["bindings", { bindings: ["public"] }],
       ["poolingEnabled", { poolingEnabled: false }],
     ])("sees a change of %s, and an update sends just that", async (field, change) => {
-      const host = await created(full);
+      const provider = await created(full);
       const news = { ...full, ...change };
-      expect(await host.diff(host.id, host.outs, news)).toEqual(some);
-      const { outs } = await host.update(host.id, host.outs, news);
+      expect(await provider.diff(provider.id, provider.outs, news)).toEqual(some);
+      const { outs } = await provider.update(provider.id, provider.outs, news);
       const snake = field.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
-      expect(Object.keys(host.emulator.requests.at(-1)?.body as object)).toEqual(["id", snake]);
+      expect(Object.keys(provider.emulator.requests.at(-1)?.body as object)).toEqual(["id", snake]);
       expect(outs).toMatchObject(change);
-      expect(await host.diff(host.id, outs, news)).toEqual(none);
+      expect(await provider.diff(provider.id, outs, news)).toEqual(none);
     });
 
     test("replaces for another scheme alone, the old one first", async () => {
-      const host = await created(full);
-      expect(await host.diff(host.id, host.outs, { ...full, url: "tls://shop.example.com" })).toEqual({
+      const provider = await created(full);
+      expect(
+        await provider.diff(provider.id, provider.outs, { ...full, url: "tls://shop.example.com" }),
+      ).toEqual({
         ...some,
         replaces: ["url"],
       });
     });
 
     test("clears a description, and leaves bindings that are no longer given to the service", async () => {
-      const host = await created(full);
+      const provider = await created(full);
       const { description: _description, bindings: _bindings, ...news } = full;
-      expect(await host.diff(host.id, host.outs, news)).toEqual(some);
-      const { outs } = await host.update(host.id, host.outs, news);
-      expect(host.emulator.requests.at(-1)?.body).toEqual({ id: host.id, description: "" });
+      expect(await provider.diff(provider.id, provider.outs, news)).toEqual(some);
+      const { outs } = await provider.update(provider.id, provider.outs, news);
+      expect(provider.emulator.requests.at(-1)?.body).toEqual({ id: provider.id, description: "" });
       expect(outs).not.toHaveProperty("description");
       expect(outs).toMatchObject({ bindings: full.bindings });
-      expect(await host.diff(host.id, outs, news)).toEqual(none);
+      expect(await provider.diff(provider.id, outs, news)).toEqual(none);
     });
 
     test("takes an unknown value for a change", async () => {
-      const host = await created(full);
-      expect(await host.diff(host.id, host.outs, { ...full, description: UNKNOWN })).toEqual(some);
+      const provider = await created(full);
+      expect(await provider.diff(provider.id, provider.outs, { ...full, description: UNKNOWN })).toEqual(
+        some,
+      );
     });
   });
 
   describe("create", () => {
     test("sends what was given, and keeps what the service says", async () => {
-      const host = await created(full);
-      expect(host.emulator.requests.map(({ body }) => body)).toEqual([
+      const provider = await created(full);
+      expect(provider.emulator.requests.map(({ body }) => body)).toEqual([
         {
           type: "cloud",
           url,
@@ -172,9 +176,9 @@ describe.each(hosts)("%s", (_, start) => {
           pooling_enabled: true,
         },
       ]);
-      const [live] = host.emulator.endpoints;
-      expect(host.id).toBe(live?.id);
-      expect(host.outs).toEqual({
+      const [live] = provider.emulator.endpoints;
+      expect(provider.id).toBe(live?.id);
+      expect(provider.outs).toEqual({
         ...full,
         type: "cloud",
         proto: "https",
@@ -190,83 +194,93 @@ describe.each(hosts)("%s", (_, start) => {
     });
 
     test("takes over what it was told to, and deletes it in no replacement of the same run", async () => {
-      const host = await start();
-      const { id } = host.emulator.seed({ type: "cloud", url, description: "old" });
+      const provider = await start();
+      const { id } = provider.emulator.seed({ type: "cloud", url, description: "old" });
       const news = { url, description: "new", adopt: true };
-      const { outs, ...result } = await host.create(news);
+      const { outs, ...result } = await provider.create(news);
       expect(result).toEqual({ id });
       expect(outs).toMatchObject({ description: "new", adopt: true });
-      expect(host.emulator.requests.map(({ method }) => method)).toEqual(["GET", "PATCH"]);
-      expect((await thrown(host.delete(id, outs))).message).toMatch(/was taken over by its own replacement/);
+      expect(provider.emulator.requests.map(({ method }) => method)).toEqual(["GET", "PATCH"]);
+      expect((await thrown(provider.delete(id, outs))).message).toMatch(
+        /was taken over by its own replacement/,
+      );
     });
 
     test("that the service refuses says what, why, and what to do", async () => {
-      const host = await start();
-      const { id } = host.emulator.seed({ type: "cloud", url, description: "theirs" });
-      const { message } = await thrown(host.create({ url }));
+      const provider = await start();
+      const { id } = provider.emulator.seed({ type: "cloud", url, description: "theirs" });
+      const { message } = await thrown(provider.create({ url }));
       expect(message).toMatch(new RegExp(`cannot create ${url}: .*set adopt: "${id}"`));
       expect(message).not.toContain("\n");
     });
 
     test("that made an endpoint and cannot describe it is kept as unfinished", async () => {
-      const host = await start();
-      const { id } = host.emulator.seed({ type: "cloud", url });
-      host.emulator.intercept(() => true, { status: 201, body: { id, url, type: "cloud", port: "high" } });
-      host.emulator.intercept(({ path }) => path === `/endpoints/${id}`, { status: 403, body: "" });
-      const error = await thrown(host.create({ url, description: "x" }));
+      const provider = await start();
+      const { id } = provider.emulator.seed({ type: "cloud", url });
+      provider.emulator.intercept(() => true, {
+        status: 201,
+        body: { id, url, type: "cloud", port: "high" },
+      });
+      provider.emulator.intercept(({ path }) => path === `/endpoints/${id}`, { status: 403, body: "" });
+      const error = await thrown(provider.create({ url, description: "x" }));
       const { properties, reasons } = unfinished.parse("unfinished" in error ? error.unfinished : error);
       expect(properties).toMatchObject({ url, description: "x" });
       expect(reasons).toEqual([expect.stringMatching(`${id} was created`)]);
 
-      host.emulator.edit(id, { description: "x" });
-      const { outs } = await host.update(id, properties, { url, description: "x" });
+      provider.emulator.edit(id, { description: "x" });
+      const { outs } = await provider.update(id, properties, { url, description: "x" });
       expect(outs).toMatchObject({ type: "cloud", publicUrl: url });
     });
   });
 
   describe("read", () => {
     test("finds what was created as it is", async () => {
-      const host = await created(full);
-      expect(await host.read(host.id, host.outs, host.inputs)).toEqual({
-        id: host.id,
-        props: host.outs,
-        inputs: host.inputs,
+      const provider = await created(full);
+      expect(await provider.read(provider.id, provider.outs, provider.inputs)).toEqual({
+        id: provider.id,
+        props: provider.outs,
+        inputs: provider.inputs,
       });
     });
 
     test("shows a drifted field as the input that it is, and leaves the service's own choices out", async () => {
-      const host = await created({ url, trafficPolicy: policy });
-      host.emulator.edit(host.id, { traffic_policy: '{"on_http_request":[]}' });
-      const found = await host.read(host.id, host.outs, host.inputs);
+      const provider = await created({ url, trafficPolicy: policy });
+      provider.emulator.edit(provider.id, { traffic_policy: '{"on_http_request":[]}' });
+      const found = await provider.read(provider.id, provider.outs, provider.inputs);
       expect(found.inputs).toEqual({ url, trafficPolicy: { on_http_request: [] } });
       expect(found.props).toMatchObject({ bindings: ["public"], trafficPolicy: { on_http_request: [] } });
     });
 
     test("refuses an endpoint of another type", async () => {
-      const host = await created(full);
-      const edge = host.emulator.seed({ type: "edge" });
-      const { message } = await thrown(host.read(edge.id, host.outs, host.inputs));
+      const provider = await created(full);
+      const edge = provider.emulator.seed({ type: "edge" });
+      const { message } = await thrown(provider.read(edge.id, provider.outs, provider.inputs));
       expect(message).toMatch(/is of type edge; CloudEndpoint manages cloud endpoints only/);
     });
   });
 
   describe("update", () => {
     test("without a difference makes no request", async () => {
-      const host = await created({ url, bindings: ["public"] });
-      const { outs } = await host.update(host.id, host.outs, { url });
-      expect(host.emulator.requests.map(({ method }) => method)).toEqual(["POST"]);
+      const provider = await created({ url, bindings: ["public"] });
+      const { outs } = await provider.update(provider.id, provider.outs, { url });
+      expect(provider.emulator.requests.map(({ method }) => method)).toEqual(["POST"]);
       const __chosen = { bindings: ["public"], poolingEnabled: false };
-      expect(outs).toEqual({ ...host.outs, __given: [], __chosen });
+      expect(outs).toEqual({ ...provider.outs, __given: [], __chosen });
     });
   });
 
   describe("delete", () => {
     test("deletes, and takes what is gone for done", async () => {
-      const host = await created(full);
-      await host.delete(host.id, host.outs);
-      await host.delete(host.id, host.outs);
-      expect(host.emulator.endpoints).toEqual([]);
-      expect(host.emulator.requests.map(({ method }) => method)).toEqual(["POST", "DELETE", "DELETE", "GET"]);
+      const provider = await created(full);
+      await provider.delete(provider.id, provider.outs);
+      await provider.delete(provider.id, provider.outs);
+      expect(provider.emulator.endpoints).toEqual([]);
+      expect(provider.emulator.requests.map(({ method }) => method)).toEqual([
+        "POST",
+        "DELETE",
+        "DELETE",
+        "GET",
+      ]);
     });
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Emulator, RecordedRequest, ScriptedReply } from "../../sdk/testing";
-import { type Host, hosts } from "./hosts";
+import { bothProviders, type DrivenProvider } from "./bothProviders";
 import { service, thrown } from "./service";
 
 const url = "https://shop.example.com";
@@ -111,114 +111,114 @@ describe.each(["read", "delete"])("a %s", (how) => {
   });
 });
 
-describe.each(hosts)("with %s", (_, start) => {
-  const callsOf = (host: Host) => ({
-    read: ({ id, outs, inputs }: Made) => host.read(id, outs, inputs),
-    remove: ({ id, outs }: Made) => host.delete(id, outs),
+describe.each(bothProviders)("with %s", (_, start) => {
+  const callsOf = (provider: DrivenProvider) => ({
+    read: ({ id, outs, inputs }: Made) => provider.read(id, outs, inputs),
+    remove: ({ id, outs }: Made) => provider.delete(id, outs),
   });
 
-  async function made(host: Host, address = url): Promise<Made> {
-    const { inputs } = await host.check({}, { url: address });
-    return { inputs, ...(await host.create(inputs)) };
+  async function made(provider: DrivenProvider, address = url): Promise<Made> {
+    const { inputs } = await provider.check({}, { url: address });
+    return { inputs, ...(await provider.create(inputs)) };
   }
 
-  async function later(): Promise<{ host: Host; one: Made; other: Made }> {
+  async function later(): Promise<{ provider: DrivenProvider; one: Made; other: Made }> {
     const first = await start();
     const [one, other] = [await made(first), await made(first, "https://other.example.com")];
-    return { host: await first.restart(), one, other };
+    return { provider: await first.restart(), one, other };
   }
 
   describe.each(["read", "delete"])("a %s", (how) => {
     test("takes the service's own 404 for gone, with one look at the list for all of a run", async () => {
-      const { host, one, other } = await later();
-      for (const { id } of [one, other]) host.emulator.remove(id);
-      const before = lists(host.emulator);
-      expect(await drop(how, callsOf(host), one)).toBe(true);
-      expect(await drop(how, callsOf(host), other)).toBe(true);
+      const { provider, one, other } = await later();
+      for (const { id } of [one, other]) provider.emulator.remove(id);
+      const before = lists(provider.emulator);
+      expect(await drop(how, callsOf(provider), one)).toBe(true);
+      expect(await drop(how, callsOf(provider), other)).toBe(true);
       // A read may begin with the list, too, as it would have without a 404.
-      expect(lists(host.emulator) - before).toBeLessThanOrEqual(how === "read" ? 2 : 1);
+      expect(lists(provider.emulator) - before).toBeLessThanOrEqual(how === "read" ? 2 : 1);
     });
 
     test("refuses where the base URL lacks a part of its path, so that the list is a 404, too", async () => {
-      const { host, one } = await later();
+      const { provider, one } = await later();
       const missing = { status: 404, body: { error_code: "ERR_NGROK_4042", msg: "no such route" } };
-      host.emulator.intercept(() => true, missing, 99);
-      expect((await thrown(drop(how, callsOf(host), one))).message).toMatch(
+      provider.emulator.intercept(() => true, missing, 99);
+      expect((await thrown(drop(how, callsOf(provider), one))).message).toMatch(
         /list.*cannot be read.*path prefix.*state delete/,
       );
-      expect(host.emulator.endpoints).toHaveLength(2);
+      expect(provider.emulator.endpoints).toHaveLength(2);
     });
 
     test("refuses another account, and drops with ENDPOINTS_ACCEPT_ACCOUNT=1", async () => {
-      const { host, one } = await later();
-      host.emulator.remove(one.id);
-      const { message } = await thrown(drop(how, callsOf(host), elsewhere(one)));
+      const { provider, one } = await later();
+      provider.emulator.remove(one.id);
+      const { message } = await thrown(drop(how, callsOf(provider), elsewhere(one)));
       expect(message).toMatch(/another account.*none of the 1 endpoints.*ENDPOINTS_ACCEPT_ACCOUNT=1/);
-      const accepting = await host.restart({ ENDPOINTS_ACCEPT_ACCOUNT: "1" });
+      const accepting = await provider.restart({ ENDPOINTS_ACCEPT_ACCOUNT: "1" });
       expect(await drop(how, callsOf(accepting), elsewhere(one))).toBe(true);
     });
 
     test("accepts another key where the account has another endpoint of this stack", async () => {
-      const { host, one, other } = await later();
-      host.emulator.remove(one.id);
-      await host.diff(other.id, other.outs, other.inputs);
-      expect(await drop(how, callsOf(host), elsewhere(one))).toBe(true);
+      const { provider, one, other } = await later();
+      provider.emulator.remove(one.id);
+      await provider.diff(other.id, other.outs, other.inputs);
+      expect(await drop(how, callsOf(provider), elsewhere(one))).toBe(true);
     });
 
     test("accepts another key where the account has an endpoint of the same principal", async () => {
-      const { host, one } = await later();
-      host.emulator.remove(one.id);
+      const { provider, one } = await later();
+      provider.emulator.remove(one.id);
       const principal = { id: "usr_1", uri: "" };
-      host.emulator.seed({ type: "cloud", url: "https://third.example.com", principal });
+      provider.emulator.seed({ type: "cloud", url: "https://third.example.com", principal });
       const theirs = elsewhere({ ...one, outs: { ...one.outs, principal } });
-      expect(await drop(how, callsOf(host), theirs)).toBe(true);
+      expect(await drop(how, callsOf(provider), theirs)).toBe(true);
     });
 
     test("accepts another key once the service has answered for an endpoint of this stack", async () => {
-      const { host, one, other } = await later();
-      host.emulator.remove(one.id);
-      await host.delete(other.id, other.outs);
-      expect(await drop(how, callsOf(host), elsewhere(one))).toBe(true);
+      const { provider, one, other } = await later();
+      provider.emulator.remove(one.id);
+      await provider.delete(other.id, other.outs);
+      expect(await drop(how, callsOf(provider), elsewhere(one))).toBe(true);
     });
 
     test("of the only endpoint of an account needs the key that wrote the state", async () => {
       const first = await start();
       const one = await made(first);
-      const host = await first.restart();
-      host.emulator.remove(one.id);
-      expect((await thrown(drop(how, callsOf(host), elsewhere(one)))).message).toMatch(
+      const provider = await first.restart();
+      provider.emulator.remove(one.id);
+      expect((await thrown(drop(how, callsOf(provider), elsewhere(one)))).message).toMatch(
         /none of the 0 endpoints/,
       );
-      expect(await drop(how, callsOf(host), one)).toBe(true);
+      expect(await drop(how, callsOf(provider), one)).toBe(true);
     });
   });
 
   test("a write renews the note of the account, a read does not, and it is no difference", async () => {
-    const { host, one } = await later();
+    const { provider, one } = await later();
     const moved = elsewhere(one);
-    const { props = {}, inputs = {} } = await host.read(moved.id, moved.outs, moved.inputs);
+    const { props = {}, inputs = {} } = await provider.read(moved.id, moved.outs, moved.inputs);
     expect(props["__account"]).toBe("0123456789abcdef");
-    expect(await host.diff(moved.id, props, inputs)).toMatchObject({ changes: false });
-    const { outs } = await host.update(moved.id, props, { ...inputs, description: "x" });
+    expect(await provider.diff(moved.id, props, inputs)).toMatchObject({ changes: false });
+    const { outs } = await provider.update(moved.id, props, { ...inputs, description: "x" });
     expect(outs["__account"]).toBe(one.outs["__account"]);
   });
 
   test.each(["read", "update"])("a %s that is answered with another endpoint fails", async (how) => {
-    const { host, one, other } = await later();
-    const theirs = host.emulator.endpoints.find(({ id }) => id === other.id) ?? {};
-    host.emulator.intercept(isList, { status: 403, body: "" });
-    host.emulator.intercept(isById, { status: 200, body: theirs });
+    const { provider, one, other } = await later();
+    const theirs = provider.emulator.endpoints.find(({ id }) => id === other.id) ?? {};
+    provider.emulator.intercept(isList, { status: 403, body: "" });
+    provider.emulator.intercept(isById, { status: 200, body: theirs });
     const work =
       how === "read"
-        ? host.read(one.id, one.outs, one.inputs)
-        : host.update(one.id, one.outs, { ...one.inputs, description: "x" });
+        ? provider.read(one.id, one.outs, one.inputs)
+        : provider.update(one.id, one.outs, { ...one.inputs, description: "x" });
     expect((await thrown(work)).message).toMatch(/the reply is about another endpoint/);
   });
 
   test("an update of what is not there names `pulumi refresh`", async () => {
-    const { host, one } = await later();
-    host.emulator.remove(one.id);
-    const { message } = await thrown(host.update(one.id, one.outs, { ...one.inputs, description: "x" }));
+    const { provider, one } = await later();
+    provider.emulator.remove(one.id);
+    const { message } = await thrown(provider.update(one.id, one.outs, { ...one.inputs, description: "x" }));
     expect(message).toMatch(/There is no endpoint ep_\w+ any more.*pulumi refresh/);
   });
 });

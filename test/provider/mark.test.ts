@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { MARK_FIELD, ownerOf, withMark, withoutMark } from "../../provider/mark";
 import type { RecordedRequest } from "../../sdk/testing";
-import { hosts } from "./hosts";
+import { bothProviders } from "./bothProviders";
 import { service, thrown } from "./service";
 
 const url = "https://shop.example.com";
@@ -62,13 +62,13 @@ test.each([
   expect(withoutMark(metadata)).toEqual({ metadata });
 });
 
-describe.each(hosts)("with %s", (_, startHost) => {
-  const host = () => startHost({ settings: { mark: "platform-team/prod" } });
+describe.each(bothProviders)("with %s", (_, start) => {
+  const provider = () => start({ settings: { mark: "platform-team/prod" } });
   /** What the class hands over to the dynamic provider; the plugin knows the URN. */
   const __urn = "urn:pulumi:stack::project::endpoints:index:CloudEndpoint::shop";
 
   test("a create carries the mark, which no output and no difference shows", async () => {
-    const { check, create, read, diff, emulator } = await host();
+    const { check, create, read, diff, emulator } = await provider();
     const { inputs } = await check({}, { url, metadata: { team: "shop" }, __urn });
     const { id, outs } = await create(inputs);
     expect(metadataOf(emulator.requests[0]?.body)).toEqual({
@@ -89,7 +89,7 @@ describe.each(hosts)("with %s", (_, startHost) => {
   });
 
   test("a mark alone is no metadata, and its absence is no drift", async () => {
-    const { check, create, read, diff, emulator } = await host();
+    const { check, create, read, diff, emulator } = await provider();
     for (const [index, metadata] of [undefined, {}].entries()) {
       const news = { url: `https://n${index}.example.com`, ...(metadata && { metadata }), __urn };
       const { inputs } = await check({}, news);
@@ -103,7 +103,7 @@ describe.each(hosts)("with %s", (_, startHost) => {
   });
 
   test("a change of the metadata sends the mark again, a change of something else leaves it alone", async () => {
-    const { check, create, update, emulator } = await host();
+    const { check, create, update, emulator } = await provider();
     const { inputs } = await check({}, { url, metadata: { a: 1 }, __urn });
     const { id, outs } = await create(inputs);
     const mark = metadataOf(emulator.endpoints[0])[MARK_FIELD];
@@ -114,10 +114,10 @@ describe.each(hosts)("with %s", (_, startHost) => {
   });
 
   test("turned off, a change of the metadata adds no mark, and keeps the one that is there", async () => {
-    const marking = await host();
+    const marking = await provider();
     const { id, outs } = await marking.create({ url, metadata: { a: 1 }, __urn });
     const mark = metadataOf(marking.emulator.endpoints[0])[MARK_FIELD];
-    const plain = await startHost({ emulator: marking.emulator });
+    const plain = await start({ emulator: marking.emulator });
     await plain.update(id, outs, { url, metadata: { a: 2 } });
     expect(metadataOf(marking.emulator.endpoints[0])).toEqual({ a: 2, [MARK_FIELD]: mark });
 

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { RecordedRequest } from "../../sdk/testing";
-import { hosts, type Options, type Props } from "./hosts";
+import { bothProviders, type Options, type Props } from "./bothProviders";
 import { secret } from "./plugin/client";
 import { thrown } from "./service";
 
-/* What a program marked as secret, by the places that are noted beside the properties, on every host of the core. */
+/* What a program marked as secret, by the places that are noted beside the properties, on both providers. */
 
 const url = "https://shop.example.com";
 const policy = (body: unknown) => ({
@@ -19,20 +19,20 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe.each(hosts)("%s", (_, start) => {
+describe.each(bothProviders)("%s", (_, start) => {
   async function created(news: Props, options?: Options) {
-    const host = await start(options);
-    const { inputs } = await host.check({}, news);
-    return { ...host, inputs, ...(await host.create(inputs)) };
+    const provider = await start(options);
+    const { inputs } = await provider.check({}, news);
+    return { ...provider, inputs, ...(await provider.create(inputs)) };
   }
 
   /** What a create fails with that the service refuses in these words. */
   async function refused(news: Props, said: string): Promise<string> {
-    const host = await start();
-    const { inputs, failures } = await host.check({}, news);
+    const provider = await start();
+    const { inputs, failures } = await provider.check({}, news);
     expect(failures).toEqual([]);
-    host.emulator.intercept(isPost, refusal(said));
-    return (await thrown(host.create(inputs))).message;
+    provider.emulator.intercept(isPost, refusal(said));
+    return (await thrown(provider.create(inputs))).message;
   }
 
   describe("a message of the service", () => {
@@ -83,16 +83,16 @@ describe.each(hosts)("%s", (_, start) => {
     });
 
     test("about any request is told without what the state has as a secret", async () => {
-      const { emulator, inputs, id, outs, ...host } = await created({
+      const { emulator, inputs, id, outs, ...provider } = await created({
         url,
         description: "CANARY-1",
         __secrets: ["description"],
       });
       emulator.intercept(({ path }) => path.startsWith("/endpoints"), refusal('near "CANARY-1"'), 99);
       for (const call of [
-        () => host.read(id, outs, inputs),
-        () => host.update(id, outs, { ...inputs, metadata: "new" }),
-        () => host.delete(id, outs),
+        () => provider.read(id, outs, inputs),
+        () => provider.update(id, outs, { ...inputs, metadata: "new" }),
+        () => provider.delete(id, outs),
       ])
         expect((await thrown(call())).message).toMatch(/near "\[secret\]"/);
     });
@@ -100,12 +100,17 @@ describe.each(hosts)("%s", (_, start) => {
     test("is traced without secrets", async () => {
       vi.stubEnv("ENDPOINTS_LOG", "requests");
       const trace = vi.spyOn(process.stderr, "write").mockReturnValue(true);
-      const host = await start();
-      const { inputs } = await host.check({}, { url, description: "CANARY-1", __secrets: ["description"] });
+      const provider = await start();
+      const { inputs } = await provider.check(
+        {},
+        { url, description: "CANARY-1", __secrets: ["description"] },
+      );
       const body = { error_code: "ERR_CANARY-1", msg: "", details: { operation_id: "op_CANARY-1" } };
-      host.emulator.intercept(isPost, { status: 418, body });
-      expect((await thrown(host.create(inputs))).message).toContain("ERR_[secret] (operation op_[secret])");
-      const lines = [...trace.mock.calls.map(([line]) => String(line)), ...host.told()].join();
+      provider.emulator.intercept(isPost, { status: 418, body });
+      expect((await thrown(provider.create(inputs))).message).toContain(
+        "ERR_[secret] (operation op_[secret])",
+      );
+      const lines = [...trace.mock.calls.map(([line]) => String(line)), ...provider.told()].join();
       expect(lines).toContain("418 ERR_[secret] op_[secret]");
       expect(lines).not.toContain("CANARY");
     });
@@ -113,37 +118,37 @@ describe.each(hosts)("%s", (_, start) => {
 
   describe("a message of ours", () => {
     test("names neither a secret URL nor a description that holds a secret", async () => {
-      const host = await start();
+      const provider = await start();
       const news = {
         url: "https://canary.example.com",
         metadata: "CANARY-1",
         __secrets: ["url", "metadata"],
       };
-      const { inputs } = await host.check({}, news);
-      host.emulator.seed({ type: "cloud", url: news.url, description: "was CANARY-1" });
-      const { message } = await thrown(host.create(inputs));
+      const { inputs } = await provider.check({}, news);
+      provider.emulator.seed({ type: "cloud", url: news.url, description: "was CANARY-1" });
+      const { message } = await thrown(provider.create(inputs));
       expect(message).toMatch(/^cannot create \[secret\]: .*described as “was \[secret\]”/);
       expect(message).not.toMatch(/canary/i);
     });
 
     test("about an adoption names no secret key, and no secret URL", async () => {
-      const host = await start();
-      const { id } = host.emulator.seed({ type: "cloud", url: "https://canary.example.com" });
+      const provider = await start();
+      const { id } = provider.emulator.seed({ type: "cloud", url: "https://canary.example.com" });
       const adopt = { adopt: id, url: "https://canary.example.com", metadata: { "CANARY-1": 1 } };
-      await host.check({}, { ...adopt, __secrets: ["url", "metadata"] });
-      expect(host.told()).toEqual([
+      await provider.check({}, { ...adopt, __secrets: ["url", "metadata"] });
+      expect(provider.told()).toEqual([
         expect.stringMatching(/^\[secret\]: adopts ep_\w+, and changes metadata/),
       ]);
       const other = { adopt: id, url: "tls://canary.example.com", __secrets: ["url"] };
-      const { failures } = await host.check({}, other);
+      const { failures } = await provider.check({}, other);
       expect(failures).toEqual([{ property: "", reason: expect.stringMatching(/\[secret\].*\[secret\]/) }]);
-      expect(JSON.stringify([host.told(), failures])).not.toMatch(/canary/i);
+      expect(JSON.stringify([provider.told(), failures])).not.toMatch(/canary/i);
     });
   });
 
   describe("an answer", () => {
     test("is marked where something is secret, what a secret URL leads to included, and noted without a value", async () => {
-      const { outs, inputs, id, ...host } = await created({
+      const { outs, inputs, id, ...provider } = await created({
         url,
         trafficPolicy: policy("CANARY-1"),
         description: "plain",
@@ -157,9 +162,9 @@ describe.each(hosts)("%s", (_, start) => {
         description: "plain",
         __secrets: [inPolicy, "url"],
       });
-      const found = await host.read(id, plain(outs), inputs);
+      const found = await provider.read(id, plain(outs), inputs);
       expect(found.props).toMatchObject(outs);
-      expect((await host.update(id, plain(outs), inputs)).outs).toMatchObject(outs);
+      expect((await provider.update(id, plain(outs), inputs)).outs).toMatchObject(outs);
     });
 
     test.each<[string, Props]>([
@@ -180,11 +185,11 @@ describe.each(hosts)("%s", (_, start) => {
           bindings: ["public"],
           __secrets: ["metadata.key"],
         };
-        const { id, inputs, outs, emulator, ...host } = await created(news);
+        const { id, inputs, outs, emulator, ...provider } = await created(news);
         emulator.edit(id, { metadata: '{"key":"new"}', ...edit });
         let state = { props: outs, inputs };
         for (let refresh = 0; refresh < 3; refresh++) {
-          const { props = {}, inputs } = await host.read(id, plain(state.props), plain(state.inputs));
+          const { props = {}, inputs } = await provider.read(id, plain(state.props), plain(state.inputs));
           expect(inPlain([props, inputs])).not.toMatch(/canary/i);
           expect(JSON.stringify(props)).toMatch(/canary/i);
           state = { props, inputs: inputs ?? {} };
@@ -193,9 +198,9 @@ describe.each(hosts)("%s", (_, start) => {
     );
 
     test("marks a document in which something came under the name of a secret", async () => {
-      const { id, inputs, outs, emulator, ...host } = await created({ url, trafficPolicy: policy("x") });
+      const { id, inputs, outs, emulator, ...provider } = await created({ url, trafficPolicy: policy("x") });
       emulator.edit(id, { traffic_policy: '{"client_secret":"CANARY-1"}' });
-      const found = await host.read(id, outs, inputs);
+      const found = await provider.read(id, outs, inputs);
       expect(found.props).toMatchObject({ trafficPolicy: secret({ client_secret: "CANARY-1" }) });
       expect(found.inputs).toMatchObject({ trafficPolicy: secret({ client_secret: "CANARY-1" }) });
     });
@@ -208,42 +213,42 @@ describe.each(hosts)("%s", (_, start) => {
         bindings: ["internal"],
         __secrets: ["trafficPolicy"],
       };
-      const { id, inputs, outs, emulator, ...host } = await created(news);
+      const { id, inputs, outs, emulator, ...provider } = await created(news);
       expect(outs).toMatchObject({ url, publicUrl: url, description: "the public shop" });
       emulator.edit(id, { bindings: ["public"], description: "another public shop" });
-      const { props } = await host.read(id, plain(outs), inputs);
+      const { props } = await provider.read(id, plain(outs), inputs);
       expect(props).toMatchObject({ url, bindings: ["public"], description: "another public shop" });
     });
 
     test("has no note where nothing is secret", async () => {
-      const { id, inputs, outs, ...host } = await created({ url, description: "plain" });
-      const found = await host.read(id, outs, inputs);
+      const { id, inputs, outs, ...provider } = await created({ url, description: "plain" });
+      const found = await provider.read(id, outs, inputs);
       for (const props of [inputs, outs, found.props, found.inputs])
         expect(props).not.toHaveProperty("__secrets");
     });
   });
 
   test("a value that was plain and is secret now is a change without a request; the other way round is none", async () => {
-    const { id, outs, inputs, emulator, ...host } = await created({ url, description: "CANARY-1" });
+    const { id, outs, inputs, emulator, ...provider } = await created({ url, description: "CANARY-1" });
     const news = { ...inputs, __secrets: ["description"] };
-    expect(await host.diff(id, outs, news)).toMatchObject({ changes: true, replaces: [] });
-    const marked = (await host.update(id, outs, news)).outs;
+    expect(await provider.diff(id, outs, news)).toMatchObject({ changes: true, replaces: [] });
+    const marked = (await provider.update(id, outs, news)).outs;
     expect(emulator.requests).toHaveLength(1);
     expect(inPlain(marked)).not.toContain("CANARY");
-    expect(await host.diff(id, plain(marked), news)).toMatchObject({ changes: false });
-    expect(await host.diff(id, plain(marked), inputs)).toMatchObject({ changes: false });
+    expect(await provider.diff(id, plain(marked), news)).toMatchObject({ changes: false });
+    expect(await provider.diff(id, plain(marked), inputs)).toMatchObject({ changes: false });
   });
 
   test("a part of what was secret as a whole is no change", async () => {
-    const { id, outs, inputs, ...host } = await created({
+    const { id, outs, inputs, ...provider } = await created({
       url,
       trafficPolicy: policy("CANARY-1"),
       __secrets: ["trafficPolicy"],
     });
     const news = { ...inputs, __secrets: [inPolicy] };
-    expect(await host.diff(id, plain(outs), news)).toMatchObject({ changes: false });
+    expect(await provider.diff(id, plain(outs), news)).toMatchObject({ changes: false });
     const beside = { ...plain(outs), __secrets: ["trafficPolicy.on_http"] };
-    expect(await host.diff(id, beside, news)).toMatchObject({ changes: true });
+    expect(await provider.diff(id, beside, news)).toMatchObject({ changes: true });
   });
 });
 

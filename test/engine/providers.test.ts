@@ -17,7 +17,7 @@ module.exports = { id: shop.id, is: CloudEndpoint.isInstance(shop) };`;
 const plainIn = (state: object) =>
   JSON.stringify(state, (_, value) => (value?.plaintext === undefined ? value : "[secret]"));
 
-onBothDrivers("one class on two hosts", (start) => {
+onBothDrivers("one class on two providers", (start) => {
   test("a stack moves to the plugin with no change, back with an update that makes no request, and is destroyed", async () => {
     const stack = await start(shop());
     const { id } = (await stack.up()).outputs;
@@ -26,7 +26,7 @@ onBothDrivers("one class on two hosts", (start) => {
         .map(({ type }) => type)
         .filter((type) => type.includes("CloudEndpoint"));
 
-    await stack.setConfig("endpoints:host", "plugin");
+    await stack.setConfig("endpoints:provider", "plugin");
     await stack.preview({ expectNoChanges: true });
     const there = await stack.up({ expectNoChanges: true });
     expect(there.outputs).toEqual({ id, is: true });
@@ -37,7 +37,7 @@ onBothDrivers("one class on two hosts", (start) => {
     await stack.refresh();
     expect(methods(await stack.up())).toEqual(["PATCH"]);
 
-    await stack.setConfig("endpoints:host", "dynamic");
+    await stack.setConfig("endpoints:provider", "dynamic");
     const back = await stack.up();
     expect(back.requests).toEqual([]);
     expect(back.outputs["id"]).toBe(id);
@@ -49,9 +49,9 @@ onBothDrivers("one class on two hosts", (start) => {
   });
 
   test("a stack that is created on the plugin moves to the dynamic provider, and is refreshed and destroyed there", async () => {
-    const stack = await start(shop(), { env: { ENDPOINTS_HOST: "plugin" } });
+    const stack = await start(shop(), { env: { ENDPOINTS_PROVIDER: "plugin" } });
     await stack.up();
-    await stack.setConfig("endpoints:host", "dynamic");
+    await stack.setConfig("endpoints:provider", "dynamic");
     const preview = await stack.preview();
     expect(preview.changes).toMatchObject({ update: 1 });
     expect((await stack.up()).requests).toEqual([]);
@@ -63,7 +63,7 @@ onBothDrivers("one class on two hosts", (start) => {
   test("a resource is moved and renamed at once", async () => {
     const stack = await start(shop());
     await stack.up();
-    await stack.setConfig("endpoints:host", "plugin");
+    await stack.setConfig("endpoints:provider", "plugin");
     edit(stack, shop("store", 'aliases: [{ name: "shop" }]'));
     const up = await stack.up();
     expect(up.requests).toEqual([]);
@@ -71,7 +71,7 @@ onBothDrivers("one class on two hosts", (start) => {
     await stack.destroy();
   });
 
-  test("an explicit provider is another account, for resources, children and data sources, on either host", async () => {
+  test("an explicit provider is another account, for resources, children and data sources, on either provider", async () => {
     const other = await Emulator.start();
     onTestFinished(() => other.close());
     other.seed({ type: "cloud", url: "https://old.example.com", metadata: '{"team":"shop"}' });
@@ -133,13 +133,13 @@ module.exports = { ids: getEndpointsOutput({}, { provider: theirs }).ids.apply((
   test("import is the plugin's alone, and says so", async () => {
     const stack = await start(shop("shop", 'import: "ep_1"'));
     expect(errors(await failure(stack.preview())).join()).toMatch(
-      /only the plugin imports.*endpoints:host plugin/s,
+      /only the plugin imports.*endpoints:provider plugin/s,
     );
-    await stack.setConfig("endpoints:host", "both");
+    await stack.setConfig("endpoints:provider", "both");
     expect(errors(await failure(stack.preview())).join()).toMatch(/it can be dynamic or plugin/);
   });
 
-  test("what an import took over is the class's own, on either host", async () => {
+  test("what an import took over is the class's own, on either provider", async () => {
     const stack = await start(shop());
     const policy = {
       on_http_request: [{ actions: [{ type: "custom-response", config: { body: "CANARY" } }] }],

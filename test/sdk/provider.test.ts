@@ -3,13 +3,13 @@ import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { CloudEndpoint, Provider } from "../../sdk";
-import { aliasesOf } from "../../sdk/hosts";
+import { aliasesOf } from "../../sdk/provider";
 
 /** Pulumi reads where the project is when it is loaded. */
 const folder = vi.hoisted(() => {
   const { mkdtempSync } = require("node:fs") as typeof import("node:fs");
   const { tmpdir } = require("node:os") as typeof import("node:os");
-  process.env["PULUMI_NODEJS_ROOT_DIRECTORY"] = mkdtempSync(`${tmpdir()}/hosts-`);
+  process.env["PULUMI_NODEJS_ROOT_DIRECTORY"] = mkdtempSync(`${tmpdir()}/provider-`);
   return process.env["PULUMI_NODEJS_ROOT_DIRECTORY"];
 });
 let registered: string[] = [];
@@ -40,9 +40,9 @@ const writeProject = (text: string) =>
   writeFileSync(join(folder, "Pulumi.yaml"), `name: p\nruntime: nodejs\n${text}`);
 
 test("the stack's configuration wins over the environment, and an explicit provider over both", async () => {
-  vi.stubEnv("ENDPOINTS_HOST", "plugin");
+  vi.stubEnv("ENDPOINTS_PROVIDER", "plugin");
   await isThere(endpoint("a"));
-  pulumi.runtime.setConfig("endpoints:host", "dynamic");
+  pulumi.runtime.setConfig("endpoints:provider", "dynamic");
   await isThere(endpoint("b"));
   const theirs = new Provider("theirs", { apiKey: "k" });
   await isThere(endpoint("c", { provider: theirs }));
@@ -85,7 +85,7 @@ test.each([
     "plugins:\n  providers:\n    - name: other\n      path: x\npackages:\n  another: x\n",
   ],
 ])("the plugin is missed before the engine advises to download it, where %s", (_, project) => {
-  pulumi.runtime.setConfig("endpoints:host", "plugin");
+  pulumi.runtime.setConfig("endpoints:provider", "plugin");
   writeProject(project);
   expect(() => endpoint("a")).toThrow(
     /Pulumi\.yaml:\nplugins:\n {2}providers:\n {4}- name: endpoints\n {6}path: \S*provider\/plugin$/,
@@ -107,7 +107,7 @@ test.each<[where: string, put: () => void]>([
   ],
   ["a debugger", () => vi.stubEnv("PULUMI_DEBUG_PROVIDERS", "other:1,endpoints:4711")],
 ])("the plugin is found in %s", async (_, put) => {
-  pulumi.runtime.setConfig("endpoints:host", "plugin");
+  pulumi.runtime.setConfig("endpoints:provider", "plugin");
   writeProject("");
   put();
   await isThere(endpoint("a"));

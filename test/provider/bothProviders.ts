@@ -4,16 +4,16 @@ import { Emulator, type EmulatorOptions } from "../../sdk/testing/emulator";
 import { plugin } from "./plugin/client";
 import { CANARY_KEY } from "./service";
 
-/* The hosts of the core, each as its protocol drives it, under one interface. */
+/* The providers over one core, each as its protocol drives it, under one interface. */
 
 export type Props = Record<string, unknown>;
 
 /** The six operations in plain data, and what was told beside them. */
-export interface Host {
+export interface DrivenProvider {
   emulator: Emulator;
   told(): string[];
   /** A new process of the provider before the same service, as every phase of a command has one. */
-  restart(environment?: Record<string, string>): Promise<Host>;
+  restart(environment?: Record<string, string>): Promise<DrivenProvider>;
   check(
     olds: Props,
     news: Props,
@@ -41,9 +41,9 @@ export type Options = EmulatorOptions & {
   environment?: Record<string, string>;
 };
 
-export const hosts: [string, (options?: Options) => Promise<Host>][] = [
-  ["the dynamic provider", dynamicHost],
-  ["the plugin", pluginHost],
+export const bothProviders: [string, (options?: Options) => Promise<DrivenProvider>][] = [
+  ["the dynamic provider", startDynamic],
+  ["the plugin", startPlugin],
 ];
 
 afterEach(() => {
@@ -53,11 +53,11 @@ afterEach(() => {
 /** As the engine hands the properties to a dynamic provider: with the provider's code among them. */
 const CODE = { __provider: "code" };
 
-export async function dynamicHost({
+export async function startDynamic({
   settings = {},
   emulator: given,
   ...options
-}: Options = {}): Promise<Host> {
+}: Options = {}): Promise<DrivenProvider> {
   const emulator = given ?? (await Emulator.start({ apiKey: CANARY_KEY, ...options }));
   const config: Record<string, string | undefined> = { ...(await reach(emulator)), ...settings };
   const said = vi.spyOn(console, "log").mockImplementation(() => {});
@@ -69,7 +69,7 @@ export async function dynamicHost({
     told: () => said.mock.calls.map(([message]) => String(message)),
     restart: (environment = {}) => {
       for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
-      return dynamicHost({ settings, emulator });
+      return startDynamic({ settings, emulator });
     },
     check: (olds, news) => provider.check(olds, { ...news, ...CODE }),
     diff: (id, olds, news) => provider.diff(id, { ...olds, ...CODE }, { ...news, ...CODE }),
@@ -83,14 +83,14 @@ export async function dynamicHost({
   };
 }
 
-async function pluginHost({ settings = {}, ...options }: Options = {}): Promise<Host> {
+async function startPlugin({ settings = {}, ...options }: Options = {}): Promise<DrivenProvider> {
   const { client, emulator, told } = await plugin({ ...options, configure: false });
   const all: Record<string, string | undefined> = { ...(await reach(emulator)), ...settings };
   await client.configure(Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)));
   return {
     emulator,
     told: () => told.map(({ message }) => message),
-    restart: (environment = {}) => pluginHost({ settings, emulator, environment }),
+    restart: (environment = {}) => startPlugin({ settings, emulator, environment }),
     check: (olds, news) => client.check(olds, news),
     diff: async (id, olds, news) => {
       const { changes, replaces, deleteBeforeReplace } = await client.diff(id, olds, news);
