@@ -40,7 +40,10 @@ async function openBundled(): Promise<Opened> {
     const executablePath = await chromium.executablePath();
     // The bundled configuration names /tmp/fonts, wherever the fonts were unpacked. Without fonts a page has no text.
     const fonts = join(folder, "fonts");
-    writeFileSync(join(fonts, "fonts.conf"), `<fontconfig><dir>${fonts}</dir><cachedir>${fonts}</cachedir></fontconfig>`);
+    writeFileSync(
+      join(fonts, "fonts.conf"),
+      `<fontconfig><dir>${fonts}</dir><cachedir>${fonts}</cachedir></fontconfig>`,
+    );
     const browser = await launch({ executablePath, args: chromium.args, headless: "shell" });
     const close = async () => {
       await browser.close();
