@@ -2,20 +2,19 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Browser, launch } from "puppeteer-core";
-import { findOnPath } from "../../../../sdk/testing/cli";
+import { findOnPath } from "../../sdk/testing/cli";
 
-/** A real Chromium, and what to do with it afterwards. */
+/** A running Chromium. */
 export interface Opened {
   browser: Browser;
   close(): Promise<void>;
 }
 
 /**
- * Starts a Chromium: the one that comes with the development dependencies where it runs, else one on the PATH. Undefined
- * where there is neither.
+ * Starts the Chromium of the development dependencies, or else one on the PATH. Undefined if there is neither.
  */
 export async function openChromium(): Promise<Opened | undefined> {
-  // It is built for this alone.
+  // The bundled one is built for this platform only.
   if (process.platform === "linux" && process.arch === "x64") {
     const bundled = await openBundled().catch(() => undefined);
     if (bundled) return bundled;
@@ -29,7 +28,7 @@ export async function openChromium(): Promise<Opened | undefined> {
   return undefined;
 }
 
-/** It unpacks itself into the temporary folder, and its libraries too where it believes to be on a machine without them. */
+/** It unpacks itself and its libraries into the temporary folder. */
 async function openBundled(): Promise<Opened> {
   const folder = mkdtempSync(join(tmpdir(), "chromium-"));
   process.env["TMPDIR"] = folder;

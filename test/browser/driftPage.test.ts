@@ -1,0 +1,162 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Page } from "puppeteer-core";
+import { afterAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { reportPage } from "../../sdk/commands/drift/page";
+import type { DriftReport } from "../../sdk/commands/drift/report";
+import { bigReport, fullReport, HOSTILE, hostileReport, report } from "../sdk/commands/drift/reports";
+import { openChromium } from "./chromium";
+
+/* The page as a real browser shows it, and as its accessibility tree gives it to a screen reader. */
+
+const folder = mkdtempSync(join(tmpdir(), "drift-page-"));
+const chromium = await openChromium();
+afterAll(async () => {
+  await chromium?.close();
+  rmSync(folder, { recursive: true });
+});
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+const clean = report({
+  outcome: "none",
+  exitCode: 0,
+  stacks: [{ name: "prod", endpoints: 48, compared: 48, drifted: [], unseen: [] }],
+});
+
+describe.skipIf(!chromium)("the drift page in Chromium (skipped where there is none)", () => {
+  /** Opens the page from a file. */
+  async function open(
+    of: DriftReport,
+    width: number,
+    scheme = "light",
+  ): Promise<{ page: Page; requests: string[] }> {
+    if (!chromium) throw new Error("there is no Chromium");
+    const page = await chromium.browser.newPage();
+    const requests: string[] = [];
+    page.on("request", (request) => requests.push(request.url()));
+    await page.setViewport({ width, height: 800 });
+    await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
+    const file = join(folder, "drift.html");
+    writeFileSync(file, reportPage(of));
+    await page.goto(`file://${file}`);
+    return { page, requests };
+  }
+
+  test("loads no other file, runs no script, and shows hostile text as text", async () => {
+    const { page, requests } = await open(hostileReport(), 1280);
+    expect(requests).toHaveLength(1);
+    expect(await page.evaluate("window.hacked")).toBeUndefined();
+    expect(await page.evaluate("document.scripts.length + document.images.length")).toBe(0);
+    const text = String(await page.evaluate("document.body.innerText"));
+    for (const hostile of HOSTILE.slice(0, 3)) expect(text).toContain(hostile);
+    expect(text).toContain("abc\\u{202e}txt.exe\\u{2066}\\u{200b}");
+    for (const unseen of ["\u202e", "\u2066", "\u200b", "\u001b"]) expect(text).not.toContain(unseen);
+    await page.close();
+  });
+
+  test("never scrolls sideways, not on a narrow phone and not with long words", async () => {
+    for (const of of [fullReport(), hostileReport(), clean]) {
+      for (const width of [320, 375, 1280]) {
+        const { page } = await open(of, width);
+        expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
+        await page.close();
+      }
+    }
+  });
+
+  test("passes axe, in light and dark, wide and narrow", async () => {
+    for (const [of, width, scheme] of [
+      [fullReport(), 1280, "light"],
+      [fullReport(), 1280, "dark"],
+      [fullReport(), 320, "light"],
+      [fullReport(), 320, "dark"],
+      [clean, 375, "light"],
+      [clean, 375, "dark"],
+    ] as const) {
+      const { page } = await open(of, width, scheme);
+      await page.evaluate(AXE);
+      const { violations, incomplete, passes } = axeResults.parse(await page.evaluate("axe.run()"));
+      expect([violations, incomplete]).toEqual([[], []]);
+      // Proves that the rules ran.
+      expect(passes.map(({ id }) => id)).toEqual(
+        expect.arrayContaining(["color-contrast", "page-has-heading-one"]),
+      );
+      await page.close();
+    }
+  });
+
+  test("gives a screen reader headings in order and tables with rows and headers, on a phone too", async () => {
+    for (const width of [320, 1280]) {
+      const { page } = await open(fullReport(), width);
+      const nodes = flat(await page.accessibility.snapshot({ interestingOnly: false }));
+      const headings = nodes
+        .filter(({ role }) => role === "heading")
+        .map(({ level, name }) => `${level} ${name}`);
+      expect(headings).toEqual([
+        "1 Drift of cloud endpoints",
+        "2 Overview",
+        "2 Stack prod",
+        "3 Could not be seen",
+        "3 api: deleted, repaired",
+        "3 shop: changed, not repaired",
+        "2 Stack dev",
+        "2 Account of prod, dev at https://api.ngrok.com",
+      ]);
+      for (const role of ["banner", "main", "contentinfo"])
+        expect(nodes.filter((node) => node.role === role)).toHaveLength(1);
+      const table = nodes.find(({ role, name }) => role === "table" && name === "What differs in shop");
+      const cells = flat(table ?? null);
+      const named = (role: string) => cells.filter((cell) => cell.role === role).map(({ name }) => name);
+      expect(named("columnheader")).toEqual(["Field", "Should be", "Is"]);
+      // A possible line break within a path is read as a space.
+      expect(named("rowheader").map((name) => name?.replaceAll(" ", ""))).toContain(
+        "trafficPolicy.on_http_request[0].actions[1].config.status_code",
+      );
+      expect(cells.filter(({ role }) => role === "cell" || role === "gridcell")).toHaveLength(10);
+      await page.close();
+    }
+  });
+
+  test("is complete and in order as plain text, without styles", async () => {
+    const { page } = await open(fullReport(), 1280);
+    expect(await page.title()).toBe(
+      "Incomplete: 2 of 51 cloud endpoints drifted (1 changed, 1 deleted), 1 repaired, 1 not repaired, 2 unmanaged, 1 thing could not be seen (prod, dev)",
+    );
+    await page.evaluate("document.querySelector('style').remove()");
+    const text = String(await page.evaluate("document.body.innerText")).replace(/\s+/g, " ");
+    const order = [
+      "Incomplete. 2 of 51",
+      "Stack prod 2 of 48 cloud endpoints drifted.",
+      "status (ep_status): cannot read ep_status",
+      "api: deleted, repaired",
+      "shop: changed, not repaired",
+      'Field Should be Is description "front door" "edited by hand" metadata.team "shop" nothing',
+      "[secret] [secret]",
+      "Stack dev No drift was found in 3 cloud endpoints.",
+      "https://old.example.com",
+    ].map((part) => text.indexOf(part));
+    expect(order).not.toContain(-1);
+    expect(order).toEqual([...order].sort((a, b) => a - b));
+    await page.close();
+  });
+
+  test("shows a thousand drifted endpoints", async () => {
+    const { page } = await open(bigReport(), 375);
+    expect(await page.evaluate("document.querySelectorAll('article').length")).toBe(1000);
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(375);
+    await page.close();
+  });
+});
+
+const rules = z.array(z.object({ id: z.string() }));
+const axeResults = z.object({ violations: rules, incomplete: rules, passes: rules });
+
+type Node = NonNullable<Awaited<ReturnType<Page["accessibility"]["snapshot"]>>>;
+
+function flat(node: Node | null): Node[] {
+  return node ? [node, ...(node.children ?? []).flatMap(flat)] : [];
+}
