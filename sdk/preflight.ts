@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { checkInputs, PROBLEM_KEY } from "../provider/check";
-import { Claims } from "../provider/claims";
 import type { JsonObject } from "../provider/schema";
+import { UrlRegistry } from "../provider/urlRegistry";
 import type { CloudEndpointArgs } from "./cloudEndpoint";
 import type { Provider } from "./provider";
 import { explicitProvider } from "./provider";
@@ -14,7 +14,7 @@ import { perRun } from "./run";
  */
 
 /** The URLs that are taken, by account, and what has been said once. */
-const thisRun = perRun(() => ({ urls: new Map<Provider | undefined, Claims>(), warnedOfKey: false }));
+const thisRun = perRun(() => ({ urls: new Map<Provider | undefined, UrlRegistry>(), warnedOfKey: false }));
 
 /**
  * Reports every mistake in those inputs whose values are known. Resolves when the engine has been told: a resource that
@@ -57,14 +57,14 @@ export function problemAmongResources(
   const owner = Symbol(name);
   const { urls } = thisRun();
   const account = explicitProvider(options);
-  const claims = urls.get(account) ?? new Claims();
-  urls.set(account, claims);
+  const registry = urls.get(account) ?? new UrlRegistry();
+  urls.set(account, registry);
   return pulumi.all([url, poolingEnabled, adopt]).apply(([url, pooled, adopt]) => {
     if (adopt !== undefined && adopt !== false && options?.deleteBeforeReplace === false) {
       // With the new endpoint "created" first, it would take the old one over, and the old one's deletion remove it.
       return "adopt together with deleteBeforeReplace: false could delete the endpoint that it took over; take one of them out";
     }
-    return claims.take(url, adopt, { owner, name, pooled: pooled === true });
+    return registry.register(url, adopt, { owner, name, pooled: pooled === true });
   });
 }
 

@@ -14,22 +14,22 @@ import {
 } from "@pulumi/pulumi/proto/provider_pb";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import { checkedInputs, checkInputs, PROBLEM_KEY, URN_KEY } from "../check";
-import { Claims } from "../claims";
 import type { CloudEndpoints } from "../cloudEndpoint";
 import { changedPlaces } from "../diff";
 import type { MarkedSecrets } from "../markedSecrets";
-import { plannedCreate, plannedUpdate } from "../planned";
+import { previewCreate, previewUpdate } from "../preview";
 import { inputFields, type JsonObject } from "../schema";
 import { fieldOf, notedPlaces, secretFields, withPlaces } from "../secretNotes";
 import { withGiven } from "../state";
 import { UnfinishedCreate } from "../unfinished";
+import { UrlRegistry } from "../urlRegistry";
 import { detailedDiff } from "./detailedDiff";
 import { InitFailed } from "./failure";
 import { type Received, received, toStruct } from "./values";
 
 /** The operations on cloud endpoints, each translated from the plugin protocol to the core and back. */
 export class Resources {
-  private readonly claims = new Claims();
+  private readonly urls = new UrlRegistry();
 
   /** @param isConfigured Whether the service is known; in a preview it may not be, and only what needs none can be done. */
   constructor(
@@ -52,7 +52,7 @@ export class Resources {
       name: request.getName(),
       pooled: inputs["poolingEnabled"] === true,
     };
-    const taken = PROBLEM_KEY in news ? undefined : this.claims.take(inputs["url"], inputs["adopt"], mine);
+    const taken = PROBLEM_KEY in news ? undefined : this.urls.register(inputs["url"], inputs["adopt"], mine);
     if (taken !== undefined) failures.push({ property: "", reason: taken });
 
     const response = new CheckResponse();
@@ -80,7 +80,7 @@ export class Resources {
     this.secrets.learn(news);
     const response = new CreateResponse();
     if (request.getPreview()) {
-      response.setProperties(this.answer(plannedCreate(checkedInputs(news)), news, secrets));
+      response.setProperties(this.answer(previewCreate(checkedInputs(news)), news, secrets));
       return response;
     }
     try {
@@ -118,7 +118,7 @@ export class Resources {
     const { props: news, secrets } = noted(request.getNews());
     this.secrets.learn(olds, news);
     const outs = request.getPreview()
-      ? plannedUpdate(olds, checkedInputs(news))
+      ? previewUpdate(olds, checkedInputs(news))
       : (await this.core.update(request.getId(), olds, { ...news, [URN_KEY]: request.getUrn() })).outs;
     const response = new UpdateResponse();
     response.setProperties(this.answer(outs, news, secrets));

@@ -27,9 +27,9 @@ describe("a preview", () => {
 
   test("of a create says what the create then gives", async () => {
     const { client } = await plugin();
-    const { outs: planned } = await client.create(full, { preview: true });
+    const { outs: previewed } = await client.create(full, { preview: true });
     const { outs } = await client.create(full);
-    const known = Object.entries(planned).filter(([, value]) => value !== UNKNOWN);
+    const known = Object.entries(previewed).filter(([, value]) => value !== UNKNOWN);
     expect(outs).toMatchObject(Object.fromEntries(known));
     expect(known.map(([name]) => name).sort()).toEqual(
       [...Object.keys(full), "__given", "hostport", "proto", "publicUrl", "type"].sort(),
@@ -51,15 +51,15 @@ describe("a preview", () => {
   ])("of an update of a %s says what the update then gives", async (_, change) => {
     const { client, emulator, id, outs } = await created(full);
     const news = JSON.parse(JSON.stringify({ ...full, ...change }));
-    const { outs: planned } = await client.update(id, outs, news, { preview: true });
+    const { outs: previewed } = await client.update(id, outs, news, { preview: true });
     expect(emulator.requests).toHaveLength(1);
     const { outs: updated } = await client.update(id, outs, news);
-    const known = Object.entries(planned).filter(([, value]) => value !== UNKNOWN);
+    const known = Object.entries(previewed).filter(([, value]) => value !== UNKNOWN);
     expect(updated).toMatchObject(Object.fromEntries(known));
-    const open = Object.keys(updated).filter((name) => planned[name] === UNKNOWN);
+    const open = Object.keys(updated).filter((name) => previewed[name] === UNKNOWN);
     const expected = "url" in change ? ["domain", "updatedAt"] : "bindings" in change ? [] : ["updatedAt"];
     expect(open.sort()).toEqual(expected);
-    expect(Object.keys(updated).filter((name) => !(name in planned))).toEqual([]);
+    expect(Object.keys(updated).filter((name) => !(name in previewed))).toEqual([]);
   });
 
   test("of an update that puts the service's choice back says what it will be", async () => {
@@ -67,9 +67,9 @@ describe("a preview", () => {
     emulator.edit(id, { bindings: ["public"] });
     const edited = { ...outs, bindings: ["public"] };
     const news = { url: "https://shop.internal" };
-    const { outs: planned } = await client.update(id, edited, news, { preview: true });
-    expect(planned).toMatchObject({ bindings: ["internal"], updatedAt: UNKNOWN });
+    const { outs: previewed } = await client.update(id, edited, news, { preview: true });
+    expect(previewed).toMatchObject({ bindings: ["internal"], updatedAt: UNKNOWN });
     const { outs: updated } = await client.update(id, edited, news);
-    expect(updated).toMatchObject({ ...planned, updatedAt: expect.any(String) });
+    expect(updated).toMatchObject({ ...previewed, updatedAt: expect.any(String) });
   });
 });

@@ -6,26 +6,26 @@ import { isDescribed, notesOf, unchangedOutputs } from "./state";
 import { decidedWithUrl, derivedFromUrl } from "./url";
 
 /*
- * What a preview can say of an endpoint. Only what is certain is told: the program's own inputs, what the contract
- * derives from the URL, and what an update leaves alone. Everything else is unknown until the service has spoken.
+ * The outputs that a preview shows. Only what is certain has a value: the program's own inputs, what the contract derives
+ * from the URL, and what an update leaves alone. Everything else is unknown until the service has answered.
  */
 
 /** Outputs of a create, before it. */
-export function plannedCreate(inputs: CloudEndpointInputs): JsonObject {
+export function previewCreate(inputs: CloudEndpointInputs): JsonObject {
   const { id: _, description: _description, metadata: _metadata, ...open } = endpointFields;
   return { ...unknown(Object.keys(open)), type: "cloud", ...addressOf(inputs), ...given(inputs) };
 }
 
 /** Outputs of an update, before it. */
-export function plannedUpdate(olds: JsonObject, inputs: CloudEndpointInputs): JsonObject {
-  if (!isDescribed(olds)) return plannedCreate(inputs);
+export function previewUpdate(olds: JsonObject, inputs: CloudEndpointInputs): JsonObject {
+  if (!isDescribed(olds)) return previewCreate(inputs);
   const { changed } = difference(olds, inputs);
-  const seen = unchangedOutputs(olds, inputs);
-  if (changed.length === 0) return seen;
+  const observed = unchangedOutputs(olds, inputs);
+  if (changed.length === 0) return observed;
 
   const wanted: JsonObject = withChosen(inputs, olds);
   const kept = Object.fromEntries(
-    Object.entries(seen).filter(([name]) => !changed.some((one) => one === name)),
+    Object.entries(observed).filter(([name]) => !changed.some((one) => one === name)),
   );
   const sent = changed.filter((name) => wanted[name] !== undefined).map((name) => [name, wanted[name]]);
   const moved = changed.includes("url") && {
