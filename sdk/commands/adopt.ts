@@ -1,9 +1,8 @@
 import { parseArgs } from "node:util";
 import { plain } from "../../provider/userError";
-import { type Adoption, adoptionsOf } from "./adopt/inputs";
-import { completed } from "./adopt/live";
+import { type Adoption, adoptionsOf, withAllFields } from "./adopt/adoptable";
+import { type Secret, secretsOf } from "./adopt/configSecrets";
 import { programOf } from "./adopt/program";
-import { type Secret, secretsOf } from "./adopt/secrets";
 import { CHOICE_HELP, type ChoiceOptions, choiceOptions, choose, readChoice, type Target } from "./choice";
 import { assertWritable, type Command, count, runCommand, tell, writeResult } from "./command";
 import { identifier, namesOf } from "./names";
@@ -21,10 +20,10 @@ metadata become secrets of the configuration, and stand neither in the program n
 they are set in that stack's configuration, without it the commands that set them are listed. docs/adoption.md has it
 step by step. Exit codes: 0 done, 1 failed, 2 arguments that make no sense, 3 the key was refused.`;
 
-/** One place tells the value; a few more tell what it is. */
+/** One place is enough to find the value; a few more show its use. */
 const MOST_PLACES = 3;
 
-/** `npx pulumi-endpoints adopt`: the program for what is there already. */
+/** `npx pulumi-endpoints adopt`: writes the program for endpoints that exist already. */
 export function adoptCommand(args: string[]): Promise<number> {
   return runCommand(command, args);
 }
@@ -37,12 +36,12 @@ const command: Command<ChoiceOptions> = {
   async run(options) {
     assertWritable(options.out);
     const { account, endpoints, target, isTaken } = await choose(options);
-    const { adoptions, refused } = adoptionsOf(await completed(account, endpoints));
-    for (const { live, reason } of refused)
-      tell(`Left out: ${plain(`${live.id} (${live.url ?? "no URL"}), since ${reason}`)}`);
-    for (const { live, unsaid } of adoptions)
-      for (const what of unsaid)
-        tell(`Left to the service: ${plain(`of ${live.id} (${live.url}) the ${what}`)}`);
+    const { adoptions, unadoptable } = adoptionsOf(await withAllFields(account, endpoints));
+    for (const { live, reason } of unadoptable)
+      tell(`Left out: ${plain(`${live.id} (${live.url ?? "no URL"}): ${reason}`)}`);
+    for (const { live, leftToService } of adoptions)
+      for (const field of leftToService)
+        tell(`Left to the service: ${plain(`${field}, of ${live.id} (${live.url})`)}`);
 
     const lives = adoptions.map(({ live }) => live);
     const names = namesOf(lives, isTaken);
@@ -55,20 +54,20 @@ const command: Command<ChoiceOptions> = {
       identifier: called(identifiers, adoption),
     }));
 
-    // A file without an endpoint would only be in the way of the next run.
-    if (named.length === 0) return void tell("Taken: 0 endpoints, so that nothing was written");
-    const program = programOf(named, secrets, refused);
+    // An empty file would only stop the next run, which never overwrites one.
+    if (named.length === 0) return void tell("Taken: 0 endpoints, so nothing was written");
+    const program = programOf(named, secrets, unadoptable);
     if (target) await keepSecrets(target, secrets);
     writeResult(options.out, program);
     const where = options.out.file;
     tell(`Taken: ${count(named.length, "endpoint")}${where === undefined ? "" : `, written to ${where}`}`);
     if (!target) listSecrets(secrets);
     const stack = target ? ` --stack ${target.stack}` : "";
-    tell(`Next: pulumi preview${stack}, which says of each endpoint that it “adopts … as it is”`);
+    tell(`Next: pulumi preview${stack}, which shows “adopts … as it is” for each endpoint`);
   },
 };
 
-/** A name that the stack's configuration has for something else must keep its value. */
+/** Whether the stack's configuration has no other value under this name. */
 function isFree(target: Target | undefined, name: string, value: string): boolean {
   const there = target?.values.get(`${target.name}:${name}`);
   return there === undefined || there.value === value;
@@ -83,7 +82,7 @@ async function keepSecrets({ project, stack }: Target, secrets: readonly Secret[
 function listSecrets(secrets: readonly Secret[]): void {
   if (secrets.length === 0) return;
   tell(
-    "Set these secrets of the configuration, each to what stands there: of several lines without the last line break, of `Bearer …` without that word. The commands ask for the value, or read it from a pipe:",
+    "Set these secrets of the configuration to the values at these places, without a line break at the end and without the word `Bearer`. The commands ask for the value, or read it from a pipe:",
   );
   for (const { name, places } of secrets) {
     tell(`  pulumi config set --secret ${name}`);

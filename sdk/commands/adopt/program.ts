@@ -1,15 +1,13 @@
 import { isMapping } from "../../../provider/document";
 import { ownerText } from "../../../provider/mark";
-import type { JsonObject } from "../../../provider/schema";
 import { plain } from "../../../provider/userError";
 import { count } from "../command";
-import type { Adoption, Refusal } from "./inputs";
-import { Code, expanded, templateText, text } from "./literal";
-import { Mixed, type Secret, withoutSecrets } from "./secrets";
+import type { Adoption, Unadoptable } from "./adoptable";
+import { Mixed, type Secret, secretExtraction } from "./configSecrets";
 
-/* The program that takes existing endpoints over. */
+/* The program that adopts existing endpoints. Its layout is plain: formatting is left to the user's own formatter. */
 
-/** An endpoint with what it is called: the constant, and Pulumi's resource. */
+/** An endpoint with its names: the constant's, and the resource's. */
 export interface Named extends Adoption {
   identifier: string;
   name: string;
@@ -19,52 +17,92 @@ export interface Named extends Adoption {
 export function programOf(
   endpoints: readonly Named[],
   secrets: readonly Secret[],
-  refused: readonly Refusal[],
+  unadoptable: readonly Unadoptable[],
 ): string {
-  const definitions = endpoints.map((endpoint) => definitionOf(endpoint, withoutSecrets(endpoint, secrets)));
+  const inputsOf = secretExtraction(secrets);
+  const definitions = endpoints.map(({ identifier, name, live, leftToService, ...adoption }) => {
+    const inputs = inputsOf({ ...adoption, live, leftToService });
+    const owner = live.createdFor ? `// Created for ${plain(ownerText(live.createdFor))}.\n` : "";
+    const notes = leftToService.map((what) => `// Left to the service: ${plain(what)}.\n`).join("");
+    return `${owner}${notes}const ${identifier} = new CloudEndpoint(${text(name)}, ${block(inputs, "")}, keep);\n`;
+  });
   const imports =
     secrets.length > 0
       ? 'import * as pulumi from "@pulumi/pulumi";\nimport { CloudEndpoint } from "pulumi-endpoints";\n\nconst config = new pulumi.Config();\n'
       : 'import { CloudEndpoint } from "pulumi-endpoints";\n';
-  return [headOf(endpoints.length, refused), imports, KEEP, ...definitions].join("\n");
+  return [headOf(endpoints.length, unadoptable), imports, KEEP, ...definitions].join("\n");
 }
 
 const KEEP = `// So that no \`pulumi destroy\` deletes what this program did not create. Take it out when it may.
 const keep = { retainOnDelete: true };
 `;
 
-function headOf(number: number, refused: readonly Refusal[]): string {
-  const others = refused.map(
+function headOf(number: number, unadoptable: readonly Unadoptable[]): string {
+  const them = number === 1 ? "it" : "them";
+  const others = unadoptable.map(
     ({ live, reason }) =>
-      `// Not here: ${plain(`${live.id} (${live.url ?? "without a URL"}), since ${reason}`)}.\n`,
+      `// Not here: ${plain(`${live.id} (${live.url ?? "without a URL"}): ${reason}`)}.\n`,
   );
-  return `// ${count(number, "cloud endpoint")}, as the service had ${number === 1 ? "it" : "them"}. The first \`pulumi up\` takes ${number === 1 ? "it" : "them"} over without a change;
+  return `// ${count(number, "cloud endpoint")}, as the service had ${them}. The first \`pulumi up\` adopts ${them} without a change;
 // after it every \`adopt\` can be taken out. Written by \`npx pulumi-endpoints adopt\`.
 ${others.join("")}`;
 }
 
-function definitionOf({ identifier, name, unsaid, live }: Named, inputs: JsonObject): string {
-  const owner = live.createdFor ? `// Created for ${plain(ownerText(live.createdFor))}.\n` : "";
-  const notes = unsaid.map((what) => `// Left to the service: ${plain(what)}.\n`).join("");
-  const code = Object.entries(inputs).map(([input, value]) => [input, inCode(value)]);
-  const written = expanded(Object.fromEntries(code), 2);
-  return `${owner}${notes}const ${identifier} = new CloudEndpoint(\n  ${text(name)},\n  ${written},\n  keep,\n);\n`;
-}
+/** Longer lists and objects have a line for each entry. */
+const LONGEST_LINE = 80;
 
-/** The same data with an expression in the place of all that holds a secret. */
-function inCode(value: unknown): unknown {
+/** Data as a TypeScript expression, with an expression in the place of each secret. */
+export function literal(value: unknown, indent = ""): string {
   if (value instanceof Mixed) return expressionOf(value);
-  if (Array.isArray(value)) return value.map(inCode);
-  if (!isMapping(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, inCode(item)]));
+  if (typeof value === "string") return text(value);
+  if (Object.is(value, -0)) return "-0";
+  if (Array.isArray(value)) {
+    const items = value.map((item) => literal(item, `${indent}  `));
+    return isShort(items) ? `[${items.join(", ")}]` : `[\n${linesOf(items, indent)}]`;
+  }
+  if (!isMapping(value)) return String(value);
+  const entries = entriesOf(value, indent);
+  if (entries.length === 0) return "{}";
+  return isShort(entries) ? `{ ${entries.join(", ")} }` : `{\n${linesOf(entries, indent)}}`;
 }
 
-function expressionOf({ parts: [first, ...others] }: Mixed): Code {
-  if (typeof first === "object" && others.length === 0) return new Code(requireSecret(first));
-  const parts = [first, ...others].map((part) =>
-    typeof part === "object" ? `\${${requireSecret(part)}}` : templateText(part ?? ""),
+/** An object with a line for each entry. */
+const block = (value: object, indent: string) => `{\n${linesOf(entriesOf(value, indent), indent)}}`;
+
+const entriesOf = (value: object, indent: string): string[] =>
+  Object.entries(value).map(([key, item]) => `${keyText(key)}: ${literal(item, `${indent}  `)}`);
+
+const linesOf = (entries: readonly string[], indent: string) =>
+  `${entries.map((entry) => `${indent}  ${entry},\n`).join("")}${indent}`;
+
+const isShort = (entries: readonly string[]) =>
+  entries.reduce((sum, { length }) => sum + length, 0) <= LONGEST_LINE &&
+  !entries.some((entry) => entry.includes("\n"));
+
+function keyText(key: string): string {
+  // Without brackets, this key would set the object's prototype.
+  if (key === "__proto__") return '["__proto__"]';
+  return /^[A-Za-z_$][\w$]*$/.test(key) ? key : text(key);
+}
+
+/** A text with escapes for all characters that cannot be seen. */
+function text(value: string): string {
+  return JSON.stringify(value).replace(/[\p{C}\p{Z}]/gu, (character) =>
+    character === " " ? " " : `\\u{${character.codePointAt(0)?.toString(16)}}`,
   );
-  return new Code(`pulumi.interpolate\`${parts.join("")}\``);
+}
+
+/** The text between the quotes of a template. */
+function templateText(value: string): string {
+  return text(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("`", "\\`").replaceAll("${", "\\${");
+}
+
+function expressionOf({ parts: [first = "", ...others] }: Mixed): string {
+  if (typeof first === "object" && others.length === 0) return requireSecret(first);
+  const parts = [first, ...others].map((part) =>
+    typeof part === "object" ? `\${${requireSecret(part)}}` : templateText(part),
+  );
+  return `pulumi.interpolate\`${parts.join("")}\``;
 }
 
 const requireSecret = ({ name, type }: Secret) =>

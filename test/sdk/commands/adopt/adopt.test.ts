@@ -1,12 +1,15 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { parseDocument } from "yaml";
+import { adoptCommand } from "../../../../sdk/commands/adopt";
 import { type Emulator, TestStack } from "../../../../sdk/testing";
 import { cli, project, service } from "../../../provider/plugin/pulumi";
+import { ranWith } from "../inProcess";
 import { seedMixed } from "../mixedAccount";
 import { run } from "../run";
+import { oddLines, seedOdd } from "./oddEndpoints";
 
 const root = join(import.meta.dirname, "../../../..");
 const CANARIES = /CANARY|CNRY|77001122|bob: "ab"/;
@@ -31,51 +34,46 @@ function makeTypeScript(folder: string): void {
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["index.ts"] }));
 }
 
-const reach = ({ baseUrl, apiKey }: Emulator) => ({ ENDPOINTS_BASE_URL: baseUrl, ENDPOINTS_API_KEY: apiKey });
 const writes = (emulator: Emulator) => emulator.requests.filter(({ method }) => method !== "GET");
 
-test("an account of 150 endpoints becomes a program that compiles, and whose first up makes no write", async () => {
-  const emulator = await service();
-  seedMixed(emulator, 150);
+test("an account of every kind of endpoint becomes a program that compiles, and whose first up writes nothing", async () => {
+  const emulator = await service({ pageSize: 40 });
+  seedMixed(emulator, 60);
+  seedOdd(emulator);
   const before = emulator.endpoints;
   const where = folder();
   const file = join(where, "index.ts");
 
-  const { code, stdout, stderr } = await run(["adopt", "--out", file], reach(emulator));
-  expect(stderr).toContain("Taken: 100 endpoints");
+  const account = { ENDPOINTS_BASE_URL: emulator.baseUrl, ENDPOINTS_API_KEY: emulator.apiKey };
+  const { code, stdout, stderr } = await run(["adopt", "--out", file], account);
+  expect(stderr).toContain("Taken: 48 endpoints");
   expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
   expect(emulator.requests.map(({ path }) => path)).toEqual(["/endpoints", "/endpoints"]);
   const program = readFileSync(file, "utf8");
   expect(stderr + program).not.toMatch(CANARIES);
-  expect(program.match(/^const \w+ = new CloudEndpoint\($/gm)).toHaveLength(100);
+  expect(program.match(/^const \w+ = new CloudEndpoint\(/gm)).toHaveLength(48);
   expect(program).toContain("{secrets.get('hooks', 'brex')}");
-  compiles(where);
-  isFormatted(program);
+  const tsc = spawnSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", where]);
+  expect(`${tsc.stdout}`).toBe("");
 
   const stack = await TestStack.create({
     program: where,
     emulator,
-    // Its types are checked already, once.
+    // The types are checked above.
     env: { PULUMI_NODEJS_TRANSPILE_ONLY: "true" },
     config: { ...listedSecrets(stderr, before), "endpoints:requestsPerWindow": "100000" },
   });
   onTestFinished(() => stack.close());
   const up = await stack.up({ skipPreview: true });
-  expect(up.changes).toEqual({ create: 101 });
-  // The adoptions share the two pages of the list; a single read may have come before the second page.
+  expect(up.changes).toEqual({ create: 49 });
+  // All adoptions share the two pages of the list. One may read its endpoint by id before the second page is there.
   expect(up.requests.length).toBeLessThanOrEqual(4);
-  expect((await stack.preview({ expectNoChanges: true })).changes).toEqual({ same: 101 });
+  expect((await stack.preview({ expectNoChanges: true })).changes).toEqual({ same: 49 });
   expect(writes(emulator)).toEqual([]);
   expect(emulator.endpoints).toEqual(before);
-
-  // As the program says: after the first up every `adopt` can be taken out, and nothing is deleted.
-  writeFileSync(file, program.replaceAll(/^ {4}adopt: .*\n/gm, ""));
-  await stack.up({ skipPreview: true });
-  await stack.destroy();
-  expect(writes(emulator)).toEqual([]);
 });
 
-/** The values that the listed places lead to, as somebody would find and set them. */
+/** The values at the listed places, as a user finds and sets them. */
 function listedSecrets(stderr: string, endpoints: Emulator["endpoints"]): Record<string, { secret: string }> {
   const commands = [...stderr.matchAll(/config set --secret (\w+)\n +(\S+) of (\S+) /g)];
   expect(commands.length).toBe(8);
@@ -92,23 +90,81 @@ function listedSecrets(stderr: string, endpoints: Emulator["endpoints"]): Record
   );
 }
 
-function compiles(folder: string): void {
-  const tsc = join(root, "node_modules/typescript/bin/tsc");
-  const { status, stdout } = spawnSync(process.execPath, [tsc, "-p", folder], { encoding: "utf8" });
-  expect({ status, stdout }).toEqual({ status: 0, stdout: "" });
-}
+test("what no program can give is reported for each endpoint, in the log and in the program", async () => {
+  const emulator = await service();
+  seedOdd(emulator);
+  const { code, stdout, stderr } = await ranWith(adoptCommand, [], emulator);
+  expect(code).toBe(0);
+  expect(stdout + stderr).not.toContain("CANARY");
+  const lines = stderr.split("\n");
+  for (const [host, line] of Object.entries(oddLines)) {
+    const logged = lines.find((line) => line.includes(`https://${host}.example.com`)) ?? "";
+    expect(logged, host).toMatch(line);
+  }
+  expect(stdout.match(/^\/\/ Not here: /gm)).toHaveLength(7);
+  expect(stdout.match(/^\/\/ Left to the service: /gm)).toHaveLength(5);
+});
 
-function isFormatted(program: string): void {
-  const biome = join(root, "node_modules/@biomejs/biome/bin/biome");
-  const args = [biome, "format", "--line-width=110", "--indent-style=space", "--stdin-file-path=program.ts"];
-  expect(program).toBe(execFileSync(process.execPath, args, { input: program, encoding: "utf8" }));
-}
+test("a policy in YAML with merge keys is written as the merged data", async () => {
+  const emulator = await service();
+  const policy = `
+common: &deny { type: deny, config: { status_code: 404 } }
+on_http_request:
+  - actions: [{ <<: *deny, name: first }]
+  - actions: [*deny]
+`;
+  emulator.seed({ type: "cloud", url: "https://a.example.com", traffic_policy: policy });
+  const { code, stdout } = await ranWith(adoptCommand, [], emulator);
+  expect(code).toBe(0);
+  expect(stdout).not.toContain("<<");
+  expect(stdout).toContain('{ actions: [{ type: "deny", config: { status_code: 404 }, name: "first" }] }');
+});
+
+test("fields that the list may omit are read one by one, so that the first up does not clear them", async () => {
+  const emulator = await service();
+  const policy = '{"on_http_request":[]}';
+  emulator.seed({ type: "cloud", url: "https://a.example.com", description: "a", traffic_policy: policy });
+  emulator.seed({ type: "cloud", url: "https://b.example.com", metadata: "kept by hand" });
+  const items = emulator.endpoints.map(({ metadata: _onlyById, ...item }) => item);
+  const body = { endpoints: items, next_page_uri: null };
+  emulator.intercept(({ path }) => path === "/endpoints", { status: 200, body });
+  const { stdout, stderr } = await ranWith(adoptCommand, [], emulator);
+  expect(stderr).toContain("No item of the list has metadata: reading 2 endpoints one by one");
+  expect(stdout).toContain('metadata: "kept by hand"');
+  expect(emulator.requests).toHaveLength(3);
+});
+
+test("the page about adoption shows the program and the log of a real run", async () => {
+  const page = readFileSync(join(root, "docs/adoption.md"), "utf8");
+  const emulator = await service();
+  const deny = { type: "deny", config: { status_code: 404 } };
+  emulator.seed({
+    type: "cloud",
+    id: "ep_2def",
+    url: "https://shop.example.com",
+    description: "front door",
+    traffic_policy: JSON.stringify({ on_http_request: [{ actions: [deny] }] }),
+  });
+  const verify = { type: "verify-webhook", config: { provider: "brex", secret: "whsec_CANARY" } };
+  const forward = { type: "forward-internal", config: { url: "https://shop.internal" } };
+  emulator.seed({
+    type: "cloud",
+    id: "ep_2abc",
+    url: "https://hooks.example.com",
+    metadata: '{"team":"shop"}',
+    traffic_policy: JSON.stringify({ on_http_request: [{ actions: [verify, forward] }] }),
+  });
+  const { stdout, stderr } = await ranWith(adoptCommand, [], emulator);
+  expect(page).toContain(`\`\`\`ts\n${stdout}\`\`\`\n`);
+  const listed = stderr.split("\n").filter((line) => line.startsWith("  "));
+  expect(page).toContain(`\`\`\`\n${listed.join("\n")}\n\`\`\`\n`);
+});
 
 test.skipIf(!cli)(
-  "with a stack, its secrets are set there, its program changes nothing on the CLI, and it has all the second time",
+  "with --stack, the secrets are set, the program changes nothing on the CLI, and a second run takes nothing",
   async () => {
     const emulator = await service();
-    seedMixed(emulator, 150);
+    seedMixed(emulator, 60);
     const before = emulator.endpoints;
     const stack = await project("", { emulator });
     makeTypeScript(stack.folder);
@@ -131,9 +187,13 @@ test.skipIf(!cli)(
     expect((await stack.state()).text).not.toMatch(CANARIES);
 
     const again = await adopt();
-    expect(again.stderr).toMatch(
-      /Left out: 100 that the stack test manages already[\s\S]*Taken: 0 endpoints/,
-    );
+    expect(again.stderr).toMatch(/Left out: 40 that the stack test manages already[\s\S]*Taken: 0 endpoints/);
     expect({ code: again.code, stdout: again.stdout }).toEqual({ code: 0, stdout: "" });
+
+    // After the first up every `adopt` can be taken out, and destroying the stack deletes nothing.
+    writeFileSync(join(stack.folder, "index.ts"), program.replaceAll(/^ {2}adopt: .*\n/gm, ""));
+    await stack.pulumi("up", "--yes", "--skip-preview");
+    await stack.pulumi("destroy", "--yes", "--skip-preview");
+    expect(writes(emulator)).toEqual([]);
   },
 );

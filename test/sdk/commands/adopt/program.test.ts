@@ -4,10 +4,11 @@ import { describe, expect, test } from "vitest";
 import type { LiveEndpoint } from "../../../../provider/api/items";
 import type { Path } from "../../../../provider/document";
 import { secretPlaces } from "../../../../provider/secrets";
-import { adoptionOf } from "../../../../sdk/commands/adopt/inputs";
-import { programOf } from "../../../../sdk/commands/adopt/program";
-import { type Secret, secretsOf } from "../../../../sdk/commands/adopt/secrets";
+import { adoptionOf } from "../../../../sdk/commands/adopt/adoptable";
+import { type Secret, secretsOf } from "../../../../sdk/commands/adopt/configSecrets";
+import { literal, programOf } from "../../../../sdk/commands/adopt/program";
 import { identifier, namesOf } from "../../../../sdk/commands/names";
+import { expectLinear } from "../../../growth";
 
 const anyName = () => true;
 
@@ -50,7 +51,7 @@ const endpoint = (id: string, host: string, fields: Record<string, unknown>): Li
 });
 
 const key = fc.oneof(
-  fc.constantFrom("secret", "api_key", "tokens", "credentials", "config", "a b", "__defaults", ""),
+  fc.constantFrom("secret", "api_key", "tokens", "credentials", "constructor", "then", "a b", "1", ""),
   fc.string({ maxLength: 6 }),
 );
 const text = fc.oneof(
@@ -61,6 +62,8 @@ const text = fc.oneof(
     "a CANARY-one`${",
     "Bearer r",
     "was 99887766, 1.23456789e25",
+    "a\r\nb'\"\\`{x}</script>*/",
+    "\u0000\u2028\u202e\u200d𝒳",
     "CANARY-one-and-more",
   ),
   fc.string({ unit: "grapheme", maxLength: 20 }),
@@ -83,7 +86,7 @@ const valueAt = (data: unknown, path: Path): unknown =>
 
 const document = fc.dictionary(key, data, { maxKeys: 4, minKeys: 1, noNullPrototype: true });
 
-test("whatever policies and metadata hold, the program gives them again, and shows no secret of them", () => {
+test("the program gives back any policy and metadata, and shows none of their secrets and no invisible character", () => {
   fc.assert(
     fc.property(document, document, (policy, metadata) => {
       const live = [
@@ -103,12 +106,13 @@ test("whatever policies and metadata hold, the program gives them again, and sho
         expect(`${valueAt(others[0], path)}`).toMatch(/^((Bearer|Basic|Token|ApiKey) +)?424242[\r\n]*$/i);
       }
       const [first, second] = given(program, secrets);
+      expect(program).not.toMatch(/(?!\n)[\p{C}\p{Zl}\p{Zp}]/u);
       expect(isDeepStrictEqual(first?.["trafficPolicy"], policy)).toBe(true);
       expect(isDeepStrictEqual(first?.["metadata"], metadata)).toBe(true);
       expect(isDeepStrictEqual(second?.["trafficPolicy"], metadata)).toBe(true);
       expect(second?.["description"]).toBe("CANARY-one");
     }),
-    { numRuns: 500 },
+    { numRuns: 300 },
   );
 });
 
@@ -190,10 +194,15 @@ describe("a secret", () => {
   });
 });
 
-test("an endpoint alone, without a secret, needs nothing but the class", () => {
+test("a program without secrets has no configuration, and breaks only long lines", () => {
+  const actions = [1, 2, 3].map((nth) => ({
+    type: "add-headers",
+    config: { headers: { "x-nth": `${nth}` } },
+  }));
+  const trafficPolicy = JSON.stringify({ on_http_request: [{ actions }], on_tcp_connect: [] });
   expect(
-    written([endpoint("1", "shop", {})]).program,
-  ).toBe(`// 1 cloud endpoint, as the service had it. The first \`pulumi up\` takes it over without a change;
+    written([endpoint("1", "shop", { trafficPolicy })]).program,
+  ).toBe(`// 1 cloud endpoint, as the service had it. The first \`pulumi up\` adopts it without a change;
 // after it every \`adopt\` can be taken out. Written by \`npx pulumi-endpoints adopt\`.
 
 import { CloudEndpoint } from "pulumi-endpoints";
@@ -201,13 +210,66 @@ import { CloudEndpoint } from "pulumi-endpoints";
 // So that no \`pulumi destroy\` deletes what this program did not create. Take it out when it may.
 const keep = { retainOnDelete: true };
 
-const shopExampleCom = new CloudEndpoint(
-  "ep_1",
-  {
-    url: "https://shop.example.com",
-    adopt: "ep_1",
+const shopExampleCom = new CloudEndpoint("ep_1", {
+  url: "https://shop.example.com",
+  trafficPolicy: {
+    on_http_request: [
+      {
+        actions: [
+          { type: "add-headers", config: { headers: { "x-nth": "1" } } },
+          { type: "add-headers", config: { headers: { "x-nth": "2" } } },
+          { type: "add-headers", config: { headers: { "x-nth": "3" } } },
+        ],
+      },
+    ],
+    on_tcp_connect: [],
   },
-  keep,
-);
+  adopt: "ep_1",
+}, keep);
 `);
+});
+
+test("a key named __proto__ is data, and minus zero keeps its sign", () => {
+  expect(literal(JSON.parse('{"__proto__":-0}'))).toBe('{ ["__proto__"]: -0 }');
+});
+
+describe("the time that a program takes grows in proportion to", () => {
+  const policyOf = (document: object) => [endpoint("1", "a", { trafficPolicy: JSON.stringify(document) })];
+  const times = (number: number, entry: (nth: number) => [string, unknown]) =>
+    Object.fromEntries(Array.from({ length: number }, (_, nth) => entry(nth)));
+  test.each<[string, number, (size: number) => LiveEndpoint[]]>([
+    ["keys", 2_000, (size) => policyOf(times(size, (nth) => [`key-${nth}`, nth]))],
+    [
+      "different secrets",
+      2_000,
+      (size) => policyOf({ tokens: Object.keys(times(size, (nth) => [`secret-${nth}`, 0])) }),
+    ],
+    ["places of one secret", 2_000, (size) => policyOf({ tokens: Array(size).fill("one-and-the-same") })],
+    [
+      "texts beside secrets",
+      1_000,
+      (size) =>
+        policyOf({
+          tokens: Object.keys(times(size, (nth) => [`secret-${nth}`, 0])),
+          texts: Object.keys(times(size, (nth) => [`has secret-${nth} in it`, 0])),
+        }),
+    ],
+    [
+      "endpoints with secrets",
+      200,
+      (size) =>
+        Array.from({ length: size }, (_, nth) =>
+          endpoint(`${nth}`, `n${nth}`, {
+            trafficPolicy: `{"secret":"secret-${nth}","short":{"token":"s-${nth}"}}`,
+          }),
+        ),
+    ],
+    [
+      "lists in lists",
+      20,
+      (size) => policyOf({ all: Array(size).fill(JSON.parse(`${"[".repeat(150)}${"]".repeat(150)}`)) }),
+    ],
+  ])("the number of %s", async (_, size, input) => {
+    await expectLinear(input, (endpoints) => written(endpoints), size);
+  });
 });

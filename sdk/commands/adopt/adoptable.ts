@@ -1,0 +1,160 @@
+import { differenceOnAdoption } from "../../../provider/adoption";
+import { isNotFound } from "../../../provider/api/errors";
+import type { LiveEndpoint } from "../../../provider/api/items";
+import { checkedInputs, checkInputs } from "../../../provider/check";
+import { isLeftToTheService, type ManagedInput } from "../../../provider/diff";
+import { isMapping, sameSet } from "../../../provider/document";
+import type { Listing } from "../../../provider/listing";
+import { UNKNOWNS } from "../../../provider/plugin/values";
+import type { JsonObject } from "../../../provider/schema";
+import { searchFor } from "../../../provider/search";
+import { SIGNATURE } from "../../../provider/secretNotes";
+import { secretsIn, UNMISTAKABLE } from "../../../provider/secrets";
+import { inputsOf } from "../../../provider/state";
+import { count, tell } from "../command";
+
+/* The inputs that a program must give so that an endpoint stays as it is. */
+
+export interface Adoption {
+  live: LiveEndpoint;
+  /** What the program gives, in the order in which it is written. */
+  inputs: JsonObject;
+  /** The fields that the program cannot give, each with the reason. They stay as they are on the service. */
+  leftToService: string[];
+}
+
+/** An endpoint that no program can adopt as it is, and why. */
+export interface Unadoptable {
+  live: LiveEndpoint;
+  reason: string;
+}
+
+/** The fields that a service may omit from items of its list. The other fields follow from the type. */
+const OPTIONAL_IN_LISTS = ["trafficPolicy", "description", "metadata"] as const;
+
+/**
+ * The listed endpoints with all their fields. If no item of the list has a field, the list may omit it. Then each
+ * endpoint is read by id: the first `pulumi up` would clear a field that the program lacks.
+ */
+export async function withAllFields(
+  account: Listing,
+  listed: readonly LiveEndpoint[],
+): Promise<LiveEndpoint[]> {
+  const missing = OPTIONAL_IN_LISTS.filter((name) => !listed.some((live) => live[name] !== undefined));
+  if (listed.length === 0 || missing.length === 0) return [...listed];
+  tell(
+    `No item of the list has ${missing.join(" or ")}: reading ${count(listed.length, "endpoint")} one by one`,
+  );
+  const read = await Promise.all(
+    listed.map(({ id }) =>
+      account.api.get(id).catch((error: unknown) => {
+        if (!isNotFound(error)) throw error;
+        tell(`Left out: ${id}, which has been deleted since it was listed`);
+        return undefined;
+      }),
+    ),
+  );
+  return read.filter((live) => live !== undefined);
+}
+
+/** The order that is easiest to read: the long policy near the end. */
+const ORDER = [
+  "url",
+  "description",
+  "metadata",
+  "bindings",
+  "poolingEnabled",
+  "trafficPolicy",
+] as const satisfies ManagedInput[];
+
+/** Which endpoints one program can adopt, and which it cannot. */
+export function adoptionsOf(lives: readonly LiveEndpoint[]): {
+  adoptions: Adoption[];
+  unadoptable: Unadoptable[];
+} {
+  const all = lives.map(adoptionOf);
+  const unadoptable = all.filter((one) => "reason" in one);
+  const byUrl = grouped(
+    all.filter((one) => "inputs" in one),
+    ({ inputs }) => inputs["url"],
+  );
+  const adoptions: Adoption[] = [];
+  for (const same of byUrl.values()) {
+    // The service may tell endpoints with one URL apart by their bindings. The provider accepts them only if they pool.
+    const areCompatible = same.length === 1 || same.every(({ inputs }) => inputs["poolingEnabled"] === true);
+    const reason = "other endpoints have the same URL, and not all of them have pooling enabled";
+    if (areCompatible) adoptions.push(...same);
+    else unadoptable.push(...same.map(({ live }) => ({ live, reason })));
+  }
+  return { adoptions, unadoptable };
+}
+
+/** The inputs with which adopting the endpoint writes nothing. An input is left out if the service would choose the same. */
+export function adoptionOf(live: LiveEndpoint): Adoption | Unadoptable {
+  const current = inputsOf(live);
+  const given: JsonObject = { adopt: live.id };
+  const leftToService: string[] = [];
+  for (const name of ORDER) {
+    const value = current[name];
+    if (value === undefined || isServicesChoice(name, value, String(current["url"]))) continue;
+    const problem =
+      reservedForPulumi(value) ??
+      (keysShowSecrets(value) ? "one of its keys contains a secret, which code would show" : undefined) ??
+      checkInputs({ url: "https://any.example.com", [name]: value }).failures[0]?.reason;
+    if (problem === undefined) given[name] = value;
+    else if (isLeftToTheService(name)) leftToService.push(`${name} (${problem})`);
+    else return { live, reason: problem };
+  }
+  const { inputs, failures } = checkInputs(given);
+  if (failures[0]) return { live, reason: failures[0].reason };
+  const { changed } = differenceOnAdoption(live, checkedInputs(inputs));
+  if (changed.length > 0) return { live, reason: `adopting it would change its ${changed.join(" and ")}` };
+  const { adopt, ...rest } = inputs;
+  return { live, inputs: { ...rest, adopt }, leftToService };
+}
+
+/** Whether the service would choose this value if none is given. */
+function isServicesChoice(name: ManagedInput, value: unknown, url: string): boolean {
+  if (name === "poolingEnabled") return value === false;
+  if (name !== "bindings") return false;
+  const usual = /\.internal(:\d+)?$/.test(url) ? "internal" : "public";
+  return sameSet(value, []) || sameSet(value, [usual]);
+}
+
+/** Why Pulumi would take this value for something else than data; undefined if it would not. */
+function reservedForPulumi(value: unknown): string | undefined {
+  if (UNKNOWNS.has(value)) return "it contains a text that means “not known yet” to Pulumi";
+  const parts = Array.isArray(value) ? value : isMapping(value) ? Object.entries(value) : [];
+  for (const part of parts) {
+    const [key, item] = Array.isArray(value) ? [undefined, part] : part;
+    if (key === SIGNATURE || /^__(proto__$|pulumi)/.test(key ?? ""))
+      return `Pulumi reserves its key ${key} for itself`;
+    const problem = reservedForPulumi(item);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+/** Whether a key contains what is a secret elsewhere in the document: code can replace a value, but not a key. */
+function keysShowSecrets(document: unknown): boolean {
+  const secrets = secretsIn(document).filter(({ length }) => length >= UNMISTAKABLE);
+  if (secrets.length === 0) return false;
+  const search = searchFor(secrets);
+  const shows = (part: unknown): boolean => {
+    if (Array.isArray(part)) return part.some(shows);
+    if (!isMapping(part)) return false;
+    return Object.entries(part).some(([key, item]) => [...search(key)].length > 0 || shows(item));
+  };
+  return shows(document);
+}
+
+/** The items by key, in their order. */
+export function grouped<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group) group.push(item);
+    else groups.set(keyOf(item), [item]);
+  }
+  return groups;
+}
