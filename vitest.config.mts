@@ -1,11 +1,26 @@
 import { defineConfig } from "vitest/config";
 
+/** What takes minutes, other programs or a browser: `npm run test:all`. Everything else: `npm test`. */
+const atLength = ["test/**/*.all.test.ts", "test/{browser,faults,gitops,package}/**/*.test.ts"];
+
+/** End-to-end cases, written once for both drivers: `npm test` runs them on the test kit's engine. */
+const endToEnd = ["test/engine/*.test.ts"];
+
+const project = (name: string, include: string[], exclude: string[], drivers: string) => ({
+  extends: true as const,
+  test: { name, include, exclude, env: { TEST_DRIVERS: drivers } },
+});
+
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
     // End-to-end cases start real processes; two cores do not carry more than two of them at once.
     maxWorkers: 2,
     testTimeout: 300_000,
     hookTimeout: 120_000,
+    projects: [
+      project("fast", ["test/**/*.test.ts"], atLength, "kit"),
+      project("all", atLength, [], "kit,cli"),
+      project("cli", endToEnd, atLength, "cli"),
+    ],
   },
 });

@@ -1,38 +1,5 @@
-import { expect, onTestFinished, test } from "vitest";
-import { TestStack } from "../../sdk/testing";
-import { copyOf } from "./example";
+import { expect, test } from "vitest";
 import { edit, methods, onBothDrivers } from "./setup";
-
-onBothDrivers("the example lookup", (_, driver) => {
-  test("lists what agents and edges serve, and puts a cloud endpoint before an agent's", async () => {
-    const stack = await TestStack.create({ program: copyOf("lookup"), driver });
-    onTestFinished(() => stack.close());
-    const backend = stack.emulator.seed({
-      type: "ephemeral",
-      url: "https://shop.internal",
-      upstream_url: "http://localhost:8080",
-    });
-    const edge = stack.emulator.seed({ type: "edge", public_url: "tls://edge.example.com" });
-    const up = await stack.up({ skipPreview: true });
-    expect(up.outputs).toEqual({
-      url: "https://shop.example.com",
-      table: [
-        { id: edge.id, type: "edge", url: "tls://edge.example.com", servedBy: edge.edge?.id },
-        {
-          id: backend.id,
-          type: "ephemeral",
-          url: "https://shop.internal",
-          servedBy: "http://localhost:8080",
-        },
-      ],
-    });
-    // The two lookups start together, and share one list.
-    expect(methods(up)).toEqual(["GET", "POST"]);
-    expect(stack.emulator.endpoints[0]).toMatchObject({ description: `in front of ${backend.id}` });
-    await stack.preview({ expectNoChanges: true });
-    await stack.destroy();
-  });
-});
 
 onBothDrivers("data sources", (start) => {
   const program = `

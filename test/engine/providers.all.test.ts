@@ -1,6 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { Emulator, TestStack } from "../../sdk/testing";
-import { copyOf } from "./example";
+import { Emulator } from "../../sdk/testing";
 import { edit, errors, failure, methods, onBothDrivers, writes } from "./setup";
 
 const TYPE = "endpoints:index:CloudEndpoint";
@@ -154,31 +153,5 @@ module.exports = { ids: getEndpointsOutput({}, { provider: theirs }).ids.apply((
     expect(writes(await stack.up())).toEqual([]);
     expect(stack.emulator.endpoints).toHaveLength(1);
     await stack.destroy();
-  });
-});
-
-onBothDrivers("the example accounts", (_, driver) => {
-  test("announces a service on two accounts, each with its own key", async () => {
-    const partner = await Emulator.start();
-    onTestFinished(() => partner.close());
-    const other = partner.seed({ type: "edge", public_url: "tls://edge.example.com" });
-    const stack = await TestStack.create({
-      program: copyOf("accounts"),
-      driver,
-      config: {
-        "accounts:partnerApiKey": { secret: partner.apiKey },
-        "accounts:partnerBaseUrl": partner.baseUrl,
-      },
-    });
-    onTestFinished(() => stack.close());
-    const up = await stack.up();
-    expect(up.outputs).toEqual({
-      urls: ["https://shop.example.com", "https://shop.partner.example.com"],
-      partnerServes: ["https://shop.partner.example.com", other.public_url],
-    });
-    expect(stack.emulator.endpoints).toHaveLength(1);
-    await stack.preview({ expectNoChanges: true });
-    await stack.destroy();
-    expect(partner.endpoints.map(({ id }) => id)).toEqual([other.id]);
   });
 });

@@ -1,0 +1,166 @@
+import { expect, test } from "vitest";
+import type { Edit } from "../../sdk/testing";
+import { drift } from "../sdk/commands/drift/run";
+import { edit, onKit, PLUGIN } from "./setup";
+
+const policy = (status: number, secret = "") => ({
+  on_http_request: [
+    { actions: [{ type: "deny", config: { status_code: status, ...(secret && { secret }) } }] },
+  ],
+});
+
+const endpoint = (name: string, more: object = {}, options = "{}", type = "CloudEndpoint") =>
+  `new ${type}("${name}", ${JSON.stringify({ url: `https://${name}.example.com`, trafficPolicy: policy(404), ...more })}, ${options});`;
+
+/** What the program does not give, and the service chose. */
+const CHOSEN: [name: string, endpoint: string, change: Edit][] = [
+  ["l-public", endpoint("l-public", { url: "https://l-public.internal" }), { bindings: ["public"] }],
+  [
+    "m-pooled",
+    endpoint(
+      "m-pooled",
+      { url: "https://m-pooled.internal" },
+      "{ deleteBeforeReplace: true }",
+      "PluginEndpoint",
+    ),
+    { pooling_enabled: true, bindings: ["public"] },
+  ],
+];
+onKit("a repair", (start) => {
+  test("deploys nothing that was not deployed before, and says so", async () => {
+    const stack = await start([endpoint("a"), endpoint("b"), endpoint("c"), endpoint("d")].join("\n"));
+    await stack.up();
+    const idOf = (name: string) =>
+      stack.emulator.endpoints.find(({ url }) => url === `https://${name}.example.com`)?.id ?? "";
+    for (const name of ["a", "b", "c"]) stack.emulator.edit(idOf(name), { description: "by hand" });
+    edit(
+      stack,
+      [endpoint("a"), endpoint("b", { metadata: "new" }), endpoint("d", { metadata: "new" })].join("\n"),
+    );
+
+    const marked = stack.emulator.requests.length;
+    const fixed = await drift(stack, "--fix");
+    expect(fixed.code, fixed.stdout).toBe(1);
+    expect(fixed.report.outcome).toBe("unrepaired");
+    const writes = stack.emulator.requests.slice(marked).filter(({ method }) => method !== "GET");
+    expect(writes.map(({ method, body }) => ({ method, body }))).toEqual([
+      { method: "PATCH", body: { id: idOf("a"), description: "" } },
+    ]);
+    expect(fixed.report.stacks[0]?.drifted.map(({ name, repair }) => [name, repair?.done])).toEqual([
+      ["a", true],
+      ["b", false],
+      ["c", false],
+    ]);
+    expect(fixed.stdout).toMatch(
+      /b[\s\S]*not repaired: the program wants something else than the state holds/,
+    );
+    expect(fixed.stdout).toMatch(/c[\s\S]*not repaired: the program does not have this endpoint any more/);
+    // What was left alone is still told.
+    expect((await drift(stack)).report.stacks[0]?.drifted.map(({ name }) => name)).toEqual(["b", "c"]);
+  });
+
+  test("of an endpoint that the program has renamed is not done, and its drift stays told", async () => {
+    const stack = await start(endpoint("b"));
+    await stack.up();
+    const [held] = stack.emulator.endpoints;
+    stack.emulator.edit(held?.id ?? "", { description: "by hand" });
+    edit(
+      stack,
+      `new CloudEndpoint("c", ${JSON.stringify({ url: "https://b.example.com", trafficPolicy: policy(404) })}, { aliases: [{ name: "b" }] });`,
+    );
+
+    const before = await stack.exportState();
+    const fixed = await drift(stack, "--fix");
+    expect(fixed.code, fixed.stdout).toBe(1);
+    expect(fixed.stdout).toContain("not repaired: the program does not have this endpoint any more");
+    expect((await stack.exportState()).deployment.resources).toEqual(before.deployment.resources);
+    expect((await drift(stack)).code).toBe(7);
+  });
+
+  test("never adopts what somebody else has made on the URL of an endpoint that was deleted", async () => {
+    const stack = await start(endpoint("a", { adopt: true }));
+    await stack.up();
+    const [held] = stack.emulator.endpoints;
+    stack.emulator.remove(held?.id ?? "");
+    const other = stack.emulator.seed({ type: "cloud", url: "https://a.example.com", metadata: "theirs" });
+
+    const marked = stack.emulator.requests.length;
+    const fixed = await drift(stack, "--fix");
+    expect(fixed.code, fixed.stdout).toBe(1);
+    expect(fixed.stdout).toContain("not repaired: the program would adopt whatever is on this URL now");
+    const writes = stack.emulator.requests.slice(marked).filter(({ method }) => method !== "GET");
+    expect(writes).toEqual([]);
+    expect(stack.emulator.endpoints).toEqual([other]);
+    expect((await drift(stack)).report.stacks[0]?.drifted.map(({ drift }) => drift)).toEqual(["deleted"]);
+  });
+
+  test("that its preview shows to be impossible leaves the state as it is, and the drift told", async () => {
+    const stack = await start(endpoint("a", {}, "{ protect: true }"));
+    await stack.up();
+    const [held] = stack.emulator.endpoints;
+    stack.emulator.edit(held?.id ?? "", { url: "tls://a.example.com" });
+
+    const before = await stack.exportState();
+    const fixed = await drift(stack, "--fix");
+    expect(fixed.code, fixed.stdout).toBe(1);
+    expect(fixed.stdout).toMatch(/not repaired: the repair's preview failed: .*protect/);
+    expect((await stack.exportState()).deployment.resources).toEqual(before.deployment.resources);
+    expect((await drift(stack)).code).toBe(7);
+  });
+
+  test("with a key that may only read ends with the number for a refused key", async () => {
+    const stack = await start(endpoint("a"));
+    await stack.up();
+    const [held] = stack.emulator.endpoints;
+    stack.emulator.edit(held?.id ?? "", { description: "by hand" });
+    stack.emulator.intercept(({ method }) => method === "PATCH", {
+      status: 403,
+      body: { error_code: "ERR_NGROK_9", msg: "The key lacks the permission." },
+    });
+
+    const fixed = await drift(stack, "--fix");
+    expect(fixed.code, fixed.stdout).toBe(3);
+    expect(fixed.report.outcome).toBe("unrepaired");
+    expect(fixed.stdout).toMatch(/not repaired: .*status 403.*[^.]\. The state may hold/);
+  });
+});
+
+onKit("drift of what the program leaves to the service", (start) => {
+  test("is told with what the service had chosen, and repaired", async () => {
+    const stack = await start([PLUGIN, ...CHOSEN.map(([, text]) => text), endpoint("n-kept")].join("\n"));
+    await stack.up();
+    for (const [name, , change] of CHOSEN) {
+      const { id = "" } =
+        stack.emulator.endpoints.find(({ url }) => url === `https://${name}.internal`) ?? {};
+      stack.emulator.edit(id, change);
+    }
+    const seen = await drift(stack);
+    expect(seen.code).toBe(7);
+    expect(
+      seen.report.stacks[0]?.drifted.map(({ name, changes }) => [
+        name,
+        changes.map(({ path, kind, expected, live }) => [path, kind, expected, live]),
+      ]),
+    ).toEqual([
+      ["l-public", [["bindings", "changed", ["internal"], ["public"]]]],
+      [
+        "m-pooled",
+        [
+          ["bindings", "changed", ["internal"], ["public"]],
+          ["poolingEnabled", "changed", false, true],
+        ],
+      ],
+    ]);
+
+    const fixed = await drift(stack, "--fix");
+    expect(fixed.code, fixed.stdout).toBe(0);
+    expect(fixed.stdout).toContain("2 repaired");
+    const chosen = stack.emulator.endpoints.filter(({ url }) => url?.endsWith(".internal"));
+    expect(chosen).toMatchObject([
+      { bindings: ["internal"], pooling_enabled: false },
+      { bindings: ["internal"], pooling_enabled: false },
+    ]);
+    expect((await drift(stack)).code).toBe(0);
+    await stack.preview({ expectNoChanges: true });
+  });
+});
