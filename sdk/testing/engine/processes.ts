@@ -1,24 +1,54 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Project } from "./project";
 
 /**
- * Loaded before everything else in a program and in a provider. Two thirds of the SDK's own start are two libraries that
- * only the serialization of functions needs: they are loaded when something of them is used. On Node 20.20
- * `util.inspect(error, {colors: true})` runs away on certain stack lines, and a program that throws then takes half a
- * minute to end, also under the real CLI.
+ * Loaded before everything else in a program and in a provider. Most of a process's time goes into loading what it seldom
+ * uses: TypeScript where no file is TypeScript, libraries that only tracing, the Automation API or the serialization of
+ * functions need, and the source maps of the SDK for the stack trace that it takes of each resource. These wait until they
+ * are used. On Node 20.20 `util.inspect(error, {colors: true})` runs away on certain stack lines, and a program that
+ * throws then takes half a minute to end, also under the real CLI.
  */
-const PRELOAD = `const Module = require("node:module");
+const PRELOAD = `const fs = require("node:fs");
+const Module = require("node:module");
+const { join } = require("node:path");
 const load = Module._load;
-const late = { typescript: /typescript-shim\\.js$/, "@npmcli/arborist": /codePaths\\.js$/ };
+const runner = /@pulumi.pulumi.cmd.run(-plugin)?.run\\.js$/;
+const late = [
+  [/^typescript$/, /@pulumi.pulumi.(typescript-shim|tsutils|cmd.run(-plugin)?.run)\\.js$/],
+  [/^@npmcli.arborist$/, /@pulumi.pulumi.runtime.closure.codePaths\\.js$/],
+  [/^@opentelemetry.(?!api$)/, /@pulumi.pulumi.cmd.run.tracing\\.js$/],
+  [/^.\\/automation$/, /@pulumi.pulumi.index\\.js$/],
+];
 Module._load = (request, parent, ...rest) => {
-  if (!late[request]?.test(parent?.filename)) return load(request, parent, ...rest);
-  Module._resolveFilename(request, parent);
-  return new Proxy({}, { get: (_, key) => key === "__esModule" || load(request, parent, ...rest)[key] });
+  const from = parent?.filename ?? "";
+  const real = () => load(request, parent, ...rest);
+  if (/ts-node/.test(request) && runner.test(from)) return registeredLate(real);
+  if (!late.some(([name, file]) => name.test(request) && file.test(from))) return real();
+  const file = Module._resolveFilename(request, parent);
+  const get = (_, key) => {
+    if (key === "__esModule") return true;
+    if (request === "typescript" && key === "version") return load(join(file, "../../package.json"), parent).version;
+    return real()[key];
+  };
+  return new Proxy({}, { get });
 };
+const registeredLate = (tsNode) => ({
+  register(options) {
+    Module._extensions[".ts"] = Module._extensions[".tsx"] = (module, file) => {
+      delete Module._extensions[".ts"];
+      delete Module._extensions[".tsx"];
+      tsNode().register(options);
+      Module._extensions[file.endsWith("x") ? ".tsx" : ".ts"](module, file);
+    };
+  },
+});
+const exists = fs.existsSync;
+fs.existsSync = (path) => !/@pulumi.pulumi.*\\.js\\.map$/.test(path) && exists(path);
 const util = require("node:util");
 const inspect = util.inspect;
 const plain = (value, options, ...rest) =>
@@ -97,7 +127,8 @@ function startNode(
   return spawn(process.execPath, args, {
     cwd: project.folder,
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...env, NODE_OPTIONS: options, ...more },
+    // From Node 22.1 on, code that was compiled once is not compiled again.
+    env: { NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache"), ...env, NODE_OPTIONS: options, ...more },
   });
 }
 
@@ -128,6 +159,8 @@ export function startProgram(
   const child = startNode(launch, args, PROGRAM, {
     PULUMI_CONFIG: config.values,
     PULUMI_CONFIG_SECRET_KEYS: config.secretKeys,
+    // Types are the compiler's to check, and a check takes longer than a whole run.
+    PULUMI_NODEJS_TRANSPILE_ONLY: launch.env["PULUMI_NODEJS_TRANSPILE_ONLY"] ?? "true",
     ...(project.typescript && { PULUMI_NODEJS_TYPESCRIPT: "true" }),
   });
   return new Child(child, onLine);

@@ -41,8 +41,7 @@ function findPlugin(package_: string, project: Project): Command {
   if (!existsSync(file)) throw new Unsupported(`plugins without a PulumiPlugin.yaml (${folder})`);
   const { runtime } = z.object({ runtime: runtimeSchema }).parse(parse(readFileSync(file, "utf8")));
   if (runtime.name !== "nodejs") throw new Unsupported(`plugins of the runtime ${runtime.name} (${file})`);
-  const env = { ...(runtime.options.typescript && { PULUMI_NODEJS_TYPESCRIPT: "true" }) };
-  return { folder, args: [resolveFrom(folder, "@pulumi/pulumi/cmd/run-plugin"), folder], env };
+  return { folder, args: [resolveFrom(folder, "@pulumi/pulumi/cmd/run-plugin"), folder], env: {} };
 }
 
 /**
