@@ -7,8 +7,8 @@ import { schemeDiffers } from "./url";
 export const PROVIDER_KEY = "__provider";
 
 /**
- * Under which the resource's class hands over what it found wrong between the resources of a program, which no check of
- * one of them can see. It is never stored.
+ * Under which the resource's class hands over a conflict between the resources of a program, which no check of one of them
+ * can see. Empty where there is none. It is never stored.
  */
 export const PROBLEM_KEY = "__problem";
 
@@ -49,7 +49,7 @@ export function checkInputs(news: JsonObject, olds: JsonObject = {}): Checked {
   for (const [name, value] of Object.entries(news)) {
     if (name === PROVIDER_KEY || value === undefined || value === null) continue;
     if (name === PROBLEM_KEY) {
-      if (!hasUnknown(value)) failures.push({ property: "", reason: String(value) });
+      if (value !== "" && !hasUnknown(value)) failures.push({ property: "", reason: String(value) });
     } else if (name === URN_KEY) {
       inputs[name] = value;
     } else if (name === SECRETS_KEY) {

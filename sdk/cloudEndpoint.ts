@@ -1,8 +1,7 @@
-import { createRequire } from "node:module";
-import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { PROBLEM_KEY, PROVIDER_KEY, URN_KEY } from "../provider/check";
 import { environmentName } from "../provider/config";
+import { isMapping, type Path, pathText } from "../provider/document";
 import {
   type alwaysPresent,
   type CloudEndpointInputs,
@@ -13,11 +12,14 @@ import {
 import { fieldOf, SECRETS_KEY } from "../provider/secretNotes";
 import { TYPES } from "../provider/tokens";
 import { outdateListings } from "./listing";
-import { assertNodeForProviders } from "./nodeForProviders";
-import { problemAmongResources, reportProblems, warnOfPlainKey } from "./preflight";
-import { programError } from "./programError";
+import {
+  assertNodeForProviders,
+  assertResolvable,
+  problemAmongResources,
+  reportProblems,
+  warnOfPlainKey,
+} from "./preflight";
 import { aliasesOf, providerKindOf } from "./provider";
-import { secretPlacesOf } from "./secretPlaces";
 
 /**
  * What every state of the dynamic type holds instead of a serialized provider. A few bytes, the same in every release,
@@ -90,7 +92,7 @@ export class CloudEndpoint extends pulumi.CustomResource {
     if (kind === "dynamic") assertResolvable();
     warnOfPlainKey();
     const problem = args && problemAmongResources(name, args, options);
-    const told = args && reportProblems(name, { ...args, [PROBLEM_KEY]: problem });
+    const reported = args && reportProblems(name, { ...args, [PROBLEM_KEY]: problem });
     const places = secretPlacesOf(args ?? {});
     const outputs = Object.keys(endpointFields).filter((field) => field !== "id");
     const { stackTraceLimit } = Error;
@@ -108,14 +110,15 @@ export class CloudEndpoint extends pulumi.CustomResource {
             trafficPolicy: wholeSecret("trafficPolicy", args.trafficPolicy, places),
           }),
           ...(args?.metadata !== undefined && { metadata: wholeSecret("metadata", args.metadata, places) }),
-          [PROBLEM_KEY]: problem,
+          // An empty one reports to the plugin that the program's resources have been checked.
+          [PROBLEM_KEY]: problem?.apply((problem) => problem || (kind === "plugin" ? "" : undefined)),
           // Of the plugin's type on either provider, so that a stack that changes its provider keeps its marks.
           [URN_KEY]:
             kind === "dynamic" && isMarked()
               ? pulumi.createUrn(name, TYPES.plugin, options?.parent)
               : undefined,
           [SECRETS_KEY]: places.then((all) => (all.length > 0 ? all : undefined)),
-          [PROVIDER_KEY]: Promise.resolve(told).then(() => (kind === "dynamic" ? PROVIDER : undefined)),
+          [PROVIDER_KEY]: Promise.resolve(reported).then(() => (kind === "dynamic" ? PROVIDER : undefined)),
         },
         pulumi.mergeOptions(
           { deleteBeforeReplace: true, aliases: aliasesOf(kind, options?.aliases) },
@@ -148,17 +151,20 @@ async function wholeSecret(
 }
 
 /**
- * The provider's process resolves the package from the working directory. Where that fails (a transitive install
- * in a pnpm layout) every operation would end in "Cannot find module", so it is found out here.
+ * The places of the secrets in a resource's arguments, as Pulumi writes paths. The provider gets them, since it must not
+ * show these values, and receives them without marks, or with the marks of whole documents. Holds no value.
  */
-function assertResolvable(): void {
-  const from = process.cwd();
-  try {
-    // Not `require.resolve` with a path: from a file of this package that finds the package by its own name, always.
-    createRequire(join(from, "index.js")).resolve("pulumi-endpoints/provider");
-  } catch {
-    throw programError(
-      `pulumi-endpoints cannot be found from ${from}, where Pulumi's provider process looks for it. Make it a direct dependency of the program: npm install pulumi-endpoints`,
-    );
-  }
+async function secretPlacesOf(args: object): Promise<string[]> {
+  const places = await Promise.all(Object.entries(args).map(([name, value]) => placesIn(value, [name])));
+  return places.flat();
+}
+
+async function placesIn(value: unknown, path: Path): Promise<string[]> {
+  // An output holds no other: a secret within it makes all of it secret.
+  if (pulumi.Output.isInstance(value)) return (await pulumi.isSecret(value)) ? [pathText(path)] : [];
+  if (value instanceof Promise) return placesIn(await value, path);
+  if (!Array.isArray(value) && !isMapping(value)) return [];
+  const parts = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
+  const places = await Promise.all(parts.map(([key, part]) => placesIn(part, [...path, key])));
+  return places.flat();
 }

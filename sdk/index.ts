@@ -1,6 +1,10 @@
 export type { Ref } from "../provider/schema";
 export { CloudEndpoint, type CloudEndpointArgs, type CloudEndpointOutputs } from "./cloudEndpoint";
 export {
+  type AnyEndpoint,
+  type CloudEndpointInfo,
+  type EdgeEndpoint,
+  type EphemeralEndpoint,
   type GetEndpointArgs,
   type GetEndpointsArgs,
   type GetEndpointsResult,
@@ -8,17 +12,11 @@ export {
   getEndpointOutput,
   getEndpoints,
   getEndpointsOutput,
-} from "./endpoints";
-export {
-  type AnyEndpoint,
-  type CloudEndpointInfo,
-  type EdgeEndpoint,
-  type EphemeralEndpoint,
   type JsonValue,
   readJson,
-} from "./endpointTypes";
+} from "./endpoints";
 export { Provider, type ProviderArgs } from "./provider";
 export { mergeTrafficPolicy } from "./trafficPolicy";
-export { mergeAgentConfigs } from "./webhookAgentConfigs";
-export { type WebhookPlatform, type WebhookPlatformInfo, webhookPlatforms } from "./webhookPlatforms";
-export { WebhookVerification, type WebhookVerificationArgs } from "./webhookVerification";
+export { mergeAgentConfigs } from "./webhooks/agentConfig";
+export { type WebhookPlatform, type WebhookPlatformInfo, webhookPlatforms } from "./webhooks/platforms";
+export { WebhookVerification, type WebhookVerificationArgs } from "./webhooks/webhookVerification";

@@ -1,59 +1,92 @@
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { delimiter, join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { checkInputs, PROBLEM_KEY } from "../provider/check";
+import { policyFromText } from "../provider/document";
+import { headerWarnings } from "../provider/policy/headerNames";
 import type { JsonObject } from "../provider/schema";
 import { UrlRegistry } from "../provider/urlRegistry";
-import type { CloudEndpointArgs } from "./cloudEndpoint";
-import type { Provider } from "./provider";
-import { explicitProvider } from "./provider";
-import { perRun } from "./run";
+import { isKnown, perRun, programError } from "./programRun";
+import { explicitProvider, type Provider } from "./provider";
 
 /*
- * What a constructor can see before the engine does. The engine stops at the first resource whose check fails, so each
- * resource reports its own mistakes here; and no check sees more than one resource, so what two of them do to each
- * other is found here and handed to the check.
+ * What a constructor checks before the engine does. The engine stops at the first resource whose check fails, so each
+ * resource reports its own mistakes here. No check sees more than one resource, so conflicts between resources are found
+ * here and handed to the check.
  */
 
-/** The URLs that are taken, by account, and what has been said once. */
-const thisRun = perRun(() => ({ urls: new Map<Provider | undefined, UrlRegistry>(), warnedOfKey: false }));
+/** The URLs by account, and what has been reported already. */
+const thisRun = perRun(() => ({
+  urls: new Map<Provider | undefined, UrlRegistry>(),
+  warnedOfKey: false,
+  checkedPolicies: new WeakSet<object>(),
+}));
 
 /**
- * Reports every mistake in those inputs whose values are known. Resolves when the engine has been told: a resource that
- * is registered before that could fail, and end the program, while the mistakes of the others are still on their way.
+ * Reports every mistake in those inputs whose values are known. Resolves when the engine has received them: a resource
+ * that is registered earlier could fail, and end the program, before the mistakes of the others arrive.
  */
 export async function reportProblems(name: string, args: JsonObject): Promise<void> {
-  const told: Promise<void>[] = [];
+  const reported: Promise<void>[] = [];
   const report = (news: JsonObject, about: (property: string) => boolean) => {
     for (const { property, reason } of checkInputs(news).failures) {
-      // Not as the resource's own message: that would wait for its registration, which is what is going to fail.
-      if (about(property)) told.push(pulumi.log.error(`${name}: ${reason}`));
+      // Not as the resource's own message, which would wait for the registration that is about to fail.
+      if (about(property)) reported.push(pulumi.log.error(`${name}: ${reason}`));
     }
   };
 
-  // Each input by itself, since one that is unknown would hold back what can be said of the others.
+  // Each input by itself, since an unknown one would hold back the mistakes of the others.
   for (const [input, value] of Object.entries(args)) {
     if (value === undefined) continue;
     const property = input === PROBLEM_KEY ? "" : input;
-    pulumi
-      .output(value)
-      .apply((known) => report({ [input]: known }, (failed) => failed.split(".")[0] === property));
+    const output = pulumi.output(value);
+    output.apply((known) => report({ [input]: known }, (failed) => failed.split(".")[0] === property));
+    if (input === "trafficPolicy" && !thisRun().checkedPolicies.has(value as object))
+      void warnOfHeaders(name, output, "trafficPolicy");
   }
   if (args["url"] === undefined) report({}, () => true);
 
-  // Values that are known at once have been looked at when the event loop comes round.
+  // Values that are known at once have been checked by the next turn of the event loop.
   await new Promise((resolve) => setImmediate(resolve));
-  await Promise.all(told);
+  await Promise.all(reported);
 }
 
 /**
- * What is wrong with this resource beside the others of the program, for its check to fail with; undefined where
- * nothing is, and unknown as long as the URL is.
+ * Warns of headers that a policy, or a part of one, asks for under a name that never matches.
+ *
+ * @param place Where the policy stands in the inputs.
+ */
+export async function warnOfHeaders(
+  name: string,
+  policy: pulumi.Output<unknown>,
+  place?: string,
+): Promise<void> {
+  if (!(await isKnown(policy))) return;
+  const isSecret = await pulumi.isSecret(policy);
+  policy.apply((policy) => {
+    const parsed = typeof policy === "string" ? policyFromText(policy) : { data: policy };
+    const data = "data" in parsed ? parsed.data : undefined;
+    for (const warning of headerWarnings(place ? { [place]: data } : data, isSecret))
+      void pulumi.log.warn(`${name}: ${warning}`);
+  });
+}
+
+/** Marks a policy whose headers have been checked in its parts, so that its endpoint does not warn again. */
+export function headersAreChecked<T>(policy: pulumi.Output<T>): pulumi.Output<T> {
+  thisRun().checkedPolicies.add(policy);
+  return policy;
+}
+
+/**
+ * The conflict between this resource and the others of the program, for its check to fail with. Empty where there is
+ * none, unknown as long as the URL is.
  */
 export function problemAmongResources(
   name: string,
-  args: CloudEndpointArgs,
+  { url, poolingEnabled, adopt }: { [input in "url" | "poolingEnabled" | "adopt"]?: unknown },
   options: pulumi.CustomResourceOptions | undefined,
-): pulumi.Output<string | undefined> {
-  const { url, poolingEnabled, adopt } = args;
+): pulumi.Output<string> {
   const owner = Symbol(name);
   const { urls } = thisRun();
   const account = explicitProvider(options);
@@ -61,27 +94,59 @@ export function problemAmongResources(
   urls.set(account, registry);
   return pulumi.all([url, poolingEnabled, adopt]).apply(([url, pooled, adopt]) => {
     if (adopt !== undefined && adopt !== false && options?.deleteBeforeReplace === false) {
-      // With the new endpoint "created" first, it would take the old one over, and the old one's deletion remove it.
+      // Created first, the new endpoint would take the old one over, and the deletion of the old one would remove it.
       return "adopt together with deleteBeforeReplace: false could delete the endpoint that it took over; take one of them out";
     }
-    return registry.register(url, adopt, { owner, name, pooled: pooled === true });
+    return registry.register(url, adopt, { owner, name, pooled: pooled === true }) ?? "";
   });
 }
 
 /** Warns, once a run, of an API key that the stack's configuration holds in plain text, and so every clone of it. */
 export function warnOfPlainKey(): void {
   const run = thisRun();
-  // Set by the language host beside the configuration; without it nothing can be said.
+  // The language host sets it beside the configuration. Without it, nothing is known.
   const secretKeys = process.env["PULUMI_CONFIG_SECRET_KEYS"];
-  if (
-    run.warnedOfKey ||
-    secretKeys === undefined ||
-    pulumi.runtime.getConfig("endpoints:apiKey") === undefined
-  )
-    return;
+  if (run.warnedOfKey || secretKeys === undefined) return;
+  if (pulumi.runtime.getConfig("endpoints:apiKey") === undefined) return;
   if (secretKeys.includes('"endpoints:apiKey"')) return;
   run.warnedOfKey = true;
   void pulumi.log.warn(
     "endpoints:apiKey stands in the stack's configuration in plain text. Replace the key, and set the new one with `pulumi config set --secret endpoints:apiKey`, or in ENDPOINTS_API_KEY alone.",
   );
+}
+
+/**
+ * Bun runs programs as well as Node does, but Pulumi always starts Node providers with `node`. Without one, Pulumi only
+ * reports that it could not read the plugin.
+ *
+ * @throws RunError under Bun where no Node is on the PATH.
+ */
+export function assertNodeForProviders(
+  versions: object = process.versions,
+  path = process.env["PATH"] ?? "",
+): void {
+  if (!("bun" in versions)) return;
+  const isThere = (folder: string) => ["node", "node.exe"].some((name) => existsSync(join(folder, name)));
+  if (path.split(delimiter).some(isThere)) return;
+  throw programError(
+    "this program runs on Bun, but Pulumi runs its provider on Node.js, and there is no node on the PATH: install Node.js 20.18 or later beside Bun",
+  );
+}
+
+/**
+ * The provider's process resolves the package from the working directory. Where that fails (a transitive install in a
+ * pnpm layout) every operation would end in "Cannot find module".
+ *
+ * @throws RunError where the package cannot be found from the working directory.
+ */
+export function assertResolvable(): void {
+  const from = process.cwd();
+  try {
+    // Not `require.resolve` with a path: from a file of this package that finds the package by its own name, always.
+    createRequire(join(from, "index.js")).resolve("pulumi-endpoints/provider");
+  } catch {
+    throw programError(
+      `pulumi-endpoints cannot be found from ${from}, where Pulumi's provider process looks for it. Make it a direct dependency of the program: npm install pulumi-endpoints`,
+    );
+  }
 }

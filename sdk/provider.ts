@@ -1,8 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import { environmentName, type SettingName, type settingFields } from "../provider/config";
 import { PACKAGE, PROVIDER_TYPE, TYPES } from "../provider/tokens";
-import { assertPluginInReach } from "./pluginInReach";
-import { programError } from "./programError";
+import { assertPluginInReach } from "./pluginLookup";
+import { programError } from "./programRun";
 
 /** What each setting is written as: what it is used as, but for the one that has a notation of its own. */
 type Written<Name extends SettingName> = Name extends "recoverWithin"

@@ -1,9 +1,9 @@
 import * as pulumi from "@pulumi/pulumi";
 import { isMapping, policyFromText } from "../provider/document";
 import type { JsonObject } from "../provider/schema";
-import { programError } from "./programError";
-import { warnOfHeaders } from "./webhookNotices";
-import { WebhookVerification } from "./webhookVerification";
+import { headersAreChecked, warnOfHeaders } from "./preflight";
+import { programError } from "./programRun";
+import { WebhookVerification } from "./webhooks/webhookVerification";
 
 /** Actions after which the next one runs (the public service's documentation). One that is not listed may answer. */
 const PASSING = new Set([
@@ -53,10 +53,12 @@ export function mergeTrafficPolicy(
     all.map((each) => (WebhookVerification.isInstance(each) ? each.trafficPolicy : undefined)),
   );
   const given = (pulumi.output(policy) as pulumi.Output<object | string>).apply(policyData);
-  // A verification has warned of its own.
+  // Each verification has checked its own expressions.
   void warnOfHeaders("mergeTrafficPolicy", given);
-  return pulumi.secret(
-    pulumi.all([given, policies]).apply(([policy, policies]) => mergedPolicy(policy, policies)),
+  return headersAreChecked(
+    pulumi.secret(
+      pulumi.all([given, policies]).apply(([policy, policies]) => mergedPolicy(policy, policies)),
+    ),
   );
 }
 

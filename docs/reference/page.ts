@@ -2,7 +2,7 @@ import { environmentName, secretSettings, settingFields } from "../../provider/c
 import { endpointArgs, endpointsArgs } from "../../provider/lookup";
 import { docsOf, membersOf } from "../../provider/plugin/schema/docs";
 import { alwaysPresent, endpointFields, inputFields, refSchema } from "../../provider/schema";
-import { agentFields, webhookFields } from "../../sdk/webhookSettings";
+import { agentFields, webhookFields } from "../../sdk/webhooks/webhookSettings";
 import { commandHelp } from "./commands";
 import { code, fieldsOf, fieldsOfMembers, inputTable, outputTable, table, withoutDefault } from "./tables";
 
@@ -76,13 +76,16 @@ function dataSources(): string[] {
 }
 
 function webhooks(): string[] {
-  const file = "sdk/webhookSettings.ts";
+  const file = "sdk/webhooks/webhookSettings.ts";
   return [
     "## WebhookVerification",
     inputTable("input", fieldsOf(webhookFields, docsOf(file, "webhookFields").parts)),
     `\`agent\` is ${lowered(docsOf(file, "agentFields").text)}`,
     inputTable("`agent`", fieldsOf(agentFields, docsOf(file, "agentFields").parts)),
-    outputTable("output", fieldsOfMembers(membersOf("sdk/webhookVerification.ts", "WebhookVerification"))),
+    outputTable(
+      "output",
+      fieldsOfMembers(membersOf("sdk/webhooks/webhookVerification.ts", "WebhookVerification")),
+    ),
   ];
 }
 

@@ -6,7 +6,7 @@ import { isMapping } from "../document";
  * counts as right there too.
  */
 
-/** A header that an expression asks for under a name which never matches. */
+/** A header that an expression asks for under a name that never matches. */
 export interface MisspeltHeader {
   /** `on_http_request[0].expressions[1]` */
   place: string;
@@ -45,6 +45,19 @@ export function misspeltHeaders(policy: unknown): MisspeltHeader[] {
     ),
   );
 }
+
+/** A warning for each such name. For a policy that holds a secret, names and keys are left out. */
+export function headerWarnings(policy: unknown, isSecret: boolean): string[] {
+  return misspeltHeaders(policy).map(({ place, asked, name, right }) => {
+    const kind = asked.endsWith("Header") ? "names as in X-Version-Id" : "lower case";
+    const where = isSecret ? (KNOWN_PLACE.exec(place)?.[0] ?? "an expression") : place;
+    return `${where} asks ${asked} for ${isSecret ? "a name" : name} where the service has ${isSecret ? kind : right}; in another spelling it finds no header`;
+  });
+}
+
+/** The part of a place that holds no key of the program's own. */
+const KNOWN_PLACE =
+  /^expressions\[\d+\]|\bon_(?:http_request|http_response|tcp_connect)\[\d+\](?:\.(?:expressions|actions)\[\d+\])?/;
 
 const canonical = (lower: string) => lower.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
 

@@ -179,7 +179,7 @@ mergeTrafficPolicy({ on_http_request: [] }, a);`;
       expect.stringMatching(
         /^b: expressions\[0\] asks req.headers for X-GitHub-Event where the service has x-github-event/,
       ),
-      expect.stringMatching(/^b: platform "okta" is not in the catalogue; if the service has learnt it/),
+      expect.stringMatching(/^b: platform "okta" is not in the catalogue; if the service supports it/),
       expect.stringMatching(/^mergeTrafficPolicy: no action behind the verification answers/),
     ]);
     edit(stack, expecting(', plan: "pro"'));

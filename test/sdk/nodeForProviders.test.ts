@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { expect, test } from "vitest";
-import { assertNodeForProviders } from "../../sdk/nodeForProviders";
+import { assertNodeForProviders } from "../../sdk/preflight";
 
 const withNode = dirname(process.execPath);
 const withoutNode = import.meta.dirname;

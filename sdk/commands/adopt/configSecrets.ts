@@ -2,7 +2,7 @@ import { isMapping, type Path, pathText } from "../../../provider/document";
 import type { JsonObject } from "../../../provider/schema";
 import { type Match, searchFor } from "../../../provider/search";
 import { SHORTEST_SECRET, secretPlaces, UNMISTAKABLE } from "../../../provider/secrets";
-import { vaultReference } from "../../webhookSecret";
+import { vaultReference } from "../../webhooks/webhookSecret";
 import { camelCase } from "../names";
 import { type Adoption, grouped } from "./adoptable";
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
-import { FREE_VERIFICATIONS_PER_MONTH } from "../../webhookPlatforms";
-import { agentFields } from "../../webhookSettings";
+import { FREE_VERIFICATIONS_PER_MONTH } from "../../webhooks/platforms";
+import { agentFields } from "../../webhooks/webhookSettings";
 import { listen } from "../emulator/listen";
 import { forward, passBack } from "./forward";
 import type { Verification } from "./policy";

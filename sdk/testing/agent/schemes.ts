@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from "node:crypto";
-import { platformInfo } from "../../webhookPlatforms";
-import { base64Key } from "../../webhookSecret";
+import { platformInfo } from "../../webhooks/platforms";
+import { base64Key } from "../../webhooks/webhookSecret";
 
 /*
  * How platforms sign their webhooks. Each scheme is the platform's own documentation's; the tests hold those against a

@@ -1,5 +1,5 @@
 import { createHash, randomUUID, timingSafeEqual } from "node:crypto";
-import { keyProblem, secretProblem, vaultReference } from "../../webhookSecret";
+import { keyProblem, secretProblem, vaultReference } from "../../webhooks/webhookSecret";
 import type { Verification } from "./policy";
 import { type Headers, type SignedPlatform, webhookScheme } from "./schemes";
 

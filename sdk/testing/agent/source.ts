@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { policyFromText } from "../../../provider/document";
-import { agentFields } from "../../webhookSettings";
+import { agentFields } from "../../webhooks/webhookSettings";
 import { policySchema, type Verification } from "./policy";
 
 /*

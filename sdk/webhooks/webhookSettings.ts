@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { normalizeUrl, urlProblem } from "../provider/url";
-import type { WebhookPlatform } from "./webhookPlatforms";
+import { normalizeUrl, urlProblem } from "../../provider/url";
+import type { WebhookPlatform } from "./platforms";
 
 /*
  * What a WebhookVerification is given, once. The comment on a field is its documentation, the schema its check. No

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { beforeAll, describe, expect, expectTypeOf, test } from "vitest";
-import { WebhookVerification, type WebhookVerificationArgs } from "../../sdk";
+import { WebhookVerification, type WebhookVerificationArgs } from "../../../sdk";
 
 beforeAll(async () => {
   await pulumi.runtime.setMocks({

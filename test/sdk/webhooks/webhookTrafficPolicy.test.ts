@@ -5,8 +5,8 @@ import {
   mergeTrafficPolicy,
   WebhookVerification,
   type WebhookVerificationArgs,
-} from "../../sdk";
-import { mergedPolicy } from "../../sdk/trafficPolicy";
+} from "../../../sdk";
+import { mergedPolicy } from "../../../sdk/trafficPolicy";
 
 beforeAll(async () => {
   await pulumi.runtime.setMocks({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { checkField, unknownField, type WebhookField } from "../../sdk/webhookSettings";
+import { checkField, unknownField, type WebhookField } from "../../../sdk/webhooks/webhookSettings";
 
 const problems = (field: WebhookField, value: unknown) => {
   const result = checkField(field, value);

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { mergeTrafficPolicy, WebhookVerification } from "../../sdk";
+import { mergeTrafficPolicy, WebhookVerification } from "../../../sdk";
 
 beforeAll(async () => {
   await pulumi.runtime.setMocks({
@@ -83,7 +83,7 @@ test("a merge without a verification is told with the mistakes of the components
 });
 
 describe("a platform that the catalogue does not have", () => {
-  const unknownTo = /is not in the catalogue; if the service has learnt it since/;
+  const unknownTo = /is not in the catalogue; if the service supports it/;
 
   test("is named in a warning, with what may have been meant", async () => {
     expect(await told(() => create("a", { platform: "sonatype_nexus", secret: "shared" }))).toEqual([

@@ -1,9 +1,9 @@
 import { load } from "js-yaml";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
-import { agentConfig, agentOptions, policyText, type Verification } from "../../sdk/agentForms";
-import { Agent, signWebhook } from "../../sdk/testing";
-import { startApplication } from "./testing/agent/application";
+import { Agent, signWebhook } from "../../../sdk/testing";
+import { agentConfig, agentOptions, policyText, type Verification } from "../../../sdk/webhooks/agentConfig";
+import { startApplication } from "../testing/agent/application";
 
 const github: Verification = {
   platform: "github",

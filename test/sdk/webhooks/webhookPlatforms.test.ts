@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { webhookPlatforms } from "../../sdk";
-import { nearestPlatform, secretSource } from "../../sdk/webhookPlatforms";
+import { webhookPlatforms } from "../../../sdk";
+import { nearestPlatform, secretSource } from "../../../sdk/webhooks/platforms";
 
 const identifiers =
   `aftership airship alchemy sns autodesk bitbucket bolt box brex buildkite calendly castle chargify

@@ -4,8 +4,7 @@ import { delimiter, dirname, join, relative, sep } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { isMapping, policyFromText } from "../provider/document";
 import { PACKAGE } from "../provider/tokens";
-import { programError } from "./programError";
-import { perRun } from "./run";
+import { perRun, programError } from "./programRun";
 
 const thisRun = perRun(() => ({ found: false }));
 

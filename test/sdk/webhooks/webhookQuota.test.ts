@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { warningOf } from "../../sdk/webhookQuota";
+import { quotaWarning } from "../../../sdk/webhooks/webhookWarnings";
 
 describe("the deliveries of an account", () => {
   const of = (...expected: [string, number, ("free" | "pro" | "enterprise")?][]) =>
-    warningOf(expected.map(([name, deliveries, plan]) => ({ name, deliveries, plan })))?.text;
+    quotaWarning(expected.map(([name, deliveries, plan]) => ({ name, deliveries, plan })))?.text;
 
   test("are summed over the components, and 500 a month are enough for none to be told", () => {
     expect(of(["a", 499], ["b", 1, "free"])).toBeUndefined();

@@ -1,6 +1,6 @@
 import { createPublicKey } from "node:crypto";
-import { SHORTEST_SECRET } from "../provider/secrets";
-import { platformInfo } from "./webhookPlatforms";
+import { SHORTEST_SECRET } from "../../provider/secrets";
+import { platformInfo } from "./platforms";
 
 /*
  * What can be told of a secret without the service. No message quotes it, nor a platform that the catalogue does not

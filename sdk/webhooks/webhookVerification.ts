@@ -1,9 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
-import { agentConfig, agentOptions, policyText } from "./agentForms";
-import { programError } from "./programError";
-import { tellOfUnknown, warnOfHeaders, warnOfPlatform } from "./webhookNotices";
-import { secretSource } from "./webhookPlatforms";
-import { expectDeliveries } from "./webhookQuota";
+import { headersAreChecked, warnOfHeaders } from "../preflight";
+import { programError } from "../programRun";
+import { agentConfig, agentOptions, policyText } from "./agentConfig";
+import { secretSource } from "./platforms";
 import { areSwapped, secretProblem } from "./webhookSecret";
 import {
   agentProblem,
@@ -13,6 +12,7 @@ import {
   type WebhookSettings,
   type WebhookSettingsWritten,
 } from "./webhookSettings";
+import { expectDeliveries, reportUnknownSecret, warnOfPlatform } from "./webhookWarnings";
 
 const TYPE = "endpoints:index:WebhookVerification";
 
@@ -82,10 +82,10 @@ export class WebhookVerification extends pulumi.ComponentResource {
    */
   constructor(name: string, args: WebhookVerificationArgs, options?: pulumi.ComponentResourceOptions) {
     super(TYPE, name, {}, options);
-    const { platform, verification, agent, version } = settle(this, name, args);
+    const { platform, verification, agent, version } = checkedInputs(this, name, args);
     this.platform = platform;
     this.secretSource = platform.apply((platform) => secretSource(platform));
-    this.trafficPolicy = pulumi.secret(verification.apply(policyText));
+    this.trafficPolicy = headersAreChecked(pulumi.secret(verification.apply(policyText)));
     this.agentOptions = pulumi.secret(
       verification.apply((verification) => agentOptions(verification, `${name}.policy.json`)),
     );
@@ -108,15 +108,15 @@ export class WebhookVerification extends pulumi.ComponentResource {
 }
 
 /**
- * The inputs, checked. Each is looked at by itself, so that one which is unknown in a preview does not hide the
- * mistakes of the others; and nothing is thrown, so that no component hides those of the next one.
+ * The inputs, checked. Each is checked by itself, so that one which is unknown in a preview does not hide the mistakes of
+ * the others. The mistakes fail the outputs and nothing is thrown, so that no component hides those of the next one.
  */
-function settle(component: WebhookVerification, name: string, args: unknown) {
+function checkedInputs(component: WebhookVerification, name: string, args: unknown) {
   const fail = (problems: string[]): never => {
     throw programError(problems.map((problem) => `${name}: ${problem}`).join("\n"));
   };
   const { given, problems } = inputsOf(args);
-  const named = pulumi.output(problems).apply((problems) => problems.length > 0 && fail(problems));
+  const names = pulumi.output(problems).apply((problems) => problems.length > 0 && fail(problems));
   const checked = <K extends WebhookField>(field: K) =>
     pulumi.output(given[field] as pulumi.Input<object | undefined>).apply((value): WebhookSettings[K] => {
       const result = checkField(field, value);
@@ -131,10 +131,10 @@ function settle(component: WebhookVerification, name: string, args: unknown) {
   });
   const expressions = checked("expressions");
   const verification = pulumi
-    .all([platform, secret, checked("enforce"), expressions, named])
+    .all([platform, secret, checked("enforce"), expressions, names])
     .apply(([platform, secret, enforce, expressions]) => ({ platform, secret, enforce, expressions }));
 
-  const version = checked("agentConfigVersion").apply((given) => given ?? 3);
+  const version = checked("agentConfigVersion").apply((version) => version ?? 3);
   const agent = pulumi.all([checked("agent"), version]).apply(([agent, version]) => {
     const problem = agent && agentProblem(agent, version);
     return problem ? fail([problem]) : agent;
@@ -145,7 +145,7 @@ function settle(component: WebhookVerification, name: string, args: unknown) {
     name,
     expressions.apply((expressions) => ({ expressions })),
   );
-  void tellOfUnknown(name, pulumi.output(given["secret"]));
+  void reportUnknownSecret(name, pulumi.output(given["secret"]));
   pulumi
     .all([checked("expectedDeliveriesPerMonth"), checked("plan")])
     .apply(
@@ -155,12 +155,12 @@ function settle(component: WebhookVerification, name: string, args: unknown) {
   return { platform, verification, agent, version };
 }
 
-/** The inputs by name, with what is wrong with them as a whole. Plain JavaScript may give anything, or nothing. */
+/** The inputs by name, with what is wrong with them as a whole. Plain JavaScript may pass anything, or nothing. */
 function inputsOf(args: unknown): { given: Record<string, unknown>; problems: string[] } {
-  // Each input that is missing says so itself.
+  // Each missing input is reported by its own check.
   if (args === undefined || args === null) return { given: {}, problems: [] };
-  const later = args instanceof Promise || pulumi.Output.isInstance(args);
-  if (typeof args !== "object" || Array.isArray(args) || later) {
+  const isLater = args instanceof Promise || pulumi.Output.isInstance(args);
+  if (typeof args !== "object" || Array.isArray(args) || isLater) {
     return { given: {}, problems: ["the inputs must be an object, as in { platform, secret }"] };
   }
   return { given: { ...args }, problems: Object.keys(args).flatMap((field) => unknownField(field) ?? []) };

@@ -1,10 +1,10 @@
 import * as pulumi from "@pulumi/pulumi";
 import { load } from "js-yaml";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { mergeAgentConfigs, WebhookVerification, type WebhookVerificationArgs } from "../../sdk";
-import { Agent, signWebhook } from "../../sdk/testing";
-import { mergedConfig } from "../../sdk/webhookAgentConfigs";
-import { startApplication } from "./testing/agent/application";
+import { mergeAgentConfigs, WebhookVerification, type WebhookVerificationArgs } from "../../../sdk";
+import { Agent, signWebhook } from "../../../sdk/testing";
+import { mergedConfig } from "../../../sdk/webhooks/agentConfig";
+import { startApplication } from "../testing/agent/application";
 
 beforeAll(async () => {
   await pulumi.runtime.setMocks({

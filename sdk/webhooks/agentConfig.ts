@@ -1,0 +1,158 @@
+import * as pulumi from "@pulumi/pulumi";
+import { Document, isMap, isScalar, parse, Scalar } from "yaml";
+import { z } from "zod";
+import { canonicalJson } from "../../provider/document";
+import type { JsonObject } from "../../provider/schema";
+import { programError } from "../programRun";
+import { vaultReference } from "./webhookSecret";
+import type { AgentSettings, WebhookSettings } from "./webhookSettings";
+
+/*
+ * One verification in each of the forms that agents take. Flags and version 2 of the configuration file can only express
+ * "verify every request with this secret, and refuse the rest". Everything else needs a traffic policy.
+ */
+
+/** What is to be verified. */
+export type Verification = Pick<WebhookSettings, "platform" | "secret" | "enforce" | "expressions">;
+
+/** A whole policy for an agent, as the file for `--traffic-policy-file`: canonical JSON. */
+export const policyText = (verification: Verification) => canonicalJson(agentPolicy(verification));
+
+/** The command-line options, as an argument list. Where flags are not enough, the option that names the policy's file. */
+export function agentOptions(verification: Verification, policyFile: string): string[] {
+  const { platform, secret } = verification;
+  if (needsPolicy(verification)) return ["--traffic-policy-file", policyFile];
+  return ["--verify-webhook", platform, ...(secret === undefined ? [] : ["--verify-webhook-secret", secret])];
+}
+
+/** The agent's configuration file, complete but for the agent's own token, which belongs in the agent's environment. */
+export function agentConfig(
+  verification: Verification,
+  { name, url, upstream }: AgentSettings & { name: string },
+  version: 2 | 3,
+): string {
+  const trafficPolicy = agentPolicy(verification);
+  if (version === 3) {
+    const endpoint = defined({ name, url, traffic_policy: trafficPolicy, upstream: { url: upstream } });
+    return version3([endpoint]);
+  }
+  const { platform: provider, secret } = verification;
+  const tunnel = defined({
+    proto: "http",
+    addr: upstream,
+    domain: url?.replace(/^\w+:\/\//, ""),
+    schemes: url?.startsWith("http:") ? ["http"] : undefined,
+    ...(needsPolicy(verification)
+      ? { traffic_policy: trafficPolicy }
+      : { verify_webhook: defined({ provider, secret }) }),
+  });
+  return version2({ [name]: tunnel });
+}
+
+function agentPolicy({ platform, secret, enforce, expressions }: Verification): JsonObject {
+  const config = defined({ provider: platform, secret, enforce });
+  return { on_http_request: [defined({ expressions, actions: [{ type: "verify-webhook", config }] })] };
+}
+
+/** To let failures through, to verify only some requests, and to read the vault. */
+function needsPolicy({ enforce, expressions, secret }: Verification): boolean {
+  return enforce === false || expressions !== undefined || vaultReference(secret ?? "") !== undefined;
+}
+
+// The key `agent` is required, though the token that it is for stays out.
+const version3 = (endpoints: JsonObject[]) => yamlText({ version: 3, agent: {}, endpoints });
+const version2 = (tunnels: JsonObject) => yamlText({ version: 2, tunnels });
+
+/**
+ * A configuration as YAML, with quotes around all texts and around the names of tunnels, the only keys that a program
+ * chooses: parsers differ on which plain words (`yes`, `1_000`) are text.
+ */
+function yamlText(data: JsonObject): string {
+  const document = new Document(data);
+  const tunnels = document.get("tunnels");
+  for (const { key } of isMap(tunnels) ? tunnels.items : []) {
+    if (isScalar(key)) key.type = Scalar.QUOTE_DOUBLE;
+  }
+  return document.toString({ defaultStringType: "QUOTE_DOUBLE", defaultKeyType: "PLAIN", lineWidth: 0 });
+}
+
+const defined = (fields: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+
+const configSchema = z.discriminatedUnion("version", [
+  z.strictObject({
+    version: z.literal(3),
+    agent: z.strictObject({}),
+    endpoints: z.array(z.looseObject({ name: z.string() })),
+  }),
+  z.strictObject({ version: z.literal(2), tunnels: z.record(z.string(), z.looseObject({})) }),
+]);
+
+type Config = z.output<typeof configSchema>;
+
+/**
+ * One configuration file for an agent that runs the endpoints of several verifications. An agent that reads several files
+ * keeps only the last one's list of endpoints.
+ *
+ * ```ts
+ * export const agentConfig = mergeAgentConfigs(github.agentConfig, brex.agentConfig);
+ * ```
+ *
+ * @param configs The outputs `agentConfig` of the verifications, all of the same `agentConfigVersion`.
+ * @returns The file's text, always secret. Like its parts it is without the agent's own token.
+ * @throws RunError, through the output, where a verification has no `agent`, versions differ, or two names are equal.
+ */
+export function mergeAgentConfigs(...configs: pulumi.Input<string | undefined>[]): pulumi.Output<string> {
+  return pulumi.secret(pulumi.all(configs).apply((texts) => mergedConfig(texts)));
+}
+
+/** The file that holds all of these. Throws one error with everything that is wrong with them. */
+export function mergedConfig(texts: readonly unknown[]): string {
+  if (texts.length === 0) throw programError("mergeAgentConfigs: there is no configuration to merge");
+  const read = texts.map((text, index) => readConfig(text, index + 1));
+  const configs = read.filter((each) => typeof each !== "string");
+  const problems = [...read.filter((each) => typeof each === "string"), ...conflictsOf(configs)];
+  if (problems.length > 0) {
+    throw programError(problems.map((problem) => `mergeAgentConfigs: ${problem}`).join("\n"));
+  }
+  return configs[0]?.version === 2
+    ? version2(
+        Object.fromEntries(
+          configs.flatMap((each) => (each.version === 2 ? Object.entries(each.tunnels) : [])),
+        ),
+      )
+    : version3(configs.flatMap((each) => (each.version === 3 ? each.endpoints : [])));
+}
+
+/** A configuration, or what is wrong with it, without quoting it. */
+function readConfig(text: unknown, place: number): Config | string {
+  if (text === undefined) {
+    return `configuration ${place} is missing; give its verification an agent, as in agent: { upstream: 8080 }`;
+  }
+  const parsed = configSchema.safeParse(typeof text === "string" ? dataOf(text) : undefined);
+  return parsed.success
+    ? parsed.data
+    : `configuration ${place} is not the agentConfig of a webhook verification`;
+}
+
+/** Undefined for text that is no YAML. */
+function dataOf(yaml: string): unknown {
+  try {
+    return parse(yaml, { logLevel: "error" });
+  } catch {
+    return undefined;
+  }
+}
+
+function conflictsOf(configs: readonly Config[]): string[] {
+  const names = configs.flatMap((each) =>
+    each.version === 2 ? Object.keys(each.tunnels) : each.endpoints.map(({ name }) => name),
+  );
+  const twice = [...new Set(names.filter((name, index) => names.indexOf(name) !== index))];
+  return [
+    ...(new Set(configs.map(({ version }) => version)).size > 1
+      ? ["the configurations are of versions 2 and 3; give all verifications the same agentConfigVersion"]
+      : []),
+    ...twice.map((name) => `two endpoints have the name ${name}; give each verification its own agent.name`),
+  ];
+}
