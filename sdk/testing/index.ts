@@ -8,27 +8,7 @@ export {
   type WebhookToSign,
 } from "./agent";
 export { CliStack, findPulumiCli } from "./cli";
-export {
-  type Behaviour,
-  type Busy,
-  type Cut,
-  type DisturbOptions,
-  type Edit,
-  Emulator,
-  type EmulatorOptions,
-  type FaultKind,
-  faultKinds,
-  gatewayReply,
-  type KeyOptions,
-  type Match,
-  type RateLimit,
-  type RecordedFault,
-  type RivalTime,
-  type ScriptedReply,
-  type Seed,
-  type ToldTime,
-  trustFaultKinds,
-} from "./emulator";
+export * from "./emulator";
 export { TestStack, type TestStackOptions } from "./testStack";
 export {
   type ConfigValue,

@@ -1,14 +1,13 @@
 import { ServiceError } from "./errors";
 
-/** How a URL is refused that another endpoint has, whatever its type, where neither of the two has pooling enabled. */
+/** The code and the status with which a URL is refused, and whether the code is told. */
 const taken = {
-  "18017": (url: string) => new ServiceError(18017, url),
-  "18009": (url: string) => new ServiceError(18009, url),
-  "422": (url: string) => new ServiceError(18014, "url", `${url} is not free`).seenAs(422),
-  "400-bare": (url: string) => new ServiceError(18017, url).seenAs(400, "without its code"),
-  "409-bare": (url: string) => new ServiceError(18009, url).seenAs(409, "without its code"),
-  allowed: undefined,
-};
+  "18017": [18017, 400, true],
+  "18009": [18009, 409, true],
+  "422": [18001, 422, true],
+  "400-bare": [18017, 400, false],
+  "409-bare": [18009, 409, false],
+} as const;
 
 /** How a URL is refused that is not ready yet, and for how long: a number of milliseconds by the service's clock. */
 export interface Busy {
@@ -26,7 +25,7 @@ export interface Behaviour {
    * status 400, as the public service does. `18009`: with 409. `422`: with that status and another code. `400-bare` and
    * `409-bare`: without a code. `allowed`: not at all, so that several endpoints have equal URLs. Default: `18017`.
    */
-  urlTaken: keyof typeof taken;
+  urlTaken: keyof typeof taken | "allowed";
   /** How creates and moves to a URL are refused after its last endpoint has left it. Default: they are not. */
   busyUrl: Busy | undefined;
   /**
@@ -65,7 +64,11 @@ export function behaviourOf(change: Partial<Behaviour>, before = DEFAULTS): Beha
 }
 
 /** Undefined where it is not refused. */
-export const urlTakenError = ({ urlTaken }: Behaviour, url: string) => taken[urlTaken]?.(url);
+export function urlTakenError({ urlTaken }: Behaviour, url: string): ServiceError | undefined {
+  if (urlTaken === "allowed") return undefined;
+  const [code, status, coded] = taken[urlTaken];
+  return new ServiceError(code, url, "it is not free").seenAs(status, coded);
+}
 
 export function told(time: ToldTime, now: number, write: (date: Date) => string): string | undefined {
   return typeof time === "number" ? write(new Date(now + time)) : (time ?? undefined);

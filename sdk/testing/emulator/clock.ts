@@ -1,3 +1,5 @@
+import { ServiceError } from "./errors";
+
 /** The service's clock, in milliseconds, and what is to happen later by it. */
 export class Clock {
   private agenda: { at: number; happen: () => void }[] = [];
@@ -25,5 +27,36 @@ export class Clock {
       happen();
     }
     this.moment = undefined;
+  }
+}
+
+export interface RateLimit {
+  /** Most requests within any window. At least 1. */
+  requests: number;
+  /** Length of the rolling window, in seconds. */
+  windowSeconds: number;
+}
+
+/** Arrivals within the last window. Times are milliseconds by the service's clock. */
+export class RateWindow {
+  private arrivals: number[] = [];
+
+  /** Throws a `RangeError` for a limit that nothing could pass, or that never ends. */
+  constructor(private readonly limit: RateLimit) {
+    if (limit.requests >= 1 && limit.windowSeconds > 0) return;
+    throw new RangeError(`rateLimit must have requests >= 1 and windowSeconds > 0: ${JSON.stringify(limit)}`);
+  }
+
+  /** Counts a request, or throws where the window is full; a refused request does not count. */
+  admit(arrival: number): void {
+    const { requests, windowSeconds } = this.limit;
+    this.arrivals = this.arrivals.filter((time) => arrival - time < windowSeconds * 1000);
+    if (this.arrivals.length >= requests) throw new ServiceError(226, requests, windowSeconds);
+    this.count(arrival);
+  }
+
+  /** Counts a request that was answered without being admitted. */
+  count(arrival: number): void {
+    this.arrivals.push(arrival);
   }
 }

@@ -4,11 +4,10 @@ import type { RecordedRequest } from "../types";
 import { Accounts, type KeyOptions } from "./accounts";
 import { addressOf } from "./address";
 import { type Behaviour, type Busy, behaviourOf } from "./behaviour";
-import { Clock } from "./clock";
+import { Clock, type RateLimit, RateWindow } from "./clock";
 import { Disturbances, type DisturbOptions, type RecordedFault } from "./disturbance";
 import { createRival, metBy, type RivalTime } from "./faults";
 import { listen } from "./listen";
-import { type RateLimit, RateWindow } from "./rateLimit";
 import { placeOf } from "./rules";
 import { type Match, type ScriptedReply, Scripts } from "./script";
 import { endpointOf, type Seed } from "./seed";
@@ -66,8 +65,8 @@ export class Emulator {
 
   /** Starts to listen. Fails with Node's `EADDRINUSE` where the given port is taken. */
   static async start(options: EmulatorOptions = {}): Promise<Emulator> {
-    const { now = () => new Date(), versionHeader = "Service-Version", onAnswer = () => {} } = options;
-    const { apiKey, basePath: path = "", port: wanted = 0, rateLimit, ...behaviour } = options;
+    const { now = () => new Date(), onAnswer = () => {}, rateLimit, port: wanted = 0, ...rest } = options;
+    const { apiKey, basePath: path = "", versionHeader = "Service-Version", ...behaviour } = rest;
     const basePath = `/${path}`.replace(/\/+/g, "/").replace(/\/$/, "");
     const host: Omit<Host, "accounts"> = {
       behaviour: behaviourOf(behaviour),
@@ -168,8 +167,8 @@ export class Emulator {
   /**
    * Lets the next create that matches meet a rival, who creates an endpoint with its URL and content, and with `fields`
    * in place of what the service gives it: just before it, just after it, or in its place, so that the create itself
-   * has no effect. The client sees `reply`; by default the real answer, and a reset where there is none. A rival is bound by the service's
-   * rules: while the service refuses equal URLs, who comes second gets none.
+   * has no effect. The client sees `reply`, by default the real answer, and a reset where there is none. A rival is
+   * bound by the service's rules: while it refuses equal URLs, who comes second gets none.
    */
   rival(
     when: RivalTime,

@@ -144,13 +144,13 @@ function lost(target: Target): ScriptedReply {
 }
 
 function limited({ operationId }: Target, headers: Record<string, string>) {
-  return { status: 429, headers, body: new ServiceError(226, "120", "60").body(operationId) };
+  return { ...new ServiceError(226, 120, 60).answer(operationId), headers };
 }
 
 function serverError({ random, operationId }: Target) {
   const status = random.oneOf([500, 502, 503, 504]) ?? 500;
   if (random.next() < 0.5) return gatewayReply("html", status);
-  return { status, body: new ServiceError(20000, "a fault was drawn").seenAs(status).body(operationId) };
+  return new ServiceError(20000, "a fault was drawn").seenAs(status).answer(operationId);
 }
 
 /** Not for a list or a delete, and not where there is no other endpoint. */
@@ -169,8 +169,7 @@ function otherEndpoint(target: Target): ReturnType<Kind> {
 
 function notYet(target: Target): ScriptedReply {
   const url = String(Object(target.record.body).url);
-  const refusal = new ServiceError(oneOf(target, [18006, 18016, 18017]), url);
-  return { status: refusal.status, body: refusal.body(target.operationId) };
+  return new ServiceError(oneOf(target, [18006, 18016, 18017]), url).answer(target.operationId);
 }
 
 function rival(target: Target): ScriptedReply {

@@ -13,36 +13,49 @@ export interface Call {
   behaviour: Behaviour;
   /** The endpoint's id in the path; empty for the collection. */
   id: string;
-  query: URLSearchParams;
+  query: { limit?: string; before_id?: string };
   body: Record<string, unknown>;
 }
 
 export interface Answer {
   status: number;
-  headers?: Record<string, string>;
   body?: object;
 }
 
-export type Operation = "create" | "list" | "read" | "update" | "delete";
+const routes = [
+  { operation: "create", method: "POST", byId: false, query: [], run: createEndpoint },
+  { operation: "list", method: "GET", byId: false, query: ["before_id", "limit"], run: listEndpoints },
+  { operation: "read", method: "GET", byId: true, query: [], run: getEndpoint },
+  { operation: "update", method: "PATCH", byId: true, query: [], run: updateEndpoint },
+  { operation: "delete", method: "DELETE", byId: true, query: [], run: deleteEndpoint },
+] as const;
 
-interface Route {
-  method: string;
-  path: "/endpoints" | "/endpoints/{id}";
-  takesBody: boolean;
-  run: (call: Call) => Answer;
+export type Operation = (typeof routes)[number]["operation"];
+
+/** What a request asks for, whether or not it will be refused. */
+export function operationOf({ method, path }: { method: string; path: string }): Operation | undefined {
+  const byId = path !== "/endpoints";
+  return routes.find((route) => route.method === method && route.byId === byId)?.operation;
 }
 
-export const routes: Route[] = [
-  { method: "POST", path: "/endpoints", takesBody: true, run: createEndpoint },
-  { method: "GET", path: "/endpoints", takesBody: false, run: listEndpoints },
-  { method: "GET", path: "/endpoints/{id}", takesBody: false, run: getEndpoint },
-  { method: "PATCH", path: "/endpoints/{id}", takesBody: true, run: updateEndpoint },
-  { method: "DELETE", path: "/endpoints/{id}", takesBody: false, run: deleteEndpoint },
-];
+export function routeOf(method: string, path: string) {
+  const [, collection, id, ...rest] = path.split("/");
+  if (collection !== "endpoints" || id === "" || rest.length > 0) throw new ServiceError(222, path);
+  const route = routes.find((one) => one.method === method && one.byId === (id !== undefined));
+  if (!route) throw new ServiceError(27614, method);
+  return { route, id: id ?? "", takesBody: method === "POST" || method === "PATCH" };
+}
+
+export function readQuery(query: URLSearchParams, known: readonly string[]): Call["query"] {
+  for (const name of query.keys()) {
+    if (!known.includes(name)) throw new ServiceError(231, name, known.join(", ") || "none");
+    if (query.getAll(name).length > 1) throw new ServiceError(232, name);
+  }
+  return Object.fromEntries(query);
+}
 
 /** Creates a cloud endpoint. 201 with the endpoint. */
-function createEndpoint({ key: { store, principal }, behaviour, query, body }: Call): Answer {
-  readQuery(query, []);
+function createEndpoint({ key: { store, principal }, behaviour, body }: Call): Answer {
   return { status: 201, body: store.create(readCreate(body, behaviour.requirePolicy), principal) };
 }
 
@@ -53,9 +66,9 @@ function createEndpoint({ key: { store, principal }, behaviour, query, body }: C
  */
 function listEndpoints({ key: { store, mayList }, behaviour, query }: Call): Answer {
   if (!mayList) throw new ServiceError(204);
-  const { limit = `${MAX_PAGE}`, before_id: before } = readQuery(query, ["before_id", "limit"]);
+  const { limit = `${MAX_PAGE}`, before_id: before } = query;
   if (!/^\d+$/.test(limit) || Number(limit) < 1 || Number(limit) > MAX_PAGE) {
-    throw new ServiceError(233, limit, `${MAX_PAGE}`);
+    throw new ServiceError(233, MAX_PAGE, limit);
   }
   if (before !== undefined) checkId(before);
   const rest = store.newestFirst(before, behaviour.listLag);
@@ -68,9 +81,11 @@ function listEndpoints({ key: { store, mayList }, behaviour, query }: Call): Ans
 }
 
 /** Reads one endpoint of any type. 200 with the endpoint. */
-function getEndpoint(call: Call): Answer {
-  readQuery(call.query, []);
-  return { status: 200, body: find(call) };
+function getEndpoint({ key, id }: Call): WireAnswer {
+  checkId(id);
+  const body = key.store.get(id);
+  if (!body) throw new ServiceError(222, `The endpoint ${id}`);
+  return { status: 200, body };
 }
 
 /**
@@ -78,39 +93,27 @@ function getEndpoint(call: Call): Answer {
  * the service. The URL may change, its scheme may not. 200 with the endpoint.
  */
 function updateEndpoint(call: Call): Answer {
-  readQuery(call.query, []);
   const before = findCloud(call);
   const change = readUpdate(call.id, call.body, call.behaviour.requirePolicy);
-  if (change.url !== undefined) {
-    const { proto } = addressOf(change.url);
-    if (before.proto !== undefined && proto !== before.proto)
-      throw new ServiceError(18005, before.proto, proto);
-  }
+  const proto = change.url === undefined ? before.proto : addressOf(change.url).proto;
+  if (before.proto !== undefined && proto !== before.proto)
+    throw new ServiceError(18005, before.proto, `${proto}`);
   return { status: 200, body: call.key.store.update(before, change) };
 }
 
 /** Deletes a cloud endpoint. 204 without a body. */
 function deleteEndpoint(call: Call): Answer {
-  readQuery(call.query, []);
   call.key.store.delete(findCloud(call).id);
   return { status: 204 };
 }
 
-function find({ key, id }: Call): WireEndpoint {
-  checkId(id);
-  const endpoint = key.store.get(id);
-  if (!endpoint) throw new ServiceError(222, `The endpoint ${id}`);
-  return endpoint;
-}
+type WireAnswer = Answer & { body: WireEndpoint };
 
 function findCloud(call: Call): WireEndpoint {
-  const endpoint = find(call);
-  if (endpoint.type === "cloud") return endpoint;
-  throw new ServiceError(
-    18014,
-    "type",
-    `it is ${endpoint.type}, and only cloud endpoints can be changed or deleted`,
-  );
+  const { body } = getEndpoint(call);
+  if (body.type === "cloud") return body;
+  const reason = `it is ${body.type}, and only cloud endpoints can be changed or deleted`;
+  throw new ServiceError(18014, "type", reason);
 }
 
 function checkId(id: string): void {
@@ -122,16 +125,4 @@ function listed(endpoint: WireEndpoint): WireEndpoint {
   if (endpoint.type !== "cloud") return endpoint;
   const { edge: _onlyById, ...item } = endpoint;
   return item;
-}
-
-function readQuery<Name extends string>(
-  query: URLSearchParams,
-  known: Name[],
-): Partial<Record<Name, string>> {
-  const supported = known.join(", ") || "none";
-  for (const name of query.keys()) {
-    if (!known.some((one) => one === name)) throw new ServiceError(231, name, supported);
-    if (query.getAll(name).length > 1) throw new ServiceError(232, name);
-  }
-  return Object.fromEntries(query) as Partial<Record<Name, string>>;
 }

@@ -7,27 +7,17 @@ const MAX_DESCRIPTION = 255;
 const MAX_METADATA = 4096;
 const BINDINGS = ["public", "internal", "kubernetes"];
 
-const KINDS = {
-  text: { name: "a string", is: (value: unknown) => typeof value === "string" },
-  flag: { name: "true or false", is: (value: unknown) => typeof value === "boolean" },
-  texts: {
-    name: "a list of strings",
-    is: (value: unknown) => Array.isArray(value) && value.every((item) => typeof item === "string"),
-  },
-};
+type Kind = [name: string, is: (value: unknown) => boolean];
 
-type Kind = keyof typeof KINDS;
+const isText = (value: unknown) => typeof value === "string";
+const TEXT: Kind = ["a string", isText];
+const FLAG: Kind = ["true or false", (value) => typeof value === "boolean"];
+const TEXTS: Kind = ["a list of strings", (value) => Array.isArray(value) && value.every(isText)];
 
-const CHANGEABLE: Record<string, Kind> = {
-  url: "text",
-  traffic_policy: "text",
-  description: "text",
-  metadata: "text",
-  bindings: "texts",
-  pooling_enabled: "flag",
-};
-const CREATE_FIELDS: Record<string, Kind> = { ...CHANGEABLE, type: "text" };
-const UPDATE_FIELDS: Record<string, Kind> = { ...CHANGEABLE, id: "text" };
+const TEXT_FIELDS = { url: TEXT, traffic_policy: TEXT, description: TEXT, metadata: TEXT };
+const CHANGEABLE: Record<string, Kind> = { ...TEXT_FIELDS, bindings: TEXTS, pooling_enabled: FLAG };
+const CREATE_FIELDS = { ...CHANGEABLE, type: TEXT };
+const UPDATE_FIELDS = { ...CHANGEABLE, id: TEXT };
 
 /** What a create may hold: `url`, and optionally `type` (only `cloud`) and the fields of an update. */
 export function readCreate(
@@ -82,7 +72,8 @@ function readFields(
   for (const [name, value] of Object.entries(body)) {
     const kind = Object.hasOwn(fields, name) ? fields[name] : undefined;
     if (!kind) throw new ServiceError(214, name);
-    if (!KINDS[kind].is(value)) throw new ServiceError(215, name, KINDS[kind].name);
+    const [kindName, is] = kind;
+    if (!is(value)) throw new ServiceError(215, name, kindName);
   }
   return body;
 }
@@ -90,8 +81,8 @@ function readFields(
 function checkFields(fields: WireChange, requirePolicy: boolean): void {
   const { description, metadata, bindings, traffic_policy: policy } = fields;
   if (description && [...description].length > MAX_DESCRIPTION)
-    throw new ServiceError(18012, `${MAX_DESCRIPTION}`);
-  if (metadata && [...metadata].length > MAX_METADATA) throw new ServiceError(18013, `${MAX_METADATA}`);
+    throw new ServiceError(18012, MAX_DESCRIPTION);
+  if (metadata && [...metadata].length > MAX_METADATA) throw new ServiceError(18013, MAX_METADATA);
   for (const [index, name] of (bindings ?? []).entries()) {
     if (!BINDINGS.includes(name)) throw new ServiceError(15005, name);
     if (bindings?.indexOf(name) !== index) throw new ServiceError(15006, name);
@@ -107,10 +98,7 @@ function checkPolicy(policy: string): void {
     // The parser's warnings would land on the terminal of whoever runs the tests.
     data = policy.trimStart().startsWith("{") ? JSON.parse(policy) : parseYaml(policy, { logLevel: "error" });
   } catch (error) {
-    throw new ServiceError(
-      2236,
-      error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error),
-    );
+    throw new ServiceError(2236, String(error).split("\n")[0] ?? "");
   }
   if (typeof data !== "object" || data === null || Array.isArray(data)) {
     throw new ServiceError(2236, "it is not a mapping");

@@ -1,7 +1,7 @@
 import type { RecordedRequest } from "../types";
 import type { Behaviour } from "./behaviour";
 import type { Cut, Headers } from "./reply";
-import type { Operation } from "./routes";
+import { type Operation, operationOf } from "./routes";
 
 /**
  * What the client sees in place of the answer, and whether the request takes effect. One of:
@@ -63,31 +63,20 @@ export interface Plan {
 export type Match = Operation | ((request: RecordedRequest) => boolean);
 
 export function matches(match: Match, request: RecordedRequest): boolean {
-  if (typeof match === "function") return match(request);
-  const { method, path } = request;
-  if (path === "/endpoints") return match === { GET: "list", POST: "create" }[method];
-  return match === { GET: "read", PATCH: "update", DELETE: "delete" }[method];
-}
-
-interface Script {
-  match: Match;
-  reply: ScriptedReply;
-  left: number;
+  return typeof match === "function" ? match(request) : match === operationOf(request);
 }
 
 /** Scripts in the order in which they were added: the first that matches and is not used up takes the request. */
 export class Scripts {
-  private scripts: Script[] = [];
+  private readonly scripts: { match: Match; reply: ScriptedReply; left: number }[] = [];
 
-  add(match: Script["match"], reply: ScriptedReply, times: number): void {
+  add(match: Match, reply: ScriptedReply, times: number): void {
     this.scripts.push({ match, reply, left: times });
   }
 
   take(request: RecordedRequest): Plan | undefined {
     const script = this.scripts.find(({ match, left }) => left > 0 && matches(match, request));
-    if (!script) return undefined;
-    script.left -= 1;
-    this.scripts = this.scripts.filter(({ left }) => left > 0);
-    return { reply: script.reply };
+    if (script) script.left -= 1;
+    return script && { reply: script.reply };
   }
 }

@@ -1,6 +1,6 @@
 import type { WireEndpoint } from "../../../provider/wire";
 import { addressOf } from "./address";
-import { base62 } from "./ids";
+import { base62 } from "./random";
 import type { Store } from "./store";
 
 /** An endpoint to put there: its type, and any field of it. A field given as `undefined` is left out. */

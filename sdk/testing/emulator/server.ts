@@ -3,13 +3,12 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { RecordedRequest } from "../types";
 import type { Accounts } from "./accounts";
 import { type Behaviour, told } from "./behaviour";
-import type { Clock } from "./clock";
+import type { Clock, RateWindow } from "./clock";
 import type { Disturbances } from "./disturbance";
 import { ServiceError } from "./errors";
-import { base62 } from "./ids";
-import type { RateWindow } from "./rateLimit";
+import { base62 } from "./random";
 import { type Reply, send } from "./reply";
-import { type Answer, routes } from "./routes";
+import { type Answer, readQuery, routeOf } from "./routes";
 import type { Plan, Scripts, Spoken } from "./script";
 
 const MAX_BODY = 5 * 1024 * 1024;
@@ -38,6 +37,7 @@ export interface Host {
 /** A request as far as it can be understood without refusing anything. */
 interface Received {
   record: RecordedRequest;
+  operationId: string;
   /** When its head was there, in milliseconds by the service's clock. */
   arrival: number;
   inside: boolean;
@@ -59,14 +59,13 @@ export function listener(host: Host): RequestListener {
 
 async function handle(host: Host, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const received = await receive(host, request);
-  const { record } = received;
-  const operationId = `op_${base62()}`;
+  const { record, operationId } = received;
   host.clock.catchUp();
-  const { reply: seen, query = received.query, settled } = planFor(host, received, operationId);
+  const { reply: seen, query = received.query, settled } = planFor(host, received);
   const perform = (rate?: RateWindow) => {
     const usual = host.behaviour;
     host.behaviour = { ...usual, ...seen.behaviour };
-    const done = answer({ ...host, rate }, { ...received, query }, operationId);
+    const done = answer({ ...host, rate }, { ...received, query });
     host.behaviour = usual;
     settled?.(done.status < 400);
     return done;
@@ -80,7 +79,7 @@ async function handle(host: Host, request: IncomingMessage, response: ServerResp
   if ("reset" in seen) {
     request.socket.resetAndDestroy();
   } else if (!("hang" in seen)) {
-    const reply = replyOf(seen, real, received.record, operationId);
+    const reply = replyOf(seen, real, received);
     record.status = reply.status;
     const { date: shown } = { ...host.behaviour, ...seen.behaviour };
     const date = told(shown, host.clock.now(), (time) => time.toUTCString()) ?? null;
@@ -91,31 +90,25 @@ async function handle(host: Host, request: IncomingMessage, response: ServerResp
 }
 
 /** A script goes before a disturbance; without either the real answer is given. */
-function planFor(host: Host, { record, query, headers }: Received, operationId: string): Plan {
-  const scripted = host.scripts.take(record);
-  const { pageSize } = host.behaviour;
-  const store = host.accounts.storeFor(headers);
-  const { rivals } = host;
-  const drawn = () => host.disturbances.draw({ record, query, store, rivals, pageSize, operationId });
-  return scripted ?? drawn() ?? { reply: { afterCommit: true } };
+function planFor(host: Host, { headers, ...received }: Received): Plan {
+  const { rivals, behaviour, accounts } = host;
+  const about = { store: accounts.storeFor(headers), pageSize: behaviour.pageSize, rivals };
+  const scripted = host.scripts.take(received.record);
+  return scripted ?? host.disturbances.draw({ ...received, ...about }) ?? { reply: { afterCommit: true } };
 }
 
-function replyOf(
-  seen: Spoken,
-  real: Answer | undefined,
-  record: RecordedRequest,
-  operationId: string,
-): Reply {
+function replyOf(seen: Spoken, real: Answer | undefined, { record, operationId }: Received): Reply {
   const { status, headers, cut } = seen;
   const body = typeof seen.body === "function" ? seen.body({ ...real?.body }, record) : seen.body;
   if (status !== undefined) return { status, headers, body, cut };
-  if (!real) return refusal(new ServiceError(20000, NOTHING_TO_SAY), operationId);
-  return { ...real, headers: { ...real.headers, ...headers }, body: body ?? real.body, cut };
+  if (!real) return new ServiceError(20000, NOTHING_TO_SAY).answer(operationId);
+  return { status: real.status, headers, body: body ?? real.body, cut };
 }
 
 /** Notes the request when its head is there, so that the log is in order of arrival, and reads its body. */
 async function receive(host: Host, request: IncomingMessage): Promise<Received> {
   const arrival = host.clock.now();
+  const operationId = `op_${base62()}`;
   const url = new URL(`http://emulator${request.url?.startsWith("/") ? request.url : `/${request.url}`}`);
   const inside = url.pathname.startsWith(`${host.basePath}/`);
   const { authorization: _never, ...headers } = request.headers;
@@ -129,47 +122,36 @@ async function receive(host: Host, request: IncomingMessage): Promise<Received> 
   host.requests.push(record);
   const text = await readText(request);
   if (text) record.body = parsedOr(text, text);
-  return { record, arrival, inside, headers: request.headers, query: url.searchParams, text };
+  return { record, operationId, arrival, inside, headers: request.headers, query: url.searchParams, text };
 }
 
-function answer(host: Host, received: Received, operationId: string): Answer {
+function answer(host: Host, received: Received): Answer {
+  const { headers, arrival, inside, operationId } = received;
+  const { method, path } = received.record;
   try {
-    const key = host.accounts.keyOf(received.headers);
-    checkVersion(received.headers, host.versionHeader);
-    host.rate?.admit(received.arrival);
-    const { route, id } = routeOf(received);
-    const body = bodyOf(received, route.takesBody);
-    return route.run({ key, behaviour: host.behaviour, id, query: received.query, body });
+    const key = host.accounts.keyOf(headers);
+    const version = headers[host.versionHeader.toLowerCase()];
+    if (!version) throw new ServiceError(218, host.versionHeader);
+    if (version !== "2") throw new ServiceError(217, `${version}`);
+    host.rate?.admit(arrival);
+    if (!inside) throw new ServiceError(222, path);
+    const { route, id, takesBody } = routeOf(method, path);
+    const body = bodyOf(received, takesBody);
+    return route.run({
+      key,
+      behaviour: host.behaviour,
+      id,
+      body,
+      query: readQuery(received.query, route.query),
+    });
   } catch (error) {
-    return refusal(
-      error instanceof ServiceError ? error : new ServiceError(20000, String(error)),
-      operationId,
-    );
+    const known = error instanceof ServiceError ? error : new ServiceError(20000, String(error));
+    return known.answer(operationId);
   }
 }
 
-function refusal(error: ServiceError, operationId: string): Answer {
-  return { status: error.status, headers: error.headers, body: error.body(operationId) };
-}
-
-function checkVersion(headers: IncomingHttpHeaders, name: string): void {
-  const version = headers[name.toLowerCase()];
-  if (!version) throw new ServiceError(218, name);
-  if (version !== "2") throw new ServiceError(217, `${version}`);
-}
-
-function routeOf({ record: { method, path }, inside }: Received) {
-  const [, collection, id, ...rest] = path.split("/");
-  if (!inside || collection !== "endpoints" || id === "" || rest.length > 0)
-    throw new ServiceError(222, path);
-  const here = routes.filter((route) => route.path === (id === undefined ? "/endpoints" : "/endpoints/{id}"));
-  const route = here.find((candidate) => candidate.method === method);
-  if (!route) throw new ServiceError(27614, method);
-  return { route, id: id ?? "" };
-}
-
 function bodyOf({ record, headers, text }: Received, takesBody: boolean): Record<string, unknown> {
-  if (text === undefined) throw new ServiceError(212, `${MAX_BODY}`);
+  if (text === undefined) throw new ServiceError(212, MAX_BODY);
   if (!takesBody) {
     if (text) throw new ServiceError(211, record.method);
     return {};

@@ -3,22 +3,16 @@ import { type Address, addressOf } from "./address";
 import { type Behaviour, type Busy, told } from "./behaviour";
 import type { Clock } from "./clock";
 import { ServiceError } from "./errors";
-import { base62 } from "./ids";
+import { base62 } from "./random";
 import { checkUrlIsFree, placeOf } from "./rules";
-
-/** Where an endpoint stands in the list: the time of its creation, then the order of creation within that time. */
-interface Place {
-  created: number;
-  sequence: number;
-}
 
 /** The endpoints of an account. */
 export class Store {
   private readonly live = new Map<string, WireEndpoint>();
   /** Everything that `live` ever held, for a list that lags. */
   private readonly history: { at: number; id: string; endpoint: WireEndpoint | undefined }[] = [];
-  /** Kept for endpoints that are gone too: a page that starts after one of them must still find its place. */
-  private readonly places = new Map<string, Place>();
+  /** Also when those were created that are gone: a page that starts after one of them must still find its place. */
+  private readonly created = new Map<string, number>();
   private readonly reserved = new Map<string, string>();
   private readonly busy = new Map<string, { until: number; code: Busy["code"] }>();
 
@@ -41,15 +35,9 @@ export class Store {
   }
 
   update(before: WireEndpoint, { url, bindings, ...texts }: WireChange): WireEndpoint {
-    const after = withoutEmpty({
-      ...before,
-      ...texts,
-      ...(url === undefined ? {} : this.derived(addressOf(url))),
-      ...(bindings === undefined
-        ? {}
-        : { bindings: this.bindingsFor(addressOf(url ?? before.url ?? ""), bindings) }),
-      updated_at: this.time(),
-    });
+    const derived = url === undefined ? {} : this.derived(addressOf(url));
+    const bound = bindings && { bindings: bindingsFor(addressOf(url ?? before.url ?? ""), bindings) };
+    const after = withoutEmpty({ ...before, ...texts, ...derived, ...bound, updated_at: this.time() });
     const moved = url !== undefined || bindings !== undefined || texts.pooling_enabled !== undefined;
     if (moved) this.checkPlace(after);
     return this.put(before.id, after);
@@ -64,8 +52,8 @@ export class Store {
 
   /** Puts an endpoint there that was created then. Default: now. */
   insert(endpoint: WireEndpoint, created?: number): WireEndpoint {
-    const place = { created: created ?? Date.parse(this.time()), sequence: this.places.size };
-    this.places.set(endpoint.id, place);
+    this.created.delete(endpoint.id);
+    this.created.set(endpoint.id, created ?? Date.parse(this.time()));
     return this.put(endpoint.id, endpoint, created);
   }
 
@@ -83,13 +71,12 @@ export class Store {
    * `undefined` for an id that never was.
    */
   newestFirst(before?: string, lag = 0): WireEndpoint[] | undefined {
-    const start = before === undefined ? undefined : this.places.get(before);
-    if (before !== undefined && !start) return undefined;
-    return [...(lag > 0 ? this.asOf(this.clock.now() - lag) : this.live).values()]
-      .map((endpoint) => ({ endpoint, place: this.places.get(endpoint.id) ?? { created: 0, sequence: 0 } }))
-      .filter(({ place }) => !start || newerFirst(start, place) < 0)
-      .sort((one, other) => newerFirst(one.place, other.place))
-      .map(({ endpoint }) => endpoint);
+    // Of one time, who came later is the newer one.
+    const order = [...this.created].reverse().sort(([, one], [, other]) => other - one);
+    const start = order.findIndex(([id]) => id === before) + 1;
+    if (before !== undefined && start === 0) return undefined;
+    const world = lag > 0 ? this.asOf(this.clock.now() - lag) : this.live;
+    return order.slice(start).flatMap(([id]) => world.get(id) ?? []);
   }
 
   private put<E extends WireEndpoint | undefined>(id: string, after: E, at = this.clock.now()): E {
@@ -132,7 +119,7 @@ export class Store {
       type: "cloud",
       uri: `${this.baseUrl}/endpoints/${id}`,
       ...this.derived(address),
-      bindings: this.bindingsFor(address, fields.bindings),
+      bindings: bindingsFor(address, fields.bindings),
       pooling_enabled,
       created_at: told(createdAt, this.clock.now(), rfc3339),
       updated_at: this.time(),
@@ -144,11 +131,12 @@ export class Store {
   }
 
   /** What follows from a URL: a public host has a reserved domain or, for tcp, a reserved address. */
-  derived({ url, publicUrl, hostport, proto, host, internal }: Address) {
-    const kept = !internal && proto !== "tcp" ? this.reference("reserved_domains", "rd", host) : undefined;
-    const address =
-      !internal && proto === "tcp" ? this.reference("reserved_addrs", "ra", hostport) : undefined;
-    return { url, public_url: publicUrl, hostport, proto, domain: kept, tcp_addr: address };
+  derived({ host, internal, ...address }: Address) {
+    const { proto, hostport } = address;
+    const domain = internal || proto === "tcp" ? undefined : this.reference("reserved_domains", "rd", host);
+    const tcp_addr =
+      internal || proto !== "tcp" ? undefined : this.reference("reserved_addrs", "ra", hostport);
+    return { ...address, domain, tcp_addr };
   }
 
   /** A reference to something reserved; the same name has the same id for as long as the emulator runs. */
@@ -156,10 +144,6 @@ export class Store {
     const id = this.reserved.get(`${collection} ${name}`) ?? `${prefix}_${base62()}`;
     this.reserved.set(`${collection} ${name}`, id);
     return { id, uri: `${this.baseUrl}/${collection}/${id}` };
-  }
-
-  private bindingsFor(address: Address, given: string[] = []): string[] {
-    return given.length > 0 ? given : [address.internal ? "internal" : "public"];
   }
 
   time(): string {
@@ -170,8 +154,8 @@ export class Store {
 /** RFC 3339 in UTC, in whole seconds as the service shows it. */
 const rfc3339 = (date: Date) => date.toISOString().replace(/\.\d+Z$/, "Z");
 
-function newerFirst(one: Place, other: Place): number {
-  return other.created - one.created || other.sequence - one.sequence;
+function bindingsFor(address: Address, given: string[] = []): string[] {
+  return given.length > 0 ? given : [address.internal ? "internal" : "public"];
 }
 
 /** A field without a value is not sent, neither as `null` nor as `""`. */

@@ -170,7 +170,7 @@ describe("two endpoints on one URL", () => {
       await create(emulator, { url });
       const other = await create(emulator, { url: "https://b.example.com" });
       const status = { "18017": 400, "18009": 409, "422": 422, "400-bare": 400, "409-bare": 409 }[urlTaken];
-      const code = { "18017": 18017, "18009": 18009, "422": 18014, "400-bare": "no", "409-bare": "no" }[
+      const code = { "18017": 18017, "18009": 18009, "422": 18001, "400-bare": "no", "409-bare": "no" }[
         urlTaken
       ];
       for (const reply of [await tryCreate(emulator, { url }), await patch(emulator, other.id, { url })]) {
