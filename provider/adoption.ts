@@ -1,12 +1,12 @@
+import { isNotFound, isOfService } from "./api/apiErrors";
 import type { EndpointsApi } from "./api/endpoints";
-import { isNotFound, isOfService } from "./api/errors";
 import { type LiveEndpoint, skippedMessages } from "./api/items";
+import { normalizeUrl } from "./api/url";
 import { difference } from "./diff";
 import { refusals } from "./refusals";
 import type { CloudEndpointInputs } from "./schema";
 import { shownUrl } from "./secretNotes";
 import { refreshed, withoutGaps } from "./state";
-import { normalizeUrl } from "./url";
 
 /** The live endpoint that `adopt` means; undefined where none serves the URL. */
 export async function findAdoptable(

@@ -1,7 +1,8 @@
+import type { JsonObject } from "./api/json";
+import { schemeDiffers } from "./api/url";
 import { hasUnknown } from "./document";
-import { type CloudEndpointInputs, inputFields, type JsonObject } from "./schema";
+import { type CloudEndpointInputs, inputFields } from "./schema";
 import { notedPlaces, SECRETS_KEY } from "./secretNotes";
-import { schemeDiffers } from "./url";
 
 /** The property under which Pulumi keeps a dynamic resource's provider. It is the engine's, not the user's. */
 export const PROVIDER_KEY = "__provider";

@@ -1,5 +1,7 @@
-import { isMapping, sameSet } from "./document";
-import type { CloudEndpointInputs, JsonObject } from "./schema";
+import type { JsonObject } from "./api/json";
+import { isMapping } from "./api/json";
+import { sameSet } from "./document";
+import type { CloudEndpointInputs } from "./schema";
 
 /*
  * What the service decides where the program gives nothing. The state notes the service's choice, so that another live

@@ -1,16 +1,20 @@
 import { differenceOnAdoption, findAdoptable } from "./adoption";
+import { isNotFound, isOfService } from "./api/apiErrors";
 import type { EndpointsApi } from "./api/endpoints";
-import { isNotFound, isOfService } from "./api/errors";
+import type { Log } from "./api/http";
 import type { LiveEndpoint } from "./api/items";
+import type { JsonObject } from "./api/json";
+import { type Mark, newNonce, type Owner, ownerOf, parseMark } from "./api/mark";
+import { plain, UserError } from "./api/userError";
 import { type Checked, checkedInputs, checkInputs, PROVIDER_KEY, URN_KEY } from "./check";
 import { withChosen } from "./chosen";
+import type { Settings } from "./config";
 import { createOnce, UnreadableReply } from "./createOnce";
 import { difference } from "./diff";
 import { changesBetween, hasUnknown, pathText } from "./document";
 import { accountFingerprint, GoneCheck } from "./gone";
-import { type Mark, newNonce, type Owner, ownerOf, parseMark } from "./mark";
 import { refusals } from "./refusals";
-import type { CloudEndpointInputs, JsonObject } from "./schema";
+import type { CloudEndpointInputs } from "./schema";
 import { shownUrl } from "./secretNotes";
 import {
   imported,
@@ -24,17 +28,20 @@ import {
   withoutGaps,
 } from "./state";
 import { unfinished } from "./unfinished";
-import { plain, UserError } from "./userError";
 
 /** As many places of a change as one message names. */
 const MOST_PATHS = 5;
 
-/** What the provider needs around it: the service, and a place for words that are neither result nor error. */
-export interface Surroundings {
-  /** The client of the configured service. Throws ConfigError where a setting is missing. */
-  api(): EndpointsApi;
-  /** Tells the user something, once. */
-  say(message: string): void;
+/** The service as it is configured. */
+export interface Service {
+  api: EndpointsApi;
+  settings: Settings;
+}
+
+export interface Dependencies {
+  /** Throws ConfigError where a setting is missing. */
+  connect(): Service;
+  log: Log;
 }
 
 export interface Decision {
@@ -56,7 +63,7 @@ export class CloudEndpoints {
   private readonly deleted = new Set<string>();
   private readonly gone = new GoneCheck(this.known, this.created);
 
-  constructor(private readonly around: Surroundings) {}
+  constructor(private readonly deps: Dependencies) {}
 
   /** Finds mistakes, all at once, and at a first create with `adopt` tells what taking over will change. */
   async check(olds: JsonObject, news: JsonObject): Promise<Checked> {
@@ -65,7 +72,7 @@ export class CloudEndpoints {
 
     try {
       // A missing key or base URL is found at the preview, before anything is half done.
-      const api = this.around.api();
+      const api = this.deps.connect().api;
       const inputs = checkedInputs(checked.inputs);
       const isNew = Object.keys(olds).length === 0;
       if (isNew && inputs.adopt && !hasUnknown([inputs.adopt, inputs.url])) {
@@ -97,7 +104,7 @@ export class CloudEndpoints {
     const owner = this.ownerOf(news);
     const live = await failing(`create ${shownUrl(inputs)}`, async () => {
       const adopted = inputs.adopt
-        ? await findAdoptable(this.around.api(), inputs, this.around.say)
+        ? await findAdoptable(this.deps.connect().api, inputs, this.deps.log.info)
         : undefined;
       if (adopted) return this.takeOver(adopted, inputs, owner);
       const { live, leftover } = await this.createNew(inputs, owner, news[PROVIDER_KEY]);
@@ -125,7 +132,7 @@ export class CloudEndpoints {
   ): Promise<{ id: string; props: JsonObject; inputs?: JsonObject }> {
     this.known.add(id);
     return failing(`read ${id}`, async () => {
-      const api = this.around.api();
+      const api = this.deps.connect().api;
       try {
         const live = (await listed(api, id, stored)) ?? (await api.get(id));
         assertCloud(live);
@@ -136,7 +143,7 @@ export class CloudEndpoints {
         // Pulumi takes "gone" from a `get` for an endpoint without outputs, and the program would go on with nothing.
         const isGet = Object.keys(stored).every((key) => key === PROVIDER_KEY);
         if (isGet) throw isOfService(error) ? refusals.nothingToGet(id) : error;
-        await this.gone.confirm(api, error, id, stored);
+        await this.gone.confirm(this.deps.connect(), error, id, stored);
         return { id: "", props: {} };
       }
     });
@@ -150,9 +157,9 @@ export class CloudEndpoints {
   async import(id: string): Promise<{ id: string; props: JsonObject; inputs: JsonObject }> {
     this.known.add(id);
     return failing(`import ${id}`, async () => {
-      const live = await this.around
-        .api()
-        .get(id)
+      const live = await this.deps
+        .connect()
+        .api.get(id)
         .catch((error: unknown) => {
           throw isNotFound(error) && isOfService(error) ? refusals.nothingToGet(id) : error;
         });
@@ -168,7 +175,7 @@ export class CloudEndpoints {
     this.known.add(id);
     return failing(`update ${id}`, async () => {
       if (changed.length === 0 && isDescribed(olds)) return { outs: unchangedOutputs(olds, inputs) };
-      const api = this.around.api();
+      const api = this.deps.connect().api;
       const stored = parseMark(olds[MARK_KEY]);
       const mark = this.markOf(this.ownerOf(news), stored);
       const live = await (changed.length > 0
@@ -188,13 +195,13 @@ export class CloudEndpoints {
     this.known.add(id);
     if (this.adopted.has(id)) throw refusals.deleteOfAdopted(id);
     await failing(`delete ${id}`, async () => {
-      const api = this.around.api();
+      const api = this.deps.connect().api;
       try {
         await api.delete(id);
         this.gone.answered();
       } catch (error) {
         if (!isNotFound(error)) throw error;
-        await this.gone.confirm(api, error, id, stored);
+        await this.gone.confirm(this.deps.connect(), error, id, stored);
       }
       this.deleted.add(id);
     });
@@ -203,12 +210,12 @@ export class CloudEndpoints {
   private async createNew(inputs: CloudEndpointInputs, owner: Owner | undefined, provider: unknown) {
     try {
       return await createOnce({
-        api: this.around.api(),
+        ...this.deps.connect(),
         inputs,
         owner,
         isKnown: (id) => this.known.has(id),
         isDeleted: (id) => this.deleted.has(id),
-        log: { info: this.around.say },
+        log: this.deps.log,
       });
     } catch (error) {
       if (!(error instanceof UnreadableReply)) throw error;
@@ -229,14 +236,16 @@ export class CloudEndpoints {
     const { changed } = differenceOnAdoption(live, inputs);
     const mark = this.markOf(owner, live.createdFor);
     const result =
-      changed.length > 0 ? await this.around.api().update(live.id, wireChange(inputs, changed, mark)) : live;
+      changed.length > 0
+        ? await this.deps.connect().api.update(live.id, wireChange(inputs, changed, mark))
+        : live;
     this.adopted.add(live.id);
     return result;
   }
 
   /** Whose creates these are; undefined where they are not marked. */
   private ownerOf(news: JsonObject): Owner | undefined {
-    const namespace = this.around.api().http.settings.mark;
+    const namespace = this.deps.connect().settings.mark;
     const urn = news[URN_KEY];
     return namespace !== undefined && typeof urn === "string" ? ownerOf(namespace, urn) : undefined;
   }
@@ -246,20 +255,22 @@ export class CloudEndpoints {
     return owner ? { nonce: stored?.nonce ?? newNonce(), ...owner } : stored;
   }
 
-  private account = (): string => accountFingerprint(this.around.api().http.settings);
+  private account = (): string => accountFingerprint(this.deps.connect().settings);
 
   private notes = (mark: Mark | undefined): ServiceNotes => ({ account: this.account(), mark });
 
   /** The engine can only say "create"; this says what it will really do. Values are left out, as they may be secret. */
   private async announceAdoption(api: EndpointsApi, inputs: CloudEndpointInputs): Promise<void> {
-    const live = await findAdoptable(api, inputs, this.around.say);
+    const live = await findAdoptable(api, inputs, this.deps.log.info);
     if (!live)
-      return this.around.say(`${shownUrl(inputs)}: there is no cloud endpoint to adopt, so one is created`);
+      return this.deps.log.info(
+        `${shownUrl(inputs)}: there is no cloud endpoint to adopt, so one is created`,
+      );
     const { changed, before } = differenceOnAdoption(live, inputs);
-    if (changed.length === 0) return this.around.say(`${shownUrl(inputs)}: adopts ${live.id} as it is`);
+    if (changed.length === 0) return this.deps.log.info(`${shownUrl(inputs)}: adopts ${live.id} as it is`);
     const changes = changed.flatMap((name) => changesBetween(before[name], inputs[name], [name]));
     const paths = changes.slice(0, MOST_PATHS).map(({ path }) => pathText(path));
-    this.around.say(
+    this.deps.log.info(
       `${shownUrl(inputs)}: adopts ${live.id}, and changes ${plain(api.http.cleaned(paths.join(", ")))}`,
     );
   }

@@ -1,4 +1,6 @@
-import { UserError } from "./userError";
+import type { ClientSettings } from "./api/exchange";
+import { UserError } from "./api/userError";
+import { VERSION } from "./tokens";
 
 /** A setting that is missing or cannot be used. The message names both of its names, and never its value. */
 export class ConfigError extends UserError {
@@ -81,13 +83,11 @@ export type SettingName = keyof typeof settingFields;
 export type Settings = Omit<
   { [Name in SettingName]: ReturnType<(typeof settingFields)[Name]> },
   "versionHeader"
-> & {
-  versionHeader: string;
-  /** Whether the key came from the stack's configuration; a refused one then has a remedy of its own. */
-  apiKeyIsConfigured: boolean;
-  /** `ENDPOINTS_ACCEPT_ACCOUNT=1`, for one run: endpoints that another account does not have are dropped from the state. */
-  acceptAccount: boolean;
-};
+> &
+  ClientSettings & {
+    /** `ENDPOINTS_ACCEPT_ACCOUNT=1`, for one run: endpoints that another account does not have are dropped from the state. */
+    acceptAccount: boolean;
+  };
 
 /** The settings that must not be shown. */
 export const secretSettings: readonly string[] = ["apiKey"] satisfies SettingName[];
@@ -107,6 +107,7 @@ export function readSettings(config: ConfigReader, environment: NodeJS.ProcessEn
     apiKey,
     apiKeyIsConfigured: Boolean(config("endpoints:apiKey")?.trim()),
     baseUrl,
+    userAgent: `pulumi-endpoints/${VERSION}`,
     versionHeader: settingFields.versionHeader(read("versionHeader")) ?? standard,
     retryForSeconds: settingFields.retryForSeconds(read("retryForSeconds")),
     timeoutSeconds: settingFields.timeoutSeconds(read("timeoutSeconds")),

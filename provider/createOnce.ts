@@ -1,5 +1,4 @@
 import { differenceOnAdoption } from "./adoption";
-import { type EndpointsApi, isAbout } from "./api/endpoints";
 import {
   ApiError,
   ConnectionError,
@@ -8,21 +7,24 @@ import {
   isNotFound,
   isOfService,
   ReplyError,
-} from "./api/errors";
+} from "./api/apiErrors";
+import type { Moment } from "./api/clock";
+import { type EndpointsApi, isAbout } from "./api/endpoints";
+import type { Log } from "./api/http";
 import type { LiveEndpoint } from "./api/items";
 import { createdAt, type Reading } from "./api/list";
+import { isSameOwner, type Mark, newNonce, type Owner, withMark } from "./api/mark";
 import { backOff } from "./api/retry";
-import type { Moment } from "./api/serviceClock";
+import { normalizeUrl } from "./api/url";
+import { idSchema } from "./api/wire";
+import type { Settings } from "./config";
 import { managedInputs } from "./diff";
 import { LIST_LAG } from "./gone";
 import { urlOf } from "./lookup";
-import { isSameOwner, type Mark, newNonce, type Owner, withMark } from "./mark";
 import { refusals } from "./refusals";
 import type { CloudEndpointInputs } from "./schema";
 import { shownUrl } from "./secretNotes";
 import { wireChange } from "./state";
-import { normalizeUrl } from "./url";
-import { idSchema } from "./wire";
 
 /*
  * A create whose answer was lost may have happened. Sent again blindly it could make two; given up, it could leave one
@@ -50,6 +52,7 @@ const CREATE = { method: "POST", path: "/endpoints" };
 /** What a create needs beside its inputs. */
 export interface Creation {
   api: EndpointsApi;
+  settings: Settings;
   inputs: CloudEndpointInputs;
   /** With `endpoints:mark`, the resource that the endpoint is for. */
   owner: Owner | undefined;
@@ -57,7 +60,7 @@ export interface Creation {
   isKnown: (id: string) => boolean;
   /** Whether this process deleted this id. */
   isDeleted: (id: string) => boolean;
-  log: { info(message: string): void };
+  log: Log;
 }
 
 /** An endpoint that is there now. */
@@ -84,8 +87,8 @@ export class UnreadableReply extends Error {
  *   UnreadableReply where the endpoint is there and cannot be described.
  */
 export async function createOnce(creation: Creation): Promise<Created> {
-  const { api, inputs, owner } = creation;
-  const { clock, settings } = api.http;
+  const { api, settings, inputs, owner } = creation;
+  const { clock } = api.http;
   const mark = owner && newMark(creation, owner);
   const given = managedInputs.filter((name) => inputs[name] !== undefined);
   const body = wireChange(inputs, mark ? [...given, "metadata"] : given, mark);
@@ -251,7 +254,7 @@ async function look(
  */
 async function findConflict(
   refusal: ApiError,
-  { api, inputs, owner, isKnown, isDeleted, log }: Creation,
+  { api, settings, inputs, owner, isKnown, isDeleted, log }: Creation,
   mark: Mark | undefined,
   stays: boolean,
 ): Promise<LiveEndpoint | undefined> {
@@ -282,7 +285,13 @@ async function findConflict(
   const isSame = isWanted(holder, inputs);
   // What we leave behind carries our mark, or none where our creates carry none.
   const isMarked = mark !== undefined || holder.createdFor !== undefined;
-  if (others.length === 0 && isSame && !isMarked && !isKnown(holder.id) && isYoungEnough(api, holder)) {
+  if (
+    others.length === 0 &&
+    isSame &&
+    !isMarked &&
+    !isKnown(holder.id) &&
+    isYoungEnough(api, settings, holder)
+  ) {
     log.info(
       `${shownUrl(inputs)}: takes over ${holder.id}, which a run that was ended left behind (endpoints:recoverWithin)`,
     );
@@ -329,8 +338,7 @@ function newMark({ inputs, log }: Creation, owner: Owner): Mark | undefined {
 }
 
 /** With `endpoints:recoverWithin`: created no longer ago than that, and shared with nobody. */
-function isYoungEnough({ http }: EndpointsApi, live: LiveEndpoint): boolean {
-  const { recoverWithin } = http.settings;
+function isYoungEnough({ http }: EndpointsApi, { recoverWithin }: Settings, live: LiveEndpoint): boolean {
   const created = createdAt(live);
   const now = http.serviceClock.at(http.clock.now());
   if (recoverWithin === undefined || created === undefined || now === undefined) return false;

@@ -1,8 +1,9 @@
+import type { JsonObject } from "./api/json";
+import { schemeDiffers } from "./api/url";
 import { editedChoices, withChosen } from "./chosen";
 import { type Change, changesBetween, hasUnknown, sameData, sameSet } from "./document";
-import type { CloudEndpointInputs, JsonObject } from "./schema";
+import type { CloudEndpointInputs } from "./schema";
 import { areNotedIn } from "./secretNotes";
-import { schemeDiffers } from "./url";
 
 /** The inputs that an endpoint is made of, and that an update can send. (`adopt` only says how a first create begins.) */
 export const managedInputs = [

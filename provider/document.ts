@@ -1,4 +1,5 @@
-import { DEEPEST, fromJson, LONGEST, type Parsed, type Problem, problem, TOO_DEEP, TOO_LONG } from "./json";
+import { canonicalJson, isMapping } from "./api/json";
+import { DEEPEST, fromJson, LONGEST, type Parsed, type Problem, problem, TOO_DEEP, TOO_LONG } from "./parse";
 import { fromYaml } from "./yaml";
 
 /*
@@ -14,13 +15,6 @@ export function hasUnknown(value: unknown): boolean {
   if (value === UNKNOWN) return true;
   if (typeof value !== "object" || value === null) return false;
   return Object.values(value).some(hasUnknown);
-}
-
-/** Compact JSON with sorted keys: two documents are the same where this is. */
-export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_, part) =>
-    isMapping(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
-  );
 }
 
 export function sameData(a: unknown, b: unknown): boolean {
@@ -126,13 +120,6 @@ export function pathText(path: Path): string {
       return index === 0 ? part : `.${part}`;
     })
     .join("");
-}
-
-/** An object of plain data. Judged by name, so that objects of another realm (a test runner's) count too. */
-export function isMapping(value: unknown): value is { [key: string]: unknown } {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-  const prototype = Object.getPrototypeOf(value);
-  return prototype === null || prototype.constructor?.name === "Object";
 }
 
 const looksLikeJson = (text: string) => /^\s*[{[]/.test(text);

@@ -1,12 +1,12 @@
 import { EndpointsApi } from "./api/endpoints";
 import { HttpClient } from "./api/http";
-import { CloudEndpoints } from "./cloudEndpoint";
+import type { JsonObject } from "./api/json";
+import { UserError } from "./api/userError";
+import { CloudEndpoints, type Service } from "./cloudEndpoint";
 import { type ConfigReader, readSettings } from "./config";
 import { endWithEngine, engineAddress, engineIsThere } from "./engine";
 import { MarkedSecrets } from "./markedSecrets";
-import type { JsonObject } from "./schema";
 import { asSecret, secretFields } from "./secretNotes";
-import { UserError } from "./userError";
 
 /** What Pulumi hands to a dynamic provider's `configure`: the whole stack configuration, secrets in plain. */
 export interface ConfigureRequest {
@@ -16,16 +16,18 @@ export interface ConfigureRequest {
 /** The object that Pulumi's dynamic provider host drives: the core, in that host's terms. */
 export function dynamicProvider() {
   let config: ConfigReader = () => undefined;
-  let api: EndpointsApi | undefined;
+  let service: Service | undefined;
   let watched = false;
   const engine = engineAddress();
-  const say = (message: string) => console.log(message);
+  const write = (message: string) => console.log(message);
+  const log = { info: write, warn: write };
   const secrets = new MarkedSecrets();
-  const around = { say, engineIsThere: () => engineIsThere(engine), secrets: secrets.redaction };
-  const core = new CloudEndpoints({
-    api: () => (api ??= new EndpointsApi(new HttpClient(readSettings(config), around))),
-    say,
-  });
+  const deps = { log, engineIsThere: () => engineIsThere(engine), redactor: secrets.redaction };
+  const connect = (): Service => {
+    const settings = readSettings(config);
+    return { settings, api: new EndpointsApi(new HttpClient(settings, deps)) };
+  };
+  const core = new CloudEndpoints({ connect: () => (service ??= connect()), log });
 
   /** With marks of its own: the engine marks what has the name of a secret input, and nothing that came otherwise. */
   const answer = (props: JsonObject, asked: JsonObject): JsonObject => {
@@ -45,7 +47,7 @@ export function dynamicProvider() {
      */
     configure(request: ConfigureRequest): void {
       config = (key) => request.config.get(key);
-      api = undefined;
+      service = undefined;
       if (!watched) endWithEngine(engine);
       watched = true;
     },

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
+import { type ApiError, EndpointsError, isOfService } from "./api/apiErrors";
 import type { EndpointsApi } from "./api/endpoints";
-import { type ApiError, EndpointsError, isOfService } from "./api/errors";
 import type { LiveEndpoint } from "./api/items";
+import type { JsonObject } from "./api/json";
+import { isMapping } from "./api/json";
 import { createdAt, type Reading } from "./api/list";
 import type { Settings } from "./config";
-import { isMapping } from "./document";
 import { refusals } from "./refusals";
-import type { JsonObject } from "./schema";
 
 /*
  * A 404 is one reply, and one reply proves little: the base URL may lack a path prefix, a gateway may have answered in the
@@ -52,10 +52,15 @@ export class GoneCheck {
    * @param notFound The 404 that says so.
    * @throws RefusedError where that is not proven; it says what was found, and how to go on.
    */
-  async confirm(api: EndpointsApi, notFound: ApiError, id: string, stored: JsonObject): Promise<void> {
+  async confirm(
+    { api, settings }: { api: EndpointsApi; settings: Settings },
+    notFound: ApiError,
+    id: string,
+    stored: JsonObject,
+  ): Promise<void> {
     try {
       const reading = await this.readingWithout(api, notFound, id, stored);
-      await this.assertAccount(api, reading, id, stored);
+      await this.assertAccount(settings, reading, id, stored);
     } catch (error) {
       throw error instanceof EndpointsError ? refusals.goneUnproven(id, notFound, error) : error;
     }
@@ -101,12 +106,11 @@ export class GoneCheck {
 
   /** @throws RefusedError where it may be another account than the one that has the stack's endpoints. */
   private async assertAccount(
-    api: EndpointsApi,
+    settings: Settings,
     reading: Reading,
     id: string,
     stored: JsonObject,
   ): Promise<void> {
-    const { settings } = api.http;
     if (stored[ACCOUNT_KEY] === accountFingerprint(settings) || settings.acceptAccount) return;
     const principal = principalOf(stored);
     const isOurs = (live: LiveEndpoint) =>

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { isNotFound } from "./api/errors";
+import { isNotFound } from "./api/apiErrors";
 import type { LiveEndpoint } from "./api/items";
+import { normalizeUrl, urlProblem } from "./api/url";
+import { UserError } from "./api/userError";
 import { metadataFromText, sameData } from "./document";
 import type { Listing } from "./listing";
 import { searchFor } from "./search";
-import { normalizeUrl, urlProblem } from "./url";
-import { UserError } from "./userError";
 
 /** A question that has no answer, or a wrong one; with what would be right. */
 export class LookupError extends UserError {

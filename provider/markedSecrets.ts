@@ -1,7 +1,8 @@
+import type { JsonObject } from "./api/json";
+import { isMapping } from "./api/json";
 import { managedInputs } from "./diff";
-import { isMapping, metadataFromText, type Path, pathText, policyFromText, sameData } from "./document";
+import { metadataFromText, type Path, pathText, policyFromText, sameData } from "./document";
 import { Redaction } from "./redaction";
-import type { JsonObject } from "./schema";
 import { fieldOf, notedPlaces, withPlaces } from "./secretNotes";
 import { secretPlaces } from "./secrets";
 

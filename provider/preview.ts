@@ -1,9 +1,11 @@
+import type { JsonObject } from "./api/json";
+import { decidedWithUrl, derivedFromUrl } from "./api/url";
+import { endpointFields } from "./api/wire";
 import { withChosen } from "./chosen";
 import { difference } from "./diff";
 import { hasUnknown, UNKNOWN } from "./document";
-import { type CloudEndpointInputs, endpointFields, type JsonObject } from "./schema";
+import type { CloudEndpointInputs } from "./schema";
 import { isDescribed, notesOf, unchangedOutputs } from "./state";
-import { decidedWithUrl, derivedFromUrl } from "./url";
 
 /*
  * The outputs that a preview shows. Only what is certain has a value: the program's own inputs, what the contract derives

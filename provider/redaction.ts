@@ -1,5 +1,6 @@
+import { isMapping, parseJson } from "./api/json";
 import { searchFor } from "./search";
-import { MASKED, SHORTEST_SECRET, UNMISTAKABLE } from "./secrets";
+import { MASKED, SHORTEST_SECRET, secretsIn, UNMISTAKABLE } from "./secrets";
 
 /*
  * Texts of somebody else, without secrets whose values are known. A service repeats what it refuses in whatever spelling
@@ -66,6 +67,14 @@ export class Redaction {
       this.searches.clear();
       if (text.length < SHORTEST_SECRET) this.words.add(layer.text.toLowerCase());
       else this.unsorted.add(text);
+    }
+  }
+
+  /** Adds what stands under the name of a secret in the documents that a request carries. */
+  learnFromRequest(body: object): void {
+    const { traffic_policy, metadata } = isMapping(body) ? body : {};
+    for (const text of [traffic_policy, metadata]) {
+      if (typeof text === "string") for (const secret of secretsIn(dataOf(text))) this.add(secret);
     }
   }
 
@@ -249,4 +258,12 @@ function masked(text: string, spans: Span[]): string {
     done = Math.max(done, to);
   }
   return shown + text.slice(done);
+}
+
+function dataOf(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
 }

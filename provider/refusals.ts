@@ -1,7 +1,7 @@
-import type { EndpointsError } from "./api/errors";
+import type { EndpointsError } from "./api/apiErrors";
 import type { LiveEndpoint } from "./api/items";
-import { ownerText } from "./mark";
-import { plain, UserError } from "./userError";
+import { ownerText } from "./api/mark";
+import { plain, UserError } from "./api/userError";
 
 /** Something that the provider will not do, because it would harm what it must not; with the way on. */
 export class RefusedError extends UserError {

@@ -1,21 +1,17 @@
 import { z } from "zod";
-import { isMapping, metadataFromText, policyFromText, problemsOfData, wireText } from "./document";
-import type { Parsed } from "./json";
-import { normalizeUrl, urlProblem } from "./url";
+import { isMapping, type JsonObject } from "./api/json";
+import { MAX_METADATA } from "./api/mark";
+import { normalizeUrl, urlProblem } from "./api/url";
+import { metadataFromText, policyFromText, problemsOfData, wireText } from "./document";
+import type { Parsed } from "./parse";
 
 /*
- * Every field of the package, once. The comment on a field is its documentation: editors show it through the
- * types inferred below, and the reference pages are generated from it. The schema on a field is its check.
+ * Every input of the package, once. The comment on a field is its documentation: editors show it through the types
+ * inferred below, and the reference pages are generated from it. The schema on a field is its check.
  */
-
-/** A policy, or metadata, as data. */
-export type JsonObject = { [key: string]: unknown };
 
 /** Most characters that the service takes in a description (documented with its error 18012). */
 export const MAX_DESCRIPTION = 255;
-
-/** Most characters that the service takes in metadata (documented with its error 18013). */
-export const MAX_METADATA = 4096;
 
 const text = z.string({ error: (issue) => `must be text, not ${kindOf(issue.input)}` });
 const flag = z.boolean({ error: (issue) => `must be true or false, not ${kindOf(issue.input)}` });
@@ -93,99 +89,12 @@ export const inputFields = {
     .optional(),
 };
 
-/** A reference to another object of the service. `uri` may be an empty string or missing. */
-export const refSchema = z.looseObject({
-  /** The object's identifier. */
-  id: z.string(),
-  /** Where the service keeps the object. */
-  uri: z.string().optional(),
-});
-
-/**
- * What the service says of an endpoint, named as in this package; on the wire the names are in snake_case. A field
- * that does not apply to an endpoint's type is missing.
- */
-export const endpointFields = {
-  /** The endpoint's identifier, `ep_…`. */
-  id: z.string().min(1),
-  /** Identifier of the region that the endpoint belongs to. */
-  region: z.string().optional(),
-  /** When the endpoint was created, RFC 3339. */
-  createdAt: z.string().optional(),
-  /** When the endpoint was last changed, RFC 3339. */
-  updatedAt: z.string().optional(),
-  /** The URL without its port. The public service prefers `url`. */
-  publicUrl: z.string().optional(),
-  /** The protocol served: `http`, `https`, `tcp` or `tls`. */
-  proto: z.string().optional(),
-  /** The URL's scheme, where the service gives it. */
-  scheme: z.string().optional(),
-  /** `hostname:port`, always with the port. The service marks it as soon to be deprecated. */
-  hostport: z.string().optional(),
-  /** The URL's host, where the service gives it. */
-  host: z.string().optional(),
-  /** The URL's port, where the service gives it. */
-  port: z.int().optional(),
-  /** `ephemeral` (an agent's tunnel), `edge` or `cloud`. */
-  type: z.string().optional(),
-  /** The user's own data, as text. */
-  metadata: z.string().optional(),
-  /** The user's description. */
-  description: z.string().optional(),
-  /** The reserved domain, `rd_…`. */
-  domain: refSchema.optional(),
-  /** The reserved TCP address. */
-  tcpAddr: refSchema.optional(),
-  /** The tunnel that serves an ephemeral endpoint, `tn_…`. */
-  tunnel: refSchema.optional(),
-  /** The edge that serves an edge endpoint. The public service shows it for a cloud endpoint only when read by id. */
-  edge: refSchema.optional(),
-  /** The local address that an agent's tunnel forwards to. */
-  upstreamUrl: z.string().optional(),
-  /** The protocol that the agent uses to forward. Servers call it `upstream_proto` or `upstream_protocol`. */
-  upstreamProto: z.string().optional(),
-  /** The endpoint's URL. Edge endpoints have none: see `publicUrl`. */
-  url: z.string().optional(),
-  /** The bot or user that owns the endpoint, `usr_…` for a user. */
-  principal: refSchema.optional(),
-  /** The owner, in the older form; marked for deprecation. Servers give a reference or the bare id. */
-  principalId: z.union([refSchema, z.string().transform((id) => ({ id }))]).optional(),
-  /** The traffic policy, as the service's own text. */
-  trafficPolicy: z.string().optional(),
-  /** Where the endpoint can be reached from. */
-  bindings: z.array(z.string()).optional(),
-  /** Whether endpoints may share the URL. */
-  poolingEnabled: z.boolean().optional(),
-  /** The agent's session that serves an ephemeral endpoint, `ts_…`. */
-  tunnelSession: refSchema.optional(),
-  /** Where the service keeps this endpoint. Only cloud endpoints have one on the public service. */
-  uri: z.string().optional(),
-  /** The agent's name for the endpoint. */
-  name: z.string().optional(),
-};
-
-/** Fields that every cloud endpoint has (contract, rules of the endpoint's fields). */
-export const alwaysPresent = [
-  "type",
-  "url",
-  "publicUrl",
-  "proto",
-  "hostport",
-  "uri",
-  "bindings",
-  "createdAt",
-  "updatedAt",
-] as const satisfies (keyof typeof endpointFields)[];
-
 type Shape<T extends z.ZodRawShape> = z.ZodObject<T>;
 
 /** What a program may write for a cloud endpoint. */
 export type CloudEndpointWritten = z.input<Shape<typeof inputFields>>;
 /** The same, checked: URL normalized, policy and metadata as data. This is what the state holds as inputs. */
 export type CloudEndpointInputs = z.output<Shape<typeof inputFields>>;
-/** An endpoint of any type as the service describes it. */
-export type Endpoint = z.output<Shape<typeof endpointFields>>;
-export type Ref = z.output<typeof refSchema>;
 
 function kindOf(value: unknown): string {
   if (value === undefined) return "missing";

@@ -1,6 +1,7 @@
-import type { CloudEndpointInputs, JsonObject } from "./schema";
+import type { JsonObject } from "./api/json";
+import { decidedWithUrl } from "./api/url";
+import type { CloudEndpointInputs } from "./schema";
 import { MASKED } from "./secrets";
-import { decidedWithUrl } from "./url";
 
 /*
  * What the program marked as secret. A dynamic provider is not told, and a state marks a document as a whole; so the places

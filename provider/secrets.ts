@@ -1,4 +1,5 @@
-import { isMapping, type Path } from "./document";
+import { isMapping } from "./api/json";
+import type { Path } from "./document";
 
 /** Names under which policies hold what must not be printed: `client_secret`, `password`, `x-api-key`. */
 const SECRET_NAME = /secret|password|token|credential|private[_-]?key|api[_-]?key|authorization/i;

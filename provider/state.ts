@@ -1,13 +1,15 @@
 import type { LiveEndpoint } from "./api/items";
+import type { JsonObject } from "./api/json";
+import { type Mark, withMark } from "./api/mark";
+import { normalizeUrl } from "./api/url";
+import type { WireChange } from "./api/wire";
+import { endpointFields } from "./api/wire";
 import { checkedInputs, PROVIDER_KEY } from "./check";
 import { CHOSEN_KEY, chosenNote, editedChoices, withOff } from "./chosen";
 import { GIVEN_KEY, givenInputs, isLeftToTheService, type ManagedInput, managedInputs } from "./diff";
 import { metadataFromText, policyFromText, sameSet, wireText } from "./document";
 import { ACCOUNT_KEY } from "./gone";
-import { type Mark, withMark } from "./mark";
-import { type CloudEndpointInputs, endpointFields, type JsonObject } from "./schema";
-import { normalizeUrl } from "./url";
-import type { WireChange } from "./wire";
+import type { CloudEndpointInputs } from "./schema";
 
 /** Where the state notes the mark of an endpoint, which every change of its metadata sends again. */
 export const MARK_KEY = "__mark";

@@ -1,3 +1,6 @@
+/** The package's version. A test holds it against `package.json`. */
+export const VERSION = "0.1.0";
+
 /** The plugin's name, and that of the package in Pulumi's terms. */
 export const PACKAGE = "endpoints";
 

@@ -1,7 +1,8 @@
-import { EndpointsError } from "./api/errors";
-import type { CloudEndpointInputs, JsonObject } from "./schema";
+import { EndpointsError } from "./api/apiErrors";
+import type { JsonObject } from "./api/json";
+import { plain, UserError } from "./api/userError";
+import type { CloudEndpointInputs } from "./schema";
 import { unfinishedOutputs } from "./state";
-import { plain, UserError } from "./userError";
 
 /** A create that reached the service, and whose reply told the id but not the rest. Pulumi keeps it as unfinished. */
 export class UnfinishedCreate extends UserError {

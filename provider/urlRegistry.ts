@@ -1,4 +1,4 @@
-import { normalizeUrl } from "./url";
+import { normalizeUrl } from "./api/url";
 
 /** What one resource registers. */
 interface Entry {

@@ -1,4 +1,5 @@
 import type { Alias, CST, Document, Node, Scalar, YAMLMap } from "yaml";
+import { wellFormed } from "./api/json";
 import {
   DEEPEST,
   isKept,
@@ -9,8 +10,7 @@ import {
   TOO_DEEP,
   TOO_EXACT,
   TOO_LONG,
-  wellFormed,
-} from "./json";
+} from "./parse";
 
 /*
  * YAML as text, in time that is in proportion to its length. So are the library's lexer, parser and composer; its search

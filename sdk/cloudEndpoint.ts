@@ -1,14 +1,10 @@
 import * as pulumi from "@pulumi/pulumi";
+import { isMapping } from "../provider/api/json";
+import { type alwaysPresent, type Endpoint, endpointFields } from "../provider/api/wire";
 import { PROBLEM_KEY, PROVIDER_KEY, URN_KEY } from "../provider/check";
 import { environmentName } from "../provider/config";
-import { isMapping, type Path, pathText } from "../provider/document";
-import {
-  type alwaysPresent,
-  type CloudEndpointInputs,
-  type CloudEndpointWritten,
-  type Endpoint,
-  endpointFields,
-} from "../provider/schema";
+import { type Path, pathText } from "../provider/document";
+import type { CloudEndpointInputs, CloudEndpointWritten } from "../provider/schema";
 import { fieldOf, SECRETS_KEY } from "../provider/secretNotes";
 import { TYPES } from "../provider/tokens";
 import { outdateListings } from "./listing";

@@ -1,5 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { LiveEndpoint } from "../provider/api/items";
+import { UserError } from "../provider/api/userError";
+import type { Endpoint, Ref } from "../provider/api/wire";
 import { policyFromText } from "../provider/document";
 import {
   type EndpointArgs,
@@ -8,8 +10,6 @@ import {
   findEndpoints,
   metadataOf,
 } from "../provider/lookup";
-import type { Endpoint, Ref } from "../provider/schema";
-import { UserError } from "../provider/userError";
 import { thisAccount } from "./listing";
 import { programError } from "./programRun";
 import { explicitProvider } from "./provider";

@@ -14,7 +14,10 @@ export function thisAccount(): Listing {
   const known = accounts.get(key);
   if (known) return known;
   const http = new HttpClient(settings, {
-    say: (message) => void pulumi.log.info(message),
+    log: {
+      info: (message) => void pulumi.log.info(message),
+      warn: (message) => void pulumi.log.warn(message),
+    },
     connections: CONNECTIONS.program,
   });
   const account = new Listing(new EndpointsApi(http), (message) => void pulumi.log.warn(message));

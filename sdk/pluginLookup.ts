@@ -2,7 +2,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, dirname, join, relative, sep } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
-import { isMapping, policyFromText } from "../provider/document";
+import { isMapping } from "../provider/api/json";
+import { policyFromText } from "../provider/document";
 import { PACKAGE } from "../provider/tokens";
 import { perRun, programError } from "./programRun";
 

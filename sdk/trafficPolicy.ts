@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
-import { isMapping, policyFromText } from "../provider/document";
-import type { JsonObject } from "../provider/schema";
+import type { JsonObject } from "../provider/api/json";
+import { isMapping } from "../provider/api/json";
+import { policyFromText } from "../provider/document";
 import { headersAreChecked, warnOfHeaders } from "./preflight";
 import { programError } from "./programRun";
 import { WebhookVerification } from "./webhooks/webhookVerification";

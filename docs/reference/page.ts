@@ -1,7 +1,8 @@
+import { alwaysPresent, endpointFields, refSchema } from "../../provider/api/wire";
 import { environmentName, secretSettings, settingFields } from "../../provider/config";
 import { endpointArgs, endpointsArgs } from "../../provider/lookup";
 import { docsOf, membersOf } from "../../provider/plugin/schema/docs";
-import { alwaysPresent, endpointFields, inputFields, refSchema } from "../../provider/schema";
+import { inputFields } from "../../provider/schema";
 import { agentFields, webhookFields } from "../../sdk/webhooks/webhookSettings";
 import { commandHelp } from "./commands";
 import { code, fieldsOf, fieldsOfMembers, inputTable, outputTable, table, withoutDefault } from "./tables";
@@ -29,7 +30,7 @@ ${[...resource(), ...dataSources(), ...webhooks(), ...settings(), ...commands(),
 }
 
 function resource(): string[] {
-  const outputs = fieldsOf(endpointFields, docsOf("provider/schema.ts", "endpointFields").parts);
+  const outputs = fieldsOf(endpointFields, docsOf("provider/api/wire.ts", "endpointFields").parts);
   const inputs = docsOf("provider/schema.ts", "inputFields").parts;
   const always = new Set<string>(["id", ...alwaysPresent]);
   return [
@@ -49,8 +50,8 @@ function resource(): string[] {
         required: always.has(field.name),
       })),
     ),
-    `${docsOf("provider/schema.ts", "refSchema").text} So are \`domain\`, \`tcpAddr\` and others:`,
-    outputTable("field", fieldsOf(refSchema.shape, docsOf("provider/schema.ts", "refSchema").parts)),
+    `${docsOf("provider/api/wire.ts", "refSchema").text} So are \`domain\`, \`tcpAddr\` and others:`,
+    outputTable("field", fieldsOf(refSchema.shape, docsOf("provider/api/wire.ts", "refSchema").parts)),
   ];
 }
 
@@ -63,8 +64,8 @@ function dataSources(): string[] {
     "## getEndpoint",
     "`getEndpoint(args)` gives a promise of one endpoint, `getEndpointOutput(args, options)` an output.",
     inputTable("argument", fieldsOf(endpointArgs, docsOf("provider/lookup.ts", "endpointArgs").parts)),
-    `The result is ${lowered(docsOf("provider/schema.ts", "endpointFields").text)}`,
-    outputTable("field", fieldsOf(endpointFields, docsOf("provider/schema.ts", "endpointFields").parts)),
+    `The result is ${lowered(docsOf("provider/api/wire.ts", "endpointFields").text)}`,
+    outputTable("field", fieldsOf(endpointFields, docsOf("provider/api/wire.ts", "endpointFields").parts)),
     "## getEndpoints",
     "`getEndpoints(args)` gives a promise, `getEndpointsOutput(args, options)` an output. All filters given must hold.",
     inputTable(

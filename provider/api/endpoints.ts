@@ -1,14 +1,12 @@
 import { z } from "zod";
-import { RefusedError } from "../refusals";
-import { normalizeUrl } from "../url";
-import { plain } from "../userError";
-import { endpointFromWire, ID, listFromWire, type WireChange } from "../wire";
-import { ReplyError, type RequestName } from "./errors";
+import { InvalidIdError, ReplyError, type RequestName } from "./apiErrors";
 import type { Request } from "./exchange";
 import type { HttpClient } from "./http";
 import { type LiveEndpoint, type Page, parseItems } from "./items";
 import { AccountList } from "./list";
 import { CoalescedReads } from "./reads";
+import { normalizeUrl } from "./url";
+import { endpointFromWire, ID, listFromWire, type WireChange } from "./wire";
 
 /** A list that goes on beyond this (100,000 endpoints) is taken for one without an end. */
 const MOST_PAGES = 1000;
@@ -112,7 +110,5 @@ function ofId(id: string, request: RequestName, live: LiveEndpoint): LiveEndpoin
 /** An id is a part of a path: `..` would be another address. */
 function pathOf(id: string): string {
   if (ID.test(id)) return `/endpoints/${id}`;
-  throw new RefusedError(
-    `${JSON.stringify(plain(id, 100))} is no id of an endpoint; give one such as ep_2abc.`,
-  );
+  throw new InvalidIdError(id);
 }

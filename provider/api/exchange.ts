@@ -1,8 +1,6 @@
 import { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
-import type { Settings } from "../config";
-import { VERSION } from "../version";
-import { ConnectionError, EndpointsError, ReplyError, type RequestName } from "./errors";
+import { ConnectionError, EndpointsError, ReplyError, type RequestName } from "./apiErrors";
 
 /** More than the largest page that the service can mean (100 endpoints); a reply beyond it is not read to its end. */
 const MOST_BYTES = 16 * 1024 * 1024;
@@ -12,6 +10,25 @@ const SHORTEST_KEY = 16;
 
 /** Loaded where the first request is made, since most of a preview makes none. An import would take half as long again. */
 const undici = (): typeof import("undici") => require("undici");
+
+/** What a client has to know of the service and of itself. Times in seconds. */
+export interface ClientSettings {
+  /** The key. It is sent to the base URL's origin and nowhere else. */
+  apiKey: string;
+  /** Whether the key came from the stack's configuration: a refused one then has a remedy of its own. */
+  apiKeyIsConfigured: boolean;
+  /** With its path prefix, without a slash at the end. */
+  baseUrl: string;
+  /** The name of the header that carries the version of the API. */
+  versionHeader: string;
+  userAgent: string;
+  /** For a connection, a reply's head, and between parts of its body: each. */
+  timeoutSeconds: number;
+  /** How long faults that pass are tried again. */
+  retryForSeconds: number;
+  requestsPerWindow: number;
+  windowSeconds: number;
+}
 
 export interface Request extends RequestName {
   query?: Record<string, string>;
@@ -32,7 +49,7 @@ export class Connections {
 
   /** @param most How many connections may be open at a time. */
   constructor(
-    private readonly settings: Settings,
+    private readonly settings: ClientSettings,
     private readonly most: number,
   ) {}
 
@@ -58,7 +75,7 @@ export class Connections {
   }
 
   private async exchangeWith(body: Body | undefined, { method, path, query }: Request): Promise<Reply> {
-    const { baseUrl, apiKey, versionHeader, timeoutSeconds, retryForSeconds } = this.settings;
+    const { baseUrl, apiKey, versionHeader, userAgent, timeoutSeconds, retryForSeconds } = this.settings;
     const response = await undici().request(baseUrl + path, {
       method: method as Dispatcher.HttpMethod,
       dispatcher: this.connect(),
@@ -68,7 +85,7 @@ export class Connections {
       headers: {
         accept: "application/json",
         authorization: `Bearer ${apiKey}`,
-        "user-agent": `pulumi-endpoints/${VERSION}`,
+        "user-agent": userAgent,
         [versionHeader]: "2",
         ...(body && { "content-type": "application/json", "content-length": String(body.length) }),
       },

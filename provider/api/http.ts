@@ -1,10 +1,4 @@
 import type { z } from "zod";
-import type { Settings } from "../config";
-import { isMapping } from "../document";
-import { parseJson } from "../json";
-import { Redaction } from "../redaction";
-import { secretsIn } from "../secrets";
-import { errorFromWire } from "../wire";
 import {
   ApiError,
   CancelledError,
@@ -12,42 +6,41 @@ import {
   EngineGoneError,
   ReplyError,
   type ServiceFailure,
-} from "./errors";
-import { Connections, type Reply, type Request } from "./exchange";
+} from "./apiErrors";
+import { type Clock, realClock, ServiceClock } from "./clock";
+import { type ClientSettings, Connections, type Reply, type Request } from "./exchange";
+import { parseJson } from "./json";
 import { type Limits, type LongWait, RateLimiter } from "./rateLimiter";
 import { LONGEST_RETRY_AFTER, parseRetryAfter, waitBeforeRetry } from "./retry";
-import { ServiceClock } from "./serviceClock";
 import { Stop } from "./stop";
 import { traceRequest } from "./trace";
+import { errorFromWire } from "./wire";
 
-/** Time and chance, so that tests need not wait. */
-export interface Clock {
-  /** Milliseconds since 1970. Never goes back. */
-  now(): number;
-  sleep(milliseconds: number): Promise<void>;
-  /** From 0 to 1. */
-  random(): number;
+/** Messages for the user. */
+export interface Log {
+  info(message: string): void;
+  warn(message: string): void;
 }
 
-export const realClock: Clock = {
-  now: () => performance.timeOrigin + performance.now(),
-  sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
-  random: () => Math.random(),
-};
+/** Keeps secrets out of messages. */
+export interface Redactor {
+  /** Somebody else's message without secrets. */
+  cleaned(message: string): string;
+  /** Notes the secrets in the body of a request that was refused: the service may repeat them. */
+  learnFromRequest(body: object): void;
+}
 
-/** What a client needs around it. */
-export interface ClientSurroundings {
+/** What a client uses of its process. */
+export interface ClientDependencies {
   clock: Clock;
-  /** Tells the user something. */
-  say(message: string): void;
+  log: Log;
   /** Takes a line of the trace that `ENDPOINTS_LOG` asks for. */
   trace(line: string): void;
   /** Asked just before a create goes out: whether anybody is left to hear what it made. */
   engineIsThere(): Promise<boolean>;
   /** How many connections may be open, and requests under way, at a time. */
   connections: number;
-  /** What no message may show. */
-  secrets: Redaction;
+  redactor: Redactor;
 }
 
 /**
@@ -56,12 +49,13 @@ export interface ClientSurroundings {
  */
 export const CONNECTIONS = { provider: 6, program: 2 };
 
-const alone: Omit<ClientSurroundings, "secrets"> = {
+const alone: ClientDependencies = {
   clock: realClock,
-  say: () => {},
+  log: { info: () => {}, warn: () => {} },
   trace: (line) => void process.stderr.write(`${line}\n`),
   engineIsThere: async () => true,
   connections: CONNECTIONS.provider,
+  redactor: { cleaned: (message) => message, learnFromRequest: () => {} },
 };
 
 /**
@@ -71,22 +65,22 @@ const alone: Omit<ClientSurroundings, "secrets"> = {
 export class HttpClient {
   readonly clock: Clock;
   readonly serviceClock = new ServiceClock();
-  private readonly around: ClientSurroundings;
+  private readonly deps: ClientDependencies;
   private readonly limiter: RateLimiter;
   private readonly connections: Connections;
   private readonly stopping = new Stop();
 
   constructor(
-    readonly settings: Settings,
-    around: Partial<ClientSurroundings> = {},
+    readonly settings: ClientSettings,
+    deps: Partial<ClientDependencies> = {},
   ) {
-    this.around = { ...alone, secrets: new Redaction(), ...around };
-    this.clock = this.around.clock;
-    this.connections = new Connections(settings, this.around.connections);
-    let told = false;
-    this.limiter = new RateLimiter(limitsOf(settings, this.around.connections), this.clock, (wait) => {
-      if (!told) this.around.say(waitMessage(wait, settings));
-      told = true;
+    this.deps = { ...alone, ...deps };
+    this.clock = this.deps.clock;
+    this.connections = new Connections(settings, this.deps.connections);
+    let logged = false;
+    this.limiter = new RateLimiter(limitsOf(settings, this.deps.connections), this.clock, (wait) => {
+      if (!logged) this.deps.log.info(waitMessage(wait, settings));
+      logged = true;
     });
   }
 
@@ -141,7 +135,7 @@ export class HttpClient {
 
   /** Somebody else's words without the secrets of this run. */
   cleaned(text: string): string {
-    return this.around.secrets.cleaned(text);
+    return this.deps.redactor.cleaned(text);
   }
 
   /** Ends the pool's connections. A client that is not closed does not keep its process alive. */
@@ -158,7 +152,7 @@ export class HttpClient {
 
   /** What a create makes after the engine's end would be in nobody's state. */
   private async beforeSending({ method, path }: Request): Promise<void> {
-    if (method !== "POST" || (await this.around.engineIsThere())) return;
+    if (method !== "POST" || (await this.deps.engineIsThere())) return;
     throw new EngineGoneError({ method, path });
   }
 
@@ -171,7 +165,7 @@ export class HttpClient {
     try {
       reply = await this.connections.exchange(request, () => this.beforeSending(request));
     } catch (error) {
-      traceRequest(request, undefined, this.clock.now() - started, this.around.trace);
+      traceRequest(request, undefined, this.clock.now() - started, this.deps.trace);
       return { error: error instanceof Error ? error : new Error(String(error)) };
     }
     this.serviceClock.heard(reply.date, started, this.clock.now());
@@ -184,7 +178,7 @@ export class HttpClient {
       request,
       { status: reply.status, code, operationId },
       this.clock.now() - started,
-      this.around.trace,
+      this.deps.trace,
     );
 
     if (error) return { error, retryAfter };
@@ -213,7 +207,7 @@ export class HttpClient {
       operationId: said?.details?.operation_id,
     };
     // The service may repeat what it refuses, and nobody need have marked the secrets of a policy that is live already.
-    for (const secret of secretsSent(request.body)) this.around.secrets.add(secret);
+    if (request.body) this.deps.redactor.learnFromRequest(request.body);
     return new ApiError(request, failure, {
       keyIsConfigured: this.settings.apiKeyIsConfigured,
       cleaned: (text) => this.cleaned(text),
@@ -226,13 +220,13 @@ export class HttpClient {
   }
 }
 
-const limitsOf = ({ requestsPerWindow, windowSeconds }: Settings, connections: number): Limits => ({
+const limitsOf = ({ requestsPerWindow, windowSeconds }: ClientSettings, connections: number): Limits => ({
   requests: requestsPerWindow,
   window: windowSeconds * 1000,
   atOnce: connections,
 });
 
-function waitMessage({ milliseconds, waiting, asked }: LongWait, settings: Settings): string {
+function waitMessage({ milliseconds, waiting, asked }: LongWait, settings: ClientSettings): string {
   const { requestsPerWindow, windowSeconds } = settings;
   const wait = `${waiting === 1 ? "a request waits" : `${waiting} requests wait`} ${Math.ceil(milliseconds / 1000)} s`;
   return asked
@@ -241,14 +235,6 @@ function waitMessage({ milliseconds, waiting, asked }: LongWait, settings: Setti
 }
 
 const isRateLimit = (error: unknown) => error instanceof ApiError && error.status === 429;
-
-/** What stands under the name of a secret in the documents that a request carries. */
-function secretsSent(body: unknown): string[] {
-  const { traffic_policy, metadata } = isMapping(body) ? body : {};
-  return [traffic_policy, metadata].flatMap((text) =>
-    typeof text === "string" ? secretsIn(jsonOf(text)) : [],
-  );
-}
 
 function jsonOf(text: string): unknown {
   try {

@@ -1,11 +1,11 @@
 import type { z } from "zod";
-import { isMapping } from "../document";
-import { plain } from "../userError";
-import { endpointFromWire, type LiveEndpoint } from "../wire";
+import { isMapping } from "./json";
+import { plain } from "./userError";
+import { endpointFromWire, type LiveEndpoint } from "./wire";
 
 /* The items of the list, which are parsed one by one: a bad one never spoils the others. */
 
-export type { LiveEndpoint } from "../wire";
+export type { LiveEndpoint } from "./wire";
 
 /** A list item that could not be read. It is left out, and must be reported. */
 export interface SkippedItem {

@@ -1,5 +1,5 @@
+import { ApiError } from "./apiErrors";
 import type { EndpointsApi } from "./endpoints";
-import { ApiError } from "./errors";
 import type { LiveEndpoint, SkippedItem } from "./items";
 
 /**

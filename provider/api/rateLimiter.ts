@@ -1,4 +1,4 @@
-import type { Clock } from "./http";
+import type { Clock } from "./clock";
 
 export interface Limits {
   /** How many requests may go out in any window of that length. */

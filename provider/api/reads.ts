@@ -1,5 +1,5 @@
+import { ApiError, ConnectionError } from "./apiErrors";
 import type { EndpointsApi } from "./endpoints";
-import { ApiError, ConnectionError } from "./errors";
 import { idOf, type LiveEndpoint, parseItems, type SkippedItem } from "./items";
 
 /*

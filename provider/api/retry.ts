@@ -1,4 +1,4 @@
-import { ApiError, ConnectionError, EndpointsError, isOfService, ReplyError } from "./errors";
+import { ApiError, ConnectionError, EndpointsError, isOfService, ReplyError } from "./apiErrors";
 
 /** A wait that the service may ask for, at most; beyond it the attempt ends at once. In milliseconds. */
 export const LONGEST_RETRY_AFTER = 600_000;

@@ -1,4 +1,4 @@
-import type { RequestName } from "./errors";
+import type { RequestName } from "./apiErrors";
 
 /**
  * With `ENDPOINTS_LOG=requests`, one line a request: method, path, status, the service's code and operation

@@ -6,9 +6,10 @@ import {
   type DiffRequest,
   type DiffResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
+import type { JsonObject } from "../api/json";
+import { isMapping } from "../api/json";
 import { type ConfigError, type ConfigReader, secretSettings, settingsProblems } from "../config";
-import { changesBetween, hasUnknown, isMapping, metadataFromText } from "../document";
-import type { JsonObject } from "../schema";
+import { changesBetween, hasUnknown, metadataFromText } from "../document";
 import { detailedDiff } from "./detailedDiff";
 import { received, toStruct } from "./values";
 

@@ -2,9 +2,9 @@ import * as grpc from "@grpc/grpc-js";
 import { ErrorResourceInitFailed } from "@pulumi/pulumi/proto/provider_pb";
 import { Status } from "@pulumi/pulumi/proto/status_pb";
 import { Any } from "google-protobuf/google/protobuf/any_pb";
-import type { JsonObject } from "../schema";
+import type { JsonObject } from "../api/json";
+import { UserError } from "../api/userError";
 import type { UnfinishedCreate } from "../unfinished";
-import { UserError } from "../userError";
 import { toStruct } from "./values";
 
 /** A resource that is there and not ready: the engine keeps it, with its id, and tries an update next time. */

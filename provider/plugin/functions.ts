@@ -1,9 +1,9 @@
 import { CheckFailure, type InvokeRequest, InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
 import { z } from "zod";
+import type { JsonObject } from "../api/json";
 import type { Listing } from "../listing";
 import { endpointArgs, endpointsArgs, findEndpoint, findEndpoints } from "../lookup";
 import { refusals } from "../refusals";
-import type { JsonObject } from "../schema";
 import { received, toStruct } from "./values";
 
 /** The data sources. A call can follow something that it must show, and nothing tells: so no reading is joined late. */

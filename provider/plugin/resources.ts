@@ -13,12 +13,13 @@ import {
   UpdateResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
+import type { JsonObject } from "../api/json";
 import { checkedInputs, checkInputs, PROBLEM_KEY, URN_KEY } from "../check";
 import type { CloudEndpoints } from "../cloudEndpoint";
 import { changedPlaces } from "../diff";
 import type { MarkedSecrets } from "../markedSecrets";
 import { previewCreate, previewUpdate } from "../preview";
-import { inputFields, type JsonObject } from "../schema";
+import { inputFields } from "../schema";
 import { fieldOf, notedPlaces, secretFields, withPlaces } from "../secretNotes";
 import { withGiven } from "../state";
 import { UnfinishedCreate } from "../unfinished";

@@ -10,13 +10,12 @@ import {
 } from "@pulumi/pulumi/proto/provider_pb";
 import { EndpointsApi } from "../api/endpoints";
 import { HttpClient } from "../api/http";
-import { CloudEndpoints } from "../cloudEndpoint";
+import { CloudEndpoints, type Service } from "../cloudEndpoint";
 import { readSettings } from "../config";
 import { Listing } from "../listing";
 import { MarkedSecrets } from "../markedSecrets";
 import { refusals } from "../refusals";
-import { TYPES } from "../tokens";
-import { VERSION } from "../version";
+import { TYPES, VERSION } from "../tokens";
 import { Configuration } from "./configuration";
 import { EngineLog } from "./engineLog";
 import { failure } from "./failure";
@@ -43,21 +42,23 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
   const configuration = new Configuration(environment);
 
   const secrets = new MarkedSecrets();
-  let http: HttpClient | undefined;
-  let account: Listing | undefined;
+  let service: (Service & { account: Listing }) | undefined;
   let cancelled = false;
-  const connect = () => {
-    http ??= new HttpClient(readSettings(configuration.reader, environment), {
-      say: (message) => log.general(message),
+  const connect = (): NonNullable<typeof service> => {
+    if (service) return service;
+    const settings = readSettings(configuration.reader, environment);
+    const http = new HttpClient(settings, {
+      log: { info: (message) => log.general(message), warn: (message) => log.warn(message) },
       trace: (line) => log.general(line),
       engineIsThere: options.engineIsThere,
-      secrets: secrets.redaction,
+      redactor: secrets.redaction,
     });
     if (cancelled) http.stop();
-    account ??= new Listing(new EndpointsApi(http), (message) => log.warn(message));
-    return account;
+    const api = new EndpointsApi(http);
+    service = { api, settings, account: new Listing(api, (message) => log.warn(message)) };
+    return service;
   };
-  const core = new CloudEndpoints({ api: () => connect().api, say: (message) => log.info(message) });
+  const core = new CloudEndpoints({ connect, log });
   const resources = new Resources(core, secrets, () => configuration.isKnown);
 
   /** A call on behalf of a resource, or of nobody. */
@@ -113,7 +114,7 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
     diffConfig: unary((request) => configuration.diff(request)),
     configure: unary((request) => {
       configuration.configure(request);
-      [http, account] = [undefined, undefined];
+      service = undefined;
       const response = new ConfigureResponse();
       response.setAcceptsecrets(true);
       response.setAcceptresources(true);
@@ -126,7 +127,7 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
     create: ofResource(async (request) => {
       const response = await resources.create(request);
       // A list that is being read for a data source may lack this endpoint.
-      account?.outdate();
+      service?.account.outdate();
       return response;
     }),
     read: ofResource((request) => resources.read(request)),
@@ -135,11 +136,11 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
       await resources.delete(request);
       return new Empty();
     }),
-    invoke: unary((request) => invoke(request, connect)),
+    invoke: unary((request) => invoke(request, () => connect().account)),
 
     cancel: unary(() => {
       cancelled = true;
-      http?.stop();
+      service?.api.http.stop();
       return new Empty();
     }),
 

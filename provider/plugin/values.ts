@@ -1,6 +1,7 @@
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
-import { isMapping, type Path, pathText, UNKNOWN } from "../document";
-import type { JsonObject } from "../schema";
+import type { JsonObject } from "../api/json";
+import { isMapping } from "../api/json";
+import { type Path, pathText, UNKNOWN } from "../document";
 import { asSecret, SECRET, SIGNATURE } from "../secretNotes";
 
 /*

@@ -1,4 +1,4 @@
-import { isMapping } from "../document";
+import { isMapping } from "../api/json";
 
 /*
  * Names of headers in expressions. `req.headers` has them in lower case, and functions such as `getReqHeader` want them

@@ -1,5 +1,5 @@
+import { ApiError } from "../../provider/api/apiErrors";
 import { EndpointsApi } from "../../provider/api/endpoints";
-import { ApiError } from "../../provider/api/errors";
 import { CONNECTIONS, HttpClient } from "../../provider/api/http";
 import type { LiveEndpoint } from "../../provider/api/items";
 import { type ConfigReader, readSettings } from "../../provider/config";
@@ -36,7 +36,10 @@ export const noConfig: ConfigReader = () => undefined;
  * @throws ConfigError where a setting is missing.
  */
 export function openAccount(config: ConfigReader, tell: (message: string) => void): Listing {
-  const http = new HttpClient(readSettings(config), { say: tell, connections: CONNECTIONS.program });
+  const http = new HttpClient(readSettings(config), {
+    log: { info: tell, warn: tell },
+    connections: CONNECTIONS.program,
+  });
   return new Listing(new EndpointsApi(http), tell);
 }
 

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { plain } from "../../provider/userError";
+import { plain } from "../../provider/api/userError";
 import { type Adoption, adoptionsOf, withAllFields } from "./adopt/adoptable";
 import { type Secret, secretsOf } from "./adopt/configSecrets";
 import { programOf } from "./adopt/program";

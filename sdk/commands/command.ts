@@ -1,6 +1,6 @@
 import { existsSync, statSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { UserError } from "../../provider/userError";
+import { UserError } from "../../provider/api/userError";
 import { EXIT, exitCodeOf } from "./account";
 
 /* What commands have in common: results go to stdout, words to stderr, nothing is ever asked. */

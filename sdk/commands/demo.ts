@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { canonicalJson } from "../../provider/document";
+import { canonicalJson } from "../../provider/api/json";
 import {
   Emulator,
   findPulumiCli,

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { VERSION } from "../../provider/version";
+import { VERSION } from "../../provider/tokens";
 
 const HELP = `Usage: npx pulumi-endpoints <command>
 

@@ -3,9 +3,9 @@ import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { LocalWorkspace } from "@pulumi/pulumi/automation/index.js";
 import { z } from "zod";
+import { plain, UserError } from "../../provider/api/userError";
 import type { ConfigReader } from "../../provider/config";
 import { TYPES } from "../../provider/tokens";
-import { plain, UserError } from "../../provider/userError";
 import { findOnPath } from "../testing/cli";
 
 /* What commands read of the stacks of the user's own project, through the Pulumi CLI. */

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { isMapping } from "../../provider/document";
+import { isMapping } from "../../provider/api/json";
 import { SECRET, SIGNATURE } from "../../provider/secretNotes";
 import { nameOf } from "./engine/state";
 import type { Diagnostic, RunResult, Step, StepOp } from "./types";

@@ -1,8 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import { Document, isMap, isScalar, parse, Scalar } from "yaml";
 import { z } from "zod";
-import { canonicalJson } from "../../provider/document";
-import type { JsonObject } from "../../provider/schema";
+import type { JsonObject } from "../../provider/api/json";
+import { canonicalJson } from "../../provider/api/json";
 import { programError } from "../programRun";
 import { vaultReference } from "./webhookSecret";
 import type { AgentSettings, WebhookSettings } from "./webhookSettings";

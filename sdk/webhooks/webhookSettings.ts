@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { normalizeUrl, urlProblem } from "../../provider/url";
+import { normalizeUrl, urlProblem } from "../../provider/api/url";
 import type { WebhookPlatform } from "./platforms";
 
 /*

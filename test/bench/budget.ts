@@ -1,9 +1,10 @@
 import { z } from "zod";
+import { type Clock, realClock } from "../../provider/api/clock";
 import { EndpointsApi } from "../../provider/api/endpoints";
-import { type Clock, HttpClient, realClock } from "../../provider/api/http";
+import { HttpClient } from "../../provider/api/http";
+import type { JsonObject } from "../../provider/api/json";
 import { CloudEndpoints } from "../../provider/cloudEndpoint";
 import { readSettings } from "../../provider/config";
-import type { JsonObject } from "../../provider/schema";
 import { Emulator } from "../../sdk/testing";
 import { atOnce } from "./atOnce";
 import { operations } from "./cells";
@@ -68,14 +69,12 @@ export async function withinTheBudget(size: number): Promise<BudgetRow[]> {
     needed: number,
     work: (core: CloudEndpoints) => Promise<void>,
   ) => {
-    const http = new HttpClient(
-      readSettings((key) => config[key], {}),
-      { clock },
-    );
+    const settings = readSettings((key) => config[key], {});
+    const http = new HttpClient(settings, { clock });
     const api = new EndpointsApi(http);
     const before = emulator.requests.length;
     const started = clock.now();
-    await work(new CloudEndpoints({ api: () => api, say: () => {} }));
+    await work(new CloudEndpoints({ connect: () => ({ api, settings }), log: { info() {}, warn() {} } }));
     const took = (clock.now() - started) / 1000;
     await http.close();
     const sent = emulator.requests.slice(before);

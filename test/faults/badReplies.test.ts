@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ApiError } from "../../provider/api/errors";
+import { ApiError } from "../../provider/api/apiErrors";
 import { UnfinishedCreate } from "../../provider/unfinished";
 import { CANARY_KEY } from "../provider/service";
 import { adoptById, adoptByUrl, calls, create, either, settledAll } from "./calls";

@@ -14,8 +14,7 @@ const given = { url, description: "front door", metadata: { a: 1 }, __provider: 
 const stored = { url, type: "cloud", metadata: { a: 1 }, __given: [], __provider: "code" };
 
 /** A core that has not done anything yet: one that adopted an endpoint refuses to delete it. */
-const core = ({ api, said }: RawService) =>
-  new CloudEndpoints({ api: () => api, say: (message) => said.push(message) });
+const core = ({ connect, log }: RawService) => new CloudEndpoints({ connect, log });
 
 async function all({ api }: RawService) {
   for await (const { endpoints, skipped } of api.pages()) {

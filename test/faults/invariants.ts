@@ -1,9 +1,9 @@
 import { Struct } from "google-protobuf/google/protobuf/struct_pb.js";
 import { chai, expect } from "vitest";
 import { z } from "zod";
-import { endpointFields } from "../../provider/schema";
+import { UserError } from "../../provider/api/userError";
+import { endpointFields } from "../../provider/api/wire";
 import { UnfinishedCreate } from "../../provider/unfinished";
-import { UserError } from "../../provider/userError";
 import { CANARY_KEY } from "../provider/service";
 import { MOST_REQUESTS, type RawService } from "./rawService";
 

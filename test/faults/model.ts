@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../provider/schema";
+import type { JsonObject } from "../../provider/api/json";
 import { UnfinishedCreate } from "../../provider/unfinished";
 import type { Process, World } from "./world";
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../provider/schema";
+import type { JsonObject } from "../../provider/api/json";
 import { gatewayReply, type Match, type ScriptedReply, type Seed } from "../../sdk/testing/emulator";
 import { type Event, lost, madeAt, type Story } from "./events";
 import { type Ending, Judge } from "./judge";

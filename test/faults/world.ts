@@ -1,9 +1,11 @@
+import { EndpointsError } from "../../provider/api/apiErrors";
+import type { Clock } from "../../provider/api/clock";
 import { EndpointsApi } from "../../provider/api/endpoints";
-import { EndpointsError } from "../../provider/api/errors";
 import type { Request } from "../../provider/api/exchange";
-import { type Clock, HttpClient } from "../../provider/api/http";
+import { HttpClient, type Log } from "../../provider/api/http";
 import { CloudEndpoints } from "../../provider/cloudEndpoint";
 import { readSettings } from "../../provider/config";
+import { Redaction } from "../../provider/redaction";
 import { Emulator, type EmulatorOptions } from "../../sdk/testing";
 
 /** In every policy; no message may hold it. */
@@ -43,15 +45,14 @@ const never = () => new Promise<never>(() => {});
 class MortalClient extends HttpClient {
   constructor(
     settings: ReturnType<typeof readSettings>,
-    around: { clock: Clock; say: (message: string) => void },
+    deps: { clock: Clock; log: Log },
     private readonly life: Life,
   ) {
     const clock: Clock = {
-      ...around.clock,
-      sleep: (milliseconds) =>
-        around.clock.sleep(milliseconds).then(() => (life.ended ? never() : undefined)),
+      ...deps.clock,
+      sleep: (milliseconds) => deps.clock.sleep(milliseconds).then(() => (life.ended ? never() : undefined)),
     };
-    super(settings, { ...around, clock, engineIsThere: async () => !life.ended });
+    super(settings, { ...deps, clock, redactor: new Redaction(), engineIsThere: async () => !life.ended });
   }
 
   override send: HttpClient["send"] = async (request: Request, reply) => {
@@ -128,13 +129,14 @@ export class World {
       "endpoints:timeoutSeconds": "0.2",
       ...this.settings,
     };
-    const say = (message: string) => this.said.push(message);
+    const write = (message: string) => void this.said.push(message);
+    const log = { info: write, warn: write };
     const life: Life = { ended: false, creates: [] };
     const settings = readSettings((key) => config[key], this.aside.environment ?? {});
-    const http = new MortalClient(settings, { clock: this.clock, say }, life);
+    const http = new MortalClient(settings, { clock: this.clock, log }, life);
     const api = new EndpointsApi(http);
     const process: Process = {
-      core: new CloudEndpoints({ api: () => api, say }),
+      core: new CloudEndpoints({ connect: () => ({ api, settings }), log }),
       life,
       arrivals: [],
       kill: () => {

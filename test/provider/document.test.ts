@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { canonicalJson } from "../../provider/api/json";
 import {
-  canonicalJson,
   changesBetween,
   hasUnknown,
   metadataFromText,

@@ -1,6 +1,8 @@
 import { describe, test } from "vitest";
+import { canonicalJson } from "../../provider/api/json";
+import { normalizeUrl } from "../../provider/api/url";
+import { endpointFromWire, errorFromWire } from "../../provider/api/wire";
 import {
-  canonicalJson,
   changesBetween,
   hasUnknown,
   metadataFromText,
@@ -11,8 +13,6 @@ import {
 import { wildcard } from "../../provider/lookup";
 import { inputFields } from "../../provider/schema";
 import { secretsIn } from "../../provider/secrets";
-import { normalizeUrl } from "../../provider/url";
-import { endpointFromWire, errorFromWire } from "../../provider/wire";
 import { expectLinear, expectTimes } from "../growth";
 
 /* The time of every parser and matcher grows with its text, whoever wrote it. */

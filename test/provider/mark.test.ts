@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { MARK_FIELD, ownerOf, withMark, withoutMark } from "../../provider/mark";
+import { MARK_FIELD, ownerOf, withMark, withoutMark } from "../../provider/api/mark";
 import type { RecordedRequest } from "../../sdk/testing";
 import { bothProviders } from "./bothProviders";
 import { service, thrown } from "./service";

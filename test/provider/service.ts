@@ -1,8 +1,10 @@
 import { afterEach } from "vitest";
+import { type Clock, realClock } from "../../provider/api/clock";
 import { EndpointsApi } from "../../provider/api/endpoints";
-import { type Clock, HttpClient, realClock } from "../../provider/api/http";
+import { HttpClient } from "../../provider/api/http";
 import { CloudEndpoints } from "../../provider/cloudEndpoint";
 import { readSettings } from "../../provider/config";
+import { Redaction } from "../../provider/redaction";
 import { Emulator, type EmulatorOptions } from "../../sdk/testing/emulator";
 
 /** A key that no message, log or state may ever hold. */
@@ -39,10 +41,13 @@ export async function service(options: EmulatorOptions & { settings?: Record<str
   /** A process of the provider, as every phase of a command is one of its own. */
   const newProcess = (environment: NodeJS.ProcessEnv = {}) => {
     const settings = readSettings((key) => config[key], environment);
-    const http = new HttpClient(settings, { clock, say: (message) => said.push(message) });
+    const write = (message: string) => void said.push(message);
+    const log = { info: write, warn: write };
+    const http = new HttpClient(settings, { clock, log, redactor: new Redaction() });
     const api = new EndpointsApi(http);
     open.push(http);
-    return { api, core: new CloudEndpoints({ api: () => api, say: (message) => said.push(message) }) };
+    const connect = () => ({ api, settings });
+    return { api, connect, log, core: new CloudEndpoints({ connect, log }) };
   };
   return { emulator, ...newProcess(), newProcess, said, waits, clock };
 }

@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { alwaysPresent, endpointFields, refSchema } from "../../api/wire";
 import { environmentName, secretSettings, settingFields } from "../../config";
 import { endpointArgs, endpointsArgs } from "../../lookup";
-import { alwaysPresent, endpointFields, inputFields, refSchema } from "../../schema";
+import { inputFields } from "../../schema";
 import { TYPES } from "../../tokens";
 import { docsOf, root } from "./docs";
 import { readme } from "./readme";
@@ -74,8 +75,8 @@ export function packageSchema(): object {
     types: {
       [REF]: {
         type: "object",
-        description: docsOf("provider/schema.ts", "refSchema").text,
-        properties: properties(refSchema.shape, docsOf("provider/schema.ts", "refSchema").parts),
+        description: docsOf("provider/api/wire.ts", "refSchema").text,
+        properties: properties(refSchema.shape, docsOf("provider/api/wire.ts", "refSchema").parts),
         required: ["id"],
       },
       [ENDPOINT]: { type: "object", ...endpoint() },
@@ -126,7 +127,7 @@ function variables(): Record<string, { description: string }> {
 function cloudEndpoint(): object {
   const [description] = docsOf("sdk/cloudEndpoint.ts", "CloudEndpoint").text.split("\n\n");
   const { id: _, ...outputs } = endpointFields;
-  const fields = properties(outputs, docsOf("provider/schema.ts", "endpointFields").parts);
+  const fields = properties(outputs, docsOf("provider/api/wire.ts", "endpointFields").parts);
   const inputs = docsOf("provider/schema.ts", "inputFields").parts;
   // Resources hold both as data; the documentation of the input tells what it is.
   for (const name of ["trafficPolicy", "metadata"]) fields[name] = { ...ANY, description: inputs.get(name) };
@@ -141,7 +142,7 @@ function cloudEndpoint(): object {
 }
 
 function endpoint() {
-  const { text, parts } = docsOf("provider/schema.ts", "endpointFields");
+  const { text, parts } = docsOf("provider/api/wire.ts", "endpointFields");
   return { description: text, properties: properties(endpointFields, parts), required: ["id"] };
 }
 

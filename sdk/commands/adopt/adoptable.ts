@@ -1,12 +1,13 @@
 import { differenceOnAdoption } from "../../../provider/adoption";
-import { isNotFound } from "../../../provider/api/errors";
+import { isNotFound } from "../../../provider/api/apiErrors";
 import type { LiveEndpoint } from "../../../provider/api/items";
+import type { JsonObject } from "../../../provider/api/json";
+import { isMapping } from "../../../provider/api/json";
 import { checkedInputs, checkInputs } from "../../../provider/check";
 import { isLeftToTheService, type ManagedInput } from "../../../provider/diff";
-import { isMapping, sameSet } from "../../../provider/document";
+import { sameSet } from "../../../provider/document";
 import type { Listing } from "../../../provider/listing";
 import { UNKNOWNS } from "../../../provider/plugin/values";
-import type { JsonObject } from "../../../provider/schema";
 import { searchFor } from "../../../provider/search";
 import { SIGNATURE } from "../../../provider/secretNotes";
 import { secretsIn, UNMISTAKABLE } from "../../../provider/secrets";

@@ -1,5 +1,6 @@
-import { isMapping, type Path, pathText } from "../../../provider/document";
-import type { JsonObject } from "../../../provider/schema";
+import type { JsonObject } from "../../../provider/api/json";
+import { isMapping } from "../../../provider/api/json";
+import { type Path, pathText } from "../../../provider/document";
 import { type Match, searchFor } from "../../../provider/search";
 import { SHORTEST_SECRET, secretPlaces, UNMISTAKABLE } from "../../../provider/secrets";
 import { vaultReference } from "../../webhooks/webhookSecret";

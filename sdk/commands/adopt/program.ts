@@ -1,6 +1,6 @@
-import { isMapping } from "../../../provider/document";
-import { ownerText } from "../../../provider/mark";
-import { plain } from "../../../provider/userError";
+import { isMapping } from "../../../provider/api/json";
+import { ownerText } from "../../../provider/api/mark";
+import { plain } from "../../../provider/api/userError";
 import { count } from "../command";
 import type { Adoption, Unadoptable } from "./adoptable";
 import { Mixed, type Secret, secretExtraction } from "./configSecrets";

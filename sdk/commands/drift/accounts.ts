@@ -1,7 +1,7 @@
 import type { LiveEndpoint } from "../../../provider/api/items";
+import { ownerText } from "../../../provider/api/mark";
 import { ConfigError, type ConfigReader } from "../../../provider/config";
 import { Listing } from "../../../provider/listing";
-import { ownerText } from "../../../provider/mark";
 import { cloudEndpoints, openAccount } from "../account";
 import { type Around, interrupted } from "./interruption";
 import type { AccountReport, Unseen } from "./report";

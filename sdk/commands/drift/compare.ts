@@ -1,11 +1,12 @@
 import { z } from "zod";
 import type { LiveEndpoint } from "../../../provider/api/items";
+import type { JsonObject } from "../../../provider/api/json";
+import { isMapping } from "../../../provider/api/json";
 import { checkedInputs } from "../../../provider/check";
 import { CHOSEN_KEY, withChosen } from "../../../provider/chosen";
 import { changedPlaces } from "../../../provider/diff";
-import { type Change, isMapping, type Path, pathText } from "../../../provider/document";
+import { type Change, type Path, pathText } from "../../../provider/document";
 import type { Redaction } from "../../../provider/redaction";
-import type { JsonObject } from "../../../provider/schema";
 import { MASKED } from "../../../provider/secrets";
 import { refreshed, withoutGaps } from "../../../provider/state";
 import type { Step } from "../../testing/types";

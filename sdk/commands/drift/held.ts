@@ -1,7 +1,7 @@
+import type { JsonObject } from "../../../provider/api/json";
+import { isMapping } from "../../../provider/api/json";
 import { PROVIDER_KEY } from "../../../provider/check";
-import { isMapping } from "../../../provider/document";
 import { REFERENCE } from "../../../provider/plugin/values";
-import type { JsonObject } from "../../../provider/schema";
 import { SECRET, SIGNATURE } from "../../../provider/secretNotes";
 import { PROVIDER_TYPE } from "../../../provider/tokens";
 import type { ExportedResource, ExportedState } from "../../testing/types";

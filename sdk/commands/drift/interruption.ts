@@ -1,4 +1,4 @@
-import { UserError } from "../../../provider/userError";
+import { UserError } from "../../../provider/api/userError";
 
 /** Something was to begin after the command had been stopped. */
 export class InterruptedError extends UserError {

@@ -1,4 +1,4 @@
-import { VERSION } from "../../../provider/version";
+import { VERSION } from "../../../provider/tokens";
 import { count } from "../command";
 import { Html, html } from "./html";
 import { accountName, comparison, headline, sharedText } from "./outcome";

@@ -1,5 +1,5 @@
 import { createServer, type Server } from "node:http";
-import type { WireEndpoint } from "../../../provider/wire";
+import type { WireEndpoint } from "../../../provider/api/wire";
 import type { RecordedRequest } from "../types";
 import { Accounts, type KeyOptions } from "./accounts";
 import { addressOf } from "./address";

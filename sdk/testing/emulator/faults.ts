@@ -1,4 +1,4 @@
-import type { WireEndpoint } from "../../../provider/wire";
+import type { WireEndpoint } from "../../../provider/api/wire";
 import type { RecordedRequest } from "../types";
 import type { Behaviour } from "./behaviour";
 import { ServiceError } from "./errors";

@@ -1,4 +1,4 @@
-import type { WireEndpoint } from "../../../provider/wire";
+import type { WireEndpoint } from "../../../provider/api/wire";
 import type { Key } from "./accounts";
 import { addressOf } from "./address";
 import type { Behaviour } from "./behaviour";

@@ -1,4 +1,4 @@
-import type { WireEndpoint } from "../../../provider/wire";
+import type { WireEndpoint } from "../../../provider/api/wire";
 import { addressOf } from "./address";
 import { base62 } from "./random";
 import type { Store } from "./store";

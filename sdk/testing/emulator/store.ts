@@ -1,4 +1,4 @@
-import type { WireChange, WireEndpoint } from "../../../provider/wire";
+import type { WireChange, WireEndpoint } from "../../../provider/api/wire";
 import { type Address, addressOf } from "./address";
 import { type Behaviour, type Busy, told } from "./behaviour";
 import type { Clock } from "./clock";

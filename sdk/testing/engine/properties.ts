@@ -1,5 +1,6 @@
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
-import { isMapping, UNKNOWN } from "../../../provider/document";
+import { isMapping } from "../../../provider/api/json";
+import { UNKNOWN } from "../../../provider/document";
 import { OUTPUT, REFERENCE } from "../../../provider/plugin/values";
 import { SECRET, SIGNATURE } from "../../../provider/secretNotes";
 import { CLI_DRIVER } from "./project";

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { endpointFields } from "../../../provider/schema";
+import { endpointFields } from "../../../provider/api/wire";
 import { declaredEndpoints } from "./endpoints";
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { ApiError, ConnectionError, ReplyError } from "../../../provider/api/errors";
-import { VERSION } from "../../../provider/version";
+import { ApiError, ConnectionError, ReplyError } from "../../../provider/api/apiErrors";
+import { VERSION } from "../../../provider/tokens";
 import { CANARY_KEY, service, thrown } from "../service";
 
 const url = "https://shop.example.com";

@@ -1,9 +1,10 @@
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
+import { EngineGoneError } from "../../../provider/api/apiErrors";
+import { type Clock, realClock } from "../../../provider/api/clock";
 import { EndpointsApi } from "../../../provider/api/endpoints";
-import { EngineGoneError } from "../../../provider/api/errors";
-import { type Clock, CONNECTIONS, HttpClient, realClock } from "../../../provider/api/http";
+import { CONNECTIONS, HttpClient } from "../../../provider/api/http";
 import { CloudEndpoints } from "../../../provider/cloudEndpoint";
 import { readSettings } from "../../../provider/config";
 import type { RecordedRequest } from "../../../sdk/testing";
@@ -15,19 +16,17 @@ import { thrown } from "../service";
 afterEach(() => void vi.unstubAllEnvs());
 
 /** A client whose engine is there until a test says otherwise. */
-async function client(settings: Record<string, string> = {}, clock: Clock = realClock) {
+async function client(given: Record<string, string> = {}, clock: Clock = realClock) {
   const engine = { isThere: true };
   let answered: (request: RecordedRequest) => void = () => {};
   const emulator = await Emulator.start({ onAnswer: (request) => answered(request) });
   const config: Record<string, string> = {
     "endpoints:apiKey": emulator.apiKey,
     "endpoints:baseUrl": emulator.baseUrl,
-    ...settings,
+    ...given,
   };
-  const http = new HttpClient(
-    readSettings((key) => config[key], {}),
-    { clock, engineIsThere: async () => engine.isThere },
-  );
+  const settings = readSettings((key) => config[key], {});
+  const http = new HttpClient(settings, { clock, engineIsThere: async () => engine.isThere });
   onTestFinished(async () => {
     await http.close();
     await emulator.close();
@@ -39,7 +38,7 @@ async function client(settings: Record<string, string> = {}, clock: Clock = real
       if (request.method === method && --left === 0) engine.isThere = false;
     };
   };
-  return { emulator, api: new EndpointsApi(http), engine, endAfter };
+  return { emulator, api: new EndpointsApi(http), settings, engine, endAfter };
 }
 
 const creates = (api: EndpointsApi, count: number) =>
@@ -110,10 +109,10 @@ test("a create that waits for its connection is not sent once the engine has end
 });
 
 test("a create whose answer was lost is looked for, and not sent again once the engine has ended", async () => {
-  const { emulator, api, endAfter } = await client({}, { ...realClock, sleep: async () => {} });
+  const { emulator, api, settings, endAfter } = await client({}, { ...realClock, sleep: async () => {} });
   endAfter(1, "GET");
   emulator.intercept(({ method }) => method === "POST", { reset: true });
-  const core = new CloudEndpoints({ api: () => api, say: () => {} });
+  const core = new CloudEndpoints({ connect: () => ({ api, settings }), log: { info() {}, warn() {} } });
   expect(await thrown(core.create({ url: "https://shop.example.com" }))).toBeInstanceOf(EngineGoneError);
   expect(emulator.requests.map(({ method }) => method)).toContain("GET");
   expect(emulator.requests.filter(({ method }) => method === "POST")).toHaveLength(1);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Clock } from "../../../provider/api/http";
+import type { Clock } from "../../../provider/api/clock";
 import { type LongWait, RateLimiter, type Traffic, waitForTurn } from "../../../provider/api/rateLimiter";
 
 const limits = { requests: 3, window: 1000, atOnce: 5 };

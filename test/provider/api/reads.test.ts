@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../../provider/api/json";
 import { OLDEST_LISTING } from "../../../provider/api/reads";
-import type { JsonObject } from "../../../provider/schema";
 import { service, thrown } from "../service";
 import { count, isList, refresh, seeded } from "./refresh";
 

@@ -1,5 +1,5 @@
+import type { JsonObject } from "../../../provider/api/json";
 import { accountFingerprint } from "../../../provider/gone";
-import type { JsonObject } from "../../../provider/schema";
 import type { Emulator, RecordedRequest } from "../../../sdk/testing";
 import type { service } from "../service";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ApiError, ConnectionError, ReplyError } from "../../../provider/api/errors";
+import { ApiError, ConnectionError, ReplyError } from "../../../provider/api/apiErrors";
 import { type Attempt, parseRetryAfter, waitBeforeRetry } from "../../../provider/api/retry";
 
 const request = { method: "GET", path: "/endpoints" };

@@ -1,7 +1,8 @@
 import { expect, test, vi } from "vitest";
+import { CancelledError } from "../../../provider/api/apiErrors";
+import { realClock } from "../../../provider/api/clock";
 import { EndpointsApi } from "../../../provider/api/endpoints";
-import { CancelledError } from "../../../provider/api/errors";
-import { CONNECTIONS, HttpClient, realClock } from "../../../provider/api/http";
+import { CONNECTIONS, HttpClient } from "../../../provider/api/http";
 import { readSettings } from "../../../provider/config";
 import { Emulator } from "../../../sdk/testing/emulator";
 import { thrown } from "../service";

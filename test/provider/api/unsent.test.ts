@@ -6,9 +6,10 @@ import {
   type Server as TcpServer,
 } from "node:net";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { ConnectionError } from "../../../provider/api/apiErrors";
+import { type Clock, realClock } from "../../../provider/api/clock";
 import { EndpointsApi } from "../../../provider/api/endpoints";
-import { ConnectionError } from "../../../provider/api/errors";
-import { type Clock, HttpClient, realClock } from "../../../provider/api/http";
+import { HttpClient } from "../../../provider/api/http";
 import { readSettings } from "../../../provider/config";
 import { service, thrown } from "../service";
 

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { isMapping, type Path } from "../../../../provider/document";
+import { isMapping } from "../../../../provider/api/json";
+import type { Path } from "../../../../provider/document";
 import { Redaction } from "../../../../provider/redaction";
 import { MASKED, secretPlaces, secretsIn } from "../../../../provider/secrets";
 import { isSecretPlace, shownValue } from "../../../../sdk/commands/drift/secrets";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { VERSION } from "../../../../provider/version";
+import { VERSION } from "../../../../provider/tokens";
 import { reportPage } from "../../../../sdk/commands/drift/page";
 import type { DriftReport } from "../../../../sdk/commands/drift/report";
 import { fullReport, hostileReport, report } from "./reports";

@@ -1,5 +1,4 @@
-import { howToSet } from "../config";
-import { plain, UserError } from "../userError";
+import { plain, UserError } from "./userError";
 
 /** What a request was: enough to find it again in a trace, nothing secret. */
 export interface RequestName {
@@ -119,6 +118,14 @@ export class CancelledError extends EndpointsError {
   }
 }
 
+/** An id that no endpoint can have. No request is made for it. */
+export class InvalidIdError extends UserError {
+  override readonly name = "InvalidIdError";
+  constructor(id: string) {
+    super(`${JSON.stringify(plain(id, 100))} is no id of an endpoint; give one such as ep_2abc.`);
+  }
+}
+
 /** What the service says of an endpoint that it does not have. It is not enough to drop one: see `gone.ts`. */
 export const isNotFound = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.status === 404;
@@ -138,7 +145,7 @@ function nextStep(
   const number = codeNumber({ code }) ?? 0;
   if (status === 401 || (number >= 200 && number <= 208 && number !== 204)) {
     if (!keyIsConfigured) return "The API key was refused: put a valid one into ENDPOINTS_API_KEY.";
-    return `The API key was refused: ${howToSet("apiKey", "<key>")}; after a change of the configuration, run \`pulumi refresh --run-program\` once, since a plain refresh or destroy still uses the key of the last \`pulumi up\`.`;
+    return `The API key was refused: set ENDPOINTS_API_KEY in the environment, or run \`pulumi config set --secret endpoints:apiKey <key>\`; after a change of the configuration, run \`pulumi refresh --run-program\` once, since a plain refresh or destroy still uses the key of the last \`pulumi up\`.`;
   }
   if (status === 403)
     return "The API key may not do this: use one whose owner may, or ask for the permission.";

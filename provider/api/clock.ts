@@ -1,3 +1,18 @@
+/** Time and chance, so that tests need not wait. */
+export interface Clock {
+  /** Milliseconds since 1970. Never goes back. */
+  now(): number;
+  sleep(milliseconds: number): Promise<void>;
+  /** From 0 to 1. */
+  random(): number;
+}
+
+export const realClock: Clock = {
+  now: () => performance.timeOrigin + performance.now(),
+  sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+  random: () => Math.random(),
+};
+
 /** A moment on the service's clock, as far as it is known: it lies between the two. In milliseconds since 1970. */
 export interface Moment {
   earliest: number;

@@ -3,6 +3,8 @@
  * it may hold a secret.
  */
 
+import { isDeeper, parseJson } from "./api/json";
+
 /** Something wrong at a place in a document. The path is for people: `line 3`, `on_http_request[0].actions`. */
 export interface Problem {
   path: string;
@@ -17,28 +19,11 @@ export const LONGEST = 1_000_000;
 /** More than any policy has; the messages to the engine cannot carry thousands. */
 export const DEEPEST = 200;
 
-/** More than any reply has, and less than what would take the parser's memory. */
-const DEEPEST_REPLY = 20_000;
-
 export const TOO_LONG = `is longer than ${LONGEST} characters`;
 export const TOO_DEEP = `is nested more than ${DEEPEST} levels deep`;
 
 /** What a number is refused with that would be another one on the wire. */
 export const TOO_EXACT = "holds a number with more digits than can be kept";
-
-/** As `JSON.parse`, but all text can travel, which half of a surrogate pair cannot. Throws SyntaxError. */
-export function parseJson(text: string): unknown {
-  if (isDeeper(text, DEEPEST_REPLY)) throw new SyntaxError();
-  // To look at every value takes longer than to parse it, and hardly any text has such a half, or a whole pair escaped.
-  const mayHaveHalves = /\p{Surrogate}|\\u[dD][89a-fA-F]/u.test(text);
-  return JSON.parse(
-    text,
-    mayHaveHalves ? (_, value) => (typeof value === "string" ? wellFormed(value) : value) : undefined,
-  );
-}
-
-/** Text that can travel. */
-export const wellFormed = (text: string) => text.replace(/\p{Surrogate}/gu, "\ufffd");
 
 /** The data of a document that is JSON. */
 export function fromJson(text: string): Parsed {
@@ -87,22 +72,6 @@ function tooExact(json: string): number | undefined {
     if (!token.startsWith('"') && !isKept(token)) return index;
   }
   return undefined;
-}
-
-/** Before it is parsed, since the parser takes a hundred bytes for each level. */
-function isDeeper(json: string, most: number): boolean {
-  if (json.length <= most) return false;
-  let depth = 0;
-  let isText = false;
-  for (let at = 0; at < json.length; at++) {
-    const character = json[at];
-    if (character === '"') isText = !isText;
-    else if (isText) at += character === "\\" ? 1 : 0;
-    else if (character === "[" || character === "{") depth++;
-    else if (character === "]" || character === "}") depth--;
-    if (depth > most) return true;
-  }
-  return false;
 }
 
 /** A token with the space before it; an empty one where there is none. */

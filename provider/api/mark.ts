@@ -1,14 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
-import { canonicalJson, isMapping } from "./document";
-import { parseJson } from "./json";
-import { MAX_METADATA } from "./schema";
+import { canonicalJson, isMapping, parseJson } from "./json";
 
 /*
  * Marked creates (`endpoints:mark`). A mark is one reserved key of the metadata object: it names the resource that an
  * endpoint was created for, and one particular create. It is put in on the way out and taken out on the way in, so that
  * nothing else knows of it.
  */
+
+/** Most characters that the service takes in metadata (documented with its error 18013). */
+export const MAX_METADATA = 4096;
 
 /** The reserved key of the metadata object. */
 export const MARK_FIELD = "pulumi-endpoints";

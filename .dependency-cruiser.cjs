@@ -1,0 +1,81 @@
+/*
+ * Who may import whom. Data flows one way: program → sdk → engine → provider → provider/api → HTTP, and each layer imports
+ * only from those to its right.
+ */
+
+/** @type {import("dependency-cruiser").IConfiguration} */
+module.exports = {
+  forbidden: [
+    {
+      name: "no-circles",
+      comment: "Files that import each other can be neither read nor changed one at a time.",
+      severity: "error",
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: "no-circles-of-folders",
+      comment: "Folders that import each other are one folder.",
+      severity: "error",
+      scope: "folder",
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: "api-is-a-leaf",
+      comment: "What the client of the service needs from above is handed to it.",
+      severity: "error",
+      from: { path: "^provider/api/" },
+      to: { path: "^(provider|sdk|docs|test)/", pathNot: "^provider/api/" },
+    },
+    {
+      name: "provider-knows-no-programs",
+      comment:
+        "The provider runs in the engine's processes. Only its plugin may load the webhook component, lazily.",
+      severity: "error",
+      from: { path: "^provider/", pathNot: "^provider/plugin/" },
+      to: { path: "^(sdk|docs|test)/" },
+    },
+    {
+      name: "plugin-loads-webhooks-alone",
+      comment:
+        "The plugin constructs the webhook component for other languages; it needs nothing else of the SDK.",
+      severity: "error",
+      from: { path: "^provider/plugin/" },
+      to: { path: "^(sdk|docs|test)/", pathNot: "^sdk/webhook" },
+    },
+    {
+      name: "plugin-loads-webhooks-lazily",
+      comment: "An import at the start would cost every provider process the SDK.",
+      severity: "error",
+      from: { path: "^provider/plugin/" },
+      to: {
+        path: "^sdk/webhook",
+        dependencyTypesNot: ["require", "dynamic-import", "type-only", "type-import"],
+      },
+    },
+    {
+      name: "core-knows-no-plugin",
+      comment: "The core is the same in both providers.",
+      severity: "error",
+      from: { path: "^provider/", pathNot: "^provider/plugin/" },
+      to: { path: "^provider/plugin/" },
+    },
+    {
+      name: "test-kit-is-for-tests",
+      comment:
+        "Production code does not run on the test kit; the commands that show or serve the emulator do.",
+      severity: "error",
+      from: { path: "^(provider|sdk|docs)/", pathNot: "^sdk/(testing/|commands/(demo|emulator)\\.ts$)" },
+      to: { path: "^sdk/testing/" },
+    },
+  ],
+  options: {
+    doNotFollow: { path: "node_modules" },
+    exclude: { path: "^(dist|node_modules)/|/\\.programs/" },
+    // Types are dependencies too.
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: "tsconfig.json" },
+    enhancedResolveOptions: { extensions: [".ts", ".js", ".json"] },
+  },
+};
