@@ -17,6 +17,8 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 300_000,
     hookTimeout: 120_000,
+    // The types of the examples are checked once, by `npm run lint`.
+    env: { PULUMI_NODEJS_TRANSPILE_ONLY: "true" },
     projects: [
       project("fast", ["test/**/*.test.ts"], atLength, "kit"),
       project("all", atLength, [], "kit,cli"),

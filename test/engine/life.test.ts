@@ -1,105 +1,58 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { edit, methods, onBothDrivers, writes } from "./setup";
 
-const POLICY = `{ on_http_request: [{ actions: [{ type: "deny", config: { status_code: 404 } }] }] }`;
-const shop = (inputs: string, options = "{}") => `
-const shop = new CloudEndpoint("shop", { url: "https://shop.example.com", ${inputs} }, ${options});
+const shop = (url: string, inputs: string) => `
+const shop = new CloudEndpoint("shop", { url: "${url}", metadata: { team: "shop" }, ${inputs} });
 module.exports = { id: shop.id, url: shop.publicUrl };
 `;
+const policy = (status: number) =>
+  `trafficPolicy: { on_http_request: [{ actions: [{ type: "deny", config: { status_code: ${status} } }] }] }`;
 
-onBothDrivers("a cloud endpoint", (start) => {
-  test("is created, stays as it is, and is gone after destroy", async () => {
-    const stack = await start(
-      shop(`trafficPolicy: ${POLICY}, description: "front door", metadata: { team: "shop" }`),
-    );
-    const preview = await stack.preview();
-    expect(preview.changes).toMatchObject({ create: 2 });
-    expect(preview.requests).toEqual([]);
-
-    const up = await stack.up();
-    expect(methods(up)).toEqual(["POST"]);
-    expect(up.outputs).toEqual({ id: expect.stringMatching(/^ep_/), url: "https://shop.example.com" });
-    expect(up.steps).toEqual([expect.objectContaining({ op: "create", name: "shop", id: up.outputs["id"] })]);
-
-    expect((await stack.preview({ expectNoChanges: true })).requests).toEqual([]);
-    const refresh = await stack.refresh({ expectNoChanges: true });
-    expect(methods(refresh)).toEqual(["GET"]);
-    expect(writes(await stack.up({ expectNoChanges: true }))).toEqual([]);
-
-    expect(methods(await stack.destroy())).toEqual(["DELETE"]);
-    expect(stack.emulator.endpoints).toEqual([]);
-  });
-
-  test("sends exactly the input that the program changed", async () => {
-    const stack = await start(shop(`trafficPolicy: ${POLICY}`));
-    const created = await stack.up();
-    for (const [inputs, diff, body] of [
-      [`trafficPolicy: ${POLICY}, description: "a"`, ["+description"], { description: "a" }],
-      [`trafficPolicy: ${POLICY}, description: "b"`, ["~description"], { description: "b" }],
-      [`trafficPolicy: {}, description: "b"`, ["~trafficPolicy"], { traffic_policy: "{}" }],
-      [`trafficPolicy: {}, description: "b", metadata: "m"`, ["+metadata"], { metadata: "m" }],
-      [
-        `trafficPolicy: {}, description: "b", bindings: ["internal"]`,
-        ["+bindings", "-metadata"],
-        { bindings: ["internal"], metadata: "" },
-      ],
-      [
-        `trafficPolicy: {}, bindings: ["internal"], poolingEnabled: true`,
-        ["+poolingEnabled", "-description"],
-        { pooling_enabled: true, description: "" },
-      ],
-    ] as const) {
-      edit(stack, shop(inputs));
+describe.each(["dynamic", "plugin"])("with the %s provider", (provider) => {
+  onBothDrivers("an endpoint", (start) => {
+    test("is created, kept, changed, repaired, moved, replaced and deleted by one request each", async () => {
+      const stack = await start(shop("https://shop.example.com", policy(404)), {
+        config: { "endpoints:provider": provider },
+      });
+      const preview = await stack.preview();
+      expect(preview.changes).toMatchObject({ create: 2 });
+      expect(preview.requests).toEqual([]);
       const up = await stack.up();
-      expect(up.steps.map(({ op, diff }) => ({ op, diff }))).toEqual([{ op: "update", diff }]);
-      expect(writes(up).map((request) => request.body)).toEqual([{ id: created.outputs["id"], ...body }]);
-      await stack.refresh({ expectNoChanges: true });
-      await stack.preview({ expectNoChanges: true });
-    }
-  });
+      const { id } = up.outputs as { id: string };
+      expect(methods(up)).toEqual(["POST"]);
+      expect(up.outputs).toEqual({ id: expect.stringMatching(/^ep_/), url: "https://shop.example.com" });
+      expect(up.steps).toEqual([expect.objectContaining({ op: "create", name: "shop", id })]);
 
-  test("is the same for a policy as an object, as JSON and as YAML", async () => {
-    const stack = await start(shop(`trafficPolicy: ${POLICY}`));
-    await stack.up();
-    for (const text of [
-      '{"on_http_request": [{"actions": [{"config": {"status_code": 404}, "type": "deny"}]}]}',
-      "# comment\non_http_request:\n  - actions:\n      - type: deny\n        config: {status_code: 404}\n",
-    ]) {
-      edit(stack, shop(`trafficPolicy: ${JSON.stringify(text)}`));
-      expect((await stack.up({ expectNoChanges: true })).requests).toEqual([]);
-    }
-  });
+      expect((await stack.preview({ expectNoChanges: true })).requests).toEqual([]);
+      expect(methods(await stack.refresh({ expectNoChanges: true }))).toEqual(["GET"]);
 
-  test("moves to another host name in place", async () => {
-    const stack = await start(shop(`trafficPolicy: ${POLICY}`));
-    const before = await stack.up();
-    edit(stack, shop(`trafficPolicy: ${POLICY}`).replace("//shop.", "//store."));
-    const after = await stack.up();
-    expect(methods(after)).toEqual(["PATCH"]);
-    expect(after.outputs).toEqual({ id: before.outputs["id"], url: "https://store.example.com" });
-  });
+      edit(stack, shop("https://shop.example.com", `${policy(403)}, description: "front door"`));
+      const change = await stack.up();
+      expect(change.steps).toMatchObject([{ op: "update", diff: ["+description", "~trafficPolicy"] }]);
+      expect(writes(change).map(({ body }) => Object.keys(body as object).sort())).toEqual([
+        ["description", "id", "traffic_policy"],
+      ]);
 
-  test("keeps nulls inside its documents", async () => {
-    const stack = await start(shop(`metadata: { a: null, b: [null, 1] }, trafficPolicy: { c: { d: null } }`));
-    await stack.up();
-    expect(stack.emulator.endpoints[0]).toMatchObject({
-      metadata: '{"a":null,"b":[null,1]}',
-      traffic_policy: '{"c":{"d":null}}',
+      stack.emulator.edit(id, { description: "edited by hand" });
+      expect((await stack.refresh()).steps).toMatchObject([{ op: "update", diff: ["~description"] }]);
+      const repair = await stack.up();
+      expect(writes(repair).map(({ body }) => body)).toEqual([{ id, description: "front door" }]);
+
+      edit(stack, shop("https://store.example.com", policy(403)));
+      const move = await stack.up();
+      expect(writes(move).map(({ body }) => body)).toEqual([
+        { id, url: "https://store.example.com", description: "" },
+      ]);
+      expect(move.outputs).toEqual({ id, url: "https://store.example.com" });
+
+      edit(stack, shop("tls://store.example.com", policy(403)));
+      const replacement = await stack.up();
+      expect(methods(replacement)).toEqual(["DELETE", "POST"]);
+      expect(replacement.changes).toMatchObject({ replace: 1 });
+      expect(replacement.outputs["id"]).not.toBe(id);
+
+      expect(methods(await stack.destroy())).toEqual(["DELETE"]);
+      expect(stack.emulator.endpoints).toEqual([]);
     });
-    await stack.refresh({ expectNoChanges: true });
-    await stack.preview({ expectNoChanges: true });
-  });
-});
-
-onBothDrivers("fifty endpoints", (start) => {
-  test("are created at once, each once, and stay as they are", async () => {
-    const stack = await start(`
-for (let i = 0; i < 50; i++) new CloudEndpoint("e" + i, { url: "https://e" + i + ".example.com", description: "number " + i });`);
-    expect(methods(await stack.up())).toEqual(Array(50).fill("POST"));
-    expect(new Set(stack.emulator.endpoints.map((endpoint) => endpoint.url)).size).toBe(50);
-    await stack.refresh({ expectNoChanges: true });
-    expect(writes(await stack.up({ expectNoChanges: true }))).toEqual([]);
-    await stack.destroy();
-    expect(stack.emulator.endpoints).toEqual([]);
   });
 });
