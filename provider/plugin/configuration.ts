@@ -13,12 +13,12 @@ import { changesBetween, hasUnknown, metadataFromText } from "../document";
 import { detailedDiff } from "./detailedDiff";
 import { received, toStruct } from "./values";
 
-/** The engine's own names for the provider that serves resources for which the program names none. */
+/** The engine's names for the provider of resources that name none. */
 const DEFAULT_PROVIDER = /^default(_\d+_\d+_\d+.*)?$/;
 
 /**
- * What a provider instance is configured with: what the program gave to it, then the stack's configuration, then (as
- * for the dynamic provider) the environment.
+ * The settings of a provider instance: the program's arguments, then the stack's configuration, then (as for the dynamic
+ * provider) the environment.
  */
 export class Configuration {
   private args: JsonObject = {};
@@ -36,16 +36,16 @@ export class Configuration {
     return !hasUnknown(this.args);
   }
 
-  /** Gives the settings of this instance, as `readSettings` asks for them. */
+  /** Gives the settings of this instance to `readSettings`. */
   readonly reader: ConfigReader = (key) => read(this.args, this.stack, this.isDefault)(key);
 
-  /** Only notes what it is given: `check` has found what is wrong with it, or the first operation will. */
+  /** Only stores the arguments. `check` has reported what is wrong with them, or the first operation will. */
   configure(request: ConfigureRequest): void {
     this.args = received(request.getArgs()).props;
     this.isDefault = DEFAULT_PROVIDER.test(request.getName() ?? "");
   }
 
-  /** Finds everything that is wrong with the settings, at the preview. */
+  /** Reports everything that is wrong with the settings, at the preview. */
   check(request: CheckRequest): CheckResponse {
     const { props } = received(request.getNews());
     const reader = read(props, this.stack, DEFAULT_PROVIDER.test(request.getName()));
@@ -60,7 +60,7 @@ export class Configuration {
     return response;
   }
 
-  /** Never a replacement, which would make every endpoint anew: another key or address is no other endpoint. */
+  /** Never a replacement, which would replace every endpoint: another key or address is no other endpoint. */
   diff(request: DiffRequest): DiffResponse {
     const olds = received(request.getOldInputs() ?? request.getOlds()).props;
     const news = received(request.getNews()).props;
@@ -79,7 +79,7 @@ function read(args: JsonObject, stack: JsonObject, isDefault: boolean): ConfigRe
   };
 }
 
-/** The engine prints the value of a property that it knows by name, so those that may be secret are named otherwise. */
+/** The engine prints the value of a property that it knows by name, so one that may be secret gets another name. */
 function failureOf({ setting, message }: ConfigError, props: JsonObject): CheckFailure {
   const mayBeSecret = secretSettings.includes(setting) || /\/\/.*@/.test(String(props[setting]));
   const failure = new CheckFailure();

@@ -3,14 +3,14 @@ import { type Change, pathText } from "../document";
 
 const { Kind } = PropertyDiff;
 
-/** For each kind of change: as it is, and where it makes the resource anew. */
+/** Each kind of change, for an update and for a replacement. */
 const KINDS = {
   add: [Kind.ADD, Kind.ADD_REPLACE],
   delete: [Kind.DELETE, Kind.DELETE_REPLACE],
   update: [Kind.UPDATE, Kind.UPDATE_REPLACE],
 } as const;
 
-/** A decision and the places that it is about, in the engine's terms. */
+/** A decision, and the places that differ, in the engine's terms. */
 export function detailedDiff(
   places: (Change & { ofInputs: boolean })[],
   decision: { changes: boolean; replaces: string[]; deleteBeforeReplace?: boolean },

@@ -4,7 +4,7 @@ import { LogRequest, LogSeverity } from "@pulumi/pulumi/proto/engine_pb";
 import { insecure } from "./protocol";
 
 /**
- * Words for the user, through Pulumi's engine: what a plugin prints is shown to nobody. They are told with the resource
+ * Messages to the user, through Pulumi's engine, which shows nothing that a plugin prints. A message carries the resource
  * on whose behalf the provider works.
  */
 export class EngineLog {
@@ -12,13 +12,13 @@ export class EngineLog {
   private readonly resource = new AsyncLocalStorage<string>();
   private readonly underWay = new Set<Promise<void>>();
 
-  /** Where the engine listens; nothing can be said before it is known. */
+  /** @param address Where the engine listens. Messages before the first call are dropped. */
   connect(address: string): void {
     this.client?.close();
     this.client = new EngineClient(address, insecure());
   }
 
-  /** Does work on behalf of a resource; resolves when all that was said meanwhile has been heard. */
+  /** Works on behalf of a resource. Resolves when the engine has received every message. */
   async during<T>(urn: string, work: () => Promise<T>): Promise<T> {
     try {
       return await this.resource.run(urn, work);
@@ -27,29 +27,21 @@ export class EngineLog {
     }
   }
 
-  info(message: string): void {
-    this.log(LogSeverity.INFO, message);
-  }
+  readonly info = (message: string): void => this.send(LogSeverity.INFO, message);
+  readonly warn = (message: string): void => this.send(LogSeverity.WARNING, message);
+  /** A message about no resource, though one's request may have caused it. */
+  readonly general = (message: string): void => this.resource.exit(() => this.info(message));
 
-  /** Words that are about no resource, though one's request may have brought them up. */
-  general(message: string): void {
-    this.resource.exit(() => this.info(message));
-  }
-
-  warn(message: string): void {
-    this.log(LogSeverity.WARNING, message);
-  }
-
-  private log(severity: LogSeverity, message: string): void {
+  private send(severity: LogSeverity, message: string): void {
     const { client } = this;
     if (!client) return;
     const request = new LogRequest();
     request.setSeverity(severity);
     request.setMessage(message);
     request.setUrn(this.resource.getStore() ?? "");
-    // An engine that cannot be told any more is gone, and has nobody to tell.
-    const told = new Promise<void>((resolve) => client.log(request, () => resolve()));
-    this.underWay.add(told);
-    void told.then(() => this.underWay.delete(told));
+    // An error means that the engine is gone, and with it the user's terminal.
+    const received = new Promise<void>((resolve) => client.log(request, () => resolve()));
+    this.underWay.add(received);
+    void received.then(() => this.underWay.delete(received));
   }
 }

@@ -7,7 +7,7 @@ import { UserError } from "../api/userError";
 import type { UnfinishedCreate } from "../unfinished";
 import { toStruct } from "./values";
 
-/** A resource that is there and not ready: the engine keeps it, with its id, and tries an update next time. */
+/** A partial create. The engine keeps the resource, with its id, and updates it next time. */
 export class InitFailed extends UserError {
   override readonly name = "InitFailed";
   constructor(
@@ -22,7 +22,7 @@ export class InitFailed extends UserError {
 /** An error as gRPC sends it. Its text is what the user reads: one line, no stack. */
 export function failure(error: unknown): Partial<grpc.StatusObject> {
   const details = error instanceof Error ? error.message : String(error);
-  // "Unknown" makes the engine warn of a state that may be corrupt; what we report ourselves is well understood.
+  // "Unknown" makes the engine warn of a state that may be corrupt. Errors of ours leave it intact.
   const code = error instanceof UserError ? grpc.status.FAILED_PRECONDITION : grpc.status.UNKNOWN;
   return { code, details, ...(error instanceof InitFailed && { metadata: detailsOf(error, code) }) };
 }

@@ -6,7 +6,7 @@ import { endpointArgs, endpointsArgs, findEndpoint, findEndpoints } from "../loo
 import { refusals } from "../refusals";
 import { received, toStruct } from "./values";
 
-/** The data sources. A call can follow something that it must show, and nothing tells: so no reading is joined late. */
+/** The data sources. A call may have to show what an earlier call made, so none joins a list that is being read already. */
 const functions: Record<string, (account: Listing, args: JsonObject) => Promise<JsonObject>> = {
   /** Reads one endpoint of any type, by its id or its URL, in a preview too. */
   "endpoints:index:getEndpoint": (account, args) =>
@@ -18,7 +18,7 @@ const functions: Record<string, (account: Listing, args: JsonObject) => Promise<
   },
 };
 
-/** Calls a data source. Arguments that it does not take are failures of the call; what goes wrong is an error. */
+/** Calls a data source. Arguments that it does not take are failures of the call; everything else is an error. */
 export async function invoke(request: InvokeRequest, account: () => Listing): Promise<InvokeResponse> {
   const call = functions[request.getTok()];
   if (!call) throw refusals.notOurs(request.getTok(), Object.keys(functions));

@@ -7,7 +7,7 @@ import { pluginService } from "./service";
 /** Messages hold whole properties, which outgrow the four megabytes that gRPC allows by default. */
 const UNLIMITED = { "grpc.max_receive_message_length": -1, "grpc.max_send_message_length": -1 };
 
-/** Serves the plugin on a free port, which is printed first, as Pulumi's engine expects it. */
+/** Serves the plugin on a free port, and prints it first, as Pulumi's engine expects. */
 export async function main(schemaFile: string): Promise<void> {
   const engine = engineAddress();
   const server = new grpc.Server(UNLIMITED);

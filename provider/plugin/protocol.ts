@@ -2,9 +2,9 @@ import { createRequire } from "node:module";
 import type { ChannelCredentials } from "@grpc/grpc-js";
 
 /*
- * What has to come from the copies of gRPC and protobuf that Pulumi's SDK has. Its clients refuse the credentials of another
- * copy of gRPC, and its services an empty answer of another copy of protobuf. Most often there is one copy of each; where the
- * package and the SDK are installed globally, npm gives each its own.
+ * Taken from the copies of gRPC and protobuf that Pulumi's SDK uses. Its clients refuse the credentials of another copy of
+ * gRPC, and its services an empty answer of another copy of protobuf. Where the package and the SDK are installed globally,
+ * npm gives each its own copies.
  */
 const pulumi = createRequire(createRequire(__filename).resolve("@pulumi/pulumi"));
 
@@ -13,9 +13,9 @@ const empty: typeof import("google-protobuf/google/protobuf/empty_pb") = pulumi(
   "google-protobuf/google/protobuf/empty_pb",
 );
 
-/** What a client of Pulumi's protocol connects with. */
+/** The credentials for a client of Pulumi's protocol. */
 export const insecure = (): ChannelCredentials => grpc.credentials.createInsecure();
 
-/** The answer that says nothing. */
+/** An answer without content. */
 export const Empty = empty.Empty;
 export type Empty = InstanceType<typeof Empty>;

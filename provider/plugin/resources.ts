@@ -13,11 +13,13 @@ import {
   UpdateResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
+import type { Log } from "../api/http";
 import type { JsonObject } from "../api/json";
 import { checkedInputs, checkInputs, PROBLEM_KEY, URN_KEY } from "../check";
 import type { CloudEndpoints } from "../cloudEndpoint";
 import { changedPlaces } from "../diff";
 import type { MarkedSecrets } from "../markedSecrets";
+import { headerWarnings } from "../policy/headerNames";
 import { previewCreate, previewUpdate } from "../preview";
 import { inputFields } from "../schema";
 import { fieldOf, notedPlaces, secretFields, withPlaces } from "../secretNotes";
@@ -31,11 +33,14 @@ import { type Received, received, toStruct } from "./values";
 /** The operations on cloud endpoints, each translated from the plugin protocol to the core and back. */
 export class Resources {
   private readonly urls = new UrlRegistry();
+  /** The URNs whose headers have been checked. The engine checks a resource again before it replaces it. */
+  private readonly headersChecked = new Set<string>();
 
-  /** @param isConfigured Whether the service is known; in a preview it may not be, and only what needs none can be done. */
+  /** @param isConfigured Whether the settings are known. In a preview they may not be: then nothing asks the service. */
   constructor(
     private readonly core: CloudEndpoints,
     private readonly secrets: MarkedSecrets,
+    private readonly log: Log,
     private readonly isConfigured: () => boolean,
   ) {}
 
@@ -47,14 +52,14 @@ export class Resources {
       ? await this.core.check(olds, news)
       : checkInputs(news, olds);
 
-    // Where the SDK has looked at all resources of the program, it says so in an input of its own.
-    const mine = {
-      owner: request.getUrn(),
-      name: request.getName(),
-      pooled: inputs["poolingEnabled"] === true,
-    };
-    const taken = PROBLEM_KEY in news ? undefined : this.urls.register(inputs["url"], inputs["adopt"], mine);
-    if (taken !== undefined) failures.push({ property: "", reason: taken });
+    // The package's own SDK has checked the resources of the program, and hands the result over.
+    if (!(PROBLEM_KEY in news)) {
+      const name = request.getName();
+      const entry = { owner: request.getUrn(), name, pooled: inputs["poolingEnabled"] === true };
+      const conflict = this.urls.register(inputs["url"], inputs["adopt"], entry);
+      if (conflict !== undefined) failures.push({ property: "", reason: conflict });
+      this.warnOfHeaders(request.getUrn(), inputs, secrets);
+    }
 
     const response = new CheckResponse();
     response.setInputs(toStruct(inputs, secrets));
@@ -65,6 +70,13 @@ export class Resources {
       response.addFailures(failure);
     }
     return response;
+  }
+
+  private warnOfHeaders(urn: string, { trafficPolicy }: JsonObject, secrets: ReadonlySet<string>): void {
+    if (this.headersChecked.has(urn)) return;
+    this.headersChecked.add(urn);
+    for (const warning of headerWarnings({ trafficPolicy }, secrets.has("trafficPolicy")))
+      this.log.warn(warning);
   }
 
   diff(request: DiffRequest): DiffResponse {
@@ -94,7 +106,7 @@ export class Resources {
     }
   }
 
-  /** A refresh tells what the state has; without that, the endpoint is about to be imported or only looked at. */
+  /** A refresh brings the state's inputs. Without them it is an import, or the `get` of a program. */
   async read(request: ReadRequest): Promise<ReadResponse> {
     const outputs = noted(request.getProperties());
     const inputs = noted(request.getInputs());
@@ -133,8 +145,8 @@ export class Resources {
   }
 
   /**
-   * @param secrets What is marked in the request.
-   * @param withNote Whether the answer keeps its note; what is imported becomes code, which has none.
+   * @param secrets The fields that the request marks.
+   * @param withNote Whether the answer keeps its note. Imported inputs become code, which has none.
    */
   private answer(
     props: JsonObject,
@@ -147,7 +159,7 @@ export class Resources {
   }
 }
 
-/** Properties that came from the engine, with a note of the places that it marks, where they have none of that field. */
+/** Properties from the engine. Secrets that the engine marks in a field without a note are noted. */
 function noted(struct: Struct | undefined): Received {
   const { props, secrets, places } = received(struct);
   const before = notedPlaces(props);

@@ -26,11 +26,11 @@ import { Resources } from "./resources";
 export interface PluginOptions {
   /** The package schema, as JSON. */
   schema(): string;
-  /** Where Pulumi's engine listens; undefined where the engine will tell. */
+  /** Where Pulumi's engine listens; undefined where its handshake brings the address. */
   engine: string | undefined;
-  /** Whether the engine is still there to hear of what a create made. */
+  /** Whether the engine is still there to record what a create made. */
   engineIsThere(): Promise<boolean>;
-  /** Holds the settings that are given nowhere else, and the stack's configuration. */
+  /** Holds the stack's configuration, and the settings that are given nowhere else. */
   environment: NodeJS.ProcessEnv;
 }
 
@@ -48,20 +48,20 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
     if (service) return service;
     const settings = readSettings(configuration.reader, environment);
     const http = new HttpClient(settings, {
-      log: { info: (message) => log.general(message), warn: (message) => log.warn(message) },
-      trace: (line) => log.general(line),
+      log: { info: log.general, warn: log.warn },
+      trace: log.general,
       engineIsThere: options.engineIsThere,
       redactor: secrets.redaction,
     });
     if (cancelled) http.stop();
     const api = new EndpointsApi(http);
-    service = { api, settings, account: new Listing(api, (message) => log.warn(message)) };
+    service = { api, settings, account: new Listing(api, log.warn) };
     return service;
   };
   const core = new CloudEndpoints({ connect, log });
-  const resources = new Resources(core, secrets, () => configuration.isKnown);
+  const resources = new Resources(core, secrets, log, () => configuration.isKnown);
 
-  /** A call on behalf of a resource, or of nobody. */
+  /** A call, on behalf of a resource or of none. */
   function unary<Q, R>(work: (request: Q) => R | Promise<R>): grpc.handleUnaryCall<Q, R> {
     return ({ request }, answer) => {
       log

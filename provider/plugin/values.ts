@@ -5,14 +5,14 @@ import { type Path, pathText, UNKNOWN } from "../document";
 import { asSecret, SECRET, SIGNATURE } from "../secretNotes";
 
 /*
- * Properties as they travel between Pulumi's engine and a provider: JSON in which some objects carry a signature, and
- * some texts mean "not known yet". The core knows neither; see `MarshalPropertyValue` in Pulumi's plugin package.
+ * The one codec of Pulumi's properties, on the wire and in a state: JSON in which objects with a signature have a meaning,
+ * and some texts mean "not known yet". The core knows neither.
  */
 
 export const REFERENCE = "5cf8f73096256a8f31e491e813e4eb8e";
 export const OUTPUT = "d0e6a833031e9bbcd3f4e8bde6ca49a4";
 
-/** One text for each type that the value will have; the core knows the first. */
+/** One text for each type that the value will have. The core knows the first. */
 export const UNKNOWNS: ReadonlySet<unknown> = new Set([
   UNKNOWN,
   "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",
@@ -23,7 +23,25 @@ export const UNKNOWNS: ReadonlySet<unknown> = new Set([
   "dd056dcd-154b-4c76-9bd3-c8f88648b5ff",
 ]);
 
-/** What cannot be a part of an endpoint: an asset or an archive. No plain data, so every check refuses it. */
+/**
+ * Rebuilds a value: every unknown becomes the same text, and `signed` gives what stands for each object with a signature.
+ * Parts that are undefined are left out, or become null in a list, as in JSON.
+ */
+export function rebuild(
+  value: unknown,
+  signed: (object: JsonObject, path: Path) => unknown,
+  path: Path = [],
+): unknown {
+  if (UNKNOWNS.has(value)) return UNKNOWN;
+  if (Array.isArray(value))
+    return value.map((item, index) => rebuild(item ?? null, signed, [...path, index]));
+  if (!isMapping(value)) return value;
+  if (value[SIGNATURE] !== undefined) return signed(value, path);
+  const parts = Object.entries(value).filter(([, part]) => part !== undefined);
+  return Object.fromEntries(parts.map(([name, part]) => [name, rebuild(part, signed, [...path, name])]));
+}
+
+/** An asset or an archive. It is no plain data, so every check refuses it. */
 class Foreign {}
 
 /** Properties that came from the engine. */
@@ -39,50 +57,33 @@ export interface Received {
 export function received(struct: Struct | undefined): Received {
   const secrets = new Set<string>();
   const places: string[] = [];
-  const onSecret = (path: Path) => {
-    secrets.add(String(path[0]));
-    places.push(pathText(path));
+  const plain = (object: JsonObject, path: Path): unknown => {
+    const { [SIGNATURE]: signature } = object;
+    if (signature === SECRET || (signature === OUTPUT && object["secret"] === true)) {
+      secrets.add(String(path[0]));
+      places.push(pathText(path));
+    }
+    if (signature === SECRET || signature === OUTPUT)
+      return "value" in object ? rebuild(object["value"], plain, path) : UNKNOWN;
+    // A resource stands for its id, which is empty as long as it is unknown; a component, which has none, for its URN.
+    if (signature === REFERENCE)
+      return "id" in object ? rebuild(object["id"] || UNKNOWN, plain, path) : object["urn"];
+    return new Foreign();
   };
   const all = Object.entries(struct?.toJavaScript() ?? {});
-  const props = all.map(([name, value]) => [name, plain(value, [name], onSecret)]);
+  const props = all.map(([name, value]) => [name, rebuild(value, plain, [name])]);
   return { props: Object.fromEntries(props), secrets, places };
 }
 
 /**
- * Properties on their way to the engine. Whatever has a secret in it is secret as a whole: the engine marks values by
+ * Properties on their way to the engine. A property with a secret in it is secret as a whole: the engine marks values by
  * their path, and a secret that moved within a policy would otherwise come back unmarked.
  */
 export function toStruct(props: JsonObject, secrets: ReadonlySet<string> = new Set()): Struct {
-  const all = Object.entries(props).filter(([, value]) => value !== undefined);
-  const marked = all.map(([name, value]) => [name, secrets.has(name) ? asSecret(value) : value]);
-  return Struct.fromJavaScript(defined(Object.fromEntries(marked)) as Plain);
-}
-
-type Plain = Parameters<typeof Struct.fromJavaScript>[0];
-
-function plain(value: unknown, path: Path, onSecret: (path: Path) => void): unknown {
-  if (UNKNOWNS.has(value)) return UNKNOWN;
-  if (Array.isArray(value)) return value.map((item, index) => plain(item, [...path, index], onSecret));
-  if (!isMapping(value)) return value;
-  const { [SIGNATURE]: signature } = value;
-  if (signature === undefined) {
-    return Object.fromEntries(
-      Object.entries(value).map(([name, item]) => [name, plain(item, [...path, name], onSecret)]),
-    );
-  }
-  if (signature === SECRET || (signature === OUTPUT && value["secret"] === true)) onSecret(path);
-  if (signature === SECRET || signature === OUTPUT)
-    return "value" in value ? plain(value["value"], path, onSecret) : UNKNOWN;
-  // A resource stands for its id, which is empty as long as it is not known; a component, which has none, for its URN.
-  if (signature === REFERENCE)
-    return "id" in value ? plain(value["id"] || UNKNOWN, path, onSecret) : value["urn"];
-  return new Foreign();
-}
-
-/** Without the parts that JSON leaves out, which the protocol's own structures do not take. */
-function defined(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map((item) => defined(item ?? null));
-  if (!isMapping(value)) return value;
-  const parts = Object.entries(value).filter(([, part]) => part !== undefined);
-  return Object.fromEntries(parts.map(([name, part]) => [name, defined(part)]));
+  const data = Object.entries(props).flatMap(([name, value]) => {
+    if (value === undefined) return [];
+    const built = rebuild(value, (object) => object);
+    return [[name, secrets.has(name) ? asSecret(built) : built]];
+  });
+  return Struct.fromJavaScript(Object.fromEntries(data));
 }

@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import * as pulumi from "@pulumi/pulumi";
-import { afterEach, beforeEach, describe, expect, expectTypeOf, test } from "vitest";
-import { CloudEndpoint, type CloudEndpointArgs } from "../../sdk";
+import { afterEach, beforeEach, describe, expect, expectTypeOf, test, vi } from "vitest";
+import { CloudEndpoint, type CloudEndpointArgs, mergeTrafficPolicy, WebhookVerification } from "../../sdk";
 
 interface Registered {
   type: string;
@@ -78,6 +78,63 @@ describe("a program whose folder does not reach the package", () => {
     );
   });
 });
+
+describe.each(["dynamic", "plugin"])(
+  "a header in another spelling than the service's, with the %s provider",
+  (provider) => {
+    const policy = (name: pulumi.Input<string> = "X-GitHub-Event") => ({
+      on_http_request: [
+        {
+          expressions: [pulumi.interpolate`req.headers['${name}'][0] == 'push'`],
+          actions: [{ type: "deny" }],
+        },
+      ],
+    });
+    const warning = (place: string) =>
+      `warning: [runtime] ${place}.expressions[0] asks req.headers for X-GitHub-Event where the service has x-github-event; in another spelling it finds no header`;
+
+    beforeEach(() => pulumi.runtime.setConfig("endpoints:provider", provider));
+    afterEach(() => {
+      pulumi.runtime.setAllConfig({});
+      vi.restoreAllMocks();
+    });
+
+    async function warningsFor(name: string, trafficPolicy: CloudEndpointArgs["trafficPolicy"]) {
+      const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
+      const args = trafficPolicy === undefined ? {} : { trafficPolicy };
+      await resolved(new CloudEndpoint(name, { url: `https://${name}.example.com`, ...args }).id);
+      return warn.mock.calls.map(([text]) => String(text));
+    }
+
+    test("is reported once, with the resource's name, and the plugin's check leaves it alone", async () => {
+      const text = JSON.stringify({
+        on_http_request: [{ expressions: ["req.headers['X-GitHub-Event'][0] == 'push'"] }],
+      });
+      for (const [name, given] of Object.entries({ a: policy(), b: text, c: pulumi.output(text) })) {
+        expect(await warningsFor(name, given)).toEqual([
+          warning(`${name}: trafficPolicy.on_http_request[0]`),
+        ]);
+        vi.restoreAllMocks();
+      }
+      const handedOver = provider === "plugin" ? "" : undefined;
+      expect(registered.map(({ inputs }) => inputs["__problem"])).toEqual(Array(3).fill(handedOver));
+    });
+
+    test("is not named where the policy holds a secret", async () => {
+      const [text, ...others] = await warningsFor("shop", policy(pulumi.secret("X-CANARY")));
+      expect(others).toEqual([]);
+      expect(text).toMatch(/shop: on_http_request\[0\]\.expressions\[0\] asks req.headers for a name/);
+      expect(text).not.toContain("CANARY");
+    });
+
+    test("is reported by mergeTrafficPolicy alone, where the policy comes from there", async () => {
+      const verification = new WebhookVerification("hooks", { platform: "github", secret: "shared secret" });
+      expect(await warningsFor("shop", mergeTrafficPolicy(policy(), verification))).toEqual([
+        warning("mergeTrafficPolicy: on_http_request[0]"),
+      ]);
+    });
+  },
+);
 
 test("types say what is needed, what may be given, and what comes out", () => {
   expectTypeOf<CloudEndpointArgs["url"]>().toEqualTypeOf<pulumi.Input<string>>();

@@ -136,6 +136,45 @@ test("two resources with one URL are found, and one that is looked at twice is n
   ]);
 });
 
+describe("a header in another spelling than the service's", () => {
+  const policy = (name: string, body: unknown = "x") => ({
+    on_http_request: [
+      {
+        expressions: [`'a' in req.headers['${name}']`],
+        actions: [{ type: "custom-response", config: { body } }],
+      },
+    ],
+  });
+
+  test("is reported once a resource, without a request, beside the resource", async () => {
+    const { client, emulator, told } = await plugin();
+    const news = { url, trafficPolicy: policy("X-Team") };
+    for (let check = 0; check < 2; check++) expect((await client.check({}, news)).failures).toEqual([]);
+    await client.check(
+      {},
+      { url: "https://b.example.com", trafficPolicy: JSON.stringify(policy("X-Team")) },
+      `${URN}-b`,
+    );
+    const message =
+      "trafficPolicy.on_http_request[0].expressions[0] asks req.headers for X-Team where the service has x-team; in another spelling it finds no header";
+    expect(told).toEqual([
+      { severity: 2, message, urn: URN },
+      { severity: 2, message, urn: `${URN}-b` },
+    ]);
+    expect(emulator.requests).toEqual([]);
+  });
+
+  test("is not named where the policy holds a secret, and not looked for after the class", async () => {
+    const { client, told } = await plugin();
+    await client.check({}, { url, trafficPolicy: policy("X-CANARY", secret("x")) });
+    await client.check({}, { url, trafficPolicy: policy("X-Team"), __problem: "" }, `${URN}-b`);
+    expect(told.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/^on_http_request\[0\]\.expressions\[0\] asks req\.headers for a name where/),
+    ]);
+    expect(told.join()).not.toContain("CANARY");
+  });
+});
+
 test("an endpoint that is there and not ready is kept, with its id, its secrets and the reason", async () => {
   const { client, emulator } = await plugin();
   const { id } = emulator.seed({ type: "cloud", url });
