@@ -119,7 +119,7 @@ export interface ImportFile {
 export interface ImportOptions {
   /** Protect what is imported from deletion. Default: true. */
   protect?: boolean;
-  /** Generate the program code of what is imported. Only the driver `cli` can. Default: false. */
+  /** Generate the program code of what is imported. Default: false. */
   code?: boolean;
 }
 
@@ -185,7 +185,7 @@ export interface Stack {
   up(options?: RunOptions): Promise<RunResult>;
   refresh(options?: RunOptions): Promise<RunResult>;
   destroy(options?: RunOptions): Promise<RunResult>;
-  /** Takes over what exists, without a preview and without the program, as `pulumi import`. */
+  /** Takes over what exists, without a preview and without the program, as `pulumi import`. The driver `cli` only. */
   import(what: ImportSpec[] | ImportFile, options?: ImportOptions): Promise<ImportResult>;
   exportState(): Promise<ExportedState>;
   importState(state: ExportedState): Promise<void>;

@@ -88,34 +88,39 @@ onBothDrivers("an import from the plugin", (start, driver) => {
     expect(methods(up)).toEqual(["GET", "PATCH"]);
   });
 
-  test("by command, one or many, protects what it imports and leaves nothing to change", async () => {
-    const stack = await start("");
-    const ids = ["a", "b", "c"].map((name) => seed(stack.emulator, name));
-    const spec = (i: number): ImportSpec => ({ type: TYPE, name: `n${i}`, id: ids[i] ?? "" });
-    const one = await stack.import([spec(0)], { code: driver === "cli" });
-    expect(writes(one)).toEqual([]);
-    if (driver === "cli") expect(one.code).toMatch(/new endpoints\.CloudEndpoint\("n0"/);
-    const many = await stack.import([spec(1), spec(2)]);
-    expect(
-      many.steps
-        .filter(({ op }) => op === "import")
-        .map(({ name }) => name)
-        .sort(),
-    ).toEqual(["n1", "n2"]);
+  test.runIf(driver === "cli")(
+    "by command, one or many, protects what it imports and leaves nothing to change",
+    async () => {
+      const stack = await start("");
+      const ids = ["a", "b", "c"].map((name) => seed(stack.emulator, name));
+      const spec = (i: number): ImportSpec => ({ type: TYPE, name: `n${i}`, id: ids[i] ?? "" });
+      const one = await stack.import([spec(0)], { code: true });
+      expect(writes(one)).toEqual([]);
+      expect(one.code).toMatch(/new endpoints\.CloudEndpoint\("n0"/);
+      const many = await stack.import([spec(1), spec(2)]);
+      expect(
+        many.steps
+          .filter(({ op }) => op === "import")
+          .map(({ name }) => name)
+          .sort(),
+      ).toEqual(["n1", "n2"]);
 
-    const resources = ["a", "b", "c"].map(
-      (name, i) =>
-        `new PluginEndpoint("n${i}", { url: "https://${name}.example.com", trafficPolicy: ${JSON.stringify(policy(404))} }, { protect: true });`,
-    );
-    edit(stack, PLUGIN + resources.join("\n"));
-    expect(writes(await stack.up({ expectNoChanges: true }))).toEqual([]);
-    await expect(stack.destroy()).rejects.toThrow(/protect/);
-  });
+      const resources = ["a", "b", "c"].map(
+        (name, i) =>
+          `new PluginEndpoint("n${i}", { url: "https://${name}.example.com", trafficPolicy: ${JSON.stringify(policy(404))} }, { protect: true });`,
+      );
+      edit(stack, PLUGIN + resources.join("\n"));
+      expect(writes(await stack.up({ expectNoChanges: true }))).toEqual([]);
+      await expect(stack.destroy()).rejects.toThrow(/protect/);
+    },
+  );
 
   test("is refused for an endpoint that is no cloud endpoint", async () => {
-    const stack = await start("");
-    const { id } = stack.emulator.seed({ type: "edge", url: "https://edge.example.com" });
-    const result = await failure(stack.import([{ type: TYPE, name: "edge", id }]));
+    const emulator = await Emulator.start();
+    onTestFinished(() => emulator.close());
+    const { id } = emulator.seed({ type: "edge", url: "https://edge.example.com" });
+    const stack = await start(shop(404, `import: "${id}"`), { emulator });
+    const result = await failure(stack.up());
     expect(errors(result).join()).toMatch(/edge/);
     expect((await stack.exportState()).deployment.resources?.map(({ type }) => type)).not.toContain(TYPE);
   });

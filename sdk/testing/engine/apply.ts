@@ -1,5 +1,5 @@
 import { UNKNOWN } from "../../../provider/document";
-import { checkMessages, type Report, type Step } from "./plan";
+import type { Report, Step } from "./plan";
 import { type Found, InitFailed } from "./plugin";
 import { equal, isSecret, secret } from "./properties";
 import type { Providers } from "./providers";
@@ -9,9 +9,7 @@ import {
   isProvider,
   type PendingType,
   packageOf,
-  providerUrn,
   type ResourceState,
-  typeOf,
 } from "./state";
 import type { Summary } from "./summary";
 
@@ -188,8 +186,7 @@ async function read({ op, old }: Step, next: ResourceState, { providers }: Conte
  * the steps that follow.
  */
 async function importResource(step: Step, next: ResourceState, context: Context): Promise<void> {
-  const { old, byCommand, pendingDelete } = step;
-  if (byCommand?.refusal !== undefined) throw new Error(byCommand.refusal);
+  const { old, pendingDelete } = step;
   const provider = await context.providers.of(next);
   let found: Found;
   try {
@@ -210,23 +207,6 @@ async function importResource(step: Step, next: ResourceState, context: Context)
   next.outputs = found.outputs;
   next.created = next.modified = now();
   if (pendingDelete && old) old.delete = true;
-  if (!byCommand) return;
-  next.importID = "";
-  const { failures } = await provider.check(next.urn, next.inputs, next.inputs);
-  if (failures.length > 0)
-    warnOfFailures(next, byCommand.properties, checkMessages(next, failures), context.report);
-}
-
-/** What the provider itself has read should pass its own check; the import goes on though it does not. */
-function warnOfFailures(next: ResourceState, properties: string[], messages: string[], report: Report): void {
-  const reason =
-    properties.length > 0
-      ? "Try specifying a different set of properties to import with in the future."
-      : `This is almost certainly a bug in the \`${packageOf(typeOf(providerUrn(next.provider)))}\` provider.`;
-  const warning =
-    `One or more imported inputs failed to validate. ${reason} The import will still proceed, but you will need to ` +
-    "edit the generated code after copying it into your program.";
-  for (const message of [warning, ...messages]) report("warning", message, next.urn);
 }
 
 /** Outputs that were asked to be secret, or whose input was, are. */

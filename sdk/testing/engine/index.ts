@@ -5,20 +5,16 @@ import {
   type Command,
   type ConfigValue,
   type ExportedState,
-  type ImportFile,
-  type ImportOptions,
   type ImportResult,
-  type ImportSpec,
   RunFailed,
   type RunOptions,
   type RunResult,
   type Stack,
   type StackOptions,
 } from "../types";
-import { readSpecs } from "./import";
 import { fullKey, type Project, readProject, Unsupported } from "./project";
 import { plain, secret } from "./properties";
-import { type Outcome, type Run, runDestroy, runImport, runProgram, runRefresh } from "./run";
+import { type Outcome, type Run, runDestroy, runProgram, runRefresh } from "./run";
 import { Checkpoint } from "./state";
 
 export interface KitOptions extends StackOptions {
@@ -96,12 +92,9 @@ export class KitEngine implements Stack {
     return this.command("destroy", options, () => runDestroy(this.run(false)));
   }
 
-  /** Takes over what exists, as `pulumi import --yes --skip-preview`. */
-  import(what: ImportSpec[] | ImportFile, options: ImportOptions = {}): Promise<ImportResult> {
-    return this.command("import", {}, async () => {
-      if (options.code) throw new Unsupported("generating code for what is imported");
-      return runImport(this.run(false), readSpecs(what), options.protect ?? true);
-    });
+  /** The option `import` of a resource is supported. */
+  async import(): Promise<ImportResult> {
+    throw new Unsupported("importing by command");
   }
 
   exportState(): Promise<ExportedState> {

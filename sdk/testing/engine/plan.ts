@@ -41,8 +41,6 @@ export interface Step {
   pendingReplacement?: boolean;
   /** A creation, or an import, before the deletion of the old resource. */
   pendingDelete?: boolean;
-  /** An import by command: the properties that it names, and why it cannot be. */
-  byCommand?: { properties: string[]; refusal: string | undefined };
   /** Answers the program. Never called for a step that failed. */
   done?: (state: ResourceState) => void;
 }
@@ -74,7 +72,7 @@ export function untargeted(urn: string, old: ResourceState | undefined): Step {
 }
 
 /** One line a failure. The value of a property that is a top-level input is printed, secret or not. */
-export function checkMessages({ type, urn, inputs }: ResourceState, failures: CheckFailure[]): string[] {
+function checkMessages({ type, urn, inputs }: ResourceState, failures: CheckFailure[]): string[] {
   return failures.map(({ property, reason }) => {
     const what = property === "" ? "" : `: property ${property} value ${goText(inputs[property])}`;
     return `${type} resource '${nameOf(urn)}'${what} has a problem: ${reason}`;

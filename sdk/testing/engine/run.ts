@@ -1,8 +1,7 @@
 import type { RunOptions } from "../types";
-import { Executor, markOutputs, Slots } from "./apply";
+import { markOutputs, Slots } from "./apply";
 import { Deployment } from "./deployment";
 import { invert, resolveDiff } from "./diff";
-import { Importer, type readSpecs } from "./import";
 import { Monitor, type Registrar } from "./monitor";
 import { type Launch, startProgram } from "./processes";
 import { equal, isSecret, type Props } from "./properties";
@@ -150,27 +149,6 @@ export function runDestroy(run: Run): Promise<Outcome> {
     await deployment.finish(true);
     const { olds, news } = deployment.outputs();
     return phase.end(!deployment.isFailed, news, olds);
-  });
-}
-
-/** Takes over what exists, by its ids. The program is not run. */
-export function runImport(run: Run, specs: ReturnType<typeof readSpecs>, protect: boolean): Promise<Outcome> {
-  const phase = new Phase(run, "Importing");
-  const { place, checkpoint, providers, summary } = phase;
-  const { report } = summary;
-  return phase.serve(undefined, async () => {
-    const context = { dryRun: false, checkpoint, providers, report };
-    const executor = new Executor(context, summary, run.launch.parallel);
-    let ok = true;
-    try {
-      await new Importer(place, checkpoint, executor, providers, report).run(specs, protect);
-    } catch (error) {
-      ok = false;
-      report("error", error instanceof Error ? error.message : String(error));
-    }
-    if (ok && executor.failure !== undefined)
-      report("error", `update failed: step application failed: ${executor.failure}`);
-    return phase.end(ok && executor.failure === undefined);
   });
 }
 

@@ -222,21 +222,10 @@ describe("with a plugin", () => {
     expect(text).not.toMatch(/s1|s2/);
   });
 
-  test("an import file is read, and what it holds beyond resources with ids is refused", async () => {
-    const { engine, objects } = await plugged();
-    objects.edit((all) => Object.assign(all, { there: { n: 1 } }));
-    const file = join(objects.folder, "import.json");
-    const resource = { type: "things:index:Thing", name: "a", id: "there" };
-    writeFileSync(file, JSON.stringify({ resources: [{ ...resource, component: true }] }));
-    await expect(engine.import({ file })).rejects.toThrow(
-      /does not support such an import.*component.*the driver/s,
-    );
-    writeFileSync(file, JSON.stringify({ resources: [resource] }));
-    expect((await engine.import({ file })).changes).toMatchObject({ import: 1 });
-    const { resources = [] } = (await engine.exportState()).deployment;
-    expect(resources.find(({ id }) => id === "there")).toMatchObject({ protect: true, inputs: { n: 1 } });
-    await expect(engine.import([resource], { code: true })).rejects.toThrow(
-      /does not support generating code/,
+  test("an import by command is refused in a sentence", async () => {
+    const { engine } = await plugged();
+    await expect(engine.import()).rejects.toThrow(
+      /does not support importing by command: use the driver "cli"/,
     );
   });
 });

@@ -8,8 +8,6 @@ import {
   type Command,
   type ConfigValue,
   type ExportedState,
-  type ImportOptions,
-  type ImportSpec,
   RunFailed,
   type RunOptions,
   type RunResult,
@@ -30,10 +28,9 @@ const RECORDED = join(import.meta.dirname, "recorded");
 const recording = process.env["MODE"] === "record";
 const cli = await findPulumiCli();
 
-/** A command in a scene, an import, an edit of the exported state, or of the objects behind the engine's back. */
+/** A command in a scene, an edit of the exported state, or of the objects behind the engine's back. */
 export type Part =
   | [Exclude<Command, "import">, string, RunOptions?]
-  | { imports: ImportSpec[]; protect?: boolean }
   | { state: (state: ExportedState) => void }
   | ((objects: Record<string, Record<string, unknown>>) => void);
 
@@ -99,7 +96,6 @@ async function play(things: Things<Stack>, parts: Part[]): Promise<unknown> {
     for (const part of parts) {
       if (typeof part === "function") things.objects.edit(part);
       else if ("state" in part) await things.editState(part.state);
-      else if ("imports" in part) seen.push(await things.import(part.imports, part));
       else seen.push(await things.run(part[0], part[1], { skipPreview: true, ...part[2] }));
     }
   } finally {
@@ -139,10 +135,6 @@ export class Things<S extends Stack> {
     this.env["SCENE"] = scene;
     return this.see(this.engine[command](options));
   };
-
-  import(specs: ImportSpec[], options: ImportOptions): Promise<Seen> {
-    return this.see(this.engine.import(specs, options));
-  }
 
   async editState(edit: (state: ExportedState) => void): Promise<void> {
     const state = await this.engine.exportState();

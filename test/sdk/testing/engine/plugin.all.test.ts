@@ -9,8 +9,6 @@ const there: Part = (objects) =>
     silent: { n: 1, outputOnly: true },
   });
 
-const thing = (name: string, id: string) => ({ type: "things:index:Thing", name, id });
-
 const config = {
   "things:account": "configured",
   "things:token": { secret: "hush" },
@@ -120,32 +118,6 @@ const scenarios: Record<string, Part[]> = {
     ["up", "importReplaces.2"],
   ],
   "import of what was only read": [there, ["up", "importRead.1"], ["up", "importRead.2"], ["destroy", ""]],
-  "import by command": [
-    there,
-    { imports: [thing("a", "there")] },
-    ["up", "import.1"],
-    { imports: [thing("a", "there")] },
-    { imports: [thing("a", "other")] },
-    { imports: [thing("b", "missing")] },
-    { imports: [thing("b", "silent")] },
-    ["up", "import.3"],
-    ["destroy", ""],
-  ],
-  "import by command, of many": [
-    there,
-    ["up", "explicit.1"],
-    {
-      imports: [
-        { ...thing("x", "there"), provider: "urn:pulumi:test::plugged::pulumi:providers:things::ones" },
-        { ...thing("y", "other"), parent: "urn:pulumi:test::plugged::things:index:Thing::x" },
-        { ...thing("z", "kinds"), properties: ["kind"] },
-      ],
-      protect: false,
-    },
-    { imports: [thing("v", "there"), thing("v", "other")] },
-    { imports: [{ ...thing("w", "there"), parent: "urn:pulumi:test::plugged::things:index:Thing::nobody" }] },
-    ["up", "explicit.1"],
-  ],
   "moving from the dynamic type to the plugin's and back": [
     ["up", "host.1"],
     ["preview", "host.2"],
