@@ -5,10 +5,10 @@ import { join } from "node:path";
 import type { Page } from "puppeteer-core";
 import { afterAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { openChromium } from "../../docs/pictures/chromium";
 import { reportPage } from "../../sdk/commands/drift/page";
 import type { DriftReport } from "../../sdk/commands/drift/report";
 import { bigReport, fullReport, HOSTILE, hostileReport, report } from "../sdk/commands/drift/reports";
-import { openChromium } from "./chromium";
 
 /* The page as a real browser shows it, and as its accessibility tree gives it to a screen reader. */
 

@@ -1,0 +1,143 @@
+import { execFile } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { Emulator, findPulumiCli } from "../../sdk/testing";
+import { openChromium } from "./chromium";
+import { terminal } from "./terminal";
+
+/*
+ * The two pictures of the README, from real runs on loopback: `npm run pictures`. The drift page needs the Pulumi CLI and
+ * a Chromium. Ids, ports and times are replaced by fixed ones, so that a run without a change writes the same files.
+ */
+
+const root = join(__dirname, "../../..");
+const pictures = join(root, "docs", "pictures");
+const command = join(root, "dist", "sdk", "commands", "main.js");
+
+/** From the whole output of the demo: what each of these steps changes, and the table. */
+const STEPS = ["refresh", "up again", "up, new policy"];
+
+async function demoPicture(): Promise<string> {
+  // Without the CLI the demo runs everywhere, and shows the same.
+  const cli = await findPulumiCli();
+  const path = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => !cli?.startsWith(folder));
+  const output = await run(command, ["demo"], { env: { ...process.env, PATH: path.join(delimiter) } });
+  const [steps = "", table = ""] = output.split(/^(?=What happened)/m);
+  const sections = steps.split(/^(?=── )/m).slice(1);
+  const shown = STEPS.map((step) => sections.find((section) => section.startsWith(`── ${step} ─`)) ?? "");
+  const changes = shown.map((section) => section.split(/^Outputs:/m)[0]?.trimEnd());
+  const [rows = ""] = table.split(/^Next:/m);
+  return terminal(["$ npm run demo\n…", ...changes, "…", rows.trimEnd()].join("\n\n"));
+}
+
+const PROGRAM = `const { CloudEndpoint } = require("pulumi-endpoints");
+const refuse = { on_http_request: [{ actions: [{ type: "deny", config: { status_code: 404 } }] }] };
+for (const name of ["shop", "api", "status"]) {
+  const url = "https://" + name + ".example.com";
+  new CloudEndpoint(name, { url, description: name === "shop" ? "front door" : undefined, trafficPolicy: refuse });
+}
+`;
+
+/** The page that `drift --html` writes after somebody edited, deleted and created an endpoint by hand. */
+async function driftPage(): Promise<string> {
+  const emulator = await Emulator.start();
+  const backend = mkdtempSync(join(tmpdir(), "pictures-"));
+  mkdirSync(join(root, "test", ".programs"), { recursive: true });
+  const cwd = mkdtempSync(join(root, "test", ".programs", "pictures-"));
+  const runtime = "runtime:\n  name: nodejs\n  options:\n    typescript: false\n";
+  writeFileSync(join(cwd, "Pulumi.yaml"), `name: shop\n${runtime}`);
+  writeFileSync(join(cwd, "package.json"), '{ "name": "shop", "main": "index.js" }\n');
+  writeFileSync(join(cwd, "index.js"), PROGRAM);
+  const env = {
+    ...process.env,
+    PULUMI_BACKEND_URL: `file://${backend}`,
+    PULUMI_HOME: join(backend, "home"),
+    PULUMI_CONFIG_PASSPHRASE: "pictures",
+    PULUMI_SKIP_UPDATE_CHECK: "true",
+    ENDPOINTS_BASE_URL: emulator.baseUrl,
+    ENDPOINTS_API_KEY: emulator.apiKey,
+  };
+  try {
+    await run("pulumi", ["stack", "init", "prod"], { cwd, env });
+    await run("pulumi", ["up", "--yes", "--skip-preview"], { cwd, env });
+    const idOf = (name: string) =>
+      emulator.endpoints.find(({ url }) => url === `https://${name}.example.com`)?.id ?? "";
+    const deny = { type: "deny", config: { status_code: 403 } };
+    const edited = JSON.stringify({ on_http_request: [{ actions: [deny] }] });
+    emulator.edit(idOf("shop"), { description: "edited by hand", traffic_policy: edited });
+    emulator.remove(idOf("api"));
+    emulator.seed({ type: "cloud", url: "https://old.example.com", description: "made by hand" });
+    const file = join(backend, "drift.html");
+    await run(command, ["drift", "--stack", "prod", "--html", file], { cwd, env }, 7);
+    return readFileSync(file, "utf8");
+  } finally {
+    await emulator.close();
+    rmSync(backend, { recursive: true, force: true });
+    rmSync(cwd, { recursive: true, force: true });
+  }
+}
+
+/** The same page on every run: with fixed ids, times, version and address. */
+function withoutChance(page: string): string {
+  const ids = new Map<string, string>();
+  const fixed = (id: string) => {
+    if (!ids.has(id)) ids.set(id, `ep_2${"abcdefgh"[ids.size]}9gTz4KxQm7VbN1sYw3Re8LpD`);
+    return ids.get(id) ?? id;
+  };
+  return page
+    .replace(/ep_\w{20,}/g, fixed)
+    .replace(
+      /(<time [^>]*>)[^<]* UTC(<\/time>), for \d+ seconds?/g,
+      "$12026-11-21 at 20:28 UTC$2, for 4 seconds",
+    )
+    .replace(/(<time [^>]*>)\d{4}-\d\d-\d\d(<\/time>)/g, "$12026-11-21$2")
+    .replace(/127\.0\.0\.1:\d+/g, "127.0.0.1:8080")
+    .replace(/pulumi-endpoints \d+\.\d+\.\d+/, "pulumi-endpoints");
+}
+
+async function driftPicture(): Promise<Uint8Array> {
+  const html = withoutChance(await driftPage());
+  const chromium = await openChromium();
+  if (!chromium) throw new Error("there is no Chromium for the picture of the drift page");
+  try {
+    const page = await chromium.browser.newPage();
+    await page.setViewport({ width: 840, height: 600 });
+    await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "light" }]);
+    await page.setContent(html);
+    // Down to the end of the stack: the picture stays small enough to load with the README.
+    const stack = await page.waitForSelector('[aria-labelledby="stack-0"]');
+    const { y = 0, height = 600 } = (await stack?.boundingBox()) ?? {};
+    return await page.screenshot({ clip: { x: 0, y: 0, width: 840, height: Math.ceil(y + height) + 16 } });
+  } finally {
+    await chromium.close();
+  }
+}
+
+/** The standard output. Throws where the program does not end with the expected code. */
+function run(
+  program: string,
+  args: string[],
+  options: { cwd?: string; env?: NodeJS.ProcessEnv },
+  expected = 0,
+): Promise<string> {
+  const isScript = program.endsWith(".js");
+  const [file, all] = isScript ? [process.execPath, [program, ...args]] : [program, args];
+  return new Promise((resolve, reject) => {
+    const child = execFile(file, all, { ...options, encoding: "utf8" }, (_, stdout, stderr) => {
+      if (child.exitCode === expected) resolve(stdout);
+      else reject(new Error(`${program} ${args.join(" ")} ended with ${child.exitCode}: ${stdout}${stderr}`));
+    });
+  });
+}
+
+async function main(): Promise<void> {
+  writeFileSync(join(pictures, "demo.svg"), await demoPicture());
+  if (await findPulumiCli()) writeFileSync(join(pictures, "drift.png"), await driftPicture());
+  else console.error("docs/pictures/drift.png stays as it is, because there is no Pulumi CLI on the PATH");
+}
+
+main().catch((error: unknown) => {
+  console.error(error);
+  process.exitCode = 1;
+});

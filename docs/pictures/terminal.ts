@@ -1,0 +1,34 @@
+/* Output of a terminal as an SVG, which needs no font of its own and loads nothing. */
+
+const LINE = 18;
+const CHARACTER = 7.83;
+const MARGIN = 20;
+
+/** Colours as Pulumi's own, by how a line begins. */
+const COLOURS: readonly [RegExp, string][] = [
+  [/^\$ /, "#7ee787"],
+  [/^── /, "#79c0ff"],
+  [/^What happened/, "#79c0ff"],
+  [/^\s*~ /, "#e3b341"],
+  [/^\s*\+ /, "#7ee787"],
+  [/^\s*- /, "#ff7b72"],
+];
+
+export function terminal(output: string): string {
+  const lines = output.split("\n");
+  const width = Math.ceil(Math.max(...lines.map((line) => line.length)) * CHARACTER + 2 * MARGIN);
+  const height = lines.length * LINE + 2 * MARGIN;
+  const texts = lines.map((line, index) => {
+    const [, colour = "#e6edf3"] = COLOURS.find(([begins]) => begins.test(line)) ?? [];
+    const y = MARGIN + (index + 0.75) * LINE;
+    return line && `<text x="${MARGIN}" y="${y}" fill="${colour}">${escaped(line)}</text>\n`;
+  });
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="The output of npm run demo">
+<rect width="100%" height="100%" rx="8" fill="#0d1117"/>
+<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="13" xml:space="preserve" style="white-space: pre">
+${texts.join("")}</g>
+</svg>
+`;
+}
+
+const escaped = (text: string) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
