@@ -11,7 +11,7 @@ Usage: npm run bench -- [what] [options]
   --render           only render tables, plots and checks from the raw results
   --check            render, and exit with 1 where a claim does not hold or was not measured
   --budget           500 endpoints within 120 requests a minute, on a simulated clock
-  --advice           what big stacks cost on the CLI, and what helps: settings of Pulumi, several stacks
+  --advice           what large stacks cost on the CLI, and what helps: settings of Pulumi, several stacks
 
   --runs N           rounds (default: 5)
   --sizes A,B        how many endpoints (default: 10,100,500,1000)

@@ -8,7 +8,9 @@ const examples = readdirSync(join(root, "examples"), { recursive: true, encoding
   .filter((name) => !name.split("/").includes("node_modules"))
   .map((name) => join("examples", name));
 const docs = readdirSync(join(root, "docs")).map((name) => join("docs", name));
-const pages = ["README.md", ...docs, ...examples].filter((page) => page.endsWith(".md"));
+const pages = ["README.md", ".github/CONTRIBUTING.md", ".github/SECURITY.md", ...docs, ...examples].filter(
+  (page) => page.endsWith(".md"),
+);
 
 test.each(pages)("every link of %s leads somewhere", (page) => {
   expect(brokenLinks(join(root, page))).toEqual([]);

@@ -38,7 +38,7 @@ export function advicePage({ lines, ...head }: Read<AdviceRow>): string {
   ]);
   const columns = ["", "runs", "up, s", "to one stack", "destroy, s", "to one stack"];
   return [
-    pageHead("Big stacks on the Pulumi CLI", head, "npm run bench -- --advice"),
+    pageHead("Large stacks on the Pulumi CLI", head, "npm run bench -- --advice"),
     HOW,
     table(columns, rows),
     "",
