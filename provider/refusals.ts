@@ -19,7 +19,7 @@ export const refusals = {
 
   goneUnproven: (id: string, notFound: EndpointsError, why: EndpointsError) =>
     new RefusedError(
-      `The service says that there is no ${id}, but its list, which would prove it, cannot be read (${why.summary}). Check endpoints:baseUrl (or ENDPOINTS_BASE_URL), with its path prefix, and use a key that may list endpoints. If the endpoint is really gone, remove the resource with \`pulumi state delete\`.`,
+      `The service says that there is no ${id}, but its list, which would prove it, cannot be read (${plain(why.summary, 1000)}). Check endpoints:baseUrl (or ENDPOINTS_BASE_URL), with its path prefix, and use a key that may list endpoints. If the endpoint is really gone, remove the resource with \`pulumi state delete\`.`,
       { cause: notFound },
     ),
 
@@ -94,7 +94,7 @@ export const refusals = {
 
   createRefused: (conflict: EndpointsError, why: EndpointsError, url: string) =>
     new RefusedError(
-      `${conflict.summary}. Whether another endpoint has ${url} could not be seen (${why.summary}). Run the command again; if another endpoint has the URL, set adopt to take it over, or choose another url.`,
+      `${conflict.summary}. Whether another endpoint has ${url} could not be seen (${plain(why.summary, 1000)}). Run the command again; if another endpoint has the URL, set adopt to take it over, or choose another url.`,
       { cause: conflict },
     ),
 
@@ -108,7 +108,7 @@ export const refusals = {
 
   createUnsettled: (lost: EndpointsError, why: EndpointsError, url: string) =>
     new RefusedError(
-      `${lost.summary}. Whether it was could not be seen either (${why.summary}). Before the next run see whether ${url} has an endpoint that is in no stack; set adopt to its id, or run the command again if it has none.`,
+      `${lost.summary}. Whether the endpoint was created could not be seen either (${plain(why.summary, 1000)}). Check that endpoints:baseUrl (or ENDPOINTS_BASE_URL) names the service's API. Before the next run see whether ${url} has an endpoint that is in no stack; set adopt to its id, or run the command again if it has none.`,
       { cause: lost },
     ),
 

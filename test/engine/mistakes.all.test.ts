@@ -60,16 +60,16 @@ new CloudEndpoint("shop", { url: "https://shop.example.com", trafficPolicy: pulu
 const first = new CloudEndpoint("first", { url: "https://first.example.com" });
 new CloudEndpoint("second", { url: "https://second.example.com", ${second} }, { dependsOn: [first] });`;
     const stack = await start(program(""));
-    stack.emulator.behave({ urlTaken: "18009" });
     stack.emulator.seed({ type: "cloud", url: "https://second.example.com", id: "ep_theirs" });
     const result = await failure(stack.up());
     expect(result.requests.map(({ method, status }) => [method, status])).toEqual([
       ["POST", 201],
-      ["POST", 409],
-      // By whom the URL is taken.
+      ["POST", 400],
+      // The list, and then the endpoint that serves the URL.
+      ["GET", 200],
       ["GET", 200],
     ]);
-    expect(errors(result).join()).toMatch(/It is ep_theirs, made at .*set adopt: "ep_theirs"/);
+    expect(errors(result).join()).toMatch(/is served by ep_theirs, a cloud endpoint, created at .*set adopt: "ep_theirs"/);
     edit(stack, program("adopt: true"));
     const up = await stack.up();
     expect(methods(up).filter((method) => method !== "GET")).toEqual([]);
@@ -88,26 +88,27 @@ new CloudEndpoint("second", { url: "https://second.example.com", ${second} }, { 
   });
 });
 
-onBothDrivers("an unfinished create", (start) => {
+onBothDrivers("a partial create", (start) => {
   const program = `new CloudEndpoint("shop", { url: "https://shop.example.com" });`;
-  const unfinished = async () => {
+  const partialCreate = async () => {
     const stack = await start(program);
     const { id } = stack.emulator.seed({ type: "cloud", url: "https://shop.example.com" });
-    stack.emulator.intercept(({ method }) => method === "POST", { status: 201, body: { id, port: "high" } });
-    stack.emulator.intercept(({ path }) => path === `/endpoints/${id}`, { status: 403, body: "" });
+    const body = { id, type: "cloud", url: "https://shop.example.com", port: "high" };
+    stack.emulator.intercept("create", { status: 201, body });
+    stack.emulator.intercept("read", { status: 403, body: "" });
     const result = await failure(stack.up());
     expect(errors(result).join()).toMatch(/was created, but its description could not be read/);
     return { stack, id };
   };
 
   test("is known to the state, and can be destroyed", async () => {
-    const { stack } = await unfinished();
+    const { stack } = await partialCreate();
     await stack.destroy();
     expect(stack.emulator.endpoints).toEqual([]);
   });
 
   test("is healed by the next up, without another create", async () => {
-    const { stack } = await unfinished();
+    const { stack } = await partialCreate();
     expect(methods(await stack.up())).toEqual(["GET"]);
     await stack.refresh({ expectNoChanges: true });
   });

@@ -29,16 +29,15 @@ test("a stack takes up what another left in its state file, on a service that bo
 test("a run that fails throws what a good run returns, and the message says why", async () => {
   const stack = await TestStack.create({ program });
   onTestFinished(() => stack.close());
-  stack.emulator.behave({ urlTaken: "18009" });
   stack.emulator.seed({ type: "cloud", url: "https://shop.example.com" });
   const error = await stack.up({ skipPreview: true }).catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(RunFailed);
   expect(error).toMatchObject({
-    message: expect.stringMatching(/^up failed: .*ERR_NGROK_18009/),
+    message: expect.stringMatching(/^up failed: .*ERR_NGROK_18017/),
     result: {
       ok: false,
       requests: [
-        { method: "POST", status: 409 },
+        { method: "POST", status: 400 },
         { method: "GET", status: 200 },
         { method: "GET", status: 200 },
       ],
