@@ -69,7 +69,9 @@ new CloudEndpoint("second", { url: "https://second.example.com", ${second} }, { 
       ["GET", 200],
       ["GET", 200],
     ]);
-    expect(errors(result).join()).toMatch(/is served by ep_theirs, a cloud endpoint, created at .*set adopt: "ep_theirs"/);
+    expect(errors(result).join()).toMatch(
+      /is served by ep_theirs, a cloud endpoint, created at .*set adopt: "ep_theirs"/,
+    );
     edit(stack, program("adopt: true"));
     const up = await stack.up();
     expect(methods(up).filter((method) => method !== "GET")).toEqual([]);
