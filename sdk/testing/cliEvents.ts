@@ -4,7 +4,7 @@ import { SECRET, SIGNATURE } from "../../provider/secretNotes";
 import { nameOf } from "./engine/state";
 import type { Diagnostic, RunResult, Step, StepOp } from "./types";
 
-/** What the engine tells of a run, as far as it is read here (`apitype.EngineEvent`). */
+/** What is read here of the engine's events (`apitype.EngineEvent`). */
 export interface EngineEvent {
   resOutputsEvent?: { metadata: StepMetadata };
   diagnosticEvent?: { urn?: string; message: string; severity: string; ephemeral?: boolean };
@@ -19,14 +19,14 @@ interface StepMetadata {
   new?: { id?: string; outputs?: Record<string, unknown> } | null;
 }
 
-export type Told = Pick<RunResult, "steps" | "changes" | "diagnostics">;
+export type Reported = Pick<RunResult, "steps" | "changes" | "diagnostics">;
 
 /** Reads the log of a run that has ended. */
-export async function readEvents(file: string, shown: string): Promise<Told> {
+export async function readEvents(file: string, shown: string): Promise<Reported> {
   const lines = (await readFile(file, "utf8").catch(() => "")).split("\n").filter((line) => line !== "");
   const events = new EngineEvents();
-  for (const line of lines) events.take(JSON.parse(line) as EngineEvent);
-  return events.told(shown);
+  for (const line of lines) events.add(JSON.parse(line) as EngineEvent);
+  return events.report(shown);
 }
 
 /** Takes the events of a run one after the other. */
@@ -36,7 +36,7 @@ export class EngineEvents {
   private changes: RunResult["changes"] = {};
   private ended = false;
 
-  take(event: EngineEvent): void {
+  add(event: EngineEvent): void {
     // An `up` shows its preview first, and a summary ends each of the two; the last one counts.
     if (event.summaryEvent) {
       this.changes = event.summaryEvent.resourceChanges ?? {};
@@ -48,13 +48,13 @@ export class EngineEvents {
     if (!metadata || !isUsers(metadata.type)) return;
     if (this.ended) this.steps.clear();
     this.ended = false;
-    // A preview tells of a component twice: when it is registered, and when its outputs are.
+    // A preview reports a component twice: when it is registered, and when its outputs are.
     const key = `${metadata.op} ${metadata.urn} ${idOf(metadata)}`;
     if (!this.steps.has(key)) this.steps.set(key, metadata);
   }
 
-  /** The steps in the order in which they ended; what each changes is read from the words that a user sees. */
-  told(shown: string): Told {
+  /** The steps in the order in which they ended. The diff of each is read from the text that a user sees. */
+  report(shown: string): Reported {
     const steps = [...this.steps.values()].map((metadata) => stepOf(metadata, shown));
     return { steps, changes: this.changes, diagnostics: this.diagnostics };
   }

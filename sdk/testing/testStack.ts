@@ -63,7 +63,7 @@ export class TestStack implements Stack {
     const stackOptions = {
       ...rest,
       config: { ...reach, ...options.config },
-      // A key in the shell of whoever runs the tests must not be used, nor shown.
+      // A key in the shell that runs the tests must be neither used nor shown.
       env: { ENDPOINTS_API_KEY: undefined, ENDPOINTS_BASE_URL: undefined, ...options.env },
     };
     try {

@@ -82,7 +82,7 @@ export interface RunOptions {
   diff?: boolean;
   /** Update without previewing first, as `--skip-preview`. Refresh and destroy never preview. Default: false. */
   skipPreview?: boolean;
-  /** Refresh only: say what is found, and leave the state as it is, as `--preview-only`. */
+  /** Refresh only: report what has changed and leave the state as it is, as `--preview-only`. */
   previewOnly?: boolean;
   /** Preview and up only: refresh the targets, or else everything, before anything is changed, as `--refresh`. */
   refresh?: boolean;

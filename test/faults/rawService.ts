@@ -1,7 +1,7 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { pipeline, Readable } from "node:stream";
 import { afterEach } from "vitest";
-import { listen } from "../../sdk/testing/emulator/listen";
+import { listen } from "../../sdk/testing/listen";
 import { service } from "../provider/service";
 
 /** A reply to the last byte, which the emulator does not give: it speaks only good HTTP, JSON and UTF-8. */

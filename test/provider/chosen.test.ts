@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Edit, Emulator } from "../../sdk/testing/emulator";
-import { listen } from "../../sdk/testing/emulator/listen";
+import { listen } from "../../sdk/testing/listen";
 import { bothProviders, type DrivenProvider, type Props, startDynamic } from "./bothProviders";
 
 /*

@@ -62,14 +62,14 @@ async function ended(
 ): Promise<Ran> {
   const events = new EngineEvents();
   const onEvent = (event: EngineEvent) => {
-    events.take(event);
+    events.add(event);
     watch(event);
   };
   try {
     await asked(() => start(onEvent));
-    return { ok: true, ...events.told("") };
+    return { ok: true, ...events.report("") };
   } catch (error) {
-    const ran: Ran = { ok: false, ...events.told("") };
+    const ran: Ran = { ok: false, ...events.report("") };
     if (error instanceof StackError && errorsOf(ran) !== undefined) return ran;
     throw error;
   }

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { buffer } from "node:stream/consumers";
 import { FREE_VERIFICATIONS_PER_MONTH } from "../../webhooks/platforms";
 import { agentFields } from "../../webhooks/webhookSettings";
-import { listen } from "../emulator/listen";
+import { listen } from "../listen";
 import { forward, passBack } from "./forward";
 import type { Verification } from "./policy";
 import { type Delivery, secretOf, type Verdict, verifyWebhook } from "./signatures";

@@ -10,7 +10,7 @@ import { base64Key } from "../../webhooks/webhookSecret";
 /** Headers by lower-case name. */
 export type Headers = Readonly<Record<string, string | undefined>>;
 
-/** What a request says of its signature. */
+/** The signature in a request. */
 interface Found {
   /** One of them has to be right: a platform sends several while its secret is being rotated. */
   signatures: string[];
@@ -80,7 +80,7 @@ const versioned = (header: string, timeHeader: string, toleranceSeconds: number)
 const standard = (prefix: string, toleranceSeconds: number): Scheme => ({
   time: unixTime(toleranceSeconds),
   sign: (secret, body, time, id) => {
-    // What is no key is refused before; nobody could sign with a random one.
+    // A secret that is no key was refused before. A random key can sign nothing.
     const key = base64Key(secret) ?? randomBytes(32);
     return `v1,${hmac(key, [`${id}.${time}.`, body], "base64")}`;
   },
@@ -117,7 +117,7 @@ export const schemes = {
   circleci: ofBody("circleci-signature", "v1=", "hex"),
   clerk: standard("svix", 300),
   github: ofBody("X-Hub-Signature-256", "sha256=", "hex"),
-  // Nothing is signed: the secret itself travels, so a changed body or a replay cannot be told.
+  // Nothing is signed: the secret itself travels, so a changed body or a replay cannot be detected.
   gitlab: { ...ofBody("X-Gitlab-Token", "", "hex"), sign: (secret) => secret },
   mux: listed("Mux-Signature", 300),
   shopify: ofBody("X-Shopify-Hmac-SHA256", "", "base64"),

@@ -34,24 +34,24 @@ export class Accounts {
     return apiKey;
   }
 
-  /** The endpoints of an account, which is opened where there is none of that name. */
+  /** The endpoints of an account. An account that does not exist yet is opened. */
   store(account = ""): Store {
     const store = this.stores.get(account) ?? this.newStore(`usr_${base62()}`);
     this.stores.set(account, store);
     return store;
   }
 
-  /** The endpoints among which that id is; undefined where it is nobody's. */
+  /** The account's endpoints that hold this id; undefined if no account has it. */
   holderOf(id: string): Store | undefined {
     return [...this.stores.values()].find((store) => store.get(id));
   }
 
-  /** The endpoints that a request is about, also where it will be refused. */
+  /** The endpoints that a request concerns, even if the request will be refused. */
   storeFor({ authorization }: IncomingHttpHeaders): Store {
     return this.keys.get(tokenOf(authorization) ?? "")?.store ?? this.store();
   }
 
-  /** The key that a request came with; throws where it came with none that is accepted. */
+  /** The key of a request. Throws if it has none that is accepted. */
   keyOf({ authorization: header }: IncomingHttpHeaders): Key {
     if (!header) throw new ServiceError(200);
     const sent = tokenOf(header);

@@ -1,6 +1,6 @@
 import { ServiceError } from "./errors";
 
-/** The code and the status with which a URL is refused, and whether the code is told. */
+/** The code and status of the refusal of a taken URL, and whether the answer contains the code. */
 const taken = {
   "18017": [18017, 400, true],
   "18009": [18009, 409, true],
@@ -9,16 +9,16 @@ const taken = {
   "409-bare": [18009, 409, false],
 } as const;
 
-/** How a URL is refused that is not ready yet, and for how long: a number of milliseconds by the service's clock. */
+/** How a URL that is not ready yet is refused, and for how many milliseconds by the service's clock. */
 export interface Busy {
   ms: number;
   code: 18006 | 18016 | 18017;
 }
 
-/** A time that the service tells: so many milliseconds ahead of its clock, another text, or not at all. */
-export type ToldTime = number | string | null;
+/** A time in an answer: a number of milliseconds ahead of the service's clock, another text, or null for none. */
+export type ReportedTime = number | string | null;
 
-/** What nobody knows of the public service, or what differs between its accounts. Each can change while it runs. */
+/** What the public service does not document, or what differs between accounts. `Emulator.behave` changes it at run time. */
 export interface Behaviour {
   /**
    * How a URL is refused that another endpoint has, where neither has pooling enabled. `18017`: with that code and the
@@ -34,9 +34,9 @@ export interface Behaviour {
    */
   listLag: number;
   /** The `Date` of all answers. Default: 0, the emulator's clock. */
-  date: ToldTime;
+  date: ReportedTime;
   /** The `created_at` that cloud endpoints get from now on; their place in the list is the true one. Default: 0. */
-  createdAt: ToldTime;
+  createdAt: ReportedTime;
   /** Cloud endpoints have a `principal`, the one of the key that created them. Default: false. */
   principals: boolean;
   /** Refuse a create without a traffic policy, as the public service does. Default: false, as the contract has it. */
@@ -70,6 +70,10 @@ export function urlTakenError({ urlTaken }: Behaviour, url: string): ServiceErro
   return new ServiceError(code, url, "it is not free").seenAs(status, coded);
 }
 
-export function told(time: ToldTime, now: number, write: (date: Date) => string): string | undefined {
+export function reportedTime(
+  time: ReportedTime,
+  now: number,
+  write: (date: Date) => string,
+): string | undefined {
   return typeof time === "number" ? write(new Date(now + time)) : (time ?? undefined);
 }

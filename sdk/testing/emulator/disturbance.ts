@@ -54,9 +54,9 @@ export class Disturbances {
     const { method, path } = target.record;
     const recorded = { kind: fault.kind, method, path, committed: false };
     this.log.push(recorded);
-    const settled = (committed: boolean) => {
+    const onEffect = (committed: boolean) => {
       recorded.committed = committed;
     };
-    return { ...fault.plan, settled };
+    return { ...fault.plan, onEffect };
   }
 }

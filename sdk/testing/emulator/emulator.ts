@@ -1,20 +1,16 @@
 import { createServer, type Server } from "node:http";
 import type { WireEndpoint } from "../../../provider/api/wire";
+import { listen } from "../listen";
 import type { RecordedRequest } from "../types";
 import { Accounts, type KeyOptions } from "./accounts";
-import { addressOf } from "./address";
 import { type Behaviour, type Busy, behaviourOf } from "./behaviour";
 import { Clock, type RateLimit, RateWindow } from "./clock";
 import { Disturbances, type DisturbOptions, type RecordedFault } from "./disturbance";
 import { createRival, metBy, type RivalTime } from "./faults";
-import { listen } from "./listen";
-import { placeOf } from "./rules";
+import { addressOf, placeOf } from "./rules";
 import { type Match, type ScriptedReply, Scripts } from "./script";
-import { endpointOf, type Seed } from "./seed";
 import { type Host, listener } from "./server";
-import { Store } from "./store";
-
-export type { Seed } from "./seed";
+import { endpointOf, type Seed, Store } from "./store";
 
 export interface EmulatorOptions extends Partial<Behaviour> {
   /** The key that is accepted until `addKey` adds others. Default: a random one of the service's form. */
@@ -138,14 +134,14 @@ export class Emulator {
   }
 
   /**
-   * Overwrites fields as somebody else would, without a request and without rules; `undefined` removes a field. What
-   * follows from a new `url` follows unless it is given. Sets `updated_at` unless it is given. Throws for an unknown id.
+   * Overwrites fields as another client would, without a request and without rules; `undefined` removes a field. Fields
+   * derived from a new `url` follow it unless they are given, and so does `updated_at`. Throws for an unknown id.
    */
   edit(id: string, change: Edit): WireEndpoint {
     return structuredClone(this.holderOf(id, "edit").overwrite(id, structuredClone(change)));
   }
 
-  /** Deletes an endpoint of any type as somebody else would, without a request. Throws for an unknown id. */
+  /** Deletes an endpoint of any type as another client would, without a request. Throws for an unknown id. */
   remove(id: string): void {
     this.holderOf(id, "remove").delete(id);
   }
@@ -165,10 +161,10 @@ export class Emulator {
   }
 
   /**
-   * Lets the next create that matches meet a rival, who creates an endpoint with its URL and content, and with `fields`
-   * in place of what the service gives it: just before it, just after it, or in its place, so that the create itself
-   * has no effect. The client sees `reply`, by default the real answer, and a reset where there is none. A rival is
-   * bound by the service's rules: while it refuses equal URLs, who comes second gets none.
+   * Lets the next create that matches meet a rival: another client that creates an endpoint with the same URL and content,
+   * and with `fields` over it. The rival comes just before the create, just after it, or instead of it, so that the create
+   * has no effect. The client gets `reply`; by default the real answer, or for `instead` a reset. The rival is bound by
+   * the service's rules: where equal URLs are refused, the second one gets none.
    */
   rival(
     when: RivalTime,

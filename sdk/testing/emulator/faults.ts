@@ -2,12 +2,11 @@ import type { WireEndpoint } from "../../../provider/api/wire";
 import type { RecordedRequest } from "../types";
 import type { Behaviour } from "./behaviour";
 import { ServiceError } from "./errors";
-import { itemMoved, pageOverlap, pageRepeated } from "./listFaults";
 import type { Random } from "./random";
-import type { Operation } from "./routes";
+import { MAX_PAGE, type Operation } from "./routes";
 import { readCreate } from "./rules";
 import { matches, type Plan, type ScriptedReply } from "./script";
-import type { Store } from "./store";
+import { endpointOf, type Store } from "./store";
 
 /** A request, and what a fault may take into account. */
 export interface Target {
@@ -38,7 +37,7 @@ const PAGE = "<html><head><title>Error</title></head><body><h1>Something is wron
 const BODIES: Operation[] = ["create", "list", "read", "update"];
 const WRITES: Operation[] = ["create", "update", "delete"];
 
-/** Faults between client and service, and of an overloaded service: nothing that is told is untrue. */
+/** Faults of the network and of an overloaded service. What an answer contains is true. */
 const network = [
   // The answer comes 20 ms late.
   ["latency", always(() => ({ afterCommit: true, delayMs: LATENCY_MS }))],
@@ -71,7 +70,7 @@ const network = [
   ["item-moved", itemMoved],
 ] as const satisfies [string, Kind][];
 
-/** Faults of what is told: late, old, about something else, or somebody else's work. */
+/** Answers that are late, old or about something else, and creates by another client. */
 const trust = [
   // The answer is lost, and the effect comes up to 4 s later by the emulator's clock.
   ["late", on(WRITES, (target) => ({ ...lost(target), lateMs: upTo(target, MOST_LATE_MS) }))],
@@ -91,9 +90,9 @@ const trust = [
   ],
   // A gateway answers 404 by itself: a page, JSON without a code, or with a code of its own. Nothing takes effect.
   ["gateway-404", always((target) => gatewayReply(oneOf(target, ["html", "json", "coded"])))],
-  // A create is refused with 18006, 18016 or 18017, though nobody has the URL.
+  // A create is refused with 18006, 18016 or 18017, though the URL is free.
   ["not-yet", on(["create"], notYet)],
-  // Somebody else creates the same just before, just after or in place of a create, whose answer may be lost.
+  // Another client creates the same just before, just after or in place of a create, whose answer may be lost.
   ["rival", on(["create"], rival)],
 ] as const satisfies [string, Kind][];
 
@@ -102,9 +101,9 @@ export type FaultKind = (typeof network)[number][0] | (typeof trust)[number][0];
 
 const kinds = new Map<FaultKind, Kind>([...network, ...trust]);
 
-/** What `disturb` draws from unless it is told otherwise: faults of the network, and of an overloaded service. */
+/** The default of `disturb`: faults of the network and of an overloaded service. What an answer contains is true. */
 export const faultKinds = network.map(([kind]) => kind);
-/** Faults of what is told: answers that are late, old or about something else, and somebody else's work. */
+/** Answers that are late, old or about something else, and creates by another client. `disturb` draws them only if named. */
 export const trustFaultKinds = trust.map(([kind]) => kind);
 
 /** Draws one of those kinds that apply to the request; undefined where none does. */
@@ -178,13 +177,13 @@ function rival(target: Target): ScriptedReply {
   return metBy(when, isLost ? lost(target) : { afterCommit: true }, () => createRival(target, target.record));
 }
 
-/** A reply to a create that somebody else's meets. */
+/** A reply to a create that meets a create by another client. */
 export function metBy(when: RivalTime, reply: ScriptedReply, create: (request: RecordedRequest) => void) {
   const afterCommit = when !== "instead" && reply.lateMs === undefined;
   return { ...reply, afterCommit, [when === "after" ? "after" : "before"]: create } as ScriptedReply;
 }
 
-/** Somebody else creates what a request asks for, with other fields where they are given, if the rules let him. */
+/** Creates what a request asks for on behalf of another client, with these fields over it, unless the rules forbid it. */
 export function createRival(
   { store, rivals }: Pick<Target, "store" | "rivals">,
   { body }: RecordedRequest,
@@ -208,4 +207,64 @@ export function gatewayReply(form: "html" | "json" | "coded", status = 404) {
   if (form === "html") return { status, headers, body: PAGE };
   const msg = "the gateway has no route for this request";
   return { status, body: form === "json" ? { msg } : { error_code: `GW_${status}`, msg } };
+}
+
+/** Faults that only the list can have: what a client gets to see when it reads pages that others write to. */
+
+const asItIs = { afterCommit: true } as const;
+const isList = ({ record }: Target) => record.method === "GET" && record.path === "/endpoints";
+
+/** Once for each page, or a client that goes where it is sent would never get out. */
+function pageRepeated(target: Target): ReturnType<Kind> {
+  const { query, repeated, store } = target;
+  const asked = query.toString();
+  if (!isList(target) || repeated.has(asked)) return undefined;
+  return () => {
+    repeated.add(asked);
+    const itself = `${store.baseUrl}/endpoints${asked && `?${asked}`}`;
+    const body = (real: object) => ("endpoints" in real ? { ...real, next_page_uri: itself } : real);
+    return { reply: { ...asItIs, body } };
+  };
+}
+
+/** The page is as long as it would be, and it always ends later than the one before it, so that the list does end. */
+function pageOverlap(target: Target): ReturnType<Kind> {
+  const { query, random, store, pageSize } = target;
+  const before = query.get("before_id");
+  if (!isList(target) || before === null) return undefined;
+  const all = store.newestFirst() ?? [];
+  const right = all.length - (store.newestFirst(before) ?? all).length;
+  const size = Math.min(Number(query.get("limit") ?? MAX_PAGE), pageSize);
+  const most = Math.min(right, size - 1);
+  if (!(most >= 1)) return undefined;
+  return () => {
+    const first = right - 1 - random.below(most);
+    const earlier = new URLSearchParams(query);
+    const last = all[first - 1];
+    if (last) earlier.set("before_id", last.id);
+    else earlier.delete("before_id");
+    return { reply: asItIs, query: earlier };
+  };
+}
+
+/** Comes and goes are as likely, as long as there is an agent's endpoint to go. */
+function itemMoved(target: Target): ReturnType<Kind> {
+  return isList(target) ? () => moving(target) : undefined;
+}
+
+function moving({ random, store }: Target): Plan {
+  const goes = random.next() < 0.5;
+  const choice = random.next();
+  return {
+    reply: {
+      ...asItIs,
+      after: () => {
+        const theirs = (store.newestFirst() ?? []).filter(({ type }) => type === "ephemeral");
+        const gone = goes ? theirs[Math.floor(choice * theirs.length)] : undefined;
+        const label = `agent-${Math.floor(choice * 2 ** 32).toString(36)}`;
+        if (gone) store.delete(gone.id);
+        else store.insert(endpointOf({ type: "ephemeral", url: `https://${label}.example.app` }, store));
+      },
+    },
+  };
 }

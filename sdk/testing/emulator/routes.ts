@@ -1,9 +1,8 @@
 import type { WireEndpoint } from "../../../provider/api/wire";
 import type { Key } from "./accounts";
-import { addressOf } from "./address";
 import type { Behaviour } from "./behaviour";
 import { ServiceError } from "./errors";
-import { readCreate, readUpdate } from "./rules";
+import { addressOf, readCreate, readUpdate } from "./rules";
 
 export const MAX_PAGE = 100;
 

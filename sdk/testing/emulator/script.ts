@@ -1,7 +1,14 @@
 import type { RecordedRequest } from "../types";
 import type { Behaviour } from "./behaviour";
-import type { Cut, Headers } from "./reply";
 import { type Operation, operationOf } from "./routes";
+
+/**
+ * How a body ends after its first half: the connection is closed in order (`end`), reset (`reset`), or left open
+ * with nothing more to come (`stall`). The head has promised the whole body.
+ */
+export type Cut = "end" | "reset" | "stall";
+
+export type Headers = Record<string, string | null>;
 
 /**
  * What the client sees in place of the answer, and whether the request takes effect. One of:
@@ -35,10 +42,10 @@ export type ScriptedReply = {
   before?: (request: RecordedRequest) => void;
   /** Called after its effect, if it had one at once, and before anything is sent. */
   after?: (request: RecordedRequest) => void;
-} & (Spoken | { reset: true } | { hang: true });
+} & (AnsweringReply | { reset: true } | { hang: true });
 
-/** A reply in which the client is told something. */
-export type Spoken = {
+/** A reply in which the client gets an answer. */
+export type AnsweringReply = {
   /** `null` leaves out a header that is otherwise sent. */
   headers?: Headers;
   /**
@@ -50,16 +57,16 @@ export type Spoken = {
   cut?: Cut;
 } & ({ status: number } | { status?: never; afterCommit: true });
 
-/** What is done with one request: the reply, and what a drawn fault does on the way to it. */
+/** How one request is handled. */
 export interface Plan {
   reply: ScriptedReply;
-  /** Taken in place of the query that was sent. */
+  /** Replaces the query that was sent. */
   query?: URLSearchParams;
-  /** Called where the service was asked, with whether it carried the request out. */
-  settled?: (committed: boolean) => void;
+  /** Called after the service has handled the request, with whether it took effect. */
+  onEffect?: (committed: boolean) => void;
 }
 
-/** Which requests: those of an operation, or those for which a function says so. */
+/** Selects requests: those of an operation, or those for which the function returns true. */
 export type Match = Operation | ((request: RecordedRequest) => boolean);
 
 export function matches(match: Match, request: RecordedRequest): boolean {

@@ -2,14 +2,13 @@ import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerRespo
 import { setTimeout as wait } from "node:timers/promises";
 import type { RecordedRequest } from "../types";
 import type { Accounts } from "./accounts";
-import { type Behaviour, told } from "./behaviour";
+import { type Behaviour, reportedTime } from "./behaviour";
 import type { Clock, RateWindow } from "./clock";
 import type { Disturbances } from "./disturbance";
 import { ServiceError } from "./errors";
 import { base62 } from "./random";
-import { type Reply, send } from "./reply";
 import { type Answer, readQuery, routeOf } from "./routes";
-import type { Plan, Scripts, Spoken } from "./script";
+import type { AnsweringReply, Cut, Headers, Plan, Scripts } from "./script";
 
 const MAX_BODY = 5 * 1024 * 1024;
 /** Seen only where a script was not checked by the compiler. */
@@ -24,7 +23,7 @@ export interface Host {
   scripts: Scripts;
   disturbances: Disturbances;
   requests: RecordedRequest[];
-  /** The ids of endpoints that somebody else created as a client asked for them. */
+  /** The ids of endpoints that rivals created. */
   rivals: string[];
   onAnswer: (request: RecordedRequest) => void;
   clock: Clock;
@@ -61,13 +60,13 @@ async function handle(host: Host, request: IncomingMessage, response: ServerResp
   const received = await receive(host, request);
   const { record, operationId } = received;
   host.clock.catchUp();
-  const { reply: seen, query = received.query, settled } = planFor(host, received);
+  const { reply: seen, query = received.query, onEffect } = planFor(host, received);
   const perform = (rate?: RateWindow) => {
     const usual = host.behaviour;
     host.behaviour = { ...usual, ...seen.behaviour };
     const done = answer({ ...host, rate }, { ...received, query });
     host.behaviour = usual;
-    settled?.(done.status < 400);
+    onEffect?.(done.status < 400);
     return done;
   };
   seen.before?.(record);
@@ -82,7 +81,7 @@ async function handle(host: Host, request: IncomingMessage, response: ServerResp
     const reply = replyOf(seen, real, received);
     record.status = reply.status;
     const { date: shown } = { ...host.behaviour, ...seen.behaviour };
-    const date = told(shown, host.clock.now(), (time) => time.toUTCString()) ?? null;
+    const date = reportedTime(shown, host.clock.now(), (time) => time.toUTCString()) ?? null;
     // The public service documents operation ids for errors only; here they tell any two answers apart.
     send(response, reply, { date, "operation-id": operationId });
   }
@@ -97,7 +96,7 @@ function planFor(host: Host, { headers, ...received }: Received): Plan {
   return scripted ?? host.disturbances.draw({ ...received, ...about }) ?? { reply: { afterCommit: true } };
 }
 
-function replyOf(seen: Spoken, real: Answer | undefined, { record, operationId }: Received): Reply {
+function replyOf(seen: AnsweringReply, real: Answer | undefined, { record, operationId }: Received): Reply {
   const { status, headers, cut } = seen;
   const body = typeof seen.body === "function" ? seen.body({ ...real?.body }, record) : seen.body;
   if (status !== undefined) return { status, headers, body, cut };
@@ -184,4 +183,47 @@ function parsedOr(text: string, otherwise: unknown): unknown {
   } catch {
     return otherwise;
   }
+}
+
+/** An answer as it leaves. */
+export interface Reply {
+  status: number;
+  /** Set over those that the server sets by itself; `null` leaves one out. */
+  headers?: Headers | undefined;
+  /** Text is sent as it is, an object as JSON with its content type. Default: an empty body. */
+  body?: string | object | undefined;
+  /** An empty body cannot be cut: such a reply is sent whole. */
+  cut?: Cut | undefined;
+}
+
+/**
+ * In milliseconds. A client that finds a reset together with data reads the data and then sees an orderly end. One in
+ * this process has read the data when an immediate that follows a timer runs, however late the timer is.
+ */
+const RESET_AFTER = 20;
+
+/** Sends a reply. */
+export function send(response: ServerResponse, reply: Reply, own: Headers): void {
+  const { status, headers = {}, body = "", cut } = reply;
+  const payload = Buffer.from(typeof body === "object" ? JSON.stringify(body) : body);
+  response.statusCode = status;
+  response.sendDate = false;
+  if (typeof body === "object") response.setHeader("content-type", "application/json");
+  for (const [name, value] of [...Object.entries(own), ...Object.entries(headers)]) {
+    if (value === null) response.removeHeader(name);
+    else response.setHeader(name, value);
+  }
+  if (cut && payload.length > 0) sendHalf(response, payload, cut);
+  else response.end(payload);
+}
+
+function sendHalf(response: ServerResponse, payload: Buffer, cut: Cut): void {
+  const { socket } = response;
+  response.setHeader("content-length", payload.length);
+  // Half of a single byte is nothing, and writing nothing would not send the head.
+  response.flushHeaders();
+  response.write(payload.subarray(0, Math.floor(payload.length / 2)), () => {
+    if (cut === "end") socket?.destroySoon();
+    if (cut === "reset") setTimeout(() => setImmediate(() => socket?.resetAndDestroy()), RESET_AFTER);
+  });
 }

@@ -1,10 +1,9 @@
 import type { WireChange, WireEndpoint } from "../../../provider/api/wire";
-import { type Address, addressOf } from "./address";
-import { type Behaviour, type Busy, told } from "./behaviour";
+import { type Behaviour, type Busy, reportedTime } from "./behaviour";
 import type { Clock } from "./clock";
 import { ServiceError } from "./errors";
 import { base62 } from "./random";
-import { checkUrlIsFree, placeOf } from "./rules";
+import { type Address, addressOf, checkUrlIsFree, placeOf } from "./rules";
 
 /** The endpoints of an account. */
 export class Store {
@@ -20,7 +19,7 @@ export class Store {
     readonly baseUrl: string,
     private readonly clock: Clock,
     private readonly behaviour: () => Behaviour,
-    /** The user that made what nobody is named for. */
+    /** The default principal. */
     private readonly owner: string,
   ) {}
 
@@ -43,7 +42,7 @@ export class Store {
     return this.put(before.id, after);
   }
 
-  /** As `update`, by somebody who is bound by no rule; what follows from a URL follows unless it is given. */
+  /** As `update`, without the rules. Fields derived from a new URL follow it unless they are given. */
   overwrite(id: string, change: Partial<WireEndpoint>): WireEndpoint {
     const derived = change.url === undefined ? {} : this.derived(addressOf(change.url));
     const after = withoutEmpty({ ...this.get(id), ...derived, updated_at: this.time(), ...change, id });
@@ -61,7 +60,7 @@ export class Store {
     this.put(id, undefined);
   }
 
-  /** Refuses whoever comes to a place for a while, as long as nobody is there. */
+  /** Refuses creates and moves to a place for a while, unless an endpoint is there. */
   keepBusy(place: string, { ms, code }: Busy): void {
     this.busy.set(place, { until: this.clock.now() + ms, code });
   }
@@ -121,7 +120,7 @@ export class Store {
       ...this.derived(address),
       bindings: bindingsFor(address, fields.bindings),
       pooling_enabled,
-      created_at: told(createdAt, this.clock.now(), rfc3339),
+      created_at: reportedTime(createdAt, this.clock.now(), rfc3339),
       updated_at: this.time(),
       principal: principals ? { id: principal, uri: "" } : undefined,
       description,
@@ -163,3 +162,64 @@ function withoutEmpty(endpoint: WireEndpoint): WireEndpoint {
   const given = Object.entries(endpoint).filter(([, value]) => value !== undefined && value !== "");
   return Object.fromEntries(given) as WireEndpoint;
 }
+
+/** An endpoint to put there: its type, and any field of it. A field given as `undefined` is left out. */
+export type Seed = { type: "cloud" | "ephemeral" | "edge" } & Partial<WireEndpoint>;
+
+const EDGE_KINDS: Record<string, string> = { https: "edghts", http: "edghts", tls: "edgtls", tcp: "edgtcp" };
+
+/** A whole endpoint of the seed's type, as its maker would have made it, with the seed's fields over it. */
+export function endpointOf(seed: Seed, store: Store): WireEndpoint {
+  const makers = { cloud, ephemeral, edge };
+  const whole = { ...makers[seed.type](seed, store), ...seed };
+  return Object.fromEntries(Object.entries(whole).filter(([, value]) => value !== undefined)) as WireEndpoint;
+}
+
+function cloud(seed: Seed, store: Store): WireEndpoint {
+  const { url = `https://${randomLabel()}.example.com`, bindings, id } = seed;
+  const made = store.cloud(addressOf(url), bindings ? { bindings } : {});
+  return id === undefined ? made : { ...made, uri: `${store.baseUrl}/endpoints/${id}` };
+}
+
+/** An agent's endpoint on a random address: no domain is reserved, and the owner's reference has an empty `uri`. */
+function ephemeral(seed: Seed, store: Store): WireEndpoint {
+  const { baseUrl } = store;
+  const suffix = base62();
+  const session = base62();
+  const { domain: _none, ...address } = store.derived(
+    addressOf(seed.url ?? `https://${randomLabel()}.example.app`),
+  );
+  return {
+    ...common(store),
+    ...address,
+    id: `ep_${suffix}`,
+    name: "command_line",
+    upstream_url: "http://localhost:80",
+    principal: { id: `usr_${base62()}`, uri: "" },
+    tunnel: { id: `tn_${suffix}`, uri: `${baseUrl}/tunnels/tn_${suffix}` },
+    tunnel_session: { id: `ts_${session}`, uri: `${baseUrl}/tunnel_sessions/ts_${session}` },
+  };
+}
+
+/** An edge's endpoint has a `public_url` and no `url`. */
+function edge(seed: Seed, store: Store): WireEndpoint {
+  const { public_url: publicUrl = `tls://${randomLabel()}.example.com`, hostport } = seed;
+  // A public URL of tcp need not hold its port, which is still part of the address.
+  const port = hostport?.split(":")[1] ?? (publicUrl.startsWith("tcp:") ? "10000" : undefined);
+  const complete = port === undefined || /:\d+$/.test(publicUrl);
+  const { url: _none, ...address } = store.derived(addressOf(complete ? publicUrl : `${publicUrl}:${port}`));
+  const id = `${EDGE_KINDS[address.proto]}_${base62()}`;
+  return {
+    ...common(store),
+    ...address,
+    id: `ep_${base62()}`,
+    edge: { id, uri: `${store.baseUrl}/edges/${address.proto === "http" ? "https" : address.proto}/${id}` },
+  };
+}
+
+function common(store: Store) {
+  const time = store.time();
+  return { bindings: ["public"], pooling_enabled: false, created_at: time, updated_at: time };
+}
+
+const randomLabel = () => base62(12).toLowerCase();

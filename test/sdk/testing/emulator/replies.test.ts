@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Edit, gatewayReply, type Match, type ToldTime } from "../../../../sdk/testing";
+import { type Edit, gatewayReply, type Match, type ReportedTime } from "../../../../sdk/testing";
 import { call, create, start } from "./calls";
 import { failure, see } from "./seen";
 
@@ -86,7 +86,7 @@ describe("a body that is made of the real one", () => {
 });
 
 describe("the service's times", () => {
-  it.each<[ToldTime, string | null]>([
+  it.each<[ReportedTime, string | null]>([
     [0, "Fri, 02 Jan 2026 03:04:05 GMT"],
     [-3_600_000, "Fri, 02 Jan 2026 02:04:05 GMT"],
     ["soon", "soon"],
@@ -105,7 +105,7 @@ describe("the service's times", () => {
     expect((await call(emulator, "GET", "/endpoints")).headers.get("date")).not.toBeNull();
   });
 
-  it.each<[ToldTime, string | undefined]>([
+  it.each<[ReportedTime, string | undefined]>([
     [0, "2026-01-02T03:04:05Z"],
     [86_400_000, "2026-01-03T03:04:05Z"],
     ["yesterday", "yesterday"],
