@@ -18,8 +18,8 @@ import {
 import { aliasesOf, providerKindOf } from "./provider";
 
 /**
- * What every state of the dynamic type holds instead of a serialized provider. A few bytes, the same in every release,
- * so that upgrades show no change and old states always run the code that is installed.
+ * Every state of the dynamic type holds this in place of a serialized provider. It is the same in every release, so that
+ * upgrades show no change and old states always run the installed code.
  */
 const PROVIDER = 'exports.handler = () => require("pulumi-endpoints/provider");';
 
@@ -50,8 +50,8 @@ export interface CloudEndpoint extends CloudEndpointOutputs {}
  * Mistakes in the inputs are reported at the preview, those of all resources at once. Unless told otherwise the
  * resource has the option `deleteBeforeReplace`, since a URL is one endpoint's at a time.
  *
- * What serves it is the choice of the stack: the dynamic provider, or with `endpoints:provider` set to `plugin` the plugin.
- * A stack moves from one to the other, and back, without a request.
+ * The dynamic provider serves it or, with `endpoints:provider` set to `plugin`, the plugin. A stack moves from one to the
+ * other, and back, without a request.
  */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class sets the outputs, from the properties given to it
 export class CloudEndpoint extends pulumi.CustomResource {
@@ -92,8 +92,8 @@ export class CloudEndpoint extends pulumi.CustomResource {
     const places = secretPlacesOf(args ?? {});
     const outputs = Object.keys(endpointFields).filter((field) => field !== "id");
     const { stackTraceLimit } = Error;
-    // Pulumi notes the stack of four promises for each output, to name one that is never settled. With this many outputs
-    // that took more time than all the rest of a program, so it is left to when such a promise is looked for.
+    // Pulumi records the stack of four promises for each output, to name one that never settles. With this many outputs
+    // that takes longer than the rest of a program, so it happens only where such a promise is looked for.
     if (!process.env["PULUMI_DEBUG_PROMISE_LEAKS"]) Error.stackTraceLimit = 0;
     try {
       super(
@@ -106,7 +106,7 @@ export class CloudEndpoint extends pulumi.CustomResource {
             trafficPolicy: wholeSecret("trafficPolicy", args.trafficPolicy, places),
           }),
           ...(args?.metadata !== undefined && { metadata: wholeSecret("metadata", args.metadata, places) }),
-          // An empty one reports to the plugin that the program's resources have been checked.
+          // An empty one lets the plugin's check leave out what has been checked here.
           [PROBLEM_KEY]: problem?.apply((problem) => problem || (kind === "plugin" ? "" : undefined)),
           // Of the plugin's type on either provider, so that a stack that changes its provider keeps its marks.
           [URN_KEY]:
@@ -124,19 +124,19 @@ export class CloudEndpoint extends pulumi.CustomResource {
     } finally {
       Error.stackTraceLimit = stackTraceLimit;
     }
-    // A list that is being read for a data source may lack this endpoint now.
+    // A list that a data source is reading may lack this endpoint.
     this.id.apply(outdateListings);
   }
 }
 
-/** Whether creates carry a mark; what it is, the provider reads for itself. */
+/** Whether creates carry a mark. The provider reads the mark itself. */
 const isMarked = (): boolean =>
   Boolean(pulumi.runtime.getConfig("endpoints:mark")?.trim() || process.env[environmentName("mark")]?.trim());
 
 /**
- * A document with a secret in it is secret as a whole. The engine marks values by their path, so the secret of a policy
- * that somebody rearranged by hand would come back from a refresh unmarked. Without a secret the document stays as it
- * is, unknown parts in their places, so that the preview shows what is known.
+ * A document with a secret in it is secret as a whole. The engine marks values by their path, so after a rearrangement by
+ * hand, a refresh would return the secret unmarked. A document without a secret stays as it is, with unknown parts in
+ * their places, so that the preview shows the known ones.
  */
 async function wholeSecret(
   field: string,

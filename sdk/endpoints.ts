@@ -77,7 +77,7 @@ export interface GetEndpointsArgs extends Omit<EndpointsArgs, "types" | "metadat
   types?: (AnyEndpoint["type"] | (string & {}))[];
   /**
    * With metadata equal to this, compared as data where both are. A function is handed the metadata (undefined where
-   * there is none) and says whether it fits; only `getEndpoints` takes one, not its Output form.
+   * there is none) and returns whether it matches; only `getEndpoints` takes one, not its Output form.
    */
   metadata?: EndpointsArgs["metadata"] | ((metadata: unknown) => boolean);
 }
@@ -94,7 +94,7 @@ export interface GetEndpointsResult {
  * `options.provider`, where there is one, or of the stack's configuration.
  *
  * @throws RunError where there is none, where the URL is that of several (a pool), and for every failure of the
- * service; the message says what was looked for and what to do.
+ * service. The message names what was looked for and the next step.
  */
 export function getEndpoint(args: GetEndpointArgs, options?: pulumi.InvokeOptions): Promise<AnyEndpoint> {
   return plainly(() => find(args, false, options));
@@ -159,8 +159,8 @@ async function filter(
   const filters = judge || metadata === undefined ? args : { ...args, metadata };
   const provider = explicitProvider(options);
   if (!provider) return result((await findEndpoints(thisAccount(), filters, fresh, judge)).map(typed));
-  const told = await invoke("endpoints:index:getEndpoints", filters, { ...options, provider });
-  const { endpoints } = told as GetEndpointsResult;
+  const answer = await invoke("endpoints:index:getEndpoints", filters, { ...options, provider });
+  const { endpoints } = answer as GetEndpointsResult;
   return result(judge ? endpoints.filter((endpoint) => judge(metadataOf(endpoint))) : endpoints);
 }
 
@@ -169,7 +169,7 @@ const result = (endpoints: AnyEndpoint[]): GetEndpointsResult => ({
   ids: endpoints.map(({ id }) => id),
 });
 
-/** Asks the plugin, for the account of an explicit provider. */
+/** Calls the plugin, for the account of an explicit provider. */
 async function invoke(name: string, args: object, options: pulumi.InvokeOptions): Promise<unknown> {
   let answer: object | undefined;
   try {
@@ -177,14 +177,14 @@ async function invoke(name: string, args: object, options: pulumi.InvokeOptions)
   } catch (error) {
     throw error instanceof Error ? programError(error.message, error) : error;
   }
-  // The engine does not ask a provider whose settings it does not know, and makes an empty answer.
+  // For a provider whose settings are unknown, the engine returns an empty answer without calling it.
   if (answer && Object.keys(answer).length > 0) return answer;
   throw programError(
     "the settings of the provider that a data source was to ask are not known yet; use getEndpointOutput or getEndpointsOutput, which wait for them",
   );
 }
 
-/** What the wire's schema has parsed already, under the names of its type. */
+/** The wire's schema has checked it already. */
 function typed(endpoint: LiveEndpoint): AnyEndpoint {
   return endpoint as unknown as AnyEndpoint;
 }
@@ -212,14 +212,14 @@ async function sourcesOf(output: object): Promise<pulumi.Resource[]> {
   return [...((await output.allResources()) as Iterable<pulumi.Resource>)];
 }
 
-/** What is known when a resource is there: its id, and for a component those of its children. */
+/** Known when a resource exists: its id, or the ids of a component's children. */
 function idsOf(resource: pulumi.Resource): pulumi.Output<string>[] {
   const children = "__childResources" in resource ? resource.__childResources : undefined;
   const inside = children instanceof Set ? [...children].flatMap(idsOf) : [];
   return [pulumi.CustomResource.isInstance(resource) ? resource.id : resource.urn, ...inside];
 }
 
-/** Pulumi prints the stack of any error of a program but its own kind, at length; ours say all in their message. */
+/** Pulumi prints the whole stack of any error of a program but a RunError. */
 async function plainly<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -4,7 +4,7 @@ import { PACKAGE, PROVIDER_TYPE, TYPES } from "../provider/tokens";
 import { assertPluginInReach } from "./pluginLookup";
 import { programError } from "./programRun";
 
-/** What each setting is written as: what it is used as, but for the one that has a notation of its own. */
+/** The type that a program writes for each setting. One has a notation of its own. */
 type Written<Name extends SettingName> = Name extends "recoverWithin"
   ? string
   : NonNullable<ReturnType<(typeof settingFields)[Name]>>;
@@ -16,15 +16,15 @@ export type ProviderArgs = {
 
 /**
  * An account of the service, for programs that use several. Resources and data sources that have it in their options
- * are its account's, and are served by the plugin, whatever `endpoints:provider` says.
+ * are its account's, and are served by the plugin, whatever `endpoints:provider` is.
  *
  * ```ts
  * const theirs = new Provider("theirs", { apiKey: config.requireSecret("theirKey") });
  * new CloudEndpoint("shop", { url: "https://shop.example.com" }, { provider: theirs });
  * ```
  *
- * The key is a secret in the state. What is wrong with the settings is told at the preview. A change of the settings
- * never replaces an endpoint.
+ * The key is a secret in the state. Mistakes in the settings are reported at the preview. A change of the settings never
+ * replaces an endpoint.
  */
 export class Provider extends pulumi.ProviderResource {
   /** Whether the object is a Provider of this package, also one of another copy of it. */
@@ -34,7 +34,7 @@ export class Provider extends pulumi.ProviderResource {
     );
   }
 
-  /** @internal Unknown as long as a setting is, as where it comes from a resource that is still to be created. */
+  /** @internal Unknown as long as a setting is, such as one that comes from a resource that does not exist yet. */
   readonly isKnown: pulumi.Output<true>;
 
   constructor(name: string, args: ProviderArgs = {}, options?: pulumi.ResourceOptions) {
@@ -54,7 +54,7 @@ export type ProviderKind = keyof typeof TYPES;
 const SETTING = "endpoints:provider";
 const STANDARD: ProviderKind = "dynamic";
 
-/** What serves a resource: the plugin where it has an explicit provider, and otherwise what the setting says. */
+/** What serves a resource: the plugin where it has an explicit provider, otherwise the provider of the setting. */
 export function providerKindOf(options: pulumi.CustomResourceOptions | undefined): ProviderKind {
   const kind = explicitProvider(options) ? "plugin" : chosenKind();
   if (kind === "plugin") assertPluginInReach();
@@ -75,8 +75,8 @@ export function explicitProvider(
 }
 
 /**
- * The aliases by which a stack moves from one provider to the other: the type that the resource has there, under its name
- * and parent, and under those that it is said to have had before.
+ * The aliases by which a stack moves from one provider to the other: the resource's type there, under its present name and
+ * parent, and under those that the program's own aliases give.
  */
 export function aliasesOf(
   kind: ProviderKind,
@@ -96,7 +96,7 @@ function chosenKind(): ProviderKind {
 
 const isKind = (text: string): text is ProviderKind => Object.hasOwn(TYPES, text);
 
-/** Such an alias names its type already; so may one that is known only later. */
+/** Such an alias names its type already. One that is known only later may, too. */
 function isUrnOrTyped(alias: pulumi.Input<pulumi.URN | pulumi.Alias>): boolean {
   return (
     typeof alias !== "object" ||

@@ -6,7 +6,7 @@ import { headersAreChecked, warnOfHeaders } from "./preflight";
 import { programError } from "./programRun";
 import { WebhookVerification } from "./webhooks/webhookVerification";
 
-/** Actions after which the next one runs (the public service's documentation). One that is not listed may answer. */
+/** Actions after which the next one runs (the public service's documentation). Any other may answer the request. */
 const PASSING = new Set([
   "add-headers",
   "basic-auth",
@@ -111,7 +111,7 @@ function mayAnswer(rule: object): boolean {
   return actionsOf(rule).some((action) => !PASSING.has(String(action["type"])));
 }
 
-/** The verifications that every request has to pass. */
+/** The verifications that every request must pass. */
 function demands(rule: object): JsonObject[] {
   const chosen = "expressions" in rule && Array.isArray(rule.expressions) && rule.expressions.length > 0;
   if (chosen) return [];

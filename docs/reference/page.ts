@@ -1,10 +1,11 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
 import { alwaysPresent, endpointFields, refSchema } from "../../provider/api/wire";
 import { environmentName, secretSettings, settingFields } from "../../provider/config";
 import { endpointArgs, endpointsArgs } from "../../provider/lookup";
-import { docsOf, membersOf } from "../../provider/plugin/schema/docs";
+import { docsOf, membersOf, root } from "../../provider/plugin/schema/docs";
 import { inputFields } from "../../provider/schema";
 import { agentFields, webhookFields } from "../../sdk/webhooks/webhookSettings";
-import { commandHelp } from "./commands";
 import { code, fieldsOf, fieldsOfMembers, inputTable, outputTable, table, withoutDefault } from "./tables";
 
 /*
@@ -107,8 +108,13 @@ function settings(): string[] {
   ];
 }
 
+/** The commands' own help, as a user gets it. */
 function commands(): string[] {
-  const all = commandHelp().flatMap(({ name, help }) => [`### ${name}`, `\`\`\`text\n${help}\n\`\`\``]);
+  const main = join(root, "dist", "sdk", "commands", "main.js");
+  const run = (...args: string[]) => execFileSync(process.execPath, [main, ...args], { encoding: "utf8" });
+  const names = [...run("--help").matchAll(/^ {2}([a-z][\w-]*) {2,}\S/gm)].map(([, name = ""]) => name);
+  if (names.length === 0) throw new Error("the commands' help lists no command");
+  const all = names.flatMap((name) => [`### ${name}`, `\`\`\`text\n${run(name, "--help").trim()}\n\`\`\``]);
   return ["## Commands", "`npx pulumi-endpoints <command>`; each tells its options with `--help`.", ...all];
 }
 

@@ -1,5 +1,5 @@
 // What Pulumi runs, from this folder or as pulumi-resource-endpoints from the PATH.
 const { join } = require("node:path");
-const { main } = require("../../dist/provider/plugin/main.js");
+const { servePlugin } = require("../../dist/provider/plugin/serve.js");
 
-void main(join(__dirname, "schema.json"));
+void servePlugin(join(__dirname, "schema.json"));

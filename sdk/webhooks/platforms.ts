@@ -139,7 +139,7 @@ export function platformInfo(identifier: string): WebhookPlatformInfo | undefine
     : undefined;
 }
 
-/** The platform that somebody may have meant: one of this name in another spelling, or at most two letters away. */
+/** A suggestion: a platform of this name in another spelling, or at most two letters away. */
 export function nearestPlatform(identifier: string): WebhookPlatform | undefined {
   const plain = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, "");
   const wanted = plain(identifier);
@@ -149,14 +149,14 @@ export function nearestPlatform(identifier: string): WebhookPlatform | undefined
   }));
   const far = (spellings: string[]) => Math.min(...spellings.map((spelling) => distance(wanted, spelling)));
   const [nearest] = all.sort((a, b) => far(a.spellings) - far(b.spellings));
-  // Two letters of four would make everything near to everything.
+  // Within four letters, a distance of two would match anything.
   if (!nearest || far(nearest.spellings) > Math.min(2, wanted.length / 3)) return undefined;
   return nearest.id as WebhookPlatform;
 }
 
 /**
- * How to get or rotate a platform's secret, in a sentence. One that the catalogue does not have is called by `unknown`:
- * what stands in for its identifier may be a secret that was given in its place.
+ * How to get or rotate a platform's secret, in a sentence. A platform that the catalogue lacks is called by `unknown`, since
+ * its identifier may be a secret in the wrong place.
  */
 export function secretSource(identifier: string, unknown = "this platform"): string {
   const platform = platformInfo(identifier);

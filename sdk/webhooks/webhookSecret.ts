@@ -3,8 +3,8 @@ import { SHORTEST_SECRET } from "../../provider/secrets";
 import { platformInfo } from "./platforms";
 
 /*
- * What can be told of a secret without the service. No message quotes it, nor a platform that the catalogue does not
- * have, since that may be the secret in the wrong place.
+ * Checks of a secret without the service. No message quotes the secret, nor a platform that the catalogue lacks, since that
+ * may be the secret in the wrong place.
  */
 
 const VAULT_ENTRY = /^\$\{\s*secrets\.get\(\s*(['"])(.+?)\1\s*,\s*(['"])(.+?)\3\s*\)\s*\}$/;
@@ -15,7 +15,7 @@ export function vaultReference(secret: string): { vault: string; name: string } 
   return vault === undefined || name === undefined ? undefined : { vault, name };
 }
 
-/** Whether these are in each other's place, as far as the catalogue can tell. */
+/** Whether these are in each other's place, by the catalogue. */
 export function areSwapped(platform: string, secret: string | undefined): boolean {
   return !platformInfo(platform) && secret !== undefined && platformInfo(secret) !== undefined;
 }
@@ -40,19 +40,19 @@ export function keyProblem(platform: string, secret: string): string | undefined
   return textProblem(secret) ?? formProblem(platform, secret);
 }
 
-/** What a secret of this form signs with. Undefined where it is no key, so that nobody verifies with an empty one. */
+/** The key in a secret of this form. Undefined where there is none, so that nothing verifies with an empty key. */
 export function base64Key(secret: string): Buffer | undefined {
   const key = decoded(secret.replace(/^whsec_/, ""));
   return key && key.length >= SHORTEST_KEY ? key : undefined;
 }
 
-/** In bytes. Platforms make keys of 24 or more; what is shorter than this has been cut off, or can be guessed. */
+/** In bytes. Platforms make keys of 24 or more. A shorter one than this was cut off, or can be guessed. */
 const SHORTEST_KEY = 16;
 
-/** What is wrong with the text, whoever's secret it is. */
+/** What is wrong with the text, on any platform. */
 function textProblem(secret: string): string | undefined {
   if (secret === "") return "is empty";
-  // Before the line breaks, of which such a file has some, and which would be no help to take off.
+  // Before line breaks: such a file has some, and removing them would not help.
   if (/^\s*-----BEGIN/.test(secret)) {
     return "is a PEM file; give what stands between its first and last line, without line breaks";
   }
@@ -98,14 +98,14 @@ function isEcdsaKey(base64: string): boolean {
   try {
     const der = decoded(base64) ?? Buffer.alloc(0);
     const key = createPublicKey({ key: der, format: "der", type: "spki" });
-    // Parsers of DER stop at the key's end, whatever follows.
+    // Parsers of DER ignore what follows the key.
     return key.asymmetricKeyType === "ec" && key.export({ format: "der", type: "spki" }).equals(der);
   } catch {
     return false;
   }
 }
 
-/** Undefined for text that no encoder writes: `Buffer.from` skips what is not base64, until nothing is left. */
+/** Undefined for text that no encoder writes. `Buffer.from` would skip what is not base64. */
 function decoded(base64: string): Buffer | undefined {
   const bytes = Buffer.from(base64, "base64");
   return bytes.toString("base64") === base64 ? bytes : undefined;

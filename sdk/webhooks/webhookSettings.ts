@@ -3,8 +3,8 @@ import { normalizeUrl, urlProblem } from "../../provider/api/url";
 import type { WebhookPlatform } from "./platforms";
 
 /*
- * What a WebhookVerification is given, once. The comment on a field is its documentation, the schema its check. No
- * message ever quotes a value, since each may be a secret in the wrong place.
+ * The inputs of a WebhookVerification. The comment on a field is its documentation, the schema its check. No message quotes
+ * a value, since each may be a secret in the wrong place.
  */
 
 const text = (example: string) => z.string({ error: `must be text, as in ${example}` });
@@ -29,7 +29,7 @@ export const agentFields = {
     .transform((upstream) => (/^\d+$/.test(`${upstream}`) ? Number(upstream) : upstream)),
 };
 
-/** What a program gives to a WebhookVerification. */
+/** The inputs by name. */
 export const webhookFields = {
   /**
    * The platform that sends the webhooks, by its identifier in `webhookPlatforms`: `github`, `calendly`. Another one
@@ -41,7 +41,7 @@ export const webhookFields = {
   >,
 
   /**
-   * The secret that the platform signs with; the output `secretSource` says where to get it. Always kept as a secret.
+   * The secret that the platform signs with; the output `secretSource` explains where to get it. Always kept as a secret.
    * Instead of the secret itself, a reference to the service's vault: `${secrets.get('vault', 'name')}`. Optional for
    * `sns` only, which signs with a key of its own.
    */
@@ -75,8 +75,8 @@ export const webhookFields = {
 
   /**
    * How many verifications a month are expected: the deliveries, or double their number where a cloud endpoint and the
-   * agent behind it both verify each. Where those of all the stack's components pass 500, which is what a free account
-   * verifies, a warning says so. Default: not counted.
+   * agent behind it both verify each. A warning reports where those of all the stack's components exceed 500, which is
+   * what a free account verifies. Default: not counted.
    */
   expectedDeliveriesPerMonth: z
     .number({ error: "must be a number" })
@@ -96,7 +96,7 @@ export type WebhookSettings = z.output<typeof schema>;
 export type WebhookField = keyof typeof webhookFields;
 export type AgentSettings = NonNullable<WebhookSettings["agent"]>;
 
-/** The value in its checked form, or what is wrong with it, each in words that begin with the field's name. */
+/** The value in its checked form, or its mistakes, each beginning with the field's name. */
 export function checkField<K extends WebhookField>(
   field: K,
   value: unknown,
@@ -111,7 +111,7 @@ export function checkField<K extends WebhookField>(
   };
 }
 
-/** An argument that there is none of, and what may have been meant. */
+/** The mistake of an argument that does not exist, with a suggestion. */
 export function unknownField(name: string): string | undefined {
   if (Object.hasOwn(webhookFields, name)) return undefined;
   const meant =
@@ -121,7 +121,7 @@ export function unknownField(name: string): string | undefined {
   return `${name} is no input of a webhook verification; ${meant}`;
 }
 
-/** What this version of the agent's configuration file cannot say of an agent; undefined where it can. */
+/** Why this version of the agent's configuration file cannot express an agent; undefined where it can. */
 export function agentProblem({ url }: AgentSettings, version: 2 | 3): string | undefined {
   if (version === 3 || !url || !/:\d+$/.test(url)) return undefined;
   return "agent.url has a port, which version 2 of the configuration cannot name; leave the port out, or use version 3";

@@ -50,7 +50,7 @@ export class WebhookVerification extends pulumi.ComponentResource {
 
   /**
    * The agent's command-line options, as an argument list for `http <upstream>`. Agents of version 3 still take them,
-   * and call them deprecated. Flags cannot say `enforce: false`, `expressions` or a reference to the vault: then it is
+   * and call them deprecated. Flags cannot express `enforce: false`, `expressions` or a reference to the vault: then it is
    * the option that names a policy file, `<name>.policy.json`, into which the output `trafficPolicy` belongs. Secret.
    */
   readonly agentOptions: pulumi.Output<string[]>;

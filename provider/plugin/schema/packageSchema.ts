@@ -7,11 +7,10 @@ import { endpointArgs, endpointsArgs } from "../../lookup";
 import { inputFields } from "../../schema";
 import { TYPES } from "../../tokens";
 import { docsOf, root } from "./docs";
-import { readme } from "./readme";
 
 /*
- * The Pulumi package schema, from which SDKs of every language are generated: made of the zod schemas, and of the
- * comments on their fields. `npm run generate` writes it; a test holds the file against the source.
+ * The Pulumi package schema, from which Pulumi generates SDKs of every language. It is made of the zod schemas and of the
+ * comments on their fields. `npm run generate` writes it; a test compares the file with the source.
  */
 
 const REF = "endpoints:index:Ref";
@@ -107,9 +106,9 @@ const manifest = z.object({
 });
 
 /**
- * Settings without defaults, also without the environment's: a generated SDK would write those into the state of every
- * explicit provider, where they win over the stack's configuration and outlive a change of the environment. The provider
- * reads the environment itself.
+ * Settings without defaults, and without environment variables: a generated SDK would write their values into the state of
+ * every explicit provider, where they win over the stack's configuration and outlive a change of the environment. The
+ * provider reads the environment itself.
  */
 function variables(): Record<string, { description: string }> {
   const { parts } = docsOf("provider/config.ts", "settingFields");
@@ -129,7 +128,7 @@ function cloudEndpoint(): object {
   const { id: _, ...outputs } = endpointFields;
   const fields = properties(outputs, docsOf("provider/api/wire.ts", "endpointFields").parts);
   const inputs = docsOf("provider/schema.ts", "inputFields").parts;
-  // Resources hold both as data; the documentation of the input tells what it is.
+  // Resources hold both as data. The input's comment documents them.
   for (const name of ["trafficPolicy", "metadata"]) fields[name] = { ...ANY, description: inputs.get(name) };
   return {
     description: `${description}\n\nA URL is one endpoint's at a time, so give the resource the option \`deleteBeforeReplace\`: a replacement that is asked for by hand has to delete first as well.`,
@@ -170,13 +169,31 @@ const jsonType = z.looseObject({
 });
 type JsonType = z.output<typeof jsonType>;
 
-/** A JSON schema's type in the package schema's terms. The one kind of object that fields have is a reference. */
+/** A JSON schema's type in the package schema's terms. The only objects are references. */
 function typeOf({ type, items, anyOf }: JsonType): object {
   if (type === "array") return { type, items: typeOf(items ?? {}) };
   if (type === "object") return { $ref: `#/types/${REF}` };
   if (type !== undefined) return { type };
   if (!anyOf) return ANY;
   const kinds = anyOf.map(typeOf);
-  // The service writes some references as bare ids; they are read as references.
+  // The service writes some references as bare ids; the provider reads them as references.
   return kinds.find((kind) => "$ref" in kind) ?? { oneOf: kinds };
+}
+
+/** The README of a generated SDK: its purpose, an example in its language, and the settings. */
+function readme(
+  description: string,
+  { language, example }: { language: string; example: string },
+  settings: Record<string, { description: string }>,
+): string {
+  const program = readFileSync(join(root, "examples", example), "utf8").trim();
+  const rows = Object.entries(settings).map(
+    ([name, setting]) => `- \`endpoints:${name}\`: ${setting.description}`,
+  );
+  return [
+    description,
+    `\`\`\`${language}\n${program}\n\`\`\``,
+    "What an explicit provider is given wins over the stack's configuration, and that over the environment:",
+    `${rows.join("\n")}\n`,
+  ].join("\n\n");
 }

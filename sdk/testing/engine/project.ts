@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
+import { pluginFolders, projectFile } from "../../pluginLookup";
 import type { ConfigValue } from "../types";
 
 /** What every refusal ends with. */
@@ -46,9 +47,7 @@ const projectSchema = z.object({
   name: z.string().optional(),
   runtime: runtimeSchema,
   main: z.string().default("."),
-  plugins: z
-    .object({ providers: z.array(z.object({ name: z.string(), path: z.string() })).default([]) })
-    .default({ providers: [] }),
+  plugins: z.unknown(),
   config: z.record(z.string(), z.unknown()).default({}),
 });
 
@@ -56,7 +55,7 @@ const projectSchema = z.object({
 export function readProject(program: string, givenName?: string): Project {
   const root = resolve(program);
   if (!existsSync(root)) throw new Error(`there is no program folder ${root}`);
-  const file = ["Pulumi.yaml", "Pulumi.yml"].map((each) => join(root, each)).find((each) => existsSync(each));
+  const file = projectFile(root);
   const project = projectSchema.parse((file && parse(readFileSync(file, "utf8"))) ?? {});
   if (project.runtime.name !== "nodejs")
     throw new Unsupported(`programs of the runtime ${project.runtime.name} (${file})`);
@@ -69,7 +68,7 @@ export function readProject(program: string, givenName?: string): Project {
     folder: isFile ? dirname(main) : main,
     entry: isFile ? basename(main) : ".",
     typescript: project.runtime.options.typescript,
-    plugins: new Map(project.plugins.providers.map(({ name, path }) => [name, resolve(root, path)])),
+    plugins: pluginFolders(project, root),
     config: projectConfig(name, project.config),
   };
 }

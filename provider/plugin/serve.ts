@@ -8,7 +8,7 @@ import { pluginService } from "./service";
 const UNLIMITED = { "grpc.max_receive_message_length": -1, "grpc.max_send_message_length": -1 };
 
 /** Serves the plugin on a free port, and prints it first, as Pulumi's engine expects. */
-export async function main(schemaFile: string): Promise<void> {
+export async function servePlugin(schemaFile: string): Promise<void> {
   const engine = engineAddress();
   const server = new grpc.Server(UNLIMITED);
   const service = pluginService({
