@@ -47,7 +47,7 @@ test.each([
   [["prod"], /prod/],
   [["--stack", ""], /--stack must not be empty/],
   [["--html", "-"], /--html takes a file/],
-  [["--html", "."], /--html names a folder/],
+  [["--html", "."], /--html takes a file, and \. is a folder/],
   [["--html", "x", "--json", "x"], /name the same file/],
 ])("drift %j is a usage error", async (args, reason) => {
   const { code, stderr } = await ranWith(driftCommand, args, undefined);

@@ -5,53 +5,46 @@ import type { LiveEndpoint } from "../../provider/api/items";
 import { type ConfigReader, readSettings } from "../../provider/config";
 import { Listing } from "../../provider/listing";
 import { urlOf, wildcard } from "../../provider/lookup";
-import { StackError } from "./stacks";
+import { StackError } from "./pulumi";
 
 /* What commands read of an account. */
 
-/** What every command's exit code means. */
-export const EXIT = { done: 0, failed: 1, usage: 2, authentication: 3 } as const;
-
-/** The exit code of a command that failed with this. */
-export function exitCodeOf(error: unknown): number {
-  return isRefusal(error) ? EXIT.authentication : EXIT.failed;
-}
-
-/** The Pulumi CLI's own number where its backend does not let it in. */
+/** The exit code of the Pulumi CLI if its backend requires a login. */
 const CLI_AUTHENTICATION = 3;
 
-/** Whether the service or Pulumi's backend refused the key. */
-export function isRefusal(error: unknown): boolean {
+/** Whether the service refused the key, or Pulumi's backend the login. */
+export function isAuthenticationError(error: unknown): boolean {
   if (error instanceof ApiError) return error.status === 401 || error.status === 403;
   return error instanceof StackError && error.exitCode === CLI_AUTHENTICATION;
 }
 
-/** Only the environment tells where the account is. */
+/** For settings that come from the environment alone. */
 export const noConfig: ConfigReader = () => undefined;
 
 /**
- * The account that a stack's configuration names and, where that is silent, the environment.
+ * The account of a stack's configuration, or of the environment if the configuration names none.
  *
- * @param tell Takes what a person should know: a long wait, an item of the list that cannot be read and is left out.
- * @throws ConfigError where a setting is missing.
+ * @param log Takes long waits, and items of the list that cannot be read and are left out.
+ * @throws ConfigError if a setting is missing.
  */
-export function openAccount(config: ConfigReader, tell: (message: string) => void): Listing {
+export function openAccount(config: ConfigReader, log: (message: string) => void): Listing {
   const http = new HttpClient(readSettings(config), {
-    log: { info: tell, warn: tell },
+    log: { info: log, warn: log },
     connections: CONNECTIONS.program,
   });
-  return new Listing(new EndpointsApi(http), tell);
+  return new Listing(new EndpointsApi(http), log);
 }
 
-/** The cloud endpoints of an account, newest first, and how many it has of other types, which no program can manage. */
+/** The cloud endpoints of an account, newest first, and the number of its other endpoints, which no program manages. */
 export async function cloudEndpoints(account: Listing): Promise<{ cloud: LiveEndpoint[]; others: number }> {
   const all = await account.all(true);
   const cloud = all.filter(({ type }) => type === "cloud");
   return { cloud, others: all.length - cloud.length };
 }
 
-/** Whether a URL is one of those that any of the patterns means (`https://*.example.com`). No pattern means all. */
-export function selection(patterns: readonly string[]): (endpoint: LiveEndpoint) => boolean {
-  const wanted = patterns.map(wildcard);
-  return (endpoint) => wanted.length === 0 || wanted.some((pattern) => pattern.test(urlOf(endpoint) ?? ""));
+/** Matches endpoints whose URL fits any of the patterns (`https://*.example.com`). No pattern matches all. */
+export function urlMatcher(patterns: readonly string[]): (endpoint: LiveEndpoint) => boolean {
+  const wildcards = patterns.map(wildcard);
+  return (endpoint) =>
+    wildcards.length === 0 || wildcards.some((pattern) => pattern.test(urlOf(endpoint) ?? ""));
 }

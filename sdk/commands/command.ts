@@ -1,61 +1,76 @@
 import { existsSync, statSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { type ParseArgsConfig, parseArgs } from "node:util";
 import { UserError } from "../../provider/api/userError";
-import { EXIT, exitCodeOf } from "./account";
+import { isAuthenticationError } from "./account";
 
-/* What commands have in common: results go to stdout, words to stderr, nothing is ever asked. */
+/* The frame of all commands: results go to stdout, messages to stderr, and no command ever asks a question. */
+
+/** Exit codes. */
+export const EXIT = { done: 0, failed: 1, usage: 2, authentication: 3 } as const;
 
 /** Arguments that make no sense. */
 export class UsageError extends UserError {
   override readonly name = "UsageError";
 }
 
-export interface Command<Options> {
+export interface Terminal {
+  isTTY?: boolean;
+  columns?: number;
+  write(text: string): unknown;
+}
+
+export interface Streams {
+  stdout: Terminal;
+  stderr: Terminal;
+}
+
+export interface Command {
   name: string;
   help: string;
-  /** Throws an error with the reason where the arguments make no sense. */
-  read(args: string[]): Options;
-  /** Gives the exit code where that is another than `EXIT.done`. */
-  run(options: Options): Promise<number | undefined>;
+  /**
+   * Gives the exit code.
+   *
+   * @throws UsageError if the arguments make no sense.
+   */
+  run(args: string[], streams: Streams): Promise<number>;
 }
 
-/** Where a command speaks. */
-export interface Streams {
-  stdout: { write(text: string): unknown };
-  stderr: { write(text: string): unknown };
-}
-
-/** Runs a command to its exit code; every failure is told in one line. */
-export async function runCommand<Options>(
-  command: Command<Options>,
+/** Runs a command and gives its exit code. A failure is one line on stderr. */
+export async function runCommand(
+  command: Command,
   args: string[],
-  { stdout, stderr }: Streams = process,
+  streams: Streams = process,
 ): Promise<number> {
-  const complain = (error: unknown, more = "") => {
-    const message = error instanceof Error ? error.message : String(error);
-    stderr.write(`pulumi-endpoints ${command.name}: ${message}${more}\n`);
-  };
   if (args.includes("--help") || args.includes("-h")) {
-    stdout.write(`${command.help}\n`);
+    streams.stdout.write(`${command.help}\n`);
     return EXIT.done;
   }
-  let options: Options;
   try {
-    options = command.read(args);
+    return await command.run(args, streams);
   } catch (error) {
-    complain(error, " (--help lists the options)");
-    return EXIT.usage;
-  }
-  try {
-    return (await command.run(options)) ?? EXIT.done;
-  } catch (error) {
-    complain(error);
-    return error instanceof UsageError ? EXIT.usage : exitCodeOf(error);
+    const isUsage = error instanceof UsageError;
+    const hint = isUsage ? " (--help lists the options)" : "";
+    streams.stderr.write(`pulumi-endpoints ${command.name}: ${messageOf(error)}${hint}\n`);
+    if (isUsage) return EXIT.usage;
+    return isAuthenticationError(error) ? EXIT.authentication : EXIT.failed;
   }
 }
 
-/** Says something to the person at the terminal, or to the log of a pipeline. */
-export function tell(line: string): void {
+/** The values of a command's options. */
+export function parseOptions<const T extends NonNullable<ParseArgsConfig["options"]>>(
+  args: string[],
+  options: T,
+): ReturnType<typeof parseArgs<{ options: T }>>["values"] {
+  try {
+    return parseArgs({ args, options }).values;
+  } catch (error) {
+    throw new UsageError(messageOf(error));
+  }
+}
+
+/** Writes a line to stderr, for the person at the terminal or the log of a pipeline. */
+export function log(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
@@ -63,17 +78,24 @@ export function tell(line: string): void {
 export interface Destination {
   /** Default: stdout. */
   file: string | undefined;
-  /** Whether a file that is there may be overwritten. */
+  /** Whether an existing file may be overwritten. */
   force: boolean;
 }
 
-/** Throws where the result could not be written in the end, before anything else is done. */
+/** Throws if the result could not be written in the end, before anything else is done. */
 export function assertWritable({ file, force }: Destination): void {
   if (file === undefined) return;
-  if (!existsSync(dirname(resolve(file)))) throw new UsageError(`${file} is in a folder that does not exist`);
-  const there = statSync(file, { throwIfNoEntry: false });
-  if (there?.isDirectory()) throw new UsageError(`${file} is a folder; --out takes a file`);
-  if (there && !force) throw new UsageError(`${file} exists; give --force to overwrite it, or another --out`);
+  assertFile("--out", file);
+  if (existsSync(file) && !force)
+    throw new UsageError(`${file} exists; give --force to overwrite it, or another --out`);
+}
+
+/** Throws if an option's file cannot be written because its folder does not exist or it is a folder itself. */
+export function assertFile(option: string, file: string): void {
+  if (!existsSync(dirname(resolve(file))))
+    throw new UsageError(`${option}: ${file} is in a folder that does not exist`);
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory())
+    throw new UsageError(`${option} takes a file, and ${file} is a folder`);
 }
 
 export function writeResult({ file, force }: Destination, text: string): void {
@@ -85,3 +107,5 @@ export function writeResult({ file, force }: Destination, text: string): void {
 export function count(number: number, one: string, many = `${one}s`): string {
   return `${number} ${number === 1 ? one : many}`;
 }
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -9,6 +9,7 @@ import {
   type RunResult,
   TestStack,
 } from "../testing";
+import { type Command, EXIT, parseOptions, runCommand, UsageError } from "./command";
 
 /** From `dist/sdk/commands` to the repository's example. */
 const PROGRAM = join(__dirname, "../../../examples/quickstart");
@@ -25,43 +26,42 @@ interface Row {
   requests: string;
 }
 
-/**
- * `npm run demo`: one program through its whole life on the emulated service. Every step is checked; the first one
- * that is not as it has to be ends the demo with the exit code 1. Previews are shown once, to stay within half a minute.
- */
-export async function demoCommand(args: string[]): Promise<number> {
-  if (args.includes("--help") || args.includes("-h")) {
-    print(HELP);
-    return 0;
-  }
-  if (!existsSync(PROGRAM)) {
-    process.stderr.write("pulumi-endpoints: the demo runs examples/quickstart, so it needs the repository\n");
-    return 2;
-  }
-  const emulator = await Emulator.start();
-  const driver = (await findPulumiCli()) ? "cli" : "kit";
-  print(
-    driver === "cli"
-      ? "Running examples/quickstart with the Pulumi CLI on the PATH, its state in a temporary folder."
-      : "Running examples/quickstart with the test kit's engine, since no Pulumi CLI is on the PATH.",
-  );
-  print(`The service is an emulator at ${emulator.baseUrl}.`);
-  try {
-    const stack = await TestStack.create({ program: PROGRAM, stackName: "demo", driver, emulator });
+/** Every step is checked. Previews are shown once, so that the demo takes half a minute. */
+const command: Command = {
+  name: "demo",
+  help: HELP,
+
+  async run(args) {
+    parseOptions(args, {});
+    if (!existsSync(PROGRAM))
+      throw new UsageError("the demo runs examples/quickstart, so it needs the repository");
+    const emulator = await Emulator.start();
+    const driver = (await findPulumiCli()) ? "cli" : "kit";
+    print(
+      driver === "cli"
+        ? "Running examples/quickstart with the Pulumi CLI on the PATH, its state in a temporary folder."
+        : "Running examples/quickstart with the test kit's engine, since no Pulumi CLI is on the PATH.",
+    );
+    print(`The service is an emulator at ${emulator.baseUrl}.`);
     try {
-      table(await play(stack, emulator));
-      return 0;
+      const stack = await TestStack.create({ program: PROGRAM, stackName: "demo", driver, emulator });
+      try {
+        printTable(await play(stack, emulator));
+      } finally {
+        await stack.close();
+      }
+    } catch (error) {
+      if (error instanceof RunFailed) print(error.result.text);
+      throw error;
     } finally {
-      await stack.close();
+      await emulator.close();
     }
-  } catch (error) {
-    if (error instanceof RunFailed) print(error.result.text);
-    process.stderr.write(`\nThe demo failed: ${error instanceof Error ? error.message : String(error)}\n`);
-    return 1;
-  } finally {
-    await emulator.close();
-  }
-}
+    return EXIT.done;
+  },
+};
+
+/** `npm run demo`: one program through its whole life on the emulated service. */
+export const demoCommand = (args: string[]): Promise<number> => runCommand(command, args);
 
 async function play(stack: TestStack, emulator: Emulator): Promise<Row[]> {
   const rows: Row[] = [];
@@ -98,7 +98,7 @@ async function play(stack: TestStack, emulator: Emulator): Promise<Row[]> {
 
   const by = "edited by hand";
   emulator.edit(live()?.id ?? "", { description: by });
-  print(`\n(somebody edits the endpoint on the service: description = ${JSON.stringify(by)})`);
+  print(`\n(someone edits the endpoint on the service: description = ${JSON.stringify(by)})`);
   await step(
     "refresh",
     () => stack.refresh(),
@@ -148,9 +148,9 @@ async function play(stack: TestStack, emulator: Emulator): Promise<Row[]> {
   return rows;
 }
 
-function table(rows: Row[]): void {
+function printTable(rows: Row[]): void {
   const width = (key: keyof Row) => Math.max(...rows.map((row) => row[key].length));
-  print("\nWhat happened, and what each step asked of the service:\n");
+  print("\nWhat happened, and which requests each step made:\n");
   for (const row of rows)
     print(`  ${row.step.padEnd(width("step"))}  ${row.happened.padEnd(width("happened"))}  ${row.requests}`);
   print("\nNext: README.md, or examples/ for more programs.");
@@ -164,7 +164,7 @@ function summary(requests: RecordedRequest[]): string {
 }
 
 function must(holds: boolean, what: string): void {
-  if (!holds) throw new Error(`it should be that ${what}`);
+  if (!holds) throw new Error(`expected that ${what}`);
 }
 
 function print(line: string): void {

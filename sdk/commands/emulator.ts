@@ -1,6 +1,6 @@
 import { once } from "node:events";
-import { parseArgs } from "node:util";
 import { Emulator, type EmulatorOptions } from "../testing/emulator";
+import { type Command, EXIT, parseOptions, runCommand, type Streams, UsageError } from "./command";
 
 const HELP = `Runs the service on this machine, for trying things out without an account.
 
@@ -14,75 +14,61 @@ Usage: npx pulumi-endpoints emulator [options]
 
 Prints one line for each request, and ends on Ctrl-C. Endpoints are kept in memory only.`;
 
-/** The exit codes: 0 after SIGINT or SIGTERM, 1 where it could not start, 2 for arguments that make no sense. */
-export async function emulatorCommand(args: string[]): Promise<number> {
-  let options: ReturnType<typeof readOptions>;
-  try {
-    options = readOptions(args);
-  } catch (error) {
-    console.error(`pulumi-endpoints emulator: ${messageOf(error)} (--help lists the options)`);
-    return 2;
-  }
-  if (options === "help") {
-    console.log(HELP);
-    return 0;
-  }
-  const { seed, ...settings } = options;
-  let emulator: Emulator;
-  try {
-    emulator = await Emulator.start({
-      ...settings,
-      onAnswer: ({ method, path, status }) => console.log(`${method} ${path} ${status || "dropped"}`),
-    });
-  } catch (error) {
-    const taken = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
-    const reason = taken ? `port ${settings.port} is in use; choose another with --port` : messageOf(error);
-    console.error(`pulumi-endpoints emulator: ${reason}`);
-    return 1;
-  }
-  for (let index = 0; index < seed; index++) {
-    emulator.seed({ type: (["cloud", "ephemeral", "edge"] as const)[index % 3] ?? "cloud" });
-  }
-  console.log(`The emulator listens on ${emulator.baseUrl}. To use it in another terminal:\n`);
-  console.log(`export ENDPOINTS_BASE_URL=${emulator.baseUrl} ENDPOINTS_API_KEY=${quoted(emulator.apiKey)}`);
-  if (settings.versionHeader)
-    console.log(`export ENDPOINTS_VERSION_HEADER=${quoted(settings.versionHeader)}`);
-  console.log("");
-  await firstSignal();
-  await emulator.close();
-  return 0;
-}
+const command: Command = {
+  name: "emulator",
+  help: HELP,
 
-function readOptions(args: string[]): (EmulatorOptions & { seed: number }) | "help" {
-  const { values } = parseArgs({
-    args,
-    options: {
-      port: { type: "string" },
-      "api-key": { type: "string" },
-      "version-header": { type: "string" },
-      seed: { type: "string" },
-      help: { type: "boolean", short: "h" },
-    },
+  async run(args, { stdout }) {
+    const { seed, ...settings } = optionsOf(args);
+    const print = (line: string) => stdout.write(`${line}\n`);
+    const emulator = await Emulator.start({
+      ...settings,
+      onAnswer: ({ method, path, status }) => print(`${method} ${path} ${status || "dropped"}`),
+    }).catch((error: unknown) => {
+      const isInUse = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+      throw isInUse ? new Error(`port ${settings.port} is in use; choose another with --port`) : error;
+    });
+    for (let index = 0; index < seed; index++) {
+      emulator.seed({ type: (["cloud", "ephemeral", "edge"] as const)[index % 3] ?? "cloud" });
+    }
+    print(`The emulator listens on ${emulator.baseUrl}. To use it in another terminal:\n`);
+    print(`export ENDPOINTS_BASE_URL=${emulator.baseUrl} ENDPOINTS_API_KEY=${quoted(emulator.apiKey)}`);
+    if (settings.versionHeader) print(`export ENDPOINTS_VERSION_HEADER=${quoted(settings.versionHeader)}`);
+    print("");
+    await firstSignal();
+    await emulator.close();
+    return EXIT.done;
+  },
+};
+
+/** `npx pulumi-endpoints emulator`: serves until SIGINT or SIGTERM. */
+export const emulatorCommand = (args: string[], streams?: Streams): Promise<number> =>
+  runCommand(command, args, streams);
+
+function optionsOf(args: string[]): EmulatorOptions & { seed: number } {
+  const values = parseOptions(args, {
+    port: { type: "string" },
+    "api-key": { type: "string" },
+    "version-header": { type: "string" },
+    seed: { type: "string" },
   });
-  if (values.help) return "help";
   const { port, seed, "api-key": apiKey, "version-header": versionHeader } = values;
   if (apiKey !== undefined && !/^\S+$/.test(apiKey))
-    throw new Error("--api-key must not be empty or hold spaces");
-  if (versionHeader !== undefined && !/^[\w-]+$/.test(versionHeader)) {
-    throw new Error("--version-header must be the name of a header");
-  }
+    throw new UsageError("--api-key must not be empty or contain spaces");
+  if (versionHeader !== undefined && !/^[\w-]+$/.test(versionHeader))
+    throw new UsageError("--version-header must be the name of a header");
   return {
-    ...(port === undefined ? {} : { port: whole("--port", port, 65535) }),
+    ...(port === undefined ? {} : { port: wholeNumber("--port", port, 65535) }),
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(versionHeader === undefined ? {} : { versionHeader }),
-    seed: seed === undefined ? 0 : whole("--seed", seed, 100_000),
+    seed: seed === undefined ? 0 : wholeNumber("--seed", seed, 100_000),
   };
 }
 
-function whole(option: string, text: string, most: number): number {
+function wholeNumber(option: string, text: string, most: number): number {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (!(value <= most))
-    throw new Error(`${option} takes a whole number from 0 to ${most}, not ${JSON.stringify(text)}`);
+    throw new UsageError(`${option} takes a whole number from 0 to ${most}, not ${JSON.stringify(text)}`);
   return value;
 }
 
@@ -90,16 +76,12 @@ async function firstSignal(): Promise<void> {
   const ended = new AbortController();
   const signals = ["SIGINT", "SIGTERM"].map((name) => once(process, name, { signal: ended.signal }));
   await Promise.race(signals);
-  // The listeners go, so that a second signal ends the process at once.
+  // Without the listeners, a second signal ends the process at once.
   ended.abort();
   await Promise.allSettled(signals);
 }
 
-/** A shell's word: as it is where that is safe, else in single quotes. */
+/** A word of a shell, in single quotes if it needs them. */
 function quoted(text: string): string {
   return /^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

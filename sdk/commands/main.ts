@@ -3,16 +3,16 @@ import { VERSION } from "../../provider/tokens";
 
 const HELP = `Usage: npx pulumi-endpoints <command>
 
-  adopt        write the TypeScript that takes over the account's cloud endpoints as they are
+  adopt        write the TypeScript that adopts the account's cloud endpoints as they are
   import-file  list the account's cloud endpoints for \`pulumi import --file\`
-  drift        tell what has drifted from the stacks of a Pulumi project, and repair it
+  drift        report what has drifted from the stacks of a Pulumi project, and repair it
   emulator     run the endpoint service on this machine, for tests and for trying things out
   demo         the whole life of an endpoint on the emulator, step by step (in the repository only)
 
-  --help after a command tells its options; --version names this package's version.
+  --help after a command lists its options; --version prints this package's version.
 `;
 
-/** Each command is loaded when it is called for. It gives the process's exit code. */
+/** Each command is loaded only if it is run. */
 const commands: Record<string, () => Promise<(args: string[]) => Promise<number>>> = {
   adopt: async () => (await import("./adopt.js")).adoptCommand,
   "import-file": async () => (await import("./importFile.js")).importFileCommand,
@@ -31,8 +31,8 @@ async function main([name = "--help", ...args]: string[]): Promise<number> {
   if (command) return (await command())(args);
   const { closest, distance } = await import("fastest-levenshtein");
   const near = closest(name, Object.keys(commands));
-  const meant = distance(name, near) <= 2 ? `; did you mean ${near}?` : "";
-  process.stderr.write(`pulumi-endpoints: there is no command ${name}${meant}\n\n${HELP}`);
+  const suggestion = distance(name, near) <= 2 ? `; did you mean ${near}?` : "";
+  process.stderr.write(`pulumi-endpoints: there is no command ${name}${suggestion}\n\n${HELP}`);
   return 2;
 }
 

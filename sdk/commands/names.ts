@@ -2,25 +2,25 @@ import type { LiveEndpoint } from "../../provider/api/items";
 import { urlOf } from "../../provider/lookup";
 
 /*
- * Names for endpoints that have none: from the URL, so that people know them again; as short as tells them apart; and
- * the same in whatever order the endpoints come.
+ * Names for endpoints that have none. They come from the URL, are as short as possible while they differ, and do not
+ * depend on the order of the endpoints.
  */
 
-/** Ever longer names of one endpoint: its address, with its scheme, with a part of its id, its id. */
+/** Names of one endpoint, from short to long: its address, with its scheme, with a part of its id, its id. */
 function nameAt(length: number, endpoint: LiveEndpoint, rank: number): string {
   const { scheme, address } = partsOf(urlOf(endpoint) ?? "");
   if (length === 0) return address;
   if (length === 1) return `${address}-${scheme}`;
   if (length === 2) return `${address}-${scheme}-${endpoint.id.slice(-6)}`;
   if (length === 3) return endpoint.id;
-  // Ids are unique; that one is taken, or spelled as another, no service makes happen.
+  // Ids are unique, so this happens only if a resource has the id as its name.
   return `${endpoint.id}-${rank}-${length}`;
 }
 
 /**
- * A name for each endpoint, by id: no two alike, and none that is taken. Where two would be alike, both get longer ones.
+ * A name for each endpoint, by id. No two are equal, and none is taken. If two would be equal, both get longer ones.
  *
- * @param spell Turns a name into the form that is wanted, an identifier of a language say.
+ * @param spell Gives a name its form, for example that of an identifier.
  */
 export function namesOf(
   endpoints: readonly LiveEndpoint[],
@@ -51,11 +51,11 @@ export function camelCase(name: string): string {
   return first.slice(0, 1).toLowerCase() + first.slice(1) + others.map(capital).join("");
 }
 
-/** A name in camel case that TypeScript takes for a constant. */
+/** A name in camel case that is valid for a constant in TypeScript. */
 export function identifier(name: string): string {
   const word = camelCase(name);
   if (!/^[a-z]/.test(word)) return camelCase(`endpoint-${word}`);
-  // A word of lower-case letters alone may be one of the language, or mean something in the program.
+  // A word of lower-case letters alone may be a keyword, or a name that the program uses.
   return /^[a-z]+$/.test(word) ? `${word}Endpoint` : word;
 }
 

@@ -100,7 +100,7 @@ describe.skipIf(!chromium)("the drift page in Chromium (skipped where there is n
         "1 Drift of cloud endpoints",
         "2 Overview",
         "2 Stack prod",
-        "3 Could not be seen",
+        "3 Could not be checked",
         "3 api: deleted, repaired",
         "3 shop: changed, not repaired",
         "2 Stack dev",
@@ -124,7 +124,7 @@ describe.skipIf(!chromium)("the drift page in Chromium (skipped where there is n
   test("is complete and in order as plain text, without styles", async () => {
     const { page } = await open(fullReport(), 1280);
     expect(await page.title()).toBe(
-      "Incomplete: 2 of 51 cloud endpoints drifted (1 changed, 1 deleted), 1 repaired, 1 not repaired, 2 unmanaged, 1 thing could not be seen (prod, dev)",
+      "Incomplete: 2 of 51 cloud endpoints drifted (1 changed, 1 deleted), 1 repaired, 1 not repaired, 2 unmanaged, 1 thing could not be checked (prod, dev)",
     );
     await page.evaluate("document.querySelector('style').remove()");
     const text = String(await page.evaluate("document.body.innerText")).replace(/\s+/g, " ");

@@ -88,11 +88,11 @@ describe.skipIf(!cli)("drift of a project of the Pulumi CLI", () => {
     const refused = await stack.command("drift");
     expect(refused.code, refused.stdout).toBe(3);
     expect(refused.stdout).toMatch(
-      /5 of 6 cloud endpoints compared[\s\S]*could not see the account's endpoints: .*status 401/,
+      /5 of 6 cloud endpoints compared[\s\S]*could not check the account's endpoints: .*status 401/,
     );
 
     const missing = await stack.command("drift", "--stack", "nope");
     expect(missing.code).toBe(1);
-    expect(missing.stdout).toMatch(/could not see the stack's state: no stack named 'nope' found/);
+    expect(missing.stdout).toMatch(/could not check the stack's state: no stack named 'nope' found/);
   });
 });

@@ -12,7 +12,7 @@ import { searchFor } from "../../../provider/search";
 import { SIGNATURE } from "../../../provider/secretNotes";
 import { secretsIn, UNMISTAKABLE } from "../../../provider/secrets";
 import { inputsOf } from "../../../provider/state";
-import { count, tell } from "../command";
+import { count, log } from "../command";
 
 /* The inputs that a program must give so that an endpoint stays as it is. */
 
@@ -43,14 +43,14 @@ export async function withAllFields(
 ): Promise<LiveEndpoint[]> {
   const missing = OPTIONAL_IN_LISTS.filter((name) => !listed.some((live) => live[name] !== undefined));
   if (listed.length === 0 || missing.length === 0) return [...listed];
-  tell(
+  log(
     `No item of the list has ${missing.join(" or ")}: reading ${count(listed.length, "endpoint")} one by one`,
   );
   const read = await Promise.all(
     listed.map(({ id }) =>
       account.api.get(id).catch((error: unknown) => {
         if (!isNotFound(error)) throw error;
-        tell(`Left out: ${id}, which has been deleted since it was listed`);
+        log(`Left out: ${id}, which has been deleted since it was listed`);
         return undefined;
       }),
     ),

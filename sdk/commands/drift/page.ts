@@ -1,12 +1,17 @@
 import { VERSION } from "../../../provider/tokens";
 import { count } from "../command";
-import { Html, html } from "./html";
-import { accountName, comparison, headline, sharedText } from "./outcome";
-import { STYLE } from "./pageStyle";
-import type { AccountReport, DriftedEndpoint, DriftReport, FieldChange, StackReport, Unseen } from "./report";
-import { shownSides, visible } from "./shown";
+import type {
+  AccountReport,
+  DriftedEndpoint,
+  DriftReport,
+  FieldChange,
+  NotChecked,
+  Repair,
+  StackReport,
+} from "./report";
+import { accountName, comparison, headline, sharedText, shownSides, visible } from "./wording";
 
-/** What the outcome is called, where the headline does not begin with it, and how good that is. */
+/** The word before the headline, unless the headline starts with it, and how good the outcome is. */
 const OUTCOMES = {
   none: [undefined, "good"],
   repaired: ["Repaired", "good"],
@@ -18,7 +23,7 @@ const OUTCOMES = {
 /** Longer values are cut to the part where they differ. */
 const MOST = 2000;
 
-/** The report as one page that needs nothing beside itself, and lets nothing in it run or load. */
+/** The report as a page in one file. Its security policy allows no script and no request. */
 export function reportPage(report: DriftReport): string {
   const [word, mood] = OUTCOMES[report.outcome];
   const stacks = report.stacks.map(({ name }) => visible(name, 60));
@@ -35,7 +40,7 @@ export function reportPage(report: DriftReport): string {
 <header>
 <h1>Drift of cloud endpoints</h1>
 <p class="outcome ${mood}">${word && html`<strong>${word}.</strong> `}${headline(report)}.</p>
-<p class="quiet">Looked on ${time(report.startedAt)}, for ${seconds(report)}.${report.fix ? " With --fix." : ""}${report.failOnUnmanaged ? " Unmanaged endpoints count as drift." : ""}</p>
+<p class="quiet">Checked on ${time(report.startedAt)}, in ${seconds(report)}.${report.fix ? " With --fix." : ""}${report.failOnUnmanaged ? " Unmanaged endpoints count as drift." : ""}</p>
 </header>
 <main>
 ${overview(report)}
@@ -46,7 +51,7 @@ ${report.shared.map(
 ${report.accounts.map(accountSection)}
 </main>
 <footer>
-<p class="quiet">Written by pulumi-endpoints ${VERSION}. <q>Should be</q> is what the stack’s state holds, <q>is</q> what the service has. Secrets are left out.</p>
+<p class="quiet">Written by pulumi-endpoints ${VERSION}. <q>Should be</q> is the value in the stack’s state, <q>is</q> the value on the service. Secrets are masked.</p>
 </footer>
 </body>
 </html>
@@ -58,8 +63,8 @@ function overview({ stacks }: DriftReport): Html {
   return html`<section aria-labelledby="overview">
 <h2 id="overview">Overview</h2>
 <table>
-<caption>What was found in each stack</caption>
-<thead><tr><th scope="col">Stack</th><th scope="col" class="number">Compared</th><th scope="col" class="number">Drifted</th><th scope="col" class="number">Unseen</th></tr></thead>
+<caption>Findings by stack</caption>
+<thead><tr><th scope="col">Stack</th><th scope="col" class="number">Compared</th><th scope="col" class="number">Drifted</th><th scope="col" class="number">Not checked</th></tr></thead>
 <tbody>
 ${stacks.map(
   ({ name, endpoints, compared, drifted, unseen }, index) =>
@@ -75,12 +80,12 @@ function stackSection(stack: StackReport, index: number): Html {
   const partly = comparison([stack]);
   const none = partly === undefined ? [`No drift was found in ${count(endpoints, "cloud endpoint")}.`] : [];
   const some = `${drifted.length} of ${count(endpoints, "cloud endpoint")} drifted.`;
-  const rest = partly === undefined ? [] : [`Not everything was seen: ${partly}.`];
+  const rest = partly === undefined ? [] : [`The check is partial: ${partly}.`];
   const found = [...(drifted.length === 0 ? none : [some]), ...rest].join(" ");
   return html`<section aria-labelledby="stack-${index}">
 <h2 id="stack-${index}">Stack <bdi>${visible(name)}</bdi></h2>
 <p>${found}</p>
-${unseenList(unseen)}${drifted.map(endpointArticle)}
+${notCheckedList(unseen)}${drifted.map(endpointArticle)}
 </section>`;
 }
 
@@ -89,19 +94,19 @@ function endpointArticle(endpoint: DriftedEndpoint): Html {
   return html`<article>
 <h3><bdi>${visible(name)}</bdi>: <span class="word bad">${drift}</span>${repair && repairWord(repair)}</h3>
 <p class="quiet">${url === undefined ? undefined : html`<bdi>${visible(url)}</bdi>, `}<bdi>${visible(id)}</bdi></p>
-${drift === "deleted" ? html`<p>The service did not have this endpoint any more.</p>` : changesTable(name, changes)}
+${drift === "deleted" ? html`<p>The endpoint was deleted on the service.</p>` : changesTable(name, changes)}
 ${repair?.reason === undefined ? undefined : html`<p class="reason bad">Not repaired: ${visible(repair.reason, MOST)}</p>`}
 </article>
 `;
 }
 
-function repairWord({ done }: NonNullable<DriftedEndpoint["repair"]>): Html {
+function repairWord({ done }: Repair): Html {
   return done
     ? html`, <span class="word good">repaired</span>`
     : html`, <span class="word bad">not repaired</span>`;
 }
 
-/** The roles say again what the elements are, since a narrow screen shows them as blocks. */
+/** On a narrow screen the rows are blocks, so the roles keep the table for screen readers. */
 function changesTable(name: string, changes: FieldChange[]): Html {
   return html`<table class="changes" role="table">
 <caption>What differs in <bdi>${visible(name)}</bdi></caption>
@@ -115,7 +120,7 @@ ${changes.map((change) => {
 </table>`;
 }
 
-/** A long path goes on in the next line after one of its parts. */
+/** A long path may break after each of its parts. */
 const breakable = (path: string): Html[] =>
   path.split(/(?<=\.)/).map((part, index) => (index > 0 ? html`<wbr>${part}` : html`${part}`));
 
@@ -129,12 +134,12 @@ function accountSection(
   const of = count(endpoints, "cloud endpoint");
   const found =
     unmanaged.length === 0
-      ? `None of ${of} was found to be unmanaged.`
-      : `${unmanaged.length} of ${of} ${unmanaged.length === 1 ? "is" : "are"} managed by none of the stacks given. That is reported, and never touched.`;
+      ? `No unmanaged one was found among ${of}.`
+      : `${unmanaged.length} of ${of} ${unmanaged.length === 1 ? "is" : "are"} managed by none of the given stacks. This command never changes ${unmanaged.length === 1 ? "it" : "them"}.`;
   return html`<section aria-labelledby="account-${index}">
 <h2 id="account-${index}"><bdi>${accountName({ service, stacks })}</bdi></h2>
 ${endpoints > 0 ? html`<p>${found}</p>` : undefined}
-${unseenList(unseen)}${unmanaged.length === 0 ? undefined : unmanagedTable(unmanaged)}
+${notCheckedList(unseen)}${unmanaged.length === 0 ? undefined : unmanagedTable(unmanaged)}
 </section>`;
 }
 
@@ -151,11 +156,11 @@ ${unmanaged.map(
 </table>`;
 }
 
-function unseenList(unseen: Unseen[]): Html | undefined {
-  if (unseen.length === 0) return undefined;
-  return html`<h3>Could not be seen</h3>
+function notCheckedList(notChecked: NotChecked[]): Html | undefined {
+  if (notChecked.length === 0) return undefined;
+  return html`<h3>Could not be checked</h3>
 <ul>
-${unseen.map(
+${notChecked.map(
   ({ what, reason }) => html`<li><strong>${visible(what)}</strong>: ${visible(reason, MOST)}</li>
 `,
 )}</ul>
@@ -168,3 +173,91 @@ const time = (iso: string): Html =>
 function seconds({ startedAt, endedAt }: DriftReport): string {
   return count(Math.max(1, Math.round((Date.parse(endedAt) - Date.parse(startedAt)) / 1000)), "second");
 }
+
+/** Text that is already HTML. */
+class Html {
+  constructor(readonly text: string) {}
+  toString(): string {
+    return this.text;
+  }
+}
+
+type Part = Html | string | number | undefined | Part[];
+
+/** A template of HTML: escapes what is put into it, unless it is already HTML. */
+function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
+  return new Html(strings.map((string, index) => string + written(parts[index])).join(""));
+}
+
+function written(part: Part): string {
+  if (part === undefined) return "";
+  if (Array.isArray(part)) return part.map(written).join("");
+  return part instanceof Html ? part.text : String(part).replace(/[&<>"']/g, (one) => ESCAPES[one] ?? one);
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+/** Colours only repeat the words. On a narrow screen, labels before the cells replace the headings, for the eye only. */
+const STYLE = `
+:root {
+  color-scheme: light dark;
+  --text: #1c2128; --quiet: #57606a; --page: #ffffff; --panel: #f6f8fa; --line: #d0d7de; --link: #0550ae;
+  --bad: #a40e26; --bad-back: #ffebe9; --good: #116329; --good-back: #dafbe1; --unsure: #7d4e00; --unsure-back: #fff8c5;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --text: #e6edf3; --quiet: #9da7b3; --page: #0d1117; --panel: #161b22; --line: #30363d; --link: #79c0ff;
+    --bad: #ffa198; --bad-back: #3c1618; --good: #7ee787; --good-back: #12301c; --unsure: #f2cc60; --unsure-back: #35270b;
+  }
+}
+* { box-sizing: border-box; }
+body {
+  margin: 0 auto; padding: 1.5rem 1rem 3rem; max-width: 62rem; overflow-wrap: anywhere;
+  font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
+  color: var(--text); background: var(--page);
+}
+h1 { margin: 0 0 .75rem; font-size: 1.6rem; line-height: 1.2; }
+h2 { margin: 2.5rem 0 .5rem; font-size: 1.25rem; line-height: 1.3; }
+h3 { margin: 0 0 .25rem; font-size: 1.05rem; line-height: 1.4; }
+p { margin: .25rem 0 .75rem; }
+a { color: var(--link); }
+.outcome { padding: .75rem 1rem; border-left: .35rem solid; border-radius: .25rem; font-size: 1.1rem; }
+.bad { color: var(--bad); background: var(--bad-back); }
+.good { color: var(--good); background: var(--good-back); }
+.unsure { color: var(--unsure); background: var(--unsure-back); }
+.quiet { color: var(--quiet); font-size: .9rem; }
+.word { padding: .1em .5em; border-radius: 1em; font-size: .85em; font-weight: 600; white-space: nowrap; }
+article { margin: 1rem 0; padding: .9rem 1rem; border: 1px solid var(--line); border-radius: .5rem; }
+article > :last-child, .outcome { margin-bottom: 0; }
+code { font: .875rem/1.45 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; white-space: pre-wrap; }
+table { width: 100%; border-collapse: collapse; }
+caption { padding: .25rem 0; text-align: left; color: var(--quiet); font-size: .9rem; }
+th, td { padding: .4rem .5rem; border-top: 1px solid var(--line); text-align: left; vertical-align: top; }
+thead th { color: var(--quiet); font-size: .85rem; font-weight: 600; white-space: nowrap; overflow-wrap: normal; }
+tbody th { font-weight: 600; }
+td.date { white-space: nowrap; overflow-wrap: normal; }
+footer { margin-top: 2.5rem; }
+td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
+.changes { table-layout: fixed; }
+.changes th:first-child { width: 38%; }
+.changes tbody th { font-weight: 400; }
+.reason { padding: .5rem .75rem; border-radius: .25rem; }
+@media (max-width: 40rem) {
+  body { padding: 1rem .75rem 2rem; }
+  th, td { padding: .35rem .3rem; }
+  article { padding: .75rem; }
+  .changes, .changes caption, .changes tbody, .changes tr, .changes th, .changes td { display: block; width: auto; }
+  .changes thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+  .changes tr { padding: .5rem 0; border-top: 1px solid var(--line); }
+  .changes th, .changes td { padding: .1rem 0; border: 0; }
+  .changes tbody th:first-child { width: auto; }
+  .changes td::before { content: attr(data-label) ": "; content: attr(data-label) ": " / ""; color: var(--quiet); font-size: .85rem; }
+}
+@media print { article { break-inside: avoid; } }
+`;

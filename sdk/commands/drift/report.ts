@@ -1,14 +1,15 @@
 import { z } from "zod";
+import { EXIT } from "../command";
 
 /*
- * What a run of `drift` found, as `--json` writes it. Fields may be added within a version; one that goes or changes its
- * meaning makes a new version.
+ * The report of `drift`, as `--json` writes it, and its outcome. A version may gain fields. If a field is removed or
+ * changes its meaning, the version goes up.
  */
 
-/** In the place of a policy that somebody broke by hand: it may hold a secret, and nobody can tell where. */
+/** In place of a policy that was broken by hand: it may contain a secret at any place. */
 export const BROKEN = "[text that is no policy]";
 
-/** What a change was about, as the JSON of the two sides; missing on a side that has nothing there. */
+/** A value in JSON; missing on a side that has none. */
 const side = z.json().optional();
 
 const changeSchema = z.object({
@@ -16,22 +17,22 @@ const changeSchema = z.object({
   field: z.string(),
   /** The place that differs, within a document too: `trafficPolicy.on_http_request[0].actions`. */
   path: z.string(),
-  /** What happened on the service: something was `added`, `removed`, or `changed`. */
+  /** What happened on the service. */
   kind: z.enum(["added", "removed", "changed"]),
-  /** What the stack's state holds. */
+  /** The value in the stack's state. */
   expected: side,
-  /** What the service has. */
+  /** The value on the service. */
   live: side,
-  /** Whether something of the two values is secret, and was left out of them. */
+  /** Whether parts of the two values are secret, and are masked. */
   secret: z.boolean(),
 });
 
 const repairSchema = z.object({
-  /** Whether the service has what the state held, after the repair. */
+  /** Whether the service has the values of the state after the repair. */
   done: z.boolean(),
-  /** Why not; missing where it was done. */
+  /** Why not; missing if it was done. */
   reason: z.string().optional(),
-  /** Whether the service or Pulumi's backend refused the key for it; missing where it did not. */
+  /** Whether the service or Pulumi's backend refused the key; missing if not. */
   authentication: z.boolean().optional(),
 });
 
@@ -50,8 +51,8 @@ const driftedSchema = z.object({
   repair: repairSchema.optional(),
 });
 
-const unseenSchema = z.object({
-  /** The resource or the account that could not be seen. */
+const notCheckedSchema = z.object({
+  /** The resource or the account that could not be checked. */
   what: z.string(),
   reason: z.string(),
   /** Whether the service or Pulumi's backend refused the key. */
@@ -60,41 +61,40 @@ const unseenSchema = z.object({
 
 const stackSchema = z.object({
   name: z.string(),
-  /** How many cloud endpoints the stack manages; 0 where its state could not be read. */
+  /** How many cloud endpoints the stack manages; 0 if its state could not be read. */
   endpoints: z.int(),
-  /** How many of them were compared with the service. Of the others it is not known whether they drifted. */
+  /** How many of them were compared with the service. Whether the others drifted is unknown. */
   compared: z.int(),
   drifted: z.array(driftedSchema),
-  /** What could not be compared. */
-  unseen: z.array(unseenSchema),
+  /** What could not be checked. */
+  unseen: z.array(notCheckedSchema),
 });
 
 const accountSchema = z.object({
-  /** The base URL of the service; missing where the settings do not tell it. */
+  /** The base URL of the service; missing if the settings do not give it. */
   service: z.string().optional(),
   /** The stacks that use it. */
   stacks: z.array(z.string()),
   /** How many cloud endpoints the account has. */
   endpoints: z.int(),
-  /** Those that no stack given manages, newest first. */
+  /** The endpoints that none of the given stacks manages, newest first. */
   unmanaged: z.array(
     z.object({
       id: z.string(),
       url: z.string().optional(),
       description: z.string().optional(),
       createdAt: z.iso.datetime().optional(),
-      /** The resource that it was created for, where it carries a mark (`endpoints:mark`). */
+      /** The resource that it was created for, if it has a mark (`endpoints:mark`). */
       createdFor: z.string().optional(),
     }),
   ),
-  /** What could not be seen. */
-  unseen: z.array(unseenSchema),
+  /** What could not be checked. */
+  unseen: z.array(notCheckedSchema),
 });
 
-/** An endpoint that more than one resource has, so that each undoes what the other does. */
+/** An endpoint of more than one resource: each undoes what the other does. */
 const sharedSchema = z.object({
   id: z.string(),
-  /** Where it stands: stack and resource. */
   resources: z.array(z.object({ stack: z.string(), name: z.string() })),
 });
 
@@ -103,11 +103,11 @@ export const reportSchema = z.object({
   startedAt: z.iso.datetime(),
   endedAt: z.iso.datetime(),
   /**
-   * `none`: no drift; `drift`; `repaired`: all that had drifted is as the states held it; `unrepaired`: something could
-   * not be repaired; `unseen`: something could not be seen.
+   * `none`: no drift; `drift`; `repaired`: everything that had drifted is as in the states again; `unrepaired`: something
+   * could not be repaired; `unseen`: something could not be checked.
    */
   outcome: z.enum(["none", "drift", "repaired", "unrepaired", "unseen"]),
-  /** 0, 7 for drift, 3 where a key was refused, 1 for everything else. */
+  /** 0, 7 for drift, 3 for a refused key, 1 for everything else. */
   exitCode: z.int(),
   /** Whether `--fix` was given. */
   fix: z.boolean(),
@@ -115,7 +115,7 @@ export const reportSchema = z.object({
   failOnUnmanaged: z.boolean(),
   stacks: z.array(stackSchema),
   accounts: z.array(accountSchema),
-  /** Endpoints that stand in several states, or twice in one. They count as drift. */
+  /** Endpoints that are in several states, or twice in one. They count as drift. */
   shared: z.array(sharedSchema),
 });
 
@@ -125,4 +125,37 @@ export type AccountReport = z.output<typeof accountSchema>;
 export type DriftedEndpoint = z.output<typeof driftedSchema>;
 export type FieldChange = z.output<typeof changeSchema>;
 export type SharedEndpoint = z.output<typeof sharedSchema>;
-export type Unseen = z.output<typeof unseenSchema>;
+export type NotChecked = z.output<typeof notCheckedSchema>;
+export type Repair = z.output<typeof repairSchema>;
+
+/** The exit code of Pulumi's own CLI for changes where none were expected. */
+export const DRIFT = 7;
+
+type Findings = Pick<DriftReport, "stacks" | "accounts" | "shared" | "fix" | "failOnUnmanaged">;
+
+/** How the run ended. A partial check never reports success, nor drift. */
+export function outcomeOf(findings: Findings): Pick<DriftReport, "outcome" | "exitCode"> {
+  const notChecked = allNotChecked(findings);
+  if (notChecked.some(({ authentication }) => authentication))
+    return { outcome: "unseen", exitCode: EXIT.authentication };
+  if (notChecked.length > 0) return { outcome: "unseen", exitCode: EXIT.failed };
+
+  const drifted = allDrifted(findings);
+  if (drifted.some(({ repair }) => repair?.done === false)) {
+    const isRefused = drifted.some(({ repair }) => repair?.authentication);
+    return { outcome: "unrepaired", exitCode: isRefused ? EXIT.authentication : EXIT.failed };
+  }
+  const isDrift = drifted.some(({ repair }) => repair?.done !== true) || findings.shared.length > 0;
+  if (isDrift || (findings.failOnUnmanaged && countUnmanaged(findings) > 0))
+    return { outcome: "drift", exitCode: DRIFT };
+  return { outcome: drifted.length > 0 ? "repaired" : "none", exitCode: EXIT.done };
+}
+
+export const allDrifted = ({ stacks }: Findings): DriftedEndpoint[] =>
+  stacks.flatMap(({ drifted }) => drifted);
+
+export const allNotChecked = ({ stacks, accounts }: Findings): NotChecked[] =>
+  [...stacks, ...accounts].flatMap(({ unseen }) => unseen);
+
+export const countUnmanaged = ({ accounts }: Findings): number =>
+  accounts.reduce((sum, { unmanaged }) => sum + unmanaged.length, 0);

@@ -1,43 +1,186 @@
+import type { EngineEvent, LocalWorkspace } from "@pulumi/pulumi/automation/index.js";
+import type { JsonObject } from "../../../provider/api/json";
+import { isMapping } from "../../../provider/api/json";
+import { UserError } from "../../../provider/api/userError";
 import type { ConfigReader } from "../../../provider/config";
-import type { ExportedState, RunResult } from "../../testing/types";
-import type { Interruption } from "./interruption";
+import { SECRET, SIGNATURE } from "../../../provider/secretNotes";
+import { MASKED } from "../../../provider/secrets";
+import { isCloudEndpointType, type State } from "../managed";
+import { openProject, StackError, stackConfig, stackState, withCliErrors } from "../pulumi";
 
-/** What a run did and said, whether it ended well or not. */
-export type Ran = Pick<RunResult, "ok" | "steps" | "diagnostics">;
+/* A stack as `drift` uses it, and how the Pulumi CLI runs it. */
 
-/**
- * A stack as this command uses it. What runs it, Pulumi's CLI or the kit's engine, is not the command's affair: all that
- * is reported is made of the steps that both give.
- */
-export interface DriftStack {
-  readonly name: string;
-  /** The stack's configuration, secrets included. */
-  config(): Promise<ConfigReader>;
-  /** The state, secrets in plain. */
-  state(): Promise<ExportedState>;
-  /** Reads what is live, and leaves the state as it is: `pulumi refresh --preview-only`. */
-  look(progress: (done: number) => void): Promise<Ran>;
-  /** What the program would change, all of it: `pulumi preview`. */
-  plan(): Promise<Ran>;
-  /** What `repair` would do, and whether it could: `pulumi preview --refresh --target`. Writes nothing. */
-  rehearse(urns: string[]): Promise<Ran>;
-  /** Takes what is live of these resources into the state, and runs the program for them: `pulumi up --refresh --target`. */
-  repair(urns: string[]): Promise<Ran>;
+/** What a run of Pulumi did with one resource. */
+export interface Step {
+  /** The engine's operation: `same`, `update`, `create-replacement`… */
+  op: string;
+  urn: string;
+  id?: string;
+  /** The outputs after the step, `[secret]` in place of each secret. */
+  outputs?: JsonObject;
 }
 
-/** Opens the stacks of the project in a folder; without names the one that is selected. */
+/** What a run of Pulumi reported, whether it succeeded or not. */
+export interface Run {
+  ok: boolean;
+  steps: Step[];
+  diagnostics: { severity: string; message: string; urn?: string }[];
+}
+
+export interface DriftStack {
+  readonly name: string;
+  /** Secrets decrypted. */
+  config(): Promise<ConfigReader>;
+  /** Secrets decrypted. */
+  state(): Promise<State>;
+  /** Reads what is live, and writes nothing: `pulumi refresh --preview-only`. */
+  refreshPreview(onProgress: (done: number) => void): Promise<Run>;
+  /** Everything that the program would change: `pulumi preview`. */
+  preview(): Promise<Run>;
+  /** What `repair` would do; writes nothing: `pulumi preview --refresh --target`. */
+  repairPreview(urns: string[]): Promise<Run>;
+  /** Writes what is live of these resources into the state, then runs the program: `pulumi up --refresh --target`. */
+  repair(urns: string[]): Promise<Run>;
+}
+
+/** Opens the stacks of the project in a folder: those with these names, or else the selected one. */
 export type OpenStacks = (
   folder: string,
   names: string[],
   interruption: Interruption,
 ) => Promise<DriftStack[]>;
 
-/** What the run said of this resource that went wrong, in its own words; undefined where it said nothing. */
-export function errorsOf({ diagnostics }: Ran, urn?: string): string | undefined {
+/** The errors that a run reported, of one resource or of all; undefined if there are none. */
+export function errorsOf({ diagnostics }: Run, urn?: string): string | undefined {
   const errors = diagnostics.filter(
-    (said) => said.severity === "error" && (urn === undefined || said.urn === urn),
+    (one) => one.severity === "error" && (urn === undefined || one.urn === urn),
   );
-  // The engine and the provider's host may both have printed it.
-  const told = [...new Set(errors.map(({ message }) => message.trim()))];
-  return told.length > 0 ? told.join("; ") : undefined;
+  // The engine and the provider may both report the same error.
+  const messages = [...new Set(errors.map(({ message }) => message.trim()))];
+  return messages.length > 0 ? messages.join("; ") : undefined;
+}
+
+/** Work that would have begun after the command was interrupted. */
+export class InterruptedError extends UserError {
+  override readonly name = "InterruptedError";
+  constructor() {
+    super("it was interrupted");
+  }
+}
+
+/**
+ * The first Ctrl-C, or a pipeline's cancellation, lets Pulumi finish what it has begun and write its state. Nothing more
+ * begins, and the report names what was not checked. The second one ends this process at once.
+ */
+export interface Interruption {
+  /** Nothing more may begin. */
+  stopped: AbortSignal;
+  /** Pulumi has not received the signal itself. */
+  forward: AbortSignal;
+  /** Removes the listeners. */
+  end(): void;
+}
+
+/** The exit code that shells give to a command that Ctrl-C has ended. */
+const INTERRUPTED = 130;
+
+export function onInterruption(log: (message: string) => void): Interruption {
+  const stopped = new AbortController();
+  const forward = new AbortController();
+  const end = () => {
+    for (const name of ["SIGINT", "SIGTERM"] as const) process.removeListener(name, onSignal);
+  };
+  const onSignal = (name: NodeJS.Signals) => {
+    // Without a listener of ours, the Automation API would end Pulumi and this process at the first signal.
+    if (stopped.signal.aborted) process.exit(INTERRUPTED);
+    log(
+      "interrupted: waiting until Pulumi has finished what it began; interrupt again to end everything at once",
+    );
+    stopped.abort();
+    // A terminal sends Ctrl-C to Pulumi too, and a second signal would make Pulumi drop what it is doing.
+    if (name !== "SIGINT" || process.stdin.isTTY !== true) forward.abort();
+  };
+  for (const name of ["SIGINT", "SIGTERM"] as const) process.on(name, onSignal);
+  return { stopped: stopped.signal, forward: forward.signal, end };
+}
+
+/** Opens stacks that the Pulumi CLI runs, through the Automation API. */
+export const openWithPulumi: OpenStacks = async (folder, names, interruption) => {
+  const project = await openProject(folder, "drift", "");
+  // The Automation API would otherwise select each stack, also for the user's later commands.
+  project.selectStack = async () => {};
+  const all = names.length > 0 ? names : [await selectedStack(project)];
+  return Promise.all(all.map((name) => openStack(project, name, interruption)));
+};
+
+async function selectedStack(project: LocalWorkspace): Promise<string> {
+  const stack = await withCliErrors(() => project.stack());
+  if (stack) return stack.name;
+  throw new StackError("no stack is selected: give --stack, or select one with `pulumi stack select`");
+}
+
+async function openStack(
+  project: LocalWorkspace,
+  name: string,
+  { stopped, forward: signal }: Interruption,
+): Promise<DriftStack> {
+  const automation = await import("@pulumi/pulumi/automation/index.js");
+  const stack = await automation.Stack.select(name, project);
+  type OnEvent = (event: EngineEvent) => void;
+  const run = (start: (onEvent: OnEvent) => Promise<unknown>, onStep?: () => void) => {
+    if (stopped.aborted) throw new InterruptedError();
+    return recorded(start, onStep);
+  };
+  return {
+    name,
+    config: () => stackConfig(project, name),
+    state: () => stackState(project, name),
+    refreshPreview: (onProgress) => {
+      let done = 0;
+      return run(
+        (onEvent) => stack.previewRefresh({ onEvent, signal }),
+        () => onProgress(++done),
+      );
+    },
+    preview: () => run((onEvent) => stack.preview({ onEvent, signal })),
+    repairPreview: (target) => run((onEvent) => stack.preview({ refresh: true, target, onEvent, signal })),
+    repair: (target) => run((onEvent) => stack.up({ refresh: true, target, onEvent, signal })),
+  };
+}
+
+/** Records a run. A failed run has its reason among its events; one without events never began, and throws. */
+async function recorded(
+  start: (onEvent: (event: EngineEvent) => void) => Promise<unknown>,
+  onStep: () => void = () => {},
+): Promise<Run> {
+  const run: Run = { ok: true, steps: [], diagnostics: [] };
+  const onEvent = ({ resOutputsEvent, diagnosticEvent }: EngineEvent) => {
+    if (diagnosticEvent && !diagnosticEvent.ephemeral) {
+      const { severity, message, urn } = diagnosticEvent;
+      // Colours are written as `<{%reset%}>`.
+      const text = message.replace(/<\{%[^%]*%\}>/g, "").trim();
+      run.diagnostics.push({ severity, message: text, ...(urn && { urn }) });
+    }
+    if (!resOutputsEvent || !isCloudEndpointType(resOutputsEvent.metadata.type)) return;
+    const { op, urn, old, new: current } = resOutputsEvent.metadata;
+    const id = current?.id || old?.id;
+    const outputs = current?.outputs && masked(current.outputs);
+    run.steps.push({ op, urn, ...(id && { id }), ...(isMapping(outputs) && { outputs }) });
+    onStep();
+  };
+  try {
+    await withCliErrors(() => start(onEvent));
+    return run;
+  } catch (error) {
+    if (error instanceof StackError && errorsOf(run) !== undefined) return { ...run, ok: false };
+    throw error;
+  }
+}
+
+/** Events have the form of a secret, without its content. */
+function masked(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(masked);
+  if (!isMapping(value)) return value;
+  if (value[SIGNATURE] === SECRET) return MASKED;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, masked(item)]));
 }

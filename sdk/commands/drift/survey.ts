@@ -1,68 +1,236 @@
 import type { LiveEndpoint } from "../../../provider/api/items";
-import type { ConfigReader } from "../../../provider/config";
-import type { ExportedState } from "../../testing/types";
-import { count } from "../command";
-import { type Account, type AccountSource, listAccounts } from "./accounts";
+import { ownerText } from "../../../provider/api/mark";
+import { ConfigError, type ConfigReader } from "../../../provider/config";
+import { Listing } from "../../../provider/listing";
+import { cloudEndpoints, isAuthenticationError, openAccount } from "../account";
+import { count, messageOf } from "../command";
+import { explicitProviders, type Managed, managedEndpoints, type State, usesOwnAccount } from "../managed";
 import { driftOf } from "./compare";
-import { explicitProviders, type Held, heldEndpoints, usesOwnAccount } from "./held";
-import { type Around, interrupted } from "./interruption";
-import type { DriftedEndpoint, SharedEndpoint, StackReport, Unseen } from "./report";
-import { type DriftStack, errorsOf, type Ran } from "./stack";
-import { unseen } from "./unseen";
+import type { AccountReport, DriftedEndpoint, NotChecked, SharedEndpoint, StackReport } from "./report";
+import { type DriftStack, errorsOf, InterruptedError, type Run } from "./stack";
 
-/** A stack as it was found: what it holds, and what a look at the service has shown. */
-export interface Surveyed {
-  stack: DriftStack;
-  report: StackReport;
-  /** All that it manages; undefined where its state could not be read. */
-  held: readonly Held[] | undefined;
-  /** Where the settings of its accounts are. */
-  sources: AccountSource[];
-  /** The URNs of those that could be compared. */
-  seen: ReadonlySet<string>;
+/* Compares stacks with the service, and lists the accounts that they use. */
+
+export interface Dependencies {
+  /** Takes progress messages. */
+  log(message: string): void;
+  /** Nothing more may begin. */
+  stopped: AbortSignal;
 }
 
 export interface Survey {
-  stacks: Surveyed[];
+  stacks: SurveyedStack[];
   accounts: Account[];
 }
 
-interface Looked {
+export interface SurveyedStack {
   stack: DriftStack;
-  held: Held[] | undefined;
-  ran: Ran | undefined;
+  report: StackReport;
+  /** All endpoints that the stack manages; undefined if its state could not be read. */
+  managed: readonly Managed[] | undefined;
   sources: AccountSource[];
-  problems: Unseen[];
+  /** The URNs of the endpoints that were compared. */
+  checked: ReadonlySet<string>;
 }
 
-/** What a look has to know of one before it. */
+/** The settings of an account, and the stack that has them. */
+export interface AccountSource {
+  stack: string;
+  config: ConfigReader;
+  /** Whether an endpoint of the stack uses this account. Otherwise its settings may be missing. */
+  isUsed: boolean;
+}
+
+export interface Account {
+  /** The base URL; undefined if the settings do not give it. */
+  service: string | undefined;
+  stacks: string[];
+  cloud: LiveEndpoint[];
+  notChecked: NotChecked[];
+}
+
+/** What a survey takes over from one before it. */
 export interface Earlier {
-  /** What endpoints are meant to be, by URN, whatever their states hold by now. */
-  meant: ReadonlyMap<string, Held>;
-  /** The accounts of stacks that are not looked at again. */
+  /** What endpoints should be, by URN, whatever their states have by now. */
+  expected: ReadonlyMap<string, Managed>;
+  /** The accounts of stacks that are not surveyed again. */
   sources: AccountSource[];
 }
 
-const FIRST: Earlier = { meant: new Map(), sources: [] };
-
-/**
- * Compares every stack with the service, one after the other, and lists the accounts that they use. Once it is stopped
- * nothing more begins, and the rest is told as unseen.
- */
-export async function survey(stacks: DriftStack[], around: Around, earlier = FIRST): Promise<Survey> {
-  const looked: Looked[] = [];
-  for (const stack of stacks) looked.push(await look(stack, around));
-  const sources = [...looked.flatMap(({ sources }) => sources), ...earlier.sources];
-  const accounts = await listAccounts(sources, around);
+/** Surveys one stack after the other. After an interruption nothing more begins, and the rest is reported as not checked. */
+export async function survey(
+  stacks: DriftStack[],
+  deps: Dependencies,
+  { expected, sources }: Earlier = { expected: new Map(), sources: [] },
+): Promise<Survey> {
+  const observed: ObservedStack[] = [];
+  for (const stack of stacks) observed.push(await observe(stack, deps));
+  const accounts = await listAccounts([...observed.flatMap(({ sources }) => sources), ...sources], deps);
   const live = new Map(accounts.flatMap(({ cloud }) => cloud).map((endpoint) => [endpoint.id, endpoint]));
-  return { stacks: looked.map((each) => compared(each, live, earlier.meant)), accounts };
+  return { stacks: observed.map((stack) => compared(stack, live, expected)), accounts };
 }
 
-/** The endpoints that several states hold, or one state twice. Destroying one of the resources would delete the other's. */
-export function sharedEndpoints(stacks: readonly Surveyed[]): SharedEndpoint[] {
+/** A stack before its comparison with the service. */
+interface ObservedStack {
+  stack: DriftStack;
+  managed: Managed[] | undefined;
+  /** The preview of a refresh; undefined if it failed, or if there is nothing to compare. */
+  run: Run | undefined;
+  sources: AccountSource[];
+  notChecked: NotChecked[];
+}
+
+async function observe(stack: DriftStack, { log, stopped }: Dependencies): Promise<ObservedStack> {
+  const failures: NotChecked[] = [];
+  const attempt = async <T>(what: string, work: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      if (stopped.aborted) throw new InterruptedError();
+      return await work();
+    } catch (error) {
+      failures.push(notChecked(what, error));
+      return undefined;
+    }
+  };
+  log(`${stack.name}: reading the state`);
+  const state = await attempt("the stack's state", () => stack.state());
+  if (!state) return { stack, managed: undefined, run: undefined, sources: [], notChecked: failures };
+
+  const managed = managedEndpoints(state);
+  const total = managed.length;
+  if (total > 0) log(`${stack.name}: comparing ${count(total, "cloud endpoint")} with the service`);
+  const onProgress = (done: number) => log(`${stack.name}: compared ${Math.min(done, total)} of ${total}`);
+  const run =
+    total === 0 ? undefined : await attempt("the stack's endpoints", () => stack.refreshPreview(onProgress));
+  const config = await attempt("the stack's configuration", () => stack.config());
+  const sources = config ? sourcesOf(stack.name, state, total > 0, config) : [];
+  return { stack, managed, run, sources, notChecked: failures };
+}
+
+/** The accounts of a stack: that of its configuration, and those of the explicit providers in its state. */
+function sourcesOf(stack: string, state: State, isUsed: boolean, config: ConfigReader): AccountSource[] {
+  const explicit = explicitProviders(state).map((inputs): ConfigReader => {
+    return (key) => {
+      const value = inputs[key.replace(/^endpoints:/, "")];
+      return value === undefined || value === null ? config(key) : String(value);
+    };
+  });
+  const all = [...(usesOwnAccount(state) ? [config] : []), ...explicit];
+  return all.map((config) => ({ stack, config, isUsed }));
+}
+
+/** Every managed endpoint is compared, or is reported as not checked. */
+function compared(
+  { stack, managed, run, sources, notChecked: failures }: ObservedStack,
+  live: ReadonlyMap<string, LiveEndpoint>,
+  expected: ReadonlyMap<string, Managed>,
+): SurveyedStack {
+  const current = managed?.filter(({ isOld }) => !isOld) ?? [];
+  const drifted: DriftedEndpoint[] = [];
+  const missed: NotChecked[] = [];
+  const checked = new Set<string>();
+  for (const endpoint of run ? current : []) {
+    const { urn, id, name } = endpoint;
+    const step = run?.steps.find((one) => one.urn === urn && (one.id === undefined || one.id === id));
+    if (step) {
+      checked.add(urn);
+      const drift = driftOf(endpoint, step, live.get(id), expected.get(urn));
+      if (drift) drifted.push(drift);
+    } else if (run)
+      missed.push(notChecked(`${name} (${id})`, errorsOf(run, urn) ?? "Pulumi did not read it"));
+  }
+  // The failure may be about another resource than an endpoint.
+  if (run && !run.ok && missed.length === 0)
+    missed.push(notChecked("the whole stack", errorsOf(run) ?? "the refresh failed"));
+  const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
+  return {
+    stack,
+    checked,
+    managed,
+    sources,
+    report: {
+      name: stack.name,
+      endpoints: current.length,
+      compared: checked.size,
+      drifted: drifted.sort(byName),
+      unseen: [...failures, ...missed],
+    },
+  };
+}
+
+/** Lists each of these accounts once, also if several stacks share it. */
+async function listAccounts(sources: AccountSource[], { log, stopped }: Dependencies): Promise<Account[]> {
+  const accounts = new Map<string, { account: Account; listing: Listing }>();
+  const failed: Account[] = [];
+  for (const { stack, config, isUsed } of sources) {
+    try {
+      const { api } = openAccount(config, log);
+      const { baseUrl, apiKey } = api.http.settings;
+      const key = JSON.stringify([baseUrl, apiKey]);
+      const known = accounts.get(key);
+      if (known) {
+        known.account.stacks.push(stack);
+        continue;
+      }
+      const account: Account = { service: baseUrl, stacks: [stack], cloud: [], notChecked: [] };
+      const listing = new Listing(api, (message) =>
+        account.notChecked.push(notChecked("an endpoint of the account", message)),
+      );
+      accounts.set(key, { account, listing });
+    } catch (error) {
+      if (error instanceof ConfigError && !isUsed) continue;
+      const reason = notChecked("the account", error);
+      failed.push({ service: undefined, stacks: [stack], cloud: [], notChecked: [reason] });
+    }
+  }
+  for (const { account, listing } of accounts.values()) {
+    // Ends also a wait for the account's budget, which may be long.
+    const stop = () => listing.api.http.stop();
+    stopped.addEventListener("abort", stop);
+    try {
+      if (stopped.aborted) throw new InterruptedError();
+      log(`listing the account at ${account.service}`);
+      account.cloud = (await cloudEndpoints(listing)).cloud;
+    } catch (error) {
+      const reason = stopped.aborted ? new InterruptedError() : error;
+      account.notChecked.push(notChecked("the account's endpoints", reason));
+    } finally {
+      stopped.removeEventListener("abort", stop);
+    }
+  }
+  return [...[...accounts.values()].map(({ account }) => account), ...failed];
+}
+
+/** @param managed The ids that the stacks manage; undefined if a state could not be read: then nothing is unmanaged. */
+export function accountReport(account: Account, managed: ReadonlySet<string> | undefined): AccountReport {
+  const { service, stacks, cloud } = account;
+  const unmanaged = managed ? cloud.filter(({ id }) => !managed.has(id)) : [];
+  const unknown = notChecked(
+    "which endpoints are unmanaged",
+    "a stack's state could not be read, so its endpoints would count as unmanaged",
+  );
+  return {
+    ...(service !== undefined && { service }),
+    stacks: [...new Set(stacks)],
+    endpoints: cloud.length,
+    unmanaged: unmanaged.map(({ id, url, description, createdAt, createdFor }) => {
+      const created = createdAt === undefined ? Number.NaN : Date.parse(createdAt);
+      return {
+        id,
+        ...(url !== undefined && { url }),
+        ...(description && { description }),
+        ...(!Number.isNaN(created) && { createdAt: new Date(created).toISOString() }),
+        ...(createdFor && { createdFor: ownerText(createdFor) }),
+      };
+    }),
+    unseen: managed ? account.notChecked : [...account.notChecked, unknown],
+  };
+}
+
+/** Endpoints that are in several states, or twice in one. Destroying one of the resources would delete the other's. */
+export function sharedEndpoints(stacks: readonly SurveyedStack[]): SharedEndpoint[] {
   const byId = new Map<string, SharedEndpoint["resources"]>();
-  for (const { stack, held = [] } of stacks) {
-    for (const { id, name, isOld } of held) {
+  for (const { stack, managed = [] } of stacks) {
+    for (const { id, name, isOld } of managed) {
       if (!isOld) byId.set(id, [...(byId.get(id) ?? []), { stack: stack.name, name }]);
     }
   }
@@ -71,80 +239,11 @@ export function sharedEndpoints(stacks: readonly Surveyed[]): SharedEndpoint[] {
     .map(([id, resources]) => ({ id, resources }));
 }
 
-async function look(stack: DriftStack, { tell, stopped }: Around): Promise<Looked> {
-  const problems: Unseen[] = [];
-  const attempt = async <T>(what: string, work: () => Promise<T>): Promise<T | undefined> => {
-    try {
-      if (stopped.aborted) throw interrupted();
-      return await work();
-    } catch (error) {
-      problems.push(unseen(what, error));
-      return undefined;
-    }
-  };
-  tell(`${stack.name}: reading the state`);
-  const state = await attempt("the stack's state", () => stack.state());
-  const held = state && heldEndpoints(state);
-  if (!state || !held) return { stack, held, ran: undefined, sources: [], problems };
+/** The only trace that the provider's error for a refused key leaves in Pulumi's message. */
+const REFUSED = /: status 40[13]\b/;
 
-  const total = held.length;
-  if (total > 0) tell(`${stack.name}: comparing ${count(total, "cloud endpoint")} with the service`);
-  const progress = (done: number) => tell(`${stack.name}: compared ${Math.min(done, total)} of ${total}`);
-  const ran = total === 0 ? undefined : await attempt("the stack's endpoints", () => stack.look(progress));
-  const config = await attempt("the stack's configuration", () => stack.config());
-  return { stack, held, ran, sources: config ? sourcesOf(stack.name, state, config) : [], problems };
-}
-
-/** The accounts of a stack: that of its configuration, and those of the explicit providers in its state. */
-function sourcesOf(stack: string, state: ExportedState, config: ConfigReader): AccountSource[] {
-  const explicit = explicitProviders(state).map((given): ConfigReader => {
-    return (key) => {
-      const value = given[key.replace(/^endpoints:/, "")];
-      return value === undefined || value === null ? config(key) : String(value);
-    };
-  });
-  const isUsed = heldEndpoints(state).length > 0;
-  return [...(usesOwnAccount(state) ? [config] : []), ...explicit].map((each) => ({
-    stack,
-    config: each,
-    isUsed,
-  }));
-}
-
-/** Every endpoint that is held has been seen, or is told as one that has not. */
-function compared(
-  looked: Looked,
-  live: ReadonlyMap<string, LiveEndpoint>,
-  meant: ReadonlyMap<string, Held>,
-): Surveyed {
-  const { stack, held, ran, sources, problems } = looked;
-  const drifted: DriftedEndpoint[] = [];
-  const blind: Unseen[] = [];
-  const seen = new Set<string>();
-  for (const each of ran ? (held ?? []) : []) {
-    if (each.isOld) continue;
-    const step = ran?.steps.find(({ urn, id }) => urn === each.urn && (id === undefined || id === each.id));
-    const drift = step && driftOf(each, step, live.get(each.id), meant.get(each.urn));
-    if (drift) drifted.push(drift);
-    if (step) seen.add(each.urn);
-    else if (ran)
-      blind.push(unseen(`${each.name} (${each.id})`, errorsOf(ran, each.urn) ?? "Pulumi did not read it"));
-  }
-  // What went wrong may not have been about one of our own.
-  if (ran && !ran.ok && blind.length === 0)
-    blind.push(unseen("the whole stack", errorsOf(ran) ?? "the refresh failed"));
-  const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
-  return {
-    stack,
-    seen,
-    held,
-    sources,
-    report: {
-      name: stack.name,
-      endpoints: held?.filter(({ isOld }) => !isOld).length ?? 0,
-      compared: seen.size,
-      drifted: drifted.sort(byName),
-      unseen: [...problems, ...blind],
-    },
-  };
+/** @param reason An error, or the message of a run. */
+export function notChecked(what: string, reason: unknown): NotChecked {
+  const text = messageOf(reason);
+  return { what, reason: text, authentication: isAuthenticationError(reason) || REFUSED.test(text) };
 }

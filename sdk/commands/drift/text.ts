@@ -1,8 +1,7 @@
 import { styleText } from "node:util";
-import { count } from "../command";
-import { accountName, comparison, headline, sharedText } from "./outcome";
-import type { AccountReport, DriftedEndpoint, DriftReport, StackReport, Unseen } from "./report";
-import { shownSides, visible } from "./shown";
+import { count, type Terminal } from "../command";
+import type { AccountReport, DriftedEndpoint, DriftReport, NotChecked, Repair, StackReport } from "./report";
+import { accountName, comparison, headline, sharedText, shownSides, visible } from "./wording";
 
 export interface TextOptions {
   /** How many columns a table may take. */
@@ -12,7 +11,7 @@ export interface TextOptions {
 
 type Style = "bold" | "red" | "green" | "yellow" | "dim";
 
-/** The report as a terminal shows it; its last line is the outcome. */
+/** The report for a terminal. Its last line is the outcome. */
 export function reportText(report: DriftReport, { width, color }: TextOptions): string {
   const paint = (style: Style, text: string) =>
     color ? styleText(style, text, { validateStream: false }) : text;
@@ -45,7 +44,7 @@ function stackLines(stack: StackReport, width: number, paint: Paint): string[] {
   return [
     paint("bold", `Stack ${visible(name)}: ${found}`),
     ...drifted.flatMap((each) => ["", ...endpointLines(each, width, paint)]),
-    ...unseenLines(unseen, paint),
+    ...notCheckedLines(unseen, paint),
   ];
 }
 
@@ -59,11 +58,11 @@ function endpointLines(endpoint: DriftedEndpoint, width: number, paint: Paint): 
   ];
 }
 
-function repairText({ done, reason }: NonNullable<DriftedEndpoint["repair"]>, paint: Paint): string {
+function repairText({ done, reason }: Repair, paint: Paint): string {
   return done ? paint("green", "repaired") : paint("red", `not repaired: ${visible(reason ?? "", 2000)}`);
 }
 
-/** A table where it fits; else each side on a line of its own. */
+/** A table if it fits, else a line for each side. */
 function changeLines({ changes }: DriftedEndpoint, width: number): string[] {
   if (changes.length === 0) return [];
   const rows = changes.map((change) => {
@@ -88,7 +87,7 @@ function accountLines(
 ): string[] {
   if (unmanaged.length === 0 && unseen.length === 0) return [];
   const account = accountName({ service, stacks });
-  const found = `${unmanaged.length} of ${count(endpoints, "cloud endpoint")} managed by none of the stacks given`;
+  const found = `${unmanaged.length} of ${count(endpoints, "cloud endpoint")} managed by none of the given stacks`;
   return [
     paint("bold", endpoints > 0 ? `${account}: ${found}` : account),
     ...unmanaged.map(({ id, url, description, createdAt, createdFor }) => {
@@ -102,12 +101,43 @@ function accountLines(
         .map((word) => visible(String(word)));
       return `  ${[visible(id), visible(url ?? "without a URL"), ...about].join("  ")}`;
     }),
-    ...unseenLines(unseen, paint),
+    ...notCheckedLines(unseen, paint),
   ];
 }
 
-function unseenLines(unseen: Unseen[], paint: Paint): string[] {
-  return unseen.map(
-    ({ what, reason }) => `  ${paint("yellow", "could not see")} ${visible(what)}: ${visible(reason, 2000)}`,
+function notCheckedLines(notChecked: NotChecked[], paint: Paint): string[] {
+  return notChecked.map(
+    ({ what, reason }) =>
+      `  ${paint("yellow", "could not check")} ${visible(what)}: ${visible(reason, 2000)}`,
   );
+}
+
+/** Shows progress: on a terminal in one line that is overwritten, elsewhere and in CI in a line for each message. */
+export class Progress {
+  private last = "";
+
+  constructor(
+    private readonly out: Terminal,
+    private readonly env: NodeJS.ProcessEnv,
+  ) {}
+
+  readonly log = (message: string): void => {
+    const line = visible(message);
+    if (line === this.last) return;
+    this.last = line;
+    if (this.isLive) this.out.write(`\r\u001b[2K${line.slice(0, (this.out.columns ?? 80) - 1)}`);
+    // A rising count would fill a log.
+    else if (!/ compared \d+ of \d+$/.test(line)) this.out.write(`${line}\n`);
+  };
+
+  /** Clears the line. */
+  end(): void {
+    if (this.isLive && this.last !== "") this.out.write("\r\u001b[2K");
+    this.last = "";
+  }
+
+  private get isLive(): boolean {
+    const { CI, TERM } = this.env;
+    return this.out.isTTY === true && TERM !== "dumb" && (CI === undefined || CI === "" || CI === "false");
+  }
 }

@@ -4,7 +4,9 @@ import { isMapping } from "../../../../provider/api/json";
 import type { Path } from "../../../../provider/document";
 import { Redaction } from "../../../../provider/redaction";
 import { MASKED, secretPlaces, secretsIn } from "../../../../provider/secrets";
-import { isSecretPlace, shownValue } from "../../../../sdk/commands/drift/secrets";
+import { isSecretPlace, maskedValue } from "../../../../sdk/commands/drift/masking";
+import { drift } from "./run";
+import { changesOf, secret, stackOf } from "./stacks";
 
 test("every place of a secret in a document is masked", () => {
   const name = fc.constantFrom(
@@ -33,7 +35,7 @@ test("every place of a secret in a document is masked", () => {
   };
   fc.assert(
     fc.property(document, (value) => {
-      const masked = maskedPlaces(shownValue(value, new Redaction(), false)).map((path) => path.join(" "));
+      const masked = maskedPlaces(maskedValue(value, new Redaction(), false)).map((path) => path.join(" "));
       const places = secretPlaces(value).map(({ path }) => path);
       expect(masked).toEqual(expect.arrayContaining(places.map((path) => path.join(" "))));
       for (const path of places) expect(isSecretPlace(value, path)).toBe(true);
@@ -41,7 +43,7 @@ test("every place of a secret in a document is masked", () => {
   );
 });
 
-test("a document is shown without what stands under the name of a secret, however short, and without its copies", () => {
+test("everything under a secret's name is masked, however short, and so are its copies", () => {
   const document = {
     secret: "ab",
     list: { tokens: ["abcd", 1] },
@@ -49,7 +51,7 @@ test("a document is shown without what stands under the name of a secret, howeve
     count: 3,
     "abcdef-name": true,
   };
-  expect(shownValue(document, new Redaction(["abcdef"]), false)).toEqual({
+  expect(maskedValue(document, new Redaction(["abcdef"]), false)).toEqual({
     secret: "[secret]",
     list: { tokens: ["[secret]", "[secret]"] },
     text: "has [secret]",
@@ -61,5 +63,134 @@ test("a document is shown without what stands under the name of a secret, howeve
 test("long copies of a secret are masked in texts and as numbers, short ones are left", () => {
   const secrets = new Redaction(secretsIn({ password: 12345678, pin_token: "abc", token_ttl: 3600 }));
   const copies = { text: "12345678, abc", same: 12345678, other: 3600 };
-  expect(shownValue(copies, secrets, false)).toEqual({ text: `${MASKED}, abc`, same: MASKED, other: 3600 });
+  expect(maskedValue(copies, secrets, false)).toEqual({ text: `${MASKED}, abc`, same: MASKED, other: 3600 });
+});
+
+test("no secret is in the report: no short one, no copy, none in a broken policy, and none that alone differs", async () => {
+  const policy = (config: object) => ({ on_http_request: [{ actions: [{ type: "oauth", config }] }] });
+  const ended = await drift([
+    stackOf([
+      {
+        name: "a",
+        inputs: {
+          trafficPolicy: policy({ client_secret: "CANARY-1", pin: { password: "ü1" }, api_key: 77 }),
+        },
+        live: {
+          trafficPolicy: policy({
+            client_secret: "CANARY-2",
+            pin: { password: "ü2" },
+            api_key: 88,
+            more: "CANARY-2!",
+          }),
+          description: "it is CANARY-1",
+        },
+      },
+      {
+        name: "b",
+        inputs: { trafficPolicy: policy({ client_secret: "CANARY-3" }) },
+        live: { trafficPolicy: "client_secret: CANARY-4: x" },
+      },
+      {
+        name: "c",
+        inputs: {
+          trafficPolicy: secret(policy({ some: "CANARY-5" })),
+          url: secret("https://CANARY-6.example.com"),
+        },
+        live: { trafficPolicy: "[secret]", url: "[secret]" },
+      },
+    ]),
+  ]);
+  const at = "trafficPolicy.on_http_request[0].actions[0].config";
+  expect(changesOf(ended)).toEqual([
+    [`${at}.client_secret`, "[secret]", "[secret]"],
+    [`${at}.pin.password`, "[secret]", "[secret]"],
+    [`${at}.api_key`, "[secret]", "[secret]"],
+    [`${at}.more`, undefined, "[secret]!"],
+    ["description", undefined, "it is [secret]"],
+    ["trafficPolicy", expect.anything(), "[text that is no policy]"],
+    ["url", "[secret]", "[secret]"],
+    ["trafficPolicy", "[secret]", "[secret]"],
+  ]);
+  expect(JSON.stringify(ended)).not.toMatch(/CANARY|ü1|ü2|https:..c\./);
+});
+
+test("the report has nothing that the state keeps secret, nothing below a secret's name, and no value beside one", async () => {
+  const ended = await drift([
+    stackOf([
+      {
+        name: "a",
+        inputs: {
+          url: "https://canary-state.example.com",
+          trafficPolicy: secret({ some: "canary-state", short: "word" }),
+          metadata: {
+            credentials: { bob: { pass: "CANARY-DEEP" } },
+            headers: [{ name: "Authorization", value: "Bearer CANARY-PAIR" }],
+            word: "a word",
+          },
+        },
+        live: {
+          trafficPolicy: "[secret]",
+          description: "canary-state, CANARY-DEEP, Bearer CANARY-PAIR",
+          metadata: {
+            credentials: { bob: { pass: "CANARY-DEEP2" }, amy: { pass: 123456 } },
+            headers: [
+              { name: "Authorization", value: "Bearer CANARY-PAIR2" },
+              { key: "token", value: "x-1" },
+            ],
+            word: "word",
+            copy: "canary-state",
+          },
+        },
+      },
+    ]),
+  ]);
+  expect(changesOf(ended)).toEqual(
+    expect.arrayContaining([
+      ["description", undefined, "[secret], [secret], [secret]"],
+      ["metadata.credentials.bob.pass", "[secret]", "[secret]"],
+      ["metadata.credentials.amy", undefined, { pass: "[secret]" }],
+      ["metadata.headers[0].value", "[secret]", "[secret]"],
+      ["metadata.headers[1]", undefined, { key: "token", value: "[secret]" }],
+      ["metadata.word", "a word", "word"],
+      ["metadata.copy", undefined, "[secret]"],
+    ]),
+  );
+  expect(JSON.stringify(ended)).not.toMatch(/canary|123456|x-1/i);
+});
+
+test("a copy of a secret in plain text is masked in every spelling", async () => {
+  const canary = 'CANARY <7> "a"';
+  const live = [
+    encodeURIComponent(canary),
+    encodeURIComponent(canary).replaceAll("%20", "+").replaceAll("%3C", "%3c"),
+    JSON.stringify(JSON.stringify(canary)),
+    canary.replaceAll("<", "\\u003c"),
+    canary.replaceAll('"', "&quot;"),
+  ];
+  const ended = await drift([
+    stackOf(
+      live.map((description, index) => ({
+        name: `e${index}`,
+        inputs: { trafficPolicy: secret({ some: canary }) },
+        live: { trafficPolicy: "[secret]", description: `it is ${description}!` },
+      })),
+    ),
+  ]);
+  const descriptions = changesOf(ended).filter(([path]) => path === "description");
+  expect(descriptions).toHaveLength(live.length);
+  for (const [, , text] of descriptions) expect(text).toMatch(/^it is [\\"]*\[secret\][\\"]*!$/);
+  expect(JSON.stringify(ended)).not.toMatch(/CANARY/);
+});
+
+test("copies are masked from four characters if the program marked the value, from eight if it marked the document", async () => {
+  const ended = await drift([
+    stackOf([
+      {
+        name: "a",
+        inputs: { trafficPolicy: secret({ pin: "hun2", word: "shop" }), __secrets: ["trafficPolicy.pin"] },
+        live: { trafficPolicy: "[secret]", description: "hun2 of the shop" },
+      },
+    ]),
+  ]);
+  expect(changesOf(ended)).toEqual([["description", undefined, "[secret] of the shop"]]);
 });

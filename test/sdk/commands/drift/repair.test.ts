@@ -1,30 +1,28 @@
 import { expect, test } from "vitest";
-import type { DriftStack } from "../../../../sdk/commands/drift/stack";
-import type { Step } from "../../../../sdk/testing";
-import { emulator, stackOf, TYPE, urnOf } from "./madeStacks";
+import type { DriftStack, Step } from "../../../../sdk/commands/drift/stack";
 import { drift } from "./run";
+import { emulator, stackOf, urnOf } from "./stacks";
 
-/* What the command makes of states and steps that are made up, and of real accounts. */
-
-test("a repair that fails half-way says what was done and what was not, and how to go on", async () => {
+test("a repair that fails half-way reports which endpoints it repaired, which not, and the next step", async () => {
   const stack = stackOf([
     { name: "a", live: { description: "by hand" } },
     { name: "b", live: "gone" },
   ]);
-  const look = await stack.look(() => {});
-  let looks = 0;
-  const step = (name: string, op: Step["op"]): Step => ({ urn: urnOf(name), type: TYPE, name, op, diff: [] });
+  const drifted = await stack.refreshPreview(() => {});
+  const step = (name: string, op: string): Step => ({ urn: urnOf(name), op });
+  const same = { ok: true, steps: [step("a", "same"), step("b", "same")], diagnostics: [] };
+  let checks = 0;
   const ended = await drift(
     [
       {
         ...stack,
-        plan: async () => ({ ok: true, steps: [step("a", "same"), step("b", "same")], diagnostics: [] }),
+        preview: async () => same,
         repair: async () => ({
           ok: false,
           steps: [step("a", "update")],
           diagnostics: [{ severity: "error", urn: urnOf("b"), message: "cannot create b: status 500" }],
         }),
-        look: async () => (++looks === 1 ? look : { ...look, steps: [step("a", "same"), step("b", "same")] }),
+        refreshPreview: async () => (++checks === 1 ? drifted : same),
       },
     ],
     "--fix",
@@ -35,14 +33,14 @@ test("a repair that fails half-way says what was done and what was not, and how 
     ["b", false],
   ]);
   expect(ended.stdout).toMatch(
-    /not repaired: cannot create b: status 500\. The state may hold .*finish with `pulumi up`/,
+    /not repaired: cannot create b: status 500\. The state may have .*finish with `pulumi up`/,
   );
 });
 
-test("nothing is repaired where the program's preview fails", async () => {
+test("nothing is repaired if the program's preview fails", async () => {
   let repairs = 0;
   const stack = stackOf([{ name: "a", live: { description: "by hand" } }], {
-    plan: async () => ({
+    preview: async () => ({
       ok: false,
       steps: [],
       diagnostics: [{ severity: "error", message: "it does not compile" }],
@@ -58,7 +56,7 @@ test("nothing is repaired where the program's preview fails", async () => {
   expect(repairs).toBe(0);
 });
 
-test("an unmanaged endpoint is told as it is after a repair", async () => {
+test("unmanaged endpoints are reported as they are after a repair", async () => {
   const { id } = emulator.seed({ type: "cloud", url: "https://a.example.com" });
   const gone = stackOf([{ name: "a", id: "ep_old", live: "gone" }]);
   const back = stackOf([{ name: "a", id }]);
@@ -67,8 +65,8 @@ test("an unmanaged endpoint is told as it is after a repair", async () => {
   const stack: DriftStack = {
     ...gone,
     state: () => now().state(),
-    look: (progress) => now().look(progress),
-    plan: () => back.plan(),
+    refreshPreview: (onProgress) => now().refreshPreview(onProgress),
+    preview: () => back.preview(),
     repair: async (urns) => {
       isRepaired = true;
       return back.repair(urns);
@@ -79,7 +77,7 @@ test("an unmanaged endpoint is told as it is after a repair", async () => {
   expect(ended.report.accounts.map(({ unmanaged }) => unmanaged)).toEqual([[]]);
 });
 
-test("a repair that has only taken what is live into the state is none", async () => {
+test("a repair that only wrote live values into the state is reported as not done", async () => {
   const drifted = stackOf([{ name: "a", live: { description: "by hand" } }]);
   const refreshed = stackOf([{ name: "a", inputs: { description: "by hand" } }]);
   let isRefreshed = false;
@@ -89,8 +87,8 @@ test("a repair that has only taken what is live into the state is none", async (
       {
         ...drifted,
         state: () => now().state(),
-        look: (progress) => now().look(progress),
-        plan: () => refreshed.plan(),
+        refreshPreview: (onProgress) => now().refreshPreview(onProgress),
+        preview: () => refreshed.preview(),
         repair: async (urns) => {
           isRefreshed = true;
           return refreshed.repair(urns);
@@ -100,5 +98,7 @@ test("a repair that has only taken what is live into the state is none", async (
     "--fix",
   );
   expect(ended.code).toBe(1);
-  expect(ended.stdout).toMatch(/not repaired: a second look did not show it as it should be\. The state may/);
+  expect(ended.stdout).toMatch(
+    /not repaired: the check after it did not find it as it should be\. The state may/,
+  );
 });

@@ -1,6 +1,6 @@
 import { type DriftReport, reportSchema } from "../../../../sdk/commands/drift/report";
 
-/* Reports as the command makes them, for what is made of reports. */
+/* Reports as the command makes them. */
 
 const TYPE = "pulumi-nodejs:dynamic/endpoints:CloudEndpoint";
 
@@ -97,8 +97,7 @@ export function fullReport(): DriftReport {
             ],
             repair: {
               done: false,
-              reason:
-                "the program wants something else than the state holds, and --fix deploys nothing that was not deployed before",
+              reason: "the program differs from the state, and --fix deploys nothing new",
             },
           }),
         ],
@@ -132,7 +131,7 @@ export function fullReport(): DriftReport {
   });
 }
 
-/** What somebody puts into fields so that the report lies, breaks or runs it. */
+/** Values that try to inject code, break the layout or hide text. */
 export const HOSTILE = [
   "<script>window.hacked = 1</script>",
   '"><img src=https://evil.example.com/x onerror="window.hacked = 1">',

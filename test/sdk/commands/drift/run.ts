@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { driftCommand } from "../../../../sdk/commands/drift";
 import { type DriftReport, reportSchema } from "../../../../sdk/commands/drift/report";
-import type { DriftStack, Ran } from "../../../../sdk/commands/drift/stack";
+import type { DriftStack, Run } from "../../../../sdk/commands/drift/stack";
+import { parseState } from "../../../../sdk/commands/managed";
 import { RunFailed, type RunResult, type TestStack } from "../../../../sdk/testing";
 
 export interface Ended {
@@ -14,7 +15,7 @@ export interface Ended {
   page: string;
 }
 
-/** Runs the command on stacks of the kit, with a report in every form. */
+/** Runs the command on these stacks, with a report in every form. */
 export async function drift(stacks: TestStack | DriftStack[], ...args: string[]): Promise<Ended> {
   const folder = mkdtempSync(join(tmpdir(), "drift-"));
   const files = { json: join(folder, "drift.json"), html: join(folder, "drift.html") };
@@ -25,7 +26,7 @@ export async function drift(stacks: TestStack | DriftStack[], ...args: string[])
       open: async () => opened,
       stdout: { write: (text) => (stdout += text) },
       stderr: { write: (text) => (stderr += text) },
-      environment: {},
+      env: {},
     });
     const report = reportSchema.parse(JSON.parse(readFileSync(files.json, "utf8")));
     return { code, stdout, stderr, report, page: readFileSync(files.html, "utf8") };
@@ -34,7 +35,7 @@ export async function drift(stacks: TestStack | DriftStack[], ...args: string[])
   }
 }
 
-/** A stack of the kit, as the command uses stacks. */
+/** A stack of the test kit, as the command uses stacks. */
 export function stackOf(stack: TestStack, name = "test"): DriftStack {
   const { emulator } = stack;
   const settings: Record<string, string> = {
@@ -44,15 +45,15 @@ export function stackOf(stack: TestStack, name = "test"): DriftStack {
   return {
     name,
     config: async () => (key) => settings[key],
-    state: () => stack.exportState(),
-    look: () => ran(stack.refresh({ previewOnly: true })),
-    plan: () => ran(stack.preview()),
-    rehearse: (target) => ran(stack.preview({ refresh: true, target })),
+    state: async () => parseState(await stack.exportState()),
+    refreshPreview: () => ran(stack.refresh({ previewOnly: true })),
+    preview: () => ran(stack.preview()),
+    repairPreview: (target) => ran(stack.preview({ refresh: true, target })),
     repair: (target) => ran(stack.up({ refresh: true, target, skipPreview: true })),
   };
 }
 
-async function ran(run: Promise<RunResult>): Promise<Ran> {
+async function ran(run: Promise<RunResult>): Promise<Run> {
   try {
     return await run;
   } catch (error) {

@@ -1,13 +1,11 @@
 import { expect, test, vi } from "vitest";
 import type { DriftStack } from "../../../../sdk/commands/drift/stack";
-import { StackError } from "../../../../sdk/commands/stacks";
+import { StackError } from "../../../../sdk/commands/pulumi";
 import { Emulator, type ExportedResource } from "../../../../sdk/testing";
-import { changesOf, emulator, other, secret, stackOf, urnOf } from "./madeStacks";
 import { drift } from "./run";
+import { changesOf, emulator, other, secret, stackOf, urnOf } from "./stacks";
 
-/* What the command makes of states and steps that are made up, and of real accounts. */
-
-test("what the program ignores is no drift, and neither is an endpoint that it only reads", async () => {
+test("ignored changes are no drift, and neither are changes of an endpoint that the program only reads", async () => {
   const ended = await drift([
     stackOf([
       { name: "a", live: { description: "by hand" }, more: { ignoreChanges: ["description"] } },
@@ -27,7 +25,7 @@ test("what the program ignores is no drift, and neither is an endpoint that it o
   ]);
 });
 
-test("what the list leaves out of an endpoint is not told as removed, and what it has is told by its places", async () => {
+test("a secret policy is reported by the places that drifted, or as a whole if the list omits the field", async () => {
   const policy = (status: number) => ({
     on_http_request: [{ actions: [{ type: "deny", config: { status_code: status } }] }],
   });
@@ -46,7 +44,7 @@ test("what the list leaves out of an endpoint is not told as removed, and what i
   expect(changesOf(await drift(stacks))).toEqual([["trafficPolicy", "[secret]", "[secret]"]]);
 });
 
-test("stacks on two accounts, and one on an explicit provider's, have their unmanaged endpoints told apart", async () => {
+test("each account of several stacks is listed once, also an explicit provider's, with its own unmanaged endpoints", async () => {
   const third = await Emulator.start();
   try {
     const [mine, theirs, third1] = [emulator, other, third].map((on) => on.seed({ type: "cloud" }).id);
@@ -90,7 +88,7 @@ test("stacks on two accounts, and one on an explicit provider's, have their unma
   }
 });
 
-test("without a stack's state nothing is called unmanaged, and what could not be read is told", async () => {
+test("if a stack's state cannot be read, no endpoint counts as unmanaged, and the report has the reason", async () => {
   emulator.seed({ type: "cloud" });
   const lost = stackOf([], {
     name: "lost",
@@ -101,25 +99,25 @@ test("without a stack's state nothing is called unmanaged, and what could not be
   const ended = await drift([stackOf([{ name: "a", live: "unread" }]), lost]);
   expect(ended.code).toBe(1);
   expect(ended.report.accounts[0]?.unmanaged).toEqual([]);
-  expect(ended.stdout).toMatch(/could not see a \(ep_a\): Pulumi did not read it/);
-  expect(ended.stdout).toMatch(/could not see the stack's state: no stack named 'lost' found/);
+  expect(ended.stdout).toMatch(/could not check a \(ep_a\): Pulumi did not read it/);
+  expect(ended.stdout).toMatch(/could not check the stack's state: no stack named 'lost' found/);
   expect(ended.stdout).toMatch(
-    /could not see which endpoints are unmanaged: a stack's state could not be read/,
+    /could not check which endpoints are unmanaged: a stack's state could not be read/,
   );
 });
 
-test("a backend that asks for a login ends with the number for that", async () => {
+test("a backend that requires a login gives the exit code 3", async () => {
   const state = async () => {
     throw new StackError("please log in", 3);
   };
   expect((await drift([stackOf([], { state })])).code).toBe(3);
 });
 
-test("where no endpoint could be compared, no form of the report says that there is no drift", async () => {
-  const look = async () => {
+test("if no endpoint could be compared, no form of the report claims that there is no drift", async () => {
+  const refreshPreview = async () => {
     throw new StackError("the plugin does not start");
   };
-  const ended = await drift([stackOf([{ name: "a" }, { name: "b" }], { look })]);
+  const ended = await drift([stackOf([{ name: "a" }, { name: "b" }], { refreshPreview })]);
   expect(ended.code).toBe(1);
   expect(ended.report.stacks).toMatchObject([{ endpoints: 2, compared: 0 }]);
   for (const form of [ended.stdout, ended.page]) {
@@ -128,7 +126,7 @@ test("where no endpoint could be compared, no form of the report says that there
   }
 });
 
-test("an explicit provider's account is its own, also in a project whose name is default", async () => {
+test("an explicit provider has its own account, also in a project named default", async () => {
   const providerUrn = "urn:pulumi:prod::default::pulumi:providers:endpoints::second";
   const provider: ExportedResource = {
     urn: providerUrn,
@@ -144,29 +142,29 @@ test("an explicit provider's account is its own, also in a project whose name is
   expect(ended.report.accounts.map(({ service }) => service)).toEqual([other.baseUrl]);
 });
 
-test("after an interruption no other stack and no account is begun, and what is left is told", async () => {
-  const looks: string[] = [];
+test("after an interruption nothing more begins, and the rest is reported as not checked", async () => {
+  const checked: string[] = [];
   const named = (name: string, interrupt: boolean) => {
     const stack = stackOf([{ name: "a" }], { name });
-    const look: DriftStack["look"] = (progress) => {
-      looks.push(name);
+    const refreshPreview: DriftStack["refreshPreview"] = (onProgress) => {
+      checked.push(name);
       if (interrupt) process.emit("SIGTERM", "SIGTERM");
-      return stack.look(progress);
+      return stack.refreshPreview(onProgress);
     };
-    return { ...stack, look };
+    return { ...stack, refreshPreview };
   };
   const ended = await drift([named("one", true), named("two", false)]);
   expect(ended.code).toBe(1);
-  expect(looks).toEqual(["one"]);
+  expect(checked).toEqual(["one"]);
   expect(emulator.requests).toEqual([]);
   expect(ended.report.stacks.map(({ name, compared }) => [name, compared])).toEqual([
     ["one", 1],
     ["two", 0],
   ]);
-  expect(ended.stdout).toMatch(/could not see the stack's state: it was interrupted/);
+  expect(ended.stdout).toMatch(/could not check the stack's state: it was interrupted/);
 });
 
-test("an interruption ends the listing of an account that waits for its budget", async () => {
+test("an interruption ends a listing that waits for the rate limit", async () => {
   emulator.intercept(({ path }) => path === "/endpoints", {
     status: 429,
     headers: { "retry-after": "600" },
@@ -174,15 +172,15 @@ test("an interruption ends the listing of an account that waits for its budget",
   });
   const running = drift([stackOf([{ name: "a" }])]);
   await vi.waitFor(() => expect(emulator.requests).toHaveLength(1), 10_000);
-  // The wait has to have begun.
+  // By now the wait has begun.
   await new Promise((resolve) => setTimeout(resolve, 200));
   process.emit("SIGTERM", "SIGTERM");
   const ended = await running;
   expect(emulator.requests).toHaveLength(1);
-  expect(ended.stdout).toMatch(/could not see the account's endpoints: it was interrupted/);
+  expect(ended.stdout).toMatch(/could not check the account's endpoints: it was interrupted/);
 });
 
-test("an endpoint that two stacks have is drift, and says how to part them", async () => {
+test("an endpoint of two stacks is drift, and the report has the remedy", async () => {
   const { id } = emulator.seed({ type: "cloud", url: "https://a.example.com" });
   const inputs = { url: "https://a.example.com" };
   const ended = await drift([
@@ -204,7 +202,7 @@ test("an endpoint that two stacks have is drift, and says how to part them", asy
   );
 });
 
-test("an unmanaged endpoint that carries a mark is told with the resource that it was created for", async () => {
+test("a marked unmanaged endpoint is reported with the resource that it was created for", async () => {
   const owner = { namespace: "platform", project: "shop", stack: "prod", resource: "front", nonce: "00" };
   emulator.seed({
     type: "cloud",

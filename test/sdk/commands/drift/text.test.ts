@@ -1,11 +1,10 @@
 import { expect, test } from "vitest";
-import { Progress } from "../../../../sdk/commands/drift/progress";
-import { reportText } from "../../../../sdk/commands/drift/text";
+import { Progress, reportText } from "../../../../sdk/commands/drift/text";
 import { drifted, fullReport, hostileReport, report } from "./reports";
 
 const plain = { width: 120, color: false };
 
-test("a terminal shows what drifted as a table where it fits, and one side below the other where not", () => {
+test("drift is a table if it fits into the width, else a line for each side", () => {
   const wide = reportText(fullReport(), plain);
   expect(wide).toMatch(
     / {2}changed shop \(https:\/\/shop\.example\.com, ep_shop\)\n {4}field +should be +is\n/,
@@ -14,7 +13,7 @@ test("a terminal shows what drifted as a table where it fits, and one side below
     / {4}trafficPolicy\.on_http_request\[0\]\.actions\[1\]\.config\.status_code +404 +403\n/,
   );
   expect(wide).toMatch(/ {4}metadata\.team +"shop" +\(nothing\)\n/);
-  expect(wide).toMatch(/could not see status \(ep_status\): .*status 401/);
+  expect(wide).toMatch(/could not check status \(ep_status\): .*status 401/);
   expect(wide).toMatch(/ep_2\w+ {2}https:\/\/old\.example\.com {2}"made by hand" {2}created 2025-11-12\n/);
   expect(wide.split("\n").at(-1)).toMatch(/^2 of 51 cloud endpoints drifted .*\.$/);
   const narrow = reportText(fullReport(), { width: 60, color: false });
@@ -23,14 +22,14 @@ test("a terminal shows what drifted as a table where it fits, and one side below
   );
 });
 
-test("nothing that somebody wrote steers the terminal, and no line is without an end", () => {
+test("hostile text cannot control the terminal, and every line has a limit", () => {
   const text = reportText(hostileReport(), plain);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not come through
   expect(text.replaceAll("\n", "")).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u200b\u202e\u2066\ud800]/);
   expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThan(3000);
 });
 
-test("of two long texts the part is shown where they differ", () => {
+test("two long texts are cut to where they differ", () => {
   const [expected, live] = ["one", "two"].map((end) => `${"a".repeat(1000)}${end}`);
   const changes = [
     { field: "description", path: "description", kind: "changed" as const, expected, live, secret: false },
@@ -41,28 +40,28 @@ test("of two long texts the part is shown where they differ", () => {
   expect(reportText(one, plain)).toMatch(/ …a{24}one" +…a{24}two"\n/);
 });
 
-test("colours are left out unless they are asked for, and say nothing that words do not", () => {
+test("colours are optional, and only repeat the words", () => {
   const colored = reportText(fullReport(), { width: 120, color: true });
   expect(colored).toContain("\u001b[");
   // biome-ignore lint/suspicious/noControlCharactersInRegex: a colour is one
   expect(colored.replace(/\u001b\[\d+m/g, "")).toBe(reportText(fullReport(), plain));
 });
 
-test("progress is one line that is written over on a terminal, and plain lines in CI and elsewhere", () => {
-  const say = (isTTY: boolean, environment: Record<string, string>) => {
-    let written = "";
-    const progress = new Progress({ isTTY, columns: 30, write: (text) => (written += text) }, environment);
+test("progress is one overwritten line on a terminal, and plain lines in CI and elsewhere", () => {
+  const written = (isTTY: boolean, env: Record<string, string>) => {
+    let output = "";
+    const progress = new Progress({ isTTY, columns: 30, write: (text) => (output += text) }, env);
     for (const message of [
       "reading\u001b[2J",
       "prod: compared 1 of 2",
       "prod: compared 2 of 2",
       "x".repeat(50),
     ])
-      progress.tell(message);
+      progress.log(message);
     progress.end();
-    return written;
+    return output;
   };
-  const live = say(true, {});
+  const live = written(true, {});
   expect(live.split("\r\u001b[2K")).toEqual([
     "",
     "reading\\u{1b}[2J",
@@ -72,10 +71,10 @@ test("progress is one line that is written over on a terminal, and plain lines i
     "",
   ]);
   const lines = `reading\\u{1b}[2J\n${"x".repeat(50)}\n`;
-  for (const [isTTY, environment] of [
+  for (const [isTTY, env] of [
     [false, {}],
     [true, { CI: "true" }],
     [true, { TERM: "dumb" }],
   ] as const)
-    expect(say(isTTY, environment)).toBe(lines);
+    expect(written(isTTY, env)).toBe(lines);
 });

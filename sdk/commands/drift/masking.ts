@@ -7,11 +7,11 @@ import { Redaction } from "../../../provider/redaction";
 import { isSecretName, MASKED, secretsIn } from "../../../provider/secrets";
 
 /*
- * What a report keeps to itself. It is published and read by many, so it hides more than a message to the one who runs
- * Pulumi does: all below the name of a secret, and of what a state keeps secret also the copies.
+ * Masks secrets in reports. Many people read a report, so it masks more than an error message does: everything below a
+ * secret's name, and all copies of what the state keeps secret.
  */
 
-/** Shorter text of a larger document may be any word (`header`), and would be cut out of everything. */
+/** A shorter text within a larger document may be any word (`header`). Masking it would blank out the report. */
 const SHORTEST_PART = 8;
 
 /** `{name: "authorization", value: "…"}` */
@@ -19,9 +19,9 @@ const NAMES = ["name", "key", "header"];
 const VALUES = ["value", "values"];
 
 /**
- * The texts of an endpoint that no report may show.
+ * The texts of an endpoint that a report must not show.
  *
- * @param fields Those that the state keeps secret.
+ * @param fields The fields that the state keeps secret.
  */
 export function secretTexts(documents: readonly JsonObject[], fields: ReadonlySet<string>): Redaction {
   const all = documents.flatMap((document) => [
@@ -34,15 +34,15 @@ export function secretTexts(documents: readonly JsonObject[], fields: ReadonlySe
   return new Redaction(all);
 }
 
-/** A value as a report shows it. `isSecret`: the place where it stands is one of a secret. */
-export function shownValue(value: unknown, secrets: Redaction, isSecret: boolean): unknown {
+/** A value as a report shows it. `isSecret`: the value is at the place of a secret. */
+export function maskedValue(value: unknown, secrets: Redaction, isSecret: boolean): unknown {
   if (typeof value === "string") return isSecret ? MASKED : secrets.redacted(value);
   if (typeof value === "number") return isSecret || secrets.redacted(`${value}`) === MASKED ? MASKED : value;
-  if (Array.isArray(value)) return value.map((item) => shownValue(item, secrets, isSecret));
+  if (Array.isArray(value)) return value.map((item) => maskedValue(item, secrets, isSecret));
   if (!isMapping(value)) return value;
   const all = Object.entries(value).map(([name, item]) => [
     secrets.redacted(name),
-    shownValue(item, secrets, isSecret || isSecretIn(value, name)),
+    maskedValue(item, secrets, isSecret || isSecretIn(value, name)),
   ]);
   return Object.fromEntries(all);
 }
@@ -62,7 +62,7 @@ export function isSecretPlace(document: unknown, path: Path): boolean {
   return false;
 }
 
-/** The texts below names of secrets; all texts where the whole is secret. */
+/** The texts below the names of secrets, or all texts if the whole value is secret. */
 function partsBelow(value: unknown, isSecret: boolean): string[] {
   if (typeof value === "string") return isSecret ? [value] : [];
   if (Array.isArray(value)) return value.flatMap((item) => partsBelow(item, isSecret));
@@ -72,7 +72,7 @@ function partsBelow(value: unknown, isSecret: boolean): string[] {
   );
 }
 
-/** Whether what a mapping has under this name is secret, by the name or by what stands beside it. */
+/** Whether a mapping's value is secret, by its own name or by the name beside it. */
 function isSecretIn(mapping: JsonObject, name: string): boolean {
   if (isSecretName(name)) return true;
   if (!VALUES.includes(name.toLowerCase())) return false;

@@ -10,7 +10,7 @@ import { ranWith } from "./inProcess";
 const commands = { adopt: adoptCommand, "import-file": importFileCommand };
 
 describe.each(Object.entries(commands))("%s", (name, command) => {
-  test("takes what --select means, and says what it leaves out", async () => {
+  test("takes what --select matches, and logs what it leaves out", async () => {
     const emulator = await service();
     for (const host of ["a.shop.example.com", "b.shop.example.com", "api.example.com", "other.internal"])
       emulator.seed({ type: "cloud", url: `https://${host}` });
@@ -30,14 +30,14 @@ describe.each(Object.entries(commands))("%s", (name, command) => {
     expect(stderr).toContain("Taken: 3 endpoints");
   });
 
-  test("takes nothing where a pattern means nothing, or where the result could not be written", async () => {
+  test("takes nothing if a pattern matches nothing, or if the result could not be written", async () => {
     const emulator = await service();
     emulator.seed({ type: "cloud", url: "https://shop.example.com" });
     const mistakes: [string[], RegExp][] = [
       [["--select", "tcp://*"], /no cloud endpoint of the account has a URL like tcp:\/\/\*/],
       [["--stack", ""], /--stack must not be empty/],
       [["--out", "nowhere/x.ts"], /nowhere\/x\.ts is in a folder that does not exist/],
-      [["--out", ".", "--force"], /is a folder; --out takes a file/],
+      [["--out", ".", "--force"], /--out takes a file, and \. is a folder/],
     ];
     for (const [args, message] of mistakes) {
       const { code, stdout, stderr } = await ranWith(command, args, emulator);
@@ -46,7 +46,7 @@ describe.each(Object.entries(commands))("%s", (name, command) => {
     }
   });
 
-  test("says of an item of the list that it cannot be read, and takes the others", async () => {
+  test("logs an item of the list that cannot be read, and takes the others", async () => {
     const emulator = await service();
     emulator.seed({ type: "cloud", url: "https://shop.example.com", description: "", metadata: "" });
     const [good] = emulator.endpoints;
@@ -59,7 +59,7 @@ describe.each(Object.entries(commands))("%s", (name, command) => {
     expect(stdout).toContain('"shop-example-com"');
   });
 
-  test("overwrites a file only with --force, and asks nothing of the service before", async () => {
+  test("overwrites a file only with --force, and sends no request before it has checked that", async () => {
     const emulator = await service();
     const folder = mkdtempSync(join(tmpdir(), "choice-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -68,7 +68,7 @@ describe.each(Object.entries(commands))("%s", (name, command) => {
     const refused = await ranWith(command, ["--out", file], emulator);
     expect(refused.code).toBe(2);
     expect(refused.stderr).toBe(
-      `pulumi-endpoints ${name}: ${file} exists; give --force to overwrite it, or another --out\n`,
+      `pulumi-endpoints ${name}: ${file} exists; give --force to overwrite it, or another --out (--help lists the options)\n`,
     );
     expect(emulator.requests).toEqual([]);
     expect(readFileSync(file, "utf8")).toBe("precious");
@@ -89,7 +89,7 @@ describe.each(Object.entries(commands))("%s", (name, command) => {
     expect(stderr).toContain("(--help lists the options)");
   });
 
-  test("ends with 3 where the key is refused, and with 1 where there is none", async () => {
+  test("ends with 3 if the key is refused, and with 1 if there is none", async () => {
     const { baseUrl } = await service();
     const refused = await ranWith(command, [], { baseUrl, apiKey: "of-nobody" });
     expect(refused.code).toBe(3);
@@ -100,7 +100,7 @@ describe.each(Object.entries(commands))("%s", (name, command) => {
     expect(none.stderr).toContain("set ENDPOINTS_API_KEY in the environment");
   });
 
-  test("with --stack says what is missing where there is no Pulumi CLI, and ends with 1", async () => {
+  test("with --stack and without a Pulumi CLI ends with 1 and how to install it", async () => {
     vi.stubEnv("PATH", "/nowhere");
     const { code, stderr } = await ranWith(command, ["--stack", "dev"], undefined);
     expect(code).toBe(1);
@@ -115,7 +115,7 @@ describe.each(Object.entries(commands))("%s", (name, command) => {
   });
 });
 
-test("import-file gives its resources an explicit provider, by a name that none of them has", async () => {
+test("import-file can name an explicit provider, under a name that no resource has", async () => {
   const emulator = await service();
   const { id } = emulator.seed({ type: "cloud", url: "https://theirs.example.com" });
   const urn = "urn:pulumi:dev::shop::pulumi:providers:endpoints::theirs-example-com";

@@ -1,10 +1,11 @@
 import { afterEach, beforeEach } from "vitest";
 import { SECRET, SIGNATURE } from "../../../../provider/secretNotes";
-import type { DriftStack, Ran } from "../../../../sdk/commands/drift/stack";
-import { Emulator, type ExportedResource, type Step } from "../../../../sdk/testing";
+import type { DriftStack, Run, Step } from "../../../../sdk/commands/drift/stack";
+import { parseState } from "../../../../sdk/commands/managed";
+import { Emulator, type ExportedResource } from "../../../../sdk/testing";
 import type { drift } from "./run";
 
-/* Stacks with states and steps that are made up, and real accounts. */
+/* Stacks with made-up states and steps, and accounts of real emulators. */
 
 /** Two accounts of the service, new for each test. */
 export let emulator: Emulator;
@@ -46,7 +47,7 @@ export function stackOf(
     };
   });
   const steps = endpoints.flatMap(({ name, id = `ep_${name}`, inputs, live }): Step[] => {
-    const about = { urn: urnOf(name), type: TYPE, name, id, diff: [] };
+    const about = { urn: urnOf(name), id };
     if (live === "unread") return [];
     if (live === undefined) return [{ ...about, op: "same" }];
     if (live === "gone") return [{ ...about, op: "delete" }];
@@ -58,16 +59,15 @@ export function stackOf(
       },
     ];
   });
-  const ran: Ran = { ok: true, steps, diagnostics: [] };
-  const manifest = { time: "", magic: "", version: "" };
+  const run: Run = { ok: true, steps, diagnostics: [] };
   return {
     name: "prod",
     config: async () => (key) => settings[key],
-    state: async () => ({ version: 3, deployment: { manifest, resources: [...extra, ...all] } }),
-    look: async () => ran,
-    plan: async () => ran,
-    rehearse: async () => ran,
-    repair: async () => ran,
+    state: async () => parseState({ deployment: { resources: [...extra, ...all] } }),
+    refreshPreview: async () => run,
+    preview: async () => run,
+    repairPreview: async () => run,
+    repair: async () => run,
     ...own,
   };
 }

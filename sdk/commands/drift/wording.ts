@@ -1,0 +1,130 @@
+import { MASKED } from "../../../provider/secrets";
+import { count } from "../command";
+import {
+  type AccountReport,
+  allDrifted,
+  allNotChecked,
+  BROKEN,
+  countUnmanaged,
+  type DriftReport,
+  type FieldChange,
+  type SharedEndpoint,
+  type StackReport,
+} from "./report";
+
+/*
+ * What the text and the page have in common. Values come from other people: invisible characters are written as escapes,
+ * so they neither control a terminal nor hide a difference.
+ */
+
+/** The outcome in one line, for a title and for the last line of a log. */
+export function headline(report: DriftReport): string {
+  const drifted = allDrifted(report);
+  const repaired = drifted.filter(({ repair }) => repair?.done).length;
+  const total = sumOf(report.stacks, "endpoints");
+  const unread = report.stacks.filter(isUnread).length;
+  const notChecked = allNotChecked(report).length;
+  const unmanaged = countUnmanaged(report);
+  const kinds = (["changed", "deleted"] as const).flatMap((kind) => {
+    const some = drifted.filter(({ drift }) => drift === kind).length;
+    return some > 0 ? [`${some} ${kind}`] : [];
+  });
+  const partly = comparison(report.stacks);
+  const some = `${drifted.length} of ${count(total, "cloud endpoint")} drifted (${kinds.join(", ")})`;
+  const failing = report.failOnUnmanaged && unmanaged > 0;
+  const parts = [
+    ...(failing ? [`${unmanaged} unmanaged, which counts as drift`] : []),
+    ...(drifted.length > 0 ? [some] : []),
+    ...(partly === undefined ? [] : [drifted.length > 0 ? partly : capital(partly)]),
+    ...(drifted.length === 0 && partly === undefined
+      ? [
+          failing
+            ? `none of ${count(total, "cloud endpoint")} drifted`
+            : `No drift in ${count(total, "cloud endpoint")}`,
+        ]
+      : []),
+    ...(unread > 0 ? [`${count(unread, "stack")} not read`] : []),
+    ...(report.fix && drifted.length > 0 ? [`${repaired} repaired`] : []),
+    ...(report.fix && repaired < drifted.length ? [`${drifted.length - repaired} not repaired`] : []),
+    ...(unmanaged > 0 && !failing ? [`${unmanaged} unmanaged`] : []),
+    ...(report.shared.length > 0
+      ? [`${count(report.shared.length, "endpoint")} of more than one resource`]
+      : []),
+    ...(notChecked > 0 ? [`${count(notChecked, "thing")} could not be checked`] : []),
+  ];
+  return parts.join(", ");
+}
+
+/** How much was compared; undefined if it was everything. Only then can the report say that there is no drift. */
+export function comparison(stacks: StackReport[]): string | undefined {
+  const [endpoints, compared] = [sumOf(stacks, "endpoints"), sumOf(stacks, "compared")];
+  if (compared === endpoints && !stacks.some(isUnread)) return undefined;
+  return endpoints === 0
+    ? "nothing compared"
+    : `${compared} of ${count(endpoints, "cloud endpoint")} compared`;
+}
+
+/** A line about an endpoint of several resources. */
+export function sharedText({ id, resources }: SharedEndpoint): string {
+  const where = resources
+    .map(({ stack, name }) => `${visible(name)} (stack ${visible(stack)})`)
+    .join(" and ");
+  return `${visible(id)} belongs to ${where}, so each undoes what the other does, and deletes it for both. Remove it from all states but one with \`pulumi state delete\`.`;
+}
+
+/** The number of endpoints that it manages is unknown then. */
+const isUnread = ({ endpoints, unseen }: StackReport) => endpoints === 0 && unseen.length > 0;
+
+const sumOf = (stacks: StackReport[], field: "endpoints" | "compared"): number =>
+  stacks.reduce((sum, stack) => sum + stack[field], 0);
+
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
+export function accountName({ service, stacks }: Pick<AccountReport, "service" | "stacks">): string {
+  const at = service === undefined ? "" : ` at ${visible(service)}`;
+  return `Account of ${stacks.map((name) => visible(name)).join(", ")}${at}`;
+}
+
+/** Characters that are invisible, that move the text around them, or that are unassigned. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Surrogate}]/gu;
+
+/** How much of two long texts is shown before their first difference. */
+const BEFORE = 24;
+
+/** A name, a URL or a message on one line. */
+export function visible(text: string, most = 300): string {
+  return cut(escaped(text), most);
+}
+
+/** Both sides of a change as JSON; undefined for a side that has nothing. Long ones are cut to where they differ. */
+export function shownSides(
+  { expected, live }: FieldChange,
+  most: number,
+): { expected: string | undefined; live: string | undefined } {
+  const [a, b] = [written(expected), written(live)];
+  if (a === undefined || b === undefined || (a.length <= most && b.length <= most))
+    return { expected: a && cut(a, most), live: b && cut(b, most) };
+  const from = Math.max(0, samePrefix(a, b) - BEFORE);
+  const part = (text: string) => (from > 0 ? "…" : "") + cut(text.slice(from), most);
+  return { expected: part(a), live: part(b) };
+}
+
+/** As JSON, which sets the text `true` apart from the value. What replaces a value is shown without quotes. */
+function written(side: FieldChange["live"]): string | undefined {
+  if (side === undefined) return undefined;
+  return side === MASKED || side === BROKEN ? side : escaped(JSON.stringify(side));
+}
+
+function escaped(text: string): string {
+  return text.replace(INVISIBLE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+}
+
+function cut(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most).replace(/\p{Surrogate}$/u, "")}…` : text;
+}
+
+function samePrefix(a: string, b: string): number {
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length++;
+  return length;
+}

@@ -1,0 +1,74 @@
+import { expect, test } from "vitest";
+import { emulatorCommand } from "../../../sdk/commands/emulator";
+import { service } from "../../provider/plugin/pulumi";
+
+/** Runs the command; what it prints grows while it runs. */
+function started(...args: string[]) {
+  const printed = { stdout: "", stderr: "" };
+  const code = emulatorCommand(args, {
+    stdout: { write: (text) => (printed.stdout += text) },
+    stderr: { write: (text) => (printed.stderr += text) },
+  });
+  return { code, printed };
+}
+
+test.each(["SIGINT", "SIGTERM"] as const)(
+  "it serves, prints a line a request, and ends on %s with 0",
+  async (signal) => {
+    const before = process.listenerCount(signal);
+    const { code, printed } = started(
+      "--api-key",
+      "it's",
+      "--version-header",
+      "Ngrok-Version",
+      "--seed",
+      "4",
+    );
+    await expect.poll(() => process.listenerCount(signal)).toBe(before + 1);
+    const [, baseUrl] =
+      /^export ENDPOINTS_BASE_URL=(\S+) ENDPOINTS_API_KEY='it'\\''s'$/m.exec(printed.stdout) ?? [];
+    expect(printed.stdout).toContain("export ENDPOINTS_VERSION_HEADER=Ngrok-Version\n");
+
+    const headers = { authorization: "Bearer it's", "ngrok-version": "2" };
+    const reply = await fetch(`${baseUrl}/endpoints`, { headers });
+    const { endpoints } = (await reply.json()) as { endpoints: { type: string }[] };
+    expect(endpoints.map(({ type }) => type)).toEqual(["cloud", "edge", "ephemeral", "cloud"]);
+    await expect.poll(() => printed.stdout).toMatch(/GET \/endpoints 200\n$/);
+
+    process.emit(signal);
+    expect(await code).toBe(0);
+    expect(process.listenerCount(signal)).toBe(before);
+    await expect(fetch(`${baseUrl}/endpoints`, { headers })).rejects.toThrow();
+  },
+);
+
+test("a port in use is one line, and the exit code 1", async () => {
+  const { port } = new URL((await service()).baseUrl);
+  const { code, printed } = started("--port", port);
+  expect(await code).toBe(1);
+  expect(printed.stderr).toBe(
+    `pulumi-endpoints emulator: port ${port} is in use; choose another with --port\n`,
+  );
+});
+
+test.each([
+  [["--prot", "1"], "--prot"],
+  [["extra"], "extra"],
+  [["--port", "abc"], "--port takes a whole number"],
+  [["--port", "70000"], "65535"],
+  [["--seed", "-1"], "--seed"],
+  [["--api-key", ""], "--api-key"],
+  [["--version-header", "a b"], "--version-header"],
+])("%j is refused with a message and 2", async (args, word) => {
+  const { code, printed } = started(...args);
+  expect(await code).toBe(2);
+  expect(printed.stderr).toContain(word);
+  expect(printed.stdout).toBe("");
+});
+
+test("--help lists the options", async () => {
+  const { code, printed } = started("--help");
+  expect(await code).toBe(0);
+  for (const option of ["--port", "--api-key", "--version-header", "--seed"])
+    expect(printed.stdout).toContain(option);
+});
