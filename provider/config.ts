@@ -32,7 +32,7 @@ export const settingFields = {
     throw new ConfigError("apiKey", what, howToSet("apiKey", "<key>"));
   },
 
-  /** Where the service's API is, with its path prefix where there is one: `https://api.ngrok.com`. */
+  /** The URL of the service's API, with its path prefix if it has one: `https://api.ngrok.com`. */
   baseUrl: (given: string | undefined): string => {
     const example = `https://${PUBLIC_SERVICE}`;
     if (!given) throw missing("baseUrl", "there is no base URL of the service", example);
@@ -40,8 +40,8 @@ export const settingFields = {
   },
 
   /**
-   * The name of the header that carries the version of the API. Default: `Ngrok-Version` for the host `api.ngrok.com`,
-   * `Service-Version` for any other.
+   * The name of the header that carries the API version, `2`. Default: `Ngrok-Version` for the host `api.ngrok.com`,
+   * `Service-Version` for any other host.
    */
   versionHeader: (given: string | undefined): string | undefined => {
     if (given === undefined || /^[\w-]+$/.test(given)) return given;
@@ -49,27 +49,28 @@ export const settingFields = {
     throw new ConfigError("versionHeader", what, howToSet("versionHeader", "Service-Version"));
   },
 
-  /** How long a request is tried again after faults that pass, in seconds. Default: 120. */
+  /** How long a request is repeated after temporary failures, in seconds. Default: 120. */
   retryForSeconds: (given: string | undefined): number => seconds("retryForSeconds", given, 120),
 
-  /** How long to wait for a connection, for a reply's head, and between parts of its body: each, in seconds. Default: 30. */
+  /** How long to wait for a connection, for a reply's headers, and between parts of its body (each), in seconds. Default: 30. */
   timeoutSeconds: (given: string | undefined): number => seconds("timeoutSeconds", given, 30),
 
-  /** How many requests one process sends in any window, at most. Default: 120. */
+  /** The most requests that one process sends in any window. Default: 120. */
   requestsPerWindow: (given: string | undefined): number => requests("requestsPerWindow", given, 120),
 
   /** The window's length, in seconds. Default: 60. */
   windowSeconds: (given: string | undefined): number => seconds("windowSeconds", given, 60),
 
   /**
-   * Up to which age an endpoint is taken over that a killed run left behind: `90s`, `30m`, `1h`, `2d`. Default: never.
+   * Adopt endpoints that a killed run left behind, if they are younger than this: `90s`, `30m`, `1h`, `2d`. They must have
+   * exactly the content to be created. Default: never.
    */
   recoverWithin: (given: string | undefined): number | undefined => duration("recoverWithin", given),
 
   /**
-   * A namespace for marked creates, such as `platform-team/prod`, at most 100 characters: each created endpoint then says
-   * in its metadata which resource made it, so that what a killed run left behind is recognized for certain. It has to be
-   * unique among all who use the account. Default: endpoints are not marked.
+   * A namespace for marked creates, such as `platform-team/prod`: letters, digits, dots, underscores, hyphens, slashes
+   * and at signs, at most 100 characters, unique within the account. The metadata of each created endpoint then names its resource, so what a killed run left
+   * behind is recognized for certain. Default: endpoints are not marked.
    */
   mark: (given: string | undefined): string | undefined => {
     if (given === undefined || /^[\w.@/-]{1,100}$/.test(given)) return given;
@@ -93,10 +94,10 @@ export type Settings = Omit<
 export const secretSettings: readonly string[] = ["apiKey"] satisfies SettingName[];
 
 /**
- * Reads every setting. The stack's configuration wins over the environment, so that a key left in somebody's shell
- * never turns a stack on another account.
+ * Reads every setting. The stack's configuration wins over the environment, so a stray shell key cannot redirect a stack
+ * to another account.
  *
- * @throws ConfigError where a setting is missing or cannot be used.
+ * @throws ConfigError if a setting is missing or invalid.
  */
 export function readSettings(config: ConfigReader, environment: NodeJS.ProcessEnv = process.env): Settings {
   const read = (name: SettingName) => given(name, config, environment);

@@ -16,31 +16,31 @@ const text = z.string().optional();
 
 /** Which endpoint to read: exactly one of the two. */
 export const endpointArgs = {
-  /** The endpoint's identifier, `ep_…`. One request. */
+  /** The endpoint's identifier, `ep_…`. This takes one request. */
   id: text,
   /**
-   * The endpoint's URL, in any spelling. An endpoint without `url` (an edge) is matched by its `publicUrl`. The service
-   * has no such query, so the list is read: one request for each 100 endpoints of the account.
+   * The endpoint's URL, in any spelling. Edges have no `url` and are matched by their `publicUrl`. This reads the whole
+   * list: one request for each 100 endpoints of the account.
    */
   url: text,
 };
 
-/** Which endpoints to read: those that satisfy all filters given. Without any, all. */
+/** Filters for endpoints. All given filters must match; without a filter, all endpoints match. */
 export const endpointsArgs = {
-  /** Of one of these types: `ephemeral`, `edge`, `cloud`. */
+  /** One of these types: `ephemeral`, `edge`, `cloud`. */
   types: z.array(z.string()).optional(),
-  /** In this region. */
+  /** This region. */
   region: text,
   /**
-   * With a URL of this form, in which `*` stands for any text: `https://*.example.com`. Letter case does not matter. An
-   * endpoint without `url` (an edge) is matched by its `publicUrl`.
+   * This URL, in which `*` matches any text: `https://*.example.com`. Letter case does not matter. Edges have no `url` and
+   * are matched by their `publicUrl`.
    */
   urlPattern: text,
-  /** With this name, as an agent gives it. */
+  /** This name, which an agent gave the endpoint. */
   name: text,
-  /** Reachable from here: `public`, `internal`, `kubernetes`. */
+  /** Reachable from there: `public`, `internal`, `kubernetes`. */
   binding: text,
-  /** With metadata equal to this, compared as data where both are. */
+  /** Metadata equal to this. If both are JSON, they are compared as data. */
   metadata: z
     .custom<string | object>(
       (value) => typeof value === "string" || (typeof value === "object" && value !== null),

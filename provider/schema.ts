@@ -23,33 +23,33 @@ function document(isData: (value: unknown) => boolean) {
   });
 }
 
-/** What a program gives to a cloud endpoint. Each schema turns what was written into the form that the state holds. */
+/** The inputs of a cloud endpoint. Each schema converts the written value to the form that the state holds. */
 export const inputFields = {
   /**
-   * The address that the endpoint serves: `https`, `http`, `tls` or `tcp`, a host and, where it is not the scheme's
-   * own, a port: `https://shop.example.com`, `tcp://1.tcp.example.com:12345`, `https://*.example.com`.
-   * Letter case, a default port and a trailing slash do not matter. No path, query or credentials.
-   * Another URL with the same scheme is an update in place; another scheme replaces the endpoint.
+   * The address that the endpoint serves: a scheme (`https`, `http`, `tls` or `tcp`), a host, and a port if it is not
+   * the scheme's default: `https://shop.example.com`, `tcp://1.tcp.example.com:12345`, `https://*.example.com`. Letter
+   * case, a default port and a trailing slash do not matter. Paths, queries and credentials are not allowed. A change
+   * with the same scheme updates the endpoint in place; another scheme replaces it.
    */
   url: text
     .check((context) => refuse(context, urlProblem(context.value)))
     .transform((url) => normalizeUrl(url) ?? url),
 
   /**
-   * What happens to traffic: an object, or text holding JSON or YAML. Compared as data, so key order, spaces and
-   * YAML comments are never a change; the order of a list is. The contract leaves it optional; the public service
-   * demands one that ends in an action that answers. Once given it can be changed, not taken out.
+   * The rules for traffic: an object, or text with JSON or YAML. It is compared as data: key order, spaces and YAML
+   * comments are no change, but the order of a list is. The contract makes it optional; the public service requires it,
+   * with an action that answers. Once given, it can be changed but not removed.
    */
   trafficPolicy: document(isMapping)
     .transform((policy, context): JsonObject => asData(policy, policyFromText, context) as JsonObject)
     .optional(),
 
-  /** A text for people, at most 255 characters. Taken out of the program, it is cleared on the service. Default: none. */
+  /** A description of at most 255 characters. If the program removes it, it is cleared on the service. Default: none. */
   description: text.check((context) => refuse(context, tooLong(context.value, MAX_DESCRIPTION))).optional(),
 
   /**
-   * Data of your own, an object or text, at most 4,096 characters as compact JSON. Text that holds a JSON object or
-   * list is kept as data, other text as it is. Taken out of the program, it is cleared on the service. Default: none.
+   * Data of your own, an object or text, at most 4,096 characters as compact JSON. Text that contains a JSON object or
+   * list is kept as data, other text as text. If the program removes it, it is cleared on the service. Default: none.
    */
   metadata: document((value) => isMapping(value) || Array.isArray(value))
     .transform(
@@ -59,9 +59,9 @@ export const inputFields = {
     .optional(),
 
   /**
-   * Where the endpoint can be reached from: `public`, `internal` or `kubernetes` on the public service. Order never
-   * matters. Default: the service decides, from the URL. A hand edit of its choice is drift. Taken out of the program, it
-   * is the service's again, which keeps what is there.
+   * Where the endpoint can be reached from. The public service knows `public`, `internal` and `kubernetes`. Order does
+   * not matter. Default: the service decides by the URL. A later edit of its choice by hand is drift. If the program
+   * removes the bindings, the service keeps the current ones.
    */
   bindings: z
     .array(text.min(1, "must not hold an empty name"), {
@@ -72,15 +72,15 @@ export const inputFields = {
     .optional(),
 
   /**
-   * Whether other endpoints may share this URL and its traffic. Sent only when given, or to undo a hand edit. Default: the
-   * service's, `false`.
+   * Whether other endpoints may share this URL and its traffic. It is sent only if given, or to undo an edit by hand.
+   * Default: `false`, the service's default.
    */
   poolingEnabled: flag.optional(),
 
   /**
-   * Take over an endpoint that is there already, instead of creating one: `true` for the cloud endpoint with this
-   * URL, or its id (`ep_…`). Only what differs is changed. Has no effect after the first `up`, and can be taken out.
-   * Default: `false`; nothing is ever taken over unasked.
+   * Take over an existing endpoint instead of creating one: `true` for the cloud endpoint with this URL, or its id
+   * (`ep_…`). Only fields that differ are changed. It has no effect after the first `up` and can then be removed.
+   * Default: `false`.
    */
   adopt: z
     .union([z.boolean(), z.string().regex(/^ep_\w+$/, "must be true, or an endpoint's id (ep_…)")], {

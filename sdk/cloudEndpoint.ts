@@ -31,13 +31,13 @@ type Always = (typeof alwaysPresent)[number];
 type Present<T> = { [K in keyof T]-?: NonNullable<T[K]> };
 type Fields = Omit<Endpoint, "id" | Always | keyof Documents> & Present<Pick<Endpoint, Always>> & Documents;
 
-/** The outputs of a cloud endpoint: the service's fields. One that does not apply is undefined. */
+/** The outputs of a cloud endpoint: the service's fields. A field that does not apply is undefined. */
 export type CloudEndpointOutputs = { readonly [K in keyof Fields]-?: pulumi.Output<Fields[K]> };
 
 export interface CloudEndpoint extends CloudEndpointOutputs {}
 
 /**
- * A cloud endpoint: a publicly reachable address with a traffic policy, kept by the service.
+ * A cloud endpoint: a publicly reachable address with a traffic policy, which the service itself serves.
  *
  * ```ts
  * const shop = new CloudEndpoint("shop", {
@@ -47,18 +47,18 @@ export interface CloudEndpoint extends CloudEndpointOutputs {}
  * export const url = shop.publicUrl;
  * ```
  *
- * Mistakes in the inputs are reported at the preview, those of all resources at once. Unless told otherwise the
- * resource has the option `deleteBeforeReplace`, since a URL is one endpoint's at a time.
+ * The preview lists every mistake in the inputs of all resources. The option `deleteBeforeReplace` is true by default,
+ * because a URL belongs to one endpoint at a time.
  *
- * The dynamic provider serves it or, with `endpoints:provider` set to `plugin`, the plugin. A stack moves from one to the
- * other, and back, without a request.
+ * The dynamic provider serves the resource, or the plugin if `endpoints:provider` is `plugin`. A stack moves from one to
+ * the other, and back, without a request.
  */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class sets the outputs, from the properties given to it
 export class CloudEndpoint extends pulumi.CustomResource {
   /**
    * Reads a cloud endpoint that this stack does not manage.
    *
-   * @param id The endpoint's id, `ep_…`. One that does not exist, or is of another type, fails the program.
+   * @param id The endpoint's id, `ep_…`. If it does not exist or has another type, the program fails.
    */
   static get(
     name: string,
@@ -68,16 +68,16 @@ export class CloudEndpoint extends pulumi.CustomResource {
     return new CloudEndpoint(name, undefined, { ...options, id });
   }
 
-  /** Whether the object is a CloudEndpoint, also one of another copy of this package. */
+  /** Whether the object is a CloudEndpoint, possibly of another copy of this package. */
   static override isInstance(object: unknown): object is CloudEndpoint {
     if (!pulumi.Resource.isInstance(object) || !("__pulumiType" in object)) return false;
     return Object.values<unknown>(TYPES).includes(object.__pulumiType);
   }
 
   /**
-   * @param name The resource's name in the program, unique among its type.
-   * @param args What the endpoint is to be; see each input.
-   * @throws RunError where the provider cannot be found from the program's folder, or the plugin by the engine.
+   * @param name The resource's name in the program, unique within its type.
+   * @param args The inputs; see each of them.
+   * @throws RunError if the program's folder cannot resolve this package, or if the plugin is required and not found.
    */
   constructor(name: string, args: CloudEndpointArgs, options?: pulumi.CustomResourceOptions);
   /** @internal Reads an existing endpoint: `CloudEndpoint.get`. */

@@ -34,7 +34,7 @@ type OwnField =
   | "type";
 type Common = Omit<Endpoint, OwnField>;
 
-/** An endpoint that an agent opened, served by its tunnel for as long as the agent runs. */
+/** An endpoint that an agent opened. Its tunnel serves it while the agent runs. */
 export interface EphemeralEndpoint
   extends Present<Common, "publicUrl" | "proto">,
     Pick<
@@ -51,33 +51,33 @@ export interface EdgeEndpoint extends Omit<Present<Common, "publicUrl" | "proto"
   edge?: Ref | undefined;
 }
 
-/** A cloud endpoint, kept by the service itself. The one type that `CloudEndpoint` manages. */
+/** A cloud endpoint, which the service itself serves. `CloudEndpoint` manages only this type. */
 export interface CloudEndpointInfo
   extends Present<
     Common,
     "url" | "publicUrl" | "proto" | "hostport" | "uri" | "bindings" | "createdAt" | "updatedAt"
   > {
   type: "cloud";
-  /** Shown by the public service only when the endpoint is read by id. */
+  /** The public service returns it only in a read by id. */
   edge?: Ref | undefined;
 }
 
 /**
- * An endpoint of any type; `endpoint.type === "cloud"` narrows it. A type or a field that the contract does not name is
- * kept as it came, beside what is declared here.
+ * An endpoint of any type; `endpoint.type === "cloud"` narrows it. Types and fields that the contract does not name are
+ * kept unchanged.
  */
 export type AnyEndpoint = EphemeralEndpoint | EdgeEndpoint | CloudEndpointInfo;
 
-/** Which endpoint to read: exactly one of the two. */
+/** The endpoint to read: by id or by URL, exactly one of the two. */
 export interface GetEndpointArgs extends EndpointArgs {}
 
-/** Which endpoints to read: those that satisfy all filters given. Without any, all. */
+/** Filters for endpoints. All given filters must match; without a filter, all endpoints match. */
 export interface GetEndpointsArgs extends Omit<EndpointsArgs, "types" | "metadata"> {
-  /** Of one of these types: `ephemeral`, `edge`, `cloud`. */
+  /** One of these types: `ephemeral`, `edge`, `cloud`. */
   types?: (AnyEndpoint["type"] | (string & {}))[];
   /**
-   * With metadata equal to this, compared as data where both are. A function is handed the metadata (undefined where
-   * there is none) and returns whether it matches; only `getEndpoints` takes one, not its Output form.
+   * Metadata equal to this. If both are JSON, they are compared as data. A function receives the metadata (undefined if
+   * there is none) and returns whether it matches; only `getEndpoints` takes a function, not its Output form.
    */
   metadata?: EndpointsArgs["metadata"] | ((metadata: unknown) => boolean);
 }
@@ -85,24 +85,24 @@ export interface GetEndpointsArgs extends Omit<EndpointsArgs, "types" | "metadat
 export interface GetEndpointsResult {
   /** Newest first. */
   endpoints: AnyEndpoint[];
-  /** Their identifiers, in the same order. */
+  /** The identifiers of the endpoints, in the same order. */
   ids: string[];
 }
 
 /**
- * Reads one endpoint of any type, by id or by URL, as the program runs, in a preview too. The account is that of
- * `options.provider`, where there is one, or of the stack's configuration.
+ * Reads one endpoint of any type, by id or by URL, while the program runs, in a preview too. It uses the account of
+ * `options.provider` if given, otherwise the one of the stack's configuration.
  *
- * @throws RunError where there is none, where the URL is that of several (a pool), and for every failure of the
- * service. The message names what was looked for and the next step.
+ * @throws RunError if no endpoint matches, if several have the URL (a pool), and for every failure of the service. The
+ * message names the endpoint and the next step.
  */
 export function getEndpoint(args: GetEndpointArgs, options?: pulumi.InvokeOptions): Promise<AnyEndpoint> {
   return plainly(() => find(args, false, options));
 }
 
 /**
- * `getEndpoint` for inputs that are known only later, and after the resources of `dependsOn`. Unknown inputs, and a
- * resource that is still to be created, give an unknown result in a preview. A result of secret inputs is secret.
+ * `getEndpoint` for inputs that are known later, and with the option `dependsOn`. During a preview, the result is unknown
+ * while an input is unknown or a resource that it depends on does not exist yet. If an input is secret, so is the result.
  */
 export function getEndpointOutput(
   args: { [K in keyof GetEndpointArgs]: pulumi.Input<GetEndpointArgs[K]> },
@@ -114,11 +114,11 @@ export function getEndpointOutput(
 }
 
 /**
- * Reads all endpoints of the account that satisfy the filters, as the program runs, in a preview too. Calls that overlap
- * share one reading of the list: one request for each 100 endpoints, whatever the filters. An endpoint that this program
- * created before the call is in the result.
+ * Reads all endpoints of the account that match the filters, while the program runs, in a preview too. It reads the whole
+ * list, one request for each 100 endpoints; concurrent calls share one reading. An endpoint that this program created
+ * before the call is in the result.
  *
- * @throws RunError for every failure of the service. An item of the list that cannot be read is left out, with a warning.
+ * @throws RunError for every failure of the service. An item of the list that cannot be read causes a warning and is omitted.
  */
 export function getEndpoints(
   args: GetEndpointsArgs = {},
@@ -127,7 +127,7 @@ export function getEndpoints(
   return plainly(() => filter(args, false, options));
 }
 
-/** `getEndpoints` for inputs that are known only later, and after the resources of `dependsOn`; as `getEndpointOutput`. */
+/** `getEndpoints` for inputs that are known later, and with the option `dependsOn`, like `getEndpointOutput`. */
 export function getEndpointsOutput(
   args: {
     [K in keyof GetEndpointsArgs]: pulumi.Input<Exclude<GetEndpointsArgs[K], (metadata: unknown) => boolean>>;
@@ -232,11 +232,11 @@ async function plainly<T>(work: () => Promise<T>): Promise<T> {
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 
 /**
- * Reads an endpoint's `metadata` or `trafficPolicy`, which the service gives as text. A policy can be YAML too.
+ * Parses an endpoint's `metadata` or `trafficPolicy`, which the service returns as text. A policy can be YAML too.
  *
- * @param parse Turns the value into a type of your own, and throws where it cannot: a zod schema's `parse`, say.
+ * @param parse Converts the value to your own type, or throws: for example, the `parse` of a zod schema.
  * @returns Undefined for an endpoint without that field.
- * @throws Error for text that holds no data. The message does not quote it, since it may hold a secret.
+ * @throws Error for text that contains no data. The message does not quote the text, because it may contain a secret.
  */
 export function readJson(text: string | undefined): JsonValue | undefined;
 export function readJson<T>(text: string | undefined, parse: (value: unknown) => T): T | undefined;

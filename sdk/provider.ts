@@ -9,25 +9,24 @@ type Written<Name extends SettingName> = Name extends "recoverWithin"
   ? string
   : NonNullable<ReturnType<(typeof settingFields)[Name]>>;
 
-/** The settings of an account. One that is left out comes from the stack's configuration, then from the environment. */
+/** The settings of an account. An omitted one comes from the stack's configuration, or else from the environment. */
 export type ProviderArgs = {
   [Name in keyof typeof settingFields]?: pulumi.Input<Written<Name>> | undefined;
 };
 
 /**
- * An account of the service, for programs that use several. Resources and data sources that have it in their options
- * are its account's, and are served by the plugin, whatever `endpoints:provider` is.
+ * An account of the service, for programs that use several accounts. The plugin serves all resources and data sources with
+ * this provider in their options, regardless of `endpoints:provider`.
  *
  * ```ts
  * const theirs = new Provider("theirs", { apiKey: config.requireSecret("theirKey") });
  * new CloudEndpoint("shop", { url: "https://shop.example.com" }, { provider: theirs });
  * ```
  *
- * The key is a secret in the state. Mistakes in the settings are reported at the preview. A change of the settings never
- * replaces an endpoint.
+ * The key is a secret in the state. The preview reports invalid settings. Changed settings never replace an endpoint.
  */
 export class Provider extends pulumi.ProviderResource {
-  /** Whether the object is a Provider of this package, also one of another copy of it. */
+  /** Whether the object is a Provider of this package, possibly of another copy of it. */
   static override isInstance(object: unknown): object is Provider {
     return (
       pulumi.Resource.isInstance(object) && "__pulumiType" in object && object.__pulumiType === PROVIDER_TYPE

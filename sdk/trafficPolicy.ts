@@ -28,8 +28,8 @@ const PASSING = new Set([
 ]);
 
 /**
- * Puts verification in front of a policy's own actions on requests, and loses none of them. The result is what a
- * `CloudEndpoint` takes: a cloud endpoint's policy must end in an action that answers, and verification does not.
+ * Adds verification before a policy's own actions on requests. The result is a policy for a `CloudEndpoint`: it must
+ * contain an action that answers, and verification does not answer.
  *
  * ```ts
  * trafficPolicy: mergeTrafficPolicy(
@@ -39,11 +39,11 @@ const PASSING = new Set([
  * ```
  *
  * @param policy The policy of the endpoint: an object, or text that holds JSON or YAML.
- * @param verification What to verify first. Several are run in their order. In the result, one rule at most may verify
- *   and enforce without `expressions`: a request that is asked for the signatures of two platforms has at most one.
+ * @param verification One or several verifications; they run in this order. At most one rule of the result may verify and
+ *   enforce without `expressions`, because a request has the signature of at most one platform.
  * @returns The policy as data, always secret.
- * @throws RunError, through the output, for a policy that is none, for an empty list of verifications, and where two
- *   rules, also of the policy's own, would refuse every request.
+ * @throws RunError, through the output, for an invalid policy, for an empty list of verifications, and if two rules
+ *   (including the policy's own) would refuse every request.
  */
 export function mergeTrafficPolicy(
   policy: pulumi.Input<object | string>,

@@ -9,15 +9,15 @@ import { agentFields, webhookFields } from "../../sdk/webhooks/webhookSettings";
 import { code, fieldsOf, fieldsOfMembers, inputTable, outputTable, table, withoutDefault } from "./tables";
 
 /*
- * docs/reference.md, made of the schemas and of the comments on their fields. `npm run generate` writes it; a test
- * holds the page against the source.
+ * docs/reference.md, generated from the schemas and the comments on their fields. `npm run generate` writes it. A test
+ * compares the page with the source.
  */
 
 export function referencePage(): string {
   return `# Reference
 
-What \`npm run generate\` makes of the source: change the comment on a field, not this page. Every input also takes a
-value that is known later (\`pulumi.Input\`), and every output of a resource is a \`pulumi.Output\`.
+\`npm run generate\` writes this page from the comments in the source. Inputs also accept values that are known later (\`pulumi.Input\`). Outputs
+of resources are \`pulumi.Output\`s.
 
 - [\`CloudEndpoint\`](#cloudendpoint)
 - [\`getEndpoint\`](#getendpoint), [\`getEndpoints\`](#getendpoints)
@@ -37,21 +37,21 @@ function resource(): string[] {
   return [
     "## CloudEndpoint",
     inputTable("input", fieldsOf(inputFields, inputs)),
-    "Beside `urn` it has these outputs. One that does not apply is undefined.",
+    "Besides `urn` it has these outputs. Outputs that do not apply are undefined.",
     outputTable(
       "output",
       outputs.map((field) => ({
         ...field,
         // The resource holds both as data, and the service's fields both as text.
-        ...(field.name === "trafficPolicy" && { type: "object", text: "The policy as it is, as data." }),
+        ...(field.name === "trafficPolicy" && { type: "object", text: "The current policy, as data." }),
         ...(field.name === "metadata" && {
           type: "object | string",
-          text: "The metadata, as data where it is JSON.",
+          text: "The metadata, as data if it is JSON.",
         }),
         required: always.has(field.name),
       })),
     ),
-    `${docsOf("provider/api/wire.ts", "refSchema").text} So are \`domain\`, \`tcpAddr\` and others:`,
+    `${docsOf("provider/api/wire.ts", "refSchema").text} \`domain\`, \`tcpAddr\` and others have this form:`,
     outputTable("field", fieldsOf(refSchema.shape, docsOf("provider/api/wire.ts", "refSchema").parts)),
   ];
 }
@@ -63,12 +63,11 @@ function dataSources(): string[] {
   const filters = fieldsOf(endpointsArgs, docsOf("provider/lookup.ts", "endpointsArgs").parts);
   return [
     "## getEndpoint",
-    "`getEndpoint(args)` gives a promise of one endpoint, `getEndpointOutput(args, options)` an output.",
+    "`getEndpoint(args)` returns a promise of one endpoint, `getEndpointOutput(args, options)` an output. Give either `id` or `url`.",
     inputTable("argument", fieldsOf(endpointArgs, docsOf("provider/lookup.ts", "endpointArgs").parts)),
-    `The result is ${lowered(docsOf("provider/api/wire.ts", "endpointFields").text)}`,
-    outputTable("field", fieldsOf(endpointFields, docsOf("provider/api/wire.ts", "endpointFields").parts)),
+    "The result has the fields of [`CloudEndpoint`'s outputs](#cloudendpoint) that apply to the endpoint's type, in the plain form. Only `id` is always present. `trafficPolicy` and `metadata` are the service's text: parse them with `readJson`.",
     "## getEndpoints",
-    "`getEndpoints(args)` gives a promise, `getEndpointsOutput(args, options)` an output. All filters given must hold.",
+    "`getEndpoints(args)` returns a promise, `getEndpointsOutput(args, options)` an output. All given filters must match.",
     inputTable(
       "filter",
       filters.map((field) => ({ ...field, text: written.get(field.name) || field.text })),
@@ -82,7 +81,7 @@ function webhooks(): string[] {
   return [
     "## WebhookVerification",
     inputTable("input", fieldsOf(webhookFields, docsOf(file, "webhookFields").parts)),
-    `\`agent\` is ${lowered(docsOf(file, "agentFields").text)}`,
+    `\`agent\`: ${lowered(docsOf(file, "agentFields").text)}`,
     inputTable("`agent`", fieldsOf(agentFields, docsOf(file, "agentFields").parts)),
     outputTable(
       "output",
@@ -102,20 +101,20 @@ function settings(): string[] {
   const [provider = ""] = docsOf("sdk/provider.ts", "Provider").text.split("\n\n");
   return [
     "## Provider and settings",
-    `\`new Provider(name, args, options)\` is ${lowered(provider)} Its \`args\` are these settings, none required.`,
-    "Each has two names besides; the stack's configuration wins over the environment. `endpoints:provider` (`ENDPOINTS_PROVIDER`) is `dynamic`, the default, or `plugin`: what serves `CloudEndpoint` ([plugin.md](plugin.md)).",
-    table(["configuration", "environment", "default", "what it is"], rows),
+    `\`new Provider(name, args, options)\` is ${lowered(provider)} Its \`args\` are these settings, all optional.`,
+    "Every setting can also be set in the stack's configuration or in the environment; the configuration wins. `endpoints:provider` (`ENDPOINTS_PROVIDER`) is not an input of `Provider`. It chooses what serves `CloudEndpoint`: `dynamic`, the default, or `plugin` ([plugin](plugin.md)). `ENDPOINTS_ACCEPT_ACCOUNT=1` ([reliability](reliability.md#when-an-endpoint-counts-as-gone)) and `ENDPOINTS_LOG=requests` exist only in the environment.",
+    table(["configuration", "environment", "default", "meaning"], rows),
   ];
 }
 
-/** The commands' own help, as a user gets it. */
+/** The commands' own help. */
 function commands(): string[] {
   const main = join(root, "dist", "sdk", "commands", "main.js");
   const run = (...args: string[]) => execFileSync(process.execPath, [main, ...args], { encoding: "utf8" });
   const names = [...run("--help").matchAll(/^ {2}([a-z][\w-]*) {2,}\S/gm)].map(([, name = ""]) => name);
   if (names.length === 0) throw new Error("the commands' help lists no command");
   const all = names.flatMap((name) => [`### ${name}`, `\`\`\`text\n${run(name, "--help").trim()}\n\`\`\``]);
-  return ["## Commands", "`npx pulumi-endpoints <command>`; each tells its options with `--help`.", ...all];
+  return ["## Commands", "`npx pulumi-endpoints <command>`. Each command has `--help`.", ...all];
 }
 
 function testing(): string[] {
@@ -123,7 +122,7 @@ function testing(): string[] {
   const members = (file: string, name: string) => fieldsOfMembers(membersOf(file, name));
   return [
     "## Testing",
-    "What `pulumi-endpoints/testing` takes and gives; [testing.md](testing.md) tells how to use it.",
+    "The options and results of `pulumi-endpoints/testing`. [Testing](testing.md) explains how to use them.",
     inputTable("`TestStack.create`", [
       ...members(types, "StackOptions"),
       ...members("sdk/testing/testStack.ts", "TestStackOptions"),

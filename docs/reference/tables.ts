@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Member } from "../../provider/plugin/schema/docs";
 
-/** A row of a reference table. */
+/** A row of a table of the reference. */
 export interface Field {
   name: string;
   type: string;
@@ -26,10 +26,10 @@ export function fieldsOfMembers(members: Member[]): Field[] {
   return members.map(({ name, type, optional, text }) => ({ name, type, required: !optional, text }));
 }
 
-/** What a program writes: whether it has to, and what holds where it does not. */
+/** Fields that a program writes, with their default. */
 export function inputTable(first: string, fields: Field[]): string {
   return table(
-    [first, "type", "default", "what it is"],
+    [first, "type", "default", "meaning"],
     fields.map(({ name, type, required, text }) => {
       const { rest, standard } = withoutDefault(text);
       return [code(name), code(type), required ? "**required**" : standard, rest];
@@ -37,7 +37,7 @@ export function inputTable(first: string, fields: Field[]): string {
   );
 }
 
-/** What a program reads. */
+/** Fields that a program reads. */
 export function outputTable(first: string, fields: Field[]): string {
   const rows = fields.map(({ name, type, required, text }) => [
     code(name),
@@ -45,7 +45,7 @@ export function outputTable(first: string, fields: Field[]): string {
     required ? "always" : "",
     text,
   ]);
-  return table([first, "type", "there", "what it is"], rows);
+  return table([first, "type", "present", "meaning"], rows);
 }
 
 export function table(head: string[], rows: string[][]): string {
@@ -53,7 +53,7 @@ export function table(head: string[], rows: string[][]): string {
   return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
 }
 
-/** Comments name a default in a sentence of their own, which tables show in a column of its own. */
+/** A comment names a default in a separate sentence; tables show it in a separate column. */
 export function withoutDefault(text: string): { rest: string; standard: string } {
   const [sentence, standard = ""] = /\s*Default: (.+?)\.(?=\s|$)/.exec(text) ?? [];
   return { rest: sentence === undefined ? text : text.replace(sentence, ""), standard };
@@ -80,7 +80,7 @@ const jsonType = z.looseObject({
 });
 type JsonType = z.output<typeof jsonType>;
 
-/** A JSON schema's type as TypeScript has it; undefined where the schema does not say. */
+/** A JSON schema's type in TypeScript; undefined if the schema has none. */
 function typeText({ type, items, anyOf, enum: values, properties, required }: JsonType): string | undefined {
   if (values) return values.map((value) => JSON.stringify(value)).join(" | ");
   if (anyOf) return [...new Set(anyOf.map((kind) => typeText(kind) ?? "object"))].join(" | ");
@@ -89,20 +89,20 @@ function typeText({ type, items, anyOf, enum: values, properties, required }: Js
     const parts = Object.entries(properties).map(
       ([name, part]) => `${name}${required?.includes(name) ? "" : "?"}: ${typeText(part)}`,
     );
-    // One whose parts are told in a table of their own.
+    // Otherwise its parts have a table of their own.
     return Object.values(properties).every(typeText) ? `{ ${parts.join("; ")} }` : type;
   }
   return type === "integer" ? "number" : type;
 }
 
-/** Values of each kind that can pass a check which no JSON schema can express. */
+/** Values of each kind, for checks that no JSON schema can express. */
 const SAMPLES: [string, unknown[]][] = [
   ["object", [{}]],
   ["string", ["{}", "8080"]],
   ["number", [8080]],
 ];
 
-/** Which kinds of value a field takes, as trying shows. */
+/** The kinds of value that a field accepts, found by trying. */
 function acceptedKinds(field: z.core.$ZodType): string {
   const kinds = SAMPLES.filter(([, samples]) => samples.some((one) => z.safeParse(field, one).success));
   return kinds.map(([kind]) => kind).join(" | ");

@@ -3,42 +3,42 @@ import type { JsonObject } from "./json";
 import { type Mark, withoutMark } from "./mark";
 
 /*
- * What travels: the contract's names and shapes, and the one way from them to the package's own. The comment on a field is
- * its documentation: editors show it through the types, and the reference pages are generated from it.
+ * The contract's names and shapes, and the one conversion from them to the package's own. The comment on a field is its
+ * documentation: editors show it through the types, and the reference pages are generated from it.
  */
 
-/** A reference to another object of the service. `uri` may be an empty string or missing. */
+/** A reference to another object of the service. `uri` can be empty or missing. */
 export const refSchema = z.looseObject({
   /** The object's identifier. */
   id: z.string(),
-  /** Where the service keeps the object. */
+  /** The object's URI in the API. */
   uri: z.string().optional(),
 });
 
 /**
- * What the service says of an endpoint, named as in this package; on the wire the names are in snake_case. A field
- * that does not apply to an endpoint's type is missing.
+ * An endpoint as the service describes it, with the names of this package; the API uses snake_case. Fields that do not
+ * apply to an endpoint's type are missing.
  */
 export const endpointFields = {
   /** The endpoint's identifier, `ep_…`. */
   id: z.string().min(1),
-  /** Identifier of the region that the endpoint belongs to. */
+  /** The endpoint's region. */
   region: z.string().optional(),
-  /** When the endpoint was created, RFC 3339. */
+  /** Creation time, RFC 3339. */
   createdAt: z.string().optional(),
-  /** When the endpoint was last changed, RFC 3339. */
+  /** Time of the last change, RFC 3339. */
   updatedAt: z.string().optional(),
-  /** The URL without its port. The public service prefers `url`. */
+  /** The URL without its port. The public service recommends `url` instead. */
   publicUrl: z.string().optional(),
   /** The protocol served: `http`, `https`, `tcp` or `tls`. */
   proto: z.string().optional(),
-  /** The URL's scheme, where the service gives it. */
+  /** The URL's scheme, if the service returns it. */
   scheme: z.string().optional(),
-  /** `hostname:port`, always with the port. The service marks it as soon to be deprecated. */
+  /** `hostname:port`, always with the port. The service plans to deprecate it. */
   hostport: z.string().optional(),
-  /** The URL's host, where the service gives it. */
+  /** The URL's host, if the service returns it. */
   host: z.string().optional(),
-  /** The URL's port, where the service gives it. */
+  /** The URL's port, if the service returns it. */
   port: z.int().optional(),
   /** `ephemeral` (an agent's tunnel), `edge` or `cloud`. */
   type: z.string().optional(),
@@ -52,17 +52,17 @@ export const endpointFields = {
   tcpAddr: refSchema.optional(),
   /** The tunnel that serves an ephemeral endpoint, `tn_…`. */
   tunnel: refSchema.optional(),
-  /** The edge that serves an edge endpoint. The public service shows it for a cloud endpoint only when read by id. */
+  /** The edge that serves an edge endpoint. For a cloud endpoint, the public service returns it only in a read by id. */
   edge: refSchema.optional(),
-  /** The local address that an agent's tunnel forwards to. */
+  /** The local address to which an agent's tunnel forwards. */
   upstreamUrl: z.string().optional(),
-  /** The protocol that the agent uses to forward. Servers call it `upstream_proto` or `upstream_protocol`. */
+  /** The protocol with which the agent forwards. Servers name it `upstream_proto` or `upstream_protocol`. */
   upstreamProto: z.string().optional(),
-  /** The endpoint's URL. Edge endpoints have none: see `publicUrl`. */
+  /** The endpoint's URL. Edge endpoints have only `publicUrl`. */
   url: z.string().optional(),
   /** The bot or user that owns the endpoint, `usr_…` for a user. */
   principal: refSchema.optional(),
-  /** The owner, in the older form; marked for deprecation. Servers give a reference or the bare id. */
+  /** The owner in an older form, which the service plans to deprecate. Servers return a reference or the bare id. */
   principalId: z.union([refSchema, z.string().transform((id) => ({ id }))]).optional(),
   /** The traffic policy, as the service's own text. */
   trafficPolicy: z.string().optional(),
@@ -70,11 +70,11 @@ export const endpointFields = {
   bindings: z.array(z.string()).optional(),
   /** Whether endpoints may share the URL. */
   poolingEnabled: z.boolean().optional(),
-  /** The agent's session that serves an ephemeral endpoint, `ts_…`. */
+  /** The session of the agent that serves an ephemeral endpoint, `ts_…`. */
   tunnelSession: refSchema.optional(),
-  /** Where the service keeps this endpoint. Only cloud endpoints have one on the public service. */
+  /** The endpoint's URI in the API. On the public service, only cloud endpoints have one. */
   uri: z.string().optional(),
-  /** The agent's name for the endpoint. */
+  /** The name that an agent gave the endpoint. */
   name: z.string().optional(),
 };
 

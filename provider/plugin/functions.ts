@@ -8,10 +8,10 @@ import { received, toStruct } from "./values";
 
 /** The data sources. A call may have to show what an earlier call made, so none joins a list that is being read already. */
 const functions: Record<string, (account: Listing, args: JsonObject) => Promise<JsonObject>> = {
-  /** Reads one endpoint of any type, by its id or its URL, in a preview too. */
+  /** Reads one endpoint of any type by id or URL, in a preview too. */
   "endpoints:index:getEndpoint": (account, args) =>
     findEndpoint(account, z.strictObject(endpointArgs).parse(args), true),
-  /** Reads all endpoints of the account, of any type, that satisfy the filters given, in a preview too. */
+  /** Reads all endpoints of the account, of any type, that match the filters, in a preview too. */
   "endpoints:index:getEndpoints": async (account, args) => {
     const endpoints = await findEndpoints(account, z.strictObject(endpointsArgs).parse(args), true);
     return { endpoints, ids: endpoints.map(({ id }) => id) };

@@ -91,16 +91,16 @@ const configSchema = z.discriminatedUnion("version", [
 type Config = z.output<typeof configSchema>;
 
 /**
- * One configuration file for an agent that runs the endpoints of several verifications. An agent that reads several files
- * keeps only the last one's list of endpoints.
+ * One configuration file for an agent that runs the endpoints of several verifications. From several files, an agent would
+ * use only the last list of endpoints.
  *
  * ```ts
  * export const agentConfig = mergeAgentConfigs(github.agentConfig, brex.agentConfig);
  * ```
  *
  * @param configs The outputs `agentConfig` of the verifications, all of the same `agentConfigVersion`.
- * @returns The file's text, always secret. Like its parts it is without the agent's own token.
- * @throws RunError, through the output, where a verification has no `agent`, versions differ, or two names are equal.
+ * @returns The file's text, always secret. It does not contain the agent's own token.
+ * @throws RunError, through the output, if a verification has no `agent`, if versions differ, or if two names are equal.
  */
 export function mergeAgentConfigs(...configs: pulumi.Input<string | undefined>[]): pulumi.Output<string> {
   return pulumi.secret(pulumi.all(configs).apply((texts) => mergedConfig(texts)));

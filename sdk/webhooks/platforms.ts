@@ -11,24 +11,24 @@ export const FREE_VERIFICATIONS_PER_MONTH = 500;
 
 /** A platform whose webhooks the service can verify. */
 export interface WebhookPlatformInfo {
-  /** What the platform calls itself. */
+  /** The platform's name. */
   name: string;
   /**
-   * Where its secret comes from. `chosen`: you make it up, and enter it on both sides. `shown`: its console shows it.
-   * `shown once`: only when it is made. `returned`: a call of its API returns it. `credential`: it is one that your app
-   * or account has anyway. `none`: it signs with a key of its own. Missing where the sources disagree or are silent.
+   * The source of its secret. `chosen`: you choose it and enter it on both sides. `shown`: its console shows it. `shown
+   * once`: the console shows it only at creation. `returned`: its API returns it. `credential`: an existing credential of
+   * your app or account. `none`: the platform signs with its own key. Undefined if the sources disagree or name none.
    */
   origin?: "chosen" | "shown" | "shown once" | "returned" | "credential" | "none";
-  /** Where exactly, or under which name. Missing together with `origin`. */
+  /** The place or name of the secret there. Undefined if `origin` is. */
   where?: string;
-  /** A form that the secret must have. Default: any text. */
+  /** The form that the secret must have. Default: any text. */
   form?: "public key" | "base64 key" | "user and password" | "32 characters";
   /**
-   * A challenge that the platform sends to a new address: `answered` by the service, or `forwarded`, so that your
-   * application answers it. Missing where none is known.
+   * Who answers the challenge that the platform sends to a new address: the service (`answered`), or your application
+   * (`forwarded`). Undefined if no challenge is known.
    */
   challenge?: "answered" | "forwarded";
-  /** The platform's own page on its webhooks and their signatures; the service's guide where none is known to stand. */
+  /** The platform's page about webhook signatures, or the service's guide if no such page is known. */
   page: string;
 }
 

@@ -9,11 +9,11 @@ import type { WebhookPlatform } from "./platforms";
 
 const text = (example: string) => z.string({ error: `must be text, as in ${example}` });
 
-/** The agent that is to verify, as its configuration names it. */
+/** The agent that verifies. */
 export const agentFields = {
   /** The endpoint's name in the agent's configuration. Default: the component's name. */
   name: text("hooks").min(1, "must not be empty").optional(),
-  /** The address to open, `https` or `http`. Default: a random one, or the account's own. */
+  /** The address that the agent opens, `https` or `http`. Default: a random one, or the account's own. */
   url: text("https://hooks.example.com")
     .check((context) => {
       const problem = urlProblem(context.value) ?? wrongScheme(context.value);
@@ -21,7 +21,7 @@ export const agentFields = {
     })
     .transform((url) => normalizeUrl(url) ?? url)
     .optional(),
-  /** Where the application listens: a port of this machine, `8080`, or a URL without a path, `http://localhost:8080`. */
+  /** The application's address: a port of the agent's machine, `8080`, or a URL without a path, `http://localhost:8080`. */
   upstream: z
     .custom<number | string>((value) => upstreamProblem(value) === undefined, {
       error: ({ input }) => upstreamProblem(input),
@@ -32,8 +32,8 @@ export const agentFields = {
 /** The inputs by name. */
 export const webhookFields = {
   /**
-   * The platform that sends the webhooks, by its identifier in `webhookPlatforms`: `github`, `calendly`. Another one
-   * is passed on with a warning, since the service learns new ones.
+   * The platform that sends the webhooks, by its identifier in `webhookPlatforms`: `github`, `calendly`. An unknown
+   * identifier causes a warning and is passed on, because the service may support new platforms.
    */
   platform: text("github").min(1, "must not be empty") as z.ZodType<
     WebhookPlatform | (string & {}),
@@ -41,21 +41,20 @@ export const webhookFields = {
   >,
 
   /**
-   * The secret that the platform signs with; the output `secretSource` explains where to get it. Always kept as a secret.
-   * Instead of the secret itself, a reference to the service's vault: `${secrets.get('vault', 'name')}`. Optional for
-   * `sns` only, which signs with a key of its own.
+   * The platform's secret, or a reference to the service's vault: `${secrets.get('vault', 'name')}`. The output
+   * `secretSource` names where to get it. It is always a secret in the state. Only `sns` needs none.
    */
   secret: text("the key that the platform shows").optional(),
 
   /**
-   * Whether a request that does not verify is refused, with status 403. With `false` the later actions of the policy
-   * run, and see the result in `actions.ngrok.verify_webhook.verified`. Default: `true`.
+   * Whether to refuse unverified requests with status 403. With `false`, later actions of the policy run and see the
+   * result in `actions.ngrok.verify_webhook.verified`. Default: `true`.
    */
   enforce: z.boolean({ error: "must be true or false" }).optional(),
 
   /**
-   * CEL expressions that choose the requests to verify, where all are true: `req.url.path.startsWith('/brex')`. Every
-   * other request goes on unverified, so let something else refuse it. Names of headers are in lower case:
+   * CEL expressions that select the requests to verify; all must be true: `req.url.path.startsWith('/brex')`. All other
+   * requests continue unverified, so let another rule refuse them. Header names are in lower case:
    * `req.headers['x-github-event']`. Default: every request is verified.
    */
   expressions: z
@@ -65,25 +64,25 @@ export const webhookFields = {
     .min(1, "must hold an expression; leave it out to verify every request")
     .optional(),
 
-  /** The agent to make a configuration for, in `agentConfig`. Default: none, where the policy alone is used. */
+  /** The agent for the output `agentConfig`. Default: none, if you use only the policy. */
   agent: z
     .strictObject(agentFields, { error: "must hold an upstream, and may hold a name and a url" })
     .optional(),
 
-  /** Version of the agent's configuration file. Default: `3`, which agents read from their own version 3.16 on. */
+  /** Version of the agent's configuration file. Default: `3`, which agents support from version 3.16 on. */
   agentConfigVersion: z.literal([2, 3], { error: "must be 2 or 3" }).optional(),
 
   /**
-   * How many verifications a month are expected: the deliveries, or double their number where a cloud endpoint and the
-   * agent behind it both verify each. A warning reports where those of all the stack's components exceed 500, which is
-   * what a free account verifies. Default: not counted.
+   * The expected verifications per month: the number of deliveries, or double that number if both a cloud endpoint and
+   * its agent verify them. A free account verifies 500 a month; a warning says if the components of the stack exceed
+   * that. Default: not counted.
    */
   expectedDeliveriesPerMonth: z
     .number({ error: "must be a number" })
     .min(0, "must not be negative")
     .optional(),
 
-  /** The account's plan. Only `free` has a limit on verifications. Default: taken for `free`. */
+  /** The account's plan. Only `free` limits verifications. Default: `free`. */
   plan: z.enum(["free", "pro", "enterprise"], { error: "must be free, pro or enterprise" }).optional(),
 };
 

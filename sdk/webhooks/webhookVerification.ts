@@ -24,13 +24,13 @@ type InputOf<T> = [T] extends [readonly (infer E)[] | undefined]
     ? pulumi.Input<Inputs<NonNullable<T>>> | undefined
     : pulumi.Input<T>;
 
-/** The inputs of a webhook verification. `secret` is required for every platform but `sns`. */
+/** The inputs of a webhook verification. `secret` is required for every platform except `sns`. */
 export type WebhookVerificationArgs = Inputs<WebhookSettingsWritten> &
   ({ secret: pulumi.Input<string> } | { platform: "sns" });
 
 /**
- * Lets only those webhooks through that are signed with a platform's secret: the configuration of an agent, and the
- * policy for endpoints, made from the platform's name and the secret.
+ * Lets only webhooks through that a platform signed with its secret. From the platform's name and the secret it makes the
+ * configuration of an agent and the policy for endpoints.
  *
  * ```ts
  * const calendly = new WebhookVerification("calendly", {
@@ -41,37 +41,37 @@ export type WebhookVerificationArgs = Inputs<WebhookSettingsWritten> &
  * export const agentConfig = calendly.agentConfig; // for `pulumi stack output --show-secrets agentConfig`
  * ```
  *
- * It creates nothing on the service. Mistakes in the inputs fail the preview as far as they are known then; a platform
- * that the catalogue does not have, and more deliveries than a free account verifies, are warnings.
+ * It creates nothing on the service. Mistakes in known inputs fail the preview. An unknown platform, and more deliveries
+ * than a free account verifies, cause warnings.
  */
 export class WebhookVerification extends pulumi.ComponentResource {
   /** The platform's identifier. */
   readonly platform: pulumi.Output<string>;
 
   /**
-   * The agent's command-line options, as an argument list for `http <upstream>`. Agents of version 3 still take them,
-   * and call them deprecated. Flags cannot express `enforce: false`, `expressions` or a reference to the vault: then it is
-   * the option that names a policy file, `<name>.policy.json`, into which the output `trafficPolicy` belongs. Secret.
+   * The agent's command-line options, as an argument list for `http <upstream>`. Agents of version 3 accept them and call
+   * them deprecated. Flags cannot express `enforce: false`, `expressions` or a reference to the vault. In these cases the
+   * list names a policy file, `<name>.policy.json`: write the output `trafficPolicy` into it. Secret.
    */
   readonly agentOptions: pulumi.Output<string[]>;
 
   /**
-   * The agent's whole configuration file, YAML in the version of `agentConfigVersion`. The agent's own token is not in
-   * it, and belongs in the environment, `NGROK_AUTHTOKEN`: agents do not merge what files of version 3 hold in lists. To
-   * run several in one agent, see `mergeAgentConfigs`. Undefined without `agent`. Secret.
+   * The agent's whole configuration file, YAML in the version of `agentConfigVersion`. It does not contain the agent's own
+   * token; set `NGROK_AUTHTOKEN` in the environment. To run several verifications in one agent, use `mergeAgentConfigs`,
+   * because agents do not merge the lists of several files. Undefined without `agent`. Secret.
    */
   readonly agentConfig: pulumi.Output<string | undefined>;
 
   /**
-   * A whole traffic policy for an agent, canonical JSON, as `--traffic-policy-file` takes it. For a cloud endpoint,
-   * whose policy must also answer, see `mergeTrafficPolicy`. Secret.
+   * A whole traffic policy for an agent, as JSON for `--traffic-policy-file`. A cloud endpoint's policy must also answer
+   * requests: use `mergeTrafficPolicy`. Secret.
    */
   readonly trafficPolicy: pulumi.Output<string>;
 
-  /** How to get the secret, or rotate it, in a sentence. */
+  /** How to get or rotate the secret, in one sentence. */
   readonly secretSource: pulumi.Output<string>;
 
-  /** Whether the object is a WebhookVerification, also one of another copy of this package. */
+  /** Whether the object is a WebhookVerification, possibly of another copy of this package. */
   static override isInstance(object: unknown): object is WebhookVerification {
     return pulumi.Resource.isInstance(object) && "__pulumiType" in object && object.__pulumiType === TYPE;
   }

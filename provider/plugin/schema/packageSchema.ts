@@ -39,7 +39,7 @@ export function packageSchema(): object {
     config: { variables: settings },
     provider: {
       description:
-        "An account of the endpoint service. What is not given here comes from the stack's configuration, then from the environment.",
+        "An account of the endpoint service. Omitted settings come from the stack's configuration, or else from the environment.",
       inputProperties: settings,
     },
     resources: { [TYPES.plugin]: cloudEndpoint() },
@@ -64,7 +64,7 @@ export function packageSchema(): object {
             ids: {
               type: "array",
               items: { type: "string" },
-              description: "Their identifiers, in the same order.",
+              description: "The identifiers of the endpoints, in the same order.",
             },
           },
           required: ["endpoints", "ids"],
@@ -131,7 +131,7 @@ function cloudEndpoint(): object {
   // Resources hold both as data. The input's comment documents them.
   for (const name of ["trafficPolicy", "metadata"]) fields[name] = { ...ANY, description: inputs.get(name) };
   return {
-    description: `${description}\n\nA URL is one endpoint's at a time, so give the resource the option \`deleteBeforeReplace\`: a replacement that is asked for by hand has to delete first as well.`,
+    description: `${description}\n\nSet the resource option \`deleteBeforeReplace\`, because a URL belongs to one endpoint at a time.`,
     inputProperties: properties(inputFields, inputs),
     requiredInputs: ["url"],
     properties: fields,
@@ -193,7 +193,7 @@ function readme(
   return [
     description,
     `\`\`\`${language}\n${program}\n\`\`\``,
-    "What an explicit provider is given wins over the stack's configuration, and that over the environment:",
+    "The inputs of an explicit provider win over the stack's configuration, which wins over the environment:",
     `${rows.join("\n")}\n`,
   ].join("\n\n");
 }
