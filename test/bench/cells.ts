@@ -1,19 +1,16 @@
 import { z } from "zod";
+import { Random } from "../../sdk/testing/emulator/random";
 
 /** What is measured, in the order of a stack's life. */
 export const operations = ["create", "preview", "refresh", "update", "destroy"] as const;
 export type Operation = (typeof operations)[number];
 
-/** What runs the provider: nothing (its methods are called directly), the kit's engine, or the Pulumi CLI. */
-export const drivers = ["direct", "kit", "cli"] as const;
+/** What runs the stack: the test kit's engine, or the Pulumi CLI. */
+export const drivers = ["kit", "cli"] as const;
 export type Driver = (typeof drivers)[number];
 
-export const contestants = ["ours", "plain", "noop", "raw"] as const;
+export const contestants = ["ours", "plain", "noop"] as const;
 export type Contestant = (typeof contestants)[number];
-
-/** Raw requests need no engine, and of a provider that does nothing only the engine is worth measuring. */
-export const takesPart = (driver: Driver, contestant: Contestant) =>
-  contestant !== (driver === "direct" ? "noop" : "raw");
 
 /** One life of a stack: all operations of one contestant, one after the other. */
 export interface Unit {
@@ -23,7 +20,40 @@ export interface Unit {
   contestant: Contestant;
 }
 
-/** How many requests of each kind the service saw. */
+export interface Plan {
+  runs: number;
+  sizes: readonly number[];
+  drivers: readonly Driver[];
+}
+
+/**
+ * All units, round by round. Within a round, the contestants take turns in a shuffled order, so that whatever else the
+ * machine does affects all of them alike. The order is the same in every run, so a run that was ended can be resumed.
+ */
+export function unitsOf({ runs, sizes, drivers }: Plan): Unit[] {
+  const rounds = Array.from({ length: runs }, (_, index) => index + 1);
+  return rounds.flatMap((round) =>
+    sizes.flatMap((size) =>
+      drivers.flatMap((driver) =>
+        shuffled(new Random(round * 10_007 + size), contestants).map((contestant) => ({
+          round,
+          size,
+          driver,
+          contestant,
+        })),
+      ),
+    ),
+  );
+}
+
+export function shuffled<T>(random: Random, items: readonly T[]): T[] {
+  return items
+    .map((item) => ({ item, place: random.next() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ item }) => item);
+}
+
+/** How many requests of each kind the service received. */
 export const requestCounts = z.object({
   list: z.number(),
   get: z.number(),
@@ -31,17 +61,16 @@ export const requestCounts = z.object({
   patch: z.number(),
   delete: z.number(),
 });
-export type RequestCounts = z.output<typeof requestCounts>;
 
-/** What the service saw of one operation. */
-export const seenByService = z.object({
+/** What the service counted during one operation. */
+export const serviceCounts = z.object({
   requests: requestCounts,
   /** Most connections that were open at once. */
   connections: z.number(),
   /** Endpoints that are there after it. */
   endpoints: z.number(),
 });
-export type SeenByService = z.output<typeof seenByService>;
+export type ServiceCounts = z.output<typeof serviceCounts>;
 
 /** One operation, measured. A line of the file of raw results. */
 export const cell = z.object({
@@ -50,10 +79,10 @@ export const cell = z.object({
   driver: z.enum(drivers),
   contestant: z.enum(contestants),
   operation: z.enum(operations),
-  /** Wall time of the command; with the driver `direct`, from the first call to the last result. */
+  /** Wall time of the command. */
   seconds: z.number(),
-  ...seenByService.shape,
-  /** Peak resident memory and processor time of the provider's process; missing where there is none. */
+  ...serviceCounts.shape,
+  /** Peak resident memory and processor time of the provider's process; missing without /proc. */
   providerBytes: z.number().optional(),
   providerSeconds: z.number().optional(),
   /** Size of the exported state after the create, as JSON without spaces. */

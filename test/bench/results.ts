@@ -1,7 +1,23 @@
 import type { Cell, Contestant, Driver, Operation } from "./cells";
-import { type Summary, summaryOf } from "./statistics";
 
-/** Which cells: one of each round. */
+/** What several runs of one thing came to. */
+export interface Summary {
+  median: number;
+  least: number;
+  most: number;
+  runs: number;
+}
+
+/** Undefined where nothing was measured. */
+export function summaryOf(values: readonly number[]): Summary | undefined {
+  const sorted = [...values].sort((a, b) => a - b);
+  const [least, most] = [sorted[0], sorted.at(-1)];
+  const low = sorted[Math.floor((sorted.length - 1) / 2)];
+  const high = sorted[Math.ceil((sorted.length - 1) / 2)];
+  if (least === undefined || most === undefined || low === undefined || high === undefined) return undefined;
+  return { median: (low + high) / 2, least, most, runs: sorted.length };
+}
+
 export interface Place {
   driver: Driver;
   size: number;
@@ -11,48 +27,42 @@ export interface Place {
 
 /** All that was measured, to be asked for medians. */
 export class Results {
-  private readonly cells = new Map<string, Map<number, Cell>>();
+  private readonly cells: readonly Cell[];
 
-  /** Of two cells of one round the later one counts: a life that was ended in the middle is measured anew. */
+  /** Of two cells of one place and round the later one counts: a life that was ended half-way is measured anew. */
   constructor(cells: readonly Cell[]) {
-    for (const cell of cells) {
-      const rounds = this.cells.get(keyOf(cell)) ?? new Map<number, Cell>();
-      this.cells.set(keyOf(cell), rounds.set(cell.round, cell));
-    }
+    const keyOf = (cell: Cell) =>
+      [cell.round, cell.driver, cell.size, cell.contestant, cell.operation].join(" ");
+    this.cells = [...new Map(cells.map((cell) => [keyOf(cell), cell])).values()];
   }
 
-  /** In the order of the rounds. */
-  at(place: Place): Cell[] {
-    return [...(this.cells.get(keyOf(place))?.values() ?? [])].sort((a, b) => a.round - b.round);
-  }
-
-  all(where: Partial<Place>): Cell[] {
-    const wanted = Object.entries(where);
-    const matches = (cell: Cell) =>
-      wanted.every(([name, value]) =>
-        Object.entries(cell).some(([key, own]) => key === name && own === value),
-      );
-    return [...this.cells.values()].flatMap((rounds) => [...rounds.values()]).filter(matches);
+  at(where: Partial<Place>): Cell[] {
+    const { driver, size, contestant, operation } = where;
+    return this.cells.filter(
+      (cell) =>
+        cell.driver === (driver ?? cell.driver) &&
+        cell.size === (size ?? cell.size) &&
+        cell.contestant === (contestant ?? cell.contestant) &&
+        cell.operation === (operation ?? cell.operation),
+    );
   }
 
   seconds(place: Place): Summary | undefined {
     return summaryOf(this.at(place).map(({ seconds }) => seconds));
   }
 
-  /** Wall time of one to that of the other, within each round, so that a slow hour falls out of it. */
+  /** Wall time of one to that of the other within each round, so that a slow hour does not count. */
   ratio(one: Place, other: Place): Summary | undefined {
-    const others = this.cells.get(keyOf(other));
-    const ratios = this.at(one).flatMap(({ round, seconds }) => {
-      const beside = others?.get(round);
-      return beside ? [seconds / beside.seconds] : [];
-    });
-    return summaryOf(ratios);
+    const others = new Map(this.at(other).map(({ round, seconds }) => [round, seconds]));
+    return summaryOf(
+      this.at(one).flatMap(({ round, seconds }) => {
+        const beside = others.get(round);
+        return beside === undefined ? [] : [seconds / beside];
+      }),
+    );
   }
 
   get sizes(): number[] {
-    return [...new Set(this.all({}).map(({ size }) => size))].sort((a, b) => a - b);
+    return [...new Set(this.cells.map(({ size }) => size))].sort((a, b) => a - b);
   }
 }
-
-const keyOf = ({ driver, size, contestant, operation }: Place) =>
-  `${driver} ${size} ${contestant} ${operation}`;

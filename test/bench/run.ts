@@ -1,89 +1,91 @@
-import { rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
 import { findPulumiCli } from "../../sdk/testing";
 import { Random } from "../../sdk/testing/emulator/random";
-import { adviceFor, adviceRow, variants } from "./advice";
-import { budgetRow, withinTheBudget } from "./budget";
-import { type Cell, cell, drivers, type Unit } from "./cells";
+import { adviceFor, advicePage, adviceRow, variants } from "./advice";
+import { cell, type Plan, shuffled, type Unit, unitsOf } from "./cells";
 import { type Claim, claims } from "./claims";
+import { comparisonPage, measure } from "./comparison";
 import { thisMachine } from "./machine";
-import { measure } from "./measure";
-import { HELP, type Options, readOptions } from "./options";
-import { quiet } from "./quiet";
 import { RawFile } from "./rawFile";
-import { advicePage } from "./render/advice";
-import { budgetPage } from "./render/budget";
-import { comparisonPage } from "./render/comparison";
-import { plot } from "./render/plot";
 import { Results } from "./results";
-import { shuffled, unitsOf } from "./units";
 
-/* `npm run bench`: measures, and writes what it measured in a form that people read. */
+const HELP = `Compares this package with a plain dynamic provider and with a provider that does nothing.
+
+Usage: npm run bench -- [options]
+
+  (nothing)       measure what has not been measured yet, then write the pages
+  --render        only write the pages from the raw results
+  --check         write the pages, and exit with 1 if a claim does not hold or was not measured
+  --advice        measure what a large stack costs on the CLI, and what helps
+
+  --runs N        rounds (default: 5)
+  --sizes A,B     how many endpoints (default: 10,100,500,1000)
+  --driver NAME   kit or cli (default: cli)
+  --out FOLDER    where the results are kept (default: test/bench/results)
+
+A run that was ended can be started again: what has been measured stays.`;
+
+/** Seen from the compiled benchmark. */
+const RESULTS = resolve(__dirname, "../../../../../test/bench/results");
 
 async function main(): Promise<number> {
-  const options = readOptions(process.argv.slice(2));
-  if (!options) {
+  const flag = { type: "boolean", default: false } as const;
+  const { values } = parseArgs({
+    options: {
+      ...{ render: flag, check: flag, advice: flag, help: flag },
+      runs: { type: "string", default: "5" },
+      sizes: { type: "string", default: "10,100,500,1000" },
+      driver: { type: "string", default: "cli" },
+      out: { type: "string", default: RESULTS },
+    },
+  });
+  if (values.help) {
     console.log(HELP);
     return 0;
   }
-  const { what, out } = options;
-  if (what === "measure") await compare(options);
-  if (what === "budget") await budget(out);
-  if (what === "advice") await advise(options);
-  const told = render(out);
-  for (const { what, holds, figures } of told) console.log(`${verdict(holds)}  ${what}: ${figures}`);
-  return what === "check" && told.some(({ holds }) => holds !== true) ? 1 : 0;
+  const { out } = values;
+  const runs = Number(values.runs);
+  const driver = cell.shape.driver.parse(values.driver);
+  if (values.advice) await advise(out, runs);
+  else if (!values.render && !values.check)
+    await compare(out, { runs, sizes: values.sizes.split(",").map(Number), drivers: [driver] });
+  const results = writePages(out);
+  for (const { what, holds, figures } of results)
+    console.log(`${holds === undefined ? "  ? " : holds ? " yes" : " NO "}  ${what}: ${figures}`);
+  return values.check && results.some(({ holds }) => holds !== true) ? 1 : 0;
 }
 
-const verdict = (holds: boolean | undefined) => (holds === undefined ? "  ? " : holds ? " yes" : " NO ");
-
 /** Appends a cell for each operation, and leaves out the lives that have been measured to their end. */
-async function compare({ plan, out, busy }: Options): Promise<void> {
+async function compare(out: string, plan: Plan): Promise<void> {
+  if (plan.drivers.includes("cli") && !(await findPulumiCli()))
+    throw new Error("there is no Pulumi CLI on the PATH; --driver kit measures the test kit's engine");
   const file = comparisonIn(out);
   const { lines } = file.begin(thisMachine());
-  const cli = await findPulumiCli();
-  if (!cli && plan.drivers.includes("cli"))
-    console.log("There is no Pulumi CLI on the PATH, so it is left out.");
-  const drivers = plan.drivers.filter((driver) => driver !== "cli" || cli);
-  const units = unitsOf({ ...plan, drivers }).filter((unit) => !lines.some((line) => endsLife(line, unit)));
-  for (const [index, unit] of units.entries()) {
-    if (!busy) await waitForQuiet();
-    const times: string[] = [];
+  const isMeasured = ({ round, size, driver, contestant }: Unit) =>
+    lines.some(
+      (line) =>
+        line.operation === "destroy" &&
+        [line.round, line.size, line.driver, line.contestant].join() ===
+          [round, size, driver, contestant].join(),
+    );
+  for (const unit of unitsOf(plan).filter((unit) => !isMeasured(unit))) {
+    const { round, size, driver, contestant } = unit;
     for await (const measured of measure(unit)) {
       file.append(measured);
-      times.push(`${measured.operation} ${measured.seconds.toFixed(2)} s`);
+      const { operation, seconds } = measured;
+      console.log(`round ${round}, ${driver}, ${size}, ${contestant}: ${operation} ${seconds.toFixed(2)} s`);
     }
-    const name = `${unit.driver}, ${unit.size} endpoints, ${unit.contestant}`;
-    console.log(`${index + 1}/${units.length}, round ${unit.round}: ${name}: ${times.join(", ")}`);
   }
 }
 
-async function waitForQuiet(): Promise<void> {
-  if (!(await quiet())) console.log("Somebody else uses the machine: what follows may be too slow.");
-}
-
-const endsLife = (line: Cell, unit: Unit) =>
-  line.operation === "destroy" &&
-  line.round === unit.round &&
-  line.size === unit.size &&
-  line.driver === unit.driver &&
-  line.contestant === unit.contestant;
-
-async function budget(out: string): Promise<void> {
-  const rows = await withinTheBudget(500);
-  const file = budgetIn(out);
-  rmSync(file.file, { force: true });
-  file.begin(thisMachine());
-  for (const row of rows) file.append(row);
-}
-
-async function advise({ plan, out, busy }: Options): Promise<void> {
+async function advise(out: string, runs: number): Promise<void> {
   const file = adviceIn(out);
   const { lines } = file.begin(thisMachine());
-  for (let round = 1; round <= plan.runs; round++) {
+  for (let round = 1; round <= runs; round++) {
     for (const variant of shuffled(new Random(round), variants)) {
       if (lines.some((line) => line.round === round && line.variant === variant)) continue;
-      if (!busy) await waitForQuiet();
       const { create, destroy } = await adviceFor(variant);
       file.append({ round, variant, create, destroy });
       console.log(`round ${round}, ${variant}: up ${create.toFixed(1)} s, destroy ${destroy.toFixed(1)} s`);
@@ -91,24 +93,17 @@ async function advise({ plan, out, busy }: Options): Promise<void> {
   }
 }
 
-/** Writes a page, and plots, for each kind of raw results that there are. Gives what can be said of the claims. */
-function render(out: string): Claim[] {
-  const write = (name: string, text: string) => writeFileSync(join(out, name), text);
-  const budgets = budgetIn(out).read();
-  if (budgets) write("budget.md", budgetPage(budgets));
+/** Writes a page for each kind of raw results that there are, and returns the claims. */
+function writePages(out: string): Claim[] {
   const advice = adviceIn(out).read();
-  if (advice) write("advice.md", advicePage(advice));
+  if (advice) writeFileSync(join(out, "advice.md"), advicePage(advice));
   const comparison = comparisonIn(out).read();
   if (!comparison) return [];
-  write("comparison.md", comparisonPage(comparison));
-  const results = new Results(comparison.lines);
-  for (const driver of drivers.filter((driver) => results.all({ driver }).length > 0))
-    write(`comparison-${driver}.svg`, plot(results, driver));
-  return claims(results);
+  writeFileSync(join(out, "comparison.md"), comparisonPage(comparison));
+  return claims(new Results(comparison.lines));
 }
 
 const comparisonIn = (out: string) => new RawFile(join(out, "comparison.jsonl"), cell);
-const budgetIn = (out: string) => new RawFile(join(out, "budget.jsonl"), budgetRow);
 const adviceIn = (out: string) => new RawFile(join(out, "advice.jsonl"), adviceRow);
 
 main().then(

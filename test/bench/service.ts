@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { z } from "zod";
-import { type SeenByService, seenByService } from "./cells";
+import { type ServiceCounts, serviceCounts } from "./cells";
 
 const address = z.object({ baseUrl: z.string(), apiKey: z.string() });
 
@@ -20,10 +20,10 @@ export class Service {
     return new Service(child, baseUrl, apiKey);
   }
 
-  /** What it saw since it was last asked. */
-  async seen(): Promise<SeenByService> {
-    this.child.send("seen");
-    return seenByService.parse(await messageOf(this.child));
+  /** What it counted since the last call. */
+  async counts(): Promise<ServiceCounts> {
+    this.child.send("counts");
+    return serviceCounts.parse(await messageOf(this.child));
   }
 
   async close(): Promise<void> {

@@ -2,12 +2,12 @@ import { subscribe } from "node:diagnostics_channel";
 import { Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { Emulator } from "../../sdk/testing";
-import type { SeenByService } from "./cells";
+import type { ServiceCounts } from "./cells";
 
 /*
- * The service in a process of its own, so that its work is not counted as the engine's, which with the kit runs in the
- * benchmark's process. Every answer comes 20 ms late; there is no rate limit, since the budget is another measurement.
- * Sends its address; to each message it answers with what it saw since the last one.
+ * The service in a process of its own, so that its work is not counted as the engine's, which may run in the benchmark's
+ * process. It answers after 20 ms, without a rate limit.
+ * It sends its address, and answers each message with what it counted since the last one.
  */
 
 let open = 0;
@@ -32,7 +32,7 @@ async function main(): Promise<void> {
     before = emulator.requests.length;
     const count = (method: string, test = (_path: string) => true) =>
       requests.filter((request) => request.method === method && test(request.path)).length;
-    const seen: SeenByService = {
+    const counts: ServiceCounts = {
       requests: {
         list: count("GET", (path) => path === "/endpoints"),
         get: count("GET", (path) => path !== "/endpoints"),
@@ -44,7 +44,7 @@ async function main(): Promise<void> {
       endpoints: emulator.endpoints.length,
     };
     mostOpen = open;
-    process.send?.(seen);
+    process.send?.(counts);
   });
   // The benchmark may be ended at any time; the service does not outlive it.
   process.on("disconnect", () => process.exit());

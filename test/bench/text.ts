@@ -1,13 +1,8 @@
-import type { Driver, RequestCounts } from "./cells";
+import type { Cell, Driver } from "./cells";
 import { type Machine, machineText } from "./machine";
-import type { Summary } from "./statistics";
+import type { Summary } from "./results";
 
-/** How the drivers are told of. */
-export const driverNames: Record<Driver, string> = {
-  direct: "without an engine",
-  kit: "kit's engine",
-  cli: "Pulumi CLI",
-};
+export const driverNames: Record<Driver, string> = { kit: "The test kit's engine", cli: "The Pulumi CLI" };
 
 /** Three digits that mean something. */
 export function secondsText({ median, least, most }: Summary): string {
@@ -24,7 +19,7 @@ export const seconds = (value: number) =>
 export const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(0)} MB`;
 export const kilobytes = (bytes: number) => `${(bytes / 1e3).toFixed(0)} kB`;
 
-const KINDS: readonly [keyof RequestCounts, string][] = [
+const KINDS: readonly [keyof Cell["requests"], string][] = [
   ["list", "list"],
   ["get", "GET"],
   ["post", "POST"],
@@ -32,7 +27,7 @@ const KINDS: readonly [keyof RequestCounts, string][] = [
   ["delete", "DELETE"],
 ];
 
-export function requestsText(requests: RequestCounts): string {
+export function requestsText(requests: Cell["requests"]): string {
   const some = KINDS.filter(([kind]) => requests[kind] > 0).map(
     ([kind, name]) => `${requests[kind]} ${name}`,
   );

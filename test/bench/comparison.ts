@@ -1,0 +1,130 @@
+import { type Cell, contestants, type Driver, drivers, operations, type Unit } from "./cells";
+import { claims } from "./claims";
+import { EngineRuns } from "./engineRuns";
+import type { Read } from "./rawFile";
+import { type Place, Results, type Summary } from "./results";
+import { Service } from "./service";
+import {
+  driverNames,
+  kilobytes,
+  megabytes,
+  pageHead,
+  ratioText,
+  requestsText,
+  seconds,
+  secondsText,
+  table,
+} from "./text";
+
+/** Takes one contestant through its life on a service of its own, and yields each operation's cell as it ends. */
+export async function* measure(unit: Unit): AsyncGenerator<Cell> {
+  const service = await Service.start();
+  const runs = await EngineRuns.start({ ...unit, service });
+  try {
+    for (const operation of operations) {
+      await service.counts();
+      const { seconds, taken } = await runs.run(operation);
+      const counts = await service.counts();
+      // A contestant that leaves out a part of the work is not faster.
+      const expected = unit.contestant === "noop" || operation === "destroy" ? 0 : unit.size;
+      if (counts.endpoints !== expected)
+        throw new Error(`after ${operation} there are ${counts.endpoints} endpoints, not ${expected}`);
+      yield {
+        ...unit,
+        operation,
+        seconds,
+        ...counts,
+        ...(taken && { providerBytes: taken.bytes, providerSeconds: taken.seconds }),
+        ...(operation === "create" && { stateBytes: await runs.stateBytes() }),
+      };
+    }
+  } finally {
+    await runs.close();
+    await service.close();
+  }
+}
+
+const HOW = `The service is the emulator, in a process of its own, which answers after 20 ms. Each endpoint has a policy of 1 KB.
+The contestants take turns, each with a new stack, in an order that changes with each round. The figures are the median and,
+in parentheses, the least and the most. A ratio is taken within each round.
+
+- *ours*: \`CloudEndpoint\` of this package.
+- *plain*: a dynamic provider as most people write it ([\`plain.ts\`](../contestants/plain.ts)).
+- *noop*: a dynamic provider that does nothing, with a state as large as ours ([\`noop.ts\`](../contestants/noop.ts)): the
+  engine's own share.
+
+\`create\` is \`up --skip-preview\`, \`preview\` is of an unchanged program, \`refresh\` is with \`--skip-preview\`, \`update\` changes
+the description of one endpoint in ten. Times are of the whole command. Memory is the peak of the provider's process
+(\`VmHWM\`), Pulumi's host included. Of memory, processor time, state and connections the largest value of all runs is given.
+`;
+
+export function comparisonPage({ lines, ...head }: Read<Cell>): string {
+  const results = new Results(lines);
+  const sections = drivers
+    .filter((driver) => results.at({ driver }).length > 0)
+    .flatMap((driver) => [
+      `## ${driverNames[driver]}`,
+      timesTable(results, driver),
+      costsTable(results, driver),
+    ]);
+  const checks = claims(results).map(({ what, holds, figures }) => [
+    what,
+    holds === undefined ? "unknown" : holds ? "yes" : "**no**",
+    figures,
+  ]);
+  return [
+    pageHead("Many endpoints, compared with other providers", head, "npm run bench"),
+    HOW,
+    "## Claims",
+    table(["claim", "holds", "measured"], checks),
+    ...sections,
+    "",
+  ].join("\n\n");
+}
+
+function timesTable(results: Results, driver: Driver): string {
+  const head = ["", "endpoints", "runs", "ours, s", "plain, s", "noop, s", "ours / noop", "plain / ours"];
+  const rows = places(results, driver).map((place) => {
+    const at = (contestant: Place["contestant"]) => ({ ...place, contestant });
+    return [
+      place.operation,
+      `${place.size}`,
+      `${results.at(at("ours")).length}`,
+      ...(["ours", "plain", "noop"] as const).map((each) => orDash(results.seconds(at(each)), secondsText)),
+      orDash(results.ratio(at("ours"), at("noop")), ratioText),
+      orDash(results.ratio(at("plain"), at("ours")), ratioText),
+    ];
+  });
+  return table(head, rows);
+}
+
+function costsTable(results: Results, driver: Driver): string {
+  const figures: [string, (cell: Cell) => number | undefined, (value: number) => string][] = [
+    ["connections", ({ connections }) => connections, String],
+    ["peak memory", ({ providerBytes }) => providerBytes, megabytes],
+    ["processor", ({ providerSeconds }) => providerSeconds, (value) => `${seconds(value)} s`],
+    ["state", ({ stateBytes }) => stateBytes, kilobytes],
+  ];
+  const head = figures.flatMap(([name]) => contestants.map((contestant) => `${name}, ${contestant}`));
+  const rows = places(results, driver).map((place) => {
+    const cells = (contestant: Place["contestant"]) => results.at({ ...place, contestant });
+    const requests = new Set(cells("ours").map(({ requests }) => requestsText(requests)));
+    const largest = figures.flatMap(([, of, text]) =>
+      contestants.map((contestant) => {
+        const values = cells(contestant).flatMap((cell) => of(cell) ?? []);
+        return values.length > 0 ? text(Math.max(...values)) : "–";
+      }),
+    );
+    return [place.operation, `${place.size}`, [...requests].join(" or "), ...largest];
+  });
+  return table(["", "endpoints", "requests, ours", ...head], rows);
+}
+
+const places = (results: Results, driver: Driver) =>
+  operations.flatMap((operation) =>
+    results.sizes
+      .filter((size) => results.at({ driver, size, operation }).length > 0)
+      .map((size) => ({ driver, size, operation })),
+  );
+
+const orDash = (value: Summary | undefined, text: (value: Summary) => string) => (value ? text(value) : "–");
