@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { isMapping } from "../../provider/api/json";
 import { SECRET, SIGNATURE } from "../../provider/secretNotes";
-import { nameOf } from "./engine/state";
+import { nameOf } from "./engine/checkpoint";
 import type { Diagnostic, RunResult, Step, StepOp } from "./types";
 
 /** What is read here of the engine's events (`apitype.EngineEvent`). */

@@ -1,6 +1,6 @@
 import { CliStack } from "./cli";
 import { Emulator } from "./emulator";
-import { KitEngine } from "./engine";
+import { TestEngine } from "./engine/testEngine";
 import {
   type ConfigValue,
   type ExportedState,
@@ -69,7 +69,7 @@ export class TestStack implements Stack {
     try {
       const inner = await (driver === "cli"
         ? CliStack.create(stackOptions)
-        : KitEngine.create({ ...stackOptions, ...(stateFile && { stateFile }) }));
+        : TestEngine.create({ ...stackOptions, ...(stateFile && { stateFile }) }));
       return new TestStack(inner, service, emulator === undefined);
     } catch (error) {
       if (emulator === undefined) await service.close();

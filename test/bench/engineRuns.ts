@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CliStack, type RunResult, type Stack } from "../../sdk/testing";
-import { KitEngine } from "../../sdk/testing/engine";
+import { TestEngine } from "../../sdk/testing/engine/testEngine";
 import type { Contestant, Operation } from "./cells";
 import { changedCount } from "./contestants/endpoints";
 import { NOOP_PACKAGE } from "./contestants/noop";
@@ -40,7 +40,7 @@ export class EngineRuns {
       // From the environment alone, as in a pipeline, and as a plain provider takes them. The budget is lifted.
       env: { ...env, ...reach, ENDPOINTS_REQUESTS_PER_WINDOW: "1000000", [MARKER]: marker },
     };
-    const stack = await (driver === "cli" ? CliStack.create(options) : KitEngine.create(options));
+    const stack = await (driver === "cli" ? CliStack.create(options) : TestEngine.create(options));
     return new EngineRuns(size, program, stack, `${MARKER}=${marker}`);
   }
 

@@ -1,6 +1,6 @@
-export type { KeyOptions } from "./accounts";
+export type { KeyOptions } from "./keys";
 export type { Behaviour, Busy, ReportedTime } from "./behaviour";
-export type { RateLimit } from "./clock";
+export type { RateLimit } from "./serviceClock";
 export type { DisturbOptions, RecordedFault } from "./disturbance";
 export { type Edit, Emulator, type EmulatorOptions } from "./emulator";
 export { type FaultKind, faultKinds, gatewayReply, type RivalTime, trustFaultKinds } from "./faults";

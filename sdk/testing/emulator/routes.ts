@@ -1,5 +1,5 @@
 import type { WireEndpoint } from "../../../provider/api/wire";
-import type { Key } from "./accounts";
+import type { Key } from "./keys";
 import type { Behaviour } from "./behaviour";
 import { ServiceError } from "./errors";
 import { addressOf, readCreate, readUpdate } from "./rules";

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import type { RecordedRequest } from "../types";
-import type { Accounts } from "./accounts";
+import type { Accounts } from "./keys";
 import { type Behaviour, reportedTime } from "./behaviour";
-import type { Clock, RateWindow } from "./clock";
+import type { Clock, RateWindow } from "./serviceClock";
 import type { Disturbances } from "./disturbance";
 import { ServiceError } from "./errors";
 import { base62 } from "./random";

@@ -10,7 +10,7 @@ import {
   type PendingType,
   packageOf,
   type ResourceState,
-} from "./state";
+} from "./checkpoint";
 import type { Summary } from "./summary";
 
 /** A protected resource was to be deleted. The others go on. */

@@ -19,7 +19,7 @@ import {
   ROOT_STACK,
   requirementsOf,
   typeOf,
-} from "./state";
+} from "./checkpoint";
 import type { Summary } from "./summary";
 
 /** One preview, update or destroy from its first registration to its last deletion. */

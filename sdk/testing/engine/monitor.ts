@@ -9,7 +9,7 @@ import type { Diagnostic } from "../types";
 import { CHANNEL, type Invoked } from "./plugin";
 import { Unsupported } from "./project";
 import { ALL, fromStruct, type Props, toStruct } from "./properties";
-import { newState, packageOf, type ResourceState } from "./state";
+import { newState, packageOf, type ResourceState } from "./checkpoint";
 
 /** A resource that the program asks for. */
 export interface Goal {

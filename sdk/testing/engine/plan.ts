@@ -8,7 +8,7 @@ import {
   type PropertyDiff,
   resolveDiff,
   someDiff,
-} from "./diff";
+} from "./propertyDiff";
 import type { Alias, Goal } from "./monitor";
 import type { CheckFailure, Provider } from "./plugin";
 import { equal, goText, masked, type Props } from "./properties";
@@ -23,7 +23,7 @@ import {
   type ResourceState,
   ROOT_STACK,
   typeOf,
-} from "./state";
+} from "./checkpoint";
 
 /** One thing that is done to one resource. */
 export interface Step {

@@ -1,12 +1,12 @@
 import type { RunOptions } from "../types";
 import { markOutputs, Slots } from "./apply";
 import { Deployment } from "./deployment";
-import { invert, resolveDiff } from "./diff";
+import { invert, resolveDiff } from "./propertyDiff";
 import { Monitor, type Registrar } from "./monitor";
 import { type Launch, startProgram } from "./processes";
 import { equal, isSecret, type Props } from "./properties";
 import { Providers } from "./providers";
-import { Checkpoint, isProvider, nameOf, type Place, type ResourceState, withoutDangling } from "./state";
+import { Checkpoint, isProvider, nameOf, type Place, type ResourceState, withoutDangling } from "./checkpoint";
 import { Summary } from "./summary";
 
 /** What one command's phase needs. Each phase has processes of its own. */

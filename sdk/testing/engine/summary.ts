@@ -1,6 +1,6 @@
 import { UNKNOWN } from "../../../provider/document";
 import type { Diagnostic, RunResult, Step as ShownStep, StepOp } from "../types";
-import { type Change, changesBetween, isInternal, SIGNS, shortDiff, withValues } from "./diff";
+import { type Change, changesBetween, isInternal, SIGNS, shortDiff, withValues } from "./propertyDiff";
 import type { Step } from "./plan";
 import { isProps, isSecret, masked, maskedProps, type Props, plain, shown } from "./properties";
 import {
@@ -12,7 +12,7 @@ import {
   ROOT_STACK,
   rootUrn,
   typeOf,
-} from "./state";
+} from "./checkpoint";
 
 /** What a line shows before a resource, and says of it: before the step is done (in a preview), after it, and when it failed. */
 const WORDS: Record<string, [string, string, string, string]> = {

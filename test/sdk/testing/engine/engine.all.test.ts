@@ -2,14 +2,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { KitEngine } from "../../../../sdk/testing/engine";
+import { TestEngine } from "../../../../sdk/testing/engine/testEngine";
 import { PLUGGED, THINGS, Things } from "./play";
 
 const pattern = (text: string | RegExp) =>
   typeof text === "string" ? new RegExp(text.replace(/[^\w ]/g, "\\$&")) : text;
 
-const open: Things<KitEngine>[] = [];
-const kit = async (): Promise<Things<KitEngine>> => {
+const open: Things<TestEngine>[] = [];
+const kit = async (): Promise<Things<TestEngine>> => {
   const things = await Things.onKit();
   open.push(things);
   return things;
@@ -149,7 +149,7 @@ describe("the state", () => {
     const folder = mkdtempSync(join(tmpdir(), "kit-state-"));
     const stateFile = join(folder, "state.json");
     const env = { THINGS: join(folder, "objects.json"), SCENE: "slow" };
-    const engine = await KitEngine.create({ program: THINGS, env, stateFile });
+    const engine = await TestEngine.create({ program: THINGS, env, stateFile });
     let most = 0;
     const watch = setInterval(() => {
       try {
@@ -165,7 +165,7 @@ describe("the state", () => {
     clearInterval(watch);
     expect(most).toBe(8);
     await engine.close();
-    const taken = await KitEngine.create({ program: THINGS, env, stateFile });
+    const taken = await TestEngine.create({ program: THINGS, env, stateFile });
     expect((await taken.up()).changes).toEqual({ same: 13 });
     await taken.close();
     rmSync(folder, { recursive: true });
@@ -261,7 +261,7 @@ test("a project that names its main and configuration is run where its main is",
     join(folder, "Pulumi.yaml"),
     "name: elsewhere\nruntime: nodejs\nmain: nowhere\nconfig:\n  a: 1\n",
   );
-  const engine = await KitEngine.create({ program: folder });
+  const engine = await TestEngine.create({ program: folder });
   await expect(engine.preview()).rejects.toThrow("@pulumi/pulumi/cmd/run is not installed in");
   await engine.close();
   rmSync(folder, { recursive: true });

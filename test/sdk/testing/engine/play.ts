@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { CliStack, findPulumiCli } from "../../../../sdk/testing/cli";
-import { KitEngine } from "../../../../sdk/testing/engine";
+import { TestEngine } from "../../../../sdk/testing/engine/testEngine";
 import {
   type Command,
   type ConfigValue,
@@ -53,33 +53,43 @@ export interface PlayOptions {
   config?: Record<string, ConfigValue>;
 }
 
-/**
- * Plays each scenario on the kit's engine and compares it with what the real CLI once did, and compares the CLI that is
- * on the PATH with that too.
- */
+const fileOf = (subject: string, name: string) =>
+  join(RECORDED, `${subject}-${name.toLowerCase().replace(/[^a-z0-9]+/g, "-")}.json`);
+
+const recorded = (subject: string, name: string): unknown =>
+  JSON.parse(readFileSync(fileOf(subject, name), "utf8")).seen;
+
+/** Compares both engines with the recorded runs of the CLI, or records them anew. */
 export function playAll(subject: string, scenarios: Record<string, Part[]>, options: PlayOptions): void {
-  const fileOf = (name: string) =>
-    join(RECORDED, `${subject}-${name.toLowerCase().replace(/[^a-z0-9]+/g, "-")}.json`);
-  const recorded = (name: string): unknown => JSON.parse(readFileSync(fileOf(name), "utf8")).seen;
   const all = Object.entries(scenarios);
 
-  describe.runIf(recording)("the CLI is recorded", { timeout: 900_000 }, () => {
+  describe.runIf(recording)(`the CLI is recorded (${subject})`, { timeout: 900_000 }, () => {
     test.for(all)("%s", async ([name, parts]) => {
       const version = await cliVersion();
       const seen = await play(await Things.onCli(options), parts);
       mkdirSync(RECORDED, { recursive: true });
-      writeFileSync(fileOf(name), `${JSON.stringify({ cli: version, seen }, undefined, 1)}\n`);
+      writeFileSync(fileOf(subject, name), `${JSON.stringify({ cli: version, seen }, undefined, 1)}\n`);
     });
   });
-  describe.runIf(!recording)("as the CLI once did, the kit's engine plays", { timeout: 900_000 }, () => {
+  describe.runIf(!recording)(`the test kit's engine does what the CLI did (${subject})`, () => {
+    onKit(subject, scenarios, options);
+  });
+  describe.runIf(cli && !recording)(`the CLI does what it did (${subject})`, { timeout: 900_000 }, () => {
     test.for(all)("%s", async ([name, parts]) => {
-      expect(await play(await Things.onKit(options), parts)).toEqual(recorded(name));
+      expect(await play(await Things.onCli(options), parts)).toEqual(recorded(subject, name));
     });
   });
-  describe.runIf(cli && !recording)("as it once did, the CLI plays", { timeout: 900_000 }, () => {
-    test.for(all)("%s", async ([name, parts]) => {
-      expect(await play(await Things.onCli(options), parts)).toEqual(recorded(name));
-    });
+}
+
+/** Compares the test kit's engine with the recorded runs of the CLI. */
+export function onKit(
+  subject: string,
+  scenarios: Record<string, Part[]>,
+  options: PlayOptions,
+  names = Object.keys(scenarios),
+): void {
+  test.for(names)("%s", { timeout: 900_000 }, async (name) => {
+    expect(await play(await Things.onKit(options), scenarios[name] ?? [])).toEqual(recorded(subject, name));
   });
 }
 
@@ -115,10 +125,10 @@ export class Things<S extends Stack> {
     readonly env: Record<string, string>,
   ) {}
 
-  static async onKit(options: PlayOptions = { program: THINGS }): Promise<Things<KitEngine>> {
+  static async onKit(options: PlayOptions = { program: THINGS }): Promise<Things<TestEngine>> {
     const objects = new Objects(options.program);
     const env = { THINGS: objects.file, ...options.env };
-    return new Things(await KitEngine.create({ ...options, env }), objects, env);
+    return new Things(await TestEngine.create({ ...options, env }), objects, env);
   }
 
   static async onCli(options: PlayOptions = { program: THINGS }): Promise<Things<CliStack>> {

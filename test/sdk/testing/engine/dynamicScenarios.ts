@@ -1,8 +1,9 @@
-import { type Part, playAll, THINGS } from "./play";
+import { type Part, type PlayOptions, THINGS } from "./play";
 
 const urnOf = (name: string) => `urn:pulumi:test::things::pulumi-nodejs:dynamic/things:Thing::${name}`;
 
-const scenarios: Record<string, Part[]> = {
+/** What the engine does with dynamic resources, and with options of any resource. */
+export const dynamicScenarios: Record<string, Part[]> = {
   "components, parents, dependencies, secrets, unknowns": [
     ["up", "rich.1"],
     ["up", "rich.1"],
@@ -157,4 +158,4 @@ const scenarios: Record<string, Part[]> = {
   ],
 };
 
-playAll("dynamic", scenarios, { program: THINGS });
+export const dynamicOptions: PlayOptions = { program: THINGS };

@@ -1,4 +1,4 @@
-import { type Part, PLUGGED, playAll } from "./play";
+import { type Part, PLUGGED, type PlayOptions } from "./play";
 
 /** Objects that somebody made without Pulumi. */
 const there: Part = (objects) =>
@@ -15,7 +15,8 @@ const config = {
   "plugged:own": "not the plugin's",
 };
 
-const scenarios: Record<string, Part[]> = {
+/** What the engine does with a plugin, its functions and its providers. */
+export const pluginScenarios: Record<string, Part[]> = {
   "previews, detailed diffs, secrets and references": [
     ["preview", "rich.1"],
     ["up", "rich.1"],
@@ -139,7 +140,8 @@ const scenarios: Record<string, Part[]> = {
   ],
 };
 
-const plain: Record<string, Part[]> = {
+/** The same program with a plugin that takes plain values only. */
+export const plainPluginScenarios: Record<string, Part[]> = {
   "a plugin that takes neither secrets nor references": [
     ["preview", "rich.1"],
     ["up", "rich.1"],
@@ -151,5 +153,5 @@ const plain: Record<string, Part[]> = {
   ],
 };
 
-playAll("plugin", scenarios, { program: PLUGGED, config });
-playAll("plugin", plain, { program: PLUGGED, config, env: { SECRETS: "no" } });
+export const pluginOptions: PlayOptions = { program: PLUGGED, config };
+export const plainPluginOptions: PlayOptions = { ...pluginOptions, env: { SECRETS: "no" } };

@@ -15,9 +15,9 @@ import {
 import { fullKey, type Project, readProject, Unsupported } from "./project";
 import { plain, secret } from "./properties";
 import { type Outcome, type Run, runDestroy, runProgram, runRefresh } from "./run";
-import { Checkpoint } from "./state";
+import { Checkpoint } from "./checkpoint";
 
-export interface KitOptions extends StackOptions {
+export interface TestEngineOptions extends StackOptions {
   /** Where the state is kept. Default: a temporary file that `close` removes. */
   stateFile?: string;
   /** How many provider calls may run at once. Default: 8. */
@@ -29,27 +29,27 @@ export interface KitOptions extends StackOptions {
  * providers are real processes that speak Pulumi's own protocol. The engine between them does what the real one does, or
  * refuses.
  */
-export class KitEngine implements Stack {
+export class TestEngine implements Stack {
   readonly driver = "kit";
   private running: Promise<unknown> = Promise.resolve();
   private readonly packages = new Set<string>();
   private isClosed = false;
 
   private constructor(
-    private readonly options: KitOptions,
+    private readonly options: TestEngineOptions,
     private readonly project: Project,
     private readonly config: Map<string, ConfigValue>,
     private readonly scratch: string,
     private readonly stateFile: string,
   ) {}
 
-  static async create(options: KitOptions): Promise<KitEngine> {
+  static async create(options: TestEngineOptions): Promise<TestEngine> {
     const project = readProject(options.program, options.projectName);
     const config = new Map(Object.entries(project.config));
     for (const [key, value] of Object.entries(options.config ?? {}))
       config.set(fullKey(project.name, key), value);
     const scratch = mkdtempSync(join(tmpdir(), "pulumi-kit-"));
-    return new KitEngine(options, project, config, scratch, options.stateFile ?? join(scratch, "state.json"));
+    return new TestEngine(options, project, config, scratch, options.stateFile ?? join(scratch, "state.json"));
   }
 
   /** Shows what `up` would do. Changes nothing. */
