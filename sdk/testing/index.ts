@@ -1,12 +1,6 @@
-export {
-  Agent,
-  type AgentOptions,
-  type AgentRecord,
-  type SignedPlatform,
-  signWebhook,
-  type Verdict,
-  type WebhookToSign,
-} from "./agent";
+export { Agent, type AgentOptions, type AgentRecord } from "./agent/agent";
+export type { SignedPlatform } from "./agent/schemes";
+export { signWebhook, type Verdict, type WebhookToSign } from "./agent/signatures";
 export { CliStack, findPulumiCli } from "./cli";
 export * from "./emulator";
 export { TestStack, type TestStackOptions } from "./testStack";

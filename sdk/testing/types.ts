@@ -181,15 +181,21 @@ export interface ExportedResource {
  */
 export interface Stack {
   readonly driver: "kit" | "cli";
+  /** Reports what `up` would do, and changes nothing. */
   preview(options?: RunOptions): Promise<RunResult>;
+  /** Previews, then updates, as `pulumi up --yes`. A preview that fails ends the run. */
   up(options?: RunOptions): Promise<RunResult>;
+  /** Takes what really exists into the state, as `pulumi refresh --yes --skip-preview`. The program is not run. */
   refresh(options?: RunOptions): Promise<RunResult>;
+  /** Deletes all resources, as `pulumi destroy --yes --skip-preview`. The program is not run. */
   destroy(options?: RunOptions): Promise<RunResult>;
   /** Takes over what exists, without a preview and without the program, as `pulumi import`. The driver `cli` only. */
   import(what: ImportSpec[] | ImportFile, options?: ImportOptions): Promise<ImportResult>;
+  /** The state in the form of `pulumi stack export --show-secrets`: secrets are in plain. */
   exportState(): Promise<ExportedState>;
+  /** Replaces the state. @throws Error for a version other than 3, and for a secret that is encrypted. */
   importState(state: ExportedState): Promise<void>;
-  /** Sets a value of the configuration for the runs that follow. */
+  /** Sets a value of the configuration for the runs that follow. A key without a namespace belongs to the project. */
   setConfig(key: string, value: ConfigValue): Promise<void>;
   /** Unlocks the stack after a run that was killed, as `pulumi cancel`. The kit's engine keeps no lock. */
   cancel(): Promise<void>;

@@ -4,9 +4,8 @@ import { FREE_VERIFICATIONS_PER_MONTH } from "../../webhooks/platforms";
 import { agentFields } from "../../webhooks/webhookSettings";
 import { listen } from "../listen";
 import { forward, passBack } from "./forward";
-import type { Verification } from "./policy";
 import { type Delivery, secretOf, type Verdict, verifyWebhook } from "./signatures";
-import { type AgentSource, readSource } from "./source";
+import { type AgentSource, readSource, type Verification } from "./source";
 
 export interface AgentOptions extends AgentSource {
   /**

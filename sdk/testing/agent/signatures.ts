@@ -1,7 +1,7 @@
 import { createHash, randomUUID, timingSafeEqual } from "node:crypto";
 import { keyProblem, secretProblem, vaultReference } from "../../webhooks/webhookSecret";
-import type { Verification } from "./policy";
 import { type Headers, type SignedPlatform, webhookScheme } from "./schemes";
+import type { Verification } from "./source";
 
 /** What is to be signed. */
 export interface WebhookToSign {

@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { policyFromText } from "../../../provider/document";
 import { agentFields } from "../../webhooks/webhookSettings";
-import { policySchema, type Verification } from "./policy";
 
 /*
  * What the agent can be started with. Every form is read strictly, as the agent reads it: a key or an option that it
@@ -37,6 +36,43 @@ export function readSource({ options, config, trafficPolicy, endpoint }: AgentSo
   if (config !== undefined) return fromConfig(config, endpoint);
   return { verifications: readPolicy(trafficPolicy) };
 }
+
+/*
+ * Of traffic policies the stand-in judges verification and the way on to the application. It refuses everything else when it
+ * starts, since it would leave out a part of the policy.
+ */
+
+const verification = z.strictObject({
+  provider: z.string(),
+  secret: z.string().optional(),
+  enforce: z.boolean().default(true),
+});
+
+const action = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("verify-webhook"), config: verification }),
+  z.strictObject({ type: z.literal("forward-internal"), config: z.looseObject({ url: z.string() }) }),
+]);
+
+const rule = z.strictObject({
+  name: z.string().optional(),
+  expressions: z
+    .tuple([], { error: "it evaluates no expressions; try each verification by itself, without them" })
+    .optional(),
+  actions: z.array(action).min(1),
+});
+
+/** A policy as the verifications that every request has to pass, in order. */
+const policySchema = z
+  .strictObject({ on_http_request: z.array(rule).default([]) })
+  .transform(({ on_http_request: rules }) => {
+    const actions = rules.flatMap(({ actions }) => actions);
+    const end = actions.findIndex(({ type }) => type === "forward-internal");
+    return actions
+      .slice(0, end < 0 ? undefined : end)
+      .flatMap((action) => (action.type === "verify-webhook" ? [action.config] : []));
+  });
+
+export type Verification = z.output<typeof verification>;
 
 const OPTIONS = ["--verify-webhook", "--verify-webhook-secret", "--traffic-policy-file"] as const;
 

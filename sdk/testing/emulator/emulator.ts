@@ -2,14 +2,14 @@ import { createServer, type Server } from "node:http";
 import type { WireEndpoint } from "../../../provider/api/wire";
 import { listen } from "../listen";
 import type { RecordedRequest } from "../types";
-import { Accounts, type KeyOptions } from "./keys";
 import { type Behaviour, type Busy, behaviourOf } from "./behaviour";
-import { Clock, type RateLimit, RateWindow } from "./serviceClock";
 import { Disturbances, type DisturbOptions, type RecordedFault } from "./disturbance";
 import { createRival, metBy, type RivalTime } from "./faults";
+import { Accounts, type KeyOptions } from "./keys";
 import { addressOf, placeOf } from "./rules";
 import { type Match, type ScriptedReply, Scripts } from "./script";
 import { type Host, listener } from "./server";
+import { Clock, type RateLimit, RateWindow } from "./serviceClock";
 import { endpointOf, type Seed, Store } from "./store";
 
 export interface EmulatorOptions extends Partial<Behaviour> {

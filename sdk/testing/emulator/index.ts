@@ -1,8 +1,8 @@
-export type { KeyOptions } from "./keys";
 export type { Behaviour, Busy, ReportedTime } from "./behaviour";
-export type { RateLimit } from "./serviceClock";
 export type { DisturbOptions, RecordedFault } from "./disturbance";
 export { type Edit, Emulator, type EmulatorOptions } from "./emulator";
 export { type FaultKind, faultKinds, gatewayReply, type RivalTime, trustFaultKinds } from "./faults";
+export type { KeyOptions } from "./keys";
 export type { Cut, Match, ScriptedReply } from "./script";
+export type { RateLimit } from "./serviceClock";
 export type { Seed } from "./store";

@@ -1,7 +1,7 @@
 import type { WireEndpoint } from "../../../provider/api/wire";
-import type { Key } from "./keys";
 import type { Behaviour } from "./behaviour";
 import { ServiceError } from "./errors";
+import type { Key } from "./keys";
 import { addressOf, readCreate, readUpdate } from "./rules";
 
 export const MAX_PAGE = 100;

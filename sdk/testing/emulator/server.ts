@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import type { RecordedRequest } from "../types";
-import type { Accounts } from "./keys";
 import { type Behaviour, reportedTime } from "./behaviour";
-import type { Clock, RateWindow } from "./serviceClock";
 import type { Disturbances } from "./disturbance";
 import { ServiceError } from "./errors";
+import type { Accounts } from "./keys";
 import { base62 } from "./random";
 import { type Answer, readQuery, routeOf } from "./routes";
 import type { AnsweringReply, Cut, Headers, Plan, Scripts } from "./script";
+import type { Clock, RateWindow } from "./serviceClock";
 
 const MAX_BODY = 5 * 1024 * 1024;
 /** Seen only where a script was not checked by the compiler. */

@@ -1,8 +1,4 @@
 import { UNKNOWN } from "../../../provider/document";
-import type { Report, Step } from "./plan";
-import { type Found, InitFailed } from "./plugin";
-import { equal, isSecret, secret } from "./properties";
-import type { Providers } from "./providers";
 import {
   type Checkpoint,
   isDefaultProvider,
@@ -11,6 +7,11 @@ import {
   packageOf,
   type ResourceState,
 } from "./checkpoint";
+import type { Report, Step } from "./plan";
+import { type Found, InitFailed } from "./plugin";
+import { PARALLEL } from "./processes";
+import { equal, isSecret, secret } from "./properties";
+import type { Providers } from "./providers";
 import type { Summary } from "./summary";
 
 /** A protected resource was to be deleted. The others go on. */
@@ -259,10 +260,9 @@ export class Executor {
   constructor(
     private readonly context: Context,
     private readonly summary: Summary,
-    parallel: number,
     private readonly onCancel: () => void = () => {},
   ) {
-    this.slots = new Slots(parallel);
+    this.slots = new Slots(PARALLEL);
   }
 
   cancel(): void {

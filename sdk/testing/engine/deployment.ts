@@ -1,11 +1,5 @@
 import type { Diagnostic, RunOptions } from "../types";
 import { Executor } from "./apply";
-import type { Goal, Registrar, Wish } from "./monitor";
-import { Bail, isTarget, type Plan, Planner, type Step, untargeted } from "./plan";
-import type { Invoked } from "./plugin";
-import { Unsupported } from "./project";
-import type { Props } from "./properties";
-import type { Providers } from "./providers";
 import {
   type Checkpoint,
   createUrn,
@@ -20,6 +14,12 @@ import {
   requirementsOf,
   typeOf,
 } from "./checkpoint";
+import type { Goal, Registrar, Wish } from "./monitor";
+import { Bail, isTarget, type Plan, Planner, type Step, untargeted } from "./plan";
+import type { Invoked } from "./plugin";
+import { Unsupported } from "./project";
+import type { Props } from "./properties";
+import type { Providers } from "./providers";
 import type { Summary } from "./summary";
 
 /** One preview, update or destroy from its first registration to its last deletion. */
@@ -39,7 +39,7 @@ export class Deployment implements Registrar {
 
   constructor(
     private readonly place: Place,
-    private readonly launch: { dryRun: boolean; parallel: number },
+    private readonly dryRun: boolean,
     private readonly checkpoint: Checkpoint,
     private readonly providers: Providers,
     private readonly summary: Summary,
@@ -47,9 +47,8 @@ export class Deployment implements Registrar {
     /** Called once, when the run has failed and the program is to be ended. */
     onCancel: () => void,
   ) {
-    const { dryRun, parallel } = launch;
     const { report } = summary;
-    this.executor = new Executor({ dryRun, checkpoint, providers, report }, summary, parallel, onCancel);
+    this.executor = new Executor({ dryRun, checkpoint, providers, report }, summary, onCancel);
     const [targets, forced] = [new Set(target), new Set(replace)];
     this.planner = new Planner(place, dryRun, checkpoint.olds, targets, forced, providers, report);
   }
@@ -77,7 +76,7 @@ export class Deployment implements Registrar {
 
   async invoke(token: string, args: Props, wish: Wish): Promise<Invoked> {
     const plugin = await this.providers.get(await this.providerFor(wish));
-    return plugin.invoke(token, args, this.launch.dryRun);
+    return plugin.invoke(token, args, this.dryRun);
   }
 
   /** The one that the program names, for the resource or for its package in a component around it; else the default one. */
@@ -178,9 +177,9 @@ export class Deployment implements Registrar {
     }
     if (!this.executor.isCanceled) await this.deleteRest().catch((error: unknown) => this.bail(error));
     this.finalizeStackOutputs();
-    const { executor, planner, launch } = this;
+    const { executor, planner, dryRun } = this;
     if (executor.failure !== undefined || (planner.failed && !this.isBailed))
-      this.summary.report("error", `${launch.dryRun ? "preview" : "update"} failed`);
+      this.summary.report("error", `${dryRun ? "preview" : "update"} failed`);
   }
 
   /** Deletes what was not registered. What something still needs that could not be deleted stays too. */
@@ -240,7 +239,7 @@ export class Deployment implements Registrar {
   outputs(): { olds: Props; news: Props } {
     const root = (states: Iterable<ResourceState>): Props =>
       [...states].find(({ type }) => type === ROOT_STACK)?.outputs ?? {};
-    const news = this.launch.dryRun ? root(this.executor.news.values()) : this.checkpoint.stackOutputs();
+    const news = this.dryRun ? root(this.executor.news.values()) : this.checkpoint.stackOutputs();
     return { olds: root(this.checkpoint.olds), news };
   }
 }

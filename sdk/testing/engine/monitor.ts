@@ -6,10 +6,10 @@ import { ResourceMonitorService } from "@pulumi/pulumi/proto/resource_grpc_pb";
 import * as pb from "@pulumi/pulumi/proto/resource_pb";
 import { Empty } from "../../../provider/plugin/protocol";
 import type { Diagnostic } from "../types";
+import { newState, packageOf, type ResourceState } from "./checkpoint";
 import { CHANNEL, type Invoked } from "./plugin";
 import { Unsupported } from "./project";
 import { ALL, fromStruct, type Props, toStruct } from "./properties";
-import { newState, packageOf, type ResourceState } from "./checkpoint";
 
 /** A resource that the program asks for. */
 export interface Goal {

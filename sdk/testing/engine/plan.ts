@@ -1,19 +1,6 @@
 import { UNKNOWN } from "../../../provider/document";
 import type { StepOp } from "../types";
 import {
-  applyReplaceOnChanges,
-  type Diff,
-  ignoreChanges,
-  mustReplace,
-  type PropertyDiff,
-  resolveDiff,
-  someDiff,
-} from "./propertyDiff";
-import type { Alias, Goal } from "./monitor";
-import type { CheckFailure, Provider } from "./plugin";
-import { equal, goText, masked, type Props } from "./properties";
-import type { Providers } from "./providers";
-import {
   createUrn,
   dependentsOf,
   isProvider,
@@ -24,6 +11,19 @@ import {
   ROOT_STACK,
   typeOf,
 } from "./checkpoint";
+import type { Alias, Goal } from "./monitor";
+import type { CheckFailure, Provider } from "./plugin";
+import { equal, goText, masked, type Props } from "./properties";
+import {
+  applyReplaceOnChanges,
+  type Diff,
+  ignoreChanges,
+  mustReplace,
+  type PropertyDiff,
+  resolveDiff,
+  someDiff,
+} from "./propertyDiff";
+import type { Providers } from "./providers";
 
 /** One thing that is done to one resource. */
 export interface Step {

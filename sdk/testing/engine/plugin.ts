@@ -3,7 +3,7 @@ import * as rpc from "@pulumi/pulumi/proto/provider_grpc_pb";
 import * as pb from "@pulumi/pulumi/proto/provider_pb";
 import { Status } from "@pulumi/pulumi/proto/status_pb";
 import { Empty, insecure } from "../../../provider/plugin/protocol";
-import { type Diff, type Kind, parsePath } from "./propertyDiff";
+import { nameOf, type ResourceState, typeOf } from "./checkpoint";
 import { Unsupported } from "./project";
 import {
   ALL,
@@ -18,7 +18,7 @@ import {
   secret,
   toStruct,
 } from "./properties";
-import { nameOf, type ResourceState, typeOf } from "./checkpoint";
+import { type Diff, type Kind, parsePath } from "./propertyDiff";
 
 /**
  * Whom a step asks about a resource: the client of a provider process or, about the providers themselves, which are

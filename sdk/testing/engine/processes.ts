@@ -65,6 +65,9 @@ const PROGRAM = PRELOAD + followParent(500);
 /** What a provider does when its engine is gone is its own matter, and under test; one that was never asked does nothing. */
 const PROVIDER = PRELOAD + followParent(60_000);
 
+/** How many provider calls may run at once. */
+export const PARALLEL = 8;
+
 export type OnLine = (line: string) => void;
 
 /** A child process that is never left behind: `stop` returns when it is gone. */
@@ -100,7 +103,6 @@ export interface Launch {
   env: Record<string, string | undefined>;
   /** A folder of the engine's own, for what it must write to run. */
   scratch: string;
-  parallel: number;
   dryRun: boolean;
   /** The packages whose providers the stack's runs have needed so far. */
   packages: Set<string>;
@@ -139,7 +141,7 @@ export function startProgram(
   address: string,
   onLine: OnLine,
 ): Child {
-  const { project, stack, parallel, dryRun } = launch;
+  const { project, stack, dryRun } = launch;
   const flags = {
     monitor: address,
     engine: address,
@@ -147,7 +149,7 @@ export function startProgram(
     stack,
     organization: "organization",
     "root-directory": project.root,
-    parallel,
+    parallel: PARALLEL,
     pwd: project.folder,
   };
   const args = [

@@ -5,12 +5,12 @@ import { setTimeout } from "node:timers/promises";
 import { parse } from "yaml";
 import { z } from "zod";
 import { UNKNOWN } from "../../../provider/document";
-import { type Diff, mustReplace, resolveDiff } from "./propertyDiff";
+import { isProvider, packageOf, providerUrn, type ResourceState, typeOf } from "./checkpoint";
 import { type Checked, type Existing, type Found, Plugin, type Provider } from "./plugin";
 import { type Child, type Launch, type OnLine, resolveFrom, startProvider } from "./processes";
 import { CLI_DRIVER, type Project, runtimeSchema, Unsupported } from "./project";
 import { equal, type Props, plain } from "./properties";
-import { isProvider, packageOf, providerUrn, type ResourceState, typeOf } from "./checkpoint";
+import { type Diff, mustReplace, resolveDiff } from "./propertyDiff";
 
 /** How long a provider may take to hear that it is to end; in milliseconds. */
 const PATIENCE = 1000;

@@ -1,12 +1,19 @@
 import type { RunOptions } from "../types";
 import { markOutputs, Slots } from "./apply";
+import {
+  Checkpoint,
+  isProvider,
+  nameOf,
+  type Place,
+  type ResourceState,
+  withoutDangling,
+} from "./checkpoint";
 import { Deployment } from "./deployment";
-import { invert, resolveDiff } from "./propertyDiff";
 import { Monitor, type Registrar } from "./monitor";
-import { type Launch, startProgram } from "./processes";
+import { type Launch, PARALLEL, startProgram } from "./processes";
 import { equal, isSecret, type Props } from "./properties";
+import { invert, resolveDiff } from "./propertyDiff";
 import { Providers } from "./providers";
-import { Checkpoint, isProvider, nameOf, type Place, type ResourceState, withoutDangling } from "./checkpoint";
 import { Summary } from "./summary";
 
 /** What one command's phase needs. Each phase has processes of its own. */
@@ -107,7 +114,7 @@ export async function runProgram(run: Run, options: RunOptions): Promise<Outcome
   let stop = () => {};
   const deployment = new Deployment(
     phase.place,
-    launch,
+    launch.dryRun,
     checkpoint,
     phase.providers,
     summary,
@@ -145,7 +152,7 @@ export function runDestroy(run: Run): Promise<Outcome> {
   phase.warnOfInterrupted();
   const { place, checkpoint, providers, summary } = phase;
   return phase.serve(undefined, async () => {
-    const deployment = new Deployment(place, run.launch, checkpoint, providers, summary, {}, () => {});
+    const deployment = new Deployment(place, false, checkpoint, providers, summary, {}, () => {});
     await deployment.finish(true);
     const { olds, news } = deployment.outputs();
     return phase.end(!deployment.isFailed, news, olds);
@@ -157,13 +164,13 @@ export function runDestroy(run: Run): Promise<Outcome> {
  * stays as it was, fails the run and does not keep the others from being read; one that is gone leaves the state.
  */
 export function runRefresh(run: Run, { clearPendingCreates, target }: RunOptions): Promise<Outcome> {
-  const { dryRun, parallel } = run.launch;
+  const { dryRun } = run.launch;
   const phase = new Phase(run, dryRun ? "Previewing refresh" : "Refreshing");
   const { checkpoint, summary } = phase;
   if (clearPendingCreates)
     checkpoint.interrupted = checkpoint.interrupted.filter(({ type }) => type !== "creating");
   return phase.serve(undefined, async () => {
-    const slots = new Slots(parallel);
+    const slots = new Slots(PARALLEL);
     let ok = true;
     const refresh = async (old: ResourceState): Promise<ResourceState[]> => {
       if (target?.length && !target.includes(old.urn)) return [old];

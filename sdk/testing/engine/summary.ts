@@ -1,8 +1,5 @@
 import { UNKNOWN } from "../../../provider/document";
 import type { Diagnostic, RunResult, Step as ShownStep, StepOp } from "../types";
-import { type Change, changesBetween, isInternal, SIGNS, shortDiff, withValues } from "./propertyDiff";
-import type { Step } from "./plan";
-import { isProps, isSecret, masked, maskedProps, type Props, plain, shown } from "./properties";
 import {
   isDefaultProvider,
   isProvider,
@@ -13,6 +10,9 @@ import {
   rootUrn,
   typeOf,
 } from "./checkpoint";
+import type { Step } from "./plan";
+import { isProps, isSecret, masked, maskedProps, type Props, plain, shown } from "./properties";
+import { type Change, changesBetween, isInternal, SIGNS, shortDiff, withValues } from "./propertyDiff";
 
 /** What a line shows before a resource, and says of it: before the step is done (in a preview), after it, and when it failed. */
 const WORDS: Record<string, [string, string, string, string]> = {

@@ -12,16 +12,14 @@ import {
   type Stack,
   type StackOptions,
 } from "../types";
+import { Checkpoint } from "./checkpoint";
 import { fullKey, type Project, readProject, Unsupported } from "./project";
 import { plain, secret } from "./properties";
 import { type Outcome, type Run, runDestroy, runProgram, runRefresh } from "./run";
-import { Checkpoint } from "./checkpoint";
 
 export interface TestEngineOptions extends StackOptions {
   /** Where the state is kept. Default: a temporary file that `close` removes. */
   stateFile?: string;
-  /** How many provider calls may run at once. Default: 8. */
-  parallel?: number;
 }
 
 /**
@@ -49,7 +47,13 @@ export class TestEngine implements Stack {
     for (const [key, value] of Object.entries(options.config ?? {}))
       config.set(fullKey(project.name, key), value);
     const scratch = mkdtempSync(join(tmpdir(), "pulumi-kit-"));
-    return new TestEngine(options, project, config, scratch, options.stateFile ?? join(scratch, "state.json"));
+    return new TestEngine(
+      options,
+      project,
+      config,
+      scratch,
+      options.stateFile ?? join(scratch, "state.json"),
+    );
   }
 
   /** Shows what `up` would do. Changes nothing. */
@@ -131,7 +135,7 @@ export class TestEngine implements Stack {
 
   private run(dryRun: boolean): Run {
     const { project, scratch, stateFile, options, packages } = this;
-    const { stackName: stack = "test", parallel = 8 } = options;
+    const { stackName: stack = "test" } = options;
     const config = [...this.config].sort(([a], [b]) => (a < b ? -1 : 1));
     return {
       launch: {
@@ -139,7 +143,6 @@ export class TestEngine implements Stack {
         stack,
         env: { ...process.env, ...options.env },
         scratch,
-        parallel,
         dryRun,
         packages,
       },
