@@ -16,7 +16,7 @@ describe("a secret", () => {
     [`${CANARY}\${x}`, /takes for an expression/],
     [`-----BEGIN PUBLIC KEY-----\n${CANARY}\n-----END PUBLIC KEY-----`, /PEM file/],
     [`-----BEGIN PUBLIC KEY-----\n${CANARY}\n-----END PUBLIC KEY-----\n`, /PEM file/],
-  ])("that cannot be right is told in words that never quote it (%#)", (secret, words) => {
+  ])("that cannot be right is refused without quoting it (%#)", (secret, words) => {
     const problem = secretProblem("github", secret);
     expect(problem).toMatch(words);
     expect(problem).not.toContain(CANARY);
@@ -121,14 +121,14 @@ describe("a secret", () => {
   });
 });
 
-test("platform and secret are found to be swapped where the secret is a platform, and the platform is none", () => {
+test("platform and secret count as swapped where the secret is a platform, and the platform is none", () => {
   expect(areSwapped(CANARY, "github")).toBe(true);
   expect(areSwapped("github", "github")).toBe(false);
   expect(areSwapped("somebody_new", CANARY)).toBe(false);
   expect(areSwapped("somebody_new", undefined)).toBe(false);
 });
 
-test("what is told of a secret does not name a platform that may be one", () => {
+test("a message about a secret does not name a platform that may be one", () => {
   for (const secret of [undefined, "", "x", "wxyz\n"]) {
     expect(secretProblem(CANARY, secret)).not.toContain(CANARY);
   }

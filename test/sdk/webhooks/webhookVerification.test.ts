@@ -1,6 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
-import { beforeAll, describe, expect, expectTypeOf, test } from "vitest";
-import { WebhookVerification, type WebhookVerificationArgs } from "../../../sdk";
+import { afterEach, beforeAll, describe, expect, expectTypeOf, test, vi } from "vitest";
+import { mergeTrafficPolicy, WebhookVerification, type WebhookVerificationArgs } from "../../../sdk";
+import { checkField, unknownField, type WebhookField } from "../../../sdk/webhooks/webhookSettings";
+import { quotaWarning } from "../../../sdk/webhooks/webhookWarnings";
 
 beforeAll(async () => {
   await pulumi.runtime.setMocks({
@@ -8,58 +10,255 @@ beforeAll(async () => {
     call: () => ({}),
   });
 });
+afterEach(() => vi.restoreAllMocks());
 
-const resolved = <T>(output: pulumi.Output<T>) => new Promise<T>((resolve) => output.apply(resolve));
+const CANARY = "CANARY-71aa";
 
-type More = Partial<Omit<WebhookVerificationArgs, "platform" | "secret">>;
-const github = (more: More = {}) =>
-  new WebhookVerification("hooks", { platform: "github", secret: "shared", ...more });
+/** As plain JavaScript calls it, with anything. */
+const create = (name: string, args?: unknown) => new WebhookVerification(name, args as never);
 
-describe("the outputs of a webhook verification", () => {
-  test("are secret, but for the platform and where its secret comes from", async () => {
-    const hooks = github({ agent: { upstream: 8080 } });
-    expect(await pulumi.isSecret(hooks.agentConfig)).toBe(true);
-    expect(await pulumi.isSecret(hooks.agentOptions)).toBe(true);
-    expect(await pulumi.isSecret(hooks.trafficPolicy)).toBe(true);
-    expect(await pulumi.isSecret(hooks.platform)).toBe(false);
-    expect(await pulumi.isSecret(hooks.secretSource)).toBe(false);
+/** An output as it is in a preview, of a resource that is not there yet. Its class has no constructor that is declared. */
+function notKnown(): pulumi.Output<string> {
+  const Output = pulumi.Output as unknown as new (...parts: unknown[]) => pulumi.Output<string>;
+  const [value, known, secret] = [undefined, false, false].map((each) => Promise.resolve(each));
+  return new Output(new Set(), value, known, secret, Promise.resolve(new Set()));
+}
+
+/** Everything that a program reports, each once: warnings, and errors as Pulumi prints them. */
+async function reported(program: () => void): Promise<string[]> {
+  const texts = new Set<string>();
+  vi.spyOn(console, "warn").mockImplementation((text: string) => void texts.add(text));
+  // Pulumi prints uncaught errors. The test runner would take them for its own.
+  const listeners = process.listeners("unhandledRejection");
+  process.removeAllListeners("unhandledRejection");
+  process.on("unhandledRejection", (error: Error) => {
+    // The prefix is Pulumi's, which finds the mistake again when it sends the component's outputs.
+    texts.add((error.message + error.stack).replace('error serializing property "outputs": ', ""));
   });
+  try {
+    program();
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+  } finally {
+    process.removeAllListeners("unhandledRejection");
+    for (const listener of listeners) process.on("unhandledRejection", listener);
+  }
+  return [...texts].sort();
+}
 
-  test("have no configuration for an agent without one, and name it after the component or the agent", async () => {
-    expect(await resolved(github().agentConfig)).toBeUndefined();
-    expect(await resolved(github({ agent: { upstream: 80 } }).agentConfig)).toMatch(
-      /^version: 3\n.*name: "hooks"/s,
-    );
-    expect(await resolved(github({ agent: { name: "mine", upstream: 80 } }).agentConfig)).toMatch(
-      /name: "mine"/,
-    );
-  });
-
-  test("put enforce: false and expressions into policies, and never into flags", async () => {
-    const lax = github({
-      enforce: false,
-      expressions: ["req.method == 'POST'"],
-      agentConfigVersion: 2,
-      agent: { upstream: 80 },
+describe("mistakes in the inputs", () => {
+  test("are reported together, those of all components, with inputs that do not exist", async () => {
+    const texts = await reported(() => {
+      create("a", { provider: "github", secret: "shared" });
+      create("b", { platform: "github", secret: "" });
     });
-    expect(await resolved(lax.agentOptions)).toEqual(["--traffic-policy-file", "hooks.policy.json"]);
-    expect(await resolved(lax.agentConfig)).toMatch(/traffic_policy:.*expressions:.*enforce: false/s);
-    expect(JSON.parse(await resolved(lax.trafficPolicy))).toEqual({
-      on_http_request: [
-        {
-          expressions: ["req.method == 'POST'"],
-          actions: [
-            { type: "verify-webhook", config: { provider: "github", secret: "shared", enforce: false } },
-          ],
-        },
-      ],
-    });
+    expect(texts).toEqual([
+      expect.stringMatching(/^a: platform is missing/),
+      expect.stringMatching(/^a: provider is no input of a webhook verification; did you mean platform\?$/),
+      expect.stringMatching(/^b: secret is empty/),
+    ]);
   });
 
-  test("can be told from those of other resources", () => {
-    expect(WebhookVerification.isInstance(github())).toBe(true);
-    expect(WebhookVerification.isInstance(new pulumi.ComponentResource("a:b:C", "c"))).toBe(false);
+  test("are reported where there are no inputs at all, or no object", async () => {
+    expect(await reported(() => create("a"))).toEqual([
+      expect.stringMatching(/^a: platform is missing: it must be text, as in github$/),
+    ]);
+    for (const inputs of ["github", ["github"], pulumi.output({ platform: "github" })]) {
+      expect(await reported(() => create("a", inputs))).toContain(
+        "a: the inputs must be an object, as in { platform, secret }",
+      );
+    }
   });
+});
+
+test("a merge without a verification is reported with the mistakes of the components", async () => {
+  const texts = await reported(() => {
+    for (const none of [[], undefined, ["github"]]) mergeTrafficPolicy({}, none as never);
+    create("b", { platform: "github", secret: "" });
+  });
+  expect(texts).toEqual([
+    expect.stringMatching(/^b: secret is empty/),
+    expect.stringMatching(/^mergeTrafficPolicy: the list of verifications is empty/),
+    expect.stringMatching(
+      /^mergeTrafficPolicy: what is to be verified must be a WebhookVerification, or a list/,
+    ),
+  ]);
+});
+
+describe("a platform that the catalogue does not have", () => {
+  const unknownTo = /is not in the catalogue; if the service supports it/;
+
+  test("is named in a warning, with a suggestion", async () => {
+    expect(await reported(() => create("a", { platform: "sonatype_nexus", secret: "shared" }))).toEqual([
+      expect.stringMatching(/a: platform "sonatype_nexus" is not in the catalogue; did you mean sonatype\?$/),
+    ]);
+  });
+
+  test.each([
+    ["it is marked as a secret", pulumi.secret(CANARY), "shared"],
+    ["it does not look like an identifier", `${CANARY}+/=`, "shared"],
+    ["a secret that it may be swapped with is not known yet", CANARY, notKnown()],
+  ])("is not named where %s", async (_, platform, secret) => {
+    const texts = await reported(() => create("a", { platform, secret }));
+    expect(texts).toEqual([expect.stringMatching(unknownTo)]);
+    expect(texts.join()).not.toContain("CANARY");
+  });
+
+  test("and a secret that is a platform are reported as swapped, without either", async () => {
+    const texts = await reported(() => create("a", { platform: CANARY, secret: "github" }));
+    expect(texts).toEqual(["a: platform and secret seem to be swapped"]);
+  });
+
+  test("is not in the sentence on where its secret comes from", async () => {
+    vi.spyOn(console, "warn").mockImplementation(() => {});
+    const { secretSource } = create("a", { platform: CANARY, secret: "shared" });
+    const sentence = await new Promise<string>((resolve) => secretSource.apply(resolve));
+    expect(sentence).toMatch(/does not have this platform/);
+  });
+});
+
+describe("the deliveries of an account", () => {
+  const of = (...expected: [string, number, ("free" | "pro" | "enterprise")?][]) =>
+    quotaWarning(expected.map(([name, deliveries, plan]) => ({ name, deliveries, plan })))?.text;
+
+  test("are summed over the components, and up to 500 a month get no warning", () => {
+    expect(of(["a", 499], ["b", 1, "free"])).toBeUndefined();
+    expect(of(["a", 499], ["b", 2, "free"])).toMatch(
+      /^501 webhook deliveries a month are expected \(a 499, b 2\).*500.*plan: "pro"/,
+    );
+  });
+
+  test("have no limit on a paid plan, which one component names for all", () => {
+    expect(of(["a", 9999], ["b", 1, "pro"])).toBeUndefined();
+    expect(of(["a", 9999, "enterprise"])).toBeUndefined();
+  });
+});
+
+test("deliveries of two components with one name are both counted", async () => {
+  const parents = ["x", "y"].map((name) => new pulumi.ComponentResource("test:index:Parent", name));
+  const texts = await reported(() => {
+    for (const parent of parents) {
+      const args = { platform: "github", secret: "shared", expectedDeliveriesPerMonth: 300 } as const;
+      new WebhookVerification("hooks", args, { parent });
+    }
+  });
+  expect(texts).toEqual([
+    expect.stringMatching(
+      /600 webhook deliveries .*\(hooks 300, hooks 300\), and a free account verifies 500/,
+    ),
+  ]);
+});
+
+describe("a header in another spelling than the service's", () => {
+  const asks = "req.headers['X-GitHub-Event'][0] == 'push'";
+  const args = { platform: "github", secret: "shared" };
+
+  test("is reported with the right one, and blocks nothing", async () => {
+    const texts = await reported(() => {
+      create("a", { ...args, expressions: ["req.headers['x-a'][0] == 'B'", asks] });
+      create("b", { ...args, expressions: [pulumi.output("hasReqHeader('X-GitHub-Event')")] });
+    });
+    expect(texts).toEqual([
+      "warning: [runtime] a: expressions[1] asks req.headers for X-GitHub-Event where the service has x-github-event; in another spelling it finds no header",
+      "warning: [runtime] b: expressions[0] asks hasReqHeader for X-GitHub-Event where the service has X-Github-Event; in another spelling it finds no header",
+    ]);
+  });
+
+  test("is reported in a merged policy's own rules too, once, in each form that policies have", async () => {
+    const rules = [{ expressions: [asks], actions: [{ type: "deny" }] }];
+    for (const policy of [{ on_http_request: rules }, JSON.stringify({ on_http_request: rules })]) {
+      const texts = await reported(() => {
+        mergeTrafficPolicy(policy, create("a", { ...args, expressions: [asks] }));
+      });
+      expect(texts).toEqual([
+        expect.stringMatching(/a: expressions\[0\] asks req.headers for X-GitHub-Event/),
+        expect.stringMatching(/mergeTrafficPolicy: on_http_request\[0\].expressions\[0\] asks req.headers/),
+      ]);
+    }
+  });
+
+  test("is reported without its name where that is a part of a secret, and not while it is unknown", async () => {
+    const secret = pulumi.secret(asks.replace("X-GitHub-Event", CANARY));
+    const texts = await reported(() => {
+      create("a", { ...args, expressions: [secret] });
+      create("b", { ...args, expressions: [notKnown()] });
+      mergeTrafficPolicy(
+        { on_http_request: [{ expressions: [secret], actions: [{ type: "deny" }] }] },
+        create("c", args),
+      );
+    });
+    expect(texts).toEqual([
+      expect.stringMatching(
+        /a: expressions\[0\] asks req.headers for a name where the service has lower case/,
+      ),
+      expect.stringMatching(
+        /mergeTrafficPolicy: on_http_request\[0\].expressions\[0\] asks req.headers for a/,
+      ),
+    ]);
+    expect(texts.join()).not.toContain("CANARY");
+  });
+});
+
+const problems = (field: WebhookField, value: unknown) => {
+  const result = checkField(field, value);
+  return "problems" in result ? result.problems.join("; ") : undefined;
+};
+
+describe("inputs", () => {
+  test.each<[WebhookField, unknown, RegExp]>([
+    ["platform", undefined, /^platform is missing/],
+    ["platform", "", /^platform must not be empty/],
+    ["platform", 7, /^platform must be text/],
+    ["secret", 7, /^secret must be text/],
+    ["enforce", "no", /^enforce must be true or false/],
+    ["expressions", [], /^expressions must hold an expression/],
+    ["expressions", "req.method == 'POST'", /^expressions must be a list/],
+    ["agent", {}, /^agent.upstream .*must be a port/],
+    ["agent", { upstream: 0 }, /^agent.upstream must be a port from 1 to 65535, or a URL/],
+    ["agent", { upstream: 70_000 }, /^agent.upstream must be/],
+    ["agent", { upstream: "localhost:8080" }, /^agent.upstream must be .* http:\/\/localhost:8080/],
+    ["agent", { upstream: "ftp://files" }, /^agent.upstream must be/],
+    [
+      "agent",
+      { upstream: "http://localhost:8080/hooks" },
+      /^agent.upstream has a path.*http:\/\/localhost:8080/,
+    ],
+    ["agent", { upstream: "http://localhost:8080/?a=1" }, /^agent.upstream has a path, query/],
+    ["agent", { upstream: "http://localhost:8080#a" }, /^agent.upstream has a path, query or fragment/],
+    ["agent", { upstream: 80, url: "tcp://a.example.com:1" }, /^agent.url must be of http or https/],
+    ["agent", { upstream: 80, url: "https://a.example.com/path" }, /^agent.url has a path/],
+    ["agent", { upstream: 80, adress: "x" }, /^agent must hold an upstream/],
+    ["agentConfigVersion", 4, /^agentConfigVersion must be 2 or 3/],
+    ["expectedDeliveriesPerMonth", -1, /must not be negative/],
+    ["plan", "gold", /^plan must be free, pro or enterprise/],
+  ])("%s: %j is refused by name", (field, value, words) => {
+    expect(problems(field, value)).toMatch(words);
+  });
+
+  test.each<[WebhookField, unknown, unknown]>([
+    ["agent", { upstream: "8080" }, { upstream: 8080 }],
+    ["agent", { upstream: "http://localhost:80" }, { upstream: "http://localhost:80" }],
+    ["agent", { upstream: "https://[::1]:8443/" }, { upstream: "https://[::1]:8443/" }],
+    [
+      "agent",
+      { upstream: 80, url: "HTTPS://A.Example.com:443/" },
+      { upstream: 80, url: "https://a.example.com" },
+    ],
+    ["agentConfigVersion", undefined, undefined],
+    ["platform", "somebody_new", "somebody_new"],
+  ])("%s: %j is taken", (field, value, taken) => {
+    expect(checkField(field, value)).toEqual({ value: taken });
+  });
+
+  test("that do not exist are refused, with a suggestion", () => {
+    expect(unknownField("provider")).toMatch(/did you mean platform/);
+    expect(unknownField("toString")).toMatch(/the inputs are platform, secret/);
+    expect(unknownField("secret")).toBeUndefined();
+  });
+});
+
+test("a verification is recognized among other resources", () => {
+  expect(WebhookVerification.isInstance(create("a", { platform: "github", secret: "shared" }))).toBe(true);
+  expect(WebhookVerification.isInstance(new pulumi.ComponentResource("a:b:C", "c"))).toBe(false);
 });
 
 test("types ask for a secret from every platform but SNS, and take platforms that are not known yet", () => {

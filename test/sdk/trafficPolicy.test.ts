@@ -5,8 +5,8 @@ import {
   mergeTrafficPolicy,
   WebhookVerification,
   type WebhookVerificationArgs,
-} from "../../../sdk";
-import { mergedPolicy } from "../../../sdk/trafficPolicy";
+} from "../../sdk";
+import { mergedPolicy } from "../../sdk/trafficPolicy";
 
 beforeAll(async () => {
   await pulumi.runtime.setMocks({
@@ -65,7 +65,7 @@ describe("a merged policy", () => {
     expect(await merged({})).toEqual({ on_http_request: [verifying] });
   });
 
-  test("takes several verifications in their order, where each says which requests are its own", async () => {
+  test("takes several verifications in their order, where each chooses its requests", async () => {
     const brex = new WebhookVerification("brex", {
       platform: "brex",
       secret: "c2VjcmV0LXNlY3JldC1zZWNyZXQ=",
@@ -81,7 +81,7 @@ describe("a merged policy", () => {
     ]);
   });
 
-  test("does not demand two signatures of every request, whoever asks for them", async () => {
+  test("does not demand two signatures of every request, in whatever way they are asked for", async () => {
     const every = await resolved(github().trafficPolicy);
     const empty = { expressions: [], ...verifying };
     const both = /let none through.*expressions.*enforce: false/;

@@ -5,7 +5,7 @@ import { assertNodeForProviders } from "../../sdk/preflight";
 const withNode = dirname(process.execPath);
 const withoutNode = import.meta.dirname;
 
-test("a program on Bun is told of a missing Node before Pulumi fails without a reason", () => {
+test("a program on Bun fails on a missing Node before Pulumi does without a reason", () => {
   expect(() => assertNodeForProviders({ bun: "1.4.5" }, withoutNode)).toThrow("no node on the PATH");
   expect(() => assertNodeForProviders({ bun: "1.4.5" }, "")).toThrow("no node on the PATH");
 });

@@ -1,0 +1,253 @@
+import * as pulumi from "@pulumi/pulumi";
+import { load } from "js-yaml";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { parse } from "yaml";
+import { mergeAgentConfigs, WebhookVerification } from "../../../sdk";
+import { Agent, signWebhook } from "../../../sdk/testing";
+import {
+  agentConfig,
+  agentOptions,
+  mergedConfig,
+  policyText,
+  type Verification,
+} from "../../../sdk/webhooks/agentConfig";
+import { startApplication } from "../testing/agent/application";
+
+const github: Verification = {
+  platform: "github",
+  secret: "<secret>",
+  enforce: undefined,
+  expressions: undefined,
+};
+const agent = { name: "hooks", url: "https://hooks.example.com", upstream: 8080 };
+const rule = (config: object) => ({ on_http_request: [{ actions: [{ type: "verify-webhook", config }] }] });
+
+/** Read by a YAML parser that is not the one that wrote it. */
+const config = (verification: Verification, version: 2 | 3, more: object = {}) =>
+  load(agentConfig(verification, { ...agent, ...more }, version));
+
+describe("the agent's configuration file", () => {
+  test("has the form that the service documents for version 3, without the agent's own token", () => {
+    expect(agentConfig(github, agent, 3)).toMatchInlineSnapshot(`
+      "version: 3
+      agent: {}
+      endpoints:
+        - name: "hooks"
+          url: "https://hooks.example.com"
+          traffic_policy:
+            on_http_request:
+              - actions:
+                  - type: "verify-webhook"
+                    config:
+                      provider: "github"
+                      secret: "<secret>"
+          upstream:
+            url: 8080
+      "
+    `);
+  });
+
+  test("has the form that the service documents for version 2, without the agent's own token", () => {
+    expect(agentConfig(github, agent, 2)).toMatchInlineSnapshot(`
+      "version: 2
+      tunnels:
+        "hooks":
+          proto: "http"
+          addr: 8080
+          domain: "hooks.example.com"
+          verify_webhook:
+            provider: "github"
+            secret: "<secret>"
+      "
+    `);
+  });
+
+  test("of version 2 names http for an http address, and no domain without an address", () => {
+    expect(config(github, 2, { url: "http://hooks.example.com" })).toMatchObject({
+      tunnels: { hooks: { domain: "hooks.example.com", schemes: ["http"] } },
+    });
+    expect(agentConfig(github, { ...agent, url: undefined }, 2)).not.toContain("domain");
+  });
+
+  test.each(["yes", "1_000", "null", "- a", "a: b", '"'])(
+    "keeps the tunnel name %s as text in every version of YAML",
+    (name) => {
+      const text = agentConfig(github, { ...agent, name }, 2);
+      for (const version of ["1.1", "1.2"] as const) {
+        const config: Map<string, Map<unknown, unknown>> = parse(text, { version, mapAsMap: true });
+        expect([...(config.get("tunnels")?.keys() ?? [])]).toEqual([name]);
+      }
+    },
+  );
+});
+
+const ODD = ["0x1F", "1_000", "null", "~abc", "- ab", "a: b", "#abc", "'abc", "\\nab", "é✓é✓", "-x-y"];
+const ODDEST = ["12345", "true", '"abc', "x".repeat(300), "--verify-webhook"];
+
+describe("every form", () => {
+  test.each([...ODD, ...ODDEST])("keeps the secret %j as text, character for character", (secret) => {
+    const verification = { ...github, secret };
+    expect(config(verification, 2)).toMatchObject({ tunnels: { hooks: { verify_webhook: { secret } } } });
+    expect(JSON.stringify(config(verification, 3))).toContain(JSON.stringify(secret));
+    expect(JSON.parse(policyText(verification))).toEqual(rule({ provider: "github", secret }));
+    expect(agentOptions(verification, "p.json")).toEqual([
+      "--verify-webhook",
+      "github",
+      "--verify-webhook-secret",
+      secret,
+    ]);
+  });
+
+  test.each(ODDEST)("starts an agent that verifies with the secret %j", async (secret) => {
+    const verification = { ...github, secret };
+    const application = await startApplication();
+    for (const source of [
+      { options: agentOptions(verification, "p.json") },
+      { trafficPolicy: policyText(verification) },
+      { config: agentConfig(verification, agent, 2) },
+      { config: agentConfig(verification, agent, 3) },
+    ]) {
+      const agent = await Agent.start({ ...source, upstream: application.port });
+      onTestFinished(() => agent.close());
+      const headers = signWebhook("github", { body: "{}", secret });
+      expect((await fetch(agent.url, { method: "POST", body: "{}", headers })).status).toBe(201);
+    }
+  });
+
+  test("leaves the secret out for a platform without one", () => {
+    const sns = { ...github, platform: "sns", secret: undefined };
+    expect(agentOptions(sns, "p.json")).toEqual(["--verify-webhook", "sns"]);
+    expect(config(sns, 2)).toMatchObject({ tunnels: { hooks: { verify_webhook: { provider: "sns" } } } });
+    expect(JSON.parse(policyText(sns))).toEqual(rule({ provider: "sns" }));
+  });
+
+  test.each<Partial<Verification>>([
+    { enforce: false },
+    { expressions: ["req.method == 'POST'"] },
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is an expression of the policy's
+    { secret: "${secrets.get('webhooks', 'github')}" },
+  ])("carries %j in a policy, where flags and version 2 cannot express it", (more) => {
+    const verification = { ...github, ...more };
+    const policy = JSON.parse(policyText(verification));
+    expect(agentOptions(verification, "p.json")).toEqual(["--traffic-policy-file", "p.json"]);
+    expect(config(verification, 2)).toEqual({
+      version: 2,
+      tunnels: { hooks: { proto: "http", addr: 8080, domain: "hooks.example.com", traffic_policy: policy } },
+    });
+    expect(config(verification, 3)).toMatchObject({ endpoints: [{ traffic_policy: policy }] });
+    expect(JSON.stringify(policy)).toContain(JSON.stringify(more).slice(1, -1));
+  });
+});
+
+describe("merged configurations", () => {
+  const v3 = (name: string) => agentConfig(github, { ...agent, name }, 3);
+  const v2 = (name: string) => agentConfig(github, { ...agent, name }, 2);
+
+  test("hold what each of them held", () => {
+    const [a, b] = ["a: yes", "__proto__"].map((name) => load(v3(name)) as { endpoints: object[] });
+    expect(load(mergedConfig([v3("a: yes"), v3("__proto__")]))).toEqual({
+      version: 3,
+      agent: {},
+      endpoints: [...(a?.endpoints ?? []), ...(b?.endpoints ?? [])],
+    });
+    const { tunnels } = load(mergedConfig([v2("a: yes"), v2("b")])) as { tunnels: object };
+    expect(tunnels).toEqual({
+      "a: yes": expect.objectContaining({ addr: 8080 }),
+      b: expect.objectContaining({ addr: 8080 }),
+    });
+  });
+
+  test.each([2, 3] as const)("of version %i start an agent for each endpoint", async (version) => {
+    const application = await startApplication();
+    const config = mergedConfig(
+      (["github", "stripe"] as const).map((platform) => {
+        const verification = { ...github, platform, enforce: platform === "stripe" ? false : undefined };
+        return agentConfig(verification, { name: platform, upstream: application.port }, version);
+      }),
+    );
+    for (const [name, forged] of [
+      ["github", 403],
+      ["stripe", 201],
+    ] as const) {
+      const agent = await Agent.start({ config, endpoint: name });
+      onTestFinished(() => agent.close());
+      const post = async (secret: string) => {
+        const headers = signWebhook(name, { body: "{}", secret });
+        return (await fetch(agent.url, { method: "POST", body: "{}", headers })).status;
+      };
+      expect([await post("<secret>"), await post("forged")]).toEqual([201, forged]);
+    }
+  });
+
+  test.each<[string, unknown[], (string | RegExp)[]]>([
+    [
+      "two versions",
+      [v3("a"), v2("b")],
+      [/^the configurations are of versions 2 and 3; give all verifications the same agentConfigVersion$/],
+    ],
+    ["one name in version 2", [v2("a"), v2("a")], [/^two endpoints have the name a; give each verification/]],
+    ["one name in version 3", [v3("a"), v3("a")], [/^two endpoints have the name a; give each verification/]],
+    ["nothing", [], [/^there is no configuration to merge$/]],
+    [
+      "what is no configuration",
+      [undefined, v3("a"), "CANARY: [", "agent: {authtoken: CANARY}", 7],
+      [
+        /^configuration 1 is missing; give its verification an agent/,
+        /^configuration 3 is not the agentConfig of a webhook verification$/,
+        /^configuration 4 is not/,
+        /^configuration 5 is not/,
+      ],
+    ],
+  ])("are refused for %s, with all mistakes and no value", (_, texts, expected) => {
+    let error: Error | undefined;
+    try {
+      mergedConfig(texts);
+    } catch (caught) {
+      error = caught as Error;
+    }
+    expect(error?.message.split("\n").map((line) => line.replace("mergeAgentConfigs: ", ""))).toEqual(
+      expected.map((words) => expect.stringMatching(words)),
+    );
+    expect(error?.message).not.toContain("CANARY");
+    // With a stack, Node 20 takes half a minute to print it from Pulumi's own code.
+    expect(error?.stack).toBe("");
+  });
+});
+
+describe("the outputs of a webhook verification", () => {
+  beforeAll(() =>
+    pulumi.runtime.setMocks({
+      newResource: ({ name, inputs }) => ({ id: `${name}-id`, state: inputs }),
+      call: () => ({}),
+    }),
+  );
+  const resolved = <T>(output: pulumi.Output<T>) => new Promise<T>((resolve) => output.apply(resolve));
+  const verification = (more: object = {}) =>
+    new WebhookVerification("hooks", { platform: "github", secret: "<secret>", ...more });
+
+  test("are secret, but for the platform and where its secret comes from", async () => {
+    const hooks = verification({ agent: { upstream: 8080 } });
+    for (const output of [hooks.agentOptions, hooks.trafficPolicy])
+      expect(await pulumi.isSecret(output)).toBe(true);
+    for (const output of [hooks.agentConfig, mergeAgentConfigs(hooks.agentConfig)])
+      expect(await pulumi.isSecret(output)).toBe(true);
+    for (const output of [hooks.platform, hooks.secretSource])
+      expect(await pulumi.isSecret(output)).toBe(false);
+  });
+
+  test("name the agent after itself or the component, in the version that was asked for", async () => {
+    expect(await resolved(verification().agentConfig)).toBeUndefined();
+    expect(await resolved(verification({ agent: { upstream: 8080 } }).agentConfig)).toBe(
+      agentConfig(github, { name: "hooks", upstream: 8080 }, 3),
+    );
+    const mine = { agent: { name: "mine", upstream: 8080 }, agentConfigVersion: 2, enforce: false };
+    expect(await resolved(verification(mine).agentConfig)).toBe(
+      agentConfig({ ...github, enforce: false }, mine.agent, 2),
+    );
+    expect(await resolved(verification(mine).agentOptions)).toEqual([
+      "--traffic-policy-file",
+      "hooks.policy.json",
+    ]);
+    expect(await resolved(verification(mine).trafficPolicy)).toBe(policyText({ ...github, enforce: false }));
+  });
+});
