@@ -227,10 +227,9 @@ describe("the outputs of a webhook verification", () => {
 
   test("are secret, but for the platform and where its secret comes from", async () => {
     const hooks = verification({ agent: { upstream: 8080 } });
-    for (const output of [hooks.agentOptions, hooks.trafficPolicy])
-      expect(await pulumi.isSecret(output)).toBe(true);
-    for (const output of [hooks.agentConfig, mergeAgentConfigs(hooks.agentConfig)])
-      expect(await pulumi.isSecret(output)).toBe(true);
+    const secrets = [hooks.agentConfig, hooks.agentOptions, hooks.trafficPolicy];
+    const all: pulumi.Output<unknown>[] = [...secrets, mergeAgentConfigs("version: 2\ntunnels: {}")];
+    for (const output of all) expect(await pulumi.isSecret(output)).toBe(true);
     for (const output of [hooks.platform, hooks.secretSource])
       expect(await pulumi.isSecret(output)).toBe(false);
   });
