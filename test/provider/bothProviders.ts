@@ -8,10 +8,10 @@ import { CANARY_KEY } from "./service";
 
 export type Props = Record<string, unknown>;
 
-/** The six operations in plain data, and what was told beside them. */
+/** The six operations in plain data, and what it logged. */
 export interface DrivenProvider {
   emulator: Emulator;
-  told(): string[];
+  logged(): string[];
   /** A new process of the provider before the same service, as every phase of a command has one. */
   restart(environment?: Record<string, string>): Promise<DrivenProvider>;
   check(
@@ -66,7 +66,7 @@ export async function startDynamic({
   const bare = ({ __provider: _, ...props }: Props) => props;
   return {
     emulator,
-    told: () => said.mock.calls.map(([message]) => String(message)),
+    logged: () => said.mock.calls.map(([message]) => String(message)),
     restart: (environment = {}) => {
       for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
       return startDynamic({ settings, emulator });
@@ -84,12 +84,12 @@ export async function startDynamic({
 }
 
 async function startPlugin({ settings = {}, ...options }: Options = {}): Promise<DrivenProvider> {
-  const { client, emulator, told } = await plugin({ ...options, configure: false });
+  const { client, emulator, logged } = await plugin({ ...options, configure: false });
   const all: Record<string, string | undefined> = { ...(await reach(emulator)), ...settings };
   await client.configure(Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)));
   return {
     emulator,
-    told: () => told.map(({ message }) => message),
+    logged: () => logged.map(({ message }) => message),
     restart: (environment = {}) => startPlugin({ settings, emulator, environment }),
     check: (olds, news) => client.check(olds, news),
     diff: async (id, olds, news) => {

@@ -99,7 +99,7 @@ describe.each(bothProviders)("%s", (_, start) => {
       const provider = await start();
       const { id } = provider.emulator.seed({ type: "cloud", url, description: "old" });
       expect((await provider.check({}, { url, description: "new", adopt: true })).failures).toEqual([]);
-      expect(provider.told()).toEqual([`${url}: adopts ${id}, and changes description`]);
+      expect(provider.logged()).toEqual([`${url}: adopts ${id}, and changes description`]);
       expect(provider.emulator.requests.map(({ method }) => method)).toEqual(["GET"]);
     });
   });
@@ -193,7 +193,7 @@ describe.each(bothProviders)("%s", (_, start) => {
       });
     });
 
-    test("takes over what it was told to, and deletes it in no replacement of the same run", async () => {
+    test("takes over what adopt names, and deletes it in no replacement of the same run", async () => {
       const provider = await start();
       const { id } = provider.emulator.seed({ type: "cloud", url, description: "old" });
       const news = { url, description: "new", adopt: true };

@@ -76,13 +76,13 @@ describe.each(bothProviders)("%s", (_, start) => {
         "CANARY-1 CANARY-2 CANARY-3",
         "[secret] [secret] CANARY-3",
       ],
-    ])("is told without %s", async (_, news, said, told) => {
+    ])("is shown without %s", async (_, news, said, shown) => {
       const message = await refused({ url, ...news }, said);
-      expect(message).toContain(`status 418, ERR_NGROK_9 ${told}`);
+      expect(message).toContain(`status 418, ERR_NGROK_9 ${shown}`);
       if (!said.includes("CANARY-3")) expect(message).not.toMatch(/canary|7 is/i);
     });
 
-    test("about any request is told without what the state has as a secret", async () => {
+    test("about any request is shown without what the state has as a secret", async () => {
       const { emulator, inputs, id, outs, ...provider } = await created({
         url,
         description: "CANARY-1",
@@ -110,7 +110,7 @@ describe.each(bothProviders)("%s", (_, start) => {
       expect((await thrown(provider.create(inputs))).message).toContain(
         "ERR_[secret] (operation op_[secret])",
       );
-      const lines = [...trace.mock.calls.map(([line]) => String(line)), ...provider.told()].join();
+      const lines = [...trace.mock.calls.map(([line]) => String(line)), ...provider.logged()].join();
       expect(lines).toContain("418 ERR_[secret] op_[secret]");
       expect(lines).not.toContain("CANARY");
     });
@@ -136,13 +136,13 @@ describe.each(bothProviders)("%s", (_, start) => {
       const { id } = provider.emulator.seed({ type: "cloud", url: "https://canary.example.com" });
       const adopt = { adopt: id, url: "https://canary.example.com", metadata: { "CANARY-1": 1 } };
       await provider.check({}, { ...adopt, __secrets: ["url", "metadata"] });
-      expect(provider.told()).toEqual([
+      expect(provider.logged()).toEqual([
         expect.stringMatching(/^\[secret\]: adopts ep_\w+, and changes metadata/),
       ]);
       const other = { adopt: id, url: "tls://canary.example.com", __secrets: ["url"] };
       const { failures } = await provider.check({}, other);
       expect(failures).toEqual([{ property: "", reason: expect.stringMatching(/\[secret\].*\[secret\]/) }]);
-      expect(JSON.stringify([provider.told(), failures])).not.toMatch(/canary/i);
+      expect(JSON.stringify([provider.logged(), failures])).not.toMatch(/canary/i);
     });
   });
 

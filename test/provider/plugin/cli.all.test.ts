@@ -154,7 +154,7 @@ describe.skipIf(!cli)("on the Pulumi CLI the plugin", () => {
     expect(emulator.requests).toHaveLength(before);
   });
 
-  test("tells at the preview all that is wrong with its settings, and no key", async () => {
+  test("reports all mistakes in its settings at the preview, and no key", async () => {
     const stack = await project(`new endpoints.CloudEndpoint("shop", { url: "${url}" });`, {
       config: {
         "endpoints:apiKey": { secret: "CANARY CANARY" },
@@ -163,15 +163,15 @@ describe.skipIf(!cli)("on the Pulumi CLI the plugin", () => {
       },
     });
     const { code, stdout, stderr } = await stack.attempt("preview");
-    const told = stdout + stderr;
+    const logged = stdout + stderr;
     expect(code).not.toBe(0);
-    expect(told).toContain("the API key holds spaces");
-    expect(told).toContain("the base URL has no scheme");
-    expect(told).toContain("windowSeconds is not a number of seconds above zero");
-    expect(told).not.toContain("CANARY");
+    expect(logged).toContain("the API key holds spaces");
+    expect(logged).toContain("the base URL has no scheme");
+    expect(logged).toContain("windowSeconds is not a number of seconds above zero");
+    expect(logged).not.toContain("CANARY");
   });
 
-  test("tells what it would take over, beside the resource", async () => {
+  test("logs what it would take over, beside the resource", async () => {
     const emulator = await service();
     const { id } = emulator.seed(live);
     const program = `new endpoints.CloudEndpoint("shop", { url: "${url}", metadata: {}, adopt: true });`;

@@ -39,7 +39,7 @@ afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close();
 });
 
-/** The plugin on loopback, the service behind it, and an engine that notes what it is told. */
+/** The plugin on loopback, the service behind it, and an engine that records what it is sent. */
 export async function plugin(
   options: EmulatorOptions & {
     environment?: Record<string, string>;
@@ -51,11 +51,11 @@ export async function plugin(
 ) {
   const { environment = {}, args, name = "default", configure = true, emulator: given, ...rest } = options;
   const emulator = given ?? (await Emulator.start({ apiKey: CANARY_KEY, ...rest }));
-  const told: { severity: number; message: string; urn: string }[] = [];
+  const logged: { severity: number; message: string; urn: string }[] = [];
   const engine = await serve((server) =>
     server.addService(EngineService, {
       log: ({ request }: { request: LogRequest }, answer: grpc.sendUnaryData<Empty>) => {
-        told.push({
+        logged.push({
           severity: request.getSeverity(),
           message: request.getMessage(),
           urn: request.getUrn(),
@@ -80,7 +80,7 @@ export async function plugin(
   if (configure) {
     await client.configure(args ?? { apiKey: secret(emulator.apiKey), baseUrl: emulator.baseUrl }, name);
   }
-  return { client, emulator, told };
+  return { client, emulator, logged };
 }
 
 async function serve(add: (server: grpc.Server) => void): Promise<string> {

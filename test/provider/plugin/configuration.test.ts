@@ -130,7 +130,7 @@ test("with settings that are not known yet, what needs no service works", async 
   expect(emulator.requests).toEqual([]);
 });
 
-test("a plugin that was given nothing says so where it is needed", async () => {
+test("a plugin without settings fails at the first operation that needs them", async () => {
   const { client } = await plugin({ args: {} });
   expect((await thrown(client.create({ url }))).message).toMatch(
     /there is no API key: set ENDPOINTS_API_KEY/,

@@ -80,11 +80,11 @@ describe("getEndpoints", () => {
   });
 
   test("leaves out an item that cannot be read, and warns", async () => {
-    const { client, emulator, told } = await withThree();
+    const { client, emulator, logged } = await withThree();
     const body = { endpoints: [{ id: "ep_1" }, { id: "ep_2", port: "high" }], next_page_uri: null };
     emulator.intercept(() => true, { status: 200, body });
     expect((await client.invoke(LIST, {})).result["ids"]).toEqual(["ep_1"]);
-    expect(told).toMatchObject([{ severity: 2, message: expect.stringMatching(/ep_2.*cannot be read/) }]);
+    expect(logged).toMatchObject([{ severity: 2, message: expect.stringMatching(/ep_2.*cannot be read/) }]);
   });
 });
 

@@ -37,7 +37,7 @@ test.each([
     "through Pulumi's language host",
     [process.execPath, join(folder, "../../node_modules/@pulumi/pulumi/cmd/run-plugin"), folder],
   ],
-])("the plugin starts %s, tells version and schema, and ends with its engine", async (_, command) => {
+])("the plugin starts %s, gives version and schema, and ends with its engine", async (_, command) => {
   const engine = await listening();
   const { client, child, exited } = await started(command, engine.address);
   try {

@@ -57,7 +57,7 @@ export async function generateSdk(language: string): Promise<string> {
   return join(stack.folder, "sdk", language);
 }
 
-/** A stack with a program and, unless told otherwise, the service in its configuration. */
+/** A stack with a program and the service in its configuration, by default. */
 export async function project(
   program: string,
   {

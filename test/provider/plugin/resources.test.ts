@@ -123,7 +123,7 @@ test("an unknown value is recognized whatever its type will be", async () => {
   });
 });
 
-test("two resources with one URL are found, and one that is looked at twice is not two", async () => {
+test("two resources with one URL are refused, and one that is checked twice is not", async () => {
   const { client } = await plugin();
   const other = URN.replace("::shop", "::other");
   expect((await client.check({}, { url })).failures).toEqual([]);
@@ -147,7 +147,7 @@ describe("a header in another spelling than the service's", () => {
   });
 
   test("is reported once a resource, without a request, beside the resource", async () => {
-    const { client, emulator, told } = await plugin();
+    const { client, emulator, logged } = await plugin();
     const news = { url, trafficPolicy: policy("X-Team") };
     for (let check = 0; check < 2; check++) expect((await client.check({}, news)).failures).toEqual([]);
     await client.check(
@@ -157,7 +157,7 @@ describe("a header in another spelling than the service's", () => {
     );
     const message =
       "trafficPolicy.on_http_request[0].expressions[0] asks req.headers for X-Team where the service has x-team; in another spelling it finds no header";
-    expect(told).toEqual([
+    expect(logged).toEqual([
       { severity: 2, message, urn: URN },
       { severity: 2, message, urn: `${URN}-b` },
     ]);
@@ -165,13 +165,13 @@ describe("a header in another spelling than the service's", () => {
   });
 
   test("is not named where the policy holds a secret, and not looked for after the class", async () => {
-    const { client, told } = await plugin();
+    const { client, logged } = await plugin();
     await client.check({}, { url, trafficPolicy: policy("X-CANARY", secret("x")) });
     await client.check({}, { url, trafficPolicy: policy("X-Team"), __problem: "" }, `${URN}-b`);
-    expect(told.map(({ message }) => message)).toEqual([
+    expect(logged.map(({ message }) => message)).toEqual([
       expect.stringMatching(/^on_http_request\[0\]\.expressions\[0\] asks req\.headers for a name where/),
     ]);
-    expect(told.join()).not.toContain("CANARY");
+    expect(logged.join()).not.toContain("CANARY");
   });
 });
 
@@ -201,11 +201,11 @@ test("an error is one clean line, and not taken for a state that may be corrupt"
   );
 });
 
-test("words for the user go to the engine, with the resource that they are about", async () => {
-  const { client, emulator, told } = await plugin();
+test("messages for the user go to the engine, with the resource that they are about", async () => {
+  const { client, emulator, logged } = await plugin();
   const { id } = emulator.seed({ type: "cloud", url });
   await client.check({}, { url, adopt: true });
-  expect(told).toEqual([{ severity: 1, message: `${url}: adopts ${id} as it is`, urn: URN }]);
+  expect(logged).toEqual([{ severity: 1, message: `${url}: adopts ${id} as it is`, urn: URN }]);
 });
 
 test("a cancelled run finishes what is in flight, and sends nothing more", async () => {

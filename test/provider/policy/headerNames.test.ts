@@ -15,7 +15,7 @@ describe("a header's name in an expression", () => {
     ["req.headers.exists_one(x, x == 'X-Canary')", "req.headers", "X-Canary", "x-canary"],
     ["getReqHeader('X-GitHub-Event')[0] == 'push'", "getReqHeader", "X-GitHub-Event", "X-Github-Event"],
     ['hasResHeader("x-Hub-signature")', "hasResHeader", "x-Hub-signature", "X-Hub-Signature"],
-  ])("that never matches is told, with the right one: %s", (expression, ...expected) => {
+  ])("that never matches is found, with the right one: %s", (expression, ...expected) => {
     expect(found(expression)).toEqual([expected]);
   });
 
