@@ -41,6 +41,12 @@ export interface Behaviour {
   principals: boolean;
   /** Refuse a create without a traffic policy, as the public service does. Default: false, as the contract has it. */
   requirePolicy: boolean;
+  /**
+   * What a list does with `filter`, which the contract does not name. `works`: takes the part of CEL that the public service
+   * documents. `refused`: 400, as an unknown parameter. `ignored`: gives the whole list. `incomplete`: leaves out every other
+   * endpoint that fits, the newest first. Default: `works`.
+   */
+  filters: "works" | "refused" | "ignored" | "incomplete";
   /** Most endpoints on a page of the list, whatever `limit` asks for. Default: 100. */
   pageSize: number;
 }
@@ -53,6 +59,7 @@ const DEFAULTS: Behaviour = {
   createdAt: 0,
   principals: false,
   requirePolicy: false,
+  filters: "works",
   pageSize: 100,
 };
 

@@ -1,5 +1,6 @@
 import type { WireEndpoint } from "../../../provider/api/wire";
 import type { Behaviour } from "./behaviour";
+import { FilterError, parseFilter } from "./cel";
 import { ServiceError } from "./errors";
 import type { Key } from "./keys";
 import { addressOf, readCreate, readUpdate } from "./rules";
@@ -12,7 +13,7 @@ export interface Call {
   behaviour: Behaviour;
   /** The endpoint's id in the path; empty for the collection. */
   id: string;
-  query: { limit?: string; before_id?: string };
+  query: { limit?: string; before_id?: string; filter?: string };
   body: Record<string, unknown>;
 }
 
@@ -23,7 +24,13 @@ export interface Answer {
 
 const routes = [
   { operation: "create", method: "POST", byId: false, query: [], run: createEndpoint },
-  { operation: "list", method: "GET", byId: false, query: ["before_id", "limit"], run: listEndpoints },
+  {
+    operation: "list",
+    method: "GET",
+    byId: false,
+    query: ["before_id", "limit", "filter"],
+    run: listEndpoints,
+  },
   { operation: "read", method: "GET", byId: true, query: [], run: getEndpoint },
   { operation: "update", method: "PATCH", byId: true, query: [], run: updateEndpoint },
   { operation: "delete", method: "DELETE", byId: true, query: [], run: deleteEndpoint },
@@ -60,23 +67,36 @@ function createEndpoint({ key: { store, principal }, behaviour, body }: Call): A
 
 /**
  * Lists endpoints of every type, newest first. 200 with one page of them, and where the next one is. `limit` is 1 to
- * 100, default 100. `before_id` gives the endpoints older than that one, which may be gone by now. `filter`, which
- * the public service has, is not imitated and so refused as unknown.
+ * 100, default 100. `before_id` gives the endpoints older than that one, which may be gone by now. `filter`
+ * gives those that an expression means, as far as `behaviour.filters` says so.
  */
 function listEndpoints({ key: { store, mayList }, behaviour, query }: Call): Answer {
   if (!mayList) throw new ServiceError(204);
-  const { limit = `${MAX_PAGE}`, before_id: before } = query;
+  const { limit = `${MAX_PAGE}`, before_id: before, filter } = query;
   if (!/^\d+$/.test(limit) || Number(limit) < 1 || Number(limit) > MAX_PAGE) {
     throw new ServiceError(233, MAX_PAGE, limit);
   }
   if (before !== undefined) checkId(before);
-  const rest = store.newestFirst(before, behaviour.listLag);
-  if (!rest) throw new ServiceError(230, "before_id is the id of no endpoint");
+  const older = store.newestFirst(before, behaviour.listLag);
+  if (!older) throw new ServiceError(230, "before_id is the id of no endpoint");
+  const rest = filter === undefined ? older : filtered(older, filter, behaviour.filters);
   const size = Math.min(Number(limit), behaviour.pageSize);
   const page = rest.slice(0, size);
   const uri = `${store.baseUrl}/endpoints`;
-  const next = rest.length > size ? `${uri}?before_id=${page.at(-1)?.id}&limit=${limit}` : null;
+  const nextQuery = new URLSearchParams({ ...query, before_id: page.at(-1)?.id ?? "" });
+  const next = rest.length > size ? `${uri}?${nextQuery}` : null;
   return { status: 200, body: { endpoints: page.map(listed), uri, next_page_uri: next } };
+}
+
+function filtered(all: WireEndpoint[], filter: string, filters: Behaviour["filters"]): WireEndpoint[] {
+  if (filters === "refused") throw new ServiceError(231, "filter", "before_id, limit");
+  if (filters === "ignored") return all;
+  try {
+    const fitting = all.filter(parseFilter(filter));
+    return filters === "incomplete" ? fitting.filter((_, index) => index % 2 === 1) : fitting;
+  } catch (error) {
+    throw error instanceof FilterError ? new ServiceError(230, `filter: ${error.message}`) : error;
+  }
 }
 
 /** Reads one endpoint of any type. 200 with the endpoint. */

@@ -69,6 +69,36 @@ describe("the list", () => {
     expect((await allPages(emulator, "?limit=100")).map((page) => page.length)).toEqual([2, 2, 1]);
   });
 
+  it.each([
+    ["works", [[5, 4], [3]]],
+    ["incomplete", [[4]]],
+    [
+      "ignored",
+      [
+        [5, 4],
+        [3, 2],
+        [1, 0],
+      ],
+    ],
+  ] as const)(
+    "with filters that are said to be %s gives what an expression means, page by page",
+    async (filters, pages) => {
+      const emulator = await start({ pageSize: 2, filters });
+      const types = ["edge", "ephemeral", "edge", "cloud", "cloud", "cloud"] as const;
+      const seeded = types.map((type) => emulator.seed({ type }));
+      const filter = encodeURIComponent('obj.type == "cloud"');
+      const listed = await allPages(emulator, `?filter=${filter}`);
+      expect(listed.map((page) => page.map(({ id }) => seeded.findIndex((one) => one.id === id)))).toEqual(
+        pages,
+      );
+    },
+  );
+
+  it("refuses a filter as a service that knows none", async () => {
+    const emulator = await start({ filters: "refused" });
+    expectRefusal(await call(emulator, "GET", "/endpoints?filter=true"), 231, 400);
+  });
+
   it("goes on after an endpoint that has been deleted since its page was read", async () => {
     const emulator = await start();
     const [oldest, last] = [emulator.seed({ type: "cloud" }), emulator.seed({ type: "cloud" })];
@@ -91,7 +121,8 @@ describe("the list", () => {
     ["?limit=ten", 233],
     ["?limit=", 233],
     ["?page=2", 231],
-    ["?filter=true", 231],
+    ["?filter=obj.kind", 230],
+    ["?filter=obj.type%20%3D", 230],
     ["?limit=1&limit=2", 232],
     ["?before_id=tn_1", 227],
     ["?before_id=ep_never", 230],
