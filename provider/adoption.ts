@@ -1,9 +1,9 @@
 import { isNotFound, isOfService } from "./api/apiErrors";
 import type { EndpointsApi } from "./api/endpoints";
-import { type LiveEndpoint, skippedMessages } from "./api/items";
 import { normalizeUrl } from "./api/url";
+import type { LiveEndpoint } from "./api/wire";
 import { difference } from "./diff";
-import { refusals } from "./refusals";
+import { AdoptAmbiguousError, AdoptNotFoundError, AdoptOtherSchemeError, WrongTypeError } from "./errors";
 import type { CloudEndpointInputs } from "./schema";
 import { shownUrl } from "./secretNotes";
 import { refreshed, withoutGaps } from "./state";
@@ -12,20 +12,17 @@ import { refreshed, withoutGaps } from "./state";
 export async function findAdoptable(
   api: EndpointsApi,
   inputs: CloudEndpointInputs,
-  say: (message: string) => void,
 ): Promise<LiveEndpoint | undefined> {
   if (typeof inputs.adopt === "string") {
     const id = inputs.adopt;
     const live = (await listed(api, id, inputs)) ?? (await byId(api, id));
-    if (live.type !== "cloud") throw refusals.wrongType(id, live.type ?? "unknown");
+    if (live.type !== "cloud") throw new WrongTypeError(id, live.type ?? "unknown");
     return live;
   }
-  const { endpoints, skipped } = await api.reads.all();
-  for (const message of skippedMessages(skipped)) say(message);
-  const found = endpoints.filter((live) => serves(live, inputs));
+  const found = (await api.list.cloud()).filter((live) => serves(live, inputs));
   const [first, ...others] = found;
   if (others.length > 0) {
-    throw refusals.adoptAmbiguous(
+    throw new AdoptAmbiguousError(
       shownUrl(inputs),
       found.map(({ id }) => id),
     );
@@ -43,7 +40,7 @@ async function listed(
   id: string,
   inputs: CloudEndpointInputs,
 ): Promise<LiveEndpoint | undefined> {
-  const item = api.writes === 0 ? await api.reads.listed(id) : undefined;
+  const item = api.hasWritten ? undefined : await api.list.listed(id);
   return item && withoutGaps(item, inputs);
 }
 
@@ -51,7 +48,7 @@ async function byId(api: EndpointsApi, id: string): Promise<LiveEndpoint> {
   try {
     return await api.get(id);
   } catch (error) {
-    throw isNotFound(error) && isOfService(error) ? refusals.adoptedIdGone(id) : error;
+    throw isNotFound(error) && isOfService(error) ? new AdoptNotFoundError(id) : error;
   }
 }
 
@@ -60,7 +57,7 @@ export function differenceOnAdoption(live: LiveEndpoint, inputs: CloudEndpointIn
   const before = refreshed(live, {}).props;
   const { changed, replace } = difference(before, inputs);
   if (replace)
-    throw refusals.adoptOtherScheme(live.id, shownUrl({ ...inputs, url: live.url ?? "" }), shownUrl(inputs));
+    throw new AdoptOtherSchemeError(live.id, shownUrl({ ...inputs, url: live.url ?? "" }), shownUrl(inputs));
   return { changed, before };
 }
 

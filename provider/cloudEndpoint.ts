@@ -2,18 +2,26 @@ import { differenceOnAdoption, findAdoptable } from "./adoption";
 import { isNotFound, isOfService } from "./api/apiErrors";
 import type { EndpointsApi } from "./api/endpoints";
 import type { Log } from "./api/http";
-import type { LiveEndpoint } from "./api/items";
 import type { JsonObject } from "./api/json";
 import { type Mark, newNonce, type Owner, ownerOf, parseMark } from "./api/mark";
 import { plain, UserError } from "./api/userError";
+import type { LiveEndpoint } from "./api/wire";
 import { type Checked, checkedInputs, checkInputs, PROVIDER_KEY, URN_KEY } from "./check";
 import { withChosen } from "./chosen";
 import type { Settings } from "./config";
 import { createOnce, UnreadableReply } from "./createOnce";
 import { difference } from "./diff";
 import { changesBetween, hasUnknown, pathText } from "./document";
+import {
+  AlreadyManagedError,
+  DeleteOfAdoptedError,
+  EndpointNotFoundError,
+  OperationError,
+  PartialCreateError,
+  UpdateNotFoundError,
+  WrongTypeError,
+} from "./errors";
 import { accountFingerprint, GoneCheck } from "./gone";
-import { refusals } from "./refusals";
 import type { CloudEndpointInputs } from "./schema";
 import { shownUrl } from "./secretNotes";
 import {
@@ -21,13 +29,13 @@ import {
   isDescribed,
   MARK_KEY,
   outputsOf,
+  partialOutputs,
   refreshed,
   type ServiceNotes,
   unchangedOutputs,
   wireChange,
   withoutGaps,
 } from "./state";
-import { unfinished } from "./unfinished";
 
 /** As many places of a change as one message names. */
 const MOST_PATHS = 5;
@@ -76,7 +84,7 @@ export class CloudEndpoints {
       const inputs = checkedInputs(checked.inputs);
       const isNew = Object.keys(olds).length === 0;
       if (isNew && inputs.adopt && !hasUnknown([inputs.adopt, inputs.url])) {
-        await failing(`look for ${shownUrl(inputs)}`, () => this.announceAdoption(api, inputs));
+        await operation(`look for ${shownUrl(inputs)}`, () => this.announceAdoption(api, inputs));
       }
       return checked;
     } catch (error) {
@@ -102,10 +110,8 @@ export class CloudEndpoints {
   async create(news: JsonObject): Promise<{ id: string; outs: JsonObject }> {
     const inputs = checkedInputs(news);
     const owner = this.ownerOf(news);
-    const live = await failing(`create ${shownUrl(inputs)}`, async () => {
-      const adopted = inputs.adopt
-        ? await findAdoptable(this.deps.connect().api, inputs, this.deps.log.info)
-        : undefined;
+    const live = await operation(`create ${shownUrl(inputs)}`, async () => {
+      const adopted = inputs.adopt ? await findAdoptable(this.deps.connect().api, inputs) : undefined;
       if (adopted) return this.takeOver(adopted, inputs, owner);
       const { live, leftover } = await this.createNew(inputs, owner, news[PROVIDER_KEY]);
       return leftover ? this.takeOver(live, inputs, owner) : live;
@@ -116,7 +122,7 @@ export class CloudEndpoints {
       return { id: live.id, outs: outputsOf(live, inputs, this.notes(live.createdFor)) };
     } catch (error) {
       // Whatever is wrong with what the service says of it, it is there.
-      throw unfinished(live.id, inputs, news[PROVIDER_KEY], this.account(), error);
+      throw this.partialCreate(live.id, inputs, news[PROVIDER_KEY], error);
     }
   }
 
@@ -124,14 +130,14 @@ export class CloudEndpoints {
    * Reads an endpoint as it is.
    *
    * @returns An empty id where it is gone.
-   * @throws RefusedError where the service does not have it, and that it is gone is not proven.
+   * @throws UserError where the service does not have it, and that it is gone is not proven.
    */
   async read(
     id: string,
     stored: JsonObject,
   ): Promise<{ id: string; props: JsonObject; inputs?: JsonObject }> {
     this.known.add(id);
-    return failing(`read ${id}`, async () => {
+    return operation(`read ${id}`, async () => {
       const api = this.deps.connect().api;
       try {
         const live = (await listed(api, id, stored)) ?? (await api.get(id));
@@ -142,7 +148,7 @@ export class CloudEndpoints {
         if (!isNotFound(error)) throw error;
         // Pulumi takes "gone" from a `get` for an endpoint without outputs, and the program would go on with nothing.
         const isGet = Object.keys(stored).every((key) => key === PROVIDER_KEY);
-        if (isGet) throw isOfService(error) ? refusals.nothingToGet(id) : error;
+        if (isGet) throw isOfService(error) ? new EndpointNotFoundError(id) : error;
         await this.gone.confirm(this.deps.connect(), error, id, stored);
         return { id: "", props: {} };
       }
@@ -152,16 +158,16 @@ export class CloudEndpoints {
   /**
    * Reads an endpoint that is to become this stack's: whatever it has counts as given.
    *
-   * @throws RefusedError where there is no such endpoint, and where it is no cloud endpoint.
+   * @throws UserError where there is no such endpoint, and where it is no cloud endpoint.
    */
   async import(id: string): Promise<{ id: string; props: JsonObject; inputs: JsonObject }> {
     this.known.add(id);
-    return failing(`import ${id}`, async () => {
+    return operation(`import ${id}`, async () => {
       const live = await this.deps
         .connect()
         .api.get(id)
         .catch((error: unknown) => {
-          throw isNotFound(error) && isOfService(error) ? refusals.nothingToGet(id) : error;
+          throw isNotFound(error) && isOfService(error) ? new EndpointNotFoundError(id) : error;
         });
       assertCloud(live);
       return { id, ...imported(live, this.notes(live.createdFor)) };
@@ -173,7 +179,7 @@ export class CloudEndpoints {
     const inputs = checkedInputs(news);
     const { changed } = difference(olds, inputs);
     this.known.add(id);
-    return failing(`update ${id}`, async () => {
+    return operation(`update ${id}`, async () => {
       if (changed.length === 0 && isDescribed(olds)) return { outs: unchangedOutputs(olds, inputs) };
       const api = this.deps.connect().api;
       const stored = parseMark(olds[MARK_KEY]);
@@ -182,7 +188,7 @@ export class CloudEndpoints {
         ? api.update(id, wireChange(withChosen(inputs, olds), changed, mark))
         : api.get(id)
       ).catch((error: unknown) => {
-        throw isNotFound(error) ? refusals.nothingToUpdate(id, error) : error;
+        throw isNotFound(error) ? new UpdateNotFoundError(id, error) : error;
       });
       this.gone.answered();
       const notes = this.notes(live.createdFor ?? stored);
@@ -193,8 +199,8 @@ export class CloudEndpoints {
   /** Deletes the endpoint; one that is gone already is done. */
   async delete(id: string, stored: JsonObject): Promise<void> {
     this.known.add(id);
-    if (this.adopted.has(id)) throw refusals.deleteOfAdopted(id);
-    await failing(`delete ${id}`, async () => {
+    if (this.adopted.has(id)) throw new DeleteOfAdoptedError(id);
+    await operation(`delete ${id}`, async () => {
       const api = this.deps.connect().api;
       try {
         await api.delete(id);
@@ -221,8 +227,13 @@ export class CloudEndpoints {
       if (!(error instanceof UnreadableReply)) throw error;
       this.known.add(error.id);
       this.created.add(error.id);
-      throw unfinished(error.id, inputs, provider, this.account(), error.cause);
+      throw this.partialCreate(error.id, inputs, provider, error.cause);
     }
+  }
+
+  private partialCreate(id: string, inputs: CloudEndpointInputs, provider: unknown, error: unknown) {
+    const cause = error instanceof Error ? error : new Error(String(error));
+    return new PartialCreateError(id, partialOutputs(inputs, provider, this.account()), cause);
   }
 
   /** Makes a live endpoint this resource's, and what the program wants. One that another resource has is refused. */
@@ -231,7 +242,7 @@ export class CloudEndpoints {
     inputs: CloudEndpointInputs,
     owner: Owner | undefined,
   ): Promise<LiveEndpoint> {
-    if (this.known.has(live.id)) throw refusals.alreadyManaged(live.id);
+    if (this.known.has(live.id)) throw new AlreadyManagedError(live.id);
     this.known.add(live.id);
     const { changed } = differenceOnAdoption(live, inputs);
     const mark = this.markOf(owner, live.createdFor);
@@ -261,7 +272,7 @@ export class CloudEndpoints {
 
   /** The engine can only say "create"; this says what it will really do. Values are left out, as they may be secret. */
   private async announceAdoption(api: EndpointsApi, inputs: CloudEndpointInputs): Promise<void> {
-    const live = await findAdoptable(api, inputs, this.deps.log.info);
+    const live = await findAdoptable(api, inputs);
     if (!live)
       return this.deps.log.info(
         `${shownUrl(inputs)}: there is no cloud endpoint to adopt, so one is created`,
@@ -278,7 +289,7 @@ export class CloudEndpoints {
 
 /** What manages nothing but cloud endpoints must not take another for one. */
 function assertCloud({ id, type }: LiveEndpoint): void {
-  if (type !== undefined && type !== "cloud") throw refusals.wrongType(id, type);
+  if (type !== undefined && type !== "cloud") throw new WrongTypeError(id, type);
 }
 
 /**
@@ -287,16 +298,16 @@ function assertCloud({ id, type }: LiveEndpoint): void {
  */
 async function listed(api: EndpointsApi, id: string, stored: JsonObject): Promise<LiveEndpoint | undefined> {
   if (!isDescribed(stored)) return undefined;
-  const item = await api.reads.listed(id);
+  const item = await api.list.listed(id);
   return item && withoutGaps(item, stored);
 }
 
-/** Says what was being done, in front of what went wrong. */
-async function failing<T>(doing: string, work: () => Promise<T>): Promise<T> {
+/** Does the work of one of Pulumi's operations. */
+async function operation<T>(name: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof Error) error.message = `cannot ${doing}: ${error.message}`;
-    throw error;
+    if (!(error instanceof UserError) || error instanceof PartialCreateError) throw error;
+    throw new OperationError(name, error);
   }
 }

@@ -4,7 +4,6 @@ import { VERSION } from "./tokens";
 
 /** A setting that is missing or cannot be used. The message names both of its names, and never its value. */
 export class ConfigError extends UserError {
-  override readonly name = "ConfigError";
   constructor(
     readonly setting: SettingName,
     what: string,

@@ -11,17 +11,23 @@ import {
 import type { Moment } from "./api/clock";
 import { type EndpointsApi, isAbout } from "./api/endpoints";
 import type { Log } from "./api/http";
-import type { LiveEndpoint } from "./api/items";
 import { createdAt, type Reading } from "./api/list";
 import { isSameOwner, type Mark, newNonce, type Owner, withMark } from "./api/mark";
 import { backOff } from "./api/retry";
 import { normalizeUrl } from "./api/url";
+import type { LiveEndpoint } from "./api/wire";
 import { idSchema } from "./api/wire";
 import type { Settings } from "./config";
 import { managedInputs } from "./diff";
+import {
+  CreateDoubtfulError,
+  CreateRefusedError,
+  CreateUnsettledError,
+  SeveralLeftoversError,
+  UrlTakenError,
+} from "./errors";
 import { LIST_LAG } from "./gone";
 import { urlOf } from "./lookup";
-import { refusals } from "./refusals";
 import type { CloudEndpointInputs } from "./schema";
 import { shownUrl } from "./secretNotes";
 import { wireChange } from "./state";
@@ -83,7 +89,7 @@ export class UnreadableReply extends Error {
 /**
  * Creates an endpoint once, whatever happens to the answers.
  *
- * @throws what the service refused with; RefusedError where it cannot be told what is ours, or the URL is taken;
+ * @throws what the service refused with; UserError where it cannot be told what is ours, or the URL is taken;
  *   UnreadableReply where the endpoint is there and cannot be described.
  */
 export async function createOnce(creation: Creation): Promise<Created> {
@@ -172,7 +178,7 @@ async function describe(
  * Ours has our URL and content, no other owner in this run, and was created between our first try and now by the service's
  * clock; with marks it carries our own, and without them none.
  *
- * @throws RefusedError where that cannot be told, naming the endpoints that it may be.
+ * @throws UserError where that cannot be told, naming the endpoints that it may be.
  */
 async function findLostCreate(
   firstSent: number,
@@ -198,7 +204,7 @@ async function findLostCreate(
     }
     doubtful = found.doubtful;
   }
-  if (doubtful.length > 0 || isShared) throw refusals.createDoubtful(lost, shownUrl(inputs), doubtful);
+  if (doubtful.length > 0 || isShared) throw new CreateDoubtfulError(lost, shownUrl(inputs), doubtful);
   return undefined;
 }
 
@@ -237,7 +243,7 @@ async function look(
     );
     doubtful.push(...unreadable.map(({ id }) => id ?? "one without an id"));
   } catch (error) {
-    throw error instanceof EndpointsError ? refusals.createUnsettled(lost, error, shownUrl(inputs)) : error;
+    throw error instanceof EndpointsError ? new CreateUnsettledError(lost, error, shownUrl(inputs)) : error;
   }
   // In a pool others may have the same URL and content, so that nothing tells whose it is.
   const isShared = inputs.poolingEnabled === true && !mark;
@@ -250,7 +256,7 @@ async function look(
  * What holds the URL of a create that was refused, whatever the reason given; undefined where nothing does.
  *
  * @returns A leftover of ours, which is to be taken over.
- * @throws RefusedError that names what holds the URL, and the ways out.
+ * @throws UserError that names what holds the URL, and the ways out.
  */
 async function findConflict(
   refusal: ApiError,
@@ -263,7 +269,7 @@ async function findConflict(
   try {
     const age = stays ? 0 : mayPass(refusal) ? LIST_LAG : SHARED_FOR;
     const reading = api.list.since(now - age);
-    await reading.until(() => false);
+    await reading.toEnd();
     for (const { id } of onUrl(reading, inputs.url)) {
       const live = isDeleted(id) ? undefined : await getIfThere(api, id);
       const isPoolOfBoth = inputs.poolingEnabled === true && live?.poolingEnabled === true;
@@ -271,7 +277,7 @@ async function findConflict(
     }
   } catch (error) {
     // Who has it would be good to know; that it was refused is what must be told.
-    throw error instanceof EndpointsError ? refusals.createRefused(refusal, error, inputs.url) : error;
+    throw error instanceof EndpointsError ? new CreateRefusedError(refusal, error, shownUrl(inputs)) : error;
   }
   const leftover = holders.find((live) => !isKnown(live.id) && isSameOwner(live.createdFor, owner));
   if (leftover) {
@@ -299,7 +305,7 @@ async function findConflict(
   }
   const description = holder.description && api.http.cleaned(holder.description);
   const shown = { ...holder, description };
-  throw refusals.urlTaken(refusal, shownUrl(inputs), shown, { isSame, isKnown: isKnown(holder.id) });
+  throw new UrlTakenError(refusal, shownUrl(inputs), shown, { isSame, isKnown: isKnown(holder.id) });
 }
 
 /** What an earlier run left in a pool: it carries our owner, and no resource of this run has it. */
@@ -308,13 +314,13 @@ async function findLeftover(
   owner: Owner,
 ): Promise<LiveEndpoint | undefined> {
   const reading = api.list.since(0);
-  await reading.until(() => false);
+  await reading.toEnd();
   const isOurs = ({ id, createdFor }: LiveEndpoint) =>
     !isKnown(id) && !isDeleted(id) && isSameOwner(createdFor, owner);
   const [found, ...others] = [...reading.endpoints.values()].filter(isOurs);
   if (!found) return undefined;
   if (others.length > 0) {
-    throw refusals.severalLeftovers(
+    throw new SeveralLeftoversError(
       shownUrl(inputs),
       [found, ...others].map(({ id }) => id),
     );

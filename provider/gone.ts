@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { type ApiError, EndpointsError, isOfService } from "./api/apiErrors";
 import type { EndpointsApi } from "./api/endpoints";
-import type { LiveEndpoint } from "./api/items";
 import type { JsonObject } from "./api/json";
 import { isMapping } from "./api/json";
 import { createdAt, type Reading } from "./api/list";
+import type { LiveEndpoint } from "./api/wire";
 import type { Settings } from "./config";
-import { refusals } from "./refusals";
+import { GoneUnprovenError, OtherAccountError, StillListedError } from "./errors";
 
 /*
  * A 404 is one reply, and one reply proves little: the base URL may lack a path prefix, a gateway may have answered in the
@@ -50,7 +50,7 @@ export class GoneCheck {
    * Returns where the endpoint is gone.
    *
    * @param notFound The 404 that says so.
-   * @throws RefusedError where that is not proven; it says what was found, and how to go on.
+   * @throws UserError where that is not proven; it says what was found, and how to go on.
    */
   async confirm(
     { api, settings }: { api: EndpointsApi; settings: Settings },
@@ -62,7 +62,7 @@ export class GoneCheck {
       const reading = await this.readingWithout(api, notFound, id, stored);
       await this.assertAccount(settings, reading, id, stored);
     } catch (error) {
-      throw error instanceof EndpointsError ? refusals.goneUnproven(id, notFound, error) : error;
+      throw error instanceof EndpointsError ? new GoneUnprovenError(id, notFound, error) : error;
     }
   }
 
@@ -92,7 +92,7 @@ export class GoneCheck {
       reading = api.list.since(clock.now());
       await reading.backTo(born ?? Number.NEGATIVE_INFINITY);
     }
-    if (isListed(reading, id)) throw refusals.stillListed(id, notFound);
+    if (isListed(reading, id)) throw new StillListedError(id, notFound);
     return reading;
   }
 
@@ -104,7 +104,7 @@ export class GoneCheck {
     );
   }
 
-  /** @throws RefusedError where it may be another account than the one that has the stack's endpoints. */
+  /** @throws UserError where it may be another account than the one that has the stack's endpoints. */
   private async assertAccount(
     settings: Settings,
     reading: Reading,
@@ -118,7 +118,7 @@ export class GoneCheck {
       (principal !== undefined && principalOf(live) === principal);
     const isProven = () => this.answeredForOwn || [...reading.endpoints.values()].some(isOurs);
     await reading.until(isProven);
-    if (!isProven()) throw refusals.otherAccount(id, reading.endpoints.size, settings.baseUrl);
+    if (!isProven()) throw new OtherAccountError(id, reading.endpoints.size, settings.baseUrl);
   }
 }
 

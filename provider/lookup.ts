@@ -1,16 +1,14 @@
 import { z } from "zod";
 import { isNotFound } from "./api/apiErrors";
-import type { LiveEndpoint } from "./api/items";
+import type { EndpointsApi } from "./api/endpoints";
 import { normalizeUrl, urlProblem } from "./api/url";
 import { UserError } from "./api/userError";
+import type { LiveEndpoint } from "./api/wire";
 import { metadataFromText, sameData } from "./document";
-import type { Listing } from "./listing";
 import { searchFor } from "./search";
 
 /** A question that has no answer, or a wrong one; with what would be right. */
-export class LookupError extends UserError {
-  override readonly name = "LookupError";
-}
+export class LookupError extends UserError {}
 
 const text = z.string().optional();
 
@@ -56,19 +54,19 @@ export type EndpointsArgs = z.output<z.ZodObject<typeof endpointsArgs>>;
 
 /** The one endpoint that is asked for. @throws LookupError where there is none, or several. */
 export async function findEndpoint(
-  account: Listing,
+  api: EndpointsApi,
   { id, url }: EndpointArgs,
   fresh: boolean,
 ): Promise<LiveEndpoint> {
   if ((id === undefined) === (url === undefined))
     throw new LookupError("getEndpoint takes an id or a url, one of the two");
-  return withoutOwner(await (id !== undefined ? byId(account, id) : byUrl(account, url ?? "", fresh)));
+  return withoutOwner(await (id !== undefined ? byId(api, id) : byUrl(api, url ?? "", fresh)));
 }
 
 /** A mark is none of the fields of an endpoint. */
 const withoutOwner = ({ createdFor: _, ...endpoint }: LiveEndpoint): LiveEndpoint => endpoint;
 
-async function byId({ api }: Listing, id: string): Promise<LiveEndpoint> {
+async function byId(api: EndpointsApi, id: string): Promise<LiveEndpoint> {
   try {
     return await api.get(id);
   } catch (error) {
@@ -78,10 +76,10 @@ async function byId({ api }: Listing, id: string): Promise<LiveEndpoint> {
   }
 }
 
-async function byUrl(account: Listing, url: string, fresh: boolean): Promise<LiveEndpoint> {
+async function byUrl(api: EndpointsApi, url: string, fresh: boolean): Promise<LiveEndpoint> {
   const wanted = normalizeUrl(url);
   if (wanted === undefined) throw new LookupError(`getEndpoint: url ${urlProblem(url)}`);
-  const all = await account.all(fresh);
+  const all = await api.list.all(fresh);
   const found = all.filter((endpoint) => urlOf(endpoint) === wanted);
   const [first] = found;
   if (first && found.length === 1) return first;
@@ -104,14 +102,14 @@ async function byUrl(account: Listing, url: string, fresh: boolean): Promise<Liv
  * @param fits A judgement of the metadata, as data, instead of the filter's.
  */
 export async function findEndpoints(
-  account: Listing,
+  api: EndpointsApi,
   filter: EndpointsArgs,
   fresh: boolean,
   fits: (metadata: unknown) => boolean = (live) => metadataFits(live, filter.metadata),
 ): Promise<LiveEndpoint[]> {
   const { types, region, urlPattern, name, binding } = filter;
   const pattern = urlPattern === undefined ? undefined : wildcard(urlPattern);
-  const all = await account.all(fresh);
+  const all = await api.list.all(fresh);
   const found = all.filter(
     (endpoint) =>
       (types === undefined || types.includes(endpoint.type ?? "")) &&

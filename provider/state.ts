@@ -1,8 +1,7 @@
-import type { LiveEndpoint } from "./api/items";
 import type { JsonObject } from "./api/json";
 import { type Mark, withMark } from "./api/mark";
 import { normalizeUrl } from "./api/url";
-import type { WireChange } from "./api/wire";
+import type { LiveEndpoint, WireChange } from "./api/wire";
 import { endpointFields } from "./api/wire";
 import { checkedInputs, PROVIDER_KEY } from "./check";
 import { CHOSEN_KEY, chosenNote, editedChoices, withOff } from "./chosen";
@@ -91,16 +90,12 @@ export function refreshed(live: LiveEndpoint, stored: JsonObject): { props: Json
 }
 
 /** The state of an endpoint that was created, but that the service has not described yet. */
-export function unfinishedOutputs(
-  inputs: CloudEndpointInputs,
-  provider: unknown,
-  account: string,
-): JsonObject {
+export function partialOutputs(inputs: CloudEndpointInputs, provider: unknown, account: string): JsonObject {
   const code = provider !== undefined && { [PROVIDER_KEY]: provider };
   return { ...inputs, ...notesOf(inputs), ...noted({ account, mark: undefined }), ...code };
 }
 
-/** Whether the service's own fields are in this state; they are not after an unfinished create. */
+/** Whether the service's own fields are in this state; they are not after a partial create. */
 export const isDescribed = (stored: JsonObject) => typeof stored["type"] === "string";
 
 const described = (stored: JsonObject) => (isDescribed(stored) ? stored : undefined);

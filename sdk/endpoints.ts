@@ -1,7 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { LiveEndpoint } from "../provider/api/items";
 import { UserError } from "../provider/api/userError";
-import type { Endpoint, Ref } from "../provider/api/wire";
+import type { Endpoint, LiveEndpoint, Ref } from "../provider/api/wire";
 import { policyFromText } from "../provider/document";
 import {
   type EndpointArgs,

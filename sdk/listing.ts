@@ -2,13 +2,12 @@ import * as pulumi from "@pulumi/pulumi";
 import { EndpointsApi } from "../provider/api/endpoints";
 import { CONNECTIONS, HttpClient } from "../provider/api/http";
 import { readSettings } from "../provider/config";
-import { Listing } from "../provider/listing";
 
 /** One client a configuration; several configurations meet in a process only under the Automation API. */
-const accounts = new Map<string, Listing>();
+const accounts = new Map<string, EndpointsApi>();
 
 /** The account that the running program's configuration names. Throws ConfigError where a setting is missing. */
-export function thisAccount(): Listing {
+export function thisAccount(): EndpointsApi {
   const settings = readSettings((key) => pulumi.runtime.getConfig(key));
   const key = JSON.stringify(settings);
   const known = accounts.get(key);
@@ -20,12 +19,12 @@ export function thisAccount(): Listing {
     },
     connections: CONNECTIONS.program,
   });
-  const account = new Listing(new EndpointsApi(http), (message) => void pulumi.log.warn(message));
+  const account = new EndpointsApi(http);
   accounts.set(key, account);
   return account;
 }
 
 /** Tells every listing under way that this program has just created an endpoint. */
 export function outdateListings(): void {
-  for (const account of accounts.values()) account.outdate();
+  for (const account of accounts.values()) account.list.outdate();
 }

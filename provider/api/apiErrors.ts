@@ -23,7 +23,6 @@ export abstract class EndpointsError extends UserError {
     const summary = `${request.method} ${plain(request.path, 300)}: ${plain(what)}`;
     super(next ? `${summary}. ${next}` : summary, options);
     this.summary = summary;
-    this.name = new.target.name;
     this.method = request.method;
     this.path = request.path;
   }
@@ -120,7 +119,6 @@ export class CancelledError extends EndpointsError {
 
 /** An id that no endpoint can have. No request is made for it. */
 export class InvalidIdError extends UserError {
-  override readonly name = "InvalidIdError";
   constructor(id: string) {
     super(`${JSON.stringify(plain(id, 100))} is no id of an endpoint; give one such as ep_2abc.`);
   }

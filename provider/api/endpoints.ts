@@ -2,25 +2,26 @@ import { z } from "zod";
 import { InvalidIdError, ReplyError, type RequestName } from "./apiErrors";
 import type { Request } from "./exchange";
 import type { HttpClient } from "./http";
-import { type LiveEndpoint, type Page, parseItems } from "./items";
-import { AccountList } from "./list";
-import { CoalescedReads } from "./reads";
+import { EndpointList } from "./list";
 import { normalizeUrl } from "./url";
-import { endpointFromWire, ID, listFromWire, type WireChange } from "./wire";
+import { endpointFromWire, ID, type LiveEndpoint, listFromWire, type WireChange } from "./wire";
 
 /** A list that goes on beyond this (100,000 endpoints) is taken for one without an end. */
 const MOST_PAGES = 1000;
 
 /** The five calls of the contract. */
 export class EndpointsApi {
-  /** How many writes have ended, well or not: what was listed before the last of them may not be true any more. */
-  writes = 0;
-  /** Reads by the page. */
-  readonly reads: CoalescedReads = new CoalescedReads(this);
-  /** The list of every type, for questions about the account. */
-  readonly list: AccountList = new AccountList(this);
+  readonly list: EndpointList;
+  /** Whether this process has changed anything on the service, or tried to. */
+  hasWritten = false;
 
-  constructor(readonly http: HttpClient) {}
+  constructor(readonly http: HttpClient) {
+    this.list = new EndpointList({
+      clock: http.clock,
+      pages: () => this.pages(),
+      warn: (message) => http.warn(message),
+    });
+  }
 
   /** `POST /endpoints`. Only cloud endpoints can be created. A reply about another endpoint is none. */
   async create(endpoint: WireChange): Promise<LiveEndpoint> {
@@ -52,12 +53,7 @@ export class EndpointsApi {
    *
    * @throws ReplyError where the chain of pages leaves the service or has no end: better than half a list.
    */
-  async *pages(): AsyncGenerator<Page> {
-    for await (const items of this.rawPages()) yield parseItems(items);
-  }
-
-  /** As `pages`, with items that nobody has looked at: `parseItems` does. */
-  async *rawPages(): AsyncGenerator<unknown[]> {
+  private async *pages(): AsyncGenerator<unknown[]> {
     const asked = new Set<string>();
     let query: Record<string, string> = { limit: "100" };
     for (;;) {
@@ -76,7 +72,8 @@ export class EndpointsApi {
 
   private write<T extends z.ZodType>(request: Request, reply: T): Promise<z.output<T>> {
     return this.http.send(request, reply).finally(() => {
-      this.writes++;
+      this.hasWritten = true;
+      this.list.outdate();
     });
   }
 

@@ -133,6 +133,10 @@ export class HttpClient {
     this.stopping.now();
   }
 
+  warn(message: string): void {
+    this.deps.log.warn(message);
+  }
+
   /** Somebody else's words without the secrets of this run. */
   cleaned(text: string): string {
     return this.deps.redactor.cleaned(text);

@@ -1,33 +1,87 @@
-import { ApiError } from "./apiErrors";
-import type { EndpointsApi } from "./endpoints";
-import type { LiveEndpoint, SkippedItem } from "./items";
+import { setImmediate } from "node:timers/promises";
+import type { z } from "zod";
+import { ApiError, ConnectionError } from "./apiErrors";
+import type { Clock } from "./clock";
+import { isMapping } from "./json";
+import { plain } from "./userError";
+import { endpointFromWire, type LiveEndpoint } from "./wire";
+
+/*
+ * The one reader of lists: for refreshes, adoption, lost creates, conflicts, endpoints that are gone, data sources and
+ * drift. They differ in how new a reading has to be and in how much of it they need, so each states both, and whatever
+ * fits is shared.
+ */
+
+/** Which endpoints of the account a reading holds. Readings of one selection are shared. */
+export interface Selection {
+  name: string;
+  includes(endpoint: LiveEndpoint): boolean;
+}
+
+export const EVERYTHING: Selection = { name: "everything", includes: () => true };
+
+/** All that a stack can manage. An account may have thousands of agents' endpoints beside them. */
+export const CLOUD: Selection = { name: "cloud", includes: ({ type }) => type === "cloud" };
 
 /**
- * One reading of the whole account, newest first, unfiltered. Pages are fetched as far as somebody wants to see, and
- * everybody who reads on shares them.
+ * Refreshes and adoptions are not served what was listed longer ago, in milliseconds. Long enough for a refresh that waits
+ * for a few windows of the service's rate limit to go on with what it has.
  */
+export const OLDEST_LISTING = 300_000;
+
+/** A list item that could not be read. It is left out, and must be reported. */
+export interface SkippedItem {
+  /** The item's id, where it has one. */
+  id: string | undefined;
+  /** The item's URL, where it has one. */
+  url: string | undefined;
+  reason: string;
+}
+
+/** What a list is read from. */
+export interface ListSource {
+  clock: Clock;
+  /** The items of each page, newest first. The next page is requested only when it is asked for. */
+  pages(selection: Selection): AsyncIterator<unknown[]>;
+  /** Reports an item that is left out. */
+  warn(message: string): void;
+}
+
+/** One reading of the account, newest first. Pages are fetched as far as a caller needs, and all callers share them. */
 export class Reading {
   /** What the pages so far have shown, by id. One that moves while pages are read comes twice; the last one counts. */
   readonly endpoints = new Map<string, LiveEndpoint>();
   readonly skipped: SkippedItem[] = [];
+  /** When the first page was requested, by our clock: what was created later may be missing. */
+  began = Number.POSITIVE_INFINITY;
   /** Pages so far. */
   pages = 0;
   /** Whether there is no further page. */
   ended = false;
-  /** The creation of the last endpoint that tells it. */
-  private oldest = Number.POSITIVE_INFINITY;
-  private isNewestFirst = true;
   /** What a page failed with. Nothing can be read after that. */
   failure: { error: unknown } | undefined;
-  private readonly source: ReturnType<EndpointsApi["pages"]>;
-  private turn: Promise<void> = Promise.resolve();
+  /** Whether this process has written since the first page was requested. */
+  isOutdated = false;
+  /** How many reads by id it has served, or tried to. */
+  reads = 0;
+  isReported = false;
 
-  /** @param began When it began, by our clock: what was created later may be missing. */
+  private readonly source: AsyncIterator<unknown[]>;
+  private fetching: Promise<void> | undefined;
+  private oldest = Number.POSITIVE_INFINITY;
+  private isNewestFirst = true;
+
   constructor(
-    api: EndpointsApi,
-    readonly began: number,
+    private readonly selection: Selection,
+    source: ListSource,
+    private readonly clock = source.clock,
   ) {
-    this.source = api.pages();
+    this.source = source.pages(selection);
+  }
+
+  /** Whether a page is on its way. Waiting for it costs nothing. */
+  get isFetching(): boolean {
+    return this.fetching !== undefined;
   }
 
   /**
@@ -35,12 +89,12 @@ export class Reading {
    *
    * @throws whatever a page of the list fails with.
    */
-  until(holds: () => boolean): Promise<void> {
-    const read = this.turn.then(async () => {
-      while (!this.ended && !holds()) await this.readPage();
-    });
-    this.turn = read.catch(() => {});
-    return read;
+  async until(holds: () => boolean): Promise<void> {
+    while (!this.ended && !holds()) await this.nextPage();
+  }
+
+  toEnd(): Promise<void> {
+    return this.until(() => false);
   }
 
   /** Reads back to before this moment of the service's clock. The contract promises no order: without one, to the end. */
@@ -48,28 +102,168 @@ export class Reading {
     return this.until(() => this.isNewestFirst && this.oldest < moment);
   }
 
-  private async readPage(): Promise<void> {
+  /** Waits for the page that is on its way, or requests the next one. */
+  nextPage(): Promise<void> {
+    this.fetching ??= this.fetchPage().finally(() => {
+      this.fetching = undefined;
+    });
+    return this.fetching;
+  }
+
+  private async fetchPage(): Promise<void> {
     if (this.failure) throw this.failure.error;
     try {
+      if (this.began === Number.POSITIVE_INFINITY) {
+        // Calls that start together have all joined when the event loop comes round.
+        await setImmediate();
+        this.began = this.clock.now();
+      }
       const { value, done } = await this.source.next();
       this.ended = done === true;
-      if (!value) return;
+      if (done) return;
       this.pages++;
-      for (const live of value.endpoints) this.note(live);
-      this.skipped.push(...value.skipped);
+      for (const item of value) this.add(item);
     } catch (error) {
       this.failure = { error };
       throw error;
     }
   }
 
-  private note(live: LiveEndpoint): void {
-    this.endpoints.set(live.id, live);
+  private add(item: unknown): void {
+    const { data: live, error } = endpointFromWire.safeParse(item);
+    if (error) {
+      this.skipped.push({ id: textOf(item, "id"), url: textOf(item, "url"), reason: reasonOf(error) });
+      return;
+    }
+    if (this.selection.includes(live)) this.endpoints.set(live.id, live);
     const created = createdAt(live);
     if (created === undefined) return;
     this.isNewestFirst &&= created <= this.oldest;
     this.oldest = created;
   }
+}
+
+/** The endpoints of the account, with the last reading of each selection. */
+export class EndpointList {
+  private readonly readings = new Map<string, Reading>();
+
+  constructor(private readonly source: ListSource) {}
+
+  /** A reading that did not begin before this moment, by our clock. A list that was refused is not requested again. */
+  since(moment: number): Reading {
+    return this.reading(EVERYTHING, ({ failure, began }) =>
+      failure ? isRefusal(failure.error) : began >= moment,
+    );
+  }
+
+  /**
+   * All endpoints of any type, for data sources and reports. Calls that overlap share a reading.
+   *
+   * @param fresh Whether the call follows something that it must show: then it joins no reading that has begun.
+   */
+  async all(fresh: boolean): Promise<LiveEndpoint[]> {
+    return this.endpointsOf(
+      this.reading(EVERYTHING, ({ began, isFetching, isOutdated }) =>
+        fresh ? began === Number.POSITIVE_INFINITY : isFetching && !isOutdated,
+      ),
+    );
+  }
+
+  /** All cloud endpoints, as a refresh or another adoption listed them since this process's last write. */
+  async cloud(): Promise<LiveEndpoint[]> {
+    return this.endpointsOf(this.reading(CLOUD, (reading) => !reading.failure && this.isCurrent(reading)));
+  }
+
+  /**
+   * The cloud endpoint as the list shows it; undefined where it has to be read by its id. (An endpoint that the list does
+   * not show may be there all the same: on a page not fetched, or missed between two pages.)
+   *
+   * A refresh reads every endpoint of a stack by itself, where one page of the list carries a hundred. How many pages the
+   * account has is not known beforehand, and most of it may be other stacks'. So reads share a reading, and each lets it
+   * grow by no more than the one request that the read would have cost.
+   *
+   * @throws ConnectionError, or ApiError 401 or 429: what a read by id would end with too.
+   */
+  async listed(id: string): Promise<LiveEndpoint | undefined> {
+    let reading: Reading | undefined;
+    for (;;) {
+      const current = this.reading(
+        CLOUD,
+        (last) => !(last.failure && isOfEveryRequest(last.failure.error)) && this.isCurrent(last),
+      );
+      // A write may have outdated the reading that this call began with.
+      if (current !== reading) current.reads++;
+      reading = current;
+
+      const live = reading.endpoints.get(id);
+      if (live || reading.ended || reading.failure) return live;
+      // Keeps all requests within twice what reading singly, or listing everything, would have cost.
+      if (!reading.isFetching && reading.pages >= reading.reads) return undefined;
+      await reading.nextPage().catch((error: unknown) => {
+        // Where the key may not list, or the chain of pages has no end, reading by id may still do.
+        if (isOfEveryRequest(error)) throw error;
+      });
+    }
+  }
+
+  /** Something was written, successfully or not: what has been listed so far may not be true any more. */
+  outdate(): void {
+    for (const reading of this.readings.values())
+      if (reading.began !== Number.POSITIVE_INFINITY) reading.isOutdated = true;
+  }
+
+  private reading(selection: Selection, isUsable: (reading: Reading) => boolean): Reading {
+    const last = this.readings.get(selection.name);
+    if (last && isUsable(last)) return last;
+    const reading = new Reading(selection, this.source);
+    this.readings.set(selection.name, reading);
+    return reading;
+  }
+
+  private isCurrent({ isOutdated, began }: Reading): boolean {
+    return !isOutdated && this.source.clock.now() - began <= OLDEST_LISTING;
+  }
+
+  private async endpointsOf(reading: Reading): Promise<LiveEndpoint[]> {
+    await reading.toEnd();
+    if (!reading.isReported)
+      for (const message of skippedMessages(reading.skipped)) this.source.warn(message);
+    reading.isReported = true;
+    return [...reading.endpoints.values()];
+  }
+}
+
+/** What has nothing to do with the list: no answer, a bad key, a rate limit that does not end. */
+const isOfEveryRequest = (error: unknown) =>
+  error instanceof ConnectionError ||
+  (error instanceof ApiError && (error.status === 401 || error.status === 429));
+
+/** What another try within the same run would end with too. */
+const isRefusal = (error: unknown) =>
+  error instanceof ApiError && (error.status === 401 || error.status === 403 || error.status === 404);
+
+/** More are only counted. */
+const MOST_SKIPPED = 10;
+
+function skippedMessages(skipped: readonly SkippedItem[]): string[] {
+  const named = skipped.slice(0, MOST_SKIPPED).map(({ id, reason }) => {
+    const name = id === undefined ? "without an id" : plain(id, 100);
+    return `the service's list holds an endpoint (${name}) that cannot be read, and is left out: ${reason}`;
+  });
+  const more = skipped.length - named.length;
+  return more > 0 ? [...named, `the service's list holds ${more} more endpoints that cannot be read`] : named;
+}
+
+function textOf(item: unknown, name: string): string | undefined {
+  const value = isMapping(item) ? item[name] : undefined;
+  return typeof value === "string" ? value : undefined;
+}
+
+function reasonOf(error: z.ZodError): string {
+  return error.issues
+    .slice(0, 5)
+    .map((issue) => `${issue.path.join(".") || "item"}: ${issue.message}`)
+    .join("; ");
 }
 
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
@@ -79,23 +273,3 @@ export function createdAt({ createdAt: text }: { createdAt?: unknown }): number 
   const time = typeof text === "string" && RFC3339.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(time) ? undefined : time;
 }
-
-/** Readings of the account, shared by those who can do with the same. */
-export class AccountList {
-  private current: Reading | undefined;
-
-  constructor(private readonly api: EndpointsApi) {}
-
-  /** A reading that did not begin before this moment, by our clock. A list that was refused is not asked for again. */
-  since(moment: number): Reading {
-    const { current, api } = this;
-    const isUsable = current?.failure ? isRefusal(current.failure.error) : (current?.began ?? -1) >= moment;
-    if (current && isUsable) return current;
-    this.current = new Reading(api, api.http.clock.now());
-    return this.current;
-  }
-}
-
-/** What another try within the same run would end with too. */
-const isRefusal = (error: unknown) =>
-  error instanceof ApiError && (error.status === 401 || error.status === 403 || error.status === 404);

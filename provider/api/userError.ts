@@ -1,5 +1,10 @@
 /** An error whose message tells a person all there is to know, in one line, with the next step. */
-export abstract class UserError extends Error {}
+export abstract class UserError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+}
 
 /** Somebody else's text in a message: one line of well-formed characters, no longer than can be read. */
 export function plain(text: string, most = 2000): string {

@@ -4,14 +4,14 @@ import { Status } from "@pulumi/pulumi/proto/status_pb";
 import { Any } from "google-protobuf/google/protobuf/any_pb";
 import type { JsonObject } from "../api/json";
 import { UserError } from "../api/userError";
-import type { UnfinishedCreate } from "../unfinished";
+import type { PartialCreateError } from "../errors";
 import { toStruct } from "./values";
 
 /** A partial create. The engine keeps the resource, with its id, and updates it next time. */
 export class InitFailed extends UserError {
   override readonly name = "InitFailed";
   constructor(
-    override readonly cause: UnfinishedCreate,
+    override readonly cause: PartialCreateError,
     readonly inputs: JsonObject,
     readonly secrets: ReadonlySet<string>,
   ) {

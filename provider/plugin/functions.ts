@@ -1,31 +1,31 @@
 import { CheckFailure, type InvokeRequest, InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
 import { z } from "zod";
+import type { EndpointsApi } from "../api/endpoints";
 import type { JsonObject } from "../api/json";
-import type { Listing } from "../listing";
+import { UnknownTokenError } from "../errors";
 import { endpointArgs, endpointsArgs, findEndpoint, findEndpoints } from "../lookup";
-import { refusals } from "../refusals";
 import { received, toStruct } from "./values";
 
 /** The data sources. A call may have to show what an earlier call made, so none joins a list that is being read already. */
-const functions: Record<string, (account: Listing, args: JsonObject) => Promise<JsonObject>> = {
+const functions: Record<string, (api: EndpointsApi, args: JsonObject) => Promise<JsonObject>> = {
   /** Reads one endpoint of any type by id or URL, in a preview too. */
-  "endpoints:index:getEndpoint": (account, args) =>
-    findEndpoint(account, z.strictObject(endpointArgs).parse(args), true),
+  "endpoints:index:getEndpoint": (api, args) =>
+    findEndpoint(api, z.strictObject(endpointArgs).parse(args), true),
   /** Reads all endpoints of the account, of any type, that match the filters, in a preview too. */
-  "endpoints:index:getEndpoints": async (account, args) => {
-    const endpoints = await findEndpoints(account, z.strictObject(endpointsArgs).parse(args), true);
+  "endpoints:index:getEndpoints": async (api, args) => {
+    const endpoints = await findEndpoints(api, z.strictObject(endpointsArgs).parse(args), true);
     return { endpoints, ids: endpoints.map(({ id }) => id) };
   },
 };
 
 /** Calls a data source. Arguments that it does not take are failures of the call; everything else is an error. */
-export async function invoke(request: InvokeRequest, account: () => Listing): Promise<InvokeResponse> {
+export async function invoke(request: InvokeRequest, api: () => EndpointsApi): Promise<InvokeResponse> {
   const call = functions[request.getTok()];
-  if (!call) throw refusals.notOurs(request.getTok(), Object.keys(functions));
+  if (!call) throw new UnknownTokenError(request.getTok(), Object.keys(functions));
   const given = Object.entries(received(request.getArgs()).props).filter(([, value]) => value !== null);
   const response = new InvokeResponse();
   try {
-    response.setReturn(toStruct(await call(account(), Object.fromEntries(given))));
+    response.setReturn(toStruct(await call(api(), Object.fromEntries(given))));
   } catch (error) {
     if (!(error instanceof z.ZodError)) throw error;
     for (const issue of error.issues) {

@@ -18,13 +18,13 @@ import type { JsonObject } from "../api/json";
 import { checkedInputs, checkInputs, PROBLEM_KEY, URN_KEY } from "../check";
 import type { CloudEndpoints } from "../cloudEndpoint";
 import { changedPlaces } from "../diff";
+import { PartialCreateError } from "../errors";
 import type { MarkedSecrets } from "../markedSecrets";
 import { headerWarnings } from "../policy/headerNames";
 import { previewCreate, previewUpdate } from "../preview";
 import { inputFields } from "../schema";
 import { fieldOf, notedPlaces, secretFields, withPlaces } from "../secretNotes";
 import { withGiven } from "../state";
-import { UnfinishedCreate } from "../unfinished";
 import { UrlRegistry } from "../urlRegistry";
 import { detailedDiff } from "./detailedDiff";
 import { InitFailed } from "./failure";
@@ -102,7 +102,7 @@ export class Resources {
       response.setProperties(this.answer(outs, news, secrets));
       return response;
     } catch (error) {
-      throw error instanceof UnfinishedCreate ? new InitFailed(error, news, secrets) : error;
+      throw error instanceof PartialCreateError ? new InitFailed(error, news, secrets) : error;
     }
   }
 

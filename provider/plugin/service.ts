@@ -12,9 +12,8 @@ import { EndpointsApi } from "../api/endpoints";
 import { HttpClient } from "../api/http";
 import { CloudEndpoints, type Service } from "../cloudEndpoint";
 import { readSettings } from "../config";
-import { Listing } from "../listing";
+import { UnknownTokenError } from "../errors";
 import { MarkedSecrets } from "../markedSecrets";
-import { refusals } from "../refusals";
 import { TYPES, VERSION } from "../tokens";
 import { Configuration } from "./configuration";
 import { EngineLog } from "./engineLog";
@@ -42,9 +41,9 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
   const configuration = new Configuration(environment);
 
   const secrets = new MarkedSecrets();
-  let service: (Service & { account: Listing }) | undefined;
+  let service: Service | undefined;
   let cancelled = false;
-  const connect = (): NonNullable<typeof service> => {
+  const connect = (): Service => {
     if (service) return service;
     const settings = readSettings(configuration.reader, environment);
     const http = new HttpClient(settings, {
@@ -54,8 +53,7 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
       redactor: secrets.redaction,
     });
     if (cancelled) http.stop();
-    const api = new EndpointsApi(http);
-    service = { api, settings, account: new Listing(api, log.warn) };
+    service = { api: new EndpointsApi(http), settings };
     return service;
   };
   const core = new CloudEndpoints({ connect, log });
@@ -80,7 +78,7 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
     return unary((request) => {
       const [, , types = ""] = request.getUrn().split("::");
       const type = types.split("$").at(-1) ?? "";
-      if (type !== TYPES.plugin) throw refusals.notOurs(type, [TYPES.plugin]);
+      if (type !== TYPES.plugin) throw new UnknownTokenError(type, [TYPES.plugin]);
       return work(request);
     });
   }
@@ -124,19 +122,14 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
 
     check: ofResource((request) => resources.check(request)),
     diff: ofResource((request) => resources.diff(request)),
-    create: ofResource(async (request) => {
-      const response = await resources.create(request);
-      // A list that is being read for a data source may lack this endpoint.
-      service?.account.outdate();
-      return response;
-    }),
+    create: ofResource((request) => resources.create(request)),
     read: ofResource((request) => resources.read(request)),
     update: ofResource((request) => resources.update(request)),
     delete: ofResource(async (request) => {
       await resources.delete(request);
       return new Empty();
     }),
-    invoke: unary((request) => invoke(request, () => connect().account)),
+    invoke: unary((request) => invoke(request, () => connect().api)),
 
     cancel: unary(() => {
       cancelled = true;

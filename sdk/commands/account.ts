@@ -1,9 +1,8 @@
 import { ApiError } from "../../provider/api/apiErrors";
 import { EndpointsApi } from "../../provider/api/endpoints";
 import { CONNECTIONS, HttpClient } from "../../provider/api/http";
-import type { LiveEndpoint } from "../../provider/api/items";
+import type { LiveEndpoint } from "../../provider/api/wire";
 import { type ConfigReader, readSettings } from "../../provider/config";
-import { Listing } from "../../provider/listing";
 import { urlOf, wildcard } from "../../provider/lookup";
 import { StackError } from "./pulumi";
 
@@ -24,20 +23,23 @@ export const noConfig: ConfigReader = () => undefined;
 /**
  * The account of a stack's configuration, or of the environment if the configuration names none.
  *
- * @param log Takes long waits, and items of the list that cannot be read and are left out.
+ * @param log Takes long waits.
+ * @param warn Takes the items of the list that cannot be read and are left out.
  * @throws ConfigError if a setting is missing.
  */
-export function openAccount(config: ConfigReader, log: (message: string) => void): Listing {
+export function openAccount(config: ConfigReader, log: (message: string) => void, warn = log): EndpointsApi {
   const http = new HttpClient(readSettings(config), {
-    log: { info: log, warn: log },
+    log: { info: log, warn },
     connections: CONNECTIONS.program,
   });
-  return new Listing(new EndpointsApi(http), log);
+  return new EndpointsApi(http);
 }
 
 /** The cloud endpoints of an account, newest first, and the number of its other endpoints, which no program manages. */
-export async function cloudEndpoints(account: Listing): Promise<{ cloud: LiveEndpoint[]; others: number }> {
-  const all = await account.all(true);
+export async function cloudEndpoints({
+  list,
+}: EndpointsApi): Promise<{ cloud: LiveEndpoint[]; others: number }> {
+  const all = await list.all(true);
   const cloud = all.filter(({ type }) => type === "cloud");
   return { cloud, others: all.length - cloud.length };
 }

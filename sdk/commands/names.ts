@@ -1,4 +1,4 @@
-import type { LiveEndpoint } from "../../provider/api/items";
+import type { LiveEndpoint } from "../../provider/api/wire";
 import { urlOf } from "../../provider/lookup";
 
 /*

@@ -1,7 +1,7 @@
 import type { LocalWorkspace } from "@pulumi/pulumi/automation/index.js";
-import type { LiveEndpoint } from "../../provider/api/items";
+import type { EndpointsApi } from "../../provider/api/endpoints";
+import type { LiveEndpoint } from "../../provider/api/wire";
 import type { ConfigReader } from "../../provider/config";
-import type { Listing } from "../../provider/listing";
 import { urlOf } from "../../provider/lookup";
 import { cloudEndpoints, noConfig, openAccount, urlMatcher } from "./account";
 import { count, type Destination, log, UsageError } from "./command";
@@ -36,7 +36,7 @@ export interface SelectionOptions {
 }
 
 export interface Selection {
-  account: Listing;
+  account: EndpointsApi;
   /** By URL. */
   endpoints: LiveEndpoint[];
   /** The stack that will manage the endpoints. */

@@ -1,17 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { LiveEndpoint, SkippedItem } from "../../provider/api/items";
+import { wholeList } from "../provider/service";
 import { good, hostileValue, itemText } from "./hostile";
 import { settled } from "./invariants";
-import { type RawService, rawService } from "./rawService";
+import { rawService } from "./rawService";
 
 const runs = { numRuns: 300 };
-
-async function listed({ api }: RawService) {
-  const items: (LiveEndpoint | SkippedItem)[] = [];
-  for await (const { endpoints, skipped } of api.pages()) items.push(...endpoints, ...skipped);
-  return items;
-}
 
 describe("a list", () => {
   test("gives all its good items in order, whatever stands between them", async () => {
@@ -20,10 +14,16 @@ describe("a list", () => {
     const property = fc.asyncProperty(items, async (list) => {
       const texts = list.map(([ok, text], i) => (ok ? JSON.stringify({ ...good, id: `ep_good${i}` }) : text));
       parts.answers({ body: `{"endpoints":[${texts.join()}]}` });
-      const found: (LiveEndpoint | SkippedItem)[] = [];
-      await settled(parts, async () => found.push(...(await listed(parts))));
-      expect(found).toHaveLength(list.length);
-      const ids = found.map((item) => item.id).filter((found) => found?.startsWith("ep_good"));
+      let found: Awaited<ReturnType<typeof wholeList>> = { endpoints: [], skipped: [] };
+      await settled(parts, async () => {
+        found = await wholeList(parts.api);
+      });
+      // Hostile items may have one id, and of those the last one counts.
+      const { endpoints, skipped } = found;
+      const others = list.filter(([ok]) => !ok).length;
+      expect(endpoints.length + skipped.length).toBeLessThanOrEqual(list.length);
+      expect(skipped.length).toBeLessThanOrEqual(others);
+      const ids = endpoints.map(({ id }) => id).filter((id) => id.startsWith("ep_good"));
       expect(ids).toEqual(list.flatMap(([ok], i) => (ok ? [`ep_good${i}`] : [])));
     });
     await fc.assert(property, runs);
@@ -53,7 +53,7 @@ describe("a list", () => {
     );
     const property = fc.asyncProperty(next, async (next_page_uri) => {
       parts.answers({ body: JSON.stringify({ endpoints: [good], next_page_uri }) });
-      await settled(parts, () => listed(parts));
+      await settled(parts, () => wholeList(parts.api));
       expect(other.asked).toEqual([]);
       for (const { path } of parts.asked) expect(path).toMatch(/^\/endpoints(\?|$)/);
     });
@@ -65,6 +65,6 @@ describe("a list", () => {
     parts.answers(() => ({
       body: JSON.stringify({ endpoints: [], next_page_uri: `?a=${parts.asked.length}` }),
     }));
-    expect(await settled(parts, () => listed(parts))).toMatchObject({ error: { name: "ReplyError" } });
+    expect(await settled(parts, () => wholeList(parts.api))).toMatchObject({ error: { name: "ReplyError" } });
   });
 });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ApiError } from "../../provider/api/apiErrors";
-import { UnfinishedCreate } from "../../provider/unfinished";
+import { PartialCreateError } from "../../provider/errors";
 import { CANARY_KEY } from "../provider/service";
 import { adoptById, adoptByUrl, calls, create, either, settledAll } from "./calls";
 import * as hostile from "./hostile";
@@ -144,7 +144,7 @@ describe("an id in the reply to a create", () => {
       const kept = "value" in outcome ? outcome.value : outcome.error;
       expect(kept).toMatchObject({ id });
       if ("error" in outcome) {
-        expect(outcome.error).toBeInstanceOf(UnfinishedCreate);
+        expect(outcome.error).toBeInstanceOf(PartialCreateError);
         expect(kept).toMatchObject({ properties: { url, __provider: "code" } });
       }
     });

@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import { CloudEndpoints } from "../../provider/cloudEndpoint";
+import { wholeList } from "../provider/service";
 import { id, url } from "./hostile";
 import { expectEndpoint, expectOutputs, expectPlain, type Outcome, settled } from "./invariants";
 import type { Asked, RawService } from "./rawService";
@@ -17,10 +18,9 @@ const stored = { url, type: "cloud", metadata: { a: 1 }, __given: [], __provider
 const core = ({ connect, log }: RawService) => new CloudEndpoints({ connect, log });
 
 async function all({ api }: RawService) {
-  for await (const { endpoints, skipped } of api.pages()) {
-    endpoints.forEach(expectEndpoint);
-    for (const item of skipped) expectPlain(item.reason);
-  }
+  const { endpoints, skipped } = await wholeList(api);
+  endpoints.forEach(expectEndpoint);
+  for (const item of skipped) expectPlain(item.reason);
 }
 
 async function outputs(result: Promise<{ outs: unknown }>) {

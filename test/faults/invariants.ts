@@ -3,7 +3,7 @@ import { chai, expect } from "vitest";
 import { z } from "zod";
 import { UserError } from "../../provider/api/userError";
 import { endpointFields } from "../../provider/api/wire";
-import { UnfinishedCreate } from "../../provider/unfinished";
+import { PartialCreateError } from "../../provider/errors";
 import { CANARY_KEY } from "../provider/service";
 import { MOST_REQUESTS, type RawService } from "./rawService";
 
@@ -32,7 +32,7 @@ export async function settled(parts: RawService, work: () => Promise<unknown>): 
   if (!(error instanceof UserError))
     throw new Error(`not an error of this package: ${error}`, { cause: error });
   expectPlain(error.message);
-  if (error instanceof UnfinishedCreate) {
+  if (error instanceof PartialCreateError) {
     expect(error.id).not.toBe("");
     error.reasons.forEach(expectPlain);
   }

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../provider/api/json";
-import { UnfinishedCreate } from "../../provider/unfinished";
+import { PartialCreateError } from "../../provider/errors";
 import type { Process, World } from "./world";
 
 /*
@@ -105,7 +105,7 @@ export class Engine {
       const { id, outs } = await core.create(inputs);
       return () => this.state.set(name, { id, inputs, outputs: outs });
     } catch (error) {
-      if (!(error instanceof UnfinishedCreate)) throw error;
+      if (!(error instanceof PartialCreateError)) throw error;
       const { id, properties: outputs } = error;
       return () => this.state.set(name, { id, inputs, outputs, unfinished: true });
     }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { UnfinishedCreate } from "../../provider/unfinished";
+import { PartialCreateError } from "../../provider/errors";
 import { CANARY_KEY, service, thrown } from "./service";
 
 const url = "https://shop.example.com";
@@ -62,14 +62,17 @@ describe("create", () => {
     emulator.intercept(any, { status: 201, body: { id, url, type: "cloud", port: "high" } });
     emulator.intercept(({ path }) => path === `/endpoints/${id}`, { status: 403, body: "" });
     const error = await thrown(core.create({ url, description: "x", __provider: "code" }));
-    expect(error).toBeInstanceOf(UnfinishedCreate);
+    expect(error).toBeInstanceOf(PartialCreateError);
     expect(error).toMatchObject({
       id,
       properties: { url, description: "x", __provider: "code" },
       reasons: [expect.stringMatching(/was created.*pulumi refresh/)],
     });
     emulator.edit(id, { description: "x" });
-    const { outs } = await core.update(id, (error as UnfinishedCreate).properties, { url, description: "x" });
+    const { outs } = await core.update(id, (error as PartialCreateError).properties, {
+      url,
+      description: "x",
+    });
     expect(outs).toMatchObject({ publicUrl: url, type: "cloud" });
   });
 });

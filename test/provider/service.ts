@@ -52,6 +52,13 @@ export async function service(options: EmulatorOptions & { settings?: Record<str
   return { emulator, ...newProcess(), newProcess, said, waits, clock };
 }
 
+/** The account as a reading that shares nothing with others shows it. */
+export async function wholeList({ http }: EndpointsApi) {
+  const reading = new EndpointsApi(http).list.since(0);
+  await reading.toEnd();
+  return { endpoints: [...reading.endpoints.values()], skipped: reading.skipped };
+}
+
 /** What a promise was rejected with; fails where it was not. */
 export async function thrown(promise: Promise<unknown>): Promise<Error> {
   const error = await promise.then(

@@ -1,12 +1,12 @@
 import { differenceOnAdoption } from "../../../provider/adoption";
 import { isNotFound } from "../../../provider/api/apiErrors";
-import type { LiveEndpoint } from "../../../provider/api/items";
+import type { EndpointsApi } from "../../../provider/api/endpoints";
 import type { JsonObject } from "../../../provider/api/json";
 import { isMapping } from "../../../provider/api/json";
+import type { LiveEndpoint } from "../../../provider/api/wire";
 import { checkedInputs, checkInputs } from "../../../provider/check";
 import { isLeftToTheService, type ManagedInput } from "../../../provider/diff";
 import { sameSet } from "../../../provider/document";
-import type { Listing } from "../../../provider/listing";
 import { UNKNOWNS } from "../../../provider/plugin/values";
 import { searchFor } from "../../../provider/search";
 import { SIGNATURE } from "../../../provider/secretNotes";
@@ -38,7 +38,7 @@ const OPTIONAL_IN_LISTS = ["trafficPolicy", "description", "metadata"] as const;
  * endpoint is read by id: the first `pulumi up` would clear a field that the program lacks.
  */
 export async function withAllFields(
-  account: Listing,
+  account: EndpointsApi,
   listed: readonly LiveEndpoint[],
 ): Promise<LiveEndpoint[]> {
   const missing = OPTIONAL_IN_LISTS.filter((name) => !listed.some((live) => live[name] !== undefined));
@@ -48,7 +48,7 @@ export async function withAllFields(
   );
   const read = await Promise.all(
     listed.map(({ id }) =>
-      account.api.get(id).catch((error: unknown) => {
+      account.get(id).catch((error: unknown) => {
         if (!isNotFound(error)) throw error;
         log(`Left out: ${id}, which has been deleted since it was listed`);
         return undefined;

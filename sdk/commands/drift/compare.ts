@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { LiveEndpoint } from "../../../provider/api/items";
 import type { JsonObject } from "../../../provider/api/json";
 import { isMapping } from "../../../provider/api/json";
+import type { LiveEndpoint } from "../../../provider/api/wire";
 import { checkedInputs } from "../../../provider/check";
 import { CHOSEN_KEY, withChosen } from "../../../provider/chosen";
 import { changedPlaces } from "../../../provider/diff";

@@ -1,7 +1,7 @@
-import type { LiveEndpoint } from "../../../provider/api/items";
+import type { EndpointsApi } from "../../../provider/api/endpoints";
 import { ownerText } from "../../../provider/api/mark";
+import type { LiveEndpoint } from "../../../provider/api/wire";
 import { ConfigError, type ConfigReader } from "../../../provider/config";
-import { Listing } from "../../../provider/listing";
 import { cloudEndpoints, isAuthenticationError, openAccount } from "../account";
 import { count, messageOf } from "../command";
 import { explicitProviders, type Managed, managedEndpoints, type State, usesOwnAccount } from "../managed";
@@ -159,11 +159,14 @@ function compared(
 
 /** Lists each of these accounts once, also if several stacks share it. */
 async function listAccounts(sources: AccountSource[], { log, stopped }: Dependencies): Promise<Account[]> {
-  const accounts = new Map<string, { account: Account; listing: Listing }>();
+  const accounts = new Map<string, { account: Account; api: EndpointsApi }>();
   const failed: Account[] = [];
   for (const { stack, config, isUsed } of sources) {
     try {
-      const { api } = openAccount(config, log);
+      const account: Account = { service: undefined, stacks: [stack], cloud: [], notChecked: [] };
+      const api = openAccount(config, log, (message) =>
+        account.notChecked.push(notChecked("an endpoint of the account", message)),
+      );
       const { baseUrl, apiKey } = api.http.settings;
       const key = JSON.stringify([baseUrl, apiKey]);
       const known = accounts.get(key);
@@ -171,25 +174,22 @@ async function listAccounts(sources: AccountSource[], { log, stopped }: Dependen
         known.account.stacks.push(stack);
         continue;
       }
-      const account: Account = { service: baseUrl, stacks: [stack], cloud: [], notChecked: [] };
-      const listing = new Listing(api, (message) =>
-        account.notChecked.push(notChecked("an endpoint of the account", message)),
-      );
-      accounts.set(key, { account, listing });
+      account.service = baseUrl;
+      accounts.set(key, { account, api });
     } catch (error) {
       if (error instanceof ConfigError && !isUsed) continue;
       const reason = notChecked("the account", error);
       failed.push({ service: undefined, stacks: [stack], cloud: [], notChecked: [reason] });
     }
   }
-  for (const { account, listing } of accounts.values()) {
+  for (const { account, api } of accounts.values()) {
     // Ends also a wait for the account's budget, which may be long.
-    const stop = () => listing.api.http.stop();
+    const stop = () => api.http.stop();
     stopped.addEventListener("abort", stop);
     try {
       if (stopped.aborted) throw new InterruptedError();
       log(`listing the account at ${account.service}`);
-      account.cloud = (await cloudEndpoints(listing)).cloud;
+      account.cloud = (await cloudEndpoints(api)).cloud;
     } catch (error) {
       const reason = stopped.aborted ? new InterruptedError() : error;
       account.notChecked.push(notChecked("the account's endpoints", reason));

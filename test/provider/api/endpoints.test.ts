@@ -1,20 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { ApiError, ConnectionError, ReplyError } from "../../../provider/api/apiErrors";
 import { VERSION } from "../../../provider/tokens";
-import { CANARY_KEY, service, thrown } from "../service";
+import { CANARY_KEY, service, thrown, wholeList } from "../service";
 
 const url = "https://shop.example.com";
 const any = () => true;
-
-async function all(api: Awaited<ReturnType<typeof service>>["api"]) {
-  const endpoints = [];
-  const skipped = [];
-  for await (const page of api.pages()) {
-    endpoints.push(...page.endpoints);
-    skipped.push(...page.skipped);
-  }
-  return { endpoints, skipped };
-}
 
 test("an endpoint is created, read, changed and deleted, with both headers on every request", async () => {
   const { api, emulator } = await service();
@@ -47,7 +37,7 @@ test("a path prefix of the base URL stays, and the version header can have anoth
     settings: { "endpoints:versionHeader": "X-Version" },
   });
   for (let i = 0; i < 101; i++) await api.create({ url: `https://e${i}.example.com` });
-  expect((await all(api)).endpoints).toHaveLength(101);
+  expect((await wholeList(api)).endpoints).toHaveLength(101);
 });
 
 describe("the list", () => {
@@ -57,7 +47,7 @@ describe("the list", () => {
       { length: 250 },
       (_, i) => emulator.seed({ type: "ephemeral", url: `https://e${i}.x.example` }).id,
     );
-    const { endpoints } = await all(api);
+    const { endpoints } = await wholeList(api);
     expect(endpoints.map((endpoint) => endpoint.id)).toEqual(ids.reverse());
     expect(emulator.requests).toHaveLength(3);
   });
@@ -67,7 +57,7 @@ describe("the list", () => {
     const good = { id: "ep_1", type: "hologram", colour: "red", port: null };
     const body = { endpoints: [good, { id: "ep_2", port: "high" }, "nonsense"], next_page_uri: null };
     emulator.intercept(any, { status: 200, body });
-    const { endpoints, skipped } = await all(api);
+    const { endpoints, skipped } = await wholeList(api);
     expect(endpoints).toEqual([{ id: "ep_1", type: "hologram", colour: "red" }]);
     expect(skipped).toEqual([
       { id: "ep_2", reason: expect.stringContaining("port") },
@@ -80,7 +70,7 @@ describe("the list", () => {
     const other = await service();
     const next = `${other.emulator.baseUrl}/endpoints?before_id=ep_1`;
     emulator.intercept(any, { status: 200, body: { endpoints: [], next_page_uri: next } });
-    expect(await thrown(all(api))).toMatchObject({
+    expect(await thrown(wholeList(api))).toMatchObject({
       name: "ReplyError",
       message: expect.stringContaining("next_page_uri"),
     });
@@ -91,7 +81,7 @@ describe("the list", () => {
     const { api, emulator } = await service();
     const next = `${emulator.baseUrl}/endpoints?before_id=ep_1`;
     emulator.intercept(any, { status: 200, body: { endpoints: [], next_page_uri: next } }, 1000);
-    expect((await thrown(all(api))).message).toMatch(/without an end/);
+    expect((await thrown(wholeList(api))).message).toMatch(/without an end/);
     expect(emulator.requests).toHaveLength(2);
   });
 });

@@ -113,7 +113,8 @@ test("a create whose answer was lost is looked for, and not sent again once the 
   endAfter(1, "GET");
   emulator.intercept(({ method }) => method === "POST", { reset: true });
   const core = new CloudEndpoints({ connect: () => ({ api, settings }), log: { info() {}, warn() {} } });
-  expect(await thrown(core.create({ url: "https://shop.example.com" }))).toBeInstanceOf(EngineGoneError);
+  const { cause } = await thrown(core.create({ url: "https://shop.example.com" }));
+  expect(cause).toBeInstanceOf(EngineGoneError);
   expect(emulator.requests.map(({ method }) => method)).toContain("GET");
   expect(emulator.requests.filter(({ method }) => method === "POST")).toHaveLength(1);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../provider/api/json";
-import { OLDEST_LISTING } from "../../../provider/api/reads";
+import { OLDEST_LISTING } from "../../../provider/api/list";
 import { service, thrown } from "../service";
 import { count, isList, refresh, seeded } from "./refresh";
 
@@ -97,11 +97,11 @@ describe("a list that cannot be had", () => {
     // A read breaks the listing off; the adoption lists anew, and fails as well.
     await core.read(states[0]?.id ?? "", states[0]?.outs ?? {});
     const error = await thrown(core.create({ url: "https://e0.example.com", adopt: true }));
-    expect(error).toMatchObject({ status: 403 });
+    expect(error.cause).toMatchObject({ status: 403 });
     expect(emulator.endpoints).toHaveLength(2);
   });
 
-  test("because the key is refused, fails each read that waited in its own words, and is tried again", async () => {
+  test("because the key is refused, fails each read that waited with its own context, and is tried again", async () => {
     const { core, emulator } = await service();
     const states = seeded(emulator, 3);
     emulator.intercept(isList, { status: 401, body: "" });
