@@ -140,7 +140,7 @@ describe("read", () => {
       { settings: { "endpoints:retryForSeconds": "0.001" } },
     );
     emulator.intercept(any, { status, body: "" }, 10);
-    expect(await thrown(core.read(id, outs))).toMatchObject({ status });
+    expect((await thrown(core.read(id, outs))).cause).toMatchObject({ status });
   });
 
   test("fails for a get of what is not there", async () => {
