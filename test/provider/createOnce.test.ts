@@ -183,8 +183,22 @@ describe("a create whose answer is lost", () => {
     emulator.intercept(isCreate, { afterCommit: true, reset: true });
     emulator.intercept(isList, { status: 503, body: "" }, 99);
     const error = await thrown(core.create({ url }));
-    expect(error.message).toMatch(/no answer .*Whether it was could not be seen either .*503.*set adopt/);
+    expect(error.message).toMatch(
+      /no answer .*Whether the endpoint was created could not be seen either .*503.*set adopt/,
+    );
     expect(posts(emulator.requests)).toBe(1);
+  });
+
+  test.each([
+    ["lost", { reset: true as const }],
+    ["refused", conflict],
+  ])("or refused is reported without a secret URL, where the list cannot be read: %s", async (_, fault) => {
+    const { core, emulator } = await start({ "endpoints:retryForSeconds": "1" });
+    emulator.intercept(isCreate, fault, 9);
+    emulator.intercept(isList, { status: 403, body: "" }, 99);
+    const { message } = await thrown(core.create({ url, __secrets: ["url"] }));
+    expect(message).toContain("[secret]");
+    expect(message).not.toContain(url);
   });
 
   test("for longer than the time for it is given up", async () => {
