@@ -1,11 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { delimiter, dirname, join, relative, resolve, sep } from "node:path";
+import { delimiter, dirname, join, relative, sep } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { isMapping } from "../provider/api/json";
 import { policyFromText } from "../provider/document";
 import { PACKAGE } from "../provider/tokens";
 import { perRun, programError } from "./programRun";
+import { pluginFolders, projectFile } from "./projectFile";
 
 /*
  * Where Pulumi finds plugins. Where it finds none, it advises to download one, and there is none to download. So the
@@ -30,20 +31,6 @@ export function assertPluginInReach(): void {
   throw programError(
     `Pulumi finds no plugin named endpoints. Add this to the project's Pulumi.yaml:\nplugins:\n  providers:\n    - name: endpoints\n      path: ${path}`,
   );
-}
-
-/** The project file in a folder. */
-export function projectFile(folder: string): string | undefined {
-  const files = ["Pulumi.yaml", "Pulumi.yml", "Pulumi.json"];
-  return files.map((file) => join(folder, file)).find((file) => existsSync(file));
-}
-
-/** The folders of the plugins that a project file names, by package. */
-export function pluginFolders(project: unknown, root: string): Map<string, string> {
-  const plugins = isMapping(project) ? project["plugins"] : undefined;
-  const providers = isMapping(plugins) ? plugins["providers"] : undefined;
-  const named = (Array.isArray(providers) ? providers : []).filter(isMapping);
-  return new Map(named.map(({ name, path }) => [String(name), resolve(root, String(path))]));
 }
 
 function isNamedByProject(root: string): boolean {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
-import { pluginFolders, projectFile } from "../../pluginLookup";
+import { pluginFolders, projectFile } from "../../projectFile";
 import type { ConfigValue } from "../types";
 
 /** What every refusal ends with. */
@@ -42,12 +42,16 @@ export const runtimeSchema = z
   .union([z.string().transform((name) => runtime.parse({ name })), runtime])
   .default(runtime.parse({ name: "nodejs" }));
 
-const entry = z.object({ value: z.unknown(), default: z.unknown(), secret: z.boolean().default(false) });
+const entry = z.object({
+  value: z.unknown().optional(),
+  default: z.unknown().optional(),
+  secret: z.boolean().default(false),
+});
 const projectSchema = z.object({
   name: z.string().optional(),
   runtime: runtimeSchema,
   main: z.string().default("."),
-  plugins: z.unknown(),
+  plugins: z.unknown().optional(),
   config: z.record(z.string(), z.unknown()).default({}),
 });
 
