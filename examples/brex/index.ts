@@ -14,7 +14,7 @@ async function activeSecret(token: string): Promise<string> {
   const reply = await fetch(`${api}/v1/webhooks/secrets`, { headers: { authorization: `Bearer ${token}` } });
   if (!reply.ok) throw new pulumi.RunError(`Brex answers ${reply.status} to the question for its secrets`);
   const secrets = (await reply.json()) as { secret: string; status: string }[];
-  // None yet is an empty one, which the component reports, together with where to get it.
+  // Without one yet it is empty. The component reports that, and where to get it.
   return secrets.find(({ status }) => status === "ACTIVE")?.secret ?? "";
 }
 

@@ -199,7 +199,7 @@ function tellWith(
 ): Promise<Ran> {
   const file = join(on.scratch, "found.txt");
   writeFileSync(file, found);
-  return on.run(["node", join(folder, "ci/tell.mjs"), what, `${code}`, file], variables(gitlab));
+  return on.run(["node", join(folder, "ci/report.mjs"), what, `${code}`, file], variables(gitlab));
 }
 
 async function tell(

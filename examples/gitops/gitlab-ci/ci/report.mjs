@@ -1,9 +1,9 @@
 /*
- * Tells GitLab what a job found, and repeats nothing:
+ * Reports to GitLab what a job found, each finding once:
  *
- *   node ci/tell.mjs preview CODE FILE   one comment on the merge request, updated by every later preview
- *   node ci/tell.mjs drift FOUND FILE    one issue while there is drift (7), closed when there is none (0), and kept where the
- *                                        program is not what the state says, or cannot be compared (undeployed)
+ *   node ci/report.mjs preview CODE FILE   one comment on the merge request, updated by every later preview
+ *   node ci/report.mjs drift FOUND FILE    one issue while there is drift (7), closed when there is none (0), and kept where the
+ *                                        program and the state differ, or cannot be compared (undeployed)
  *
  * Comments and issues are found again by their author, the user of the token, and the line that they begin with.
  */
@@ -16,11 +16,11 @@ const project = `${CI_API_V4_URL}/projects/${CI_PROJECT_ID}`;
 const marker = `<!-- endpoints ${what} of ${STACK} -->`;
 const me = await (await call("GET", `${CI_API_V4_URL}/user`)).json();
 
-if (what === "preview") await tellPreview();
-else if (what === "drift") await tellDrift();
-else throw new Error("tell.mjs takes preview or drift");
+if (what === "preview") await reportPreview();
+else if (what === "drift") await reportDrift();
+else throw new Error("report.mjs takes preview or drift");
 
-async function tellPreview() {
+async function reportPreview() {
   const notes = `${project}/merge_requests/${CI_MERGE_REQUEST_IID}/notes`;
   const outcome = code === "0" ? "success" : `failure (${code})`;
   const body = message(
@@ -31,7 +31,7 @@ async function tellPreview() {
   else await call("POST", notes, { body });
 }
 
-async function tellDrift() {
+async function reportDrift() {
   const issues = `${project}/issues`;
   const label = `endpoints-drift-${STACK}`;
   const open = await find(`${issues}?state=opened&labels=${label}&`, (issue) =>
@@ -41,13 +41,13 @@ async function tellDrift() {
     if (open) await call("PUT", `${issues}/${open.iid}`, { state_event: "close" });
     return;
   }
-  // Nothing to open an issue for, and not enough to close one.
+  // No reason to open an issue, and no proof to close one.
   if (code === "undeployed" && !open) return;
   const headline =
     code === "undeployed"
       ? `Endpoints of the stack \`${STACK}\` are what its state says, but the program is not, or its preview failed ([the last job](${CI_JOB_URL})). A repair that failed leaves it so, and a deployment that is due. To make them what the program says, run a pipeline.`
       : `Endpoints of the stack \`${STACK}\` are not what its state says. The report is an artifact of [the last job](${CI_JOB_URL}). To put them back, run a pipeline with \`REPAIR\` set to \`true\`.`;
-  // An edit notifies nobody, so that a drift that stays is told once.
+  // An edit sends no notification, so a drift that stays is reported once.
   const description = message(`${headline} This issue closes by itself when all agree.`);
   if (open) await call("PUT", `${issues}/${open.iid}`, { description });
   else await call("POST", issues, { title: `Endpoints of ${STACK} drifted`, labels: label, description });
@@ -60,12 +60,12 @@ function message(headline) {
   return `${marker}\n${headline}\n\n<pre>\n${text.replace(/[&<>/@]/g, (sign) => entities[sign])}\n</pre>\n`;
 }
 
-/** Anybody may begin a text with the marker. */
+/** Other users may begin a text with the marker, too. */
 function isOurs({ author }, text) {
   return author.id === me.id && text?.startsWith(marker);
 }
 
-/** The first one that is wanted, on whichever page. */
+/** The first match, on any page. */
 async function find(url, isWanted) {
   for (let page = "1"; page; ) {
     const response = await call("GET", `${url}per_page=100&page=${page}`);
