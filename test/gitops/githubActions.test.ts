@@ -1,32 +1,67 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { z } from "zod";
 import { copyOf } from "../engine/example";
-import { cli, deployed, type Machine, machine } from "./project";
-import { type Context, readWorkflow, runJob, type Step } from "./workflow";
+import { cli, deployed, type Machine, machine, type Ran, recipes } from "./project";
 
-const workflows = {
-  preview: readWorkflow("preview.yml"),
-  up: readWorkflow("up.yml"),
-  drift: readWorkflow("drift.yml"),
-};
+const text = z.record(z.string(), z.string());
+const step = z.object({
+  name: z.string().optional(),
+  uses: z.string().optional(),
+  with: z.record(z.string(), z.unknown()).optional(),
+  env: text.default({}),
+  run: z.string().default(""),
+});
+const workflow = z.object({
+  on: z.record(z.string(), z.unknown()),
+  permissions: text,
+  concurrency: z.object({ group: z.string(), "cancel-in-progress": z.boolean() }),
+  env: text,
+  jobs: z.record(
+    z.string(),
+    z.object({
+      if: z.string().optional(),
+      environment: z.string().optional(),
+      permissions: text,
+      steps: z.array(step),
+    }),
+  ),
+});
+const read = (name: string) =>
+  workflow.parse(parse(readFileSync(join(recipes, "github-actions", name), "utf8")));
+
+const workflows = { preview: read("preview.yml"), up: read("up.yml"), drift: read("drift.yml") };
 const jobs = Object.values(workflows).flatMap(({ jobs }) => Object.values(jobs));
 const steps = jobs.flatMap((job) => job.steps);
+
+/** Runs the script of a step with this name as GitHub does: `bash` with `-e` and `-o pipefail`. */
+function runStep(on: Machine, name: string, env: Record<string, string>, cancel?: AbortSignal): Promise<Ran> {
+  const script = steps.find((step) => step.name === name)?.run ?? `exit "there is no step ${name}"`;
+  const given = {
+    GH_TOKEN: "a token",
+    GITHUB_REPOSITORY: "acme/shop",
+    GITHUB_OUTPUT: join(on.scratch, "output"),
+    RUNNER_TEMP: on.scratch,
+    STACK: "prod",
+  };
+  const bash = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script];
+  return on.run(bash, { ...given, ...env }, cancel);
+}
 
 describe("the workflows for GitHub Actions", () => {
   test("give each job the permissions that it uses, and no other", () => {
     for (const { permissions } of Object.values(workflows)) expect(permissions).toEqual({});
-    const permissions = jobs.map((job) => Object.entries(job.permissions).map((entry) => entry.join()));
-    expect(permissions).toEqual([
-      ["contents,read"],
-      ["contents,read", "pull-requests,write"],
-      ["contents,read"],
-      ["contents,read", "issues,write"],
+    expect(jobs.map(({ permissions }) => permissions)).toEqual([
+      { contents: "read" },
+      { contents: "read", "pull-requests": "write" },
+      { contents: "read" },
+      { contents: "read", issues: "write" },
     ]);
   });
 
-  test("never end an up, and never let a drift check take the place of one that waits", () => {
+  test("never cancel an up, and never let a drift check replace a deployment that waits", () => {
     expect(workflows.up.concurrency["cancel-in-progress"]).toBe(false);
     expect(workflows.drift.concurrency["cancel-in-progress"]).toBe(false);
     expect(workflows.drift.concurrency.group).not.toBe(workflows.up.concurrency.group);
@@ -41,27 +76,17 @@ describe("the workflows for GitHub Actions", () => {
     expect(JSON.stringify(check)).not.toContain("secrets.");
   });
 
-  test("check a fork's pull request without a preview", async () => {
-    const on = machine(copyOf("environments"));
-    const event = { pull_request: { head: { repo: { full_name: "them/shop" } } } };
-    const context = { github: { ...repository, event }, secrets: {}, vars: {}, inputs: {} };
-    expect(await runJob(on, "preview.yml", "preview", context)).toBeUndefined();
-    expect(await runJob(on, "preview.yml", "check", context)).toMatchObject({ code: 0 });
-    expect(on.calls()).toEqual(["npm ci", "npm test --if-present"]);
-  });
-
-  test("give each key to the job of its protected environment alone, and to single steps of it", () => {
+  test("give each key to the job of its protected environment alone, and only to single steps", () => {
     const holders = (key: string) =>
-      jobs.filter((job) => JSON.stringify(job).includes(key)).map((job) => job.environment ?? "none");
+      jobs.filter((job) => JSON.stringify(job).includes(key)).map((job) => job.environment);
     expect(holders("secrets.ENDPOINTS_WRITE_KEY")).toEqual(["endpoints-prod"]);
     expect(holders("secrets.ENDPOINTS_READ_KEY")).toEqual(["endpoints-drift"]);
-    const secretNames = (value: unknown) => JSON.stringify(value ?? {}).match(/secrets\.\w+/g) ?? [];
-    for (const step of steps) expect(secretNames({ ...step, env: {} })).toEqual([]);
-    for (const { env } of Object.values(workflows)) expect(secretNames(env)).toEqual([]);
+    for (const step of steps) expect(JSON.stringify({ ...step, env: {} })).not.toContain("secrets.");
+    for (const { env } of Object.values(workflows)) expect(JSON.stringify(env)).not.toContain("secrets.");
   });
 
-  test("put nothing into a script by way of an expression, and pin every action to a commit", () => {
-    for (const { run } of steps) expect(run ?? "").not.toContain("${{");
+  test("put no expression into a script, pin every action to a commit, and keep no credentials", () => {
+    for (const { run } of steps) expect(run).not.toContain("${{");
     for (const uses of steps.flatMap((step) => step.uses ?? [])) expect(uses).toMatch(/@[0-9a-f]{40}$/);
     const checkouts = steps.filter((step) => step.uses?.startsWith("actions/checkout@"));
     expect(checkouts.map((step) => step.with)).toEqual(jobs.map(() => ({ "persist-credentials": false })));
@@ -69,7 +94,13 @@ describe("the workflows for GitHub Actions", () => {
 });
 
 describe("the comment on a pull request", () => {
-  test("is written once, and updated by every later preview, among many comments of others", async () => {
+  const comment = async (on: Machine, commit: string, preview: string) => {
+    writeFileSync(join(on.scratch, "preview.txt"), preview);
+    const env = { PULL_REQUEST: "7", COMMIT: commit, OUTCOME: "success", RUN_URL: "https://run" };
+    expect(await runStep(on, "Comment", env)).toEqual({ code: 0, output: "" });
+  };
+
+  test("is written once and updated by every later preview, among many comments of others", async () => {
     const others = [
       { id: 1, user: { login: "somebody" }, body: "<!-- endpoints preview of prod --> as the bot says" },
       { id: 2, user: { login: "github-actions[bot]" }, body: "<!-- endpoints preview of dev -->" },
@@ -98,11 +129,18 @@ describe("the comment on a pull request", () => {
   });
 });
 
+const issueEnv = { GH_REPO: "acme/shop", LABEL: "endpoints-drift-prod", RUN_URL: "https://run" };
+
 describe("the issue about drift", () => {
-  test("is opened once, kept up to date without a word, closed when the drift is gone, and then opened anew", async () => {
+  const report = async (on: Machine, found: string, drift: string) => {
+    writeFileSync(join(on.scratch, "drift.txt"), drift);
+    expect(await runStep(on, "Tell", { ...issueEnv, FOUND: found })).toEqual({ code: 0, output: "" });
+  };
+
+  test("is opened once, edited without a comment, closed when the drift is gone, and then opened anew", async () => {
     const on = github(machine(copyOf("environments")));
-    await tell(on, "drift", "shop: description");
-    await tell(on, "drift", "shop: description\napi: deleted <b>");
+    await report(on, "drift", "shop: description");
+    await report(on, "drift", "shop: description\napi: deleted <b>");
     expect(on.state().issues).toMatchObject([
       {
         number: 1,
@@ -111,10 +149,9 @@ describe("the issue about drift", () => {
         body: expect.stringContaining("api: deleted &lt;b&gt;"),
       },
     ]);
-    await tell(on, "nothing", "");
-    await tell(on, "nothing", "");
-    expect(on.state().issues.map((issue) => issue.state)).toEqual(["closed"]);
-    await tell(on, "drift", "shop: deleted");
+    await report(on, "nothing", "");
+    await report(on, "nothing", "");
+    await report(on, "drift", "shop: deleted");
     expect(on.state().issues.map((issue) => issue.state)).toEqual(["closed", "open"]);
     expect(on.calls().filter((call) => !/label|api/.test(call))).toEqual([
       "gh issue create",
@@ -132,208 +169,118 @@ describe("the issue about drift", () => {
       { user: { login: "somebody" }, body: null },
     ].map((issue, index) => ({ ...issue, number: index + 1, state: "open", label: "endpoints-drift-prod" }));
     const on = github(machine(copyOf("environments")), { issues: others });
-    await tell(on, "nothing", "");
-    await tell(on, "drift", "shop: description");
-    await tell(on, "drift", "shop: deleted");
-    await tell(on, "nothing", "");
+    for (const found of ["nothing", "drift", "drift", "nothing"]) await report(on, found, "shop");
     const { issues } = on.state();
     expect(issues.slice(0, 3)).toEqual(others.map(({ user: _, ...issue }) => issue));
     expect(issues.slice(3)).toMatchObject([{ state: "closed", body: expect.stringMatching(`^${marker}\n`) }]);
   });
 
-  test("is neither closed nor opened where the program is not what the state says", async () => {
+  test("is neither closed nor opened where the program differs from the state", async () => {
     const on = github(machine(copyOf("environments")));
-    await tell(on, "undeployed", "~ shop");
+    await report(on, "undeployed", "~ shop");
     expect(on.state().issues).toEqual([]);
-    await tell(on, "drift", "shop: description");
-    await tell(on, "undeployed", "~ shop");
+    await report(on, "drift", "shop: description");
+    await report(on, "undeployed", "~ shop");
     expect(on.state().issues).toMatchObject([
       { state: "open", body: expect.stringMatching(/but the program is not[\s\S]*<pre>\n~ shop\n/) },
     ]);
   });
 });
 
-describe("what others wrote", () => {
-  test.each([
-    ["preview.yml", "preview", "Preview", 0],
-    ["drift.yml", "drift", "Look", 0],
-    ["drift.yml", "drift", "Look", 3],
-  ])("gives the runner of %s no command (%s, %s, exit code %d)", async (file, job, step, code) => {
+test.each([
+  ["Preview", 0],
+  ["Look", 0],
+  ["Look", 3],
+])(
+  "the step %s gives the runner none of the commands that others wrote (exit code %d)",
+  async (step, code) => {
     const on = machine(copyOf("environments"));
     const evil = "::error::evil\n ##[add-mask]evil\nno line break at the end";
     const bin = join(on.scratch, "bin");
     mkdirSync(bin);
-    for (const name of ["npx", "pulumi"]) {
+    for (const name of ["npx", "pulumi"])
       writeFileSync(join(bin, name), `#!/bin/sh\nprintf '%s' '${evil}'\nexit ${code}\n`, { mode: 0o755 });
-    }
-    const script = readWorkflow(file).jobs[job]?.steps.find(({ name }) => name === step)?.run ?? "";
-    const ran = await on.run(["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script], {
-      PATH: [bin, on.env["PATH"]].join(delimiter),
-      RUNNER_TEMP: on.scratch,
-      GITHUB_OUTPUT: join(on.scratch, "output"),
-      STACK: "prod",
-    });
+    const ran = await runStep(on, step, { PATH: [bin, on.env["PATH"]].join(delimiter) });
     expect(ran.code).toBe(code);
     const [, stop = "", within] = /^::stop-commands::(\S{30,})\n([\s\S]*)\n::\1::\n$/.exec(ran.output) ?? [];
     expect(within).toBe(evil);
     expect(evil).not.toContain(stop);
-  });
-});
+  },
+);
 
-describe.skipIf(!cli)("the workflows on the Pulumi CLI", () => {
-  test("preview, deploy, tell drift, put it back and close the issue, each with the key that it needs", async () => {
-    const { on, emulator, context, keys } = await deployedOnGitHub();
-    const job = (workflow: string, name: string, more: Partial<Context> = {}) =>
-      runJob(on, workflow, name, { ...context, ...more });
+describe.skipIf(!cli)("the scripts of the workflows on the Pulumi CLI", () => {
+  test("preview, deploy, report drift, repair it and close the issue", async () => {
+    const { machine, emulator, backend } = await deployed();
+    const on = github(machine);
+    const env = (key: string, more = {}) => ({ ...backend, ENDPOINTS_API_KEY: key, ...more });
+    const up = (repair: boolean) => runStep(on, "Up", env(emulator.apiKey, { REPAIR: `${repair}` }));
+    const check = async () => {
+      writeFileSync(join(on.scratch, "output"), "");
+      expect(await runStep(on, "Look", env(emulator.apiKey))).toMatchObject({ code: 0 });
+      const [, FOUND = ""] = readFileSync(join(on.scratch, "output"), "utf8").trim().split("=");
+      expect(await runStep(on, "Tell", { ...issueEnv, FOUND })).toMatchObject({ code: 0 });
+      return FOUND;
+    };
 
-    expect(await job("preview.yml", "preview")).toMatchObject({ code: 0 });
-    expect(on.state().comments[0]?.body).toContain("+ 3 to create");
+    const preview = await runStep(on, "Preview", env("opens-nothing"));
+    expect(preview.output).toContain("+ 3 to create");
     expect(emulator.requests).toEqual([]);
-
-    expect(await job("up.yml", "up")).toMatchObject({ code: 0 });
+    expect(await up(false)).toMatchObject({ code: 0 });
     expect(emulator.endpoints).toHaveLength(2);
 
     emulator.edit(emulator.endpoints[0]?.id ?? "", { description: "edited by hand" });
-    const before = emulator.requests.length;
-    expect(await job("drift.yml", "drift")).toMatchObject({ code: 0, steps: ["npm ci", "Look", "Tell"] });
-    expect(new Set(emulator.requests.slice(before).map(({ method }) => method))).toEqual(new Set(["GET"]));
+    expect(await check()).toBe("drift");
     expect(on.state().issues).toMatchObject([
       { state: "open", body: expect.stringContaining("description") },
     ]);
+    // A check with a key that opens nothing fails, so that the step behind it is not run.
+    expect((await runStep(on, "Look", env("opens-nothing"))).code).not.toBe(0);
 
-    // With a key that opens nothing the check sees nothing, says so, and leaves the issue as it is.
-    const secrets = { ...context.secrets, ENDPOINTS_READ_KEY: "opens-nothing" };
-    const blind = await job("drift.yml", "drift", { secrets });
-    expect(blind?.code).not.toBe(0);
-    expect(blind?.steps).toEqual(["npm ci", "Look"]);
-    expect(on.state().issues.map((issue) => issue.state)).toEqual(["open"]);
+    // A repair that fails after its refresh has taken the live values into the state.
+    emulator.intercept("update", { status: 400, body: { msg: "not today" } });
+    expect((await up(true)).code).not.toBe(0);
+    expect(await check()).toBe("undeployed");
+    expect(on.state().issues).toMatchObject([{ state: "open" }]);
 
-    // A repair that fails after its refresh has taken what is live into the state.
-    emulator.intercept(({ method }) => method === "PATCH", { status: 400, body: { msg: "not today" } });
-    expect((await job("up.yml", "up", { inputs: { repair: true } }))?.code).not.toBe(0);
-    expect(await job("drift.yml", "drift")).toMatchObject({ code: 0 });
-    expect(on.state().issues).toMatchObject([
-      { state: "open", body: expect.stringContaining("but the program is not") },
-    ]);
-
-    expect(await job("up.yml", "up", { inputs: { repair: true } })).toMatchObject({ code: 0 });
+    expect(await up(true)).toMatchObject({ code: 0 });
     expect(emulator.endpoints.map((one) => one.description)).not.toContain("edited by hand");
-    expect(await job("drift.yml", "drift")).toMatchObject({ code: 0 });
-    expect(on.state().issues.map((issue) => issue.state)).toEqual(["closed"]);
-    for (const secret of [emulator.apiKey, ...Object.values(context.secrets)]) {
-      expect(JSON.stringify(on.state())).not.toContain(secret);
-    }
-    expect(keys()).toEqual({
-      Preview: ["none"],
-      Up: ["key-that-writes"],
-      Look: ["key-that-reads", "opens-nothing"],
-    });
+    expect(await check()).toBe("nothing");
+    expect(on.state().issues).toMatchObject([{ state: "closed" }]);
+    expect(JSON.stringify(on.state())).not.toContain(emulator.apiKey);
   });
 
-  test("lose nothing when a job is cancelled: Pulumi hears of it, and waits for what is under way", async () => {
-    const { on, emulator, context } = await deployedOnGitHub();
+  test("lose nothing when a job is cancelled, since Pulumi gets the signal and ends what is under way", async () => {
+    const { machine: on, emulator, backend } = await deployed();
+    const env = { ...backend, ENDPOINTS_API_KEY: emulator.apiKey, REPAIR: "false" };
     const cancel = new AbortController();
-    for (const _ of ["shop", "api"]) {
-      emulator.intercept(
-        ({ method }) => {
-          if (method === "POST") setTimeout(() => cancel.abort(), 500);
-          return method === "POST";
-        },
-        { afterCommit: true, delayMs: 2_000 },
-      );
-    }
-    const cancelled = await runJob(on, "up.yml", "up", context, cancel.signal);
-    expect(cancelled?.code).not.toBe(0);
-    expect(cancelled?.output).toContain("^C received; cancelling");
+    const isPost = ({ method }: { method: string }) => {
+      if (method === "POST") setTimeout(() => cancel.abort(), 500);
+      return method === "POST";
+    };
+    emulator.intercept(isPost, { afterCommit: true, delayMs: 2_000 }, 2);
+    const cancelled = await runStep(on, "Up", env, cancel.signal);
+    expect(cancelled.code).not.toBe(0);
+    expect(cancelled.output).toContain("^C received; cancelling");
 
-    expect(await runJob(on, "up.yml", "up", context)).toMatchObject({ code: 0 });
+    expect(await runStep(on, "Up", env)).toMatchObject({ code: 0 });
     expect(emulator.requests.map(({ method }) => method)).toEqual(["POST", "POST"]);
   });
 });
 
-const kept = z.object({
+const githubState = z.object({
   comments: z.array(z.object({ id: z.number(), body: z.string() })),
   issues: z.array(
     z.object({ number: z.number(), state: z.string(), label: z.string(), body: z.string().nullable() }),
   ),
 });
 
-/** What every expression sees of GitHub, whatever happened. */
-const repository = {
-  repository: "acme/shop",
-  ref: "refs/heads/main",
-  server_url: "https://github.example.com",
-  run_id: 42,
-  token: "a token",
-};
-
-async function deployedOnGitHub() {
-  const { machine, emulator, backend } = await deployed();
-  const event = { pull_request: { number: 7, head: { sha: "abc", repo: { full_name: "acme/shop" } } } };
-  const context = {
-    github: { ...repository, event },
-    secrets: {
-      ENDPOINTS_READ_KEY: "key-that-reads",
-      ENDPOINTS_WRITE_KEY: "key-that-writes",
-      PULUMI_CONFIG_PASSPHRASE: backend.PULUMI_CONFIG_PASSPHRASE,
-    },
-    vars: { PULUMI_BACKEND_URL: backend.PULUMI_BACKEND_URL },
-    inputs: {},
-  };
-  // The emulator has one key, which opens all: which of the two a step was given is written down.
-  const given = new Map<string, Set<string>>();
-  const run: Machine["run"] = (command, env = {}, cancel) => {
-    const { ENDPOINTS_API_KEY: key, ...rest } = env;
-    if (key === undefined) return machine.run(command, env, cancel);
-    const step = env["STEP"] ?? "";
-    given.set(step, (given.get(step) ?? new Set()).add(key));
-    const opened = key.startsWith("key-that-") ? emulator.apiKey : key;
-    return machine.run(command, { ...rest, ENDPOINTS_API_KEY: opened }, cancel);
-  };
-  const keys = () => Object.fromEntries([...given].map(([step, keys]) => [step, [...keys]]));
-  return { on: github({ ...machine, run }), emulator, context, keys };
-}
-
 /** The machine with a GitHub that holds these comments and issues. */
 function github(
   on: Machine,
   { comments = [] as unknown[], issues = [] as unknown[] } = {},
-): Machine & { state(): z.infer<typeof kept> } {
+): Machine & { state(): z.infer<typeof githubState> } {
   const file = join(on.scratch, "github.json");
   writeFileSync(file, JSON.stringify({ comments, issues }));
   on.env["GITHUB_STATE"] = file;
-  return { ...on, state: () => kept.parse(JSON.parse(readFileSync(file, "utf8"))) };
-}
-
-/** Runs a workflow's last step, that tells GitHub, behind a step that found this. */
-async function runLast(on: Machine, steps: Step[] | undefined, env: Record<string, string>): Promise<void> {
-  const script = steps?.at(-1)?.run ?? "";
-  const { code, output } = await on.run(["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script], {
-    GITHUB_REPOSITORY: "acme/shop",
-    RUNNER_TEMP: on.scratch,
-    GH_TOKEN: "a token",
-    STACK: "prod",
-    RUN_URL: "https://github.example.com/acme/shop/actions/runs/42",
-    ...env,
-  });
-  expect(output).toBe("");
-  expect(code).toBe(0);
-}
-
-async function comment(on: Machine, commit: string, preview: string): Promise<void> {
-  writeFileSync(join(on.scratch, "preview.txt"), preview);
-  await runLast(on, workflows.preview.jobs["preview"]?.steps, {
-    PULL_REQUEST: "7",
-    COMMIT: commit,
-    OUTCOME: "success",
-  });
-}
-
-async function tell(on: Machine, found: string, report: string): Promise<void> {
-  writeFileSync(join(on.scratch, "drift.txt"), report);
-  await runLast(on, workflows.drift.jobs["drift"]?.steps, {
-    FOUND: found,
-    GH_REPO: "acme/shop",
-    LABEL: "endpoints-drift-prod",
-  });
+  return { ...on, state: () => githubState.parse(JSON.parse(readFileSync(file, "utf8"))) };
 }
