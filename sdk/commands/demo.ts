@@ -65,35 +65,39 @@ export const demoCommand = (args: string[]): Promise<number> => runCommand(comma
 
 async function play(stack: TestStack, emulator: Emulator): Promise<Row[]> {
   const rows: Row[] = [];
-  const step = async (title: string, run: () => Promise<RunResult>, check: (result: RunResult) => string) => {
+  /** Runs a step, shows its output, and throws unless everything expected holds. */
+  const step = async (
+    title: string,
+    run: () => Promise<RunResult>,
+    happened: (result: RunResult) => string,
+    expected: (result: RunResult) => Record<string, boolean>,
+  ) => {
     print(`\n── ${title} ${"─".repeat(Math.max(0, 74 - title.length))}`);
     const result = await run();
     print(result.text.trim());
-    rows.push({ step: title, happened: check(result), requests: summary(result.requests) });
+    for (const [what, holds] of Object.entries(expected(result)))
+      if (!holds) throw new Error(`expected that ${what}`);
+    rows.push({ step: title, happened: happened(result), requests: summary(result.requests) });
   };
   const live = () => emulator.endpoints[0];
+  const changed = ({ steps }: RunResult) => steps.flatMap(({ diff }) => diff).join();
+  const up = () => stack.up({ skipPreview: true });
 
   await step(
     "preview",
     () => stack.preview(),
-    (result) => {
-      must(
-        result.steps[0]?.op === "create" && result.requests.length === 0,
-        "the preview shows a create, without a request",
-      );
-      return "would create 1 endpoint";
-    },
+    () => "would create 1 endpoint",
+    ({ steps, requests }) => ({
+      "the preview shows a create, without a request": steps[0]?.op === "create" && requests.length === 0,
+    }),
   );
   await step(
     "up",
-    () => stack.up({ skipPreview: true }),
-    (result) => {
-      must(
-        live() !== undefined && result.outputs["endpointId"] === live()?.id,
-        "the endpoint is on the service",
-      );
-      return `created ${String(result.outputs["url"])}`;
-    },
+    up,
+    ({ outputs }) => `created ${String(outputs["url"])}`,
+    ({ outputs }) => ({
+      "the endpoint is on the service": live() !== undefined && outputs["endpointId"] === live()?.id,
+    }),
   );
 
   const by = "edited by hand";
@@ -102,48 +106,41 @@ async function play(stack: TestStack, emulator: Emulator): Promise<Row[]> {
   await step(
     "refresh",
     () => stack.refresh(),
-    (result) => {
-      const drifted = result.steps.flatMap((one) => one.diff);
-      must(drifted.join() === "~description", `exactly the description has drifted, not ${drifted.join()}`);
-      return "saw that description drifted";
-    },
+    () => "saw that description drifted",
+    (result) => ({ "exactly the description has drifted": changed(result) === "~description" }),
   );
   await step(
     "up again",
-    () => stack.up({ skipPreview: true }),
-    (result) => {
-      must(live()?.description === "front door", "the description is as the program has it");
-      must(result.steps[0]?.diff.join() === "~description", "the repair shows exactly the description");
-      return "put description back";
-    },
+    up,
+    () => "put description back",
+    (result) => ({
+      "the description is as the program has it": live()?.description === "front door",
+      "the repair shows exactly the description": changed(result) === "~description",
+    }),
   );
 
   await stack.setConfig("quickstart:greeting", "hello again");
   print('\n(the program changes its policy: greeting = "hello again")');
   await step(
     "up, new policy",
-    () => stack.up({ skipPreview: true }),
-    (result) => {
-      must(result.steps[0]?.diff.join() === "~trafficPolicy", "the update shows exactly the policy");
-      must(live()?.traffic_policy?.includes("hello again") === true, "the new policy is on the service");
-      return "changed trafficPolicy in place";
-    },
+    up,
+    () => "changed trafficPolicy in place",
+    (result) => ({
+      "the update shows exactly the policy": changed(result) === "~trafficPolicy",
+      "the new policy is on the service": live()?.traffic_policy?.includes("hello again") === true,
+    }),
   );
   await step(
     "preview, nothing new",
     () => stack.preview({ expectNoChanges: true }),
-    (result) => {
-      must(canonicalJson(result.changes) === canonicalJson({ same: 2 }), "nothing would change");
-      return "nothing to do";
-    },
+    () => "nothing to do",
+    ({ changes }) => ({ "nothing would change": canonicalJson(changes) === canonicalJson({ same: 2 }) }),
   );
   await step(
     "destroy",
     () => stack.destroy(),
-    () => {
-      must(emulator.endpoints.length === 0, "nothing is left on the service");
-      return "deleted 1 endpoint, nothing is left";
-    },
+    () => "deleted 1 endpoint, nothing is left",
+    () => ({ "nothing is left on the service": emulator.endpoints.length === 0 }),
   );
   return rows;
 }
@@ -161,10 +158,6 @@ function summary(requests: RecordedRequest[]): string {
   const counts = new Map<string, number>();
   for (const { method } of requests) counts.set(method, (counts.get(method) ?? 0) + 1);
   return [...counts].map(([method, count]) => `${count} ${method}`).join(", ") || "no request";
-}
-
-function must(holds: boolean, what: string): void {
-  if (!holds) throw new Error(`expected that ${what}`);
 }
 
 function print(line: string): void {

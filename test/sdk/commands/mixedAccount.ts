@@ -61,7 +61,7 @@ const policies: object[] = [
   },
 ];
 
-/** The one as a number, and a text that stands in too many words to be looked for. */
+/** A number, and a text so short that it is part of many words. */
 const shortOnes = { pins: { secret: SECRETS.number }, credentials: { bob: SECRETS.shortest } };
 
 /** Endpoints of every kind: of six four are cloud endpoints, and two no program can manage. */

@@ -9,7 +9,7 @@ export interface Ran {
   stderr: string;
 }
 
-/** Runs `pulumi-endpoints` as a user does; unless told otherwise, where there is no Pulumi CLI. */
+/** Runs `pulumi-endpoints` as a user does; by default without a Pulumi CLI. */
 export function run(
   args: string[],
   env: Record<string, string | undefined> = {},

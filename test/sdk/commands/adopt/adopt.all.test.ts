@@ -3,13 +3,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { parseDocument } from "yaml";
-import { adoptCommand } from "../../../../sdk/commands/adopt";
 import { type Emulator, TestStack } from "../../../../sdk/testing";
 import { cli, project, service } from "../../../provider/plugin/pulumi";
-import { ranWith } from "../inProcess";
 import { seedMixed } from "../mixedAccount";
 import { run } from "../run";
-import { oddLines, seedOdd } from "./oddEndpoints";
+import { seedOdd } from "./oddEndpoints";
 
 const root = join(import.meta.dirname, "../../../..");
 const CANARIES = /CANARY|CNRY|77001122|bob: "ab"/;
@@ -89,76 +87,6 @@ function listedSecrets(stderr: string, endpoints: Emulator["endpoints"]): Record
     }),
   );
 }
-
-test("what no program can give is reported for each endpoint, in the log and in the program", async () => {
-  const emulator = await service();
-  seedOdd(emulator);
-  const { code, stdout, stderr } = await ranWith(adoptCommand, [], emulator);
-  expect(code).toBe(0);
-  expect(stdout + stderr).not.toContain("CANARY");
-  const lines = stderr.split("\n");
-  for (const [host, line] of Object.entries(oddLines)) {
-    const logged = lines.find((line) => line.includes(`https://${host}.example.com`)) ?? "";
-    expect(logged, host).toMatch(line);
-  }
-  expect(stdout.match(/^\/\/ Not here: /gm)).toHaveLength(7);
-  expect(stdout.match(/^\/\/ Left to the service: /gm)).toHaveLength(5);
-});
-
-test("a policy in YAML with merge keys is written as the merged data", async () => {
-  const emulator = await service();
-  const policy = `
-common: &deny { type: deny, config: { status_code: 404 } }
-on_http_request:
-  - actions: [{ <<: *deny, name: first }]
-  - actions: [*deny]
-`;
-  emulator.seed({ type: "cloud", url: "https://a.example.com", traffic_policy: policy });
-  const { code, stdout } = await ranWith(adoptCommand, [], emulator);
-  expect(code).toBe(0);
-  expect(stdout).not.toContain("<<");
-  expect(stdout).toContain('{ actions: [{ type: "deny", config: { status_code: 404 }, name: "first" }] }');
-});
-
-test("fields that the list may omit are read one by one, so that the first up does not clear them", async () => {
-  const emulator = await service();
-  const policy = '{"on_http_request":[]}';
-  emulator.seed({ type: "cloud", url: "https://a.example.com", description: "a", traffic_policy: policy });
-  emulator.seed({ type: "cloud", url: "https://b.example.com", metadata: "kept by hand" });
-  const items = emulator.endpoints.map(({ metadata: _onlyById, ...item }) => item);
-  const body = { endpoints: items, next_page_uri: null };
-  emulator.intercept(({ path }) => path === "/endpoints", { status: 200, body });
-  const { stdout, stderr } = await ranWith(adoptCommand, [], emulator);
-  expect(stderr).toContain("No item of the list has metadata: reading 2 endpoints one by one");
-  expect(stdout).toContain('metadata: "kept by hand"');
-  expect(emulator.requests).toHaveLength(3);
-});
-
-test("the page about adoption shows the program and the log of a real run", async () => {
-  const page = readFileSync(join(root, "docs/adoption.md"), "utf8");
-  const emulator = await service();
-  const deny = { type: "deny", config: { status_code: 404 } };
-  emulator.seed({
-    type: "cloud",
-    id: "ep_2def",
-    url: "https://shop.example.com",
-    description: "front door",
-    traffic_policy: JSON.stringify({ on_http_request: [{ actions: [deny] }] }),
-  });
-  const verify = { type: "verify-webhook", config: { provider: "brex", secret: "whsec_CANARY" } };
-  const forward = { type: "forward-internal", config: { url: "https://shop.internal" } };
-  emulator.seed({
-    type: "cloud",
-    id: "ep_2abc",
-    url: "https://hooks.example.com",
-    metadata: '{"team":"shop"}',
-    traffic_policy: JSON.stringify({ on_http_request: [{ actions: [verify, forward] }] }),
-  });
-  const { stdout, stderr } = await ranWith(adoptCommand, [], emulator);
-  expect(page).toContain(`\`\`\`ts\n${stdout}\`\`\`\n`);
-  const listed = stderr.split("\n").filter((line) => line.startsWith("  "));
-  expect(page).toContain(`\`\`\`\n${listed.join("\n")}\n\`\`\`\n`);
-});
 
 test.skipIf(!cli)(
   "with --stack, the secrets are set, the program changes nothing on the CLI, and a second run takes nothing",
