@@ -31,7 +31,7 @@ export interface Ending {
   unfound: number;
   /** What `endpoints:recoverWithin` took over: the user has asked for that. */
   recovered: number;
-  /** Leftovers that a message named, and that nobody needs. */
+  /** Leftovers that a message named or led to, and that nobody needs. */
   named: number;
   faults: number;
   requests: number;
@@ -62,6 +62,8 @@ export class Judge {
   private recovered = 0;
   readonly messages: string[] = [];
   readonly needless: string[] = [];
+  /** Endpoints of ours that a user found, since a message sent him to look at their URL. */
+  private readonly found = new Set<string>();
   readonly otherKey: string;
 
   constructor(
@@ -91,7 +93,12 @@ export class Judge {
     );
   }
 
-  /** Holds one command against what was before it. */
+  /** A user looks at a URL and sees every endpoint there that is in no stack. */
+  lookAt(where: unknown): void {
+    for (const { id = "", url } of this.leftovers()) if (url === where) this.found.add(id);
+  }
+
+  /** Compares the state after a command with the one before it. */
   commandEnded(before: ReadonlyMap<string, Entry>): void {
     const { emulator } = this.world;
     const there = this.everything();
@@ -132,7 +139,9 @@ export class Judge {
     const writes = emulator.requests.filter(({ method }) => method === "PATCH" || method === "DELETE");
     const isTouched = (id: string) => writes.some(({ path }) => path.endsWith(`/${id}`));
     const left = this.leftovers().filter(({ id = "" }) => !this.isMistaken(id));
-    const unnamed = left.filter(({ id = "" }) => !this.messages.some((message) => message.includes(id)));
+    const unnamed = left.filter(
+      ({ id = "" }) => !this.found.has(id) && !this.messages.some((message) => message.includes(id)),
+    );
     const orphans = unnamed.filter(({ url = "" }) => !this.isUnknowable(url));
     const texts = [...this.messages, ...said];
     return {

@@ -98,25 +98,24 @@ export class World {
     readonly emulator: Emulator,
     readonly clock: Clock,
     private readonly settings: Record<string, string>,
-    private readonly arrived: { by: Process | undefined },
   ) {}
 
   static async start(settings: Record<string, string>, service: EmulatorOptions): Promise<World> {
     const clock = jumpingClock();
-    const arrived: World["arrived"] = { by: undefined };
     const emulator = await Emulator.start({
       ...service,
       apiKey: KEY_CANARY,
       basePath: "/api/v2",
       now: () => new Date(clock.now()),
     });
-    // Sees every request when it arrives, and takes none.
-    const note = () => {
-      arrived.by?.arrivals.push(clock.now());
+    const world = new World(emulator, clock, settings);
+    // This matches no request, and notes each one. What a process sent can arrive when the next one has begun.
+    const note = ({ headers }: { headers: Record<string, string> }) => {
+      world.processes[Number(headers["user-agent"])]?.arrivals.push(clock.now());
       return false;
     };
     emulator.intercept(note, { reset: true }, Number.POSITIVE_INFINITY);
-    return new World(emulator, clock, settings, arrived);
+    return world;
   }
 
   /** A new process, as every phase of a command has one. */
@@ -132,7 +131,10 @@ export class World {
     const write = (message: string) => void this.said.push(message);
     const log = { info: write, warn: write };
     const life: Life = { ended: false, creates: [] };
-    const settings = readSettings((key) => config[key], this.aside.environment ?? {});
+    const settings = {
+      ...readSettings((key) => config[key], this.aside.environment ?? {}),
+      userAgent: `${this.processes.length}`,
+    };
     const http = new MortalClient(settings, { clock: this.clock, log }, life);
     const api = new EndpointsApi(http);
     const process: Process = {
@@ -145,7 +147,6 @@ export class World {
     };
     this.clients.push(http);
     this.processes.push(process);
-    this.arrived.by = process;
     return process;
   }
 
