@@ -3,7 +3,7 @@ import { CloudEndpoint, getEndpointsOutput, Provider } from "pulumi-endpoints";
 
 const config = new pulumi.Config();
 
-/** The partner's account. What is not given here (the base URL, the budget) is as in the stack's configuration. */
+/** The partner's account. Omitted settings (base URL, rate limit) come from the stack's configuration. */
 const partner = new Provider("partner", {
   apiKey: config.requireSecret("partnerApiKey"),
   baseUrl: config.get("partnerBaseUrl"),
@@ -11,10 +11,10 @@ const partner = new Provider("partner", {
 
 const policy = { on_http_request: [{ actions: [{ type: "custom-response", config: { body: "hello" } }] }] };
 
-/** On the account of the stack's own settings. */
+/** In the account of the stack's own settings. */
 const shop = new CloudEndpoint("shop", { url: "https://shop.example.com", trafficPolicy: policy });
 
-/** The same on the partner's: the one difference is the option. */
+/** The same in the partner's account: only the option differs. */
 const mirror = new CloudEndpoint(
   "mirror",
   { url: "https://shop.partner.example.com", trafficPolicy: policy },
@@ -23,7 +23,7 @@ const mirror = new CloudEndpoint(
 
 export const urls = [shop.publicUrl, mirror.publicUrl];
 
-/** Everything that the partner's account serves, once the mirror is there. */
+/** All endpoints of the partner's account, including the mirror. */
 export const partnerServes = getEndpointsOutput({}, { provider: partner, dependsOn: mirror }).apply(
   ({ endpoints }) => endpoints.map(({ publicUrl }) => publicUrl),
 );

@@ -2,14 +2,14 @@ import * as pulumi from "@pulumi/pulumi";
 import { CloudEndpoint, mergeTrafficPolicy, WebhookVerification } from "pulumi-endpoints";
 
 /*
- * Brex makes the secret, and returns it from a call of its own:
+ * Brex creates the secret, and its API returns it:
  *
  *   pulumi config set --secret brexToken …
  */
 const config = new pulumi.Config();
 const api = config.get("brexApi") ?? "https://platform.brexapis.com";
 
-/** While a secret is being rotated Brex has two, and signs with both; ACTIVE is the one that stays. */
+/** During a rotation, Brex signs with two secrets. The new one is ACTIVE. */
 async function activeSecret(token: string): Promise<string> {
   const reply = await fetch(`${api}/v1/webhooks/secrets`, { headers: { authorization: `Bearer ${token}` } });
   if (!reply.ok) throw new pulumi.RunError(`Brex answers ${reply.status} to the question for its secrets`);
@@ -24,7 +24,7 @@ const brex = new WebhookVerification("brex", {
   agent: { url: "https://brex.internal", upstream: config.getNumber("port") ?? 8080 },
 });
 
-/** The public address. It verifies before anything reaches the agent, which opens the internal one. */
+/** The public address. It verifies requests before they reach the internal address, which the agent opens. */
 const hooks = new CloudEndpoint("hooks", {
   url: "https://hooks.example.com",
   trafficPolicy: mergeTrafficPolicy(

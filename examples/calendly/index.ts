@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { CloudEndpoint, mergeTrafficPolicy, WebhookVerification } from "pulumi-endpoints";
 
 /*
- * Calendly signs its webhooks with a key of your choice, so the key begins here and goes to both sides:
+ * Calendly signs its webhooks with a key of your choice. Create it here and use it on both sides:
  *
  *   pulumi config set --secret signingKey "$(openssl rand -hex 32)"
  */
@@ -15,7 +15,7 @@ const calendly = new WebhookVerification("calendly", {
   agent: { url: "https://calendly.internal", upstream: config.getNumber("port") ?? 8080 },
 });
 
-/** The public address. It verifies before anything reaches the agent, which opens the internal one. */
+/** The public address. It verifies requests before they reach the internal address, which the agent opens. */
 const hooks = new CloudEndpoint("hooks", {
   url: "https://hooks.example.com",
   trafficPolicy: mergeTrafficPolicy(

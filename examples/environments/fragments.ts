@@ -1,16 +1,16 @@
 /**
- * The parts that policies are made of. Each is a list of rules, so that one that does not apply is an empty list; the
- * order in which `onRequest` is given them is the order in which the service runs them.
+ * The parts of policies. Each is a list of rules; a part that does not apply is an empty list. The service runs them in the
+ * order of the arguments of `onRequest`.
  */
 export interface Rule {
   actions: { type: string; config: Record<string, unknown> }[];
 }
 
-/** Refuses whoever does not come from these networks. Without networks everybody may come. */
+/** Refuses requests from other networks. Without networks, all requests are accepted. */
 export const onlyFrom = (networks: string[]): Rule[] =>
   networks.length === 0 ? [] : [rule("restrict-ips", { enforce: true, allow: networks })];
 
-/** Refuses more than so many requests a minute from one address. */
+/** Limits the requests per minute from one address. */
 export const limitTo = (requestsPerMinute: number): Rule[] => [
   rule("rate-limit", {
     name: "requests of one address",
@@ -21,7 +21,7 @@ export const limitTo = (requestsPerMinute: number): Rule[] => [
   }),
 ];
 
-/** Answers everything with a notice that it is down for now. */
+/** Answers every request with a maintenance notice. */
 export const maintenance = (): Rule[] => [
   rule("custom-response", {
     status_code: 503,
@@ -30,10 +30,10 @@ export const maintenance = (): Rule[] => [
   }),
 ];
 
-/** Hands requests to an internal endpoint. */
+/** Forwards requests to an internal endpoint. */
 export const forwardTo = (url: string): Rule[] => [rule("forward-internal", { url })];
 
-/** A policy of these fragments, in this order. */
+/** A policy of these parts, in this order. */
 export const onRequest = (...fragments: Rule[][]) => ({ on_http_request: fragments.flat() });
 
 function rule(type: string, config: Record<string, unknown>): Rule {

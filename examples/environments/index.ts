@@ -8,7 +8,7 @@ import { readSettings } from "./settings";
  *   pulumi stack select dev  --create && pulumi up
  *   pulumi stack select prod --create && pulumi up
  *
- * What differs is in Pulumi.dev.yaml and Pulumi.prod.yaml, typed in settings.ts; what both share is in fragments.ts.
+ * Pulumi.dev.yaml and Pulumi.prod.yaml contain the differences, with types in settings.ts. fragments.ts contains the shared parts.
  */
 const settings = readSettings();
 const guards = [onlyFrom(settings.onlyFrom), limitTo(settings.requestsPerMinute)];

@@ -1,22 +1,22 @@
 import * as pulumi from "@pulumi/pulumi";
 
-/** What differs between the environments. Each `Pulumi.<stack>.yaml` gives it, and the program asks for nothing else. */
+/** The differences between the environments, from each `Pulumi.<stack>.yaml`. */
 export interface Settings {
   environment: Environment;
-  /** The domain below which the environment's hosts are. */
+  /** The parent domain of the environment's hosts. */
   domain: string;
-  /** How many requests a minute one address may send. */
+  /** The most requests per minute from one address. */
   requestsPerMinute: number;
-  /** The networks that may come in, in CIDR notation; all if there are none. */
+  /** The allowed networks in CIDR notation; all if empty. */
   onlyFrom: string[];
-  /** Whether visitors get a notice instead of the backend. */
+  /** Whether visitors get a maintenance notice instead of the backend. */
   maintenance: boolean;
 }
 
 const environments = ["dev", "prod"] as const;
 export type Environment = (typeof environments)[number];
 
-/** The settings of the selected stack. A stack that is no environment, or lacks a setting, ends the program here. */
+/** The settings of the selected stack. Throws if a setting is missing. */
 export function readSettings(): Settings {
   const config = new pulumi.Config();
   const stack = pulumi.getStack();

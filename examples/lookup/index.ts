@@ -1,6 +1,6 @@
 import { CloudEndpoint, getEndpoint, getEndpoints } from "pulumi-endpoints";
 
-/** A table of what agents and edges serve on this account. */
+/** The endpoints of agents and edges in this account. */
 export const table = getEndpoints({ types: ["ephemeral", "edge"] }).then(({ endpoints }) =>
   endpoints.map((endpoint) => ({
     id: endpoint.id,
@@ -10,10 +10,10 @@ export const table = getEndpoints({ types: ["ephemeral", "edge"] }).then(({ endp
   })),
 );
 
-/** The internal endpoint that an agent opened, found by its URL. */
+/** An agent's internal endpoint, by its URL. */
 const backend = getEndpoint({ url: "https://shop.internal" });
 
-/** The public front door before it. */
+/** The public endpoint in front of it. */
 const shop = new CloudEndpoint("shop", {
   url: "https://shop.example.com",
   description: backend.then(({ id }) => `in front of ${id}`),

@@ -26,13 +26,13 @@ doors = [
         url=f"https://{customer}.example.com",
         traffic_policy=policy(customer),
         metadata={"customer": customer},
-        # A URL is one endpoint's at a time: where one is replaced, the old one goes first.
+        # A URL belongs to one endpoint at a time, so a replacement deletes the old one first.
         opts=pulumi.ResourceOptions(delete_before_replace=True),
     )
     for customer in customers
 ]
 
-# A data source: which agents are there now, whoever opened their endpoints.
+# A data source: the agents' endpoints of this account.
 agents = endpoints.get_endpoints(types=["ephemeral"], url_pattern="https://*.internal")
 connected = {agent.url for agent in agents.endpoints}
 

@@ -59,7 +59,7 @@ describe.skipIf(!needed)("the script for cron, with stand-ins for Pulumi and the
     for (const [code, status] of [
       [7, "drift"],
       [0, "none"],
-      [3, "could not see (3)"],
+      [3, "check failed (3)"],
     ] as const) {
       expect(await run(on, "drift", { CODE: `${code}` })).toEqual({ code, output: "" });
       expect(left(on, "drift.status").replace(/ \S+\n$/, "")).toBe(status);
@@ -76,7 +76,7 @@ describe.skipIf(!needed)("the script for cron, with stand-ins for Pulumi and the
     await on.run(["sh", "-c", kill, script], settings(on));
     expect(await run(on, "up")).toMatchObject({
       code: 75,
-      output: "endpoints.sh up: another run is under way\n",
+      output: "endpoints.sh up: another run is in progress\n",
     });
     writeFileSync(join(state, "end"), "");
     await expect.poll(() => run(on, "drift"), { timeout: 20_000 }).toMatchObject({ code: 0 });

@@ -134,7 +134,7 @@ const issueEnv = { GH_REPO: "acme/shop", LABEL: "endpoints-drift-prod", RUN_URL:
 describe("the issue about drift", () => {
   const report = async (on: Machine, found: string, drift: string) => {
     writeFileSync(join(on.scratch, "drift.txt"), drift);
-    expect(await runStep(on, "Tell", { ...issueEnv, FOUND: found })).toEqual({ code: 0, output: "" });
+    expect(await runStep(on, "Report", { ...issueEnv, FOUND: found })).toEqual({ code: 0, output: "" });
   };
 
   test("is opened once, edited without a comment, closed when the drift is gone, and then opened anew", async () => {
@@ -182,15 +182,15 @@ describe("the issue about drift", () => {
     await report(on, "drift", "shop: description");
     await report(on, "undeployed", "~ shop");
     expect(on.state().issues).toMatchObject([
-      { state: "open", body: expect.stringMatching(/but the program is not[\s\S]*<pre>\n~ shop\n/) },
+      { state: "open", body: expect.stringMatching(/but the program does not[\s\S]*<pre>\n~ shop\n/) },
     ]);
   });
 });
 
 test.each([
   ["Preview", 0],
-  ["Look", 0],
-  ["Look", 3],
+  ["Check", 0],
+  ["Check", 3],
 ])(
   "the step %s gives the runner none of the commands that others wrote (exit code %d)",
   async (step, code) => {
@@ -216,9 +216,9 @@ describe.skipIf(!cli)("the scripts of the workflows on the Pulumi CLI", () => {
     const up = (repair: boolean) => runStep(on, "Up", env(emulator.apiKey, { REPAIR: `${repair}` }));
     const check = async () => {
       writeFileSync(join(on.scratch, "output"), "");
-      expect(await runStep(on, "Look", env(emulator.apiKey))).toMatchObject({ code: 0 });
+      expect(await runStep(on, "Check", env(emulator.apiKey))).toMatchObject({ code: 0 });
       const [, FOUND = ""] = readFileSync(join(on.scratch, "output"), "utf8").trim().split("=");
-      expect(await runStep(on, "Tell", { ...issueEnv, FOUND })).toMatchObject({ code: 0 });
+      expect(await runStep(on, "Report", { ...issueEnv, FOUND })).toMatchObject({ code: 0 });
       return FOUND;
     };
 
@@ -234,7 +234,7 @@ describe.skipIf(!cli)("the scripts of the workflows on the Pulumi CLI", () => {
       { state: "open", body: expect.stringContaining("description") },
     ]);
     // A check with a key that opens nothing fails, so that the step behind it is not run.
-    expect((await runStep(on, "Look", env("opens-nothing"))).code).not.toBe(0);
+    expect((await runStep(on, "Check", env("opens-nothing"))).code).not.toBe(0);
 
     // A repair that fails after its refresh has taken the live values into the state.
     emulator.intercept("update", { status: 400, body: { msg: "not today" } });

@@ -125,7 +125,7 @@ describe("what the pipeline tells GitLab", () => {
     await tell(on, gitlab, "drift", 7, "shop: description");
     await tell(on, gitlab, "drift", "undeployed", "~ shop");
     expect(gitlab.issues).toMatchObject([
-      { state: "opened", description: expect.stringMatching(/but the program is not[\s\S]*<pre>\n~ shop\n/) },
+      { state: "opened", description: expect.stringMatching(/but the program does not[\s\S]*<pre>\n~ shop\n/) },
     ]);
   });
 
@@ -169,7 +169,7 @@ describe.skipIf(!cli)("the pipeline on the Pulumi CLI", () => {
     expect((await run("up", emulator.apiKey, { REPAIR: "true" })).code).not.toBe(0);
     expect(await run("drift", emulator.apiKey)).toMatchObject({ code: 0 });
     expect(gitlab.issues).toMatchObject([
-      { state: "opened", description: expect.stringContaining("but the program is not") },
+      { state: "opened", description: expect.stringContaining("but the program does not") },
     ]);
 
     expect(await run("up", emulator.apiKey, { RECOVER: "true", REPAIR: "true" })).toMatchObject({ code: 0 });

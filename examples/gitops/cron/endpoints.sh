@@ -1,10 +1,10 @@
 #!/bin/sh
-# endpoints.sh up      deploys the newest commit of the branch that is checked out, where it is not deployed yet
-# endpoints.sh drift   looks whether somebody changed endpoints behind the program's back
+# endpoints.sh up      deploys the newest commit of the checked-out branch, unless it is already deployed
+# endpoints.sh drift   checks for drift
 #
-# Settings come from the environment (README.md). What a run found is in the folder $STATE: `up.status` and `drift.status`
-# in one line, `up.txt`, `drift.txt` and `drift.html` in full. Exit codes of drift: 0 none, 7 drift; 75 of both: another run is
-# under way. Any other: it failed, and says nothing about drift.
+# Settings come from the environment (README.md). Results are in the folder $STATE: `up.status` and `drift.status` have one
+# line, `up.txt`, `drift.txt` and `drift.html` the details. Exit codes: 75 if another run is in progress; drift exits with 0 for
+# none and 7 for drift. Any other code is a failure.
 set -eu
 umask 077
 
@@ -13,39 +13,39 @@ case $what in
   up | drift) ;;
   *) echo "usage: endpoints.sh up|drift" >&2 && exit 64 ;;
 esac
-: "${PROJECT:?the folder of the program, in a clone}" "${STATE:?a folder for what runs leave}"
+: "${PROJECT:?the folder of the program, in a clone}" "${STATE:?a folder for results}"
 : "${ENDPOINTS_API_KEY:?the key, from a file that only this user can read}" "${STACK:=prod}"
 mkdir -p "$STATE"
 cd "$PROJECT"
 
-# One run at a time. The kernel frees the lock when the last process that has it is gone, however it ends: this script, and
-# the Pulumi that it started, should that outlive it.
+# One run at a time. The kernel releases the lock when the last process that holds it ends, so Pulumi keeps it even if this
+# script was killed.
 exec 9>"$STATE/lock"
 if ! flock --nonblock 9; then
-  echo "endpoints.sh $what: another run is under way" >&2
+  echo "endpoints.sh $what: another run is in progress" >&2
   exit 75
 fi
 
-# A reader never meets half a file.
+# Replaces a file at once, so readers never get a partial one.
 publish() {
   mv -f "$STATE/$1.new" "$STATE/$1"
 }
 
-# One line: the outcome, and when.
+# One line: the outcome and the time.
 status() {
   printf '%s %s\n' "$1" "$(date -u +%Y-%m-%dT%H:%M:%SZ)" >"$STATE/$what.status.new"
   publish "$what.status"
 }
 
 up() {
-  # Git may leave a process behind to tidy up, which must not hold the lock.
+  # Git may leave a background process, which must not hold the lock.
   if ! git pull --quiet --ff-only 9>&-; then
     status "failed (git pull)"
     return 1
   fi
   commit=$(git rev-parse HEAD)
   if [ -f "$STATE/deployed" ] && [ "$(cat "$STATE/deployed")" = "$commit" ]; then
-    # A failure before this run is over, and a status that grows old says that no run comes.
+    # This run writes its status too: it replaces an earlier failure, and its time shows that cron works.
     status "deployed $commit"
     return 0
   fi
@@ -58,7 +58,7 @@ up() {
     status "failed ($code) $commit"
     return "$code"
   fi
-  # Only now: what failed or was killed is tried again by the next run.
+  # Only after success, so the next run repeats a failed or killed deployment.
   printf '%s\n' "$commit" >"$STATE/deployed.new"
   publish deployed
   status "deployed $commit"
@@ -73,7 +73,7 @@ drift() {
   case $code in
     0) status none ;;
     7) status drift ;;
-    *) status "could not see ($code)" ;;
+    *) status "check failed ($code)" ;;
   esac
   return "$code"
 }

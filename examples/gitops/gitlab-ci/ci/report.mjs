@@ -1,11 +1,11 @@
 /*
- * Reports to GitLab what a job found, each finding once:
+ * Reports the result of a job to GitLab, without duplicates:
  *
  *   node ci/report.mjs preview CODE FILE   one comment on the merge request, updated by every later preview
- *   node ci/report.mjs drift FOUND FILE    one issue while there is drift (7), closed when there is none (0), and kept where the
- *                                        program and the state differ, or cannot be compared (undeployed)
+ *   node ci/report.mjs drift FOUND FILE    one issue while there is drift (7), closed if there is none (0), and kept if the
+ *                                          program differs from the state or cannot be compared (undeployed)
  *
- * Comments and issues are found again by their author, the user of the token, and the line that they begin with.
+ * It finds its comments and issues by their author, the token's user, and by their first line.
  */
 import { readFileSync } from "node:fs";
 
@@ -41,31 +41,31 @@ async function reportDrift() {
     if (open) await call("PUT", `${issues}/${open.iid}`, { state_event: "close" });
     return;
   }
-  // No reason to open an issue, and no proof to close one.
+  // No reason to open an issue, and not enough to close one.
   if (code === "undeployed" && !open) return;
   const headline =
     code === "undeployed"
-      ? `Endpoints of the stack \`${STACK}\` are what its state says, but the program is not, or its preview failed ([the last job](${CI_JOB_URL})). A repair that failed leaves it so, and a deployment that is due. To make them what the program says, run a pipeline.`
-      : `Endpoints of the stack \`${STACK}\` are not what its state says. The report is an artifact of [the last job](${CI_JOB_URL}). To put them back, run a pipeline with \`REPAIR\` set to \`true\`.`;
-  // An edit sends no notification, so a drift that stays is reported once.
-  const description = message(`${headline} This issue closes by itself when all agree.`);
+      ? `Endpoints of the stack \`${STACK}\` match its state, but the program does not, or its preview failed ([the last job](${CI_JOB_URL})). A failed repair or a pending deployment causes this. To deploy the program, run a pipeline.`
+      : `Endpoints of the stack \`${STACK}\` differ from its state. The report is an artifact of [the last job](${CI_JOB_URL}). To restore them, run a pipeline with \`REPAIR\` set to \`true\`.`;
+  // An edit notifies nobody, so lasting drift is reported once.
+  const description = message(`${headline} This issue closes by itself when there is no difference.`);
   if (open) await call("PUT", `${issues}/${open.iid}`, { description });
   else await call("POST", issues, { title: `Endpoints of ${STACK} drifted`, labels: label, description });
 }
 
-/** Escaped and within <pre>, the text can neither format, nor mention, nor command GitLab by a line that begins with `/`. */
+/** The text is escaped and within <pre>, so it cannot format, mention people, or run commands of GitLab with a leading `/`. */
 function message(headline) {
   const entities = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "/": "&#47;", "@": "&#64;" };
   const text = readFileSync(file, "utf8").slice(0, 100_000);
   return `${marker}\n${headline}\n\n<pre>\n${text.replace(/[&<>/@]/g, (sign) => entities[sign])}\n</pre>\n`;
 }
 
-/** Other users may begin a text with the marker, too. */
+/** The author counts too, because anybody can write the marker. */
 function isOurs({ author }, text) {
   return author.id === me.id && text?.startsWith(marker);
 }
 
-/** The first match, on any page. */
+/** The first match on any page. */
 async function find(url, isWanted) {
   for (let page = "1"; page; ) {
     const response = await call("GET", `${url}per_page=100&page=${page}`);
