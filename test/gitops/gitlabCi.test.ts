@@ -125,7 +125,10 @@ describe("what the pipeline tells GitLab", () => {
     await tell(on, gitlab, "drift", 7, "shop: description");
     await tell(on, gitlab, "drift", "undeployed", "~ shop");
     expect(gitlab.issues).toMatchObject([
-      { state: "opened", description: expect.stringMatching(/but the program does not[\s\S]*<pre>\n~ shop\n/) },
+      {
+        state: "opened",
+        description: expect.stringMatching(/but the program does not[\s\S]*<pre>\n~ shop\n/),
+      },
     ]);
   });
 
