@@ -160,7 +160,7 @@ async function update(
 
 async function remove(step: Step, old: ResourceState, { dryRun, providers }: Context): Promise<void> {
   if (!/-replaced$/.test(step.op) && old.protect) throw new Protected(old.urn);
-  // What Pulumi does not own, or was told to leave, is only forgotten.
+  // What Pulumi does not own, or has to retain, only leaves the state.
   if (!dryRun && old.custom && !old.external && !old.retainOnDelete)
     await (await providers.of(old)).delete(old);
   if (step.pendingReplacement) old.pendingReplacement = true;

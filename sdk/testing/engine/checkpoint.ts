@@ -254,7 +254,7 @@ export class Checkpoint {
 
   export(): ExportedState {
     const states = renameAliased(this.snapshot());
-    // An interrupted creation stays until somebody has looked; the others are found out by the next refresh.
+    // An interrupted creation stays until the user clears it. The next refresh finds out about the others.
     const pending = [...this.pending, ...this.interrupted.filter(({ type }) => type === "creating")];
     return {
       version: 3,

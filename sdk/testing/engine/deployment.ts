@@ -14,7 +14,7 @@ import {
   requirementsOf,
   typeOf,
 } from "./checkpoint";
-import type { Goal, Registrar, Wish } from "./monitor";
+import type { Goal, ProviderRequest, Registrar } from "./monitor";
 import { Bail, isTarget, type Plan, Planner, type Step, untargeted } from "./plan";
 import type { Invoked } from "./plugin";
 import { Unsupported } from "./project";
@@ -57,30 +57,35 @@ export class Deployment implements Registrar {
     return this.isBailed || this.executor.failure !== undefined || this.planner.failed;
   }
 
-  async register(goal: Goal, wish: Wish): Promise<ResourceState> {
+  async register(goal: Goal, request: ProviderRequest): Promise<ResourceState> {
     const parent = this.goals.get(goal.state.parent);
     goal.protect ??= parent?.protect;
     goal.retainOnDelete ??= parent?.retainOnDelete;
     const { custom, type } = goal.state;
-    if (custom && !isProvider(type)) goal.state.provider = await this.providerFor(wish);
+    if (custom && !isProvider(type)) goal.state.provider = await this.providerFor(request);
     const state = await this.decideGoal(goal);
     if (!custom)
-      this.ofComponents.set(state.urn, { ...this.ofComponents.get(wish.parent), ...wish.providers });
+      this.ofComponents.set(state.urn, { ...this.ofComponents.get(request.parent), ...request.providers });
     return state;
   }
 
-  async read(goal: Goal, wish: Wish): Promise<ResourceState> {
-    goal.state.provider = await this.providerFor(wish);
+  async read(goal: Goal, request: ProviderRequest): Promise<ResourceState> {
+    goal.state.provider = await this.providerFor(request);
     return this.decide(this.urnOf(goal), (urn, done) => this.planner.read(urn, goal, done));
   }
 
-  async invoke(token: string, args: Props, wish: Wish): Promise<Invoked> {
-    const plugin = await this.providers.get(await this.providerFor(wish));
+  async invoke(token: string, args: Props, request: ProviderRequest): Promise<Invoked> {
+    const plugin = await this.providers.get(await this.providerFor(request));
     return plugin.invoke(token, args, this.dryRun);
   }
 
   /** The one that the program names, for the resource or for its package in a component around it; else the default one. */
-  private async providerFor({ package: package_, provider, providers, parent }: Wish): Promise<string> {
+  private async providerFor({
+    package: package_,
+    provider,
+    providers,
+    parent,
+  }: ProviderRequest): Promise<string> {
     const named = provider || providers[package_] || this.ofComponents.get(parent)?.[package_];
     if (named) return named;
     const known = this.defaults.get(package_) ?? this.registerDefault(package_);

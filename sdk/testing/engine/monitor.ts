@@ -29,7 +29,7 @@ export type Alias = { urn: string } | ReturnType<NonNullable<ReturnType<PbAlias[
 type PbAlias = ReturnType<pb.RegisterResourceRequest["getAliasesList"]>[number];
 
 /** Which provider a request asks for. */
-export interface Wish {
+export interface ProviderRequest {
   package: string;
   /** A reference, as the program gave it; empty for the default. */
   provider: string;
@@ -40,9 +40,9 @@ export interface Wish {
 
 /** Who answers the program. A promise that is never kept leaves the program waiting, which is meant: it ends anyway. */
 export interface Registrar {
-  register(goal: Goal, wish: Wish): Promise<ResourceState>;
-  read(goal: Goal, wish: Wish): Promise<ResourceState>;
-  invoke(token: string, args: Props, wish: Wish): Promise<Invoked>;
+  register(goal: Goal, request: ProviderRequest): Promise<ResourceState>;
+  read(goal: Goal, request: ProviderRequest): Promise<ResourceState>;
+  invoke(token: string, args: Props, request: ProviderRequest): Promise<Invoked>;
   registerOutputs(urn: string, outputs: Props): Promise<void>;
   lookup(urn: string): ResourceState | undefined;
   log(severity: Diagnostic["severity"], message: string, urn: string): void;
@@ -110,7 +110,7 @@ export class Monitor {
         new pb.SupportsFeatureResponse().setHassupport(FEATURES.has(request.getId())),
       ),
       registerResource: this.answering(async (request: pb.RegisterResourceRequest) => {
-        const state = await registrar.register(goalOf(request), wishOf(request.getType(), request));
+        const state = await registrar.register(goalOf(request), providerRequest(request.getType(), request));
         // A component's outputs may refer to resources that are not registered yet.
         const outputs = request.getCustom() ? (state.outputs ?? {}) : {};
         return new pb.RegisterResourceResponse()
@@ -119,7 +119,7 @@ export class Monitor {
           .setObject(toStruct(outputs, ALL));
       }),
       readResource: this.answering(async (request: pb.ReadResourceRequest) => {
-        const state = await registrar.read(readGoalOf(request), wishOf(request.getType(), request));
+        const state = await registrar.read(readGoalOf(request), providerRequest(request.getType(), request));
         return new pb.ReadResourceResponse()
           .setUrn(state.urn)
           .setProperties(toStruct(state.outputs ?? {}, ALL));
@@ -152,7 +152,7 @@ export class Monitor {
       const { result, failures } =
         token === "pulumi:pulumi:getResource"
           ? this.getResource(String(args["urn"]))
-          : await this.registrar.invoke(token, args, wishOf(token, request));
+          : await this.registrar.invoke(token, args, providerRequest(token, request));
       const list = failures.map(({ property, reason }) =>
         new CheckFailure().setProperty(property).setReason(reason),
       );
@@ -220,7 +220,7 @@ function goalOf(request: pb.RegisterResourceRequest): Goal {
   const byProperty = new Map(given.map(([key, value]) => [key, value.getUrnsList()]));
   const ofOutputs: [string, string][] = [];
   const inputs = fromStruct(request.getObject(), (key, urn) => ofOutputs.push([key, urn]));
-  // A request that says nothing of single properties means that each depends on all.
+  // In a request without dependencies of single properties, each property depends on all.
   for (const key of Object.keys(inputs))
     if (!byProperty.has(key)) byProperty.set(key, given.length === 0 ? dependencies : []);
   for (const [key, urn] of ofOutputs) byProperty.set(key, [...(byProperty.get(key) ?? []), urn]);
@@ -272,7 +272,7 @@ interface WithProvider {
   getProvidersMap?(): { toObject(include: boolean): [string, string][] };
 }
 
-function wishOf(token: string, request: WithProvider): Wish {
+function providerRequest(token: string, request: WithProvider): ProviderRequest {
   if (request.getVersion() !== "" || request.getPlugindownloadurl() !== "")
     throw new Unsupported(`versions and download URLs of plugins (of ${token})`);
   return {

@@ -51,7 +51,7 @@ export interface Plan {
   afterwards?: () => Promise<Plan>;
 }
 
-/** The run ends here. What there is to say has been said. */
+/** Ends the run. The error has been reported. */
 export class Bail extends Error {
   override readonly name = "Bail";
 }
@@ -64,7 +64,7 @@ export function isTarget(targets: ReadonlySet<string>, urn: string): boolean {
   return targets.size === 0 || targets.has(urn) || isProvider(type) || type === ROOT_STACK;
 }
 
-/** What is no target stays as the state has it, whatever the program says. */
+/** A resource that is no target stays as the state has it. */
 export function untargeted(urn: string, old: ResourceState | undefined): Step {
   if (!old)
     throw new Error(`the test engine does not skip a creation, and ${urn} is new, but not among the targets`);
@@ -109,11 +109,11 @@ export class Planner {
   readonly deletedFirst = new Set<ResourceState>();
 
   private readonly registered = new Set<string>();
-  /** Former URNs that were taken, and by whom; and the other way round. */
+  /** The present URN by former URN, and the other way round. */
   private readonly takenBy = new Map<string, string>();
   private readonly formerUrn = new Map<string, string>();
   private readonly byUrn: Map<string, ResourceState>;
-  /** Whose identity somebody else has. It is checked all the same, and then the run ends. */
+  /** URNs that another resource has taken. Their resources are still checked; then the run ends. */
   private readonly invalid = new Set<string>();
   /** The providers that this run registered, by URN, former ones too. */
   private readonly newProviders = new Map<string, ResourceState>();
@@ -248,7 +248,7 @@ export class Planner {
 
     if (next.protect && old.protect) this.refuseReplace(urn);
     if (next.importID !== "") this.refuseImported(urn, diff, old, next);
-    // What the old resource lent to the inputs (a generated name, say) does not go over to the new one.
+    // What the inputs took from the old resource (for example a generated name) does not go over to the new one.
     if (provider && !this.forced.has(urn))
       next.inputs = await this.check(provider, next, {}, goal.state.inputs);
     const replace: Step = { ...step, op: "replace", logical: true };
@@ -273,7 +273,7 @@ export class Planner {
     return { ...someDiff(), changes: equal(old.inputs, next.inputs) ? "none" : "some" };
   }
 
-  /** What a resource's provider says about new inputs. */
+  /** The diff of a resource's provider for new inputs. */
   private async ask(
     provider: Provider,
     urn: string,
@@ -390,7 +390,7 @@ export class Planner {
     this.invalid.add(urn);
   }
 
-  /** What the aliases say, and what follows from an alias of the parent. */
+  /** The URNs of the aliases, and those that follow from an alias of the parent. */
   private formerUrns({ name, state: { type, parent }, aliases }: Goal): string[] {
     const own = aliases.map((alias) => this.urnOfAlias(alias, name, type, parent));
     const formerParent = this.formerUrn.get(parent);

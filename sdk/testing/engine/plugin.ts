@@ -21,8 +21,8 @@ import {
 import { type Diff, type Kind, parsePath } from "./propertyDiff";
 
 /**
- * Whom a step asks about a resource: the client of a provider process or, about the providers themselves, which are
- * resources too, `Providers`.
+ * What serves a resource: the client of a provider process or, for the providers themselves, which are resources too,
+ * `Providers`.
  */
 export interface Provider {
   check(urn: string, olds: Props, news: Props): Promise<Checked>;
@@ -137,7 +137,7 @@ export class Plugin implements Provider {
     return diffOf(response ?? new pb.DiffResponse());
   }
 
-  /** Whoever needs the provider waits, and gets the failure. */
+  /** Every later call waits for this, and fails with it. */
   configure(urn: string, id: string, config: Props): void {
     this.configured = this.sendConfiguration(urn, id, config);
     this.configured.catch(() => {});

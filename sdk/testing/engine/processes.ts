@@ -62,7 +62,7 @@ setInterval(() => process.ppid === parent || process.kill(process.pid, "SIGKILL"
 `;
 /** A program whose engine is gone reports that without end. */
 const PROGRAM = PRELOAD + followParent(500);
-/** What a provider does when its engine is gone is its own matter, and under test; one that was never asked does nothing. */
+/** What a provider does when its engine is gone is under test. One that was never used does nothing. */
 const PROVIDER = PRELOAD + followParent(60_000);
 
 /** How many provider calls may run at once. */
@@ -180,17 +180,17 @@ export function startProvider(
     print = resolve;
   });
   let isReady = false;
-  const said: string[] = [];
+  const output: string[] = [];
   const child = new Child(startNode(launch, args, PROVIDER, env), (line, isError) => {
     if (!isReady && !isError && /^\d+$/.test(line)) {
       isReady = true;
       return print(Number(line));
     }
-    if (!isReady) said.push(line);
+    if (!isReady) output.push(line);
     onLine?.(line);
   });
   const ended = child.exited.then(() => {
-    const words = said.length > 0 ? `; it said:\n${said.join("\n")}` : "";
+    const words = output.length > 0 ? `; its output:\n${output.join("\n")}` : "";
     throw new Error(`the provider process ${args[0]} ended before it was ready${words}`);
   });
   const port = Promise.race([printed, ended]);

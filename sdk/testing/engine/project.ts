@@ -25,7 +25,7 @@ export interface Project {
   folder: string;
   /** What is run there: `.`, or the file that `main` names. */
   entry: string;
-  /** Whether the program is compiled on the fly; the runtime's option `typescript`, true unless it says otherwise. */
+  /** Whether the program is compiled on the fly; the runtime's option `typescript`, by default true. */
   typescript: boolean;
   /** The folders of the provider plugins that the project names, by package. */
   plugins: Map<string, string>;

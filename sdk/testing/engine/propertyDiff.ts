@@ -64,7 +64,7 @@ export function shortDiff(changes: Change[], metadata: string[], only: string[])
   return Object.values(SIGNS).flatMap((sign) => of(sign).sort());
 }
 
-/** Where a resource changes, as its provider says or, where that does not know, as the engine finds. */
+/** Where a resource changes: from its provider or, if that does not know, from comparing the inputs. */
 export interface PropertyDiff {
   path: Path;
   kind: Kind;
@@ -94,7 +94,7 @@ export function mustReplace({ replaces, detailed = [] }: Diff): boolean {
   return replaces.length > 0 || detailed.some(({ replace }) => replace);
 }
 
-/** Where the provider does not say, the inputs are compared, secret or not. */
+/** If the provider has no answer, the inputs are compared, secret or not. */
 export function resolveDiff(diff: Diff, olds: Props, news: Props): Diff {
   if (diff.changes !== "unknown") return diff;
   const found = changesBetween(plain(olds), plain(news));
@@ -160,7 +160,7 @@ function changesAt(path: Path, kind: Kind, olds: unknown, news: unknown): Change
   return [];
 }
 
-/** What is inside a secret or an unknown cannot be told, so it stands for all of its properties. */
+/** The content of a secret or an unknown is not known, so it stands for all of its properties. */
 function property(value: unknown, key: string | number): unknown {
   if (isSecret(value) || value === UNKNOWN) return value;
   if (Array.isArray(value)) return typeof key === "number" ? value[key] : undefined;
@@ -195,7 +195,7 @@ const insideSecret: Mark = (value) => value;
 
 /**
  * Gives what the path names in `to` the value that it has in `from`. Never makes an object on the way and never changes a
- * list's length: false says that the path could not be followed for such a reason. A value that
+ * list's length: false means that the path could not be followed for such a reason. A value that
  * was secret is marked again, unless it goes into a secret.
  */
 function reset(path: Path, from: unknown, to: unknown, keep: Mark): boolean {

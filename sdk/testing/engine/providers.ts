@@ -12,7 +12,7 @@ import { CLI_DRIVER, type Project, runtimeSchema, Unsupported } from "./project"
 import { equal, type Props, plain } from "./properties";
 import { type Diff, mustReplace, resolveDiff } from "./propertyDiff";
 
-/** How long a provider may take to hear that it is to end; in milliseconds. */
+/** How long a provider may take to answer that it will end, in milliseconds. */
 const PATIENCE = 1000;
 
 /** The dynamic providers of a Node program. Their host comes with the SDK. */
@@ -55,7 +55,7 @@ export class Providers implements Provider {
   private readonly unconfigured = new Map<string, Plugin>();
   /** Former URNs by present ones: states may still refer to them. */
   private readonly aliases = new Map<string, string>();
-  /** Processes that nobody has asked for yet, by package. */
+  /** Processes that were started ahead and are not used yet, by package. */
   private readonly ahead = new Map<string, { folder: string; port: Promise<number> }>();
   private readonly children: Child[] = [];
   private readonly plugins: Plugin[] = [];
@@ -69,7 +69,7 @@ export class Providers implements Provider {
     private readonly onLine: OnLine,
   ) {}
 
-  /** Who is asked about a resource. */
+  /** The provider of a resource. */
   async of({ type, provider }: Pick<ResourceState, "type" | "provider">): Promise<Provider> {
     return isProvider(type) ? this : this.get(provider);
   }
@@ -113,7 +113,7 @@ export class Providers implements Provider {
     return checked;
   }
 
-  /** Where the provider does not say, any difference to what it was configured with is a change. */
+  /** If the provider has no answer, any difference from its configuration is a change. */
   async diff(old: Existing, news: Props): Promise<Diff> {
     const plugin = this.unconfigured.get(old.urn) ?? (await this.get(`${old.urn}::${old.id}`));
     const diff = await configDiff(plugin, old, news);

@@ -64,7 +64,7 @@ class Phase {
 
   /** Works with a monitor that the processes can reach: providers want one too where no program runs. */
   async serve(registrar: Registrar | undefined, work: () => Promise<Outcome>): Promise<Outcome> {
-    this.monitor = new Monitor(registrar ?? this.nobody());
+    this.monitor = new Monitor(registrar ?? this.withoutProgram());
     try {
       await this.monitor.listen();
       return await work();
@@ -74,7 +74,7 @@ class Phase {
     }
   }
 
-  private nobody(): Registrar {
+  private withoutProgram(): Registrar {
     const refuse = () => Promise.reject(new Error("no program is running"));
     const { report } = this.summary;
     return {
@@ -128,14 +128,14 @@ export async function runProgram(run: Run, options: RunOptions): Promise<Outcome
     try {
       const code = await program.exited;
       const { isCanceled } = deployment.executor;
-      // Exit code 32 says that the program has told its error itself.
+      // With exit code 32 the program has reported its error itself.
       if (code !== 0 && code !== 32 && !isCanceled)
         summary.report(
           "error",
           `an unhandled error occurred: Program exited with non-zero exit code: ${code}`,
         );
       if (code === 0 && !isCanceled && !deployment.isEnded)
-        summary.report("error", "the program ended before it had told Pulumi that it was done");
+        summary.report("error", "the program ended before it reported to Pulumi that it was done");
       // A program that leaves before it has registered everything must not have the rest deleted.
       await deployment.finish(code === 0 && !isCanceled && deployment.isEnded);
       const { olds, news } = deployment.outputs();
@@ -160,7 +160,7 @@ export function runDestroy(run: Run): Promise<Outcome> {
 }
 
 /**
- * Takes what is really there into the state, or in a preview tells what that would be. A resource that cannot be read
+ * Takes what really exists into the state, or in a preview reports what would change. A resource that cannot be read
  * stays as it was, fails the run and does not keep the others from being read; one that is gone leaves the state.
  */
 export function runRefresh(run: Run, { clearPendingCreates, target }: RunOptions): Promise<Outcome> {

@@ -14,7 +14,7 @@ import type { Step } from "./plan";
 import { isProps, isSecret, masked, maskedProps, type Props, plain, shown } from "./properties";
 import { type Change, changesBetween, isInternal, SIGNS, shortDiff, withValues } from "./propertyDiff";
 
-/** What a line shows before a resource, and says of it: before the step is done (in a preview), after it, and when it failed. */
+/** The sign of a line, and its words: before the step is done (in a preview), after it, and when it failed. */
 const WORDS: Record<string, [string, string, string, string]> = {
   same: ["  ", "", "", "failed"],
   create: ["+ ", "create", "created", "creating failed"],

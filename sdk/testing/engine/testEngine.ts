@@ -186,7 +186,7 @@ export class TestEngine implements Stack {
   }
 }
 
-/** What the refresh of a run has read is told as steps of that run. */
+/** Adds the resources that the refresh of a run has read to the steps of that run. */
 function afterRefresh(refresh: Outcome | undefined, run: Outcome): Outcome {
   const read = refresh?.summary.steps.filter(({ id }) => id !== undefined) ?? [];
   run.summary.steps.unshift(...read.map((step) => ({ ...step, op: "refresh" as const, diff: [] })));
