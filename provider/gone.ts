@@ -98,7 +98,9 @@ export class GoneCheck {
 
   /** Whether the endpoint is so new, or its age so unknown, that a reading may lack it although it is there. */
   private mayBeMissing(api: EndpointsApi, reading: Reading, id: string, born: number | undefined): boolean {
-    const began = api.http.serviceClock.at(reading.began);
+    const { clock, serviceClock } = api.http;
+    // A reading that has not begun yet begins now.
+    const began = serviceClock.at(Math.min(reading.began, clock.now()));
     return (
       this.created.has(id) || born === undefined || began === undefined || born > began.earliest - LIST_LAG
     );
