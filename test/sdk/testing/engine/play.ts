@@ -25,7 +25,7 @@ const ROOT = join(import.meta.dirname, "../../../..");
 const RECORDED = join(import.meta.dirname, "recorded");
 
 /** `npm run record` writes the recordings anew, with the CLI that is on the PATH. */
-const recording = process.env["MODE"] === "record";
+const recording = process.env["RECORD"] === "yes";
 const cli = await findPulumiCli();
 
 /** A command in a scene, an edit of the exported state, or of the objects behind the engine's back. */
