@@ -4,8 +4,8 @@ import { normalizeUrl } from "./api/url";
 import type { LiveEndpoint } from "./api/wire";
 import { difference } from "./diff";
 import { AdoptAmbiguousError, AdoptNotFoundError, AdoptOtherSchemeError, WrongTypeError } from "./errors";
+import { shownUrl } from "./markedSecrets";
 import type { CloudEndpointInputs } from "./schema";
-import { shownUrl } from "./secretNotes";
 import { refreshed, withoutGaps } from "./state";
 
 /** The live endpoint that `adopt` means; undefined where none serves the URL. */

@@ -1,8 +1,8 @@
 import type { JsonObject } from "./api/json";
 import { schemeDiffers } from "./api/url";
 import { hasUnknown } from "./document";
+import { notedPlaces, SECRETS_KEY } from "./markedSecrets";
 import { type CloudEndpointInputs, inputFields } from "./schema";
-import { notedPlaces, SECRETS_KEY } from "./secretNotes";
 
 /** The property under which Pulumi keeps a dynamic resource's provider. It is the engine's, not the user's. */
 export const PROVIDER_KEY = "__provider";
@@ -14,8 +14,8 @@ export const PROVIDER_KEY = "__provider";
 export const PROBLEM_KEY = "__problem";
 
 /**
- * Under which the resource's class hands over the resource's URN, for the mark of a create: a dynamic provider is told
- * neither stack nor project nor name. A plugin is told, and so has no need of it.
+ * Under which the resource's class hands over the resource's URN, for the mark of a create: a dynamic provider gets
+ * neither stack nor project nor name. A plugin does, and does not need this.
  */
 export const URN_KEY = "__urn";
 

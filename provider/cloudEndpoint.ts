@@ -1,13 +1,11 @@
 import { differenceOnAdoption, findAdoptable } from "./adoption";
-import { isNotFound, isOfService } from "./api/apiErrors";
+import { isNotFound, isOfService, plain, UserError } from "./api/apiErrors";
+import type { Log } from "./api/client";
 import type { EndpointsApi } from "./api/endpoints";
-import type { Log } from "./api/http";
 import type { JsonObject } from "./api/json";
 import { type Mark, newNonce, type Owner, ownerOf, parseMark } from "./api/mark";
-import { plain, UserError } from "./api/userError";
 import type { LiveEndpoint } from "./api/wire";
 import { type Checked, checkedInputs, checkInputs, PROVIDER_KEY, URN_KEY } from "./check";
-import { withChosen } from "./chosen";
 import type { Settings } from "./config";
 import { createOnce, UnreadableReply } from "./createOnce";
 import { difference } from "./diff";
@@ -22,8 +20,8 @@ import {
   WrongTypeError,
 } from "./errors";
 import { accountFingerprint, GoneCheck } from "./gone";
+import { shownUrl } from "./markedSecrets";
 import type { CloudEndpointInputs } from "./schema";
-import { shownUrl } from "./secretNotes";
 import {
   imported,
   isDescribed,
@@ -34,6 +32,7 @@ import {
   type ServiceNotes,
   unchangedOutputs,
   wireChange,
+  withChosen,
   withoutGaps,
 } from "./state";
 
@@ -73,7 +72,7 @@ export class CloudEndpoints {
 
   constructor(private readonly deps: Dependencies) {}
 
-  /** Finds mistakes, all at once, and at a first create with `adopt` tells what taking over will change. */
+  /** Finds mistakes, all at once, and at a first create with `adopt` logs what taking over will change. */
   async check(olds: JsonObject, news: JsonObject): Promise<Checked> {
     const checked = checkInputs(news, olds);
     if (checked.failures.length > 0) return checked;
@@ -121,7 +120,7 @@ export class CloudEndpoints {
     try {
       return { id: live.id, outs: outputsOf(live, inputs, this.notes(live.createdFor)) };
     } catch (error) {
-      // Whatever is wrong with what the service says of it, it is there.
+      // The endpoint exists, even if its description cannot be used.
       throw this.partialCreate(live.id, inputs, news[PROVIDER_KEY], error);
     }
   }
@@ -270,7 +269,7 @@ export class CloudEndpoints {
 
   private notes = (mark: Mark | undefined): ServiceNotes => ({ account: this.account(), mark });
 
-  /** The engine can only say "create"; this says what it will really do. Values are left out, as they may be secret. */
+  /** The engine can only show "create"; this logs what will really happen. Values are left out, as they may be secret. */
   private async announceAdoption(api: EndpointsApi, inputs: CloudEndpointInputs): Promise<void> {
     const live = await findAdoptable(api, inputs);
     if (!live)
@@ -294,7 +293,7 @@ function assertCloud({ id, type }: LiveEndpoint): void {
 
 /**
  * The endpoint as the list shows it; undefined where only its by-id form will do: for a state without fields, which
- * has nothing to fall back on, and for an input that the list leaves out, which somebody may just have cleared.
+ * has nothing to fall back on, and for an input that the list leaves out, which may just have been cleared by hand.
  */
 async function listed(api: EndpointsApi, id: string, stored: JsonObject): Promise<LiveEndpoint | undefined> {
   if (!isDescribed(stored)) return undefined;

@@ -1,5 +1,5 @@
+import { UserError } from "./api/apiErrors";
 import type { ClientSettings } from "./api/exchange";
-import { UserError } from "./api/userError";
 import { VERSION } from "./tokens";
 
 /** A setting that is missing or cannot be used. The message names both of its names, and never its value. */
@@ -79,7 +79,7 @@ export const settingFields = {
 };
 export type SettingName = keyof typeof settingFields;
 
-/** What the settings say; times in seconds. */
+/** The values of all settings; times in seconds. */
 export type Settings = Omit<
   { [Name in SettingName]: ReturnType<(typeof settingFields)[Name]> },
   "versionHeader"

@@ -8,9 +8,9 @@ import {
   isOfService,
   ReplyError,
 } from "./api/apiErrors";
+import type { Log } from "./api/client";
 import type { Moment } from "./api/clock";
 import { type EndpointsApi, isAbout } from "./api/endpoints";
-import type { Log } from "./api/http";
 import { createdAt, type Reading } from "./api/list";
 import { isSameOwner, type Mark, newNonce, type Owner, withMark } from "./api/mark";
 import { backOff } from "./api/retry";
@@ -18,7 +18,6 @@ import { normalizeUrl } from "./api/url";
 import type { LiveEndpoint } from "./api/wire";
 import { idSchema } from "./api/wire";
 import type { Settings } from "./config";
-import { managedInputs } from "./diff";
 import {
   CreateDoubtfulError,
   CreateRefusedError,
@@ -28,14 +27,14 @@ import {
 } from "./errors";
 import { LIST_LAG } from "./gone";
 import { urlOf } from "./lookup";
-import type { CloudEndpointInputs } from "./schema";
-import { shownUrl } from "./secretNotes";
+import { shownUrl } from "./markedSecrets";
+import { type CloudEndpointInputs, managedInputs } from "./schema";
 import { wireChange } from "./state";
 
 /*
- * A create whose answer was lost may have happened. Sent again blindly it could make two; given up, it could leave one
- * behind that nobody knows; and what is found in its place may be somebody else's. So the service is asked, more than once,
- * and what cannot be told is told to the user.
+ * A create whose answer was lost may have happened. Sent again blindly it could make two. Given up, it could leave an
+ * endpoint that is in no state. And what is found in its place may be another stack's. So the service is asked, more than
+ * once, and what cannot be decided is reported to the user.
  */
 
 /** A lost create is looked for after these waits, in milliseconds: its effect may come late, and the list may lag. */
@@ -76,7 +75,7 @@ export interface Created {
   leftover: boolean;
 }
 
-/** The endpoint is there; the reply told its id, and the rest cannot be read. */
+/** The endpoint exists; the reply held its id, and the rest of it cannot be read. */
 export class UnreadableReply extends Error {
   constructor(
     readonly id: string,
@@ -89,7 +88,7 @@ export class UnreadableReply extends Error {
 /**
  * Creates an endpoint once, whatever happens to the answers.
  *
- * @throws what the service refused with; UserError where it cannot be told what is ours, or the URL is taken;
+ * @throws what the service refused with; UserError where it cannot be decided what is ours, or the URL is taken;
  *   UnreadableReply where the endpoint is there and cannot be described.
  */
 export async function createOnce(creation: Creation): Promise<Created> {
@@ -98,7 +97,7 @@ export async function createOnce(creation: Creation): Promise<Created> {
   const mark = owner && newMark(creation, owner);
   const given = managedInputs.filter((name) => inputs[name] !== undefined);
   const body = wireChange(inputs, mark ? [...given, "metadata"] : given, mark);
-  // Whoever joins a pool is not refused, so a leftover has to be looked for.
+  // The service does not refuse another member of a pool, so a leftover has to be looked for.
   const leftover = owner && inputs.poolingEnabled === true && (await findLeftover(creation, owner));
   if (leftover) return { live: leftover, leftover: true };
 
@@ -144,7 +143,7 @@ export function mayHaveHappened(error: unknown): boolean {
   if (error instanceof ReplyError) return true;
   if (!(error instanceof ApiError)) return false;
   const { status } = error;
-  // A proxy's own 429 says nothing of the service, which may have been asked before.
+  // A proxy's own 429 proves nothing: an earlier attempt may have reached the service.
   return status >= 500 || status === 408 || (status === 429 && !isOfService(error));
 }
 
@@ -152,11 +151,11 @@ export function mayHaveHappened(error: unknown): boolean {
 const isRefusal = (error: unknown): error is ApiError =>
   error instanceof ApiError && [400, 409, 422].includes(error.status);
 
-/** A refusal for which nobody is to be found on the URL may be one that is not true any more in a moment. */
+/** A refusal that may pass by itself, where no endpoint is found on the URL. */
 const mayPass = (error: ApiError) =>
   error.status === 409 || PASSING.includes(codeNumber(error)) || codeNumber(error) === 18009;
 
-/** The endpoint of a reply that told its id, its URL and its type, and whose rest cannot be read. */
+/** The endpoint of a reply that held its id, URL and type, and whose rest cannot be read. */
 async function describe(
   error: ReplyError,
   { api, inputs, isKnown }: Creation,
@@ -178,7 +177,7 @@ async function describe(
  * Ours has our URL and content, no other owner in this run, and was created between our first try and now by the service's
  * clock; with marks it carries our own, and without them none.
  *
- * @throws UserError where that cannot be told, naming the endpoints that it may be.
+ * @throws CreateDoubtfulError where that cannot be decided, naming the endpoints that it may be.
  */
 async function findLostCreate(
   firstSent: number,
@@ -194,8 +193,8 @@ async function findLostCreate(
   for (let looks = 0; looks < LOOK_AFTER.length + LOOKS_AT_THE_CLOCK; looks++) {
     const least = LOOK_AFTER[looks] ?? 0;
     if (looks >= LOOK_AFTER.length && (doubtful.length === 0 || isShared)) break;
-    if (looks > 0) await clock.sleep(serviceClock.tellingWait(least, clock.now()));
-    const found = await look(firstSent, lost, creation, mark);
+    if (looks > 0) await clock.sleep(serviceClock.waitForNextSecond(least, clock.now()));
+    const found = await lookOnce(firstSent, lost, creation, mark);
     if (found.ours) {
       log.info(
         `${shownUrl(inputs)}: ${found.ours.id} is what a create made whose answer was lost; this run goes on with it`,
@@ -208,8 +207,8 @@ async function findLostCreate(
   return undefined;
 }
 
-/** One look at what is there: the endpoint that is ours for certain, or those of which it cannot be told. */
-async function look(
+/** Looks once: the endpoint that is ours for certain, or those for which it cannot be decided. */
+async function lookOnce(
   firstSent: number,
   lost: EndpointsError,
   { api, inputs, isKnown }: Creation,
@@ -245,7 +244,7 @@ async function look(
   } catch (error) {
     throw error instanceof EndpointsError ? new CreateUnsettledError(lost, error, shownUrl(inputs)) : error;
   }
-  // In a pool others may have the same URL and content, so that nothing tells whose it is.
+  // In a pool others may have the same URL and content, so nothing shows whose it is.
   const isShared = inputs.poolingEnabled === true && !mark;
   const [first, ...others] = ours;
   if (first && others.length === 0 && doubtful.length === 0 && !isShared) return { ours: first, doubtful };
@@ -276,7 +275,7 @@ async function findConflict(
       if (live && !isPoolOfBoth) holders.push(live);
     }
   } catch (error) {
-    // Who has it would be good to know; that it was refused is what must be told.
+    // The refusal has to be reported, even if the holder cannot be named.
     throw error instanceof EndpointsError ? new CreateRefusedError(refusal, error, shownUrl(inputs)) : error;
   }
   const leftover = holders.find((live) => !isKnown(live.id) && isSameOwner(live.createdFor, owner));
@@ -333,7 +332,7 @@ async function findLeftover(
   return live;
 }
 
-/** Told once for each resource whose metadata cannot hold a mark. */
+/** Logs once for each resource whose metadata cannot hold a mark. */
 function newMark({ inputs, log }: Creation, owner: Owner): Mark | undefined {
   const mark = { ...owner, nonce: newNonce() };
   if (withMark(inputs.metadata, mark) !== undefined) return mark;
@@ -343,7 +342,7 @@ function newMark({ inputs, log }: Creation, owner: Owner): Mark | undefined {
   return undefined;
 }
 
-/** With `endpoints:recoverWithin`: created no longer ago than that, and shared with nobody. */
+/** With `endpoints:recoverWithin`: created no longer ago than that, and not in a pool. */
 function isYoungEnough({ http }: EndpointsApi, { recoverWithin }: Settings, live: LiveEndpoint): boolean {
   const created = createdAt(live);
   const now = http.serviceClock.at(http.clock.now());

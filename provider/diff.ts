@@ -1,30 +1,16 @@
 import type { JsonObject } from "./api/json";
 import { schemeDiffers } from "./api/url";
-import { editedChoices, withChosen } from "./chosen";
 import { type Change, changesBetween, hasUnknown, sameData, sameSet } from "./document";
-import type { CloudEndpointInputs } from "./schema";
-import { areNotedIn } from "./secretNotes";
-
-/** The inputs that an endpoint is made of, and that an update can send. (`adopt` only says how a first create begins.) */
-export const managedInputs = [
-  "url",
-  "trafficPolicy",
-  "description",
-  "metadata",
-  "bindings",
-  "poolingEnabled",
-] as const satisfies (keyof CloudEndpointInputs)[];
-export type ManagedInput = (typeof managedInputs)[number];
-
-/** Inputs that the service decides about when they are not given. The others are cleared. */
-const leftToTheService = ["trafficPolicy", "bindings", "poolingEnabled"] as const;
-
-/**
- * Where the state notes which of those inputs were given: a refresh is told the outputs alone, and must know which of
- * them are the program's. (Of the others it need not know: what is there and was not given is a difference anyway.)
- * The two underscores keep it out of what Pulumi shows.
- */
-export const GIVEN_KEY = "__given";
+import { areNotedIn } from "./markedSecrets";
+import {
+  type CloudEndpointInputs,
+  givenInputs,
+  isLeftToTheService,
+  leftToTheService,
+  type ManagedInput,
+  managedInputs,
+} from "./schema";
+import { editedChoices, GIVEN_KEY, withChosen } from "./state";
 
 export interface Difference {
   /** The inputs whose live value is not what the program wants; these an update sends. */
@@ -83,16 +69,6 @@ export function changedPlaces(
     ...live.map((change) => ({ ...change, ofInputs: false })),
     ...noted.map((change) => ({ ...change, ofInputs: true })),
   ];
-}
-
-/** Those of the inputs left to the service that were given, for the state's note. */
-export function givenInputs(news: CloudEndpointInputs): ManagedInput[] {
-  return leftToTheService.filter((name) => news[name] !== undefined);
-}
-
-/** Whether the service decides about an input that is not given. */
-export function isLeftToTheService(name: ManagedInput): boolean {
-  return leftToTheService.some((left) => left === name);
 }
 
 function satisfied(name: ManagedInput, live: unknown, wanted: unknown): boolean {

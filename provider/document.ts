@@ -1,6 +1,15 @@
 import { canonicalJson, isMapping } from "./api/json";
-import { DEEPEST, fromJson, LONGEST, type Parsed, type Problem, problem, TOO_DEEP, TOO_LONG } from "./parse";
-import { fromYaml } from "./yaml";
+import {
+  DEEPEST,
+  fromJson,
+  fromYaml,
+  LONGEST,
+  type Parsed,
+  type Problem,
+  problem,
+  TOO_DEEP,
+  TOO_LONG,
+} from "./parse";
 
 /*
  * Policies and metadata are data here: text is parsed once, at the check; canonical JSON exists on the wire alone.
@@ -87,7 +96,7 @@ function problemsIn(value: unknown, path: string, depth: number): Problem[] {
 /** A place in a document: names and indexes. */
 export type Path = (string | number)[];
 
-/** One place at which two documents differ, as small as it can be told. */
+/** One place at which two documents differ, as small as it can be. */
 export interface Change {
   path: Path;
   kind: "add" | "delete" | "update";

@@ -1,12 +1,11 @@
+import { UserError } from "./api/apiErrors";
+import { HttpClient } from "./api/client";
 import { EndpointsApi } from "./api/endpoints";
-import { HttpClient } from "./api/http";
 import type { JsonObject } from "./api/json";
-import { UserError } from "./api/userError";
 import { CloudEndpoints, type Service } from "./cloudEndpoint";
 import { type ConfigReader, readSettings } from "./config";
 import { endWithEngine, engineAddress, engineIsThere } from "./engine";
-import { MarkedSecrets } from "./markedSecrets";
-import { asSecret, secretFields } from "./secretNotes";
+import { asSecret, MarkedSecrets, secretFields } from "./markedSecrets";
 
 /** What Pulumi hands to a dynamic provider's `configure`: the whole stack configuration, secrets in plain. */
 export interface ConfigureRequest {
@@ -83,7 +82,7 @@ export function dynamicProvider() {
   };
 }
 
-/** The host prints the stack of an error beside its message. Where the message says it all, there is none to print. */
+/** The host prints the stack of an error beside its message. Our messages are complete, so there is none to print. */
 async function plainly<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

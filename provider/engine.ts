@@ -28,7 +28,7 @@ export async function engineIsThere(address: Address | undefined): Promise<boole
   }
 }
 
-/** Only a refused connection says that nobody listens. */
+/** Only a refused connection shows that the engine is gone. */
 function listens(address: Address): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ ...address, timeout: EVERY });
@@ -44,7 +44,7 @@ function listens(address: Address): Promise<boolean> {
 
 /**
  * Ends this process when the engine is gone, within seconds. A provider outlives an engine that was killed, and would
- * go on with what it had been asked for: endpoints that no state ever hears of.
+ * go on with what it had been asked for: endpoints that would be in no state.
  */
 export function endWithEngine(address: Address | undefined, end: () => void = () => process.exit(1)): void {
   if (!address) return;

@@ -1,7 +1,6 @@
-import { EndpointsError } from "./api/apiErrors";
+import { EndpointsError, plain, UserError } from "./api/apiErrors";
 import type { JsonObject } from "./api/json";
 import { ownerText } from "./api/mark";
-import { plain, UserError } from "./api/userError";
 import type { LiveEndpoint } from "./api/wire";
 
 /*
@@ -20,7 +19,7 @@ export class OperationError extends UserError {
   }
 }
 
-/** A create that reached the service, and whose reply told the id but not the rest. Pulumi keeps it as a partial create. */
+/** A create that reached the service, and whose reply held the id but not the rest. Pulumi keeps it as a partial create. */
 export class PartialCreateError extends UserError {
   readonly reasons: string[];
 
@@ -79,7 +78,7 @@ export class OtherAccountError extends UserError {
 export class UpdateNotFoundError extends UserError {
   constructor(id: string, notFound: EndpointsError) {
     super(
-      `${notFound.summary}. There is no endpoint ${id} any more, or the service is not the one that has it: run \`pulumi refresh\`, which tells, and then the command again.`,
+      `${notFound.summary}. There is no endpoint ${id} any more, or the service is not the one that has it: run \`pulumi refresh\` to find out, then run the command again.`,
       { cause: notFound },
     );
   }

@@ -7,6 +7,7 @@ import { createdAt, type Reading } from "./api/list";
 import type { LiveEndpoint } from "./api/wire";
 import type { Settings } from "./config";
 import { GoneUnprovenError, OtherAccountError, StillListedError } from "./errors";
+import { ACCOUNT_KEY } from "./state";
 
 /*
  * A 404 is one reply, and one reply proves little: the base URL may lack a path prefix, a gateway may have answered in the
@@ -14,16 +15,13 @@ import { GoneUnprovenError, OtherAccountError, StillListedError } from "./errors
  * evidence, since Pulumi drops whatever a provider calls gone, all of a stack at once and without a question.
  */
 
-/** Where the state notes which account it was written with. */
-export const ACCOUNT_KEY = "__account";
-
 /** How long a list may lag behind what was done, in milliseconds. */
 export const LIST_LAG = 5_000;
 
 /** A list that still shows what is gone is read again after these waits, in milliseconds. */
 const LOOK_AGAIN_AFTER = [1_000, LIST_LAG - 1_000];
 
-/** A short fingerprint of base URL and key, which tells neither. */
+/** A short fingerprint of base URL and key, which reveals neither. */
 export function accountFingerprint({ baseUrl, apiKey }: Pick<Settings, "baseUrl" | "apiKey">): string {
   return createHash("sha256").update(`${baseUrl}\n${apiKey}`).digest("hex").slice(0, 16);
 }
@@ -49,8 +47,8 @@ export class GoneCheck {
   /**
    * Returns where the endpoint is gone.
    *
-   * @param notFound The 404 that says so.
-   * @throws UserError where that is not proven; it says what was found, and how to go on.
+   * @param notFound The 404 for it.
+   * @throws UserError where that is not proven; the message names what was found, and how to go on.
    */
   async confirm(
     { api, settings }: { api: EndpointsApi; settings: Settings },
@@ -77,7 +75,7 @@ export class GoneCheck {
     const born = createdAt(stored);
     let reading = api.list.since(0);
     if (isOfService(notFound)) {
-      // The service itself says so. That its list answers, too, shows that the base URL is the right one.
+      // The 404 is the service's own. That its list answers, too, shows that the base URL is the right one.
       await reading.until(() => reading.pages > 0);
     } else {
       if (this.mayBeMissing(api, reading, id, born)) {

@@ -1,8 +1,7 @@
 import { z } from "zod";
-import { isNotFound } from "./api/apiErrors";
+import { isNotFound, UserError } from "./api/apiErrors";
 import type { EndpointsApi } from "./api/endpoints";
 import { normalizeUrl, urlProblem } from "./api/url";
-import { UserError } from "./api/userError";
 import type { LiveEndpoint } from "./api/wire";
 import { metadataFromText, sameData } from "./document";
 import { searchFor } from "./search";
@@ -70,7 +69,7 @@ async function byId(api: EndpointsApi, id: string): Promise<LiveEndpoint> {
   try {
     return await api.get(id);
   } catch (error) {
-    // A 404 without the service's code may be a proxy's, and says nothing of the endpoint.
+    // A 404 without the service's code may be a proxy's, and proves nothing about the endpoint.
     if (!isNotFound(error) || error.code === undefined) throw error;
     throw new LookupError(`there is no endpoint ${id}; getEndpoints() lists those of the account`);
   }

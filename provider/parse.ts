@@ -1,9 +1,10 @@
-/*
- * JSON as text. Whatever the text holds, all of this takes time in proportion to its length; and nothing quotes it, since
- * it may hold a secret.
- */
+import type { Alias, CST, Document, Node, Scalar, YAMLMap } from "yaml";
+import { isDeeper, parseJson, wellFormed } from "./api/json";
 
-import { isDeeper, parseJson } from "./api/json";
+/*
+ * JSON and YAML as text. Whatever the text holds, all of this takes time in proportion to its length. Nothing quotes it,
+ * since it may hold a secret.
+ */
 
 /** Something wrong at a place in a document. The path is for people: `line 3`, `on_http_request[0].actions`. */
 export interface Problem {
@@ -89,7 +90,7 @@ const GRAMMAR: Record<string, Record<string, string>> = {
   end: { ",": "next", "]": "end", "}": "end" },
 };
 
-/** Where text that is no JSON breaks: at the first token that cannot stand where it does. The parser seldom tells. */
+/** Where text that is no JSON breaks: at the first token that cannot stand where it does. The parser's error seldom names the place. */
 function breakOf(json: string): number {
   const open: string[] = [];
   let state = "value";
@@ -103,3 +104,158 @@ function breakOf(json: string): number {
     state = next !== "next" ? next : open.at(-1) === "]" ? "value" : "key";
   }
 }
+
+/*
+ * YAML as text, in time that is in proportion to its length. So are the library's lexer, parser and composer; its search
+ * for equal keys and for what an alias means is not, so that is done here.
+ */
+
+/** Loaded where there is YAML to read: most programs have none, and every command starts the provider twice. */
+const yaml = (): typeof import("yaml") => require("yaml");
+
+/** Why a text is not taken, and where that stands in it. */
+class Refused extends Error {
+  constructor(
+    readonly reason: string,
+    readonly offset?: number,
+    readonly advice?: string,
+  ) {
+    super();
+  }
+}
+
+const INVALID = "is not valid YAML";
+
+/** The data of a document that is YAML. */
+export function fromYaml(text: string): Parsed {
+  try {
+    const document = documentOf(text);
+    return { data: document && dataOf(document) };
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    const { reason, offset, advice } = error;
+    return offset === undefined ? problem("text", reason) : problemAt(text, offset, reason, advice);
+  }
+}
+
+function documentOf(text: string): Document.Parsed | undefined {
+  const { Composer } = yaml();
+  // A directive for YAML 1.1 would make other data of the same text: `yes` would be true, and 010 would be 8.
+  const composer = new Composer({ schema: "core", stringKeys: true, uniqueKeys: false, logLevel: "error" });
+  // Only the first mistake is reported. A text can have as many as characters, and an error for each takes long to make.
+  let first: Refused | undefined;
+  const onError = (
+    at: number | number[] | { offset: number },
+    _: string,
+    __: string,
+    isWarning?: boolean,
+  ) => {
+    if (isWarning) return;
+    const offset = typeof at === "number" ? at : Array.isArray(at) ? at[0] : at.offset;
+    first ??= new Refused(INVALID, offset);
+    throw first;
+  };
+  Object.assign(composer, { onError });
+  const [document] = composer.compose(tokensOf(text));
+  const [error] = document?.errors ?? [];
+  if (error) throw new Refused(INVALID, error.pos[0]);
+  return document;
+}
+
+/** The tokens of one document. What nests too deeply is refused here: composing it could end the whole process. */
+function* tokensOf(text: string): Generator<CST.Token> {
+  const { Lexer, Parser } = yaml();
+  const parser = new Parser();
+  let documents = 0;
+  const checked = function* (tokens: Iterable<CST.Token>) {
+    for (const token of tokens) {
+      if (token.type === "error" || (token.type === "document" && ++documents > 1))
+        throw new Refused(INVALID, token.offset);
+      yield token;
+    }
+  };
+  for (const lexeme of new Lexer().lex(text)) {
+    yield* checked(parser.next(lexeme));
+    // Beside the collections that are open, the stack holds the document and a scalar.
+    if (parser.stack.length > DEEPEST + 2) throw new Refused(TOO_DEEP);
+  }
+  yield* checked(parser.end());
+}
+
+/** The data of a document, with aliases and merge keys written out. */
+function dataOf(document: Document.Parsed): unknown {
+  const { isAlias, isMap, isScalar, isSeq } = yaml();
+  /** The last node with each anchor, and what each alias meant where it was come upon first. */
+  const anchors = new Map<string, Node>();
+  const targets = new Map<Alias, Node | undefined>();
+  /** The collections that are being read. */
+  const open = new Set<Node>();
+  let repeating = 0;
+  /** How many characters of JSON may be repeated, at least: what is repeated within what is repeated multiplies. */
+  let left = LONGEST;
+
+  const read = (node: unknown): unknown => {
+    if (isAlias(node)) return repeated(node);
+    if (!isMap(node) && !isSeq(node) && !isScalar(node)) return node;
+    if (repeating > 0) left -= 1 + (isScalar(node) ? String(node.value).length : 2);
+    if (left < 0) throw new Refused(`${TOO_LONG} with its aliases written out`);
+    if (repeating === 0 && node.anchor) anchors.set(node.anchor, node);
+    if (isScalar(node)) return scalar(node);
+    if (open.size === DEEPEST) throw new Refused(TOO_DEEP);
+    open.add(node);
+    const data = isMap(node) ? mapping(node) : node.items.map(read);
+    open.delete(node);
+    return data;
+  };
+
+  const repeated = (alias: Alias): unknown => {
+    if (repeating === 0) targets.set(alias, anchors.get(alias.source));
+    const target = targets.get(alias);
+    if (!target) throw invalid(alias, "an alias has no anchor before it");
+    if (open.has(target)) throw invalid(alias, "an alias stands within what it repeats");
+    repeating++;
+    const data = read(target);
+    repeating--;
+    return data;
+  };
+
+  const scalar = (node: Scalar): unknown => {
+    const { value, source = "" } = node;
+    if (typeof value === "string") return wellFormed(value);
+    // What is repeated was looked at where it stands.
+    const isNumber = repeating === 0 && typeof value === "number" && /\d/.test(source);
+    if (isNumber && !isKept(source)) throw new Refused(TOO_EXACT, node.range?.[0], "; write it in quotes");
+    return value;
+  };
+
+  // As parsers in Go merge: a mapping's own keys win, and among those that it merges the first.
+  const mapping = ({ items }: YAMLMap): object => {
+    const names = new Set<string>();
+    const own: [string, unknown][] = [];
+    let merged: unknown[] = [];
+    for (const { key, value } of items) {
+      // Every key is text: the composer is configured so.
+      const name = isScalar(key) ? wellFormed(String(key.value)) : "";
+      if (names.has(name)) throw invalid(key, "a key is there twice");
+      names.add(name);
+      if (repeating > 0) left -= name.length + 3;
+      const isMerge = name === "<<" && isScalar(key) && key.type === "PLAIN" && !key.tag;
+      if (!isMerge) {
+        own.push([name, read(value)]);
+        continue;
+      }
+      merged = [read(value)].flat();
+      if (!merged.every((part) => part instanceof Object && !Array.isArray(part)))
+        throw invalid(key, "what is merged is no mapping");
+    }
+    return Object.fromEntries([
+      ...merged.reverse().flatMap((part) => Object.entries(part as object)),
+      ...own,
+    ]);
+  };
+
+  return read(document.contents);
+}
+
+const invalid = (node: unknown, what: string) =>
+  new Refused(INVALID, yaml().isNode(node) ? node.range?.[0] : undefined, `: ${what}`);

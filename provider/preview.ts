@@ -1,11 +1,10 @@
 import type { JsonObject } from "./api/json";
 import { decidedWithUrl, derivedFromUrl } from "./api/url";
 import { endpointFields } from "./api/wire";
-import { withChosen } from "./chosen";
 import { difference } from "./diff";
 import { hasUnknown, UNKNOWN } from "./document";
 import type { CloudEndpointInputs } from "./schema";
-import { isDescribed, notesOf, unchangedOutputs } from "./state";
+import { isDescribed, notesOf, unchangedOutputs, withChosen } from "./state";
 
 /*
  * The outputs that a preview shows. Only what is certain has a value: the program's own inputs, what the contract derives

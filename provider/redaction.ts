@@ -3,7 +3,7 @@ import { searchFor } from "./search";
 import { MASKED, SHORTEST_SECRET, secretsIn, UNMISTAKABLE } from "./secrets";
 
 /*
- * Texts of somebody else, without secrets whose values are known. A service repeats what it refuses in whatever spelling
+ * The service's texts, without secrets whose values are known. A service repeats what it refuses in whatever spelling
  * it likes: as JSON (within JSON), escaped for HTML, encoded for a URL, in other letter case, wrapped, cut off. So a text
  * is read in layers, each of which takes one level of escapes off the one before, and compared without what spellings
  * differ in.
@@ -15,13 +15,13 @@ const ESCAPE =
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 
-/** Nobody escapes more often, and a text of escapes of escapes must come to an end. */
+/** No service escapes more often, and a text of escapes of escapes must come to an end. */
 const MOST_LAYERS = 6;
 
 /** What comes and goes between spellings: white space, the plus sign that URLs have for it, backslashes. */
 const VARYING = /[\s+\\]/;
 
-/** A message is cut to this before it is cleaned, since nobody reads more of it. */
+/** A message is cut to this before it is cleaned, since a reader needs no more of it. */
 const LONGEST_MESSAGE = 10_000;
 
 /** A text and, for each of its characters, where its spelling in the original begins and ends. */
@@ -101,9 +101,9 @@ export class Redaction {
   }
 
   /**
-   * A message without these secrets, nor pieces of them, since whoever quotes may cut.
+   * A message without these secrets, nor pieces of them, since a quotation may be cut.
    *
-   * Secrets of one to three characters cannot be cut out: everybody reads the word in the gap of a sentence. A message in
+   * Secrets of one to three characters cannot be cut out: the gap in a sentence would reveal the word. A message in
    * which one stands by itself is left out as a whole.
    */
   cleaned(message: string): string {
@@ -148,7 +148,7 @@ export class Redaction {
       for (let length = SHORTEST_SECRET; length < UNMISTAKABLE; length++) look(this.short, at, at + length);
       look(this.pieces, at, at + UNMISTAKABLE);
     }
-    // Where a quotation is cut off, less tells what it is.
+    // Where a quotation is cut off, fewer characters identify it.
     for (const { index, 0: cut } of text.matchAll(/\.{3}|…|$/g)) {
       for (let length = SHORTEST_SECRET; length < UNMISTAKABLE; length++) {
         look(this.beginnings, index - length, index);

@@ -96,6 +96,31 @@ export type CloudEndpointWritten = z.input<Shape<typeof inputFields>>;
 /** The same, checked: URL normalized, policy and metadata as data. This is what the state holds as inputs. */
 export type CloudEndpointInputs = z.output<Shape<typeof inputFields>>;
 
+/** The inputs that an endpoint is made of, and that an update can send. (`adopt` only decides how a first create begins.) */
+export const managedInputs = [
+  "url",
+  "trafficPolicy",
+  "description",
+  "metadata",
+  "bindings",
+  "poolingEnabled",
+] as const satisfies (keyof CloudEndpointInputs)[];
+
+export type ManagedInput = (typeof managedInputs)[number];
+
+/** Inputs that the service decides about when they are not given. The others are cleared. */
+export const leftToTheService = ["trafficPolicy", "bindings", "poolingEnabled"] as const;
+
+/** Those of the inputs left to the service that were given, for the state's note. */
+export function givenInputs(news: CloudEndpointInputs): ManagedInput[] {
+  return leftToTheService.filter((name) => news[name] !== undefined);
+}
+
+/** Whether the service decides about an input that is not given. */
+export function isLeftToTheService(name: ManagedInput): boolean {
+  return leftToTheService.some((left) => left === name);
+}
+
 function kindOf(value: unknown): string {
   if (value === undefined) return "missing";
   if (value === null) return "null";

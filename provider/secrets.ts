@@ -31,7 +31,7 @@ type Reach = "none" | "values" | "all";
 
 /**
  * Every text and number that stands in a document under the name of a secret, at any depth and however short: that a
- * text is empty tells something too.
+ * text is empty is information, too.
  */
 export function secretPlaces(value: unknown): SecretPlace[] {
   const find = (part: unknown, path: Path, reach: Reach): SecretPlace[] => {

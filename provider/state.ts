@@ -1,16 +1,35 @@
-import type { JsonObject } from "./api/json";
+import { isMapping, type JsonObject } from "./api/json";
 import { type Mark, withMark } from "./api/mark";
 import { normalizeUrl } from "./api/url";
-import type { LiveEndpoint, WireChange } from "./api/wire";
-import { endpointFields } from "./api/wire";
+import { endpointFields, type LiveEndpoint, type WireChange } from "./api/wire";
 import { checkedInputs, PROVIDER_KEY } from "./check";
-import { CHOSEN_KEY, chosenNote, editedChoices, withOff } from "./chosen";
-import { GIVEN_KEY, givenInputs, isLeftToTheService, type ManagedInput, managedInputs } from "./diff";
 import { metadataFromText, policyFromText, sameSet, wireText } from "./document";
-import { ACCOUNT_KEY } from "./gone";
-import type { CloudEndpointInputs } from "./schema";
+import {
+  type CloudEndpointInputs,
+  givenInputs,
+  isLeftToTheService,
+  type ManagedInput,
+  managedInputs,
+} from "./schema";
 
-/** Where the state notes the mark of an endpoint, which every change of its metadata sends again. */
+/*
+ * What the state holds of an endpoint: the service's fields, and notes under names with two underscores, which keep them
+ * out of what Pulumi shows.
+ */
+
+/**
+ * The note of which inputs left to the service were given: a refresh gets the outputs alone, and must know which of them are
+ * the program's. (Of the others it need not know: what is there and was not given is a difference anyway.)
+ */
+export const GIVEN_KEY = "__given";
+
+/** The note of what the service chose for those that were not. */
+export const CHOSEN_KEY = "__chosen";
+
+/** The note of the account that the state was written with. */
+export const ACCOUNT_KEY = "__account";
+
+/** The note of an endpoint's mark, which every change of its metadata sends again. */
 export const MARK_KEY = "__mark";
 
 /** What the state notes of the service, whatever the program gave. */
@@ -37,7 +56,7 @@ const noted = ({ account, mark }: ServiceNotes): JsonObject => ({
   ...(mark && { [MARK_KEY]: mark }),
 });
 
-/** What the state notes beside the service's fields, because a refresh is told the outputs alone. */
+/** What the state notes beside the service's fields, because a refresh gets the outputs alone. */
 export function notesOf(inputs: CloudEndpointInputs): JsonObject {
   return { ...pick(inputs, ["adopt"]), [GIVEN_KEY]: givenInputs(inputs) };
 }
@@ -57,12 +76,12 @@ export function imported(live: LiveEndpoint, notes: ServiceNotes): { props: Json
   return { props: { ...fields, ...chosenNote(fields, []), ...noted(notes) }, inputs: inputsOf(live) };
 }
 
-/** The inputs that say what a live endpoint is. */
+/** The inputs that describe a live endpoint. */
 export function inputsOf(live: LiveEndpoint): JsonObject {
   return pick(serviceFields(live, undefined), managedInputs);
 }
 
-/** The outputs with the note of what was given, which those of an imported endpoint lack: its inputs tell it. */
+/** The outputs with the note of what was given, which those of an imported endpoint lack: its inputs show it. */
 export function withGiven(outputs: JsonObject, inputs: JsonObject): JsonObject {
   return GIVEN_KEY in outputs ? outputs : { ...outputs, [GIVEN_KEY]: givenInputs(checkedInputs(inputs)) };
 }
@@ -81,7 +100,7 @@ export function refreshed(live: LiveEndpoint, stored: JsonObject): { props: Json
   const kept = pick(stored, ["adopt", ACCOUNT_KEY, MARK_KEY]);
   const props = { ...fields, ...kept, ...note };
 
-  // The service's choice is no input; but what somebody made of it, a description or metadata that nobody gave will be
+  // The service's choice is no input; but an edit of it, and a description or metadata that was not given, will be
   // put right, so that is shown.
   const edited: ManagedInput[] = editedChoices(props);
   const isInput = (name: ManagedInput) =>
@@ -153,13 +172,13 @@ function serviceFields(live: LiveEndpoint, bindings: unknown): JsonObject {
   };
 }
 
-/** A policy that somebody broke by hand stays the text that it is, and so differs from every good one. */
+/** A policy that was broken by hand stays the text that it is, and so differs from every good one. */
 function policyData(text: string): unknown {
   const parsed = policyFromText(text);
   return "data" in parsed ? parsed.data : text;
 }
 
-/** The properties that hold something; an empty text is how some servers say that there is nothing. */
+/** The properties that hold something; some servers have an empty text for nothing. */
 function pick(from: JsonObject, names: readonly string[]): JsonObject {
   const picked: JsonObject = {};
   for (const name of names) {
@@ -167,4 +186,69 @@ function pick(from: JsonObject, names: readonly string[]): JsonObject {
     if (value !== undefined && value !== "") picked[name] = value;
   }
   return picked;
+}
+
+/*
+ * What the service decides where the program gives nothing. The state notes the service's choice, so that another live
+ * value is known to be an edit: an internal endpoint that was made public by hand must not pass for one that the
+ * service made public.
+ */
+
+/** The inputs whose choice is noted. */
+const CHOICES = ["bindings", "poolingEnabled"] as const;
+type Choice = (typeof CHOICES)[number];
+
+/**
+ * The note after a create, an update, an adoption, an import or a first description, of what the program does not give. It
+ * stays as it is for as long as it can: what a later reply shows may be a hand edit that no refresh has found yet.
+ *
+ * @param live What the service shows now.
+ * @param seen What the state held before, note included; undefined where the service had not described the endpoint yet.
+ * @param sent What our update sent: with another URL the service was free to choose other bindings.
+ */
+export function chosenNote(
+  live: JsonObject,
+  given: readonly unknown[],
+  seen?: JsonObject,
+  sent: readonly string[] = [],
+): JsonObject {
+  const before = seen ?? withOff(live);
+  const movedOn = sent.includes("url") && !sent.includes("bindings");
+  const entries = CHOICES.filter((name) => !given.includes(name)).map((name) => {
+    const kept = movedOn && name === "bindings" ? undefined : (notedIn(before)[name] ?? shown(name, before));
+    return [name, kept ?? shown(name, live)];
+  });
+  const note = Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+  return Object.keys(note).length > 0 ? { [CHOSEN_KEY]: note } : {};
+}
+
+/** The choices whose live value is not the noted one. What the service does not show is no difference. */
+export function editedChoices(state: JsonObject): Choice[] {
+  const noted = notedIn(state);
+  return CHOICES.filter((name) => {
+    const [before, now] = [noted[name], shown(name, state)];
+    return before !== undefined && now !== undefined && before !== now && !sameSet(before, now);
+  });
+}
+
+/** The inputs with what the service chose for those that are not given. */
+export function withChosen(inputs: CloudEndpointInputs, state: JsonObject): CloudEndpointInputs {
+  const given = Object.entries(inputs).filter(([, value]) => value !== undefined);
+  return { ...notedIn(state), ...Object.fromEntries(given) } as CloudEndpointInputs;
+}
+
+/** An endpoint that is not described as pooled is not: services leave out what is off. */
+export function withOff(state: JsonObject): JsonObject {
+  return { poolingEnabled: false, ...state };
+}
+
+function notedIn(state: JsonObject): { [K in Choice]?: unknown } {
+  const note = state[CHOSEN_KEY];
+  return isMapping(note) ? note : {};
+}
+
+/** An empty list means the same as none. */
+function shown(name: Choice, state: JsonObject): unknown {
+  const value = state[name];
+  return Array.isArray(value) && value.length === 0 ? undefined : value;
 }

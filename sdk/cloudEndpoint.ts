@@ -4,8 +4,8 @@ import { type alwaysPresent, type Endpoint, endpointFields } from "../provider/a
 import { PROBLEM_KEY, PROVIDER_KEY, URN_KEY } from "../provider/check";
 import { environmentName } from "../provider/config";
 import { type Path, pathText } from "../provider/document";
+import { fieldOf, SECRETS_KEY } from "../provider/markedSecrets";
 import type { CloudEndpointInputs, CloudEndpointWritten } from "../provider/schema";
-import { fieldOf, SECRETS_KEY } from "../provider/secretNotes";
 import { TYPES } from "../provider/tokens";
 import { outdateListings } from "./listing";
 import {

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { UserError } from "../provider/api/userError";
+import { UserError } from "../provider/api/apiErrors";
 import type { Endpoint, LiveEndpoint, Ref } from "../provider/api/wire";
 import { policyFromText } from "../provider/document";
 import {

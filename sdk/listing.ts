@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
+import { CONNECTIONS, HttpClient } from "../provider/api/client";
 import { EndpointsApi } from "../provider/api/endpoints";
-import { CONNECTIONS, HttpClient } from "../provider/api/http";
 import { readSettings } from "../provider/config";
 
 /** One client a configuration; several configurations meet in a process only under the Automation API. */

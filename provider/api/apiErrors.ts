@@ -1,4 +1,21 @@
-import { plain, UserError } from "./userError";
+/** An error whose message is complete for the user: one line, with the next step. */
+export abstract class UserError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+}
+
+/** Foreign text in a message: one line of well-formed characters, no longer than can be read. */
+export function plain(text: string, most = 2000): string {
+  // Cut first, since the rest takes as long as the text is.
+  const line = text
+    .slice(0, most * 2)
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, " ")
+    .replace(/\p{Surrogate}/gu, "\ufffd")
+    .trim();
+  return line.length > most ? `${line.slice(0, most).replace(/\p{Surrogate}$/u, "")}…` : line;
+}
 
 /** What a request was: enough to find it again in a trace, nothing secret. */
 export interface RequestName {
@@ -10,11 +27,11 @@ export interface RequestName {
 /** The form of the service's error codes. What has another may hold anything. */
 const SERVICE_CODE = /^ERR_[A-Z]+_\d+$/;
 
-/** Every failure of a request. `message` is one line: what failed, what the service said, what to do next. */
+/** Every failure of a request. `message` is one line: what failed, the service's reply, what to do next. */
 export abstract class EndpointsError extends UserError {
   readonly method: string;
   readonly path: string;
-  /** What failed and what the service said, for messages that know a better next step. */
+  /** What failed and the service's reply, for messages that know a better next step. */
   readonly summary: string;
   /** When the request was last sent, by our own clock; undefined where it never was. */
   sentAt: number | undefined;
@@ -88,7 +105,7 @@ export class ConnectionError extends EndpointsError {
   }
 }
 
-/** A reply that is not what the contract says: not JSON, or without what it must hold. */
+/** A reply that breaks the contract: not JSON, or without what it must hold. */
 export class ReplyError extends EndpointsError {
   constructor(
     request: RequestName,
@@ -103,7 +120,7 @@ export class ReplyError extends EndpointsError {
   }
 }
 
-/** A create that was not sent, because the engine that would have heard of it has ended. */
+/** A create that was not sent, because the engine that would store its result has ended. */
 export class EngineGoneError extends EndpointsError {
   constructor(request: RequestName) {
     super(request, "not sent, since Pulumi has ended in the meantime", undefined);
@@ -124,7 +141,7 @@ export class InvalidIdError extends UserError {
   }
 }
 
-/** What the service says of an endpoint that it does not have. It is not enough to drop one: see `gone.ts`. */
+/** The reply for an endpoint that the service does not have. It is not enough to drop one: see `gone.ts`. */
 export const isNotFound = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.status === 404;
 

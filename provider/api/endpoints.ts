@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { InvalidIdError, ReplyError, type RequestName } from "./apiErrors";
+import type { HttpClient } from "./client";
 import type { Request } from "./exchange";
-import type { HttpClient } from "./http";
 import { EndpointList } from "./list";
 import { normalizeUrl } from "./url";
 import { endpointFromWire, ID, type LiveEndpoint, listFromWire, type WireChange } from "./wire";
@@ -90,7 +90,7 @@ export class EndpointsApi {
 
 const ABOUT_ANOTHER = "the reply is about another endpoint";
 
-/** What a reply must say of an endpoint that was just created, whatever else it says. */
+/** What a reply about an endpoint that was just created must hold, whatever else it holds. */
 const identity = z.object({ url: z.string(), type: z.literal("cloud") });
 
 /** Whether this describes a cloud endpoint with that URL. */

@@ -1,9 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import type { z } from "zod";
-import { ApiError, ConnectionError } from "./apiErrors";
+import { ApiError, ConnectionError, plain } from "./apiErrors";
 import type { Clock } from "./clock";
 import { isMapping } from "./json";
-import { plain } from "./userError";
 import { endpointFromWire, type LiveEndpoint } from "./wire";
 
 /*
@@ -268,7 +267,7 @@ function reasonOf(error: z.ZodError): string {
 
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 
-/** When an endpoint was created, by the service's clock, in milliseconds; undefined where it does not tell. */
+/** When an endpoint was created, by the service's clock, in milliseconds; undefined where it has no such time. */
 export function createdAt({ createdAt: text }: { createdAt?: unknown }): number | undefined {
   const time = typeof text === "string" && RFC3339.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(time) ? undefined : time;

@@ -23,7 +23,7 @@ const ownerSchema = z.object({
   resource: z.string(),
 });
 const markSchema = ownerSchema.extend({
-  /** Tells one create from every other. */
+  /** Distinguishes one create from every other. */
   nonce: z.string(),
 });
 

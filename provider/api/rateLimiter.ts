@@ -16,7 +16,7 @@ export interface Traffic {
   inFlight: number;
   /** When those of the last window ended, the earliest first. */
   ended: readonly number[];
-  /** Until when a 429 asked everybody to wait; 0 without one. */
+  /** Until when a 429 asked all requests to wait; 0 without one. */
   heldUntil: number;
 }
 
@@ -38,7 +38,7 @@ export function waitForTurn({ requests, window, atOnce }: Limits, traffic: Traff
   return oldest === undefined ? undefined : oldest + window - now;
 }
 
-/** A wait that the user is told of, and why. */
+/** A wait that is reported to the user, and why. */
 export interface LongWait {
   milliseconds: number;
   /** How many requests wait. */
@@ -47,7 +47,7 @@ export interface LongWait {
   asked: boolean;
 }
 
-/** Waits longer than this are told. */
+/** Waits longer than this are reported. */
 const LONG = 10_000;
 
 /** Lets requests go one after the other, first come first served: reads and writes alike. */

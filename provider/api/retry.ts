@@ -75,8 +75,8 @@ function waitFor(asked: number): number | undefined {
 }
 
 /**
- * What a create is repeated after: it never went out, or the service itself said that it did nothing. A proxy's 429 does
- * not say that.
+ * What a create is repeated after: it never went out, or the service's own reply means that it did nothing. A proxy's 429
+ * does not.
  */
 function didNothing(error: unknown): boolean {
   if (error instanceof ConnectionError) return !error.wentOut;

@@ -21,7 +21,7 @@ interface Address {
 
 /**
  * The one spelling of an endpoint's URL: lower-case scheme and host, no default port, no trailing slash. Undefined
- * for text that is no endpoint's URL; `urlProblem` says why.
+ * for text that is no endpoint's URL; `urlProblem` gives the reason.
  */
 export function normalizeUrl(url: string): string | undefined {
   const address = parse(url);

@@ -127,7 +127,7 @@ export const idSchema = z.object({ id: z.string().regex(ID) });
 const fields = z.looseObject(endpointFields);
 const fieldNames = new Map(Object.keys(endpointFields).map((name) => [snakeCase(name), name]));
 
-/** An endpoint with whatever else the service said of it, and the mark that was in its metadata. */
+/** An endpoint with whatever else the reply held, and the mark that was in its metadata. */
 export type LiveEndpoint = Endpoint & JsonObject & { createdFor?: Mark };
 
 /**
@@ -164,7 +164,7 @@ export const listFromWire = z.looseObject({
 /** One part of another kind does not hide the others. */
 const text = z.string().optional().catch(undefined);
 
-/** What the service says of a failure; every part may be missing. */
+/** How the service describes a failure; every part may be missing. */
 export const errorFromWire = z.looseObject({
   error_code: text,
   msg: text,

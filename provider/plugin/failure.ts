@@ -2,8 +2,8 @@ import * as grpc from "@grpc/grpc-js";
 import { ErrorResourceInitFailed } from "@pulumi/pulumi/proto/provider_pb";
 import { Status } from "@pulumi/pulumi/proto/status_pb";
 import { Any } from "google-protobuf/google/protobuf/any_pb";
+import { UserError } from "../api/apiErrors";
 import type { JsonObject } from "../api/json";
-import { UserError } from "../api/userError";
 import type { PartialCreateError } from "../errors";
 import { toStruct } from "./values";
 

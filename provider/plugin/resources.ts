@@ -13,17 +13,17 @@ import {
   UpdateResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
-import type { Log } from "../api/http";
+import type { Log } from "../api/client";
 import type { JsonObject } from "../api/json";
 import { checkedInputs, checkInputs, PROBLEM_KEY, URN_KEY } from "../check";
 import type { CloudEndpoints } from "../cloudEndpoint";
 import { changedPlaces } from "../diff";
 import { PartialCreateError } from "../errors";
 import type { MarkedSecrets } from "../markedSecrets";
+import { fieldOf, notedPlaces, secretFields, withPlaces } from "../markedSecrets";
 import { headerWarnings } from "../policy/headerNames";
 import { previewCreate, previewUpdate } from "../preview";
 import { inputFields } from "../schema";
-import { fieldOf, notedPlaces, secretFields, withPlaces } from "../secretNotes";
 import { withGiven } from "../state";
 import { UrlRegistry } from "../urlRegistry";
 import { detailedDiff } from "./detailedDiff";

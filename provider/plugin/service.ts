@@ -8,8 +8,8 @@ import {
   GetSchemaResponse,
   ProviderHandshakeResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
+import { HttpClient } from "../api/client";
 import { EndpointsApi } from "../api/endpoints";
-import { HttpClient } from "../api/http";
 import { CloudEndpoints, type Service } from "../cloudEndpoint";
 import { readSettings } from "../config";
 import { UnknownTokenError } from "../errors";

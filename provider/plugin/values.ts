@@ -2,7 +2,7 @@ import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import type { JsonObject } from "../api/json";
 import { isMapping } from "../api/json";
 import { type Path, pathText, UNKNOWN } from "../document";
-import { asSecret, SECRET, SIGNATURE } from "../secretNotes";
+import { asSecret, SECRET, SIGNATURE } from "../markedSecrets";
 
 /*
  * The one codec of Pulumi's properties, on the wire and in a state: JSON in which objects with a signature have a meaning,

@@ -1,6 +1,6 @@
 import { ApiError } from "../../provider/api/apiErrors";
+import { CONNECTIONS, HttpClient } from "../../provider/api/client";
 import { EndpointsApi } from "../../provider/api/endpoints";
-import { CONNECTIONS, HttpClient } from "../../provider/api/http";
 import type { LiveEndpoint } from "../../provider/api/wire";
 import { type ConfigReader, readSettings } from "../../provider/config";
 import { urlOf, wildcard } from "../../provider/lookup";

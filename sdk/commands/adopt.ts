@@ -1,4 +1,4 @@
-import { plain } from "../../provider/api/userError";
+import { plain } from "../../provider/api/apiErrors";
 import { adoptionsOf, withAllFields } from "./adopt/adoptable";
 import { type Secret, secretsOf } from "./adopt/configSecrets";
 import { programOf } from "./adopt/program";

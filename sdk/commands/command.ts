@@ -1,7 +1,7 @@
 import { existsSync, statSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { UserError } from "../../provider/api/userError";
+import { UserError } from "../../provider/api/apiErrors";
 import { isAuthenticationError } from "./account";
 
 /* The frame of all commands: results go to stdout, messages to stderr, and no command ever asks a question. */

@@ -2,8 +2,8 @@ import { z } from "zod";
 import type { JsonObject } from "../../provider/api/json";
 import { isMapping } from "../../provider/api/json";
 import { PROVIDER_KEY } from "../../provider/check";
+import { SECRET, SIGNATURE } from "../../provider/markedSecrets";
 import { REFERENCE } from "../../provider/plugin/values";
-import { SECRET, SIGNATURE } from "../../provider/secretNotes";
 import { PROVIDER_TYPE, TYPES } from "../../provider/tokens";
 
 /* The cloud endpoints and the accounts in a stack's state. */

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { LocalWorkspace } from "@pulumi/pulumi/automation/index.js";
 import { z } from "zod";
-import { plain, UserError } from "../../provider/api/userError";
+import { plain, UserError } from "../../provider/api/apiErrors";
 import type { ConfigReader } from "../../provider/config";
 import { parseState, type State } from "./managed";
 

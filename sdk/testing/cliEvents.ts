@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { isMapping } from "../../provider/api/json";
-import { SECRET, SIGNATURE } from "../../provider/secretNotes";
+import { SECRET, SIGNATURE } from "../../provider/markedSecrets";
 import { nameOf } from "./engine/checkpoint";
 import type { Diagnostic, RunResult, Step, StepOp } from "./types";
 

@@ -1,7 +1,7 @@
 import { Struct } from "google-protobuf/google/protobuf/struct_pb.js";
 import { chai, expect } from "vitest";
 import { z } from "zod";
-import { UserError } from "../../provider/api/userError";
+import { UserError } from "../../provider/api/apiErrors";
 import { endpointFields } from "../../provider/api/wire";
 import { PartialCreateError } from "../../provider/errors";
 import { CANARY_KEY } from "../provider/service";

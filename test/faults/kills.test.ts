@@ -3,7 +3,7 @@ import { appendFileSync, writeFileSync } from "node:fs";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
-import { CONNECTIONS } from "../../provider/api/http";
+import { CONNECTIONS } from "../../provider/api/client";
 import { Emulator, findPulumiCli, RunFailed, type Stack, TestStack } from "../../sdk/testing";
 import { newProject } from "./program";
 

@@ -1,8 +1,8 @@
 import { EndpointsError } from "../../provider/api/apiErrors";
+import { HttpClient, type Log } from "../../provider/api/client";
 import type { Clock } from "../../provider/api/clock";
 import { EndpointsApi } from "../../provider/api/endpoints";
 import type { Request } from "../../provider/api/exchange";
-import { HttpClient, type Log } from "../../provider/api/http";
 import { CloudEndpoints } from "../../provider/cloudEndpoint";
 import { readSettings } from "../../provider/config";
 import { Redaction } from "../../provider/redaction";

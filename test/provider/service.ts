@@ -1,7 +1,7 @@
 import { afterEach } from "vitest";
+import { HttpClient } from "../../provider/api/client";
 import { type Clock, realClock } from "../../provider/api/clock";
 import { EndpointsApi } from "../../provider/api/endpoints";
-import { HttpClient } from "../../provider/api/http";
 import { CloudEndpoints } from "../../provider/cloudEndpoint";
 import { readSettings } from "../../provider/config";
 import { Redaction } from "../../provider/redaction";

@@ -1,6 +1,6 @@
+import { plain } from "../../../provider/api/apiErrors";
 import { isMapping } from "../../../provider/api/json";
 import { ownerText } from "../../../provider/api/mark";
-import { plain } from "../../../provider/api/userError";
 import { count } from "../command";
 import type { Adoption, Unadoptable } from "./adoptable";
 import { Mixed, type Secret, secretExtraction } from "./configSecrets";

@@ -1,9 +1,9 @@
 import type { EngineEvent, LocalWorkspace } from "@pulumi/pulumi/automation/index.js";
+import { UserError } from "../../../provider/api/apiErrors";
 import type { JsonObject } from "../../../provider/api/json";
 import { isMapping } from "../../../provider/api/json";
-import { UserError } from "../../../provider/api/userError";
 import type { ConfigReader } from "../../../provider/config";
-import { SECRET, SIGNATURE } from "../../../provider/secretNotes";
+import { SECRET, SIGNATURE } from "../../../provider/markedSecrets";
 import { MASKED } from "../../../provider/secrets";
 import { isCloudEndpointType, type State } from "../managed";
 import { openProject, StackError, stackConfig, stackState, withCliErrors } from "../pulumi";

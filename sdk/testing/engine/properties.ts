@@ -1,8 +1,8 @@
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import { isMapping } from "../../../provider/api/json";
 import { UNKNOWN } from "../../../provider/document";
+import { SECRET, SIGNATURE } from "../../../provider/markedSecrets";
 import { OUTPUT, REFERENCE } from "../../../provider/plugin/values";
-import { SECRET, SIGNATURE } from "../../../provider/secretNotes";
 import { CLI_DRIVER } from "./project";
 
 /*

@@ -1,8 +1,8 @@
 import { expect, test, vi } from "vitest";
 import { CancelledError } from "../../../provider/api/apiErrors";
+import { CONNECTIONS, HttpClient } from "../../../provider/api/client";
 import { realClock } from "../../../provider/api/clock";
 import { EndpointsApi } from "../../../provider/api/endpoints";
-import { CONNECTIONS, HttpClient } from "../../../provider/api/http";
 import { readSettings } from "../../../provider/config";
 import { Emulator } from "../../../sdk/testing/emulator";
 import { thrown } from "../service";

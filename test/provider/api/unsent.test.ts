@@ -7,9 +7,9 @@ import {
 } from "node:net";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { ConnectionError } from "../../../provider/api/apiErrors";
+import { HttpClient } from "../../../provider/api/client";
 import { type Clock, realClock } from "../../../provider/api/clock";
 import { EndpointsApi } from "../../../provider/api/endpoints";
-import { HttpClient } from "../../../provider/api/http";
 import { readSettings } from "../../../provider/config";
 import { service, thrown } from "../service";
 

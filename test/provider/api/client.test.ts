@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { afterEach, expect, test, vi } from "vitest";
-import { CONNECTIONS } from "../../../provider/api/http";
+import { CONNECTIONS } from "../../../provider/api/client";
 import { CANARY_KEY, service, thrown } from "../service";
 
 let proxy: Server | undefined;

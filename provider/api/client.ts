@@ -5,15 +5,14 @@ import {
   EndpointsError,
   EngineGoneError,
   ReplyError,
+  type RequestName,
   type ServiceFailure,
 } from "./apiErrors";
-import { type Clock, realClock, ServiceClock } from "./clock";
+import { type Clock, realClock, ServiceClock, Stop } from "./clock";
 import { type ClientSettings, Connections, type Reply, type Request } from "./exchange";
 import { parseJson } from "./json";
 import { type Limits, type LongWait, RateLimiter } from "./rateLimiter";
 import { LONGEST_RETRY_AFTER, parseRetryAfter, waitBeforeRetry } from "./retry";
-import { Stop } from "./stop";
-import { traceRequest } from "./trace";
 import { errorFromWire } from "./wire";
 
 /** Messages for the user. */
@@ -24,7 +23,7 @@ export interface Log {
 
 /** Keeps secrets out of messages. */
 export interface Redactor {
-  /** Somebody else's message without secrets. */
+  /** A foreign message without secrets. */
   cleaned(message: string): string;
   /** Notes the secrets in the body of a request that was refused: the service may repeat them. */
   learnFromRequest(body: object): void;
@@ -36,7 +35,7 @@ export interface ClientDependencies {
   log: Log;
   /** Takes a line of the trace that `ENDPOINTS_LOG` asks for. */
   trace(line: string): void;
-  /** Asked just before a create goes out: whether anybody is left to hear what it made. */
+  /** Called just before a create goes out: whether the engine is still there to store what it makes. */
   engineIsThere(): Promise<boolean>;
   /** How many connections may be open, and requests under way, at a time. */
   connections: number;
@@ -137,7 +136,7 @@ export class HttpClient {
     this.deps.log.warn(message);
   }
 
-  /** Somebody else's words without the secrets of this run. */
+  /** A foreign message without the secrets of this run. */
   cleaned(text: string): string {
     return this.deps.redactor.cleaned(text);
   }
@@ -154,7 +153,7 @@ export class HttpClient {
     return this.clock.now() - asked;
   }
 
-  /** What a create makes after the engine's end would be in nobody's state. */
+  /** What a create makes after the engine's end would be in no state. */
   private async beforeSending({ method, path }: Request): Promise<void> {
     if (method !== "POST" || (await this.deps.engineIsThere())) return;
     throw new EngineGoneError({ method, path });
@@ -172,7 +171,7 @@ export class HttpClient {
       traceRequest(request, undefined, this.clock.now() - started, this.deps.trace);
       return { error: error instanceof Error ? error : new Error(String(error)) };
     }
-    this.serviceClock.heard(reply.date, started, this.clock.now());
+    this.serviceClock.observe(reply.date, started, this.clock.now());
     const json = jsonOf(reply.text);
     const ok = reply.status >= 200 && reply.status < 300;
     const retryAfter = parseRetryAfter(reply.retryAfter, this.clock.now());
@@ -210,7 +209,7 @@ export class HttpClient {
       message: said?.msg,
       operationId: said?.details?.operation_id,
     };
-    // The service may repeat what it refuses, and nobody need have marked the secrets of a policy that is live already.
+    // The service may repeat what it refuses, and the secrets of a policy that is live already may not be marked.
     if (request.body) this.deps.redactor.learnFromRequest(request.body);
     return new ApiError(request, failure, {
       keyIsConfigured: this.settings.apiKeyIsConfigured,
@@ -246,4 +245,21 @@ function jsonOf(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * With `ENDPOINTS_LOG=requests`, one line a request: method, path, status, the service's code and operation
+ * id, time. Headers, queries and bodies are not in it, so neither is the key nor a policy.
+ */
+export function traceRequest(
+  request: RequestName,
+  reply: { status: number; code?: string | undefined; operationId?: string | undefined } | undefined,
+  milliseconds: number,
+  write: (line: string) => void,
+): void {
+  if (process.env["ENDPOINTS_LOG"] !== "requests") return;
+  const outcome = reply
+    ? [reply.status, reply.code, reply.operationId].filter(Boolean).join(" ")
+    : "no answer";
+  write(`endpoints: ${request.method} ${request.path} ${outcome} ${Math.round(milliseconds)} ms`);
 }
