@@ -72,6 +72,31 @@ describe.each(bothProviders)("%s", (_, start) => {
       expect(JSON.stringify(failures)).not.toContain("secret:");
     });
 
+    test("merges the merge keys of a YAML policy", async () => {
+      const provider = await start();
+      const { inputs } = await provider.check(
+        {},
+        { url, trafficPolicy: "a: &a {x: 1, y: 1}\nb: {<<: *a, y: 2}" },
+      );
+      expect(inputs).toEqual({ url, trafficPolicy: { a: { x: 1, y: 1 }, b: { x: 1, y: 2 } } });
+    });
+
+    test("refuses a number beyond 2^53 in a policy's text, which data cannot hold exactly", async () => {
+      const provider = await start();
+      const { failures } = await provider.check({}, { url, trafficPolicy: '{"number": 9007199254740993}' });
+      expect(failures).toEqual([
+        { property: expect.stringMatching(/^trafficPolicy\./), reason: expect.stringMatching(/number/) },
+      ]);
+    });
+
+    test("refuses a policy object of 2 MB, which is beyond the limit", async () => {
+      const provider = await start();
+      const { failures } = await provider.check({}, { url, trafficPolicy: { text: "x".repeat(2_000_000) } });
+      expect(failures).toEqual([
+        { property: "trafficPolicy.value", reason: expect.stringMatching(/longer than 1000000 characters/) },
+      ]);
+    });
+
     test("lets unknown values pass, at any depth", async () => {
       const provider = await start();
       const inputs = { url: UNKNOWN, trafficPolicy: { on_http_request: [{ name: UNKNOWN }] } };
