@@ -60,8 +60,8 @@ export const inputFields = {
 
   /**
    * Where the endpoint can be reached from. The public service knows `public`, `internal` and `kubernetes`. Order does
-   * not matter. Default: the service decides by the URL. A later edit of its choice by hand is drift. If the program
-   * removes the bindings, the service keeps the current ones.
+   * not matter. Default: the service decides by the URL. If the program gives none, a later edit by hand is drift. If the
+   * program removes them, the service keeps the current ones.
    */
   bindings: z
     .array(text.min(1, "must not hold an empty name"), {

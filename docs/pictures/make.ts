@@ -87,11 +87,9 @@ function withoutChance(page: string): string {
   };
   return page
     .replace(/ep_\w{20,}/g, fixed)
-    .replace(
-      /(<time [^>]*>)[^<]* UTC(<\/time>), for \d+ seconds?/g,
-      "$12026-11-21 at 20:28 UTC$2, for 4 seconds",
-    )
-    .replace(/(<time [^>]*>)\d{4}-\d\d-\d\d(<\/time>)/g, "$12026-11-21$2")
+    .replace(/>\d{4}-\d\d-\d\d at \d\d:\d\d UTC</g, ">2026-11-21 at 20:28 UTC<")
+    .replace(/>\d{4}-\d\d-\d\d</g, ">2026-11-21<")
+    .replace(/\b\d+ seconds?\b/, "4 seconds")
     .replace(/127\.0\.0\.1:\d+/g, "127.0.0.1:8080")
     .replace(/pulumi-endpoints \d+\.\d+\.\d+/, "pulumi-endpoints");
 }
