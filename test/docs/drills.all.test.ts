@@ -54,7 +54,7 @@ for (let i = 0; i < ${count}; i++) new CloudEndpoint("e" + i, { url: "https://e"
     try {
       return (await promisify(execFile)("bash", ["-c", `${command} 2>&1`], { cwd, env })).stdout;
     } catch (error) {
-      // What it printed says more than that it failed.
+      // The output holds the reason.
       throw new Error(`${command}: ${(error as { stdout?: string }).stdout}`, { cause: error });
     }
   };

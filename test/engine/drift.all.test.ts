@@ -53,7 +53,7 @@ onBothDrivers("drift", (start) => {
     }
   });
 
-  test("is told for a description that nobody gave, which the next up clears", async () => {
+  test("is found in a description that the program does not give, and the next up clears it", async () => {
     const stack = await start(PROGRAM);
     await stack.up();
     const other = stack.emulator.endpoints.find((endpoint) => endpoint.url === "https://other.example.com");
@@ -66,7 +66,7 @@ onBothDrivers("drift", (start) => {
     expect(writes(up).map((request) => request.body)).toEqual([{ id: other?.id, description: "" }]);
   });
 
-  test("of what the program leaves to the service is told, and put back, unless it is ignored", async () => {
+  test("of what the program leaves to the service is found and repaired, unless it is ignored", async () => {
     const edits: [name: string, type: string, change: Edit, back: Edit, seen: string, shown: string][] = [
       ["a", "CloudEndpoint", { bindings: ["public"] }, { bindings: ["internal"] }, "+bindings", "-bindings"],
       [

@@ -20,7 +20,7 @@ new CloudEndpoint("plugged", named("plugged"), { deleteBeforeReplace: true });
 `;
 
 describe.skipIf(!cli)("drift of a project of the Pulumi CLI", () => {
-  test("is told without and with --stack, repaired, and gone; the selected stack stays selected", async () => {
+  test("is found without and with --stack, then repaired; the selected stack stays selected", async () => {
     const emulator = await service();
     const stack = await project(PROGRAM, { emulator });
     await stack.pulumi("up", "--yes", "--skip-preview");

@@ -27,7 +27,7 @@ const CHOSEN: [name: string, endpoint: string, change: Edit][] = [
   ],
 ];
 onKit("drift", (start) => {
-  test("that cannot be seen for one endpoint is told for the others, and is neither drift nor none", async () => {
+  test("that cannot be checked for one endpoint is reported for the others, and the check fails", async () => {
     const stack = await start([endpoint("a"), endpoint("b")].join("\n"));
     await stack.up();
     const [a, b] = ["a", "b"].map(
@@ -56,7 +56,7 @@ onKit("drift", (start) => {
 });
 
 onKit("a repair", (start) => {
-  test("deploys nothing that was not deployed before, and says so", async () => {
+  test("deploys nothing that was not deployed before, and reports what it left", async () => {
     const stack = await start([endpoint("a"), endpoint("b"), endpoint("c"), endpoint("d")].join("\n"));
     await stack.up();
     const idOf = (name: string) =>
@@ -82,15 +82,15 @@ onKit("a repair", (start) => {
     ]);
     expect(fixed.stdout).toMatch(/b[\s\S]*not repaired: the program differs from the state/);
     expect(fixed.stdout).toMatch(/c[\s\S]*not repaired: the program does not have this endpoint any more/);
-    // What was left alone is still told.
+    // The next check still reports what was left.
     expect((await drift(stack)).report.stacks[0]?.drifted.map(({ name }) => name)).toEqual(["b", "c"]);
   });
 
-  test("of an endpoint that the program has renamed is not done, and its drift stays told", async () => {
+  test("of an endpoint that the program has renamed is not done, and its drift is still reported", async () => {
     const stack = await start(endpoint("b"));
     await stack.up();
-    const [held] = stack.emulator.endpoints;
-    stack.emulator.edit(held?.id ?? "", { description: "by hand" });
+    const [live] = stack.emulator.endpoints;
+    stack.emulator.edit(live?.id ?? "", { description: "by hand" });
     edit(
       stack,
       `new CloudEndpoint("c", ${JSON.stringify({ url: "https://b.example.com", trafficPolicy: policy(404) })}, { aliases: [{ name: "b" }] });`,
@@ -107,8 +107,8 @@ onKit("a repair", (start) => {
   test("never adopts what somebody else has made on the URL of an endpoint that was deleted", async () => {
     const stack = await start(endpoint("a", { adopt: true }));
     await stack.up();
-    const [held] = stack.emulator.endpoints;
-    stack.emulator.remove(held?.id ?? "");
+    const [live] = stack.emulator.endpoints;
+    stack.emulator.remove(live?.id ?? "");
     const other = stack.emulator.seed({ type: "cloud", url: "https://a.example.com", metadata: "theirs" });
 
     const marked = stack.emulator.requests.length;
@@ -123,11 +123,11 @@ onKit("a repair", (start) => {
     expect((await drift(stack)).report.stacks[0]?.drifted.map(({ drift }) => drift)).toEqual(["deleted"]);
   });
 
-  test("that its preview shows to be impossible leaves the state as it is, and the drift told", async () => {
+  test("whose preview fails leaves the state as it is, and the drift is still reported", async () => {
     const stack = await start(endpoint("a", {}, "{ protect: true }"));
     await stack.up();
-    const [held] = stack.emulator.endpoints;
-    stack.emulator.edit(held?.id ?? "", { url: "tls://a.example.com" });
+    const [live] = stack.emulator.endpoints;
+    stack.emulator.edit(live?.id ?? "", { url: "tls://a.example.com" });
 
     const before = await stack.exportState();
     const fixed = await drift(stack, "--fix");
@@ -140,8 +140,8 @@ onKit("a repair", (start) => {
   test("with a key that may only read ends with the number for a refused key", async () => {
     const stack = await start(endpoint("a"));
     await stack.up();
-    const [held] = stack.emulator.endpoints;
-    stack.emulator.edit(held?.id ?? "", { description: "by hand" });
+    const [live] = stack.emulator.endpoints;
+    stack.emulator.edit(live?.id ?? "", { description: "by hand" });
     stack.emulator.intercept(({ method }) => method === "PATCH", {
       status: 403,
       body: { error_code: "ERR_NGROK_9", msg: "The key lacks the permission." },
@@ -155,7 +155,7 @@ onKit("a repair", (start) => {
 });
 
 onKit("drift of what the program leaves to the service", (start) => {
-  test("is told with what the service had chosen, and repaired", async () => {
+  test("is reported with what the service had chosen, and repaired", async () => {
     const stack = await start([PLUGIN, ...CHOSEN.map(([, text]) => text), endpoint("n-kept")].join("\n"));
     await stack.up();
     for (const [name, , change] of CHOSEN) {

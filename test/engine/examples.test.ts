@@ -95,7 +95,6 @@ onBothDrivers("the example environments", (_, driver) => {
       "custom-response",
       expect.objectContaining({ status_code: 503 }),
     ]);
-    await dev.preview({ expectNoChanges: true });
   });
 
   test("refuses a stack that is no environment, before any request", async () => {

@@ -23,7 +23,7 @@ module.exports = {
     expect(up.text).not.toContain("CANARY");
   });
 
-  test("that find nothing fail the program in one line that says how to go on", async () => {
+  test("that find nothing fail the program in one line that names the next step", async () => {
     const stack = await start(
       `require("pulumi-endpoints").getEndpoint({ url: "https://nobody.example.com" });`,
     );

@@ -38,7 +38,7 @@ new CloudEndpoint("h", { url: "HTTPS://SAME.example.com:443/" });`);
     expect(requests).toEqual([]);
   });
 
-  test("in a secret policy are told without a word of it", async () => {
+  test("in a secret policy are reported without its text", async () => {
     const stack = await start(`
 new CloudEndpoint("shop", { url: "https://shop.example.com", trafficPolicy: pulumi.secret('{"key": "${CANARY}" oops}') });`);
     const { text, diagnostics } = await failure(stack.preview());
@@ -119,7 +119,7 @@ onBothDrivers("a partial create", (start) => {
 onBothDrivers("the account", (start) => {
   const program = `new CloudEndpoint("shop", { url: "https://shop.example.com" });`;
 
-  test("is told by one line with the next step where it cannot be used", async () => {
+  test("that cannot be used fails with one line that names the next step", async () => {
     for (const [config, env, message] of [
       [
         { "endpoints:apiKey": { secret: WRONG_KEY } },
@@ -148,7 +148,7 @@ onBothDrivers("the account", (start) => {
     }
   });
 
-  test("is told by one line where something else answers in the service's place", async () => {
+  test("whose base URL is not the service's fails with one line that names the setting", async () => {
     const stack = await start(program);
     const page = { status: 201, headers: { "content-type": "text/html" }, body: "<html>" };
     stack.emulator.intercept(() => true, page, 99);

@@ -129,7 +129,7 @@ module.exports = { ids: getEndpointsOutput({}, { provider: theirs }).ids.apply((
     await stack.destroy();
   });
 
-  test("import is the plugin's alone, and says so", async () => {
+  test("an import on the dynamic provider fails and names the plugin", async () => {
     const stack = await start(shop("shop", 'import: "ep_1"'));
     expect(errors(await failure(stack.preview())).join()).toMatch(
       /only the plugin imports.*endpoints:provider plugin/s,

@@ -19,7 +19,7 @@ onBothDrivers("a replacement", (start) => {
     await stack.refresh({ expectNoChanges: true });
   });
 
-  test("creates first where the program says so", async () => {
+  test("creates first where the program asks for it", async () => {
     const stack = await start(shop("https", "deleteBeforeReplace: false"));
     await stack.up();
     edit(stack, shop("tls", "deleteBeforeReplace: false"));

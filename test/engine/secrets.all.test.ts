@@ -42,7 +42,7 @@ new CloudEndpoint("shop", {
 const plainIn = (state: unknown) =>
   JSON.stringify(state, (_, value) => (value?.plaintext === undefined ? value : "[secret]"));
 
-const said = ({ text, diagnostics, steps }: RunResult) => text + JSON.stringify([diagnostics, steps]);
+const printed = ({ text, diagnostics, steps }: RunResult) => text + JSON.stringify([diagnostics, steps]);
 
 const isPost = ({ method }: { method: string }) => method === "POST";
 
@@ -60,15 +60,15 @@ describe.each(["dynamic", "plugin"])("with the %s provider", (provider) => {
       expect(errors(result).join()).toMatch(
         /status 418, ERR_\[secret\]\S* unknown action "dney" at on_http_request\[0\], beside \[secret\]/,
       );
-      expect(said(result)).not.toMatch(CANARY);
+      expect(printed(result)).not.toMatch(CANARY);
 
       // What the state has is known to a later run.
       await stack.up();
       stack.emulator.intercept(() => true, { status: 418, body }, 9);
       for (const run of [() => stack.refresh(), () => stack.destroy()])
-        expect(said(await failure(run()))).not.toMatch(CANARY);
+        expect(printed(await failure(run()))).not.toMatch(CANARY);
       edit(stack, program().replace('kind: "plain"', 'kind: "other"'));
-      expect(said(await failure(stack.up()))).not.toMatch(CANARY);
+      expect(printed(await failure(stack.up()))).not.toMatch(CANARY);
     });
   });
 
@@ -85,17 +85,17 @@ describe.each(["dynamic", "plugin"])("with the %s provider", (provider) => {
         metadata: '{"key":"new"}',
       });
       for (let run = 0; run < 3; run++) {
-        expect(said(await stack.refresh())).not.toMatch(CANARY);
+        expect(printed(await stack.refresh())).not.toMatch(CANARY);
         expect(plainIn(await stack.exportState())).not.toMatch(CANARY);
       }
       const preview = await stack.preview();
       expect(preview.changes).toMatchObject({ update: 1 });
-      expect(said(preview)).not.toMatch(CANARY);
+      expect(printed(preview)).not.toMatch(CANARY);
       const up = await stack.up();
       expect(writes(up).map(({ body }) => body)).toEqual([
         { id, description: "", metadata: JSON.stringify({ key: SECRETS.key }) },
       ]);
-      expect(said(up)).not.toMatch(CANARY);
+      expect(printed(up)).not.toMatch(CANARY);
       expect(plainIn(await stack.exportState())).not.toMatch(CANARY);
       await stack.refresh({ expectNoChanges: true });
     });
@@ -108,12 +108,12 @@ const shop = new CloudEndpoint("shop", { url: ${secret(url)} });
 module.exports = { isSecret: pulumi.all([shop.publicUrl, shop.hostport].map((output) => pulumi.isSecret(output))) };`;
       const stack = await start(of("https://canary-1.example.com"), { config });
       stack.emulator.intercept(isPost, { status: 418, body: { msg: "no canary-1.example.com here" } });
-      expect(said(await failure(stack.up()))).not.toMatch(CANARY);
+      expect(printed(await failure(stack.up()))).not.toMatch(CANARY);
       const { outputs } = await stack.up();
       expect(outputs).toEqual({ isSecret: [true, true] });
       await stack.refresh({ expectNoChanges: true });
       edit(stack, of("https://canary-2.example.com"));
-      expect(said(await stack.up())).not.toMatch(CANARY);
+      expect(printed(await stack.up())).not.toMatch(CANARY);
       expect(plainIn(await stack.exportState())).not.toMatch(CANARY);
       await stack.destroy();
     });
@@ -135,7 +135,7 @@ module.exports = { isSecret: pulumi.all([shop.publicUrl, shop.hostport].map((out
         });
         const result = await failure(stack.preview());
         expect(errors(result).join()).toContain(`${name} `);
-        expect(said(result)).not.toMatch(CANARY);
+        expect(printed(result)).not.toMatch(CANARY);
       }
       const twice = await start(
         `for (const name of ["a", "b"]) new CloudEndpoint(name, {
@@ -145,7 +145,7 @@ module.exports = { isSecret: pulumi.all([shop.publicUrl, shop.hostport].map((out
       );
       const result = await failure(twice.preview());
       expect(errors(result).join()).toMatch(/bindings/);
-      expect(said(result)).not.toMatch(CANARY);
+      expect(printed(result)).not.toMatch(CANARY);
     });
   });
 

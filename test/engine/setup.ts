@@ -30,19 +30,19 @@ interface Opened {
 
 const opened: Opened[] = [];
 
-/** The states that the kit's engine ended with, by case; the real engine has to end with the same. */
+/** The states that the test kit's engine ended with, by case; the real engine has to end with the same. */
 const kitStates = new Map<string, unknown>();
 
-/** Runs the cases on the kit's engine and, where it is there, on the real CLI, and compares the states they end with. */
+/** Runs the cases on the test kit's engine and, where it is there, on the real CLI, and compares the states they end with. */
 export function onBothDrivers(subject: string, cases: (start: Start, driver: Stack["driver"]) => void): void {
   describe(subject, () => {
-    if (drivers.includes("kit")) describe("on the kit's engine", () => cases(starter("kit"), "kit"));
+    if (drivers.includes("kit")) describe("on the test kit's engine", () => cases(starter("kit"), "kit"));
     if (drivers.includes("cli"))
       describe.skipIf(!cli)("on the Pulumi CLI", () => cases(starter("cli"), "cli"));
   });
 }
 
-/** Runs cases on the kit's engine alone: what is run by the Pulumi CLI in tests of its own. */
+/** Runs cases on the test kit's engine alone: what is run by the Pulumi CLI in tests of its own. */
 export function onKit(subject: string, cases: (start: Start) => void): void {
   describe.skipIf(!drivers.includes("kit"))(subject, () => cases(starter("kit")));
 }
@@ -56,7 +56,7 @@ afterEach(async (context) => {
       const state = normalize(await stack.exportState());
       if (stack.driver === "kit") kitStates.set(name, state);
       else if (kitStates.has(name))
-        expect(state, "the state that the kit's engine ends with").toEqual(kitStates.get(name));
+        expect(state, "the state that the test kit's engine ends with").toEqual(kitStates.get(name));
     }
   } finally {
     for (const { stack, folder } of ended) {
@@ -100,7 +100,7 @@ const pulumi = require("@pulumi/pulumi");
 const { CloudEndpoint } = require("pulumi-endpoints");
 `;
 
-/** What a program needs to speak to the plugin. */
+/** Classes with which a program uses the plugin. */
 export const PLUGIN = `
 class Provider extends pulumi.ProviderResource {
   constructor(name, args = {}, options = {}) { super("endpoints", name, args, options); }

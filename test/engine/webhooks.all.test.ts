@@ -63,7 +63,7 @@ for (const platform of ${JSON.stringify(platforms)}) {
       ];
       for (const source of sources) {
         const seen = await deliver(platform, source);
-        // Without a signed time nobody can tell a replay: the scheme has no such thing.
+        // A scheme without a signed time cannot detect a replay.
         const replays = webhookScheme(platform).time ? [] : [GOOD];
         expect(
           seen.map(({ body }) => body),
@@ -74,7 +74,7 @@ for (const platform of ${JSON.stringify(platforms)}) {
     await stack.preview({ expectNoChanges: true });
   });
 
-  test("tells every mistake of all components at the preview, and never the secret", async () => {
+  test("reports every mistake of all components at the preview, and never the secret", async () => {
     const stack = await start(`
 const { WebhookVerification } = require("pulumi-endpoints");
 const secret = pulumi.secret("${CANARY}");
@@ -93,7 +93,7 @@ new WebhookVerification("named", { provider: "github", secret });
 new WebhookVerification("swapped", { platform: "${CANARY}", secret: "github" });
 new WebhookVerification("nothing");`);
     const result = await failure(stack.preview());
-    const told = errors(result).join("\n");
+    const reported = errors(result).join("\n");
     for (const words of [
       /empty: secret is empty\. Make up a long random secret/,
       /line: secret ends with a line break/,
@@ -111,13 +111,13 @@ new WebhookVerification("nothing");`);
       /swapped: platform and secret seem to be swapped/,
       /nothing: platform is missing/,
     ]) {
-      expect(told).toMatch(words);
+      expect(reported).toMatch(words);
     }
-    expect(result.text + told).not.toContain(CANARY);
+    expect(result.text + reported).not.toContain(CANARY);
     expect(result.text).not.toMatch(/ at .*\.js:\d+/);
   });
 
-  test("waits for a secret that is not known before the update, and says so", async () => {
+  test("waits for a secret that is unknown before the update, and reports that", async () => {
     const late = (of: string) => `
 const { WebhookVerification } = require("pulumi-endpoints");
 const first = new CloudEndpoint("first", { url: "https://first.example.com" });
@@ -130,7 +130,7 @@ module.exports = { policy: late.trafficPolicy };`;
     ]);
     const up = await stack.up();
     expect(up.outputs["policy"]).toContain(stack.emulator.endpoints[0]?.id);
-    // And what is wrong with it is told when it is known.
+    // Its mistakes are reported once it is known.
     edit(stack, late("id.apply((id) => id + ' ')"));
     expect(errors(await failure(stack.up())).join()).toMatch(/late: secret begins or ends with a space/);
   });

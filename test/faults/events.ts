@@ -3,7 +3,7 @@ import { type EmulatorOptions, type FaultKind, faultKinds } from "../../sdk/test
 
 /* What can happen to a stack, and how stories of it are made up. */
 
-/** When an endpoint of somebody else's says that it was made. In milliseconds from now, or what it says instead. */
+/** The `created_at` of somebody else's endpoint: milliseconds from now, or another value. */
 export const madeAt = {
   now: 0,
   "a second before": -1_000,
@@ -41,7 +41,7 @@ const happenings = {
   "edited by hand": [1, { which }],
   "deleted by hand": [1, { which }],
   "taken by somebody": [1, { which }],
-  "told too much": [1, { by: fc.integer({ min: 1, max: 3 }) }],
+  "secrets repeated": [1, { by: fc.integer({ min: 1, max: 3 }) }],
   killed: [2, { after: fc.integer({ min: 1, max: 5 }), by: few }],
   /** Somebody else has what a resource to come will be: the same URL, the same content. */
   "an equal there before": [1, { made: keys(madeAt) }],
@@ -96,7 +96,7 @@ export interface Story {
 const clocks = fc.oneof(
   { weight: 4, arbitrary: one({}) },
   { weight: 2, arbitrary: one(-3_600_000, 7_200_000).map((skew) => ({ date: skew, createdAt: skew })) },
-  // Nothing that an endpoint says of its age can be compared with a clock.
+  // An endpoint's age cannot be compared with a clock.
   { weight: 1, arbitrary: one({ date: null }, { date: "garbage" }) },
   { weight: 1, arbitrary: one({ createdAt: null }, { createdAt: "garbage" }) },
 );

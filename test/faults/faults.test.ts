@@ -6,7 +6,7 @@ import { play } from "./story";
 
 /*
  * Stories of steps and faults, from a fixed seed and from a fresh one. A story that ends badly is printed as the shortest
- * that does, with the seed that tells it again: npm run test:faults -- --seed …
+ * that does, with the seed that repeats it: npm run test:faults -- --seed …
  */
 const runs = Number(process.env["FAULT_RUNS"] ?? 16);
 const given = process.env["FAULT_SEED"];

@@ -261,7 +261,7 @@ async function idsOf(stack: Stack): Promise<string[]> {
   return resources.flatMap(({ type, id }) => (type.endsWith(":CloudEndpoint") && id ? [id] : []));
 }
 
-/** What the engine said of each resource that failed; undefined where none did. */
+/** The engine's message for each resource that failed; undefined where none did. */
 async function failureOf(run: Promise<unknown>): Promise<string[] | undefined> {
   try {
     await run;

@@ -15,7 +15,7 @@ export interface Entry {
   inputs: JsonObject;
   outputs: JsonObject;
   /** Created, and not described: the engine asks for an update. */
-  unfinished?: boolean;
+  isPartial?: boolean;
 }
 
 export type Program = ReadonlyMap<string, JsonObject>;
@@ -95,7 +95,7 @@ export class Engine {
       this.state.delete(name);
       return this.create(process, name, inputs);
     }
-    if (!changes && !entry.unfinished) return () => this.state.set(name, { ...entry, inputs });
+    if (!changes && !entry.isPartial) return () => this.state.set(name, { ...entry, inputs });
     const { outs } = await core.update(entry.id, entry.outputs, inputs);
     return () => this.state.set(name, { id: entry.id, inputs, outputs: outs });
   }
@@ -107,7 +107,7 @@ export class Engine {
     } catch (error) {
       if (!(error instanceof PartialCreateError)) throw error;
       const { id, properties: outputs } = error;
-      return () => this.state.set(name, { id, inputs, outputs, unfinished: true });
+      return () => this.state.set(name, { id, inputs, outputs, isPartial: true });
     }
   }
 

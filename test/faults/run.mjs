@@ -1,4 +1,4 @@
-// The fault suite at length; without options, as long as in `npm test`.
+// The fault suite at length; without options, as long as in `npm run test:all`.
 //   npm run test:faults -- --runs 1000 [--seed N] [--marks] [--pools]   stories of steps and faults
 //   npm run test:faults -- --kills 20 [--endpoints 100]    real processes, killed in the middle of creates
 //   npm run test:faults -- --budget 200                    so many endpoints within 120 requests a minute

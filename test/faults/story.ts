@@ -7,7 +7,7 @@ import { SECRET_CANARY, World } from "./world";
 
 /*
  * A story: what a user, a network and other people do to a stack, one thing after the other. It ends with a quiet service
- * and a user who follows what the messages say; then all has to be as the program wants it.
+ * and a user who follows the messages; then all has to be as the program wants it.
  */
 
 export interface Options {
@@ -25,7 +25,7 @@ export async function play(story: Story, options: Options): Promise<Ending> {
   };
   const world = await World.start(settings, story.service);
   try {
-    return await new Teller(world, story, options).tell();
+    return await new Player(world, story, options).play();
   } finally {
     await world.close();
   }
@@ -40,13 +40,13 @@ const READING = 10_000;
 
 type Happening<Kind extends Event["kind"]> = Extract<Event, { kind: Kind }>;
 
-class Teller {
+class Player {
   private readonly engine: Engine;
   private readonly judge: Judge;
   private readonly program = new Map<string, JsonObject>();
   private readonly keys: string[] = [];
   private made = 0;
-  /** Whether a process has died, or a create was left open and the user told so. */
+  /** Whether a process has died, or a message left a create open. */
   private leftOpen = false;
   /** Whether the last recovery came to its end. Before that nobody takes a URL out of the program. */
   private mended = true;
@@ -63,7 +63,7 @@ class Teller {
     this.engine = new Engine(world, story.parallel);
     this.judge = new Judge(world, this.engine, story, options);
     this.keys.push(this.judge.otherKey);
-    // Nothing of a create's age can be told.
+    // The age of an endpoint is unknown.
     this.leftOpen = [story.service.date, story.service.createdAt].some(
       (time) => typeof (time ?? null) !== "number",
     )
@@ -71,7 +71,7 @@ class Teller {
       : false;
   }
 
-  async tell(): Promise<Ending> {
+  async play(): Promise<Ending> {
     const { emulator, clock } = this.world;
     const { seed, probability, kinds } = this.story;
     for (const [index, event] of this.story.events.entries()) {
@@ -120,7 +120,7 @@ class Teller {
         if (id !== undefined) emulator.remove(id);
         return this.refresh();
       }
-      case "told too much": {
+      case "secrets repeated": {
         // A refusal that repeats what it was sent, as services do.
         const msg = `bad: ${SECRET_CANARY}, key ${this.world.apiKey}`;
         const match: Match = ({ body }) => JSON.stringify(body ?? "").includes(SECRET_CANARY);
@@ -134,7 +134,7 @@ class Teller {
         return undefined;
       }
       case "an equal there before": {
-        const seed = { type: "cloud", ...this.wireOf(this.made), ...this.told(event.made) } as const;
+        const seed = { type: "cloud", ...this.wireOf(this.made), ...this.createdAt(event.made) } as const;
         if (this.isFree(seed.url)) this.judge.seedTheirs(seed);
         return this.grow(1);
       }
@@ -281,7 +281,7 @@ class Teller {
     const { scripts } = this;
     this.world.emulator.rival(when, {
       match: (request) => scripts.on && isThat("create", request) && Object(request.body).url === url,
-      fields: { metadata, ...(made !== "now" && this.told(made)) },
+      fields: { metadata, ...(made !== "now" && this.createdAt(made)) },
       ...(answer !== null && {
         reply: { ...(when !== "instead" && { afterCommit: true }), ...lost[answer] },
       }),
@@ -339,7 +339,7 @@ class Teller {
     } satisfies Partial<Seed>;
   }
 
-  private told(made: keyof typeof madeAt): { created_at: string | undefined } {
+  private createdAt(made: keyof typeof madeAt): { created_at: string | undefined } {
     const { date, createdAt } = this.story.service;
     const skew = [createdAt, date].find((time) => typeof time === "number") ?? 0;
     const time = madeAt[made];

@@ -33,7 +33,7 @@ describe.skipIf(!needed)("the script for cron, with stand-ins for Pulumi and the
     expect(deployments(on)).toBe(4);
   });
 
-  test("tells a branch that cannot be read, and deploys nothing", async () => {
+  test("reports a branch that cannot be read, and deploys nothing", async () => {
     const { on } = clone({ pulumi: "true" });
     git(on.folder, "remote", "set-url", "origin", "/nowhere");
     expect(await run(on, "up")).toMatchObject({ code: 1 });
@@ -41,7 +41,7 @@ describe.skipIf(!needed)("the script for cron, with stand-ins for Pulumi and the
     expect(deployments(on)).toBe(0);
   });
 
-  test("tells that all is well again as soon as the branch can be read again, without a new commit", async () => {
+  test("reports that all is well as soon as the branch can be read again, without a new commit", async () => {
     const { on, remote } = clone({ pulumi: "true" });
     await run(on, "up");
     const deployed = left(on, "up.status").replace(/\S+\n$/, "");
@@ -54,7 +54,7 @@ describe.skipIf(!needed)("the script for cron, with stand-ins for Pulumi and the
     expect(deployments(on)).toBe(1);
   });
 
-  test("tells drift from its absence, and both from a check that could not see", async () => {
+  test("distinguishes drift, no drift and a check that failed", async () => {
     const { on } = clone({ npx: 'echo "report of $CODE"; [ "$CODE" = 3 ] || echo page >"$6"; exit "$CODE"' });
     for (const [code, status] of [
       [7, "drift"],

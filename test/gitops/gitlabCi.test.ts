@@ -61,7 +61,7 @@ describe("the pipeline for GitLab", () => {
   });
 });
 
-describe("what the pipeline tells GitLab", () => {
+describe("what the pipeline reports to GitLab", () => {
   test("is one comment on a merge request, updated by every later preview, among many of others", async () => {
     const others = [
       { id: 1, author: { id: 77 }, body: "coverage" },
@@ -70,13 +70,13 @@ describe("what the pipeline tells GitLab", () => {
     ];
     const gitlab = await startGitLab({ notes: structuredClone(others) });
     const on = machine(copyOf("environments"));
-    await tell(on, gitlab, "preview", 0, "~ shop </pre>\n/close\n@all");
+    await report(on, gitlab, "preview", 0, "~ shop </pre>\n/close\n@all");
     expect(gitlab.notes[3]?.body).toMatch(
       /^<!-- endpoints preview of prod -->\n\*\*Preview of `prod` for abc: success\*\*/,
     );
     expect(gitlab.notes[3]?.body).toContain("~ shop &lt;&#47;pre&gt;\n&#47;close\n&#64;all\n</pre>");
 
-    await tell(on, gitlab, "preview", 255, "it failed");
+    await report(on, gitlab, "preview", 255, "it failed");
     expect(gitlab.notes).toHaveLength(4);
     expect(gitlab.notes[3]?.body).toContain("failure (255)");
     expect(gitlab.notes.slice(0, 3)).toEqual(others);
@@ -85,8 +85,8 @@ describe("what the pipeline tells GitLab", () => {
   test("is one issue while there is drift, closed when it is gone, and then opened anew", async () => {
     const gitlab = await startGitLab();
     const on = machine(copyOf("environments"));
-    await tell(on, gitlab, "drift", 7, "shop: description");
-    await tell(on, gitlab, "drift", 7, "api: deleted");
+    await report(on, gitlab, "drift", 7, "shop: description");
+    await report(on, gitlab, "drift", 7, "api: deleted");
     expect(gitlab.issues).toMatchObject([
       {
         state: "opened",
@@ -94,14 +94,14 @@ describe("what the pipeline tells GitLab", () => {
         description: expect.stringContaining("api: deleted"),
       },
     ]);
-    await tell(on, gitlab, "drift", 0, "");
-    await tell(on, gitlab, "drift", 0, "");
-    await tell(on, gitlab, "drift", 7, "shop: description");
+    await report(on, gitlab, "drift", 0, "");
+    await report(on, gitlab, "drift", 0, "");
+    await report(on, gitlab, "drift", 7, "shop: description");
     expect(gitlab.issues.map((issue) => issue.state)).toEqual(["closed", "opened"]);
     expect(gitlab.writes).toEqual(["POST issues", "PUT issues", "PUT issues", "POST issues"]);
   });
 
-  test("is never told in an issue of somebody else, whatever it begins with", async () => {
+  test("is never written into an issue of somebody else, whatever it begins with", async () => {
     const theirs = {
       iid: 1,
       author: { id: 5 },
@@ -112,18 +112,18 @@ describe("what the pipeline tells GitLab", () => {
     };
     const gitlab = await startGitLab({ issues: [{ ...theirs }] });
     const on = machine(copyOf("environments"));
-    for (const code of [0, 7, 7, 0]) await tell(on, gitlab, "drift", code, "");
+    for (const code of [0, 7, 7, 0]) await report(on, gitlab, "drift", code, "");
     expect(gitlab.issues[0]).toEqual(theirs);
     expect(gitlab.writes).toEqual(["POST issues", "PUT issues", "PUT issues"]);
   });
 
-  test("neither closes nor opens an issue where the program is not what the state says", async () => {
+  test("neither closes nor opens an issue where the program differs from the state", async () => {
     const gitlab = await startGitLab();
     const on = machine(copyOf("environments"));
-    await tell(on, gitlab, "drift", "undeployed", "~ shop");
+    await report(on, gitlab, "drift", "undeployed", "~ shop");
     expect(gitlab.issues).toEqual([]);
-    await tell(on, gitlab, "drift", 7, "shop: description");
-    await tell(on, gitlab, "drift", "undeployed", "~ shop");
+    await report(on, gitlab, "drift", 7, "shop: description");
+    await report(on, gitlab, "drift", "undeployed", "~ shop");
     expect(gitlab.issues).toMatchObject([
       {
         state: "opened",
@@ -135,7 +135,7 @@ describe("what the pipeline tells GitLab", () => {
   test("fails the job where GitLab refuses, without the token in what it prints", async () => {
     const gitlab = await startGitLab();
     const on = machine(copyOf("environments"));
-    const { code, output } = await tellWith(on, { ...gitlab, token: "glpat-other" }, "drift", 7, "");
+    const { code, output } = await reportWith(on, { ...gitlab, token: "glpat-other" }, "drift", 7, "");
     expect(code).not.toBe(0);
     expect(output).toContain("was answered with 401");
     expect(output).not.toContain("glpat");
@@ -143,7 +143,7 @@ describe("what the pipeline tells GitLab", () => {
 });
 
 describe.skipIf(!cli)("the pipeline on the Pulumi CLI", () => {
-  test("previews with a key that opens nothing, deploys, tells drift and puts it back", async () => {
+  test("previews with a key that opens nothing, deploys, reports drift and repairs it", async () => {
     const { machine: on, emulator, backend } = await deployed();
     cpSync(join(folder, "ci"), join(on.folder, "ci"), { recursive: true });
     const gitlab = await startGitLab();
@@ -193,7 +193,7 @@ const variables = (gitlab: GitLab) => ({
   STACK: "prod",
 });
 
-function tellWith(
+function reportWith(
   on: Machine,
   gitlab: GitLab,
   what: string,
@@ -205,12 +205,12 @@ function tellWith(
   return on.run(["node", join(folder, "ci/report.mjs"), what, `${code}`, file], variables(gitlab));
 }
 
-async function tell(
+async function report(
   on: Machine,
   gitlab: GitLab,
   what: string,
   code: number | string,
   found: string,
 ): Promise<void> {
-  expect(await tellWith(on, gitlab, what, code, found)).toEqual({ code: 0, output: "" });
+  expect(await reportWith(on, gitlab, what, code, found)).toEqual({ code: 0, output: "" });
 }

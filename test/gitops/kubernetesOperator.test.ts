@@ -114,11 +114,11 @@ describe("the objects for the Kubernetes operator", () => {
   });
 });
 
-/** The folder of the Pulumi CLI, where the host for YAML programs is beside it. */
+/** The folder of the Pulumi CLI, where the language host for YAML is beside it. */
 const pulumi = dirname((await findPulumiCli()) ?? "/nowhere");
 const hasYaml = pulumi !== "/nowhere" && readdirSync(pulumi).includes("pulumi-language-yaml");
 
-describe.skipIf(!hasYaml)("the program on the Pulumi CLI with its host for YAML", () => {
+describe.skipIf(!hasYaml)("the program on the Pulumi CLI with its language host for YAML", () => {
   test("is installed and deployed as the operator does it, and checked for drift by its name", async () => {
     const emulator = await Emulator.start();
     onTestFinished(() => emulator.close());

@@ -8,7 +8,7 @@ import { pack } from "./pack";
 
 /*
  * The package as a user gets it: the packed file, installed into an empty folder that is not below this repository, and
- * the README's program. `npm test` does so with npm and the kit's engine; npm run test:installs with all package
+ * the README's program. `npm run test:all` does so with npm and the test kit's engine; npm run test:installs with all package
  * managers, and on the Pulumi CLI too where it is on the PATH.
  */
 const atLength = process.env["INSTALLS"] === "all";

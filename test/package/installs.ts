@@ -42,7 +42,7 @@ export function readmeProgram(): string {
   return program;
 }
 
-/** Takes the program through its life with the kit of the package that is installed, and tells each step as JSON. */
+/** Takes the program through its life with the test kit of the package that is installed, and prints each step as JSON. */
 const LIFE = `
 const { TestStack } = require("pulumi-endpoints/testing");
 async function main(driver) {
@@ -103,9 +103,9 @@ export class Installed {
 
   /** The names that ES modules cannot import, as `entry: name`, and how many there are in all. */
   async names(): Promise<{ all: number; missing: string[] }> {
-    const told = JSON.parse(lastLine(await run(this.folder, [...this.node, "names.mjs"])));
+    const output = JSON.parse(lastLine(await run(this.folder, [...this.node, "names.mjs"])));
     const names = Object.entries(
-      z.record(z.string(), z.array(z.tuple([z.string(), z.boolean()]))).parse(told),
+      z.record(z.string(), z.array(z.tuple([z.string(), z.boolean()]))).parse(output),
     ).flatMap(([entry, of]) => of.map(([name, found]) => ({ name: `${entry}: ${name}`, found })));
     return { all: names.length, missing: names.filter(({ found }) => !found).map(({ name }) => name) };
   }
@@ -120,7 +120,7 @@ function pulumiVersion(): string {
 
 function run(cwd: string, [command = "", ...args]: string[]): Promise<string> {
   return new Promise((resolve, reject) => {
-    // Not what npm tells the scripts that it runs, which other package managers would take for their own settings.
+    // Not the settings that npm hands to its scripts, which other package managers would take for their own settings.
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)));
     execFile(command, args, { cwd, env, maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
       if (!error) resolve(stdout);

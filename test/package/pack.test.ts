@@ -66,7 +66,7 @@ test("the package stays small enough that nobody thinks twice: 1.2 megabytes unp
   expect(packed.unpackedSize).toBeLessThan(1_200_000);
 });
 
-test("publint finds nothing to say", async () => {
+test("publint finds no mistake", async () => {
   const data = readFileSync(packed.tarball);
   const tarball = data.buffer.slice(data.byteOffset, data.byteOffset + data.byteLength);
   const { messages, pkg } = await publint({ pack: { tarball }, strict: true });

@@ -19,11 +19,11 @@ export type Packed = z.output<typeof packed>[0] & { tarball: string };
 export function pack(into: string): Packed {
   // Without the scripts, which would build anew below the other tests.
   const args = ["pack", "--json", "--ignore-scripts", "--pack-destination", into];
-  const told = execFileSync("npm", args, {
+  const output = execFileSync("npm", args, {
     cwd: root,
     encoding: "utf8",
     stdio: ["ignore", "pipe", "ignore"],
   });
-  const [result] = packed.parse(JSON.parse(told));
+  const [result] = packed.parse(JSON.parse(output));
   return { ...result, tarball: join(into, result.filename) };
 }
