@@ -14,7 +14,7 @@ import { type EndpointsApi, isAbout } from "./api/endpoints";
 import { createdAt, type Reading } from "./api/list";
 import { isSameOwner, type Mark, newNonce, type Owner, withMark } from "./api/mark";
 import { backOff } from "./api/retry";
-import { normalizeUrl } from "./api/url";
+import { normalizeUrl, urlOf } from "./api/url";
 import type { LiveEndpoint } from "./api/wire";
 import { idSchema } from "./api/wire";
 import type { Settings } from "./config";
@@ -26,7 +26,6 @@ import {
   UrlTakenError,
 } from "./errors";
 import { LIST_LAG } from "./gone";
-import { urlOf } from "./lookup";
 import { shownUrl } from "./markedSecrets";
 import { type CloudEndpointInputs, managedInputs } from "./schema";
 import { wireChange } from "./state";
@@ -265,11 +264,9 @@ async function findConflict(
 ): Promise<LiveEndpoint | undefined> {
   const holders: LiveEndpoint[] = [];
   const now = api.http.clock.now();
+  const age = stays ? 0 : mayPass(refusal) ? LIST_LAG : SHARED_FOR;
   try {
-    const age = stays ? 0 : mayPass(refusal) ? LIST_LAG : SHARED_FOR;
-    const reading = api.list.since(now - age);
-    await reading.toEnd();
-    for (const { id } of onUrl(reading, inputs.url)) {
+    for (const { id } of await holdersOf(api, inputs.url, now - age)) {
       const live = isDeleted(id) ? undefined : await getIfThere(api, id);
       const isPoolOfBoth = inputs.poolingEnabled === true && live?.poolingEnabled === true;
       if (live && !isPoolOfBoth) holders.push(live);
@@ -305,6 +302,15 @@ async function findConflict(
   const description = holder.description && api.http.cleaned(holder.description);
   const shown = { ...holder, description };
   throw new UrlTakenError(refusal, shownUrl(inputs), shown, { isSame, isKnown: isKnown(holder.id) });
+}
+
+/** What the list shows on a URL. Where a filter shows nothing, the whole list decides. */
+async function holdersOf(api: EndpointsApi, url: string, since: number): Promise<LiveEndpoint[]> {
+  const found = api.list.filters ? await api.list.onUrl(url, true) : [];
+  if (found.length > 0) return found;
+  const reading = api.list.since(since);
+  await reading.toEnd();
+  return onUrl(reading, url);
 }
 
 /** What an earlier run left in a pool: it carries our owner, and no resource of this run has it. */

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { isNotFound, UserError } from "./api/apiErrors";
 import type { EndpointsApi } from "./api/endpoints";
-import { normalizeUrl, urlProblem } from "./api/url";
+import { EVERYTHING, isOneOf, type Selection, spellings } from "./api/filter";
+import { normalizeUrl, urlOf, urlProblem } from "./api/url";
 import type { LiveEndpoint } from "./api/wire";
 import { metadataFromText, sameData } from "./document";
 import { searchFor } from "./search";
@@ -16,8 +17,9 @@ export const endpointArgs = {
   /** The endpoint's identifier, `ep_…`. This takes one request. */
   id: text,
   /**
-   * The endpoint's URL, in any spelling. Edges have no `url` and are matched by their `publicUrl`. This reads the whole
-   * list: one request for each 100 endpoints of the account.
+   * The endpoint's URL, in any spelling. Edges have no `url` and are matched by their `publicUrl`. This takes one request
+   * if the service filters lists, as the public service does. Otherwise it reads the whole list, which other look-ups of the
+   * next minute share: one request for each 100 endpoints of the account.
    */
   url: text,
 };
@@ -78,8 +80,10 @@ async function byId(api: EndpointsApi, id: string): Promise<LiveEndpoint> {
 async function byUrl(api: EndpointsApi, url: string, fresh: boolean): Promise<LiveEndpoint> {
   const wanted = normalizeUrl(url);
   if (wanted === undefined) throw new LookupError(`getEndpoint: url ${urlProblem(url)}`);
-  const all = await api.list.all(fresh);
-  const found = all.filter((endpoint) => urlOf(endpoint) === wanted);
+  let found = await api.list.onUrl(wanted, fresh);
+  // A filter may leave something out, such as an edge, which has a public URL alone. So it is no proof of absence.
+  const all = found.length === 0 ? await api.list.select(EVERYTHING, fresh) : [];
+  if (found.length === 0) found = all.filter((endpoint) => urlOf(endpoint) === wanted);
   const [first] = found;
   if (first && found.length === 1) return first;
   if (first) {
@@ -106,19 +110,38 @@ export async function findEndpoints(
   fresh: boolean,
   fits: (metadata: unknown) => boolean = (live) => metadataFits(live, filter.metadata),
 ): Promise<LiveEndpoint[]> {
-  const { types, region, urlPattern, name, binding } = filter;
+  const { urlPattern } = filter;
   const pattern = urlPattern === undefined ? undefined : wildcard(urlPattern);
-  const all = await api.list.all(fresh);
-  const found = all.filter(
-    (endpoint) =>
-      (types === undefined || types.includes(endpoint.type ?? "")) &&
-      (region === undefined || endpoint.region === region) &&
-      (pattern === undefined || pattern.test(urlOf(endpoint) ?? "")) &&
-      (name === undefined || endpoint.name === name) &&
-      (binding === undefined || endpoint.bindings?.includes(binding) === true) &&
-      fits(metadataOf(endpoint)),
-  );
-  return found.map(withoutOwner);
+  const found = await api.list.select(selectionOf(filter), fresh);
+  return found
+    .filter((live) => (!pattern || pattern.test(urlOf(live) ?? "")) && fits(metadataOf(live)))
+    .map(withoutOwner);
+}
+
+/**
+ * What a service can filter. Not by metadata, which is compared as data and may carry a mark; nor by a URL where edges
+ * count, which have a public URL alone.
+ */
+function selectionOf({ types, region, urlPattern, name, binding }: EndpointsArgs): Selection {
+  const exact = types && !types.includes("edge") && urlPattern !== undefined && !urlPattern.includes("*");
+  const url = exact ? normalizeUrl(urlPattern) : undefined;
+  const conditions = [
+    types && isOneOf("type", types),
+    region !== undefined && isOneOf("region", [region]),
+    name !== undefined && isOneOf("name", [name]),
+    binding !== undefined && isOneOf("binding", [binding]),
+    url !== undefined && isOneOf("url", spellings(url)),
+  ].filter((condition) => typeof condition === "string");
+  return {
+    name: JSON.stringify([types, region, url, name, binding]),
+    ...(conditions.length > 0 && { expression: conditions.join(" && ") }),
+    includes: (live) =>
+      (types === undefined || types.includes(live.type ?? "")) &&
+      (region === undefined || live.region === region) &&
+      (name === undefined || live.name === name) &&
+      (binding === undefined || live.bindings?.includes(binding) === true) &&
+      (url === undefined || urlOf(live) === url),
+  };
 }
 
 /** An endpoint's metadata as data where it is; undefined where there is none. */
@@ -131,12 +154,6 @@ function metadataFits(live: unknown, wanted: EndpointsArgs["metadata"]): boolean
   return (
     live !== undefined && sameData(live, typeof wanted === "string" ? metadataFromText(wanted).data : wanted)
   );
-}
-
-/** The URL that an endpoint is known by, in the one spelling; edges have a public URL alone. */
-export function urlOf({ url, publicUrl }: LiveEndpoint): string | undefined {
-  const given = url ?? publicUrl;
-  return given === undefined ? undefined : (normalizeUrl(given) ?? given);
 }
 
 /** The same host under another scheme or port, or another name beside it. */

@@ -2,12 +2,14 @@ import { z } from "zod";
 import { InvalidIdError, ReplyError, type RequestName } from "./apiErrors";
 import type { HttpClient } from "./client";
 import type { Request } from "./exchange";
+import type { Selection } from "./filter";
+import { isMapping } from "./json";
 import { EndpointList } from "./list";
 import { normalizeUrl } from "./url";
 import { endpointFromWire, ID, type LiveEndpoint, listFromWire, type WireChange } from "./wire";
 
-/** A list that goes on beyond this (100,000 endpoints) is taken for one without an end. */
-const MOST_PAGES = 1000;
+/** Pages in a row that may be empty: a service may look for what fits page by page. */
+const MOST_EMPTY = 1_000;
 
 /** The five calls of the contract. */
 export class EndpointsApi {
@@ -18,7 +20,7 @@ export class EndpointsApi {
   constructor(readonly http: HttpClient) {
     this.list = new EndpointList({
       clock: http.clock,
-      pages: () => this.pages(),
+      pages: (selection) => this.pages(selection),
       warn: (message) => http.warn(message),
     });
   }
@@ -53,20 +55,25 @@ export class EndpointsApi {
    *
    * @throws ReplyError where the chain of pages leaves the service or has no end: better than half a list.
    */
-  private async *pages(): AsyncGenerator<unknown[]> {
+  private async *pages({ expression }: Selection): AsyncGenerator<unknown[]> {
+    const filter: Record<string, string> = expression === undefined ? {} : { filter: expression };
     const asked = new Set<string>();
-    let query: Record<string, string> = { limit: "100" };
-    for (;;) {
+    const ids = new Set<unknown>();
+    let query = filter;
+    for (let empty = 0; ; ) {
       const request = { method: "GET", path: "/endpoints", query };
-      const list = await this.http.send(request, listFromWire);
-      yield list.endpoints;
+      const { endpoints, next_page_uri: next } = await this.http.send(request, listFromWire);
+      yield endpoints;
 
-      if (!list.next_page_uri) return;
-      if (asked.has(list.next_page_uri) || asked.size >= MOST_PAGES) {
+      if (!next) return;
+      const before = ids.size;
+      for (const item of endpoints) ids.add(isMapping(item) ? item["id"] : undefined);
+      empty = ids.size > before ? 0 : empty + 1;
+      // A page that brings nothing new, or is asked for again, shows that there would be no end.
+      if (asked.has(next) || empty > (endpoints.length > 0 ? 0 : MOST_EMPTY))
         throw new ReplyError(request, 200, "its pages go on without an end");
-      }
-      asked.add(list.next_page_uri);
-      query = this.nextQuery(request, list.next_page_uri);
+      asked.add(next);
+      query = { ...filter, ...this.nextQuery(request, next) };
     }
   }
 

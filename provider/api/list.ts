@@ -1,8 +1,10 @@
 import { setImmediate } from "node:timers/promises";
 import type { z } from "zod";
-import { ApiError, ConnectionError, plain } from "./apiErrors";
+import { ApiError, ConnectionError, plain, ReplyError } from "./apiErrors";
 import type { Clock } from "./clock";
+import { CLOUD, EVERYTHING, onUrls, type Selection } from "./filter";
 import { isMapping } from "./json";
+import { urlOf } from "./url";
 import { endpointFromWire, type LiveEndpoint } from "./wire";
 
 /*
@@ -11,22 +13,19 @@ import { endpointFromWire, type LiveEndpoint } from "./wire";
  * fits is shared.
  */
 
-/** Which endpoints of the account a reading holds. Readings of one selection are shared. */
-export interface Selection {
-  name: string;
-  includes(endpoint: LiveEndpoint): boolean;
-}
-
-export const EVERYTHING: Selection = { name: "everything", includes: () => true };
-
-/** All that a stack can manage. An account may have thousands of agents' endpoints beside them. */
-export const CLOUD: Selection = { name: "cloud", includes: ({ type }) => type === "cloud" };
-
 /**
  * Refreshes and adoptions are not served what was listed longer ago, in milliseconds. Long enough for a refresh that waits
  * for a few windows of the service's rate limit to go on with what it has.
  */
 export const OLDEST_LISTING = 300_000;
+
+/** Data sources are not served what was listed longer ago, in milliseconds. */
+const OLDEST_LOOKUP = 60_000;
+
+/** So many endpoints in a row, each older than the one before it, show that the list is sorted. */
+const ENOUGH_IN_A_ROW = 10;
+
+const UNFILTERED_CLOUD: Selection = { name: "cloud, unfiltered", includes: CLOUD.includes };
 
 /** A list item that could not be read. It is left out, and must be reported. */
 export interface SkippedItem {
@@ -67,7 +66,8 @@ export class Reading {
 
   private readonly source: AsyncIterator<unknown[]>;
   private fetching: Promise<void> | undefined;
-  private oldest = Number.POSITIVE_INFINITY;
+  /** When the last endpoints that tell it were created. */
+  private readonly last: number[] = [];
   private isNewestFirst = true;
 
   constructor(
@@ -76,6 +76,10 @@ export class Reading {
     private readonly clock = source.clock,
   ) {
     this.source = source.pages(selection);
+  }
+
+  get isFiltered(): boolean {
+    return this.selection.expression !== undefined;
   }
 
   /** Whether a page is on its way. Waiting for it costs nothing. */
@@ -96,9 +100,14 @@ export class Reading {
     return this.until(() => false);
   }
 
-  /** Reads back to before this moment of the service's clock. The contract promises no order: without one, to the end. */
+  /**
+   * Reads back to before this moment of the service's clock. The contract promises no order, and one old endpoint proves
+   * none: without several older ones in a row, to the end.
+   */
   backTo(moment: number): Promise<void> {
-    return this.until(() => this.isNewestFirst && this.oldest < moment);
+    const { last } = this;
+    const isOlder = () => last.length === ENOUGH_IN_A_ROW && last.every((created) => created < moment);
+    return this.until(() => this.isNewestFirst && isOlder());
   }
 
   /** Waits for the page that is on its way, or requests the next one. */
@@ -135,16 +144,30 @@ export class Reading {
       return;
     }
     if (this.selection.includes(live)) this.endpoints.set(live.id, live);
+    else if (this.selection.expression !== undefined) throw new IgnoredFilterError();
     const created = createdAt(live);
     if (created === undefined) return;
-    this.isNewestFirst &&= created <= this.oldest;
-    this.oldest = created;
+    this.isNewestFirst &&= created <= (this.last.at(-1) ?? created);
+    this.last.push(created);
+    if (this.last.length > ENOUGH_IN_A_ROW) this.last.shift();
   }
+}
+
+/** The service sent what the filter leaves out. */
+class IgnoredFilterError extends Error {}
+
+/** Look-ups by URL that share a request. */
+interface Batch {
+  urls: Set<string>;
+  found: Promise<LiveEndpoint[]>;
 }
 
 /** The endpoints of the account, with the last reading of each selection. */
 export class EndpointList {
   private readonly readings = new Map<string, Reading>();
+  private readonly batches = new Map<boolean, Batch>();
+  /** Whether filters are sent: until the service refuses or ignores one. */
+  filters = true;
 
   constructor(private readonly source: ListSource) {}
 
@@ -156,21 +179,39 @@ export class EndpointList {
   }
 
   /**
-   * All endpoints of any type, for data sources and reports. Calls that overlap share a reading.
+   * The endpoints of a selection, for data sources and reports. A filter may leave out what fits: that nothing is found
+   * proves no absence. Calls share what was listed within a minute.
    *
    * @param fresh Whether the call follows something that it must show: then it joins no reading that has begun.
    */
-  async all(fresh: boolean): Promise<LiveEndpoint[]> {
-    return this.endpointsOf(
-      this.reading(EVERYTHING, ({ began, isFetching, isOutdated }) =>
-        fresh ? began === Number.POSITIVE_INFINITY : isFetching && !isOutdated,
-      ),
-    );
+  async select(selection: Selection, fresh: boolean): Promise<LiveEndpoint[]> {
+    const isUsable = ({ began, isOutdated, failure }: Reading) =>
+      fresh
+        ? began === Number.POSITIVE_INFINITY
+        : !isOutdated && !failure && this.source.clock.now() - began <= OLDEST_LOOKUP;
+    const whole = this.readings.get(EVERYTHING.name);
+    const isListed = whole !== undefined && !fresh && isUsable(whole);
+    if (selection.expression !== undefined && this.filters && !isListed) {
+      try {
+        return await this.endpointsOf(this.reading(selection, isUsable));
+      } catch (error) {
+        if (!this.isWithoutFilters(error)) throw error;
+      }
+    }
+    const all = await this.endpointsOf(this.reading(EVERYTHING, isUsable));
+    return all.filter((live) => selection.includes(live));
   }
 
-  /** All cloud endpoints, as a refresh or another adoption listed them since this process's last write. */
-  async cloud(): Promise<LiveEndpoint[]> {
-    return this.endpointsOf(this.reading(CLOUD, (reading) => !reading.failure && this.isCurrent(reading)));
+  /** The endpoints of any type on a URL in its one spelling. Look-ups that come together share a request. */
+  async onUrl(url: string, fresh: boolean): Promise<LiveEndpoint[]> {
+    let batch = this.batches.get(fresh);
+    if (!batch) {
+      const urls = new Set<string>();
+      batch = { urls, found: this.readBatch(urls, fresh) };
+      this.batches.set(fresh, batch);
+    }
+    batch.urls.add(url);
+    return (await batch.found).filter((live) => urlOf(live) === url);
   }
 
   /**
@@ -187,7 +228,7 @@ export class EndpointList {
     let reading: Reading | undefined;
     for (;;) {
       const current = this.reading(
-        CLOUD,
+        this.filters ? CLOUD : UNFILTERED_CLOUD,
         (last) => !(last.failure && isOfEveryRequest(last.failure.error)) && this.isCurrent(last),
       );
       // A write may have outdated the reading that this call began with.
@@ -201,6 +242,7 @@ export class EndpointList {
       await reading.nextPage().catch((error: unknown) => {
         // Where the key may not list, or the chain of pages has no end, reading by id may still do.
         if (isOfEveryRequest(error)) throw error;
+        if (current.isFiltered) this.isWithoutFilters(error);
       });
     }
   }
@@ -209,6 +251,21 @@ export class EndpointList {
   outdate(): void {
     for (const reading of this.readings.values())
       if (reading.began !== Number.POSITIVE_INFINITY) reading.isOutdated = true;
+  }
+
+  /** Whether a filter was refused or ignored, so that the whole list is read from now on. */
+  private isWithoutFilters(error: unknown): boolean {
+    const isRefused = error instanceof ApiError && error.status < 500 && !isOfEveryRequest(error);
+    if (isRefused || error instanceof ReplyError || error instanceof IgnoredFilterError) this.filters = false;
+    return !this.filters;
+  }
+
+  private async readBatch(urls: ReadonlySet<string>, fresh: boolean): Promise<LiveEndpoint[]> {
+    await setImmediate();
+    this.batches.delete(fresh);
+    const found: LiveEndpoint[] = [];
+    for (const selection of onUrls([...urls])) found.push(...(await this.select(selection, fresh)));
+    return found;
   }
 
   private reading(selection: Selection, isUsable: (reading: Reading) => boolean): Reading {

@@ -29,6 +29,22 @@ export function normalizeUrl(url: string): string | undefined {
   return `${address.scheme}://${address.host}${address.port === undefined ? "" : `:${address.port}`}`;
 }
 
+/** The URL that an endpoint is known by, in the one spelling; edges have a public URL alone. */
+export function urlOf({
+  url,
+  publicUrl,
+}: {
+  url?: string | undefined;
+  publicUrl?: string | undefined;
+}): string | undefined {
+  const given = url ?? publicUrl;
+  return given === undefined ? undefined : (normalizeUrl(given) ?? given);
+}
+
+/** Whether a URL names the port that its scheme has anyway. */
+export const isDefaultPort = (url: string): boolean =>
+  normalizeUrl(url) !== url && normalizeUrl(url) !== undefined;
+
 /** Why this cannot be an endpoint's URL, and what would be right; undefined where it can. Never quotes credentials. */
 export function urlProblem(url: string): string | undefined {
   const address = parse(url);

@@ -1,9 +1,11 @@
 import { ApiError } from "../../provider/api/apiErrors";
 import { CONNECTIONS, HttpClient } from "../../provider/api/client";
 import { EndpointsApi } from "../../provider/api/endpoints";
+import { CLOUD } from "../../provider/api/filter";
+import { urlOf } from "../../provider/api/url";
 import type { LiveEndpoint } from "../../provider/api/wire";
 import { type ConfigReader, readSettings } from "../../provider/config";
-import { urlOf, wildcard } from "../../provider/lookup";
+import { wildcard } from "../../provider/lookup";
 import { StackError } from "./pulumi";
 
 /* What commands read of an account. */
@@ -35,14 +37,8 @@ export function openAccount(config: ConfigReader, log: (message: string) => void
   return new EndpointsApi(http);
 }
 
-/** The cloud endpoints of an account, newest first, and the number of its other endpoints, which no program manages. */
-export async function cloudEndpoints({
-  list,
-}: EndpointsApi): Promise<{ cloud: LiveEndpoint[]; others: number }> {
-  const all = await list.all(true);
-  const cloud = all.filter(({ type }) => type === "cloud");
-  return { cloud, others: all.length - cloud.length };
-}
+/** The cloud endpoints of an account, newest first: all that a program can manage. */
+export const cloudEndpoints = ({ list }: EndpointsApi): Promise<LiveEndpoint[]> => list.select(CLOUD, true);
 
 /** Matches endpoints whose URL fits any of the patterns (`https://*.example.com`). No pattern matches all. */
 export function urlMatcher(patterns: readonly string[]): (endpoint: LiveEndpoint) => boolean {

@@ -1,8 +1,8 @@
 import type { LocalWorkspace } from "@pulumi/pulumi/automation/index.js";
 import type { EndpointsApi } from "../../provider/api/endpoints";
+import { urlOf } from "../../provider/api/url";
 import type { LiveEndpoint } from "../../provider/api/wire";
 import type { ConfigReader } from "../../provider/config";
-import { urlOf } from "../../provider/lookup";
 import { cloudEndpoints, noConfig, openAccount, urlMatcher } from "./account";
 import { count, type Destination, log, UsageError } from "./command";
 import { managedEndpoints } from "./managed";
@@ -85,7 +85,7 @@ export async function selectEndpoints({ select, stacks, cwd }: SelectionOptions)
         managed.push({ id, name, stack });
 
   const account = openAccount(target?.config ?? noConfig, log);
-  const { cloud, others } = await cloudEndpoints(account);
+  const cloud = await cloudEndpoints(account);
   const selected = cloud.filter(urlMatcher(select));
   for (const pattern of select) {
     if (!cloud.some(urlMatcher([pattern])))
@@ -95,7 +95,6 @@ export async function selectEndpoints({ select, stacks, cwd }: SelectionOptions)
   const endpoints = selected.filter(({ id }) => !ids.has(id)).sort(byUrl);
 
   log(`The account has ${count(cloud.length, "cloud endpoint")}.`);
-  if (others > 0) log(`Left out: ${others} of other types, which a program can read but not manage`);
   if (selected.length < cloud.length)
     log(`Left out: ${cloud.length - selected.length} not matched by --select`);
   for (const stack of stacks) {

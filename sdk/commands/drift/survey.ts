@@ -189,7 +189,7 @@ async function listAccounts(sources: AccountSource[], { log, stopped }: Dependen
     try {
       if (stopped.aborted) throw new InterruptedError();
       log(`listing the account at ${account.service}`);
-      account.cloud = (await cloudEndpoints(api)).cloud;
+      account.cloud = await cloudEndpoints(api);
     } catch (error) {
       const reason = stopped.aborted ? new InterruptedError() : error;
       account.notChecked.push(notChecked("the account's endpoints", reason));
