@@ -19,7 +19,9 @@ export async function findAdoptable(
     if (live.type !== "cloud") throw new WrongTypeError(id, live.type ?? "unknown");
     return live;
   }
-  const found = (await api.list.onUrl(inputs.url, false)).filter(({ type }) => type === "cloud");
+  const found = (
+    api.list.affordsLookup ? await api.list.onUrl(inputs.url, false) : await api.list.cloud()
+  ).filter((live) => serves(live, inputs));
   const [first, ...others] = found;
   if (others.length > 0) {
     throw new AdoptAmbiguousError(

@@ -306,7 +306,7 @@ async function findConflict(
 
 /** What the list shows on a URL. Where a filter shows nothing, the whole list decides. */
 async function holdersOf(api: EndpointsApi, url: string, since: number): Promise<LiveEndpoint[]> {
-  const found = api.list.filters ? await api.list.onUrl(url, true) : [];
+  const found = api.list.affordsLookup ? await api.list.onUrl(url, true) : [];
   if (found.length > 0) return found;
   const reading = api.list.since(since);
   await reading.toEnd();

@@ -82,7 +82,7 @@ async function byUrl(api: EndpointsApi, url: string, fresh: boolean): Promise<Li
   if (wanted === undefined) throw new LookupError(`getEndpoint: url ${urlProblem(url)}`);
   let found = await api.list.onUrl(wanted, fresh);
   // A filter may leave something out, such as an edge, which has a public URL alone. So it is no proof of absence.
-  const all = found.length === 0 ? await api.list.select(EVERYTHING, fresh) : [];
+  const all = found.length === 0 ? await api.list.select(EVERYTHING, true) : [];
   if (found.length === 0) found = all.filter((endpoint) => urlOf(endpoint) === wanted);
   const [first] = found;
   if (first && found.length === 1) return first;

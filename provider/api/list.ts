@@ -22,6 +22,9 @@ export const OLDEST_LISTING = 300_000;
 /** Data sources are not served what was listed longer ago, in milliseconds. */
 const OLDEST_LOOKUP = 60_000;
 
+/** So many look-ups by URL cost less than a list that serves them all; who makes more, reads the list. */
+const FEW_LOOKUPS = 10;
+
 /** So many endpoints in a row, each older than the one before it, show that the list is sorted. */
 const ENOUGH_IN_A_ROW = 10;
 
@@ -166,8 +169,10 @@ interface Batch {
 export class EndpointList {
   private readonly readings = new Map<string, Reading>();
   private readonly batches = new Map<boolean, Batch>();
+  private lastBatch: Promise<unknown> = Promise.resolve();
+  private lookups = 0;
   /** Whether filters are sent: until the service refuses or ignores one. */
-  filters = true;
+  private filters = true;
 
   constructor(private readonly source: ListSource) {}
 
@@ -190,7 +195,7 @@ export class EndpointList {
         ? began === Number.POSITIVE_INFINITY
         : !isOutdated && !failure && this.source.clock.now() - began <= OLDEST_LOOKUP;
     const whole = this.readings.get(EVERYTHING.name);
-    const isListed = whole !== undefined && !fresh && isUsable(whole);
+    const isListed = whole !== undefined && isUsable(whole);
     if (selection.expression !== undefined && this.filters && !isListed) {
       try {
         return await this.endpointsOf(this.reading(selection, isUsable));
@@ -202,8 +207,30 @@ export class EndpointList {
     return all.filter((live) => selection.includes(live));
   }
 
-  /** The endpoints of any type on a URL in its one spelling. Look-ups that come together share a request. */
+  /** All cloud endpoints, as a refresh or another adoption listed them since this process's last write. */
+  async cloud(): Promise<LiveEndpoint[]> {
+    const isUsable = (reading: Reading) => !reading.failure && this.isCurrent(reading);
+    if (this.filters) {
+      try {
+        return await this.endpointsOf(this.reading(CLOUD, isUsable));
+      } catch (error) {
+        if (!this.isWithoutFilters(error)) throw error;
+      }
+    }
+    return this.endpointsOf(this.reading(UNFILTERED_CLOUD, isUsable));
+  }
+
+  /** Whether a look-up by URL is likely to cost less than the whole list, which many can share. */
+  get affordsLookup(): boolean {
+    return this.filters && this.lookups < FEW_LOOKUPS;
+  }
+
+  /**
+   * The endpoints of any type on a URL in its one spelling. Look-ups that come together, or while another one is under way,
+   * share a request.
+   */
   async onUrl(url: string, fresh: boolean): Promise<LiveEndpoint[]> {
+    this.lookups++;
     let batch = this.batches.get(fresh);
     if (!batch) {
       const urls = new Set<string>();
@@ -260,11 +287,17 @@ export class EndpointList {
     return !this.filters;
   }
 
-  private async readBatch(urls: ReadonlySet<string>, fresh: boolean): Promise<LiveEndpoint[]> {
-    await setImmediate();
-    this.batches.delete(fresh);
-    const found: LiveEndpoint[] = [];
-    for (const selection of onUrls([...urls])) found.push(...(await this.select(selection, fresh)));
+  private readBatch(urls: ReadonlySet<string>, fresh: boolean): Promise<LiveEndpoint[]> {
+    const before = this.lastBatch;
+    const read = async () => {
+      await Promise.all([setImmediate(), before]);
+      this.batches.delete(fresh);
+      const found: LiveEndpoint[] = [];
+      for (const selection of onUrls([...urls])) found.push(...(await this.select(selection, fresh)));
+      return found;
+    };
+    const found = read();
+    this.lastBatch = found.catch(() => {});
     return found;
   }
 

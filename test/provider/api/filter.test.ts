@@ -1,0 +1,122 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { EndpointsApi } from "../../../provider/api/endpoints";
+import { isOneOf, onUrls } from "../../../provider/api/filter";
+import { HttpClient } from "../../../provider/api/http";
+import { CloudEndpoints } from "../../../provider/cloudEndpoint";
+import { readSettings, type Settings } from "../../../provider/config";
+import { findEndpoint, findEndpoints } from "../../../provider/lookup";
+import { type Behaviour, Emulator, gatewayReply } from "../../../sdk/testing/emulator";
+
+type Mode = Behaviour["filters"] | "a page of HTML" | "a 404 of a gateway";
+
+/** 20 cloud endpoints, newest, beside 300 of agents. */
+async function account(mode: Mode) {
+  const isMode = !mode.startsWith("a ");
+  const emulator = await Emulator.start(isMode ? { filters: mode as Behaviour["filters"] } : {});
+  onTestFinished(() => emulator.close());
+  for (let index = 0; index < 300; index++)
+    emulator.seed({
+      type: "ephemeral",
+      url: `https://agent-${index}.example.app`,
+      region: "eu",
+      name: `agent-${index}`,
+    });
+  const cloud = Array.from({ length: 20 }, (_, index) => emulator.seed({ type: "cloud", url: urlOf(index) }));
+  if (!isMode) {
+    const reply = mode === "a page of HTML" ? gatewayReply("html", 200) : gatewayReply("html", 404);
+    emulator.intercept(({ query }) => "filter" in query, reply, 99);
+  }
+  const config: Record<string, string> = {
+    "endpoints:apiKey": emulator.apiKey,
+    "endpoints:baseUrl": emulator.baseUrl,
+  };
+  const settings = () => readSettings((key) => config[key], {});
+  const api = () => new EndpointsApi(new HttpClient(settings()));
+  const cost = async (work: (api: EndpointsApi) => Promise<unknown>) => {
+    const before = emulator.requests.length;
+    await work(api());
+    return emulator.requests.length - before;
+  };
+  return { emulator, cloud, cost, api, settings };
+}
+
+const urlOf = (index: number) => `https://shop-${index}.example.com`;
+const coreOf = (api: EndpointsApi, settings: Settings) =>
+  new CloudEndpoints({
+    connect: () => ({ api, settings }),
+    log: { info: () => {}, warn: () => {} },
+  });
+
+const MODES = ["works", "refused", "a page of HTML", "a 404 of a gateway", "ignored", "incomplete"] as const;
+
+describe.each(MODES)("with a filter that is %s", (mode) => {
+  test("a refresh reads what the stack has, and no more than its cloud endpoints where it can", async () => {
+    const { cloud, cost } = await account(mode);
+    const requests = await cost(async (api) => {
+      const read = async (id: string) => {
+        const live = await api.list.listed(id);
+        return live ?? (await api.get(id));
+      };
+      const found = await Promise.all(cloud.map(({ id }) => read(id)));
+      expect(found.map(({ id }) => id)).toEqual(cloud.map(({ id }) => id));
+    });
+    expect(requests).toBeLessThanOrEqual({ works: 1, incomplete: 11 }[mode as "works"] ?? 5);
+  });
+
+  test("look-ups by URL, one after the other, take one request each or one list for all", async () => {
+    const { cloud, cost } = await account(mode);
+    const requests = await cost(async (api) => {
+      for (const index of [0, 7, 19])
+        expect((await findEndpoint(api, { url: `${urlOf(index)}/` }, false)).id).toBe(cloud[index]?.id);
+    });
+    // The whole list has four pages, and one request shows that filters do not work.
+    expect(requests).toBeLessThanOrEqual({ works: 3, incomplete: 3 + 4 * 3 }[mode as "works"] ?? 5);
+  });
+
+  test("a URL that no endpoint has is not found, and the message names what is near", async () => {
+    const { api } = await account(mode);
+    await expect(findEndpoint(api(), { url: "https://shop.example.com" }, false)).rejects.toThrow(
+      /no endpoint of the 320 .*Near it: https:\/\/shop-\d+\.example\.com/,
+    );
+  });
+
+  test.skipIf(mode === "incomplete")("data sources give the same as without a filter", async () => {
+    const { api, cloud } = await account(mode);
+    const named = async (args: object) =>
+      (await findEndpoints(api(), args, false)).map(({ name, id }) => name ?? id);
+    expect(await named({ types: ["cloud"] })).toEqual(cloud.map(({ id }) => id).reverse());
+    expect(await named({ name: "agent-7", region: "eu" })).toEqual(["agent-7"]);
+    expect(await named({ name: 'agent-7" || true || "' })).toEqual([]);
+    expect(await named({ types: ["cloud", "ephemeral"], urlPattern: "https://agent-9.example.app" })).toEqual(
+      ["agent-9"],
+    );
+    expect(await named({ types: [] })).toEqual([]);
+  });
+
+  test("an adoption by URL finds the endpoint, and never makes a second one", async () => {
+    const { api, emulator, cloud, settings } = await account(mode);
+    const core = coreOf(api(), settings());
+    const adopted = await core
+      .create({ url: urlOf(19), adopt: true, description: "ours" })
+      .catch((error: Error) => error);
+    if (mode === "incomplete" && adopted instanceof Error) expect(adopted.message).toContain(cloud[19]?.id);
+    else expect(adopted).toMatchObject({ id: cloud[19]?.id });
+    expect(emulator.endpoints).toHaveLength(320);
+  });
+});
+
+test("a text in an expression cannot end it, and what no expression can hold is not filtered by", () => {
+  expect(isOneOf("name", ['a" || "b'])).toBe('obj.name == "a\\" || \\"b"');
+  expect(isOneOf("type", ["cloud", "edge"])).toBe('obj.type in ["cloud", "edge"]');
+  expect(isOneOf("name", ["\ud800"])).toBeUndefined();
+  expect(isOneOf("name", [])).toBeUndefined();
+});
+
+test("many URLs are split into expressions that no proxy refuses, each URL in one of them", () => {
+  const urls = Array.from({ length: 100 }, (_, index) => `https://${"long-".repeat(10)}${index}.example.com`);
+  const parts = onUrls(urls);
+  for (const { expression = "" } of parts) expect(expression.length).toBeLessThan(2_100);
+  expect(parts.length).toBeLessThan(25);
+  for (const url of urls)
+    expect(parts.filter(({ expression }) => expression?.includes(`"${url}"`))).toHaveLength(1);
+});
