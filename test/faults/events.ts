@@ -115,6 +115,7 @@ const service: fc.Arbitrary<EmulatorOptions> = fc
     ),
     principals: fc.boolean(),
     pageSize: one(100, 3),
+    filters: one("works", "refused", "ignored", "incomplete"),
     clock: clocks,
   })
   .map(({ clock, ...rest }) => ({ ...rest, ...clock }));

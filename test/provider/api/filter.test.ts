@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
+import { HttpClient } from "../../../provider/api/client";
 import { EndpointsApi } from "../../../provider/api/endpoints";
 import { isOneOf, onUrls } from "../../../provider/api/filter";
-import { HttpClient } from "../../../provider/api/http";
 import { CloudEndpoints } from "../../../provider/cloudEndpoint";
 import { readSettings, type Settings } from "../../../provider/config";
 import { findEndpoint, findEndpoints } from "../../../provider/lookup";
