@@ -44,6 +44,12 @@ export const faultsOf = (ending: Ending): Partial<Ending> =>
 /** A message tells what to do in one of these words. */
 const NEXT_STEP = /\b(set|run|check|correct|give|wait|choose|delete|use|look|see|ask|put)\b/i;
 
+/** Whether an endpoint is not as it was. An agent's may end by itself. */
+function isChanged(before: string, live: Edit | undefined): boolean {
+  if (live === undefined && JSON.parse(before).type === "ephemeral") return false;
+  return JSON.stringify(live) !== before;
+}
+
 /** The account of other people. */
 const OTHER = "other";
 
@@ -149,7 +155,7 @@ export class Judge {
       doubled: ids.filter((id, index) => !there.has(id) || ids.indexOf(id) !== index),
       dropped: this.dropped,
       harmed: [...this.theirs]
-        .filter(([id, before]) => isTouched(id) || JSON.stringify(there.get(id)) !== before)
+        .filter(([id, before]) => isTouched(id) || isChanged(before, there.get(id)))
         .map(([id]) => id),
       taken: this.taken,
       wrong: [...program]
