@@ -62,6 +62,16 @@ describe.each(["read", "delete"])("a %s", (how) => {
     expect(emulator.endpoints).toHaveLength(2);
   });
 
+  test("refuses where the list only looks sorted, so that it has to be read to the end", async () => {
+    const { core, emulator, one, calls } = await twoEndpoints({ pageSize: 3 });
+    // Newer by their places in the list, and older by what they say.
+    emulator.behave({ createdAt: -3_600_000 });
+    for (const name of ["a", "b", "c"]) await core.create({ url: `https://${name}.example.com` });
+    emulator.intercept(isById, { status: 404, body: "<html>nothing here</html>" }, 9);
+    if (how === "read") emulator.intercept(isList, { status: 403, body: "" }, 2);
+    expect((await thrown(drop(how, calls, one))).message).toMatch(/list of the account still holds ep_/);
+  });
+
   test.each(gateways)("believes %s where no page of the list holds it", async (_, reply) => {
     const { emulator, one, calls } = await twoEndpoints({ pageSize: 1 });
     emulator.remove(one.id);
