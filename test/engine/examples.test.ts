@@ -33,8 +33,8 @@ onBothDrivers("the example lookup", (_, driver) => {
         },
       ],
     });
-    // The two lookups start together, and share one list.
-    expect(methods(up)).toEqual(["GET", "POST"]);
+    // Each look-up lists only what it asks for.
+    expect(methods(up)).toEqual(["GET", "GET", "POST"]);
     expect(stack.emulator.endpoints[0]).toMatchObject({ description: `in front of ${backend.id}` });
     await stack.destroy();
   });
