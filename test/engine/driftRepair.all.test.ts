@@ -50,8 +50,8 @@ onKit("drift", (start) => {
       drifted: [{ name: "a" }],
       unseen: [{ what: `b (${b})`, authentication: true }],
     });
-    expect(refused.stdout).toMatch(/could not see b \(ep_\w+\): .*status 401/);
-    expect(refused.page).toContain("Could not be seen");
+    expect(refused.stdout).toMatch(/could not check b \(ep_\w+\): .*status 401/);
+    expect(refused.page).toContain("Could not be checked");
   });
 });
 
