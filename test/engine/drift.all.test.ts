@@ -139,8 +139,8 @@ onBothDrivers("drift", (start) => {
     const { id } = (await stack.up()).outputs as { id: string };
     const other = stack.emulator.endpoints.find((endpoint) => endpoint.id !== id);
     stack.emulator.edit(other?.id ?? "", { description: "by hand" });
-    // A key that may not list: each endpoint is read by its id.
-    stack.emulator.intercept(({ path }) => path === "/endpoints", { status: 403, body: "" });
+    // A key that may not list, with a filter or without: each endpoint is read by its id.
+    stack.emulator.intercept(({ path }) => path === "/endpoints", { status: 403, body: "" }, 2);
     stack.emulator.intercept(({ path }) => path.endsWith(id), {
       status: 401,
       body: { error_code: "ERR_NGROK_202" },
