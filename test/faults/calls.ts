@@ -82,7 +82,7 @@ export const calls: Call[] = [
 
 /** An endpoint's JSON text as each request wants it: the list where that was asked for, the endpoint otherwise. */
 export const either = (text: string) => (asked: Asked) => ({
-  body: asked.method === "GET" && /^\/endpoints\?/.test(asked.path) ? `{"endpoints":[${text}]}` : text,
+  body: asked.method === "GET" && /^\/endpoints(\?|$)/.test(asked.path) ? `{"endpoints":[${text}]}` : text,
 });
 
 /** Makes every call once, each before the same answers. */
