@@ -1,0 +1,313 @@
+import { isMapping, type Path, pathText, UNKNOWN } from "../document";
+import type { JsonObject } from "../schema";
+import { derivedFromUrl } from "../url";
+import { plain } from "../userError";
+import {
+  type ActionInfo,
+  type ActionType,
+  actionKeys,
+  actions,
+  type KeyInfo,
+  type Keys,
+  legacyPhases,
+  type PhaseInfo,
+  type PhaseName,
+  type Protocol,
+  phases,
+  ruleKeys,
+} from "./catalogue";
+
+/*
+ * What is probably wrong with a traffic policy. Only probably: the service may know more than the catalogue, so this warns
+ * and never fails. Warnings name places and known names, and quote no value. What is unknown yet, is not judged.
+ */
+
+export interface PolicyWarning {
+  /** Where in the policy; empty for the policy as a whole. */
+  path: Path;
+  /** What goes on after the name of the place: `is missing`. */
+  reason: string;
+}
+
+/** What the policy is for. What is left out is not known, and nothing is said about it. */
+export interface PolicyTarget {
+  url?: unknown;
+  bindings?: unknown;
+  /** Whether it is a cloud endpoint, so that its policy has to answer. */
+  isCloud?: boolean;
+}
+
+/** As many as a person reads of one policy. What can be wrong with more is mostly the same. */
+const MOST = 100;
+
+/** What is probably wrong with a policy, in the order of the policy, at most 100. */
+export function policyWarnings(policy: unknown, target: PolicyTarget = {}): PolicyWarning[] {
+  const found: PolicyWarning[] = [];
+  for (const warning of warningsIn(policy, endpointOf(target))) {
+    found.push(warning);
+    if (found.length === MOST) break;
+  }
+  return found;
+}
+
+/** A warning as one line; `place` is what the policy itself is called there. */
+export function warningText({ path, reason }: PolicyWarning, place: string, more = ""): string {
+  return plain(`${path.length > 0 ? pathText(path) : place}${more} ${reason}`);
+}
+
+/** Whether an action can answer, so that nothing needs to come after it. One that is not known might. */
+export function mayAnswer(type: unknown): boolean {
+  return !isAction(type) || infoOf(type).ends !== undefined;
+}
+
+interface Endpoint {
+  protocol?: Protocol;
+  isInternal: boolean;
+  isCloud: boolean;
+}
+
+function endpointOf({ url, bindings, isCloud = false }: PolicyTarget): Endpoint {
+  const derived = typeof url === "string" && url !== UNKNOWN ? derivedFromUrl(url) : undefined;
+  const isBound = Array.isArray(bindings) && bindings.includes("internal");
+  const isInternal = isBound || /\.internal$/.test(derived?.publicUrl ?? "");
+  return { isInternal, isCloud, ...(derived && { protocol: derived.proto as Protocol }) };
+}
+
+type Warnings = Generator<PolicyWarning, void>;
+
+function* warningsIn(policy: unknown, endpoint: Endpoint): Warnings {
+  if (!isMapping(policy)) return;
+  for (const [name, rules] of Object.entries(policy)) {
+    const reason = isPhase(name) ? wrongPhase(name, endpoint) : unknownPhase(name);
+    if (reason) yield { path: [name], reason };
+    yield* warningsInRules(rules, [name], isPhase(name) ? name : undefined, endpoint);
+  }
+  if (endpoint.isCloud && !policyMayAnswer(policy, endpoint)) {
+    const reason =
+      "has no action that answers, such as forward-internal, custom-response or deny; a cloud endpoint needs one at the end";
+    yield { path: [], reason };
+  }
+}
+
+function unknownPhase(name: string): string {
+  const successors = Object.hasOwn(legacyPhases, name) ? legacyPhases[name] : undefined;
+  if (successors) return `is a phase from before November 2024; use ${successors.join(" or ")} instead`;
+  return unknownName("phase", name, allPhases, `the phases are ${Object.keys(phases).join(", ")}`);
+}
+
+function wrongPhase(name: PhaseName, { protocol, isInternal }: Endpoint): string | undefined {
+  if (protocol === undefined) return undefined;
+  const { protocols, notInternal = [] }: PhaseInfo = phases[name];
+  if (!protocols.includes(protocol))
+    return `is no phase of ${protocol} endpoints, only of ${protocols.join(" and ")}`;
+  if (isInternal && notInternal.includes(protocol)) return `is no phase of internal ${protocol} endpoints`;
+  return undefined;
+}
+
+function* warningsInRules(
+  rules: unknown,
+  path: Path,
+  phase: PhaseName | undefined,
+  endpoint: Endpoint,
+): Warnings {
+  if (isOpen(rules)) return;
+  if (!Array.isArray(rules)) {
+    if (phase) yield { path, reason: "must be a list of rules" };
+    return;
+  }
+  const last = rules.findIndex((rule) => alwaysAnswers(rule, phase));
+  for (const [index, rule] of rules.entries()) {
+    const at = [...path, index];
+    if (last >= 0 && index === last + 1)
+      yield { path: at, reason: "never runs, since the rule before it always answers" };
+    yield* warningsInRule(rule, at, phase, endpoint);
+  }
+}
+
+function* warningsInRule(
+  rule: unknown,
+  path: Path,
+  phase: PhaseName | undefined,
+  endpoint: Endpoint,
+): Warnings {
+  if (isOpen(rule)) return;
+  if (isMapping(rule) && "type" in rule && !("actions" in rule)) {
+    yield { path, reason: "is an action where a rule is expected; put it into the rule's list of actions" };
+    return;
+  }
+  yield* warningsInObject(rule, path, ruleKeys, "a rule");
+  const list = isMapping(rule) ? rule["actions"] : undefined;
+  if (!Array.isArray(list)) return;
+  const at = [...path, "actions"];
+  if (list.length === 0) yield { path: at, reason: "is empty; a rule needs an action" };
+  const last = list.findIndex((action) => ends(action, phase));
+  for (const [index, action] of list.entries()) {
+    if (last >= 0 && index === last + 1)
+      yield { path: [...at, index], reason: "never runs, since the action before it always answers" };
+    yield* warningsInAction(action, [...at, index], phase, endpoint);
+  }
+}
+
+function* warningsInAction(
+  action: unknown,
+  path: Path,
+  phase: PhaseName | undefined,
+  { protocol }: Endpoint,
+): Warnings {
+  if (!isMapping(action)) return;
+  const { type, config } = action;
+  const at = [...path, "type"];
+  if (!isAction(type)) {
+    yield* warningsInObject(action, path, actionKeys, "an action");
+    if (typeof type === "string" && type !== UNKNOWN) {
+      const newer = "if the service has learnt it since, all is well";
+      yield { path: at, reason: unknownName("action", type, allActions, newer) };
+    }
+    return;
+  }
+  const info = infoOf(type);
+  for (const name of Object.keys(action)) {
+    if (Object.hasOwn(actionKeys, name)) continue;
+    const reason = Object.hasOwn(info.keys, name)
+      ? "belongs into config"
+      : unknownName("key of an action", name, actionKeys, "an action has type and config");
+    yield { path: [...path, name], reason };
+  }
+  if (phase && !info.phases.includes(phase)) {
+    const reason = `is ${type}, which runs in ${info.phases.join(", ")}, not in ${phase}`;
+    yield { path: at, reason };
+  }
+  if (protocol && info.protocols && !info.protocols.includes(protocol)) {
+    const reason = `is ${type}, which is for ${info.protocols.join(" and ")} endpoints, not for ${protocol}`;
+    yield { path: at, reason };
+  }
+  yield* warningsInObject(config ?? {}, [...path, "config"], info.keys, type);
+}
+
+/** @param owner What has these keys: `a rule`, `rate-limit`. */
+function* warningsInObject(object: unknown, path: Path, keys: Keys, owner: string): Warnings {
+  if (isOpen(object)) return;
+  if (!isMapping(object)) {
+    yield { path, reason: `must be a mapping${names(keys) && ` with ${names(keys)}`}` };
+    return;
+  }
+  for (const [name, value] of Object.entries(object)) {
+    const key = Object.hasOwn(keys, name) ? keys[name] : undefined;
+    if (key) yield* warningsInValue(value, [...path, name], key, owner);
+    else {
+      const known = names(keys) ? `${owner} has ${names(keys)}` : `${owner} takes none`;
+      yield { path: [...path, name], reason: unknownName(`key of ${owner}`, name, keys, known) };
+    }
+  }
+  for (const [name, key] of Object.entries<KeyInfo>(keys)) {
+    if (isMissing(name, key, object))
+      yield { path: [...path, name], reason: `is missing; ${owner} needs it` };
+  }
+}
+
+/** Only lists and mappings: what a value may be else is for the service to know, and expressions can stand for it. */
+function* warningsInValue(value: unknown, path: Path, key: KeyInfo, owner: string): Warnings {
+  if (isOpen(value) || isExpression(value, key)) return;
+  if (Array.isArray(value) && key.list) {
+    for (const [index, item] of value.entries()) yield* warningsInItem(item, [...path, index], key, owner);
+  } else if (key.list === true) yield { path, reason: "must be a list" };
+  else yield* warningsInItem(value, path, key, owner);
+}
+
+function* warningsInItem(item: unknown, path: Path, key: KeyInfo, owner: string): Warnings {
+  if (isOpen(item) || isExpression(item, key)) return;
+  if (key.keys) yield* warningsInObject(item, path, key.keys, `${nameOf(path)} of ${owner}`);
+  else if (/^map|object/.test(key.kind) && !isMapping(item)) yield { path, reason: "must be a mapping" };
+}
+
+const isExpression = (value: unknown, { cel }: KeyInfo) =>
+  typeof value === "string" && (cel === true || value.includes("${"));
+
+/** The last name in a path. */
+const nameOf = (path: Path) => path.findLast((part) => typeof part === "string") ?? "";
+
+function isMissing(name: string, key: KeyInfo, object: JsonObject): boolean {
+  if ((object[name] ?? undefined) !== undefined) return false;
+  const [exception] = Object.entries(key.requiredUnless ?? {});
+  if (!exception) return key.required === true && key.default === undefined;
+  const [other, value] = exception;
+  const given = object[other];
+  return given !== value && !(typeof given === "string" && (given === UNKNOWN || given.includes("${")));
+}
+
+/** Whether nothing behind this rule is ever reached. */
+function alwaysAnswers(rule: unknown, phase: PhaseName | undefined): boolean {
+  if (!isMapping(rule) || !Array.isArray(rule["actions"])) return false;
+  const { expressions } = rule;
+  const isForAll =
+    (expressions ?? undefined) === undefined || (Array.isArray(expressions) && expressions.length === 0);
+  return isForAll && rule["actions"].some((action) => ends(action, phase));
+}
+
+/** Whether nothing behind this action is ever reached. */
+function ends(action: unknown, phase: PhaseName | undefined): boolean {
+  if (!isMapping(action) || !isAction(action["type"])) return false;
+  const { ends, phases, keys } = infoOf(action["type"]);
+  if (ends !== "always" || !phase || !phases.includes(phase)) return false;
+  if (!("on_error" in keys)) return true;
+  const { config } = action;
+  // One that goes on where the endpoint cannot be reached.
+  return isMapping(config) && (config["on_error"] ?? "halt") === "halt";
+}
+
+/** Whether anything in the policy can answer. What is unknown, or has a shape that is warned of, might. */
+function policyMayAnswer(policy: JsonObject, { protocol }: Endpoint): boolean {
+  if (!Object.keys(policy).every(isPhase)) return true;
+  return (["on_tcp_connect", "on_http_request"] as const).some((name) => {
+    const { protocols }: PhaseInfo = phases[name];
+    if (protocol && !protocols.includes(protocol)) return false;
+    const rules = policy[name] ?? [];
+    return !Array.isArray(rules) || rules.some(ruleMayAnswer);
+  });
+}
+
+function ruleMayAnswer(rule: unknown): boolean {
+  if (!isMapping(rule) || !Array.isArray(rule["actions"])) return true;
+  return rule["actions"].some((action) => !isMapping(action) || mayAnswer(action["type"]));
+}
+
+/** Not there, or not known yet: nothing can be said of it. */
+const isOpen = (value: unknown) => value === undefined || value === null || value === UNKNOWN;
+
+const isPhase = (name: string): name is PhaseName => Object.hasOwn(phases, name);
+const isAction = (type: unknown): type is ActionType =>
+  typeof type === "string" && Object.hasOwn(actions, type);
+const infoOf = (type: ActionType): ActionInfo => actions[type];
+
+/** `name, expressions and actions`; empty where there are none. */
+function names(keys: Keys): string {
+  const all = Object.keys(keys);
+  const last = all.pop() ?? "";
+  return all.length > 0 ? `${all.join(", ")} and ${last}` : last;
+}
+
+type Known = Readonly<Record<string, Pick<KeyInfo, "also">>>;
+const allPhases: Readonly<Record<string, PhaseInfo>> = phases;
+const allActions: Readonly<Record<string, ActionInfo>> = actions;
+
+function unknownName(what: string, name: string, known: Known, otherwise: string): string {
+  const near = nearName(name, known);
+  return `is no ${what} known to this version; ${near ? `did you mean ${near}?` : otherwise}`;
+}
+
+/** The known name that was probably meant: by another name for it, else by the letters. */
+function nearName(name: string, known: Known): string | undefined {
+  const letters = (text: string) => text.replace(/[^a-z0-9]/gi, "").toLowerCase();
+  const wanted = letters(name.slice(0, LONGEST_NAME));
+  const all = Object.entries(known);
+  const [called] = all.find(([, { also = [] }]) => also.some((other) => letters(other) === wanted)) ?? [];
+  if (called !== undefined) return called;
+  // Loaded where something is wrong already.
+  const { distance }: typeof import("fastest-levenshtein") = require("fastest-levenshtein");
+  const most = Math.min(3, Math.floor(wanted.length / 3));
+  const near = all.map(([candidate]) => ({ candidate, away: distance(wanted, letters(candidate)) }));
+  return near.filter(({ away }) => away <= most).sort((a, b) => a.away - b.away)[0]?.candidate;
+}
+
+/** Longer than any name that is known. */
+const LONGEST_NAME = 60;
