@@ -4,6 +4,7 @@ import {
   fromJson,
   fromYaml,
   LONGEST,
+  looksLikeJson,
   type Parsed,
   type Problem,
   problem,
@@ -130,5 +131,3 @@ export function pathText(path: Path): string {
     })
     .join("");
 }
-
-const looksLikeJson = (text: string) => /^\s*[{[]/.test(text);

@@ -12,7 +12,12 @@ export interface Problem {
   reason: string;
 }
 
-export type Parsed = { data: unknown } | { problem: Problem };
+/** The mistake of a text that contains no data. */
+export interface Unparsed {
+  problem: Problem;
+}
+
+export type Parsed = { data: unknown } | Unparsed;
 
 /** More than any policy has, and less than what would take a parser's time or memory. */
 export const LONGEST = 1_000_000;
@@ -38,10 +43,10 @@ export function fromJson(text: string): Parsed {
   }
 }
 
-export const problem = (path: string, reason: string): Parsed => ({ problem: { path, reason } });
+export const problem = (path: string, reason: string): Unparsed => ({ problem: { path, reason } });
 
 /** A problem that people find by its line and column. */
-export function problemAt(text: string, offset: number, reason: string, advice = ""): Parsed {
+export function problemAt(text: string, offset: number, reason: string, advice = ""): Unparsed {
   const before = text.slice(0, offset).split("\n");
   const line = `line ${before.length}`;
   return problem(line, `${reason} (${line}, column ${(before.at(-1)?.length ?? 0) + 1})${advice}`);
@@ -128,9 +133,21 @@ const INVALID = "is not valid YAML";
 
 /** The data of a document that is YAML. */
 export function fromYaml(text: string): Parsed {
+  const parsed = documentsFromYaml(text, 1);
+  return "problem" in parsed ? parsed : { data: parsed.documents[0]?.data };
+}
+
+/** A document as data, and as nodes with positions. */
+export interface YamlDocument {
+  data: unknown;
+  contents: Node | null;
+}
+
+/** The documents of a text that is YAML. More than `most` are refused. */
+export function documentsFromYaml(text: string, most: number): { documents: YamlDocument[] } | Unparsed {
   try {
-    const document = documentOf(text);
-    return { data: document && dataOf(document) };
+    const documents = documentsOf(text, most);
+    return { documents: documents.map((one) => ({ data: dataOf(one), contents: one.contents })) };
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     const { reason, offset, advice } = error;
@@ -138,7 +155,7 @@ export function fromYaml(text: string): Parsed {
   }
 }
 
-function documentOf(text: string): Document.Parsed | undefined {
+function documentsOf(text: string, most: number): Document.Parsed[] {
   const { Composer } = yaml();
   // A directive for YAML 1.1 would make other data of the same text: `yes` would be true, and 010 would be 8.
   const composer = new Composer({ schema: "core", stringKeys: true, uniqueKeys: false, logLevel: "error" });
@@ -156,20 +173,20 @@ function documentOf(text: string): Document.Parsed | undefined {
     throw first;
   };
   Object.assign(composer, { onError });
-  const [document] = composer.compose(tokensOf(text));
-  const [error] = document?.errors ?? [];
+  const documents = [...composer.compose(tokensOf(text, most))];
+  const [error] = documents.flatMap(({ errors }) => errors);
   if (error) throw new Refused(INVALID, error.pos[0]);
-  return document;
+  return documents;
 }
 
-/** The tokens of one document. What nests too deeply is refused here: composing it could end the whole process. */
-function* tokensOf(text: string): Generator<CST.Token> {
+/** The tokens of the documents. What nests too deeply is refused here: composing it could end the whole process. */
+function* tokensOf(text: string, most: number): Generator<CST.Token> {
   const { Lexer, Parser } = yaml();
   const parser = new Parser();
   let documents = 0;
   const checked = function* (tokens: Iterable<CST.Token>) {
     for (const token of tokens) {
-      if (token.type === "error" || (token.type === "document" && ++documents > 1))
+      if (token.type === "error" || (token.type === "document" && ++documents > most))
         throw new Refused(INVALID, token.offset);
       yield token;
     }
@@ -259,3 +276,6 @@ function dataOf(document: Document.Parsed): unknown {
 
 const invalid = (node: unknown, what: string) =>
   new Refused(INVALID, yaml().isNode(node) ? node.range?.[0] : undefined, `: ${what}`);
+
+/** Text that is JSON or nothing; any other is YAML. */
+export const looksLikeJson = (text: string) => /^\s*[{[]/.test(text);

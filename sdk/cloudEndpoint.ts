@@ -8,6 +8,7 @@ import { fieldOf, SECRETS_KEY } from "../provider/markedSecrets";
 import type { CloudEndpointInputs, CloudEndpointWritten } from "../provider/schema";
 import { TYPES } from "../provider/tokens";
 import { outdateListings } from "./listing";
+import type { TrafficPolicy } from "./policyTypes";
 import {
   assertNodeForProviders,
   assertResolvable,
@@ -24,7 +25,12 @@ import { aliasesOf, providerKindOf } from "./provider";
 const PROVIDER = 'exports.handler = () => require("pulumi-endpoints/provider");';
 
 /** The inputs of a cloud endpoint. */
-export type CloudEndpointArgs = { [K in keyof CloudEndpointWritten]: pulumi.Input<CloudEndpointWritten[K]> };
+export type CloudEndpointArgs = {
+  [K in keyof CloudEndpointWritten]: pulumi.Input<
+    // Any object is taken. The type has editors complete what is known of policies.
+    CloudEndpointWritten[K] | (K extends "trafficPolicy" ? TrafficPolicy : never)
+  >;
+};
 
 type Documents = Pick<CloudEndpointInputs, "trafficPolicy" | "metadata">;
 type Always = (typeof alwaysPresent)[number];

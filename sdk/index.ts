@@ -15,6 +15,8 @@ export {
   type JsonValue,
   readJson,
 } from "./endpoints";
+export { type RuleOptions, rules, unlistedAction } from "./policyRules";
+export type { ActionConfig, PolicyAction, PolicyRule, TrafficPolicy, UnlistedAction } from "./policyTypes";
 export { Provider, type ProviderArgs } from "./provider";
 export { mergeTrafficPolicy } from "./trafficPolicy";
 export { mergeAgentConfigs } from "./webhooks/agentConfig";

@@ -1,7 +1,7 @@
-import { isMapping, type Path, pathText, UNKNOWN } from "../document";
-import type { JsonObject } from "../schema";
-import { derivedFromUrl } from "../url";
-import { plain } from "../userError";
+import { isMapping, type JsonObject } from "../api/json";
+import { derivedFromUrl } from "../api/url";
+import { plain } from "../api/userError";
+import { type Path, pathText, UNKNOWN } from "../document";
 import {
   type ActionInfo,
   type ActionType,

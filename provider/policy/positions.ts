@@ -1,0 +1,155 @@
+import type { Node, Pair } from "yaml";
+import type { Path } from "../document";
+import { documentsFromYaml, fromJson, looksLikeJson, type Unparsed } from "../parse";
+
+/*
+ * Where in a text the parts of its data stand. The text is parsed once, and gone through once more only where positions
+ * are asked for, so that both take time in proportion to it.
+ */
+
+/** From 1, as editors count. */
+export interface Position {
+  line: number;
+  column: number;
+}
+
+/** A document of a text, and where its parts stand. */
+export interface SourceDocument {
+  data: unknown;
+  /** The positions of these parts, in their order; of one that is not there, that of what it is missing in. */
+  positionsOf(paths: readonly Path[]): Position[];
+}
+
+/** The documents of a text that is JSON (if it starts with `{` or `[`) or YAML. */
+export function sourceDocuments(
+  text: string,
+  most = Number.POSITIVE_INFINITY,
+): { documents: SourceDocument[] } | Unparsed {
+  const among = (mark: (wanted: Part) => void) => (paths: readonly Path[]) => positions(text, paths, mark);
+  if (looksLikeJson(text)) {
+    const parsed = fromJson(text);
+    if ("problem" in parsed) return parsed;
+    return { documents: [{ data: parsed.data, positionsOf: among((wanted) => markJson(text, wanted)) }] };
+  }
+  const parsed = documentsFromYaml(text, most);
+  if ("problem" in parsed) return parsed;
+  const documents = parsed.documents.map(({ data, contents }) => ({
+    data,
+    positionsOf: among((wanted) => markYaml(contents, wanted)),
+  }));
+  return { documents };
+}
+
+/** The parts that are asked for, as a tree, each with where it stands once that is found. */
+interface Part {
+  offset?: number;
+  parts: Map<string | number, Part>;
+}
+
+function positions(text: string, paths: readonly Path[], mark: (wanted: Part) => void): Position[] {
+  const root: Part = { parts: new Map() };
+  for (const path of paths) {
+    let part = root;
+    for (const key of path) {
+      const next = part.parts.get(key) ?? { parts: new Map() };
+      part.parts.set(key, next);
+      part = next;
+    }
+  }
+  mark(root);
+  const lines = lineStarts(text);
+  return paths.map((path) => {
+    let [part, offset]: [Part | undefined, number] = [root, root.offset ?? 0];
+    for (const key of path) {
+      part = part?.parts.get(key);
+      offset = part?.offset ?? offset;
+    }
+    return positionAt(offset, lines);
+  });
+}
+
+function lineStarts(text: string): number[] {
+  return [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
+}
+
+function positionAt(offset: number, starts: readonly number[]): Position {
+  let [low, high] = [0, starts.length - 1];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if ((starts[middle] ?? 0) <= offset) low = middle;
+    else high = middle - 1;
+  }
+  return { line: low + 1, column: offset - (starts[low] ?? 0) + 1 };
+}
+
+/** A mapping's parts stand where their keys do. */
+function markYaml(contents: Node | null, wanted: Part): void {
+  const { isAlias, isMap, isScalar, isSeq, visit }: typeof import("yaml") = require("yaml");
+  const anchors = new Map<string, Node>();
+  if (contents)
+    visit(contents, {
+      Node: (_, node) => void ("anchor" in node && node.anchor && anchors.set(node.anchor, node)),
+    });
+  const target = (node: unknown) => (isAlias(node) ? anchors.get(node.source) : node);
+
+  const mark = (given: unknown, part: Part) => {
+    const node = target(given);
+    if (part.parts.size === 0) return;
+    if (isSeq(node)) {
+      for (const [key, wanted] of part.parts) {
+        const item = typeof key === "number" ? node.items[key] : undefined;
+        if (item) found(item, item, wanted);
+      }
+    } else if (isMap(node)) {
+      const merged: unknown[] = [];
+      for (const { key, value } of node.items as Pair[]) {
+        const name = isScalar(key) ? String(key.value) : "";
+        const wanted = part.parts.get(name);
+        if (wanted) found(key, value, wanted);
+        else if (name === "<<") merged.push(value);
+      }
+      // What a mapping has of its own is found already, and wins.
+      for (const value of merged) {
+        const sources = target(value);
+        for (const source of isSeq(sources) ? sources.items : [sources])
+          mark(source, { parts: new Map([...part.parts].filter(([, { offset }]) => offset === undefined)) });
+      }
+    }
+  };
+  const found = (at: unknown, value: unknown, part: Part) => {
+    const range =
+      typeof at === "object" && at !== null && "range" in at ? (at.range as number[] | undefined) : undefined;
+    if (range?.[0] !== undefined) part.offset ??= range[0];
+    mark(value, part);
+  };
+  found(contents, contents, wanted);
+}
+
+/** Of text that is valid JSON. */
+function markJson(text: string, wanted: Part): void {
+  /** The containers that are open: what is asked for in each, and for lists the index. */
+  const open: { part: Part | undefined; index: number | undefined }[] = [];
+  let part: Part | undefined = wanted;
+  let key: string | undefined;
+  for (const { 0: token, index: offset } of text.matchAll(
+    /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}:,]|[^\s[\]{}:,"]+/gs,
+  )) {
+    const inside = open.at(-1);
+    if (token === "}" || token === "]") open.pop();
+    else if (token === ",") {
+      if (inside?.index !== undefined) inside.index++;
+    } else if (token !== ":") {
+      const isKey = inside !== undefined && inside.index === undefined && key === undefined;
+      if (isKey) {
+        key = JSON.parse(token) as string;
+        part = inside.part?.parts.get(key);
+        if (part) part.offset = offset;
+        continue;
+      }
+      if (inside?.index !== undefined) part = inside.part?.parts.get(inside.index);
+      if (part) part.offset ??= offset;
+      if (token === "{" || token === "[") open.push({ part, index: token === "[" ? 0 : undefined });
+      key = undefined;
+    }
+  }
+}

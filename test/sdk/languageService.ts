@@ -1,0 +1,76 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type * as typescript from "typescript";
+
+/*
+ * What an editor shows of a program: the language service of a version of TypeScript, over the types that the package is
+ * published with. Needs `npm run build`.
+ */
+
+export type TypeScript = typeof typescript;
+
+/** In a folder from which programs find the package as a user's do. */
+const FILE = join(import.meta.dirname, "../../examples/quickstart/shown.ts");
+
+export class Editor {
+  private text = "";
+  private version = 0;
+  private readonly service: typescript.LanguageService;
+
+  constructor(private readonly ts: TypeScript) {
+    const options: typescript.CompilerOptions = {
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      skipLibCheck: true,
+      target: ts.ScriptTarget.ES2022,
+      module: ts.ModuleKind.Node16,
+      moduleResolution: ts.ModuleResolutionKind.Node16,
+      types: [],
+    };
+    const isShown = (file: string) => file === FILE;
+    this.service = ts.createLanguageService({
+      getCompilationSettings: () => options,
+      getScriptFileNames: () => [FILE],
+      getScriptVersion: (file) => (isShown(file) ? String(this.version) : "1"),
+      getScriptSnapshot: (file) => {
+        const text = isShown(file) ? this.text : existsSync(file) ? readFileSync(file, "utf8") : undefined;
+        return text === undefined ? undefined : ts.ScriptSnapshot.fromString(text);
+      },
+      getCurrentDirectory: () => process.cwd(),
+      getDefaultLibFileName: (settings) => ts.getDefaultLibFilePath(settings),
+      fileExists: (file) => isShown(file) || ts.sys.fileExists(file),
+      readFile: (file) => (isShown(file) ? this.text : ts.sys.readFile(file)),
+      readDirectory: ts.sys.readDirectory,
+      directoryExists: ts.sys.directoryExists,
+      getDirectories: ts.sys.getDirectories,
+    });
+  }
+
+  /** What is offered where `|` stands in a program. */
+  completions(program: string): string[] {
+    const at = this.show(program);
+    const { entries = [] } = this.service.getCompletionsAtPosition(FILE, at, {}) ?? {};
+    return entries.filter(({ kind }) => kind !== "keyword").map(({ name }) => name.replace(/^"|"$/g, ""));
+  }
+
+  /** What is said of one that is offered. */
+  documentation(program: string, name: string): string {
+    const at = this.show(program);
+    const details = this.service.getCompletionEntryDetails(FILE, at, name, {}, undefined, {}, undefined);
+    return this.ts.displayPartsToString(details?.documentation);
+  }
+
+  /** What is wrong with a program, each as all of its lines. */
+  errors(program: string): string[] {
+    this.show(program);
+    const all = [...this.service.getSyntacticDiagnostics(FILE), ...this.service.getSemanticDiagnostics(FILE)];
+    return all.map(({ messageText }) => this.ts.flattenDiagnosticMessageText(messageText, "\n"));
+  }
+
+  private show(program: string): number {
+    const at = program.indexOf("|");
+    this.text = at < 0 ? program : program.slice(0, at) + program.slice(at + 1);
+    this.version++;
+    return at;
+  }
+}
