@@ -76,6 +76,18 @@ export const settingFields = {
     const what = "mark is not a namespace of letters, digits, and . _ - / @";
     throw new ConfigError("mark", what, howToSet("mark", "platform-team/prod"));
   },
+
+  /** Whether a preview warns of what is probably wrong with a traffic policy: `on` or `off`. Default: `on`. */
+  policyWarnings: (given: string | undefined): "on" | "off" => {
+    // In YAML, off is also another way to write false.
+    if (given === undefined || /^(on|true)$/i.test(given)) return "on";
+    if (/^(off|false)$/i.test(given)) return "off";
+    throw new ConfigError(
+      "policyWarnings",
+      "policyWarnings is neither on nor off",
+      howToSet("policyWarnings", "off"),
+    );
+  },
 };
 export type SettingName = keyof typeof settingFields;
 
@@ -115,6 +127,7 @@ export function readSettings(config: ConfigReader, environment: NodeJS.ProcessEn
     windowSeconds: settingFields.windowSeconds(read("windowSeconds")),
     recoverWithin: settingFields.recoverWithin(read("recoverWithin")),
     mark: settingFields.mark(read("mark")),
+    policyWarnings: settingFields.policyWarnings(read("policyWarnings")),
     acceptAccount: environment["ENDPOINTS_ACCEPT_ACCOUNT"] === "1",
   };
 }
@@ -133,6 +146,11 @@ export function settingsProblems(
       throw error;
     }
   });
+}
+
+/** Whether warnings of policies are off. What is no such setting is reported where all settings are read. */
+export function areWarningsOff(config: ConfigReader, environment: NodeJS.ProcessEnv = process.env): boolean {
+  return /^(off|false)$/i.test(given("policyWarnings", config, environment) ?? "");
 }
 
 function given(name: string, config: ConfigReader, environment: NodeJS.ProcessEnv): string | undefined {

@@ -9,6 +9,7 @@ import type { CloudEndpointInputs, CloudEndpointWritten } from "../provider/sche
 import { TYPES } from "../provider/tokens";
 import { outdateListings } from "./listing";
 import type { TrafficPolicy } from "./policyTypes";
+import { warnOfPolicy } from "./policyWarnings";
 import {
   assertNodeForProviders,
   assertResolvable,
@@ -95,6 +96,7 @@ export class CloudEndpoint extends pulumi.CustomResource {
     warnOfPlainKey();
     const problem = args && problemAmongResources(name, args, options);
     const reported = args && reportProblems(name, { ...args, [PROBLEM_KEY]: problem });
+    if (args) void warnOfPolicy(name, args, options);
     const places = secretPlacesOf(args ?? {});
     const outputs = Object.keys(endpointFields).filter((field) => field !== "id");
     const { stackTraceLimit } = Error;

@@ -36,6 +36,9 @@ export class Provider extends pulumi.ProviderResource {
   /** @internal Unknown as long as a setting is, such as one that comes from a resource that does not exist yet. */
   readonly isKnown: pulumi.Output<true>;
 
+  /** @internal Undefined where the program leaves it to the stack. */
+  readonly policyWarnings: pulumi.Output<string> | undefined;
+
   constructor(name: string, args: ProviderArgs = {}, options?: pulumi.ResourceOptions) {
     super(
       PACKAGE,
@@ -43,6 +46,7 @@ export class Provider extends pulumi.ProviderResource {
       { ...args, ...(args.apiKey !== undefined && { apiKey: pulumi.secret(args.apiKey) }) },
       options,
     );
+    this.policyWarnings = args.policyWarnings === undefined ? undefined : pulumi.output(args.policyWarnings);
     this.isKnown = pulumi.unsecret(pulumi.output(args)).apply(() => true as const);
   }
 }

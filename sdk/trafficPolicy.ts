@@ -2,30 +2,10 @@ import * as pulumi from "@pulumi/pulumi";
 import type { JsonObject } from "../provider/api/json";
 import { isMapping } from "../provider/api/json";
 import { policyFromText } from "../provider/document";
+import { mayAnswer as canAnswer } from "../provider/policy/warnings";
 import { headersAreChecked, warnOfHeaders } from "./preflight";
 import { programError } from "./programRun";
 import { WebhookVerification } from "./webhooks/webhookVerification";
-
-/** Actions after which the next one runs (the public service's documentation). Any other may answer the request. */
-const PASSING = new Set([
-  "add-headers",
-  "basic-auth",
-  "circuit-breaker",
-  "compress-response",
-  "http-request",
-  "jwt-validation",
-  "log",
-  "oauth",
-  "oidc",
-  "owasp-crs-request",
-  "rate-limit",
-  "remove-headers",
-  "request-body-find-replace",
-  "restrict-ips",
-  "set-vars",
-  "url-rewrite",
-  "verify-webhook",
-]);
 
 /**
  * Adds verification before a policy's own actions on requests. The result is a policy for a `CloudEndpoint`: it must
@@ -108,7 +88,7 @@ function rulesOf(policy: JsonObject): object[] {
 }
 
 function mayAnswer(rule: object): boolean {
-  return actionsOf(rule).some((action) => !PASSING.has(String(action["type"])));
+  return actionsOf(rule).some((action) => canAnswer(action["type"]));
 }
 
 /** The verifications that every request must pass. */

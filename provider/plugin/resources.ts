@@ -22,6 +22,7 @@ import { PartialCreateError } from "../errors";
 import type { MarkedSecrets } from "../markedSecrets";
 import { fieldOf, notedPlaces, secretFields, withPlaces } from "../markedSecrets";
 import { headerWarnings } from "../policy/headerNames";
+import { policyNotices, withoutSecrets } from "../policy/notices";
 import { previewCreate, previewUpdate } from "../preview";
 import { inputFields } from "../schema";
 import { withGiven } from "../state";
@@ -35,6 +36,7 @@ export class Resources {
   private readonly urls = new UrlRegistry();
   /** The URNs whose headers have been checked. The engine checks a resource again before it replaces it. */
   private readonly headersChecked = new Set<string>();
+  private readonly policiesChecked = new Set<string>();
 
   /** @param isConfigured Whether the settings are known. In a preview they may not be: then nothing asks the service. */
   constructor(
@@ -42,6 +44,7 @@ export class Resources {
     private readonly secrets: MarkedSecrets,
     private readonly log: Log,
     private readonly isConfigured: () => boolean,
+    private readonly warnsOfPolicies: () => boolean,
   ) {}
 
   async check(request: CheckRequest): Promise<CheckResponse> {
@@ -59,6 +62,7 @@ export class Resources {
       const conflict = this.urls.register(inputs["url"], inputs["adopt"], entry);
       if (conflict !== undefined) failures.push({ property: "", reason: conflict });
       this.warnOfHeaders(request.getUrn(), inputs, secrets);
+      this.warnOfPolicy(request.getUrn(), news);
     }
 
     const response = new CheckResponse();
@@ -77,6 +81,13 @@ export class Resources {
     this.headersChecked.add(urn);
     for (const warning of headerWarnings({ trafficPolicy }, secrets.has("trafficPolicy")))
       this.log.warn(warning);
+  }
+
+  /** Once a resource: the engine checks one again before it replaces it. */
+  private warnOfPolicy(urn: string, news: JsonObject): void {
+    if (this.policiesChecked.has(urn) || !this.warnsOfPolicies()) return;
+    this.policiesChecked.add(urn);
+    for (const notice of policyNotices(withoutSecrets(news, notedPlaces(news)))) this.log.warn(notice);
   }
 
   diff(request: DiffRequest): DiffResponse {

@@ -11,7 +11,7 @@ import {
 import { HttpClient } from "../api/client";
 import { EndpointsApi } from "../api/endpoints";
 import { CloudEndpoints, type Service } from "../cloudEndpoint";
-import { readSettings } from "../config";
+import { areWarningsOff, readSettings } from "../config";
 import { UnknownTokenError } from "../errors";
 import { MarkedSecrets } from "../markedSecrets";
 import { TYPES, VERSION } from "../tokens";
@@ -57,7 +57,13 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
     return service;
   };
   const core = new CloudEndpoints({ connect, log });
-  const resources = new Resources(core, secrets, log, () => configuration.isKnown);
+  const resources = new Resources(
+    core,
+    secrets,
+    log,
+    () => configuration.isKnown,
+    () => !areWarningsOff(configuration.reader, environment),
+  );
 
   /** A call, on behalf of a resource or of none. */
   function unary<Q, R>(work: (request: Q) => R | Promise<R>): grpc.handleUnaryCall<Q, R> {
