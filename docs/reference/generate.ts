@@ -1,11 +1,22 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../../provider/plugin/schema/docs";
 import { packageSchema } from "../../provider/plugin/schema/packageSchema";
 import { referencePage } from "./page";
+import { withActions } from "./policyActions";
+import { policySchema } from "./policySchema";
 
 /* Writes everything that is generated from the source: the plugin's package schema and the reference. */
 
 const schema = JSON.stringify(packageSchema(), null, 2);
 writeFileSync(join(root, "provider", "plugin", "schema.json"), `${schema}\n`);
+
+const policies = join(root, "docs", "policies.md");
+
+writeFileSync(
+  join(root, "provider", "policy", "schema.json"),
+  `${JSON.stringify(policySchema(), null, 1)}\n`,
+);
+writeFileSync(policies, withActions(readFileSync(policies, "utf8")));
+// The last: the commands whose help it shows may read what was written before.
 writeFileSync(join(root, "docs", "reference.md"), referencePage());

@@ -3,11 +3,13 @@ import { VERSION } from "../../provider/tokens";
 
 const HELP = `Usage: npx pulumi-endpoints <command>
 
-  adopt        write the TypeScript that adopts the account's cloud endpoints as they are
-  import-file  list the account's cloud endpoints for \`pulumi import --file\`
-  drift        report what has drifted from the stacks of a Pulumi project, and repair it
-  emulator     run the endpoint service on this machine, for tests and for trying things out
-  demo         the whole life of an endpoint on the emulator, step by step (in the repository only)
+  adopt          write the TypeScript that adopts the account's cloud endpoints as they are
+  import-file    list the account's cloud endpoints for \`pulumi import --file\`
+  drift          report what has drifted from the stacks of a Pulumi project, and repair it
+  check-policy   warn of what is probably wrong with traffic policies in files
+  policy-schema  print a JSON Schema of traffic policies, for editors
+  emulator       run the endpoint service on this machine, for tests and for trying things out
+  demo           the whole life of an endpoint on the emulator, step by step (in the repository only)
 
   --help after a command lists its options; --version prints this package's version.
 `;
@@ -17,6 +19,8 @@ const commands: Record<string, () => Promise<(args: string[]) => Promise<number>
   adopt: async () => (await import("./adopt.js")).adoptCommand,
   "import-file": async () => (await import("./importFile.js")).importFileCommand,
   drift: async () => (await import("./drift.js")).driftCommand,
+  "check-policy": async () => (await import("./checkPolicy.js")).checkPolicyCommand,
+  "policy-schema": async () => (await import("./policySchema.js")).policySchemaCommand,
   emulator: async () => (await import("./emulator.js")).emulatorCommand,
   demo: async () => (await import("./demo.js")).demoCommand,
 };

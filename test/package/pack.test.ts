@@ -34,6 +34,7 @@ const OTHERS = [
   "provider/plugin/package.json",
   "provider/plugin/pulumi-resource-endpoints",
   "provider/plugin/schema.json",
+  "provider/policy/schema.json",
 ];
 
 test("the package holds each source file compiled, with its types, and nothing else that users do not need", () => {

@@ -50,7 +50,7 @@ export function membersOf(file: string, name: string): Member[] {
   throw new Error(`${file} declares no ${name}`);
 }
 
-function sourceOf(file: string): ts.SourceFile {
+export function sourceOf(file: string): ts.SourceFile {
   return ts.createSourceFile(file, readFileSync(join(root, file), "utf8"), ts.ScriptTarget.Latest, true);
 }
 
@@ -66,11 +66,11 @@ function partsOf(value: ts.Expression | undefined): ReadonlyMap<string, string> 
   return parts;
 }
 
-const nameOf = ({ name }: { name: ts.PropertyName }) =>
+export const nameOf = ({ name }: { name: ts.PropertyName }) =>
   ts.isStringLiteral(name) ? name.text : name.getText();
 
 /** The comment as one line of text for each paragraph. */
-function commentOn(node: ts.Node): string {
+export function commentOn(node: ts.Node): string {
   const [comment] = ts.getJSDocCommentsAndTags(node).filter(ts.isJSDoc);
   const text = ts.getTextOfJSDocComment(comment?.comment) ?? "";
   return text

@@ -1,0 +1,65 @@
+import {
+  ACTION_PAGES,
+  type ActionInfo,
+  actions,
+  type KeyInfo,
+  type Keys,
+} from "../../provider/policy/catalogue";
+import { catalogueComments } from "./policySchema";
+import { code, table } from "./tables";
+
+/** What is generated of docs/policies.md is all that follows this heading. */
+const HEADING = "## All actions\n";
+
+/** The page with the reference of actions as the catalogue has it. */
+export function withActions(page: string): string {
+  const at = page.indexOf(HEADING);
+  if (at < 0) throw new Error(`docs/policies.md has no heading ${HEADING}`);
+  return `${page.slice(0, at)}${HEADING}\n${reference()}\n`;
+}
+
+function reference(): string {
+  const comments = catalogueComments();
+  const intro =
+    "What `npm run generate` makes of the catalogue (`provider/policy/catalogue.ts`): change it there. `${…}` in a row says that values may hold expressions.";
+  const all = Object.entries<ActionInfo>(actions).map(([type, info]) => {
+    const page = `${ACTION_PAGES}${info.page ?? type}`;
+    const ends = info.ends === "always" ? " Nothing after it runs." : "";
+    const schemes = info.protocols ? ` For ${info.protocols.join(" and ")} endpoints.` : "";
+    const where = `In ${info.phases.map(code).join(", ")}.${schemes}${ends} [The service's page](${page}).`;
+    const rows = rowsOf(info.keys, "", `actions/${type}/keys`, comments);
+    const keys =
+      rows.length > 0 ? table(["key", "type", "default", "what it is"], rows) : "It has no config.";
+    return `### ${type}\n\n${comments.get(`actions/${type}`)} ${where}\n\n${keys}`;
+  });
+  return [intro, ...all].join("\n\n");
+}
+
+function rowsOf(keys: Keys, before: string, path: string, comments: ReadonlyMap<string, string>): string[][] {
+  return Object.entries<KeyInfo>(keys).flatMap(([name, key]) => {
+    const inner = `${path}/${name}`;
+    const shown = `${before}${name}`;
+    const known = key.values && !key.default ? ` Known: ${key.values.map(code).join(", ")}.` : "";
+    const others =
+      key.values?.filter((value) => value !== key.default && !String(key.default).includes(value)) ?? [];
+    const more = key.default !== undefined && others.length > 0 ? ` Or ${others.map(code).join(", ")}.` : "";
+    const text = `${comments.get(inner) ?? ""}${known}${more}${key.cel ? EXPRESSIONS : ""}`;
+    const below = key.keys
+      ? rowsOf(key.keys, `${shown}${key.list ? "[]" : ""}.`, `${inner}/keys`, comments)
+      : [];
+    return [[code(shown), typeOf(key), standardOf(key), text], ...below];
+  });
+}
+
+// biome-ignore lint/suspicious/noTemplateCurlyInString: as policies have it
+const EXPRESSIONS = " `${…}`";
+
+const typeOf = ({ kind, list }: KeyInfo) =>
+  list === true ? `list of ${kind}` : list ? `${kind}, or a list` : kind;
+
+function standardOf({ required, requiredUnless = {}, default: standard }: KeyInfo): string {
+  const [exception] = Object.entries(requiredUnless);
+  if (exception) return `**required**, but for ${code(exception[1])}`;
+  if (standard === undefined) return required ? "**required**" : "";
+  return Array.isArray(standard) ? standard.map(code).join(", ") : code(String(standard));
+}

@@ -1,0 +1,122 @@
+import * as ts from "typescript";
+import { commentOn, nameOf, sourceOf } from "../../provider/plugin/schema/docs";
+import {
+  type ActionInfo,
+  actions,
+  type KeyInfo,
+  type Keys,
+  type PhaseInfo,
+  phases,
+  ruleKeys,
+} from "../../provider/policy/catalogue";
+
+/*
+ * The JSON Schema of traffic policies, and the comments that it and the reference have from the catalogue. `npm run
+ * generate` writes it; a test holds the file against the source.
+ */
+
+/** The comments in the catalogue, by path: `actions/deny/keys/status_code`. */
+export function catalogueComments(): ReadonlyMap<string, string> {
+  const comments = new Map<string, string>();
+  const visit = (node: ts.Node, path: string) => {
+    if (ts.isPropertyAssignment(node) || ts.isVariableDeclaration(node)) {
+      const name = ts.isPropertyAssignment(node) ? nameOf(node) : node.name.getText();
+      const inner = path === "" ? name : `${path}/${name}`;
+      const comment = ts.isPropertyAssignment(node) ? commentOn(node) : "";
+      if (comment) comments.set(inner, comment);
+      ts.forEachChild(node, (child) => visit(child, inner));
+    } else ts.forEachChild(node, (child) => visit(child, path));
+  };
+  visit(sourceOf("provider/policy/catalogue.ts"), "");
+  return comments;
+}
+
+type Schema = Record<string, unknown>;
+
+export function policySchema(): Schema {
+  const comments = catalogueComments();
+  const described = (path: string) => ({ description: comments.get(path) });
+  const all = Object.entries<ActionInfo>(actions);
+
+  /** An expression can stand wherever the catalogue marks it; known values are offered, and others taken. */
+  const schemaOf = (key: KeyInfo, path: string): Schema => {
+    const one = itemOf(key, path);
+    if (key.list === true) return { type: "array", items: one };
+    return key.list === "or one" ? { anyOf: [{ type: "array", items: one }, one] } : one;
+  };
+  const itemOf = ({ kind, values, cel, keys }: KeyInfo, path: string): Schema => {
+    if (keys) return objectOf(keys, `${path}/keys`);
+    if (values) return { anyOf: [{ enum: values }, { type: "string" }] };
+    if (kind === "map of text") return { type: "object", additionalProperties: { type: SCALARS } };
+    if (kind === "map" || kind === "object") return { type: "object" };
+    const type = kind === "text" || kind === "duration" ? "string" : kind;
+    return { type: cel && type !== "string" ? [type, "string"] : type };
+  };
+  const objectOf = (keys: Keys, path: string): Schema => {
+    const required = Object.entries<KeyInfo>(keys).filter(
+      ([, key]) => key.required && key.default === undefined,
+    );
+    return {
+      type: "object",
+      additionalProperties: false,
+      properties: Object.fromEntries(
+        Object.entries<KeyInfo>(keys).map(([name, key]) => {
+          const inner = `${path}/${name}`;
+          const standard = key.default === undefined ? {} : { default: key.default };
+          return [name, { ...described(inner), ...standard, ...schemaOf(key, inner) }];
+        }),
+      ),
+      ...(required.length > 0 && { required: required.map(([name]) => name) }),
+    };
+  };
+
+  const ofType = ([type, { keys }]: [string, ActionInfo]): Schema => {
+    const config = objectOf(keys, `actions/${type}/keys`);
+    return {
+      if: { properties: { type: { const: type } }, required: ["type"] },
+      // biome-ignore lint/suspicious/noThenProperty: the word is JSON Schema's
+      then: { properties: { config }, ...("required" in config && { required: ["type", "config"] }) },
+    };
+  };
+  const ruleOf = (phase: string): Schema => {
+    const types = all
+      .filter(([, { phases }]) => (phases as readonly string[]).includes(phase))
+      .map(([type]) => type);
+    const enumDescriptions = types.map((type) => comments.get(`actions/${type}`));
+    const rule = objectOf(ruleKeys, "ruleKeys");
+    const items = {
+      allOf: [{ properties: { type: { enum: types, enumDescriptions } } }, { $ref: "#/definitions/action" }],
+    };
+    const properties = rule["properties"] as Schema;
+    const actionList = { ...(properties["actions"] as Schema), minItems: 1, items };
+    return { ...rule, properties: { ...properties, actions: actionList } };
+  };
+
+  return {
+    $schema: "http://json-schema.org/draft-07/schema#",
+    title: "Traffic policy",
+    type: "object",
+    additionalProperties: false,
+    properties: Object.fromEntries(
+      Object.keys(phases satisfies Record<string, PhaseInfo>).map((phase) => [
+        phase,
+        { ...described(`phases/${phase}`), type: ["array", "null"], items: ruleOf(phase) },
+      ]),
+    ),
+    definitions: {
+      action: {
+        type: "object",
+        additionalProperties: false,
+        properties: {
+          type: { ...described("actionKeys/type"), enum: all.map(([type]) => type) },
+          config: described("actionKeys/config"),
+        },
+        required: ["type"],
+        allOf: all.map(ofType),
+      },
+    },
+  };
+}
+
+/** What YAML makes of a header's value that is written without quotes. */
+const SCALARS = ["string", "number", "boolean"];

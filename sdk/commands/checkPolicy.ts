@@ -1,0 +1,91 @@
+import { parseArgs } from "node:util";
+import { urlProblem } from "../../provider/api/url";
+import { type Command, count, EXIT, messageOf, runCommand, type Streams, UsageError } from "./command";
+import { type CheckedFile, checkFile, type FileWarning, UnreadableFile } from "./policyFiles";
+
+const HELP = `Checks traffic policies in files, and warns of what is probably wrong with them.
+
+Usage: npx pulumi-endpoints check-policy [options] FILE…
+
+  --url URL             the cloud endpoint that gets the policies; the check then includes what its scheme allows,
+                        and that an action answers (default: what the file says about each policy)
+  --strict              exit with 7 if there are warnings
+  --json                write the result as JSON
+  --github              write annotations for GitHub Actions
+  --help                this text
+
+A file is YAML or JSON: a policy, or an agent's configuration, Kubernetes manifests or a Pulumi.yaml that contain
+policies. The command makes no request. Exit codes: 0 checked, 7 warnings (with --strict), 2 arguments that make no
+sense, 1 a file cannot be read.`;
+
+const WARNINGS = 7;
+
+const command: Command = {
+  name: "check-policy",
+  help: HELP,
+
+  async run(args, { stdout, stderr }) {
+    const { files, url, strict, format } = optionsOf(args);
+    const target = url === undefined ? undefined : { url, isCloud: true };
+    const checked: CheckedFile[] = [];
+    const unread: { file: string; error: string }[] = [];
+    for (const file of files) {
+      try {
+        checked.push(checkFile(file, target));
+      } catch (error) {
+        if (!(error instanceof UnreadableFile)) throw error;
+        unread.push({ file, error: error.message });
+        stderr.write(`pulumi-endpoints check-policy: ${error.message}\n`);
+      }
+    }
+    if (format === "json") stdout.write(`${JSON.stringify({ files: checked, unread }, undefined, 2)}\n`);
+    for (const { file, policies, warnings } of checked) {
+      if (policies === 0) stderr.write(`${file} contains no traffic policy\n`);
+      const lineOf = format === "github" ? annotation : textLine;
+      if (format !== "json") for (const warning of warnings) stdout.write(`${lineOf(file, warning)}\n`);
+    }
+
+    const warnings = checked.flatMap((one) => one.warnings).length;
+    const policies = checked.reduce((sum, one) => sum + one.policies, 0);
+    const parts = [count(policies, "policy", "policies"), count(warnings, "warning")];
+    stderr.write(`Checked ${count(checked.length, "file")}: ${parts.join(", ")}\n`);
+    if (unread.length > 0) return EXIT.failed;
+    return strict && warnings > 0 ? WARNINGS : EXIT.done;
+  },
+};
+
+/** `npx pulumi-endpoints check-policy`: the warnings of a preview, for policies in files. */
+export const checkPolicyCommand = (args: string[], streams?: Streams): Promise<number> =>
+  runCommand(command, args, streams);
+
+function optionsOf(args: string[]) {
+  const { values, positionals: files } = parsed(args);
+  const { url, strict, json, github } = values;
+  if (files.length === 0) throw new UsageError("there is no file to check");
+  if (json && github) throw new UsageError("--json and --github exclude each other");
+  const problem = url === undefined ? undefined : urlProblem(url);
+  if (problem !== undefined) throw new UsageError(`--url ${problem}`);
+  return { files, url, strict, format: json ? "json" : github ? "github" : "text" };
+}
+
+function parsed(args: string[]) {
+  const flag = { type: "boolean", default: false } as const;
+  const options = { url: { type: "string" }, strict: flag, json: flag, github: flag } as const;
+  try {
+    return parseArgs({ args, options, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError(messageOf(error));
+  }
+}
+
+function textLine(file: string, { line, column, message }: FileWarning): string {
+  return `${file}:${line}:${column}: ${message}`;
+}
+
+/** A line that GitHub Actions shows at the place in the file. */
+function annotation(file: string, { line, column, message }: FileWarning): string {
+  return `::warning file=${escaped(file)},line=${line},col=${column}::${escaped(message, /[%\r\n]/g)}`;
+}
+
+const escaped = (text: string, characters = /[%\r\n:,]/g) =>
+  text.replace(characters, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`);
