@@ -305,8 +305,14 @@ function nearName(name: string, known: Known): string | undefined {
   // Loaded where something is wrong already.
   const { distance }: typeof import("fastest-levenshtein") = require("fastest-levenshtein");
   const most = Math.min(3, Math.floor(wanted.length / 3));
-  const near = all.map(([candidate]) => ({ candidate, away: distance(wanted, letters(candidate)) }));
-  return near.filter(({ away }) => away <= most).sort((a, b) => a.away - b.away)[0]?.candidate;
+  const sorted = (text: string) => [...text].sort().join("");
+  const near = all.flatMap(([candidate]) => {
+    const away = distance(wanted, letters(candidate));
+    // Letters that changed places are two mistakes to the distance, and one to people.
+    const isNear = away <= most || (away === 2 && sorted(letters(candidate)) === sorted(wanted));
+    return isNear ? [{ candidate, away }] : [];
+  });
+  return near.sort((a, b) => a.away - b.away)[0]?.candidate;
 }
 
 /** Longer than any name that is known. */

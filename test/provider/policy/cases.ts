@@ -1,0 +1,283 @@
+import { UNKNOWN } from "../../../provider/document";
+import { type ActionInfo, actions, type KeyInfo, type Keys } from "../../../provider/policy/catalogue";
+import type { PolicyTarget } from "../../../provider/policy/warnings";
+
+/* Policies with and without mistakes, for the warnings, for the JSON Schema and for the commands. */
+
+export type Data = Record<string, unknown>;
+
+export const act = (type: string, config?: unknown): Data => ({
+  type,
+  ...(config !== undefined && { config }),
+});
+export const rule = (...list: unknown[]): Data => ({ actions: list });
+export const onRequest = (...list: unknown[]): Data => ({ on_http_request: list });
+export const onConnect = (...list: unknown[]): Data => ({ on_tcp_connect: list });
+export const onResponse = (...list: unknown[]): Data => ({ on_http_response: list });
+/** One action of one rule for requests. */
+const one = (type: string, config?: unknown): Data => onRequest(rule(act(type, config)));
+
+const answer = rule(act("custom-response", { body: "hello" }));
+const forward = rule(act("forward-internal", { url: "https://app.internal" }));
+const limit = {
+  name: "a",
+  algorithm: "sliding_window",
+  capacity: 1,
+  rate: "60s",
+  bucket_key: ["conn.client_ip"],
+};
+
+export interface Mistake {
+  what: string;
+  policy: unknown;
+  /** Where the warning is; several where there are several. */
+  at: string | string[];
+  reason: RegExp;
+  target?: PolicyTarget;
+}
+
+const cloud = (url: string): PolicyTarget => ({ url, isCloud: true });
+const https = cloud("https://shop.example.com");
+const tcp = cloud("tcp://1.tcp.example.com:12345");
+const tls = cloud("tls://shop.example.com");
+const TYPE = "on_http_request[0].actions[0].type";
+const CONFIG = "on_http_request[0].actions[0].config";
+
+// biome-ignore format: a mistake a line, so that it reads as the table that it is
+const table: [what: string, policy: unknown, at: string | string[], reason: RegExp, target?: PolicyTarget][] = [
+  // Phases
+  ["a phase with a letter missing", { on_http_requst: [answer] }, "on_http_requst", /did you mean on_http_request\?/],
+  ["a phase in another case", { onHttpRequest: [answer] }, "onHttpRequest", /did you mean on_http_request\?/],
+  ["a phase with hyphens", { "on-http-response": [] }, "on-http-response", /did you mean on_http_response\?/],
+  ["a phase by half its name", { on_request: [answer] }, "on_request", /did you mean on_http_request\?/],
+  ["a phase of connections by half its name", { on_connect: [] }, "on_connect", /did you mean on_tcp_connect\?/],
+  ["a phase of streams, misspelt", { on_event_stream_mesage: [] }, "on_event_stream_mesage", /did you mean on_event_stream_message\?/],
+  ["a phase that is like none", { rules: [answer] }, "rules", /not? .*known to this version; the phases are on_tcp_connect, /],
+  ["a key beside the phases", { ...onRequest(answer), enabled: true }, "enabled", /is no phase known to this version/],
+  ["the phase inbound of older policies", { inbound: [answer] }, "inbound", /before November 2024; use on_http_request or on_tcp_connect/],
+  ["the phase outbound of older policies", { outbound: [] }, "outbound", /before November 2024; use on_http_response/],
+  ["a phase that is a mapping", { on_http_request: answer }, "on_http_request", /must be a list of rules/],
+  ["a phase that is text", { on_http_response: "none" }, "on_http_response", /must be a list of rules/],
+  ["a phase that is a flag", { on_tcp_connect: false }, "on_tcp_connect", /must be a list of rules/],
+  ["requests of a tcp endpoint", { ...onConnect(rule(act("deny"))), ...onRequest() }, "on_http_request", /is no phase of tcp endpoints, only of http and https/, tcp],
+  ["responses of a tls endpoint", { ...onConnect(rule(act("deny"))), ...onResponse() }, "on_http_response", /is no phase of tls endpoints/, tls],
+  ["streams of a tcp endpoint", { ...onConnect(rule(act("deny"))), on_event_stream_message: [] }, "on_event_stream_message", /is no phase of tcp endpoints/, tcp],
+  ["connections of an internal https endpoint", { ...onConnect(rule(act("deny"))) }, "on_tcp_connect", /is no phase of internal https endpoints/, cloud("https://app.internal")],
+  ["connections of an endpoint with the binding internal", onConnect(rule(act("deny"))), "on_tcp_connect", /is no phase of internal http endpoints/, { url: "http://app.example.com", bindings: ["internal"] }],
+  // Rules
+  ["a rule that is an action", onRequest(act("deny")), "on_http_request[0]", /is an action where a rule is expected/],
+  ["a second rule that is an action", onRequest(rule(act("log", { metadata: {} })), act("deny", {})), "on_http_request[1]", /is an action where a rule is expected/],
+  ["a rule that is text", onRequest("deny"), "on_http_request[0]", /must be a mapping with name, expressions and actions/],
+  ["a rule that is a list", onRequest([act("deny")]), "on_http_request[0]", /must be a mapping/],
+  ["a rule without actions", onRequest({ name: "nothing" }), "on_http_request[0].actions", /is missing; a rule needs it/],
+  ["a rule with an empty list of actions", onRequest(rule()), "on_http_request[0].actions", /is empty/],
+  ["actions that are a mapping", onRequest({ actions: act("deny") }), "on_http_request[0].actions", /must be a list/],
+  ["actions that are text", onRequest({ actions: "deny" }), "on_http_request[0].actions", /must be a list/],
+  ["action for actions", onRequest({ action: [act("deny")] }), ["on_http_request[0].action", "on_http_request[0].actions"], /did you mean actions\?|is missing/],
+  ["if for expressions", onRequest({ ...answer, if: ["true"] }), "on_http_request[0].if", /did you mean expressions\?/],
+  ["expression for expressions", onRequest({ ...answer, expression: ["true"] }), "on_http_request[0].expression", /did you mean expressions\?/],
+  ["expressions that are text", onRequest({ ...answer, expressions: "true" }), "on_http_request[0].expressions", /must be a list/],
+  ["a key of a rule that is like none", onRequest({ ...answer, priority: 1 }), "on_http_request[0].priority", /a rule has name, expressions and actions/],
+  // Actions
+  ["an action that is text", onRequest(rule("deny")), "on_http_request[0].actions[0]", /must be a mapping/],
+  ["an action without type", onRequest(rule({ config: {} })), TYPE, /is missing; an action needs it/],
+  ["an action with a key for type", onRequest(rule({ deny: { status_code: 404 } })), ["on_http_request[0].actions[0].deny", TYPE], /an action has type and config|is missing/],
+  ["a key of the config beside it", onRequest(rule({ type: "deny", status_code: 404 })), "on_http_request[0].actions[0].status_code", /belongs into config/],
+  ["configuration for config", onRequest(rule({ type: "deny", configuration: {} })), "on_http_request[0].actions[0].configuration", /did you mean config\?/],
+  ["an action with a letter missing", one("custom-respons", {}), TYPE, /did you mean custom-response\?/],
+  ["an action with an underscore", one("forward_internal", { url: "https://a.internal" }), TYPE, /did you mean forward-internal\?/],
+  ["an action in camel case", one("rateLimit", limit), TYPE, /did you mean rate-limit\?/],
+  ["an action without its plural", one("add-header", {}), TYPE, /did you mean add-headers\?/],
+  ["the page's name for an action", one("oidc", { issuer_url: "https://a.example.com" }), TYPE, /did you mean openid-connect\?/],
+  ["a former name of an action", one("webhook-validation", {}), TYPE, /did you mean verify-webhook\?/],
+  ["an action that is like none", one("teleport", {}), TYPE, /is no action known to this version; if the service has learnt it since/],
+  ["an action that is announced", one("saml", {}), TYPE, /is no action known to this version/],
+  ["a name that every object has", one("constructor", {}), TYPE, /is no action known to this version/],
+  ["deny for responses", onResponse(rule(act("deny"))), "on_http_response[0].actions[0].type", /deny, which runs in on_tcp_connect, on_http_request, not in on_http_response/],
+  ["forward-internal for responses", onResponse(forward), "on_http_response[0].actions[0].type", /not in on_http_response/],
+  ["custom-response for connections", onConnect(answer), "on_tcp_connect[0].actions[0].type", /custom-response, which runs in on_http_request, on_http_response/],
+  ["compress-response for requests", one("compress-response"), TYPE, /compress-response, which runs in on_http_response, not in on_http_request/],
+  ["terminate-tls for requests", one("terminate-tls", {}), TYPE, /terminate-tls, which runs in on_tcp_connect/],
+  ["rate-limit for connections", onConnect(rule(act("rate-limit", limit))), "on_tcp_connect[0].actions[0].type", /not in on_tcp_connect/],
+  ["sse-find-replace for responses", onResponse(rule(act("sse-find-replace", { replacements: [] }))), "on_http_response[0].actions[0].type", /runs in on_event_stream_message/],
+  ["terminate-tls of a tcp endpoint", onConnect(rule(act("terminate-tls"), act("deny"))), "on_tcp_connect[0].actions[0].type", /for https and tls endpoints, not for tcp/, tcp],
+  // Configs
+  ["a config that is text", one("deny", "404"), CONFIG, /must be a mapping with status_code/],
+  ["a config that is a list", one("deny", [{ status_code: 404 }]), CONFIG, /must be a mapping/],
+  ["a key with its letters swapped", one("deny", { stauts_code: 404 }), `${CONFIG}.stauts_code`, /did you mean status_code\?/],
+  ["a key in camel case", one("custom-response", { statusCode: 404 }), `${CONFIG}.statusCode`, /did you mean status_code\?/],
+  ["status for status_code", one("custom-response", { status: 404 }), `${CONFIG}.status`, /did you mean status_code\?/],
+  ["location for to", one("redirect", { location: "https://a.example.com" }), [`${CONFIG}.location`, `${CONFIG}.to`], /did you mean to\?|is missing/],
+  ["a former key", one("circuit-breaker", { rolling_window: "10s" }), `${CONFIG}.rolling_window`, /did you mean window_duration\?/],
+  ["the other action's key", one("oauth", { provider: "google", idle_session_duration: "1h" }), `${CONFIG}.idle_session_duration`, /did you mean idle_session_timeout\?/],
+  ["a key of an action that has none", one("close-connection", { status_code: 1 }), `${CONFIG}.status_code`, /close-connection takes none/],
+  ["a key that is like none", one("deny", { body: "no" }), `${CONFIG}.body`, /is no key of deny known to this version; deny has status_code/],
+  ["a forward to nowhere", one("forward-internal"), `${CONFIG}.url`, /is missing; forward-internal needs it/],
+  ["a url that is null", one("forward-internal", { url: null }), `${CONFIG}.url`, /is missing/],
+  ["a limit without its keys", one("rate-limit", { name: "a", capacity: 1 }), [`${CONFIG}.algorithm`, `${CONFIG}.rate`, `${CONFIG}.bucket_key`], /is missing; rate-limit needs it/],
+  ["a webhook without provider and secret", one("verify-webhook", {}), [`${CONFIG}.provider`, `${CONFIG}.secret`], /is missing; verify-webhook needs it/],
+  ["variables without vars", one("set-vars", { a: 1 }), [`${CONFIG}.a`, `${CONFIG}.vars`], /set-vars has vars|is missing/],
+  ["variables that are text", one("set-vars", { vars: "a" }), `${CONFIG}.vars`, /must be a mapping/],
+  ["a list of names that is text", one("remove-headers", { headers: "x-a" }), `${CONFIG}.headers`, /must be a list/],
+  ["headers that are a list", one("add-headers", { headers: [{ name: "x-a" }] }), `${CONFIG}.headers`, /must be a mapping/],
+  ["credentials that are a mapping", one("basic-auth", { credentials: { user: "secret" } }), `${CONFIG}.credentials`, /must be a list/],
+  ["replacements that are a mapping", one("request-body-find-replace", { replacements: { from: "a" } }), `${CONFIG}.replacements`, /must be a list/],
+  ["a replacement without from", one("request-body-find-replace", { replacements: [{ to: "a" }] }), `${CONFIG}.replacements[0].from`, /is missing; replacements of request-body-find-replace needs it/],
+  ["a replacement with a misspelt key", one("request-body-find-replace", { replacements: [{ from: "a", form: "b" }] }), `${CONFIG}.replacements[0].form`, /did you mean from\?/],
+  ["a key deep in a config", one("jwt-validation", { issuer: { allow_list: [{ values: "a" }] }, http: { tokens: [] }, jws: { allowed_algorithms: [], keys: [] } }), [`${CONFIG}.issuer.allow_list[0].values`, `${CONFIG}.issuer.allow_list[0].value`], /did you mean value\?|is missing/],
+  ["an issuer that is text", one("jwt-validation", { issuer: "a", http: { tokens: [] }, jws: { allowed_algorithms: [], keys: [] } }), `${CONFIG}.issuer`, /must be a mapping with allow_list/],
+  // Answers
+  ["no rule", {}, "", /has no action that answers/, https],
+  ["a limit alone", one("rate-limit", limit), "", /has no action that answers/, https],
+  ["an answer to responses alone", onResponse(rule(act("custom-response", {}))), "", /has no action that answers/, https],
+  ["a connection that goes nowhere", onConnect(rule(act("log", { metadata: {} }))), "", /has no action that answers/, tcp],
+  ["a rule after an answer", onRequest(answer, forward), "on_http_request[1]", /never runs, since the rule before it always answers/],
+  ["rules after an answer, said once", onRequest(answer, forward, forward), "on_http_request[1]", /never runs/],
+  ["an action after an answer", onRequest(rule(act("deny"), act("log", { metadata: {} }))), "on_http_request[0].actions[1]", /never runs, since the action before it always answers/],
+  ["an action after an answer for some", onRequest({ expressions: ["a"], actions: [act("deny"), act("close-connection")] }, answer), "on_http_request[0].actions[1]", /never runs/],
+  ["a rule after a rule with no expression", onRequest({ ...forward, expressions: [] }, answer), "on_http_request[1]", /never runs/],
+  ["a rule after a closed connection", onConnect(rule(act("close-connection")), rule(act("deny"))), "on_tcp_connect[1]", /never runs/],
+];
+
+export const mistakes: Mistake[] = table.map(([what, policy, at, reason, target]) => ({
+  what,
+  policy,
+  at,
+  reason,
+  ...(target && { target }),
+}));
+
+/** What is refused by a schema that knows of no endpoint: what is not known, or of a wrong shape. */
+export const isOfShape = ({ target, reason }: Mistake) => !target && !/never runs|null/.test(reason.source);
+
+/** A value of a key, as far as it has to be right. */
+export function sampleOf(key: KeyInfo, text = "text"): unknown {
+  const item = itemOf(key, text);
+  return key.list === true ? [item] : item;
+}
+
+function itemOf({ kind, keys, values }: KeyInfo, text: string): unknown {
+  if (keys) return configOf(keys, Object.keys(keys), text);
+  if (kind === "map of text") return { "x-a": text };
+  if (kind === "map") return { a: text };
+  if (kind === "integer" || kind === "number") return 1;
+  if (kind === "boolean") return true;
+  if (kind === "duration") return "60s";
+  return values?.[0] ?? text;
+}
+
+const configOf = (keys: Keys, names: string[], text?: string): Data =>
+  Object.fromEntries(names.flatMap((name) => (keys[name] ? [[name, sampleOf(keys[name], text)]] : [])));
+
+const required = (keys: Keys): string[] =>
+  Object.entries(keys).flatMap(([name, key]) => (key.required || key.requiredUnless ? [name] : []));
+
+/** For every phase of every action: with what it needs alone, with each key, and with all of them. */
+export const rightPolicies: [what: string, policy: Data][] = Object.entries<ActionInfo>(actions).flatMap(
+  ([type, { phases, keys }]) =>
+    phases.flatMap((phase) => {
+      const policy = (names: string[], text?: string): Data => ({
+        [phase]: [rule(act(type, configOf(keys, names, text)))],
+      });
+      const needed = required(keys);
+      const each = Object.keys(keys).map((name): [string, Data] => [
+        `${type} with ${name} in ${phase}`,
+        policy([...new Set([...needed, name])]),
+      ]);
+      const interpolated = Object.keys(keys).filter((name) => keys[name]?.cel);
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: as policies have it
+      const withExpressions = policy([...new Set([...needed, ...interpolated])], "${conn.client_ip}");
+      return [
+        [`${type} in ${phase}`, policy(needed)] as [string, Data],
+        ...each,
+        [`${type} with expressions in ${phase}`, withExpressions] as [string, Data],
+      ];
+    }),
+);
+
+/** Policies of several rules, and such as are written in more than one way. */
+export const moreRightPolicies: [what: string, policy: Data, target?: PolicyTarget][] = [
+  ["a phase without rules", { on_http_request: null }],
+  [
+    "rules with a name and expressions",
+    onRequest({ name: "a", expressions: ["true"], ...answer }, forward),
+    https,
+  ],
+  ["an answer for some, then one for all", onRequest({ ...answer, expressions: ["a"] }, forward), https],
+  [
+    "a forward that goes on, and a fallback",
+    onRequest(rule(act("forward-internal", { url: "https://a.internal", on_error: "continue" })), answer),
+    https,
+  ],
+  ["a redirect at the end", onRequest(rule(act("redirect", { to: "https://a.example.com" }))), https],
+  [
+    "rules behind a redirect",
+    onRequest(rule(act("redirect", { to: "https://a.example.com" })), answer),
+    https,
+  ],
+  [
+    "an answer to connections",
+    onConnect(rule(act("forward-internal", { url: "tls://a.internal:443" }))),
+    tls,
+  ],
+  ["connections of an internal tls endpoint", onConnect(rule(act("deny"))), cloud("tls://a.internal")],
+  [
+    "an answer to connections of an https endpoint",
+    { ...onConnect(rule(act("deny"))), ...onRequest() },
+    https,
+  ],
+  [
+    "TLS that is ended here",
+    onConnect(rule(act("terminate-tls", { min_version: "1.3" })), rule(act("deny"))),
+    tls,
+  ],
+  [
+    "a platform that has no secret",
+    onRequest(rule(act("verify-webhook", { provider: "sns" })), answer),
+    https,
+  ],
+  [
+    "a restriction that leaves enforce to the service",
+    onRequest(rule(act("restrict-ips", { allow: [] })), answer),
+    https,
+  ],
+  ["variables as one mapping", onRequest(rule(act("set-vars", { vars: { a: 1, b: 2 } })), answer), https],
+  [
+    "sources of keys as one mapping",
+    onRequest(
+      rule(
+        act("jwt-validation", {
+          issuer: { allow_list: [{ value: "a" }] },
+          http: { tokens: [{ type: "jwt", method: "header", name: "authorization" }] },
+          jws: {
+            allowed_algorithms: ["ES256"],
+            keys: { sources: { additional_jkus: ["https://a.example.com"] } },
+          },
+        }),
+      ),
+      answer,
+    ),
+    https,
+  ],
+  ["a rule that is not known yet", onRequest(UNKNOWN), https],
+  ["an action that is not known yet", onRequest(rule(UNKNOWN)), https],
+  ["a type that is not known yet", onRequest(rule({ type: UNKNOWN, config: { a: 1 } })), https],
+  ["a config that is not known yet", onRequest({ actions: [act("rate-limit", UNKNOWN)] }, answer), https],
+  [
+    "values that are not known yet",
+    onRequest(
+      rule(act("basic-auth", { credentials: UNKNOWN })),
+      rule(act("forward-internal", { url: UNKNOWN, on_error: UNKNOWN })),
+      answer,
+    ),
+    https,
+  ],
+  ["expressions that are not known yet", onRequest({ ...answer, expressions: UNKNOWN }, forward), https],
+  [
+    "a provider that is not known yet",
+    onRequest(rule(act("verify-webhook", { provider: UNKNOWN })), answer),
+    https,
+  ],
+  ["a URL that is not known yet", onRequest(answer), { url: UNKNOWN, isCloud: true }],
+  ["a limit for an agent", one("rate-limit", limit), { url: "https://shop.example.com" }],
+];
