@@ -77,9 +77,9 @@ export const settingFields = {
     throw new ConfigError("mark", what, howToSet("mark", "platform-team/prod"));
   },
 
-  /** Whether a preview warns of what is probably wrong with a traffic policy: `on` or `off`. Default: `on`. */
+  /** Whether a preview warns of probable mistakes in traffic policies: `on` or `off`. Default: `on`. */
   policyWarnings: (given: string | undefined): "on" | "off" => {
-    // In YAML, off is also another way to write false.
+    // Some YAML parsers read off as false.
     if (given === undefined || /^(on|true)$/i.test(given)) return "on";
     if (/^(off|false)$/i.test(given)) return "off";
     throw new ConfigError(
@@ -148,7 +148,7 @@ export function settingsProblems(
   });
 }
 
-/** Whether warnings of policies are off. What is no such setting is reported where all settings are read. */
+/** Whether warnings of policies are off. `readSettings` reports a value that is neither on nor off. */
 export function areWarningsOff(config: ConfigReader, environment: NodeJS.ProcessEnv = process.env): boolean {
   return /^(off|false)$/i.test(given("policyWarnings", config, environment) ?? "");
 }

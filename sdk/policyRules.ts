@@ -1,13 +1,12 @@
 import type { ActionConfig, PolicyRule, UnlistedAction } from "./policyTypes";
 
-/** What a rule may have beside its action. */
+/** The other keys of a rule. */
 export type RuleOptions = Pick<PolicyRule, "name" | "expressions">;
 
-/** A rule for requests, of one action. */
 type RequestRule = PolicyRule<"on_http_request">;
 
 /**
- * Rules for `on_http_request` that most policies are made of.
+ * The most frequent rules for `on_http_request`.
  *
  * ```ts
  * trafficPolicy: {
@@ -19,13 +18,13 @@ type RequestRule = PolicyRule<"on_http_request">;
  * ```
  */
 export const rules = {
-  /** Answers requests itself: `rules.answer({ status_code: 503, body: "Back soon." })`. */
+  /** Sends a response: `rules.answer({ status_code: 503, body: "Back soon." })`. */
   answer: (config: ActionConfig<"custom-response">, options: RuleOptions = {}): RequestRule => ({
     ...options,
     actions: [{ type: "custom-response", config }],
   }),
 
-  /** Hands requests to an internal endpoint: `rules.forwardTo("https://app.internal")`. */
+  /** Forwards requests to an internal endpoint: `rules.forwardTo("https://app.internal")`. */
   forwardTo: (url: ActionConfig<"forward-internal">["url"], options: RuleOptions = {}): RequestRule => ({
     ...options,
     actions: [{ type: "forward-internal", config: { url } }],
@@ -37,7 +36,7 @@ export const rules = {
     options: RuleOptions = {},
   ): RequestRule => ({ ...options, actions: [{ type: "deny", config: { status_code } }] }),
 
-  /** Lets through webhooks that the platform signed. `WebhookVerification` checks the secret's form, too. */
+  /** Requires webhooks that the platform signed. `WebhookVerification` also checks the form of the secret. */
   verify: (
     provider: ActionConfig<"verify-webhook">["provider"],
     secret: ActionConfig<"verify-webhook">["secret"],
@@ -46,8 +45,8 @@ export const rules = {
 };
 
 /**
- * An action that this version of the package does not know, where `TrafficPolicy` is to accept it. A preview still warns
- * that it is not known.
+ * An action that this version of the package does not know, in a form that `TrafficPolicy` accepts. A preview still warns
+ * of it.
  *
  * ```ts
  * actions: [unlistedAction("new-action", { key: "value" })],

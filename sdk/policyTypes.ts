@@ -2,14 +2,13 @@ import type * as pulumi from "@pulumi/pulumi";
 import type { ActionType, actions, KeyInfo, Keys, PhaseName, phases } from "../provider/policy/catalogue";
 
 /*
- * Traffic policies for editors: made of the catalogue, so that phases, actions and keys are completed where a policy is
- * written, and `satisfies TrafficPolicy` refuses what is not known. What the service has learnt since is written with
- * `unlistedAction`.
+ * The types of traffic policies, derived from the catalogue. Editors complete phases, actions and keys, and `satisfies
+ * TrafficPolicy` refuses unknown ones. `unlistedAction` writes an action that the catalogue lacks.
  */
 
 type Actions = typeof actions;
 
-/** The text, number or other value of a key. Values that are known are offered; others are taken as well. */
+/** The type of a single value. Editors offer the known values; others are accepted. */
 type Single<K extends KeyInfo> = K extends { values: readonly (infer Known)[] }
   ? Known | (string & {})
   : { [kind in KeyInfo["kind"]]: KindOf[kind] }[K["kind"]];
@@ -25,7 +24,7 @@ interface KindOf {
   object: object;
 }
 
-/** Outputs stand for values, not for what is around them: so the messages of the compiler stay short. */
+/** Outputs are accepted for values, not for the objects around them. This keeps the compiler's messages short. */
 type Value<K extends KeyInfo> = K extends { keys: infer Nested extends Keys }
   ? Listed<K, Fields<Nested>, Fields<Nested>>
   : pulumi.Input<Listed<K, Single<K>, pulumi.Input<Single<K>>>>;
@@ -36,7 +35,7 @@ type Listed<K extends KeyInfo, One, Item> = K extends { list: true }
     ? Item[] | One
     : One;
 
-/** The keys that have to be given: those that are required and have no default. */
+/** The keys that are required and have no default. */
 type Required<K extends Keys> = {
   [name in keyof K]: K[name] extends { default: unknown }
     ? never
@@ -45,15 +44,15 @@ type Required<K extends Keys> = {
       : never;
 }[keyof K];
 
-// Two mappings over plain keys, and none with `as`: so the comments on the catalogue's keys go with them.
+// Mapped types without `as` keep the comments of the catalogue's keys, which editors show.
 type Given<K extends Keys, Names extends keyof K> = { [name in Names]: Value<K[name]> };
 type Optional<K extends Keys, Names extends keyof K> = { [name in Names]?: Value<K[name]> | undefined };
 type Fields<K extends Keys> = Given<K, Required<K>> & Optional<K, Exclude<keyof K, Required<K>>>;
 
-/** What an action is configured with: `ActionConfig<"rate-limit">`. */
+/** The config of an action: `ActionConfig<"rate-limit">`. */
 export type ActionConfig<Type extends ActionType> = Fields<Actions[Type]["keys"]>;
 
-/** One action, with its config: `PolicyAction<"deny">`; without a type, any. */
+/** An action with its config: `PolicyAction<"deny">`. Without a type argument, any action. */
 export type PolicyAction<Type extends ActionType = ActionType> = Type extends ActionType
   ? Required<Actions[Type]["keys"]> extends never
     ? { type: Type; config?: ActionConfig<Type> | undefined }
@@ -62,9 +61,9 @@ export type PolicyAction<Type extends ActionType = ActionType> = Type extends Ac
 
 declare const unlisted: unique symbol;
 
-/** An action that this version of the package does not know, as `unlistedAction` gives it. */
+/** An action that this version of the package does not know, made by `unlistedAction`. */
 export interface UnlistedAction {
-  // No config: with one in common, a mistake in any action would be told of all of them.
+  // Without config: if all members had one, the compiler would report a mistake in one of them for the whole union.
   type: string & { readonly [unlisted]: true };
 }
 
@@ -72,19 +71,19 @@ type ActionsOf<Phase extends PhaseName> = {
   [Type in ActionType]: Phase extends Actions[Type]["phases"][number] ? Type : never;
 }[ActionType];
 
-/** A rule of a phase: what it is for, and what it does. */
+/** A rule of a phase. */
 export interface PolicyRule<Phase extends PhaseName = PhaseName> {
-  /** What people call the rule. */
+  /** A name for people. */
   name?: pulumi.Input<string> | undefined;
-  /** CEL expressions that choose what the rule is for; all have to be true. Without any, it is for everything. */
+  /** CEL expressions that select the traffic; all of them must be true. Without expressions the rule applies to all traffic. */
   expressions?: pulumi.Input<pulumi.Input<string>[]> | undefined;
-  /** What the rule does, in this order. */
+  /** The actions, which run in this order. */
   actions: (PolicyAction<ActionsOf<Phase>> | UnlistedAction)[];
 }
 
 /**
- * A traffic policy, as far as this version of the package knows them. `trafficPolicy` takes any object and text: this is
- * for the editor, and for a check of the program's own.
+ * A traffic policy, as far as this version of the package knows them. `trafficPolicy` accepts any object and text; use
+ * this type to have the compiler check a policy.
  *
  * ```ts
  * const policy = {

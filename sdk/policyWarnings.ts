@@ -7,8 +7,8 @@ import { isKnown } from "./programRun";
 import { explicitProvider } from "./provider";
 
 /**
- * Warns of what is probably wrong with the policy of a resource, unless `endpoints:policyWarnings` is `off`. Makes no
- * request. Values that are unknown or secret are skipped.
+ * Warns of probable mistakes in a resource's policy, unless `endpoints:policyWarnings` is `off`. Makes no request. Skips
+ * values that are unknown or secret.
  */
 export async function warnOfPolicy(
   name: string,
@@ -25,7 +25,7 @@ export async function warnOfPolicy(
   for (const notice of notices) void pulumi.log.warn(`${name}: ${notice}`);
 }
 
-/** A value with every output in it as what it holds; as unknown where that is not known, or secret. */
+/** The value with the outputs in it resolved. Those that are unknown or secret become unknown values. */
 async function shown(value: unknown): Promise<unknown> {
   if (pulumi.Output.isInstance(value)) {
     if (!(await isKnown(value)) || (await pulumi.isSecret(value))) return UNKNOWN;

@@ -8,10 +8,10 @@ import {
 import { catalogueComments } from "./policySchema";
 import { code, table } from "./tables";
 
-/** What is generated of docs/policies.md is all that follows this heading. */
+/** Everything after this heading in docs/policies.md is generated. */
 const HEADING = "## All actions\n";
 
-/** The page with the reference of actions as the catalogue has it. */
+/** The page with the reference of all actions. */
 export function withActions(page: string): string {
   const at = page.indexOf(HEADING);
   if (at < 0) throw new Error(`docs/policies.md has no heading ${HEADING}`);
@@ -20,8 +20,7 @@ export function withActions(page: string): string {
 
 function reference(): string {
   const comments = catalogueComments();
-  const intro =
-    "What `npm run generate` makes of the catalogue (`provider/policy/catalogue.ts`): change it there. `${…}` in a row says that values may hold expressions.";
+  const intro = `Generated from \`provider/policy/catalogue.ts\`.${EXPRESSIONS} in a row means that values may contain expressions.`;
   const all = Object.entries<ActionInfo>(actions).map(([type, info]) => {
     const page = `${ACTION_PAGES}${info.page ?? type}`;
     const ends = info.ends === "always" ? " Nothing after it runs." : "";

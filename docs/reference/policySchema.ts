@@ -11,8 +11,8 @@ import {
 } from "../../provider/policy/catalogue";
 
 /*
- * The JSON Schema of traffic policies, and the comments that it and the reference have from the catalogue. `npm run
- * generate` writes it; a test holds the file against the source.
+ * The JSON Schema of traffic policies, and the comments in the catalogue, which the reference shows, too. `npm run
+ * generate` writes the schema; a test compares the file with the source.
  */
 
 /** The comments in the catalogue, by path: `actions/deny/keys/status_code`. */
@@ -38,7 +38,7 @@ export function policySchema(): Schema {
   const described = (path: string) => ({ description: comments.get(path) });
   const all = Object.entries<ActionInfo>(actions);
 
-  /** An expression can stand wherever the catalogue marks it; known values are offered, and others taken. */
+  /** Editors offer the known values, and accept others. */
   const schemaOf = (key: KeyInfo, path: string): Schema => {
     const one = itemOf(key, path);
     if (key.list === true) return { type: "array", items: one };
@@ -118,5 +118,5 @@ export function policySchema(): Schema {
   };
 }
 
-/** What YAML makes of a header's value that is written without quotes. */
+/** The types of a header's value that is written without quotes in YAML. */
 const SCALARS = ["string", "number", "boolean"];

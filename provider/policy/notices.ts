@@ -6,17 +6,17 @@ import { policyWarnings, warningText } from "./warnings";
 
 /* The warnings of a resource's policy, as lines for its log. */
 
-/** As many as one resource shows. */
+/** The most warnings of one resource. */
 const MOST = 10;
 
 const MORE =
-  "trafficPolicy has more that looks wrong; `npx pulumi-endpoints check-policy` lists all of a policy that is kept as a file";
+  "there are more warnings for trafficPolicy; `npx pulumi-endpoints check-policy` lists those of a file";
 
 /**
- * What is probably wrong with the policy of a cloud endpoint. A policy that is unknown or no policy gives nothing: it is
- * checked once it is known, and the check of the inputs fails with what is no policy.
+ * What is probably wrong with the policy of a cloud endpoint. Gives nothing for a policy that is not
+ * known yet, and for a value that is no policy, which the check of the inputs reports.
  *
- * @param inputs The inputs of the endpoint, as they were given; secrets are to be left out as unknown.
+ * @param inputs The inputs of the endpoint, as the program gives them, with unknown values in place of secrets.
  */
 export function policyNotices({ trafficPolicy, url, bindings }: JsonObject): string[] {
   const isText = typeof trafficPolicy === "string";
@@ -38,7 +38,7 @@ export function policyNotices({ trafficPolicy, url, bindings }: JsonObject): str
   return warnings.length > MOST ? [...lines, MORE] : lines;
 }
 
-/** The inputs with what is secret as unknown: at these places, as Pulumi writes paths. */
+/** The inputs with unknown values at these places, written as Pulumi writes paths. */
 export function withoutSecrets(inputs: JsonObject, places: readonly string[]): JsonObject {
   if (places.length === 0) return inputs;
   const secret = new Set(places);

@@ -3,8 +3,8 @@ import type { Path } from "../document";
 import { documentsFromYaml, fromJson, looksLikeJson, type Unparsed } from "../parse";
 
 /*
- * Where in a text the parts of its data stand. The text is parsed once, and gone through once more only where positions
- * are asked for, so that both take time in proportion to it.
+ * The positions of data in its text. The text is parsed once, and searched once more only if positions are needed. Both
+ * take time in proportion to its length.
  */
 
 /** From 1, as editors count. */
@@ -13,10 +13,10 @@ export interface Position {
   column: number;
 }
 
-/** A document of a text, and where its parts stand. */
+/** A document of a text, with the positions of its parts. */
 export interface SourceDocument {
   data: unknown;
-  /** The positions of these parts, in their order; of one that is not there, that of what it is missing in. */
+  /** The positions of the parts at these paths, in the same order. A missing part has the position of its parent. */
   positionsOf(paths: readonly Path[]): Position[];
 }
 
@@ -40,7 +40,7 @@ export function sourceDocuments(
   return { documents };
 }
 
-/** The parts that are asked for, as a tree, each with where it stands once that is found. */
+/** The parts to find, as a tree; each gets its offset once it is found. */
 interface Part {
   offset?: number;
   parts: Map<string | number, Part>;
@@ -82,7 +82,7 @@ function positionAt(offset: number, starts: readonly number[]): Position {
   return { line: low + 1, column: offset - (starts[low] ?? 0) + 1 };
 }
 
-/** A mapping's parts stand where their keys do. */
+/** The position of a mapping's part is that of its key. */
 function markYaml(contents: Node | null, wanted: Part): void {
   const { isAlias, isMap, isScalar, isSeq, visit }: typeof import("yaml") = require("yaml");
   const anchors = new Map<string, Node>();
@@ -108,7 +108,7 @@ function markYaml(contents: Node | null, wanted: Part): void {
         if (wanted) found(key, value, wanted);
         else if (name === "<<") merged.push(value);
       }
-      // What a mapping has of its own is found already, and wins.
+      // A mapping's own keys are found already, and win.
       for (const value of merged) {
         const sources = target(value);
         for (const source of isSeq(sources) ? sources.items : [sources])
@@ -125,9 +125,9 @@ function markYaml(contents: Node | null, wanted: Part): void {
   found(contents, contents, wanted);
 }
 
-/** Of text that is valid JSON. */
+/** The text is valid JSON. */
 function markJson(text: string, wanted: Part): void {
-  /** The containers that are open: what is asked for in each, and for lists the index. */
+  /** The open containers: the parts to find in each, and for lists the index. */
   const open: { part: Part | undefined; index: number | undefined }[] = [];
   let part: Part | undefined = wanted;
   let key: string | undefined;

@@ -18,26 +18,26 @@ import {
 } from "./catalogue";
 
 /*
- * What is probably wrong with a traffic policy. Only probably: the service may know more than the catalogue, so this warns
- * and never fails. Warnings name places and known names, and quote no value. What is unknown yet, is not judged.
+ * What is probably wrong with a traffic policy. The service may know more than the catalogue, so this only warns. Warnings
+ * contain places and known names, and never a value. Values that are not known yet are skipped.
  */
 
 export interface PolicyWarning {
   /** Where in the policy; empty for the policy as a whole. */
   path: Path;
-  /** What goes on after the name of the place: `is missing`. */
+  /** Follows the place in a sentence: `is missing`. */
   reason: string;
 }
 
-/** What the policy is for. What is left out is not known, and nothing is said about it. */
+/** The endpoint that the policy is for, as far as it is known. */
 export interface PolicyTarget {
   url?: unknown;
   bindings?: unknown;
-  /** Whether it is a cloud endpoint, so that its policy has to answer. */
+  /** Whether it is a cloud endpoint, whose policy must contain an action that answers. */
   isCloud?: boolean;
 }
 
-/** As many as a person reads of one policy. What can be wrong with more is mostly the same. */
+/** Bounds the time for a policy that is wrong everywhere. */
 const MOST = 100;
 
 /** What is probably wrong with a policy, in the order of the policy, at most 100. */
@@ -132,7 +132,7 @@ function* warningsInRule(
 ): Warnings {
   if (isOpen(rule)) return;
   if (isMapping(rule) && "type" in rule && !("actions" in rule)) {
-    yield { path, reason: "is an action where a rule is expected; put it into the rule's list of actions" };
+    yield { path, reason: "is an action, but a rule is expected; write it as { actions: […] }" };
     return;
   }
   yield* warningsInObject(rule, path, ruleKeys, "a rule");
@@ -160,7 +160,7 @@ function* warningsInAction(
   if (!isAction(type)) {
     yield* warningsInObject(action, path, actionKeys, "an action");
     if (typeof type === "string" && type !== UNKNOWN) {
-      const newer = "if the service has learnt it since, all is well";
+      const newer = "ignore this if the service supports it by now";
       yield { path: at, reason: unknownName("action", type, allActions, newer) };
     }
     return;

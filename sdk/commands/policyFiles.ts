@@ -6,9 +6,9 @@ import { legacyPhases, phases } from "../../provider/policy/catalogue";
 import { type Position, sourceDocuments } from "../../provider/policy/positions";
 import { type PolicyTarget, policyWarnings, warningText } from "../../provider/policy/warnings";
 
-/* Traffic policies in files: alone, in an agent's configuration, in manifests of Kubernetes, in a Pulumi.yaml. */
+/* Traffic policies in files: alone, in an agent's configuration, in Kubernetes manifests, in a Pulumi.yaml. */
 
-/** A warning, and where it stands. */
+/** A warning with its position. */
 export interface FileWarning extends Position {
   /** In the file's data: `endpoints[0].traffic_policy.on_http_request[0]`. */
   path: string;
@@ -17,12 +17,12 @@ export interface FileWarning extends Position {
 
 export interface CheckedFile {
   file: string;
-  /** How many policies it holds. */
+  /** The number of policies in the file. */
   policies: number;
   warnings: FileWarning[];
 }
 
-/** A file that cannot be read, or holds neither YAML nor JSON. */
+/** A file that cannot be read, or contains neither YAML nor JSON. */
 export class UnreadableFile extends UserError {
   override readonly name = "UnreadableFile";
 }
@@ -30,7 +30,7 @@ export class UnreadableFile extends UserError {
 /**
  * Checks every policy of a file.
  *
- * @param target What the policies are for; where it is not given, the file itself may tell.
+ * @param target The endpoint of the policies. Default: what the file says about each.
  * @throws UnreadableFile
  */
 export function checkFile(file: string, target: PolicyTarget | undefined): CheckedFile {
@@ -73,13 +73,13 @@ interface Found {
   target: PolicyTarget;
 }
 
-/** Under these keys policies stand in other documents. */
+/** The keys of policies in other documents. */
 const HOLDERS: ReadonlySet<unknown> = new Set(["traffic_policy", "trafficPolicy", "policy", "inline"]);
 
-/** What a document has that is no policy itself. */
+/** The keys of documents that are no policies themselves. */
 const OTHERS = ["apiVersion", "version", "resources", "runtime", "endpoints", "tunnels"];
 
-/** The policies in a document; the document itself where it is of no other kind. */
+/** The policies in a document. A document of no other known kind is a policy itself. */
 export function policiesIn(data: unknown): Found[] {
   const found = search(data, [], {});
   const isOther = !isMapping(data) || OTHERS.some((key) => key in data) || Object.keys(data).length === 0;
@@ -95,14 +95,14 @@ function search(value: unknown, path: Path, target: PolicyTarget): Found[] {
   const inner: PolicyTarget = {
     ...target,
     ...(isCloud && { isCloud }),
-    // What a program or a template fills in is not known here.
+    // A template's URL is not known here.
     ...(typeof url === "string" && { url: url.includes("${") ? UNKNOWN : url }),
     ...(bindings !== undefined && { bindings }),
   };
   return Object.entries(value).flatMap(([key, part]) => search(part, [...path, key], inner));
 }
 
-/** @param isExpected Whether a policy is to be there, so that one whose phases are all misspelt is one, too. */
+/** @param isExpected Whether a policy belongs there: then even one with only misspelt phases counts. */
 function isPolicy(value: object, isExpected: boolean): boolean {
   return Object.keys(value).some(
     (key) => Object.hasOwn(phases, key) || (isExpected && (key.startsWith("on_") || key in legacyPhases)),
