@@ -3,6 +3,7 @@ import type { JsonObject } from "../provider/api/json";
 import { isMapping } from "../provider/api/json";
 import { policyFromText } from "../provider/document";
 import { mayAnswer as canAnswer } from "../provider/policy/warnings";
+import type { TrafficPolicy } from "./policyTypes";
 import { headersAreChecked, warnOfHeaders } from "./preflight";
 import { programError } from "./programRun";
 import { WebhookVerification } from "./webhooks/webhookVerification";
@@ -26,7 +27,7 @@ import { WebhookVerification } from "./webhooks/webhookVerification";
  *   (including the policy's own) would refuse every request.
  */
 export function mergeTrafficPolicy(
-  policy: pulumi.Input<object | string>,
+  policy: pulumi.Input<TrafficPolicy | object | string>,
   verification: WebhookVerification | readonly WebhookVerification[],
 ): pulumi.Output<object> {
   const all: unknown[] = [verification].flat();

@@ -1,29 +1,38 @@
+import { type PolicyRule, rules } from "pulumi-endpoints";
+
 /**
  * The parts of policies. Each is a list of rules; a part that does not apply is an empty list. The service runs them in the
  * order of the arguments of `onRequest`.
  */
-export interface Rule {
-  actions: { type: string; config: Record<string, unknown> }[];
-}
+export type Rules = PolicyRule<"on_http_request">[];
 
 /** Refuses requests from other networks. Without networks, all requests are accepted. */
-export const onlyFrom = (networks: string[]): Rule[] =>
-  networks.length === 0 ? [] : [rule("restrict-ips", { enforce: true, allow: networks })];
+export const onlyFrom = (networks: string[]): Rules =>
+  networks.length === 0
+    ? []
+    : [{ actions: [{ type: "restrict-ips", config: { enforce: true, allow: networks } }] }];
 
 /** Limits the requests per minute from one address. */
-export const limitTo = (requestsPerMinute: number): Rule[] => [
-  rule("rate-limit", {
-    name: "requests of one address",
-    algorithm: "sliding_window",
-    capacity: requestsPerMinute,
-    rate: "60s",
-    bucket_key: ["conn.client_ip"],
-  }),
+export const limitTo = (requestsPerMinute: number): Rules => [
+  {
+    actions: [
+      {
+        type: "rate-limit",
+        config: {
+          name: "requests of one address",
+          algorithm: "sliding_window",
+          capacity: requestsPerMinute,
+          rate: "60s",
+          bucket_key: ["conn.client_ip"],
+        },
+      },
+    ],
+  },
 ];
 
 /** Answers every request with a maintenance notice. */
-export const maintenance = (): Rule[] => [
-  rule("custom-response", {
+export const maintenance = (): Rules => [
+  rules.answer({
     status_code: 503,
     headers: { "content-type": "text/plain", "retry-after": "600" },
     body: "We are working on it, and back soon.\n",
@@ -31,11 +40,7 @@ export const maintenance = (): Rule[] => [
 ];
 
 /** Forwards requests to an internal endpoint. */
-export const forwardTo = (url: string): Rule[] => [rule("forward-internal", { url })];
+export const forwardTo = (url: string): Rules => [rules.forwardTo(url)];
 
 /** A policy of these parts, in this order. */
-export const onRequest = (...fragments: Rule[][]) => ({ on_http_request: fragments.flat() });
-
-function rule(type: string, config: Record<string, unknown>): Rule {
-  return { actions: [{ type, config }] };
-}
+export const onRequest = (...fragments: Rules[]) => ({ on_http_request: fragments.flat() });

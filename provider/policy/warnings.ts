@@ -78,9 +78,11 @@ type Warnings = Generator<PolicyWarning, void>;
 function* warningsIn(policy: unknown, endpoint: Endpoint): Warnings {
   if (!isMapping(policy)) return;
   for (const [name, rules] of Object.entries(policy)) {
-    const reason = isPhase(name) ? wrongPhase(name, endpoint) : unknownPhase(name);
+    const phase = isPhase(name) ? name : undefined;
+    const reason = phase ? wrongPhase(phase, endpoint) : unknownPhase(name);
     if (reason) yield { path: [name], reason };
-    yield* warningsInRules(rules, [name], isPhase(name) ? name : undefined, endpoint);
+    // The value of a key that is like no phase may be anything.
+    if (phase || nearName(name, allPhases)) yield* warningsInRules(rules, [name], phase, endpoint);
   }
   if (endpoint.isCloud && !policyMayAnswer(policy, endpoint)) {
     const reason =

@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { pathText, UNKNOWN } from "../../../provider/document";
 import { type ActionInfo, actions, phases } from "../../../provider/policy/catalogue";
 import { mayAnswer, policyWarnings, warningText } from "../../../provider/policy/warnings";
-import { expectLinear } from "../../growth";
 import { act, mistakes, moreRightPolicies, onRequest, rightPolicies, rule } from "./cases";
 
 /** Every action of the documentation, with its keys; those after the bar are nested. */
@@ -115,19 +114,4 @@ test("a warning is one line that quotes no value", () => {
 test("a policy with a mistake in every rule has no more warnings than a person reads", () => {
   const policy = onRequest(...Array.from({ length: 1000 }, () => rule(act("dney", { a: 1 }))));
   expect(policyWarnings(policy)).toHaveLength(100);
-});
-
-describe("the time that the check takes grows with the policy", () => {
-  const right = rule(act("add-headers", { headers: { a: "b" } }), act("log", { metadata: { a: 1 } }));
-  test.each<[string, (size: number) => unknown]>([
-    ["of rules", (size) => onRequest(...Array.from({ length: size }, () => right))],
-    ["of actions", (size) => onRequest(rule(...Array.from({ length: size }, () => act("deny"))))],
-    ["of answers", (size) => onRequest(...Array.from({ length: size }, () => rule(act("deny"))))],
-    ["of unknown actions", (size) => onRequest(...Array.from({ length: size }, () => rule(act("dney"))))],
-    [
-      "of unknown phases",
-      (size) => Object.fromEntries(Array.from({ length: size }, (_, n) => [`p${n}`, []])),
-    ],
-    ["of long names", (size) => onRequest(rule(act("x".repeat(size * 10), { ["y".repeat(size)]: 1 })))],
-  ])("%s", (_, policy) => expectLinear(policy, (made) => policyWarnings(made, { isCloud: true }), 20_000));
 });

@@ -1,0 +1,54 @@
+import { readFileSync } from "node:fs";
+import { Ajv } from "ajv";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { withActions } from "../../docs/reference/policyActions";
+import { policySchema } from "../../docs/reference/policySchema";
+import { hasUnknown } from "../../provider/document";
+import { policyWarnings } from "../../provider/policy/warnings";
+import { isOfShape, mistakes, moreRightPolicies, rightPolicies } from "../provider/policy/cases";
+
+const page = readFileSync("docs/policies.md", "utf8");
+const validate = new Ajv({ strict: false }).compile(policySchema());
+
+describe("the JSON Schema of policies", () => {
+  test("that is checked in is the one that the source gives", () => {
+    const file = readFileSync("provider/policy/schema.json", "utf8");
+    expect(JSON.parse(file), "run `npm run generate`").toEqual(JSON.parse(JSON.stringify(policySchema())));
+  });
+
+  test("describes every phase, action and key", () => {
+    const text = JSON.stringify(policySchema());
+    expect(text.match(/"description":""/g)).toBeNull();
+    expect(text.match(/"description":/g)?.length).toBeGreaterThan(110);
+    expect(text).not.toContain('"enumDescriptions":[null');
+  });
+
+  test.each(rightPolicies)("accepts %s", (_, policy) => {
+    expect(validate(policy), JSON.stringify(validate.errors)).toBe(true);
+  });
+
+  test.each(moreRightPolicies.filter(([, policy]) => !hasUnknown(policy)))("accepts %s", (_, policy) => {
+    expect(validate(policy), JSON.stringify(validate.errors)).toBe(true);
+  });
+
+  test.each(mistakes.filter(isOfShape))("refuses $what", ({ policy }) => {
+    expect(validate(policy)).toBe(false);
+  });
+});
+
+describe("the page on policies", () => {
+  test("has the reference that the source gives", () => {
+    expect(withActions(page), "run `npm run generate`").toBe(page);
+  });
+
+  const blocks = (language: string) =>
+    [...page.matchAll(new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``, "g"))].map(([, text = ""]) => text);
+
+  test("has examples in YAML without a warning", () => {
+    expect(blocks("yaml").length).toBeGreaterThan(3);
+    for (const text of blocks("yaml")) {
+      expect(policyWarnings(parse(text), { url: "https://a.example.com", isCloud: true }), text).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,100 @@
+import { describe, expect, test } from "vitest";
+import type { RunResult } from "../../sdk/testing";
+import { onBothDrivers, PLUGIN } from "./setup";
+
+const CANARY = "CANARY-77ab";
+
+/** The warnings of a run, in no certain order. */
+const warnings = ({ diagnostics }: RunResult) =>
+  diagnostics
+    .filter(({ severity }) => severity === "warning")
+    .map(({ message }) => message.trim())
+    .sort();
+
+const TYPO = `{ on_http_request: [{ actions: [{ type: "custom-respons", config: { body: "${CANARY}" } }] }] }`;
+const ABOUT =
+  "trafficPolicy.on_http_request[0].actions[0].type is no action known to this version; did you mean custom-response?";
+
+onBothDrivers("a preview with mistakes in policies", (start) => {
+  describe.each([["dynamic"], ["plugin"]])("of resources of the provider %s", (provider) => {
+    const config = { "endpoints:provider": provider };
+
+    test("warns once of each resource, by its name, with neither a request nor a value", async () => {
+      const stack = await start(
+        `
+const url = (name) => "https://" + name + ".example.com";
+new CloudEndpoint("object", { url: url("object"), trafficPolicy: ${TYPO} });
+new CloudEndpoint("output", { url: url("output"), trafficPolicy: pulumi.output(${TYPO}) });
+new CloudEndpoint("text", { url: url("text"), trafficPolicy: "on_http_request:\\n- actions:\\n  - type: dney\\n" });
+new CloudEndpoint("silent", { url: url("silent"), trafficPolicy: { on_http_request: [{ actions: [{ type: "rate-limit", config: {
+  name: "a", algorithm: "sliding_window", capacity: 1, rate: "60s", bucket_key: ["conn.client_ip"] } }] }] } });
+new CloudEndpoint("good", { url: url("good"), trafficPolicy: { on_http_request: [{ actions: [{ type: "deny" }] }] } });
+new CloudEndpoint("connections", { url: "tcp://1.tcp.example.com:12345", trafficPolicy: { on_http_request: [] , on_tcp_connect: [{ actions: [{ type: "deny" }] }] } });`,
+        { config },
+      );
+      const result = await stack.preview();
+      expect(warnings(result)).toEqual([
+        "connections: trafficPolicy.on_http_request is no phase of tcp endpoints, only of http and https",
+        `object: ${ABOUT}`,
+        `output: ${ABOUT}`,
+        "silent: trafficPolicy has no action that answers, such as forward-internal, custom-response or deny; a cloud endpoint needs one at the end",
+        "text: trafficPolicy.on_http_request[0].actions[0].type (line 3) is no action known to this version; did you mean deny?",
+      ]);
+      expect(JSON.stringify(result.diagnostics)).not.toContain(CANARY);
+      expect(result.requests).toEqual([]);
+    });
+
+    test("skips what is secret or unknown, and checks the rest", async () => {
+      const stack = await start(
+        `
+const first = new CloudEndpoint("first", { url: "https://first.example.com", trafficPolicy: { on_http_request: [{ actions: [{ type: "deny" }] }] } });
+new CloudEndpoint("whole", { url: "https://whole.example.com", trafficPolicy: pulumi.secret(${TYPO}) });
+new CloudEndpoint("unknown", { url: "https://unknown.example.com", trafficPolicy: first.id.apply((id) => ({ nonsense: id })) });
+new CloudEndpoint("parts", { url: "https://parts.example.com", trafficPolicy: { on_http_request: [
+  { actions: [pulumi.secret({ type: "secret-action" }), { type: "deny", config: first.id.apply((id) => ({ nonsense: id })) }] },
+  { actions: [{ type: "deny", config: { status: 404 } }] } ] } });`,
+        { config },
+      );
+      expect(warnings(await stack.preview())).toEqual([
+        "parts: trafficPolicy.on_http_request[1] never runs, since the rule before it always answers",
+        "parts: trafficPolicy.on_http_request[1].actions[0].config.status is no key of deny known to this version; did you mean status_code?",
+      ]);
+    });
+
+    test("creates the endpoints all the same, and warns of none where that is off", async () => {
+      const stack = await start(
+        `new CloudEndpoint("shop", { url: "https://shop.example.com", trafficPolicy: ${TYPO} });`,
+        {
+          config: { ...config, "endpoints:policyWarnings": "off" },
+        },
+      );
+      expect(warnings(await stack.up())).toEqual([]);
+      expect(stack.emulator.endpoints).toHaveLength(1);
+    });
+  });
+
+  test("warns through the plugin where no class of this package does, once, and of no secret", async () => {
+    const stack = await start(`${PLUGIN}
+new PluginEndpoint("shop", { url: "https://shop.example.com", trafficPolicy: ${TYPO} });
+new PluginEndpoint("text", { url: "https://text.example.com", trafficPolicy: "on_http_request: []" });
+new PluginEndpoint("secret", { url: "https://secret.example.com", trafficPolicy: pulumi.secret(${TYPO}) });
+const off = new Provider("off", { policyWarnings: "off" });
+new PluginEndpoint("off", { url: "https://off.example.com", trafficPolicy: ${TYPO} }, { provider: off });`);
+    const result = await stack.preview();
+    expect(warnings(result)).toEqual([
+      expect.stringMatching(/^trafficPolicy has no action that answers/),
+      ABOUT,
+    ]);
+    expect(result.requests).toEqual([]);
+  });
+
+  test("warns once of a resource that is replaced", async () => {
+    const program = (scheme: string) => `${PLUGIN}
+new PluginEndpoint("shop", { url: "${scheme}://shop.example.com", trafficPolicy: { nonsense: [] } });`;
+    const stack = await start(program("https"));
+    await stack.up();
+    const { edit } = await import("./setup");
+    edit(stack, program("http"));
+    expect(warnings(await stack.preview())).toHaveLength(1);
+  });
+});

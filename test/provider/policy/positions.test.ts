@@ -1,0 +1,98 @@
+import { describe, expect, test } from "vitest";
+import type { Path } from "../../../provider/document";
+import { policyNotices, withoutSecrets } from "../../../provider/policy/notices";
+import { sourceDocuments } from "../../../provider/policy/positions";
+import { act, onRequest, rule } from "./cases";
+
+function positions(text: string, ...paths: Path[]): string[] {
+  const source = sourceDocuments(text);
+  if ("problem" in source) throw new Error(source.problem.reason);
+  const [document] = source.documents;
+  return (document?.positionsOf(paths) ?? []).map(({ line, column }) => `${line}:${column}`);
+}
+
+const YAML = `# a policy
+on_http_request:
+  - name: first
+    actions: &shared
+      - type: deny
+        config:
+          status_code: 404
+  - actions: *shared
+  - <<: { name: merged }
+    actions: [{ type: log }]
+`;
+
+describe("the position of a part", () => {
+  test("of YAML is that of its key or item, also in an alias and in what is merged", () => {
+    const first: Path = ["on_http_request", 0];
+    expect(
+      positions(
+        YAML,
+        first,
+        [...first, "actions", 0, "type"],
+        [...first, "actions", 0, "config", "status_code"],
+        ["on_http_request", 1, "actions", 0, "type"],
+        ["on_http_request", 2, "name"],
+        ["on_http_request", 2, "actions", 0, "type"],
+      ),
+    ).toEqual(["3:5", "5:9", "7:11", "5:9", "9:11", "10:17"]);
+  });
+
+  test("of JSON is the same, whatever stands in its texts", () => {
+    const text = '{\n  "a\\"}": [1, {"b": "]\\\\", "c": [2]}],\n  "d": {"e": null}\n}';
+    expect(positions(text, ['a"}'], ['a"}', 1], ['a"}', 1, "c"], ['a"}', 1, "c", 0], ["d", "e"])).toEqual([
+      "2:3",
+      "2:15",
+      "2:28",
+      "2:34",
+      "3:9",
+    ]);
+  });
+
+  test.each([YAML, '{"on_http_request": [{"actions": []}]}'])(
+    "that is missing is that of its parent",
+    (text) => {
+      const [there, missing] = positions(text, ["on_http_request", 0], ["on_http_request", 0, "x", 7]);
+      expect(missing).toBe(there);
+      expect(positions(text, [])).toEqual([text.startsWith("{") ? "1:1" : "2:1"]);
+    },
+  );
+});
+
+describe("the warnings of a resource", () => {
+  test("name the line of a text, and the place in an object", () => {
+    const trafficPolicy = "on_http_request:\n- actions:\n  - type: dney\n";
+    expect(policyNotices({ trafficPolicy })).toEqual([
+      "trafficPolicy.on_http_request[0].actions[0].type (line 3) is no action known to this version; did you mean deny?",
+    ]);
+    expect(policyNotices({ trafficPolicy: onRequest(rule(act("dney"))) })[0]).toMatch(
+      /^trafficPolicy\.on_http_request\[0\]\.actions\[0\]\.type is no action/,
+    );
+    expect(policyNotices({ trafficPolicy: {} })[0]).toMatch(/^trafficPolicy has no action that answers/);
+  });
+
+  test("are at most eleven lines", () => {
+    const trafficPolicy = onRequest(...Array.from({ length: 50 }, () => rule(act("dney"))));
+    const lines = policyNotices({ trafficPolicy });
+    expect(lines).toHaveLength(11);
+    expect(lines.at(-1)).toMatch(/there are more warnings/);
+  });
+
+  test.each([["{"], ["a: b: c"], [7], [undefined], [`a: ${"x".repeat(1_000_001)}`]])(
+    "leave to the check what is no policy: %.20j",
+    (trafficPolicy) => expect(policyNotices({ trafficPolicy })).toEqual([]),
+  );
+
+  test("skip what is secret, and that alone", () => {
+    const trafficPolicy = onRequest(
+      rule(act("dney"), act("deny", { stauts: 1 })),
+      rule(act("deny", { a: 1 })),
+    );
+    const lines = (...places: string[]) => policyNotices(withoutSecrets({ trafficPolicy }, places)).length;
+    expect(lines()).toBe(4);
+    expect(lines("trafficPolicy.on_http_request[0].actions[0].type")).toBe(3);
+    expect(lines("trafficPolicy.on_http_request[1].actions[0].config")).toBe(3);
+    expect(lines("trafficPolicy")).toBe(0);
+  });
+});

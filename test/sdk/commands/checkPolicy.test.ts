@@ -1,0 +1,225 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { checkPolicyCommand } from "../../../sdk/commands/checkPolicy";
+import { policySchemaCommand } from "../../../sdk/commands/policySchema";
+
+const folder = mkdtempSync(join(tmpdir(), "pulumi-endpoints-policies-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function file(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+async function run(command: typeof checkPolicyCommand, ...args: string[]) {
+  const printed = { stdout: "", stderr: "" };
+  const stream = (name: keyof typeof printed) => ({ write: (text: string) => (printed[name] += text) });
+  const code = await command(args, { stdout: stream("stdout"), stderr: stream("stderr") });
+  const clean = (text: string) => text.replaceAll(`${folder}/`, "");
+  return { code, stdout: clean(printed.stdout), stderr: clean(printed.stderr) };
+}
+
+const check = (...args: string[]) => run(checkPolicyCommand, ...args);
+
+const good = file("good.yaml", "on_http_request:\n  - actions:\n      - type: deny\n");
+const bad = file(
+  "bad.yaml",
+  "on_http_request:\n  - actions:\n      - type: dney\n      - type: deny\n        config: { status: 404 }\n",
+);
+const DNEY = "on_http_request[0].actions[0].type is no action known to this version; did you mean deny?";
+
+describe("check-policy", () => {
+  test("prints a line for each warning, with file, line and column", async () => {
+    expect(await check(good, bad)).toEqual({
+      code: 0,
+      stdout: `bad.yaml:3:9: ${DNEY}
+bad.yaml:5:19: on_http_request[0].actions[1].config.status is no key of deny known to this version; did you mean status_code?
+`,
+      stderr: "Checked 2 files: 2 policies, 2 warnings\n",
+    });
+  });
+
+  test.each<[string, string, string[]]>([
+    ["JSON", '{\n  "on_http_request": [\n    {"actions": [{"type": "dney"}]}\n  ]\n}', [`3:19: ${DNEY}`]],
+    [
+      "JSON of a policy with a mark in front",
+      '\ufeff{"on_http_requst": []}',
+      ["1:2: on_http_requst is no phase known to this version; did you mean on_http_request?"],
+    ],
+    [
+      "a policy of which no phase is known",
+      "on_http_requst: []\n",
+      ["1:1: on_http_requst is no phase known to this version; did you mean on_http_request?"],
+    ],
+    [
+      "an agent's configuration",
+      `version: 3
+agent: {}
+endpoints:
+  - name: app
+    url: tcp://1.tcp.example.com:12345
+    upstream: { url: 8080 }
+    traffic_policy:
+      on_http_request: []
+  - name: other
+    url: https://app.example.com
+    traffic_policy:
+      on_http_requst: []
+`,
+      [
+        "8:7: endpoints[0].traffic_policy.on_http_request is no phase of tcp endpoints, only of http and https",
+        "12:7: endpoints[1].traffic_policy.on_http_requst is no phase known to this version; did you mean on_http_request?",
+      ],
+    ],
+    [
+      "manifests of Kubernetes, where some hold no policy",
+      `apiVersion: v1
+kind: Service
+spec: { ports: [] }
+---
+apiVersion: ngrok.k8s.ngrok.com/v1alpha1
+kind: NgrokTrafficPolicy
+spec:
+  policy:
+    on_http_request:
+      - actions: [{ type: dney }]
+---
+apiVersion: ngrok.k8s.ngrok.com/v1alpha1
+kind: CloudEndpoint
+spec:
+  url: https://app.example.com
+  trafficPolicy:
+    policy:
+      on_http_response: []
+---
+apiVersion: ngrok.k8s.ngrok.com/v1alpha1
+kind: AgentEndpoint
+spec:
+  url: https://app.internal
+  upstream: { url: "http://app:80" }
+  trafficPolicy:
+    inline:
+      on_tcp_connect: []
+`,
+      [
+        `10:21: spec.policy.${DNEY}`,
+        "17:5: spec.trafficPolicy.policy has no action that answers, such as forward-internal, custom-response or deny; a cloud endpoint needs one at the end",
+        "27:7: spec.trafficPolicy.inline.on_tcp_connect is no phase of internal https endpoints",
+      ],
+    ],
+    [
+      "a Pulumi.yaml",
+      `name: app
+runtime: yaml
+resources:
+  shop:
+    type: endpoints:CloudEndpoint
+    properties:
+      url: https://\${domain}
+      trafficPolicy:
+        on_http_request:
+          - actions: [{ type: dney }]
+`,
+      [`10:25: resources.shop.properties.trafficPolicy.${DNEY}`],
+    ],
+    [
+      "an alias",
+      "x: &a\n  - type: dney\non_http_request:\n  - actions: *a\n",
+      [
+        "1:1: x is no phase known to this version; the phases are on_tcp_connect, on_http_request, on_http_response, on_event_stream_message",
+        `2:5: ${DNEY}`,
+      ],
+    ],
+  ])("reads %s", async (name, text, lines) => {
+    const path = file(`${name.replaceAll(" ", "-")}.yaml`, text);
+    const { code, stdout } = await check(path);
+    expect(code).toBe(0);
+    expect(stdout.trimEnd().split("\n")).toEqual(
+      lines.map((line) => `${path.slice(folder.length + 1)}:${line}`),
+    );
+  });
+
+  test("checks what the scheme of --url allows, and that something answers", async () => {
+    const path = file(
+      "limit.yaml",
+      "on_http_request:\n- actions: [{ type: log, config: { metadata: {} } }]\n",
+    );
+    expect((await check(path)).stdout).toBe("");
+    expect((await check("--url", "https://a.example.com", path)).stdout).toMatch(
+      /^limit\.yaml:1:1: the policy has no action/,
+    );
+    expect((await check("--url", "tcp://1.tcp.example.com:1", path)).stdout).toMatch(
+      /is no phase of tcp endpoints/,
+    );
+  });
+
+  test("exits with 7 for warnings only where it is strict", async () => {
+    expect([(await check("--strict", bad)).code, (await check("--strict", good)).code]).toEqual([7, 0]);
+  });
+
+  test("writes JSON", async () => {
+    const { stdout } = await check("--json", bad, join(folder, "missing.yaml"));
+    expect(JSON.parse(stdout)).toEqual({
+      files: [
+        {
+          file: "bad.yaml",
+          policies: 1,
+          warnings: [
+            { path: "on_http_request[0].actions[0].type", line: 3, column: 9, message: DNEY },
+            expect.objectContaining({ path: "on_http_request[0].actions[1].config.status", line: 5 }),
+          ],
+        },
+      ],
+      unread: [{ file: "missing.yaml", error: "missing.yaml cannot be read (ENOENT)" }],
+    });
+  });
+
+  test("writes annotations for GitHub, with what would break them escaped", async () => {
+    const path = file("a,b:c%.yaml", '"on_http_request%": []\non_http_request: []\n');
+    expect((await check("--github", path)).stdout.split("::")).toEqual([
+      "",
+      `warning file=${folder.replaceAll(":", "%3A")}/a%2Cb%3Ac%25.yaml,line=1,col=1`.replace(
+        `${folder}/`,
+        "",
+      ),
+      "on_http_request%25 is no phase known to this version; did you mean on_http_request?\n",
+    ]);
+  });
+
+  test.each<[string, string, RegExp]>([
+    ["is no YAML", "a: b: c", /is not valid YAML \(line 1, column 4\)/],
+    ["is no JSON", '{"a": }', /is not valid JSON \(line 1, column 7\)/],
+  ])("fails for a file that %s, and checks the others", async (name, text, message) => {
+    const { code, stdout, stderr } = await check(file(`${name}.yaml`, text), bad);
+    expect(code).toBe(1);
+    expect(stdout).toContain("bad.yaml:3:9:");
+    expect(stderr).toMatch(message);
+  });
+
+  test("says which file contains no policy", async () => {
+    const { code, stderr } = await check(file("none.yaml", "kind: Service\napiVersion: v1\n"));
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^none\.yaml contains no traffic policy\nChecked 1 file: 0 policies, 0 warnings/);
+  });
+
+  test.each<[string[], RegExp]>([
+    [[], /there is no file to check/],
+    [["--nonsense", good], /nonsense/],
+    [["--json", "--github", good], /exclude each other/],
+    [["--url", "ftp://a", good], /--url has a scheme that no endpoint serves/],
+  ])("refuses the arguments %j", async (args, message) => {
+    const { code, stderr } = await check(...args);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(message);
+  });
+});
+
+test("policy-schema prints the schema, and takes no arguments", async () => {
+  const { code, stdout } = await run(policySchemaCommand);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ $schema: "http://json-schema.org/draft-07/schema#" });
+  expect((await run(policySchemaCommand, "more")).code).toBe(2);
+});
