@@ -108,7 +108,9 @@ describe.each(["dynamic", "plugin"])(
 
     test("is reported once, with the resource's name, and the plugin's check leaves it alone", async () => {
       const text = JSON.stringify({
-        on_http_request: [{ expressions: ["req.headers['X-GitHub-Event'][0] == 'push'"] }],
+        on_http_request: [
+          { expressions: ["req.headers['X-GitHub-Event'][0] == 'push'"], actions: [{ type: "deny" }] },
+        ],
       });
       for (const [name, given] of Object.entries({ a: policy(), b: text, c: pulumi.output(text) })) {
         expect(await warningsFor(name, given)).toEqual([
