@@ -1,6 +1,6 @@
+import { plain } from "../api/apiErrors";
 import { isMapping, type JsonObject } from "../api/json";
 import { derivedFromUrl } from "../api/url";
-import { plain } from "../api/userError";
 import { type Path, pathText, UNKNOWN } from "../document";
 import {
   type ActionInfo,

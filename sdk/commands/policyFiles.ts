@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
+import { UserError } from "../../provider/api/apiErrors";
 import { isMapping } from "../../provider/api/json";
-import { UserError } from "../../provider/api/userError";
 import { type Path, pathText, UNKNOWN } from "../../provider/document";
 import { legacyPhases, phases } from "../../provider/policy/catalogue";
 import { type Position, sourceDocuments } from "../../provider/policy/positions";
