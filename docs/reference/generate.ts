@@ -13,10 +13,7 @@ writeFileSync(join(root, "provider", "plugin", "schema.json"), `${schema}\n`);
 
 const policies = join(root, "docs", "policies.md");
 
-writeFileSync(
-  join(root, "provider", "policy", "schema.json"),
-  `${JSON.stringify(policySchema(), null, 1)}\n`,
-);
+writeFileSync(join(root, "provider", "policy", "schema.json"), `${JSON.stringify(policySchema())}\n`);
 writeFileSync(policies, withActions(readFileSync(policies, "utf8")));
 // The last: the commands whose help it shows may read what was written before.
 writeFileSync(join(root, "docs", "reference.md"), referencePage());
