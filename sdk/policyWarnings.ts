@@ -20,20 +20,32 @@ export async function warnOfPolicy(
   const configured = typeof own === "string" ? own : pulumi.runtime.getConfig("endpoints:policyWarnings");
   if (areWarningsOff(() => configured)) return;
   const { trafficPolicy, url, bindings } = inputs;
-  const all = await Promise.all([trafficPolicy, url, bindings].map(shown));
-  const notices = policyNotices({ trafficPolicy: all[0], url: all[1], bindings: all[2] });
+  const [policy, address, names] = await Promise.all([trafficPolicy, url, bindings].map(shown));
+  const notices = policyNotices({ trafficPolicy: policy, url: address, bindings: names });
   for (const notice of notices) void pulumi.log.warn(`${name}: ${notice}`);
 }
 
-/** The value with the outputs in it resolved. Those that are unknown or secret become unknown values. */
-async function shown(value: unknown): Promise<unknown> {
-  if (pulumi.Output.isInstance(value)) {
-    if (!(await isKnown(value)) || (await pulumi.isSecret(value))) return UNKNOWN;
-    return new Promise((resolve) => value.apply(resolve));
-  }
+/**
+ * The value with the outputs in it resolved; those that are unknown or secret become unknown values. Gives a promise only
+ * if there are any: most policies have none, and a promise for each of their parts would take most of the time.
+ */
+function shown(value: unknown): unknown {
+  if (pulumi.Output.isInstance(value)) return shownOutput(value);
   if (value instanceof Promise) return value.then(shown, () => UNKNOWN);
-  if (Array.isArray(value)) return Promise.all(value.map(shown));
+  if (Array.isArray(value)) {
+    const items = value.map(shown);
+    return items.some(isPromise) ? Promise.all(items) : items;
+  }
   if (!isMapping(value)) return value;
-  const parts = Object.entries(value).map(async ([key, part]) => [key, await shown(part)]);
-  return Object.fromEntries(await Promise.all(parts));
+  const keys = Object.keys(value);
+  const parts = keys.map((key) => shown(value[key]));
+  const withKeys = (all: unknown[]) => Object.fromEntries(keys.map((key, index) => [key, all[index]]));
+  return parts.some(isPromise) ? Promise.all(parts).then(withKeys) : withKeys(parts);
 }
+
+async function shownOutput(output: pulumi.Output<unknown>): Promise<unknown> {
+  if (!(await isKnown(output)) || (await pulumi.isSecret(output))) return UNKNOWN;
+  return new Promise((resolve) => output.apply(resolve));
+}
+
+const isPromise = (value: unknown) => value instanceof Promise;
