@@ -37,7 +37,10 @@ const OTHERS = [
   "provider/policy/schema.json",
 ];
 
-test("the package holds each source file compiled, with its types, and nothing else that users do not need", () => {
+/** Programs import nothing of these, directly or through other types. */
+const WITHOUT_TYPES = /^(provider\/plugin|sdk\/commands|sdk\/testing\/engine)\//;
+
+test("the package holds each source file compiled, the types that programs can import, and nothing else that users do not need", () => {
   const sources = ["provider", "sdk"]
     .flatMap((part) =>
       readdirSync(join(root, part), { recursive: true, encoding: "utf8" }).map((file) => `${part}/${file}`),
@@ -46,8 +49,9 @@ test("the package holds each source file compiled, with its types, and nothing e
     .map((file) => file.replace(/\.ts$/, ""));
   const pages = readdirSync(join(root, "docs")).filter((file) => file.endsWith(".md"));
   const docs = pages.map((file) => `docs/${file}`);
-  const compiled = sources.flatMap((file) => [`dist/${file}.d.ts`, `dist/${file}.js`]);
-  expect([...paths].sort()).toEqual([...compiled, ...docs, ...OTHERS].sort());
+  const compiled = sources.map((file) => `dist/${file}.js`);
+  const types = sources.filter((file) => !WITHOUT_TYPES.test(file)).map((file) => `dist/${file}.d.ts`);
+  expect([...paths].sort()).toEqual([...compiled, ...types, ...docs, ...OTHERS].sort());
 });
 
 test("every file that the manifest names is in the package, and commands can be executed", () => {
@@ -63,8 +67,9 @@ test("every file that the manifest names is in the package, and commands can be 
   }
 });
 
-test("the package stays small enough that nobody thinks twice: 1.2 megabytes unpacked", () => {
-  expect(packed.unpackedSize).toBeLessThan(1_200_000);
+test("the package stays small enough that nobody thinks twice: 1.3 megabytes unpacked", () => {
+  // What is known of policies takes 0.1 of it: their reference, their JSON Schema, and the types that editors complete.
+  expect(packed.unpackedSize).toBeLessThan(1_300_000);
 });
 
 test("publint finds no mistake", async () => {
