@@ -152,32 +152,63 @@ export const isOfService = ({ code }: ApiError): boolean => /^ERR_[A-Z]+_\d+$/.t
 export const codeNumber = ({ code }: Pick<ServiceFailure, "code">): number | undefined =>
   /_\d+$/.test(code ?? "") ? Number(/\d+$/.exec(code ?? "")) : undefined;
 
+const VERSION_HEADER_STEP =
+  "The service wants its version header under another name: set endpoints:versionHeader (or ENDPOINTS_VERSION_HEADER).";
+const POLICY_STEP = "Correct trafficPolicy.";
+const TAKEN_STEP =
+  "An endpoint with this URL exists: set adopt to take it over, poolingEnabled on all of them to share the URL, or delete it.";
+
+/**
+ * The next step by the number of the service's error code. It does not depend on the status, which the service documents for
+ * few codes only.
+ */
+const STEPS: Readonly<Record<number, string>> = {
+  // The account and its plan. No change to the program helps with 204 and 220.
+  204: "The service does not let this account, or the user of this key, use its API: ask the account's administrator or the service's support.",
+  220: "The account restricts its API to certain IP addresses: run the command from one of them, or add this machine's address to the account's IP restrictions.",
+  2256: "Change the account's plan, or take the action that the service names out of trafficPolicy.",
+  2263: "Change the account's plan, or take what needs a paid plan out of trafficPolicy.",
+  2264: "Give trafficPolicy fewer rules, or change the account's plan.",
+  2265: "Shorten the rule of trafficPolicy that the service names, or change the account's plan.",
+  18008:
+    "Cloud endpoints need a Pay-as-you-go plan: change the account's plan, or use a key of an account with such a plan.",
+  18010: "The account has as many cloud endpoints as it may have: delete one, or change the account's plan.",
+  18019: "Pooling needs a Pay-as-you-go plan: change the account's plan, or take poolingEnabled out.",
+  18020: "The pool of this URL is full: delete one of its endpoints, or ask the service for a higher limit.",
+  18021:
+    "The account has as many endpoints online as it may have, those of agents included: stop or delete one, or change the account's plan.",
+
+  // The request and the inputs.
+  217: VERSION_HEADER_STEP,
+  218: VERSION_HEADER_STEP,
+  2235: "Let trafficPolicy end in an action that answers: forward-internal, custom-response or deny, say.",
+  15005:
+    "Correct bindings: the service knows public, internal and kubernetes, and an endpoint has one of them.",
+  18002: POLICY_STEP,
+  18006: "Reserve the domain (or the TCP address) with the service first.",
+  18009: TAKEN_STEP,
+  18011: "Give trafficPolicy: this service demands one on every cloud endpoint.",
+  18015: "If it is the traffic policy that is missing: the public service demands one.",
+  18016: "The endpoint that is there does not share its URL: set poolingEnabled on it first.",
+  18017: TAKEN_STEP,
+  18018: "An endpoint with the binding kubernetes takes http, tls or tcp: change url, or bindings.",
+};
+
 /** What a person can do about it; undefined where the service's own words are the best there is. */
 function nextStep(
   { status, code, retryAfter }: ServiceFailure,
   { keyIsConfigured }: { keyIsConfigured: boolean },
 ) {
   const number = codeNumber({ code }) ?? 0;
-  if (status === 401 || (number >= 200 && number <= 208 && number !== 204)) {
+  const step = STEPS[number];
+  if (step) return step;
+  if (status === 401 || (number >= 200 && number <= 208)) {
     if (!keyIsConfigured) return "The API key was refused: put a valid one into ENDPOINTS_API_KEY.";
     return `The API key was refused: set ENDPOINTS_API_KEY in the environment, or run \`pulumi config set --secret endpoints:apiKey <key>\`; after a change of the configuration, run \`pulumi refresh --run-program\` once, since a plain refresh or destroy still uses the key of the last \`pulumi up\`.`;
   }
   if (status === 403)
     return "The API key may not do this: use one whose owner may, or ask for the permission.";
-  if (number === 217 || number === 218) {
-    return "The service wants its version header under another name: set endpoints:versionHeader (or ENDPOINTS_VERSION_HEADER).";
-  }
-  if (number === 18009 || number === 18017) {
-    return "An endpoint with this URL exists: set adopt to take it over, poolingEnabled on all of them to share the URL, or delete it.";
-  }
-  if (number === 18016)
-    return "The endpoint that is there does not share its URL: set poolingEnabled on it first.";
-  if (number === 18006) return "Reserve the domain (or the TCP address) with the service first.";
-  if (number === 18011) return "Give trafficPolicy: this service demands one on every cloud endpoint.";
-  if (number === 18015) return "If it is the traffic policy that is missing: the public service demands one.";
-  if (number === 2235)
-    return "Let trafficPolicy end in an action that answers: forward-internal, custom-response or deny, say.";
-  if (number === 18002 || (number >= 2200 && number <= 2299)) return "Correct trafficPolicy.";
+  if (number >= 2200 && number <= 2299) return POLICY_STEP;
   if (status === 429) {
     const asked =
       retryAfter === undefined ? "" : `, and the service asks to wait ${Math.ceil(retryAfter / 1000)} s`;
