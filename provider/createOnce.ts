@@ -11,8 +11,8 @@ import {
 import type { Log } from "./api/client";
 import type { Moment } from "./api/clock";
 import { type EndpointsApi, isAbout } from "./api/endpoints";
-import { createdAt, type Reading } from "./api/list";
 import { isSameOwner, type Mark, newNonce, type Owner, withMark } from "./api/mark";
+import { createdAt, type Reading } from "./api/reading";
 import { backOff } from "./api/retry";
 import { normalizeUrl, urlOf } from "./api/url";
 import type { LiveEndpoint } from "./api/wire";
@@ -262,14 +262,25 @@ async function findConflict(
   mark: Mark | undefined,
   stays: boolean,
 ): Promise<LiveEndpoint | undefined> {
-  const holders: LiveEndpoint[] = [];
-  const now = api.http.clock.now();
-  const age = stays ? 0 : mayPass(refusal) ? LIST_LAG : SHARED_FOR;
-  try {
-    for (const { id } of await holdersOf(api, inputs.url, now - age)) {
+  // The list may show what is deleted by now, and other members of a pool do not hold a URL.
+  const thatHold = async (listed: LiveEndpoint[]) => {
+    const found: LiveEndpoint[] = [];
+    for (const { id } of listed) {
       const live = isDeleted(id) ? undefined : await getIfThere(api, id);
       const isPoolOfBoth = inputs.poolingEnabled === true && live?.poolingEnabled === true;
-      if (live && !isPoolOfBoth) holders.push(live);
+      if (live && !isPoolOfBoth) found.push(live);
+    }
+    return found;
+  };
+  let holders: LiveEndpoint[] = [];
+  try {
+    if (api.list.affordsLookup) holders = await thatHold(await api.list.onUrl(inputs.url, true));
+    if (holders.length === 0) {
+      // What a filter leaves out may be there all the same.
+      const age = stays ? 0 : mayPass(refusal) ? LIST_LAG : SHARED_FOR;
+      const reading = api.list.since(api.http.clock.now() - age);
+      await reading.toEnd();
+      holders = await thatHold(onUrl(reading, inputs.url));
     }
   } catch (error) {
     // The refusal has to be reported, even if the holder cannot be named.
@@ -277,9 +288,7 @@ async function findConflict(
   }
   const leftover = holders.find((live) => !isKnown(live.id) && isSameOwner(live.createdFor, owner));
   if (leftover) {
-    log.info(
-      `${shownUrl(inputs)}: takes over ${leftover.id}, which a run of this stack left behind (its mark says so)`,
-    );
+    logTakeOver(log, inputs, leftover);
     return leftover;
   }
   const [holder, ...others] = holders;
@@ -304,15 +313,6 @@ async function findConflict(
   throw new UrlTakenError(refusal, shownUrl(inputs), shown, { isSame, isKnown: isKnown(holder.id) });
 }
 
-/** What the list shows on a URL. Where a filter shows nothing, the whole list decides. */
-async function holdersOf(api: EndpointsApi, url: string, since: number): Promise<LiveEndpoint[]> {
-  const found = api.list.affordsLookup ? await api.list.onUrl(url, true) : [];
-  if (found.length > 0) return found;
-  const reading = api.list.since(since);
-  await reading.toEnd();
-  return onUrl(reading, url);
-}
-
 /** What an earlier run left in a pool: it carries our owner, and no resource of this run has it. */
 async function findLeftover(
   { api, inputs, isKnown, isDeleted, log }: Creation,
@@ -331,12 +331,14 @@ async function findLeftover(
     );
   }
   const live = await getIfThere(api, found.id);
-  if (live)
-    log.info(
-      `${shownUrl(inputs)}: takes over ${live.id}, which a run of this stack left behind (its mark says so)`,
-    );
+  if (live) logTakeOver(log, inputs, live);
   return live;
 }
+
+const logTakeOver = (log: Log, inputs: CloudEndpointInputs, { id }: LiveEndpoint) =>
+  log.info(
+    `${shownUrl(inputs)}: takes over ${id}, which an earlier run of this stack created (endpoints:mark)`,
+  );
 
 /** Logs once for each resource whose metadata cannot hold a mark. */
 function newMark({ inputs, log }: Creation, owner: Owner): Mark | undefined {

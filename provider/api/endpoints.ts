@@ -3,13 +3,12 @@ import { InvalidIdError, ReplyError, type RequestName } from "./apiErrors";
 import type { HttpClient } from "./client";
 import type { Request } from "./exchange";
 import type { Selection } from "./filter";
-import { isMapping } from "./json";
 import { EndpointList } from "./list";
 import { normalizeUrl } from "./url";
-import { endpointFromWire, ID, type LiveEndpoint, listFromWire, type WireChange } from "./wire";
+import { endpointFromWire, ID, idSchema, type LiveEndpoint, listFromWire, type WireChange } from "./wire";
 
-/** Pages in a row that may be empty: a service may look for what fits page by page. */
-const MOST_EMPTY = 1_000;
+/** Pages in a row that may show no id: a service may look for what fits page by page. */
+const MOST_WITHOUT_IDS = 1_000;
 
 /** The five calls of the contract. */
 export class EndpointsApi {
@@ -58,19 +57,20 @@ export class EndpointsApi {
   private async *pages({ expression }: Selection): AsyncGenerator<unknown[]> {
     const filter: Record<string, string> = expression === undefined ? {} : { filter: expression };
     const asked = new Set<string>();
-    const ids = new Set<unknown>();
+    const ids = new Set<string>();
     let query = filter;
-    for (let empty = 0; ; ) {
+    for (let withoutIds = 0; ; ) {
       const request = { method: "GET", path: "/endpoints", query };
       const { endpoints, next_page_uri: next } = await this.http.send(request, listFromWire);
       yield endpoints;
 
       if (!next) return;
-      const before = ids.size;
-      for (const item of endpoints) ids.add(isMapping(item) ? item["id"] : undefined);
-      empty = ids.size > before ? 0 : empty + 1;
+      const shown = endpoints.map(idOf).filter((id) => id !== undefined);
+      const isNew = shown.some((id) => !ids.has(id));
+      for (const id of shown) ids.add(id);
+      withoutIds = shown.length > 0 ? 0 : withoutIds + 1;
       // A page that brings nothing new, or is asked for again, shows that there would be no end.
-      if (asked.has(next) || empty > (endpoints.length > 0 ? 0 : MOST_EMPTY))
+      if (asked.has(next) || (shown.length > 0 && !isNew) || withoutIds > MOST_WITHOUT_IDS)
         throw new ReplyError(request, 200, "its pages go on without an end");
       asked.add(next);
       query = { ...filter, ...this.nextQuery(request, next) };
@@ -94,6 +94,8 @@ export class EndpointsApi {
     return Object.fromEntries(url.searchParams);
   }
 }
+
+const idOf = (item: unknown) => idSchema.safeParse(item).data?.id;
 
 const ABOUT_ANOTHER = "the reply is about another endpoint";
 

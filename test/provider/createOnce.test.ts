@@ -250,6 +250,16 @@ describe("a URL that is taken", () => {
     expect(posts(emulator.requests)).toBe(1);
   });
 
+  test("is told with what holds it, where a filter shows only a member of a pool on it", async () => {
+    const { core, emulator } = await start();
+    emulator.behave({ filters: "incomplete" });
+    emulator.seed({ ...leftover(6), pooling_enabled: true });
+    const { id } = emulator.seed(leftover(5));
+    emulator.intercept(isCreate, conflict, 9);
+    const { message } = await thrown(core.create({ url, poolingEnabled: true }));
+    expect(message).toContain(`${url} is served by ${id}, a cloud endpoint`);
+  });
+
   test("by an agent's endpoint says so, and that it cannot be adopted", async () => {
     const { core, emulator } = await start();
     const { id } = emulator.seed({ type: "ephemeral", url });

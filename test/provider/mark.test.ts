@@ -166,7 +166,7 @@ describe("with marks", () => {
       expect(made).toMatchObject({ id, outs: { description: "x" } });
       expect(emulator.endpoints).toHaveLength(1);
       expect(said).toEqual([
-        `${url}: takes over ${id}, which a run of this stack left behind (its mark says so)`,
+        `${url}: takes over ${id}, which an earlier run of this stack created (endpoints:mark)`,
       ]);
       await expect(core.delete(id, made.outs)).rejects.toThrow(/taken over by its own replacement/);
     },

@@ -77,6 +77,20 @@ describe("the list", () => {
     expect(other.emulator.requests).toEqual([]);
   });
 
+  test("is read on past pages of items without ids", async () => {
+    const { api, emulator } = await service();
+    const page = (index: number, item: object) => {
+      const next = index < 3 ? `${emulator.baseUrl}/endpoints?before_id=ep_${index}` : null;
+      emulator.intercept(any, { status: 200, body: { endpoints: [item], next_page_uri: next } });
+    };
+    page(1, {});
+    page(2, {});
+    page(3, { id: "ep_1", type: "cloud" });
+    const { endpoints, skipped } = await wholeList(api);
+    expect(endpoints.map(({ id }) => id)).toEqual(["ep_1"]);
+    expect(skipped).toHaveLength(2);
+  });
+
   test("whose pages repeat ends with an error, not in a circle", async () => {
     const { api, emulator } = await service();
     const next = `${emulator.baseUrl}/endpoints?before_id=ep_1`;
