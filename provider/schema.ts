@@ -135,7 +135,9 @@ function refuse(context: { issues: z.core.$ZodRawIssue[]; value: unknown }, reas
 /** Parses text, and reports everything that could not travel as JSON under its own path. */
 function asData(value: object | string, parse: (text: string) => Parsed, context: z.RefinementCtx): unknown {
   const parsed: Parsed = typeof value === "string" ? parse(value) : { data: value };
-  const problems = "problem" in parsed ? [parsed.problem] : problemsOfData(parsed.data);
+  // What was parsed from text has been checked with it.
+  const ofData = typeof value === "string" ? [] : problemsOfData(value);
+  const problems = "problem" in parsed ? [parsed.problem] : ofData;
   for (const { path, reason } of problems) {
     context.issues.push({ code: "custom", message: reason, path: [path], input: undefined });
   }

@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { isMapping } from "../provider/api/json";
 import { areWarningsOff } from "../provider/config";
 import { UNKNOWN } from "../provider/document";
-import { policyNotices } from "../provider/policy/notices";
+import { type PolicyReader, policyNotices } from "../provider/policy/notices";
 import { isKnown } from "./programRun";
 import { explicitProvider } from "./provider";
 
@@ -14,6 +14,7 @@ export async function warnOfPolicy(
   name: string,
   inputs: { trafficPolicy?: unknown; url?: unknown; bindings?: unknown },
   options: pulumi.CustomResourceOptions | undefined,
+  readPolicy: PolicyReader,
 ): Promise<void> {
   if (inputs.trafficPolicy === undefined) return;
   const own = await shown(explicitProvider(options)?.policyWarnings);
@@ -21,7 +22,7 @@ export async function warnOfPolicy(
   if (areWarningsOff(() => configured)) return;
   const { trafficPolicy, url, bindings } = inputs;
   const [policy, address, names] = await Promise.all([trafficPolicy, url, bindings].map(shown));
-  const notices = policyNotices({ trafficPolicy: policy, url: address, bindings: names });
+  const notices = policyNotices({ trafficPolicy: policy, url: address, bindings: names }, readPolicy);
   for (const notice of notices) void pulumi.log.warn(`${name}: ${notice}`);
 }
 

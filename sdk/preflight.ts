@@ -4,8 +4,8 @@ import { delimiter, join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import type { JsonObject } from "../provider/api/json";
 import { checkInputs, PROBLEM_KEY } from "../provider/check";
-import { policyFromText } from "../provider/document";
 import { headerWarnings } from "../provider/policy/headerNames";
+import type { PolicyReader } from "../provider/policy/notices";
 import { UrlRegistry } from "../provider/urlRegistry";
 import { isKnown, perRun, programError } from "./programRun";
 import { explicitProvider, type Provider } from "./provider";
@@ -27,7 +27,11 @@ const thisRun = perRun(() => ({
  * Reports every mistake in those inputs whose values are known. Resolves when the engine has received them: a resource
  * that is registered earlier could fail, and end the program, before the mistakes of the others arrive.
  */
-export async function reportProblems(name: string, args: JsonObject): Promise<void> {
+export async function reportProblems(
+  name: string,
+  args: JsonObject,
+  readPolicy: PolicyReader,
+): Promise<void> {
   const reported: Promise<void>[] = [];
   const report = (news: JsonObject, about: (property: string) => boolean) => {
     for (const { property, reason } of checkInputs(news).failures) {
@@ -41,9 +45,11 @@ export async function reportProblems(name: string, args: JsonObject): Promise<vo
     if (value === undefined) continue;
     const property = input === PROBLEM_KEY ? "" : input;
     const output = pulumi.output(value);
-    output.apply((known) => report({ [input]: known }, (failed) => failed.split(".")[0] === property));
-    if (input === "trafficPolicy" && !thisRun().checkedPolicies.has(value as object))
-      void warnOfHeaders(name, output, "trafficPolicy");
+    const isPolicy = input === "trafficPolicy";
+    const read = (known: unknown) => (isPolicy ? readPolicy(known)?.data : undefined) ?? known;
+    output.apply((known) => report({ [input]: read(known) }, (failed) => failed.split(".")[0] === property));
+    if (isPolicy && !thisRun().checkedPolicies.has(value as object))
+      void warnOfHeaders(name, output, (policy) => ({ trafficPolicy: read(policy) }));
   }
   if (args["url"] === undefined) report({}, () => true);
 
@@ -55,19 +61,17 @@ export async function reportProblems(name: string, args: JsonObject): Promise<vo
 /**
  * Warns of headers that a policy, or a part of one, asks for under a name that never matches.
  *
- * @param place Where the policy stands in the inputs.
+ * @param dataOf What contains the expressions, with the policy in its place among the inputs.
  */
 export async function warnOfHeaders(
   name: string,
   policy: pulumi.Output<unknown>,
-  place?: string,
+  dataOf = (policy: unknown): unknown => policy,
 ): Promise<void> {
   if (!(await isKnown(policy))) return;
   const isSecret = await pulumi.isSecret(policy);
   policy.apply((policy) => {
-    const parsed = typeof policy === "string" ? policyFromText(policy) : { data: policy };
-    const data = "data" in parsed ? parsed.data : undefined;
-    for (const warning of headerWarnings(place ? { [place]: data } : data, isSecret))
+    for (const warning of headerWarnings(dataOf(policy), isSecret))
       void pulumi.log.warn(`${name}: ${warning}`);
   });
 }

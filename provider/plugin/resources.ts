@@ -22,7 +22,7 @@ import { PartialCreateError } from "../errors";
 import type { MarkedSecrets } from "../markedSecrets";
 import { fieldOf, notedPlaces, secretFields, withPlaces } from "../markedSecrets";
 import { headerWarnings } from "../policy/headerNames";
-import { policyNotices, withoutSecrets } from "../policy/notices";
+import { type PolicyReader, policyNotices, policyReader, withoutSecrets } from "../policy/notices";
 import { previewCreate, previewUpdate } from "../preview";
 import { inputFields } from "../schema";
 import { withGiven } from "../state";
@@ -51,9 +51,13 @@ export class Resources {
     const { props: olds } = noted(request.getOlds());
     const { props: news, secrets } = noted(request.getNews());
     this.secrets.learn(olds, news);
+    const readPolicy = policyReader();
+    const policy = news["trafficPolicy"];
+    const given =
+      policy === undefined ? news : { ...news, trafficPolicy: readPolicy(policy)?.data ?? policy };
     const { inputs, failures } = this.isConfigured()
-      ? await this.core.check(olds, news)
-      : checkInputs(news, olds);
+      ? await this.core.check(olds, given)
+      : checkInputs(given, olds);
 
     // The package's own SDK has checked the resources of the program, and hands the result over.
     if (!(PROBLEM_KEY in news)) {
@@ -62,7 +66,7 @@ export class Resources {
       const conflict = this.urls.register(inputs["url"], inputs["adopt"], entry);
       if (conflict !== undefined) failures.push({ property: "", reason: conflict });
       this.warnOfHeaders(request.getUrn(), inputs, secrets);
-      this.warnOfPolicy(request.getUrn(), news);
+      this.warnOfPolicy(request.getUrn(), news, readPolicy);
     }
 
     const response = new CheckResponse();
@@ -84,10 +88,11 @@ export class Resources {
   }
 
   /** Once a resource: the engine checks one again before it replaces it. */
-  private warnOfPolicy(urn: string, news: JsonObject): void {
+  private warnOfPolicy(urn: string, news: JsonObject, readPolicy: PolicyReader): void {
     if (this.policiesChecked.has(urn) || !this.warnsOfPolicies()) return;
     this.policiesChecked.add(urn);
-    for (const notice of policyNotices(withoutSecrets(news, notedPlaces(news)))) this.log.warn(notice);
+    const shown = withoutSecrets(news, notedPlaces(news));
+    for (const notice of policyNotices(shown, readPolicy)) this.log.warn(notice);
   }
 
   diff(request: DiffRequest): DiffResponse {

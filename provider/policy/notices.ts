@@ -1,7 +1,7 @@
 import { isMapping, type JsonObject } from "../api/json";
 import { type Path, pathText, UNKNOWN } from "../document";
 import { LONGEST } from "../parse";
-import { sourceDocuments } from "./positions";
+import { type SourceDocument, sourceDocuments } from "./positions";
 import { policyWarnings, warningText } from "./warnings";
 
 /* The warnings of a resource's policy, as lines for its log. */
@@ -12,24 +12,45 @@ const MOST = 10;
 const MORE =
   "there are more warnings for trafficPolicy; `npx pulumi-endpoints check-policy` lists those of a file";
 
+/** A policy as data; if it was text, with the positions of its parts. */
+export type PolicySource = Pick<SourceDocument, "data"> & Partial<SourceDocument>;
+
+/** Undefined for text that is no policy, which the check of the inputs reports. */
+export type PolicyReader = (policy: unknown) => PolicySource | undefined;
+
+/** Reads the policy of one resource for all of its checks: its text is parsed once. */
+export function policyReader(): PolicyReader {
+  let last: { text: string; source: PolicySource | undefined } | undefined;
+  return (policy) => {
+    if (typeof policy !== "string") return { data: policy };
+    if (last?.text !== policy) last = { text: policy, source: policySource(policy) };
+    return last.source;
+  };
+}
+
+function policySource(text: string): PolicySource | undefined {
+  if (text.length > LONGEST) return undefined;
+  const source = sourceDocuments(text, 1);
+  const [document] = "documents" in source ? source.documents : [];
+  return document && isMapping(document.data) ? document : undefined;
+}
+
 /**
- * What is probably wrong with the policy of a cloud endpoint. Gives nothing for a policy that is not
- * known yet, and for a value that is no policy, which the check of the inputs reports.
+ * What is probably wrong with the policy of a cloud endpoint. Gives nothing for a policy that is not known yet.
  *
  * @param inputs The inputs of the endpoint, as the program gives them, with unknown values in place of secrets.
  */
-export function policyNotices({ trafficPolicy, url, bindings }: JsonObject): string[] {
-  const isText = typeof trafficPolicy === "string";
+export function policyNotices(
+  { trafficPolicy, url, bindings }: JsonObject,
+  readPolicy: PolicyReader = policyReader(),
+): string[] {
   if (trafficPolicy === undefined || trafficPolicy === UNKNOWN) return [];
-  if (isText && trafficPolicy.length > LONGEST) return [];
-  const source = isText ? sourceDocuments(trafficPolicy, 1) : { documents: [{ data: trafficPolicy }] };
-  const [document] = "documents" in source ? source.documents : [];
-  const warnings = policyWarnings(document?.data, { url, bindings, isCloud: true });
+  const source = readPolicy(trafficPolicy);
+  const warnings = policyWarnings(source?.data, { url, bindings, isCloud: true });
   if (warnings.length === 0) return [];
 
   const shown = warnings.slice(0, MOST);
-  const positions =
-    document && "positionsOf" in document ? document.positionsOf(shown.map(({ path }) => path)) : [];
+  const positions = source?.positionsOf?.(shown.map(({ path }) => path)) ?? [];
   const lines = shown.map(({ path, reason }, index) => {
     const line = path.length > 0 ? positions[index]?.line : undefined;
     const more = line === undefined ? "" : ` (line ${line})`;

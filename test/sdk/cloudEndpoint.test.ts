@@ -1,3 +1,4 @@
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import * as pulumi from "@pulumi/pulumi";
 import { afterEach, beforeEach, describe, expect, expectTypeOf, test, vi } from "vitest";
@@ -57,6 +58,18 @@ test("a document with a secret in it is secret as a whole, one without keeps its
   await Promise.all([resolved(secret.id), resolved(plain.id)]);
   expect(await pulumi.isSecret(secret.metadata)).toBe(true);
   expect(await pulumi.isSecret(plain.metadata)).toBe(false);
+});
+
+test("a policy that is text is parsed once for all checks", async () => {
+  const { Composer }: typeof import("yaml") = createRequire(import.meta.url)("yaml");
+  const compose = vi.spyOn(Composer.prototype, "compose");
+  const text = "on_http_request: [{ expressions: [\"'x-a' in req.headers\"], actions: [{ type: deny }] }]";
+  for (const [name, trafficPolicy] of Object.entries({ a: text, b: pulumi.output(text) })) {
+    compose.mockClear();
+    await resolved(new CloudEndpoint(name, { url: `https://${name}.example.com`, trafficPolicy }).id);
+    expect(compose).toHaveBeenCalledOnce();
+  }
+  vi.restoreAllMocks();
 });
 
 test("get reads by id, and gives the provider alone", async () => {
