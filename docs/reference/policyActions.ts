@@ -56,9 +56,7 @@ const EXPRESSIONS = " `${…}`";
 const typeOf = ({ kind, list }: KeyInfo) =>
   list === true ? `list of ${kind}` : list ? `${kind}, or a list` : kind;
 
-function standardOf({ required, requiredUnless = {}, default: standard }: KeyInfo): string {
-  const [exception] = Object.entries(requiredUnless);
-  if (exception) return `**required**, but for ${code(exception[1])}`;
+function standardOf({ required, default: standard }: KeyInfo): string {
   if (standard === undefined) return required ? "**required**" : "";
   return Array.isArray(standard) ? standard.map(code).join(", ") : code(String(standard));
 }

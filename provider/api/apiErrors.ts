@@ -171,9 +171,9 @@ const STEPS: Readonly<Record<number, string>> = {
   2264: "Give trafficPolicy fewer rules, or change the account's plan.",
   2265: "Shorten the rule of trafficPolicy that the service names, or change the account's plan.",
   18008:
-    "Cloud endpoints need a Pay-as-you-go plan: change the account's plan, or use a key of an account with such a plan.",
+    "The account's plan has no cloud endpoints: change it (Pay-as-you-go has them), or use a key of another account.",
   18010: "The account has as many cloud endpoints as it may have: delete one, or change the account's plan.",
-  18019: "Pooling needs a Pay-as-you-go plan: change the account's plan, or take poolingEnabled out.",
+  18019: "The account's plan has no pooling: change it (Pay-as-you-go has it), or take poolingEnabled out.",
   18020: "The pool of this URL is full: delete one of its endpoints, or ask the service for a higher limit.",
   18021:
     "The account has as many endpoints online as it may have, those of agents included: stop or delete one, or change the account's plan.",

@@ -39,8 +39,6 @@ export interface KeyInfo {
   list?: true | "or one";
   /** Documented as required. It may be left out if it also has a default, as in the documentation's own examples. */
   required?: true;
-  /** Required unless this other key has this value. */
-  requiredUnless?: Readonly<Record<string, string>>;
   default?: string | number | boolean | readonly string[];
   /** The values that are known; the service may take others. */
   values?: readonly string[];
@@ -333,7 +331,7 @@ export const actions = {
   /** Requires a webhook with a valid signature. */
   "verify-webhook": { phases: REQUEST, also: ["webhook-validation", "webhook-verification", "verify-webhooks"], keys: {
     /** The platform that sends the webhooks: `github`. */ provider: { kind: "text", required: true, also: ["platform"] },
-    /** The secret that the platform signs with. `sns` needs none. */ secret: { kind: "text", requiredUnless: { provider: "sns" }, cel: true },
+    /** The secret that the platform signs with; for `sns` the topic's owner. */ secret: { kind: "text", required: true, cel: true },
     /** With `false`, webhooks that fail the check continue. */ enforce: { kind: "boolean", default: true },
   } },
 } as const satisfies Readonly<Record<string, ActionInfo>>;

@@ -229,12 +229,8 @@ const isExpression = (value: unknown, { cel }: KeyInfo) =>
 const nameOf = (path: Path) => path.findLast((part) => typeof part === "string") ?? "";
 
 function isMissing(name: string, key: KeyInfo, object: JsonObject): boolean {
-  if ((object[name] ?? undefined) !== undefined) return false;
-  const [exception] = Object.entries(key.requiredUnless ?? {});
-  if (!exception) return key.required === true && key.default === undefined;
-  const [other, value] = exception;
-  const given = object[other];
-  return given !== value && !(typeof given === "string" && (given === UNKNOWN || given.includes("${")));
+  const isGiven = (object[name] ?? undefined) !== undefined;
+  return !isGiven && key.required === true && key.default === undefined;
 }
 
 /** Whether nothing behind this rule is ever reached. */

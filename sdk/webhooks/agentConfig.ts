@@ -13,7 +13,7 @@ import type { AgentSettings, WebhookSettings } from "./webhookSettings";
  */
 
 /** What is to be verified. */
-export type Verification = Pick<WebhookSettings, "platform" | "secret" | "enforce" | "expressions">;
+export type Verification = Pick<WebhookSettings, "platform" | "enforce" | "expressions"> & { secret: string };
 
 /** A whole policy for an agent, as the file for `--traffic-policy-file`: canonical JSON. */
 export const policyText = (verification: Verification) => canonicalJson(agentPolicy(verification));
@@ -22,7 +22,7 @@ export const policyText = (verification: Verification) => canonicalJson(agentPol
 export function agentOptions(verification: Verification, policyFile: string): string[] {
   const { platform, secret } = verification;
   if (needsPolicy(verification)) return ["--traffic-policy-file", policyFile];
-  return ["--verify-webhook", platform, ...(secret === undefined ? [] : ["--verify-webhook-secret", secret])];
+  return ["--verify-webhook", platform, "--verify-webhook-secret", secret];
 }
 
 /** The agent's configuration file, complete but for the agent's own token, which belongs in the agent's environment. */
@@ -44,7 +44,7 @@ export function agentConfig(
     schemes: url?.startsWith("http:") ? ["http"] : undefined,
     ...(needsPolicy(verification)
       ? { traffic_policy: trafficPolicy }
-      : { verify_webhook: defined({ provider, secret }) }),
+      : { verify_webhook: { provider, secret } }),
   });
   return version2({ [name]: tunnel });
 }
@@ -56,7 +56,7 @@ function agentPolicy({ platform, secret, enforce, expressions }: Verification): 
 
 /** To let failures through, to verify only some requests, and to read the vault. */
 function needsPolicy({ enforce, expressions, secret }: Verification): boolean {
-  return enforce === false || expressions !== undefined || vaultReference(secret ?? "") !== undefined;
+  return enforce === false || expressions !== undefined || vaultReference(secret) !== undefined;
 }
 
 // The key `agent` is required, though the token that it is for stays out.

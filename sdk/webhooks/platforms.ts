@@ -16,13 +16,14 @@ export interface WebhookPlatformInfo {
   /**
    * The source of its secret. `chosen`: you choose it and enter it on both sides. `shown`: its console shows it. `shown
    * once`: the console shows it only at creation. `returned`: its API returns it. `credential`: an existing credential of
-   * your app or account. `none`: the platform signs with its own key. Undefined if the sources disagree or name none.
+   * your app or account. `account`: no secret, but the account that sends, since the platform signs with its own key.
+   * Undefined if the sources disagree or name none.
    */
-  origin?: "chosen" | "shown" | "shown once" | "returned" | "credential" | "none";
+  origin?: "chosen" | "shown" | "shown once" | "returned" | "credential" | "account";
   /** The place or name of the secret there. Undefined if `origin` is. */
   where?: string;
   /** The form that the secret must have. Default: any text. */
-  form?: "public key" | "base64 key" | "user and password" | "32 characters";
+  form?: "public key" | "base64 key" | "user and password" | "32 characters" | "12 digits";
   /**
    * Who answers the challenge that the platform sends to a new address: the service (`answered`), or your application
    * (`forwarded`). Undefined if no challenge is known.
@@ -48,7 +49,7 @@ const shown = from("shown");
 const shownOnce = from("shown once");
 const returned = from("returned");
 const credential = from("credential");
-const keyless = (name: string, page: string): WebhookPlatformInfo => ({ name, origin: "none", page });
+const account = from("account");
 const unclear = (name: string, page: string, more: More = {}): WebhookPlatformInfo => ({
   name,
   page,
@@ -61,7 +62,7 @@ export const webhookPlatforms = {
   aftership: shown("AfterShip", "the webhook's secret", "https://www.aftership.com/docs/tracking/webhook/webhook-signature"),
   airship: chosen("Airship", "the Secret Key of the open channel, whose authentication is set to Signature", "https://support.airship.com/hc/en-us/articles/360032501831-Implementing-a-Signature-Hash-and-Validating-an-Open-Channel-Webhook"),
   alchemy: shown("Alchemy", "Signing Key, in the webhook's menu", "https://www.alchemy.com/docs/reference/notify-api-quickstart"),
-  sns: keyless("Amazon SNS", "https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html"),
+  sns: account("Amazon SNS", "Topic owner, on the topic's page", "https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html", { form: "12 digits" }),
   autodesk: unclear("Autodesk Platform Services", "https://aps.autodesk.com/en/docs/webhooks/v1/tutorials/how-to-verify-payload-signature/"),
   bitbucket: chosen("Bitbucket", "the webhook's secret token", "https://confluence.atlassian.com/bitbucketserver/manage-webhooks-938025878.html#Managewebhooks-webhooksecrets"),
   bolt: unclear("Bolt", "https://help.bolt.com/developers/guides/webhooks/hook-verification/"),
@@ -174,8 +175,8 @@ export function secretSource(identifier: string, unknown = "this platform"): str
       return `Ask ${name}'s API for it (${where}); after a rotation ask again, and change it here. See ${page}`;
     case "credential":
       return `It is a credential that ${name} gave you (${where}); to rotate it, change it here and everywhere else that it is used. See ${page}`;
-    case "none":
-      return `${name} signs with a key of its own, so there is no secret to get or to rotate. See ${page}`;
+    case "account":
+      return `Copy the account that sends from ${name} (${where}); ${name} signs with a key of its own, so there is nothing to rotate. See ${page}`;
     default:
       return `${name}'s own page says where its secret is: ${page}`;
   }

@@ -24,7 +24,8 @@ export function areSwapped(platform: string, secret: string | undefined): boolea
 export function secretProblem(platform: string, secret: string | undefined): string | undefined {
   const info = platformInfo(platform);
   if (secret === undefined) {
-    return info?.origin === "none" ? undefined : `is missing: ${info?.name ?? "the platform"} signs with one`;
+    if (info?.origin === "account") return `is missing: for ${info.name} it is the account that sends`;
+    return `is missing: ${info?.name ?? "the platform"} signs with one`;
   }
   const problem = textProblem(secret);
   if (problem || vaultReference(secret)) return problem;
@@ -87,6 +88,10 @@ function formProblem(platform: string, secret: string): string | undefined {
         : `must be user name and password in one, as in username::password`;
     case "32 characters":
       return secret.length >= 32 ? undefined : `is too short: ${info.name} takes 32 characters or more`;
+    case "12 digits":
+      return /^\d{12}$/.test(secret)
+        ? undefined
+        : `must be the account that sends, 12 digits without hyphens, as ${info.name} shows it`;
     default:
       return secret.length >= SHORTEST_SECRET
         ? undefined

@@ -7,6 +7,10 @@ import type { WebhookPlatform } from "./platforms";
  * a value, since each may be a secret in the wrong place.
  */
 
+/** The plans of an account: those of the public service, and the paid ones that the contract names. */
+export const plans = ["free", "hobbyist", "pay-as-you-go", "pro", "enterprise"] as const;
+export type Plan = (typeof plans)[number];
+
 const text = (example: string) => z.string({ error: `must be text, as in ${example}` });
 
 /** The agent that verifies. */
@@ -42,7 +46,8 @@ export const webhookFields = {
 
   /**
    * The platform's secret, or a reference to the service's vault: `${secrets.get('vault', 'name')}`. The output
-   * `secretSource` names where to get it. It is always a secret in the state. Only `sns` needs none.
+   * `secretSource` names where to get it. For `sns` it is the owner of the topic, 12 digits. It is always a secret in the
+   * state. Every platform needs it.
    */
   secret: text("the key that the platform shows").optional(),
 
@@ -82,8 +87,11 @@ export const webhookFields = {
     .min(0, "must not be negative")
     .optional(),
 
-  /** The account's plan. Only `free` limits verifications. Default: `free`. */
-  plan: z.enum(["free", "pro", "enterprise"], { error: "must be free, pro or enterprise" }).optional(),
+  /**
+   * The account's plan. Only `free` limits verifications. The public service has `free`, `hobbyist` and `pay-as-you-go`;
+   * `pro` and `enterprise` are the older paid plans. Default: `free`.
+   */
+  plan: z.enum(plans, { error: `must be ${plans.slice(0, -1).join(", ")} or ${plans.at(-1)}` }).optional(),
 };
 
 const schema = z.object(webhookFields);

@@ -24,9 +24,8 @@ type InputOf<T> = [T] extends [readonly (infer E)[] | undefined]
     ? pulumi.Input<Inputs<NonNullable<T>>> | undefined
     : pulumi.Input<T>;
 
-/** The inputs of a webhook verification. `secret` is required for every platform except `sns`. */
-export type WebhookVerificationArgs = Inputs<WebhookSettingsWritten> &
-  ({ secret: pulumi.Input<string> } | { platform: "sns" });
+/** The inputs of a webhook verification. `secret` is required for every platform. */
+export type WebhookVerificationArgs = Inputs<WebhookSettingsWritten> & { secret: pulumi.Input<string> };
 
 /**
  * Lets only webhooks through that a platform signed with its secret. From the platform's name and the secret it makes the
@@ -127,7 +126,7 @@ function checkedInputs(component: WebhookVerification, name: string, args: unkno
   const secret = pulumi.all([platform, checked("secret")]).apply(([platform, secret]) => {
     if (areSwapped(platform, secret)) fail(["platform and secret seem to be swapped"]);
     const problem = secretProblem(platform, secret);
-    return problem ? fail([`secret ${problem}. ${secretSource(platform)}`]) : secret;
+    return problem || !secret ? fail([`secret ${problem}. ${secretSource(platform)}`]) : secret;
   });
   const expressions = checked("expressions");
   const verification = pulumi

@@ -67,11 +67,11 @@ export function expectDeliveries(component: object, expected: Expected): void {
 /** The warning where a free account's month is too small. One component that names a paid plan is enough for all. */
 export function quotaWarning(all: readonly Expected[]): { sum: number; text: string } | undefined {
   const sum = all.reduce((total, { deliveries }) => total + deliveries, 0);
-  const paid = all.some(({ plan }) => plan === "pro" || plan === "enterprise");
+  const paid = all.some(({ plan = "free" }) => plan !== "free");
   if (paid || sum <= FREE_VERIFICATIONS_PER_MONTH) return undefined;
   const parts = all.map(({ name, deliveries }) => `${name} ${deliveries}`).join(", ");
   return {
     sum,
-    text: `${sum} webhook deliveries a month are expected (${parts}), and a free account verifies ${FREE_VERIFICATIONS_PER_MONTH} a month, all its endpoints together. Expect fewer, or move the account to a paid plan and set plan: "pro".`,
+    text: `${sum} webhook deliveries a month are expected (${parts}), and a free account verifies ${FREE_VERIFICATIONS_PER_MONTH} a month, all its endpoints together. Expect fewer, or move the account to a paid plan and set plan: "pay-as-you-go".`,
   };
 }

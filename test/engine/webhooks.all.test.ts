@@ -104,7 +104,7 @@ new WebhookVerification("nothing");`);
       /short: secret is too short: Hygraph takes 32 characters/,
       /none: secret is missing: Stripe signs with one\. Copy it from Stripe/,
       /agent: agent.upstream must be a port/,
-      /agent: plan must be free, pro or enterprise/,
+      /agent: plan must be free, hobbyist, pay-as-you-go, pro or enterprise/,
       /port: agent.url has a port, which version 2/,
       /path: agent.upstream has a path/,
       /named: provider is no input .* did you mean platform/,
@@ -182,7 +182,7 @@ mergeTrafficPolicy({ on_http_request: [] }, a);`;
       expect.stringMatching(/^b: platform "okta" is not in the catalogue; if the service supports it/),
       expect.stringMatching(/^mergeTrafficPolicy: no action behind the verification answers/),
     ]);
-    edit(stack, expecting(', plan: "pro"'));
+    edit(stack, expecting(', plan: "pay-as-you-go"'));
     expect(warnings(await stack.up()).join()).not.toMatch(/deliveries a month/);
   });
 });

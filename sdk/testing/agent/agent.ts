@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { FREE_VERIFICATIONS_PER_MONTH } from "../../webhooks/platforms";
-import { agentFields } from "../../webhooks/webhookSettings";
+import { agentFields, type Plan } from "../../webhooks/webhookSettings";
 import { listen } from "../listen";
 import { forward, passBack } from "./forward";
 import { type Delivery, secretOf, type Verdict, verifyWebhook } from "./signatures";
@@ -15,9 +15,9 @@ export interface AgentOptions extends AgentSource {
   upstream?: number | string;
   /**
    * The account's plan. With `free` the agent stops verifying after 500 requests: it refuses what it cannot verify.
-   * What the service does then is not documented. Default: `pro`, which has no limit.
+   * What the service does then is not documented. Default: a paid plan, which has no limit.
    */
-  plan?: "free" | "pro" | "enterprise";
+  plan?: Plan;
   /** The service's vaults, for secrets that refer to one: `{ webhooks: { brex: "…" } }`. Default: none. */
   vaults?: Record<string, Record<string, string>>;
   /** The clock that signed times are held against. Default: this machine's. */

@@ -9,9 +9,9 @@ describe.each([
     "the plan",
     18008,
     "no cloud endpoints",
-    /Cloud endpoints need a Pay-as-you-go plan: change the account's plan/,
+    /plan has no cloud endpoints: change it \(Pay-as-you-go has them\), or use a key/,
   ],
-  ["the plan", 18019, "no pooling", /Pooling needs a Pay-as-you-go plan.*or take poolingEnabled out/],
+  ["the plan", 18019, "no pooling", /plan has no pooling: change it .*or take poolingEnabled out/],
   [
     "the plan",
     2256,
@@ -85,6 +85,6 @@ test("a create that the plan does not allow reaches the user with the next step,
   const { core, emulator } = await service();
   emulator.intercept("create", { status: 400, body: { error_code: "ERR_NGROK_18008", msg: "no access" } });
   expect((await thrown(core.create({ url }))).message).toMatch(
-    /^cannot create https:\/\/shop\.example\.com: .*ERR_NGROK_18008 no access\. Cloud endpoints need/,
+    /^cannot create https:\/\/shop\.example\.com: .*ERR_NGROK_18008 no access\. The account's plan has no cloud endpoints/,
   );
 });

@@ -116,6 +116,7 @@ const table: [what: string, policy: unknown, at: string | string[], reason: RegE
   ["a url that is null", one("forward-internal", { url: null }), `${CONFIG}.url`, /is missing/],
   ["a limit without its keys", one("rate-limit", { name: "a", capacity: 1 }), [`${CONFIG}.algorithm`, `${CONFIG}.rate`, `${CONFIG}.bucket_key`], /is missing; rate-limit needs it/],
   ["a webhook without provider and secret", one("verify-webhook", {}), [`${CONFIG}.provider`, `${CONFIG}.secret`], /is missing; verify-webhook needs it/],
+  ["a webhook of SNS without the topic's owner", one("verify-webhook", { provider: "sns" }), `${CONFIG}.secret`, /is missing; verify-webhook needs it/],
   ["variables without vars", one("set-vars", { a: 1 }), [`${CONFIG}.a`, `${CONFIG}.vars`], /set-vars has vars|is missing/],
   ["variables that are text", one("set-vars", { vars: "a" }), `${CONFIG}.vars`, /must be a mapping/],
   ["a list of names that is text", one("remove-headers", { headers: "x-a" }), `${CONFIG}.headers`, /must be a list/],
@@ -170,7 +171,7 @@ const configOf = (keys: Keys, names: string[], text?: string): Data =>
   Object.fromEntries(names.flatMap((name) => (keys[name] ? [[name, sampleOf(keys[name], text)]] : [])));
 
 const required = (keys: Keys): string[] =>
-  Object.entries(keys).flatMap(([name, key]) => (key.required || key.requiredUnless ? [name] : []));
+  Object.entries(keys).flatMap(([name, key]) => (key.required ? [name] : []));
 
 /** For every phase of every action: with what it needs alone, with each key, and with all of them. */
 export const rightPolicies: [what: string, policy: Data][] = Object.entries<ActionInfo>(actions).flatMap(
@@ -232,8 +233,8 @@ export const moreRightPolicies: [what: string, policy: Data, target?: PolicyTarg
     tls,
   ],
   [
-    "a platform that has no secret",
-    onRequest(rule(act("verify-webhook", { provider: "sns" })), answer),
+    "the owner of the topic as the secret of SNS",
+    onRequest(rule(act("verify-webhook", { provider: "sns", secret: "123456789012" })), answer),
     https,
   ],
   [
@@ -275,7 +276,7 @@ export const moreRightPolicies: [what: string, policy: Data, target?: PolicyTarg
   ["expressions that are not known yet", onRequest({ ...answer, expressions: UNKNOWN }, forward), https],
   [
     "a provider that is not known yet",
-    onRequest(rule(act("verify-webhook", { provider: UNKNOWN })), answer),
+    onRequest(rule(act("verify-webhook", { provider: UNKNOWN, secret: UNKNOWN })), answer),
     https,
   ],
   ["a URL that is not known yet", onRequest(answer), { url: UNKNOWN, isCloud: true }],

@@ -114,11 +114,12 @@ describe("every form", () => {
     }
   });
 
-  test("leaves the secret out for a platform without one", () => {
-    const sns = { ...github, platform: "sns", secret: undefined };
-    expect(agentOptions(sns, "p.json")).toEqual(["--verify-webhook", "sns"]);
-    expect(config(sns, 2)).toMatchObject({ tunnels: { hooks: { verify_webhook: { provider: "sns" } } } });
-    expect(JSON.parse(policyText(sns))).toEqual(rule({ provider: "sns" }));
+  test("gives the owner of an SNS topic as text, in every form", () => {
+    const sns = { ...github, platform: "sns", secret: "012345678901" };
+    const config2 = { provider: "sns", secret: "012345678901" };
+    expect(agentOptions(sns, "p.json").slice(2)).toEqual(["--verify-webhook-secret", "012345678901"]);
+    expect(config(sns, 2)).toMatchObject({ tunnels: { hooks: { verify_webhook: config2 } } });
+    expect(JSON.parse(policyText(sns))).toEqual(rule(config2));
   });
 
   test.each<Partial<Verification>>([

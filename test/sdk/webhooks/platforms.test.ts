@@ -8,7 +8,7 @@ describe("the catalogue", () => {
   test("has 69 platforms, each with where its secret comes from and exactly where, or neither", () => {
     expect(all).toHaveLength(69);
     for (const [id, { origin, where, page }] of all) {
-      expect(where !== undefined, id).toBe(origin !== undefined && origin !== "none");
+      expect(where !== undefined, id).toBe(origin !== undefined);
       expect(new URL(page).protocol, id).toBe("https:");
     }
   });
@@ -54,7 +54,7 @@ describe("where a secret comes from", () => {
     ["pagerduty", /^PagerDuty shows it only when it is made .*rotate/],
     ["brex", /^Ask Brex's API for it \(GET \/v1\/webhooks\/secrets.*ACTIVE\).*rotation/],
     ["twilio", /^It is a credential that Twilio gave you .*rotate/],
-    ["sns", /no secret to get/],
+    ["sns", /^Copy the account that sends from Amazon SNS \(Topic owner.*nothing to rotate/],
     ["square", /^Square's own page says/],
     ["toString", /^The catalogue does not have this platform: its own documentation/],
   ])("is explained for %s in a sentence", (platform, sentence) => {

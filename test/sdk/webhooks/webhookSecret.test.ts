@@ -22,11 +22,20 @@ describe("a secret", () => {
     expect(problem).not.toContain(CANARY);
   });
 
-  test("is needed by every platform but SNS", () => {
+  test("is needed by every platform", () => {
     expect(secretProblem("github", undefined)).toMatch(/missing: GitHub signs with one/);
     expect(secretProblem("somebody_new", undefined)).toMatch(/missing: the platform signs with one/);
-    expect(secretProblem("sns", undefined)).toBeUndefined();
+    expect(secretProblem("sns", undefined)).toMatch(/missing: for Amazon SNS it is the account that sends/);
+  });
+
+  test("of SNS is the owner of the topic", () => {
     expect(secretProblem("sns", "123456789012")).toBeUndefined();
+    for (const wrong of ["1234-5678-9012", "12345678901", "arn:aws:sns:us-east-1:123456789012:t", CANARY]) {
+      expect(secretProblem("sns", wrong)).toMatch(
+        /must be the account that sends, 12 digits without hyphens/,
+      );
+      expect(secretProblem("sns", wrong)).not.toContain(wrong);
+    }
   });
 
   test("may be a reference to the service's vault, whatever the platform's form", () => {

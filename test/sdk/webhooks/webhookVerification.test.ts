@@ -1,7 +1,13 @@
 import * as pulumi from "@pulumi/pulumi";
 import { afterEach, beforeAll, describe, expect, expectTypeOf, test, vi } from "vitest";
 import { mergeTrafficPolicy, WebhookVerification, type WebhookVerificationArgs } from "../../../sdk";
-import { checkField, unknownField, type WebhookField } from "../../../sdk/webhooks/webhookSettings";
+import {
+  checkField,
+  type Plan,
+  plans,
+  unknownField,
+  type WebhookField,
+} from "../../../sdk/webhooks/webhookSettings";
 import { quotaWarning } from "../../../sdk/webhooks/webhookWarnings";
 
 beforeAll(async () => {
@@ -117,19 +123,21 @@ describe("a platform that the catalogue does not have", () => {
 });
 
 describe("the deliveries of an account", () => {
-  const of = (...expected: [string, number, ("free" | "pro" | "enterprise")?][]) =>
+  const of = (...expected: [string, number, Plan?][]) =>
     quotaWarning(expected.map(([name, deliveries, plan]) => ({ name, deliveries, plan })))?.text;
 
   test("are summed over the components, and up to 500 a month get no warning", () => {
     expect(of(["a", 499], ["b", 1, "free"])).toBeUndefined();
     expect(of(["a", 499], ["b", 2, "free"])).toMatch(
-      /^501 webhook deliveries a month are expected \(a 499, b 2\).*500.*plan: "pro"/,
+      /^501 webhook deliveries a month are expected \(a 499, b 2\).*500.*plan: "pay-as-you-go"/,
     );
   });
 
   test("have no limit on a paid plan, which one component names for all", () => {
     expect(of(["a", 9999], ["b", 1, "pro"])).toBeUndefined();
-    expect(of(["a", 9999, "enterprise"])).toBeUndefined();
+    const paid = plans.filter((plan) => plan !== "free");
+    expect(paid).toEqual(["hobbyist", "pay-as-you-go", "pro", "enterprise"]);
+    for (const plan of paid) expect(of(["a", 9999, plan])).toBeUndefined();
   });
 });
 
@@ -229,7 +237,7 @@ describe("inputs", () => {
     ["agent", { upstream: 80, adress: "x" }, /^agent must hold an upstream/],
     ["agentConfigVersion", 4, /^agentConfigVersion must be 2 or 3/],
     ["expectedDeliveriesPerMonth", -1, /must not be negative/],
-    ["plan", "gold", /^plan must be free, pro or enterprise/],
+    ["plan", "gold", /^plan must be free, hobbyist, pay-as-you-go, pro or enterprise$/],
   ])("%s: %j is refused by name", (field, value, words) => {
     expect(problems(field, value)).toMatch(words);
   });
@@ -261,9 +269,9 @@ test("a verification is recognized among other resources", () => {
   expect(WebhookVerification.isInstance(new pulumi.ComponentResource("a:b:C", "c"))).toBe(false);
 });
 
-test("types ask for a secret from every platform but SNS, and take platforms that are not known yet", () => {
+test("types ask for a secret from every platform, and take platforms that are not known yet", () => {
   expectTypeOf<{ platform: "github" }>().not.toExtend<WebhookVerificationArgs>();
-  expectTypeOf<{ platform: "sns" }>().toExtend<WebhookVerificationArgs>();
+  expectTypeOf<{ platform: "sns" }>().not.toExtend<WebhookVerificationArgs>();
   expectTypeOf<{
     platform: "somebody_new";
     secret: pulumi.Output<string>;
