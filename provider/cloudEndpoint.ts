@@ -6,7 +6,7 @@ import type { JsonObject } from "./api/json";
 import { type Mark, newNonce, type Owner, ownerOf, parseMark } from "./api/mark";
 import type { LiveEndpoint } from "./api/wire";
 import { type Checked, checkedInputs, checkInputs, PROVIDER_KEY, URN_KEY } from "./check";
-import type { Settings } from "./config";
+import { isPublicService, type Settings } from "./config";
 import { createOnce, UnreadableReply } from "./createOnce";
 import { difference } from "./diff";
 import { changesBetween, hasUnknown, pathText } from "./document";
@@ -21,6 +21,7 @@ import {
 } from "./errors";
 import { accountFingerprint, GoneCheck } from "./gone";
 import { shownUrl } from "./markedSecrets";
+import { noticesOf } from "./notices";
 import type { CloudEndpointInputs } from "./schema";
 import {
   imported,
@@ -70,17 +71,22 @@ export class CloudEndpoints {
   private readonly deleted = new Set<string>();
   private readonly gone = new GoneCheck(this.known, this.created);
 
+  /** The warnings so far: the engine checks a resource again before it replaces it. */
+  private readonly warned = new Set<string>();
+
   constructor(private readonly deps: Dependencies) {}
 
-  /** Finds mistakes, all at once, and at a first create with `adopt` logs what taking over will change. */
+  /** Finds mistakes, all at once, warns of what the service may refuse, and at a first create with `adopt` logs what taking over will change. */
   async check(olds: JsonObject, news: JsonObject): Promise<Checked> {
     const checked = checkInputs(news, olds);
     if (checked.failures.length > 0) return checked;
 
     try {
       // A missing key or base URL is found at the preview, before anything is half done.
-      const api = this.deps.connect().api;
+      const { api, settings } = this.deps.connect();
       const inputs = checkedInputs(checked.inputs);
+      for (const notice of noticesOf(inputs, olds, isPublicService(settings.baseUrl)))
+        this.warnOnce(`${shownUrl(inputs)}: ${notice}`);
       const isNew = Object.keys(olds).length === 0;
       if (isNew && inputs.adopt && !hasUnknown([inputs.adopt, inputs.url])) {
         await operation(`look for ${shownUrl(inputs)}`, () => this.announceAdoption(api, inputs));
@@ -263,6 +269,11 @@ export class CloudEndpoints {
   /** The mark that a change of metadata sends: turned off, it removes none. */
   private markOf(owner: Owner | undefined, stored: Mark | undefined): Mark | undefined {
     return owner ? { nonce: stored?.nonce ?? newNonce(), ...owner } : stored;
+  }
+
+  private warnOnce(message: string): void {
+    if (!this.warned.has(message)) this.deps.log.warn(message);
+    this.warned.add(message);
   }
 
   private account = (): string => accountFingerprint(this.deps.connect().settings);

@@ -18,6 +18,9 @@ export type ConfigReader = (key: string) => string | undefined;
 
 const PUBLIC_SERVICE = "api.ngrok.com";
 
+/** Whether the base URL is the public service's, which requires more than the contract does. */
+export const isPublicService = (baseUrl: string): boolean => new URL(baseUrl).hostname === PUBLIC_SERVICE;
+
 /**
  * Every setting, once: `endpoints:apiKey` in the stack's configuration, `ENDPOINTS_API_KEY` in the environment, and so
  * on. The comment on a setting is its documentation; the function turns what was given into what is used.
@@ -114,7 +117,7 @@ export function readSettings(config: ConfigReader, environment: NodeJS.ProcessEn
   const read = (name: SettingName) => given(name, config, environment);
   const apiKey = settingFields.apiKey(read("apiKey"));
   const baseUrl = settingFields.baseUrl(read("baseUrl"));
-  const standard = new URL(baseUrl).hostname === PUBLIC_SERVICE ? "Ngrok-Version" : "Service-Version";
+  const standard = isPublicService(baseUrl) ? "Ngrok-Version" : "Service-Version";
   return {
     apiKey,
     apiKeyIsConfigured: Boolean(config("endpoints:apiKey")?.trim()),
