@@ -1,5 +1,6 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, sep } from "node:path";
 import { canonicalJson } from "../../provider/api/json";
 import {
   Emulator,
@@ -9,16 +10,16 @@ import {
   type RunResult,
   TestStack,
 } from "../testing";
-import { type Command, EXIT, parseOptions, runCommand, UsageError } from "./command";
+import { type Command, EXIT, parseOptions, runCommand } from "./command";
 
-/** From `dist/sdk/commands` to the repository's example. */
-const PROGRAM = join(__dirname, "../../../examples/quickstart");
+/** From `dist/sdk/commands` to the package's folder. */
+const PACKAGE = join(__dirname, "../../..");
 
 const HELP = `Shows the whole life of an endpoint on the emulator, step by step, in half a minute.
 
-Usage: npm run demo, in the repository of this package
+Usage: npx pulumi-endpoints demo
 
-It runs examples/quickstart with the Pulumi CLI where one is on the PATH, and with the test kit's engine otherwise.`;
+It runs the package's examples/quickstart with the Pulumi CLI where one is on the PATH, and with the test kit's engine otherwise.`;
 
 interface Row {
   step: string;
@@ -33,8 +34,6 @@ const command: Command = {
 
   async run(args) {
     parseOptions(args, {});
-    if (!existsSync(PROGRAM))
-      throw new UsageError("the demo runs examples/quickstart, so it needs the repository");
     const emulator = await Emulator.start();
     const driver = (await findPulumiCli()) ? "cli" : "kit";
     print(
@@ -43,8 +42,9 @@ const command: Command = {
         : "Running examples/quickstart with the test kit's engine, since no Pulumi CLI is on the PATH.",
     );
     print(`The service is an emulator at ${emulator.baseUrl}.`);
+    const { program, remove } = quickstart();
     try {
-      const stack = await TestStack.create({ program: PROGRAM, stackName: "demo", driver, emulator });
+      const stack = await TestStack.create({ program, stackName: "demo", driver, emulator });
       try {
         printTable(await play(stack, emulator));
       } finally {
@@ -55,13 +55,27 @@ const command: Command = {
       throw error;
     } finally {
       await emulator.close();
+      remove();
     }
     return EXIT.done;
   },
 };
 
-/** `npm run demo`: one program through its whole life on the emulated service. */
+/** `npx pulumi-endpoints demo`: one program through its whole life on the emulated service. */
 export const demoCommand = (args: string[]): Promise<number> => runCommand(command, args);
+
+/** The program of the demo. Node.js and Pulumi compile no TypeScript below `node_modules`, so an installed one is copied. */
+function quickstart(): { program: string; remove: () => void } {
+  const program = join(PACKAGE, "examples", "quickstart");
+  if (!PACKAGE.split(sep).includes("node_modules")) return { program, remove: () => {} };
+  const folder = mkdtempSync(join(tmpdir(), "pulumi-endpoints-demo-"));
+  cpSync(program, join(folder, "quickstart"), { recursive: true });
+  symlinkSync(join(PACKAGE, ".."), join(folder, "node_modules"), "junction");
+  return {
+    program: join(folder, "quickstart"),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
 
 async function play(stack: TestStack, emulator: Emulator): Promise<Row[]> {
   const rows: Row[] = [];

@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +7,7 @@ import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { afterAll, expect, test } from "vitest";
 import { z } from "zod";
+import { brokenLinks } from "../docs/links";
 import { pack, root } from "./pack";
 
 const folder = mkdtempSync(join(tmpdir(), "pulumi-endpoints-pack-"));
@@ -20,6 +21,7 @@ const manifest = z
     version: z.string(),
     exports: z.record(z.string(), z.union([z.string(), z.record(z.string(), z.string())])),
     bin: z.record(z.string(), z.string()),
+    scripts: z.record(z.string(), z.string()),
   })
   .parse(JSON.parse(readFileSync(join(root, "package.json"), "utf8")));
 
@@ -37,6 +39,10 @@ const OTHERS = [
   "provider/policy/schema.json",
 ];
 
+/** The files of the repository below these folders: what a machine has beside them is not packed. */
+const git = (...args: string[]) =>
+  execFileSync("git", args, { cwd: root, encoding: "utf8" }).trim().split("\n");
+
 /** Programs import nothing of these, directly or through other types. */
 const WITHOUT_TYPES = /^(provider\/plugin|sdk\/commands|sdk\/testing\/engine)\//;
 
@@ -47,11 +53,35 @@ test("the package holds each source file compiled, the types that programs can i
     )
     .filter((file) => file.endsWith(".ts") && !file.startsWith("provider/plugin/schema/"))
     .map((file) => file.replace(/\.ts$/, ""));
-  const pages = readdirSync(join(root, "docs")).filter((file) => file.endsWith(".md"));
-  const docs = pages.map((file) => `docs/${file}`);
+  const docs = git("ls-files", "--cached", "--others", "--exclude-standard", "docs", "examples").filter(
+    (file) => !file.endsWith(".ts") || !file.startsWith("docs/"),
+  );
   const compiled = sources.map((file) => `dist/${file}.js`);
   const types = sources.filter((file) => !WITHOUT_TYPES.test(file)).map((file) => `dist/${file}.d.ts`);
   expect([...paths].sort()).toEqual([...compiled, ...types, ...docs, ...OTHERS].sort());
+});
+
+test("every link of the packed pages leads to a packed file and heading", () => {
+  execFileSync("tar", ["-xzf", packed.tarball, "-C", folder]);
+  const pages = paths.filter((path) => path.endsWith(".md"));
+  const broken = pages.flatMap((page) =>
+    brokenLinks(join(folder, "package", page)).map((link) => `${page}: ${link}`),
+  );
+  expect(pages.length).toBeGreaterThan(15);
+  expect(broken).toEqual([]);
+});
+
+test("installing the package runs no script of it", () => {
+  const atInstall = [
+    "preinstall",
+    "install",
+    "postinstall",
+    "prepublish",
+    "preprepare",
+    "prepare",
+    "postprepare",
+  ];
+  expect(Object.keys(manifest.scripts).filter((name) => atInstall.includes(name))).toEqual([]);
 });
 
 test("every file that the manifest names is in the package, and commands can be executed", () => {
@@ -67,9 +97,10 @@ test("every file that the manifest names is in the package, and commands can be 
   }
 });
 
-test("the package stays small enough that nobody thinks twice: 1.3 megabytes unpacked", () => {
+test("the package stays small enough that nobody thinks twice: 1.5 megabytes unpacked", () => {
   // What is known of policies takes 0.1 of it: their reference, their JSON Schema, and the types that editors complete.
-  expect(packed.unpackedSize).toBeLessThan(1_300_000);
+  // The pages link to the examples and pictures, which take as much.
+  expect(packed.unpackedSize).toBeLessThan(1_500_000);
 });
 
 test("publint finds no mistake", async () => {

@@ -1,0 +1,73 @@
+import { execFile } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, onTestFinished, test } from "vitest";
+import { Emulator, findPulumiCli, TestStack } from "../../sdk/testing";
+import { pack, root } from "./pack";
+
+/* The template that `pulumi new` takes from the installed package. */
+
+const template = join(root, "examples", "template");
+const version = (JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string }).version;
+
+function temporary(parent: string, prefix: string): string {
+  mkdirSync(parent, { recursive: true });
+  const folder = mkdtempSync(join(parent, prefix));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+test("the template's program creates one endpoint, and its manifest takes this version of the package", async () => {
+  const program = temporary(join(root, "test", ".programs"), "template-");
+  cpSync(template, program, { recursive: true });
+  for (const file of ["Pulumi.yaml", "package.json"]) {
+    const text = readFileSync(join(program, file), "utf8");
+    writeFileSync(
+      join(program, file),
+      text.replaceAll("$" + "{PROJECT}", "shop").replaceAll("$" + "{DESCRIPTION}", "x"),
+    );
+  }
+  const { dependencies } = JSON.parse(readFileSync(join(program, "package.json"), "utf8"));
+  expect(dependencies["pulumi-endpoints"]).toBe(`^${version}`);
+
+  const stack = await TestStack.create({ program });
+  onTestFinished(() => stack.close());
+  const { outputs } = await stack.up({ skipPreview: true });
+  expect(outputs).toEqual({ url: "https://hello.example.com" });
+});
+
+test.skipIf(!(await findPulumiCli()))(
+  "the README's two commands make a project from the installed package, which previews against the emulator",
+  async () => {
+    const folder = temporary(tmpdir(), "pulumi-endpoints-new-");
+    const { tarball } = pack(folder);
+    const project = join(folder, "shop");
+    mkdirSync(project);
+    const emulator = await Emulator.start();
+    onTestFinished(() => emulator.close());
+    // Not the settings that npm hands to its scripts.
+    const outer = Object.entries(process.env).filter(([name]) => !/^(npm_|ENDPOINTS_)/i.test(name));
+    const env = {
+      ...Object.fromEntries(outer),
+      PULUMI_HOME: join(folder, "home"),
+      PULUMI_BACKEND_URL: `file://${folder}`,
+      PULUMI_CONFIG_PASSPHRASE: "x",
+      PULUMI_SKIP_UPDATE_CHECK: "true",
+      npm_config_prefer_offline: "true",
+      ENDPOINTS_BASE_URL: emulator.baseUrl,
+      ENDPOINTS_API_KEY: emulator.apiKey,
+    };
+    const run = async (command: string, ...args: string[]) =>
+      (await promisify(execFile)(command, args, { cwd: project, env, maxBuffer: 1 << 26 })).stdout;
+
+    const readme = readFileSync(join(root, "README.md"), "utf8");
+    const [, made = ""] = /^npm install pulumi-endpoints\npulumi (new .*)$/m.exec(readme) ?? [];
+    await run("npm", "install", "--no-audit", "--no-fund", tarball);
+    await run("pulumi", ...made.split(" "), "--yes", "--stack", "dev");
+    expect(await run("pulumi", "preview", "--stack", "dev")).toMatch(/2 to create/);
+    expect(emulator.requests).toEqual([]);
+    await run("npx", "--no-install", "tsc", "-p", ".");
+  },
+);
