@@ -46,7 +46,7 @@ export function policyNotices(
 ): string[] {
   if (trafficPolicy === undefined || trafficPolicy === UNKNOWN) return [];
   const source = readPolicy(trafficPolicy);
-  const warnings = policyWarnings(source?.data, { url, bindings, isCloud: true });
+  const warnings = policyWarnings(source?.data, { url, bindings, isCloud: true }, MOST + 1);
   if (warnings.length === 0) return [];
 
   const shown = warnings.slice(0, MOST);
