@@ -52,9 +52,12 @@ export async function plugin(
   const { environment = {}, args, name = "default", configure = true, emulator: given, ...rest } = options;
   const emulator = given ?? (await Emulator.start({ apiKey: CANARY_KEY, ...rest }));
   const logged: { severity: number; message: string; urn: string }[] = [];
+  let received = 0;
   const engine = await serve((server) =>
     server.addService(EngineService, {
-      log: ({ request }: { request: LogRequest }, answer: grpc.sendUnaryData<Empty>) => {
+      log: async ({ request }: { request: LogRequest }, answer: grpc.sendUnaryData<Empty>) => {
+        // The engine handles messages at the same time, so a later one can overtake an earlier one.
+        if (++received % 2 === 1) await new Promise((resolve) => setTimeout(resolve, 20));
         logged.push({
           severity: request.getSeverity(),
           message: request.getMessage(),

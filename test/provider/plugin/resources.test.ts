@@ -208,6 +208,17 @@ test("messages for the user go to the engine, with the resource that they are ab
   expect(logged).toEqual([{ severity: 1, message: `${url}: adopts ${id} as it is`, urn: URN }]);
 });
 
+test("messages about a resource arrive in their order", async () => {
+  const { client, logged } = await plugin();
+  await client.check(
+    {},
+    { url, trafficPolicy: { on_http_request: [{ actions: [{ type: "deny" }], a: 1, b: 2, c: 3 }] } },
+  );
+  expect(logged.map(({ message }) => message.split(" ", 1)[0])).toEqual(
+    ["a", "b", "c"].map((key) => `trafficPolicy.on_http_request[0].${key}`),
+  );
+});
+
 test("a cancelled run finishes what is in flight, and sends nothing more", async () => {
   const { client, emulator } = await plugin({ environment: { ENDPOINTS_REQUESTS_PER_WINDOW: "1" } });
   emulator.intercept(() => true, { afterCommit: true, delayMs: 500 });
