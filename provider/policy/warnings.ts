@@ -298,21 +298,23 @@ function unknownName(what: string, name: string, known: Known, otherwise: string
   return `is no ${what} known to this version; ${near ? `did you mean ${near}?` : otherwise}`;
 }
 
-/** The known name that was probably meant: by another name for it, else by the letters. */
+/** The known name that was probably meant: by another name for it, else by the letters of either. */
 function nearName(name: string, known: Known): string | undefined {
   const letters = (text: string) => text.replace(/[^a-z0-9]/gi, "").toLowerCase();
   const wanted = letters(name.slice(0, LONGEST_NAME));
-  const all = Object.entries(known);
-  const [called] = all.find(([, { also = [] }]) => also.some((other) => letters(other) === wanted)) ?? [];
-  if (called !== undefined) return called;
+  const all = Object.entries(known).flatMap(([candidate, { also = [] }]) =>
+    [candidate, ...also].map((called) => ({ candidate, called: letters(called) })),
+  );
+  const exact = all.find(({ called }) => called === wanted);
+  if (exact) return exact.candidate;
   // Loaded where something is wrong already.
   const { distance }: typeof import("fastest-levenshtein") = require("fastest-levenshtein");
   const most = Math.min(3, Math.floor(wanted.length / 3));
   const sorted = (text: string) => [...text].sort().join("");
-  const near = all.flatMap(([candidate]) => {
-    const away = distance(wanted, letters(candidate));
+  const near = all.flatMap(({ candidate, called }) => {
+    const away = distance(wanted, called);
     // Letters that changed places are two mistakes to the distance, and one to people.
-    const isNear = away <= most || (away === 2 && sorted(letters(candidate)) === sorted(wanted));
+    const isNear = away <= most || (away === 2 && sorted(called) === sorted(wanted));
     return isNear ? [{ candidate, away }] : [];
   });
   return near.sort((a, b) => a.away - b.away)[0]?.candidate;

@@ -105,6 +105,7 @@ const table: [what: string, policy: unknown, at: string | string[], reason: RegE
   ["a config that is text", one("deny", "404"), CONFIG, /must be a mapping with status_code/],
   ["a config that is a list", one("deny", [{ status_code: 404 }]), CONFIG, /must be a mapping/],
   ["a key with its letters swapped", one("deny", { stauts_code: 404 }), `${CONFIG}.stauts_code`, /did you mean status_code\?/],
+  ["another name for a key, misspelt", one("deny", { stauts: 404 }), `${CONFIG}.stauts`, /did you mean status_code\?/],
   ["a key in camel case", one("custom-response", { statusCode: 404 }), `${CONFIG}.statusCode`, /did you mean status_code\?/],
   ["status for status_code", one("custom-response", { status: 404 }), `${CONFIG}.status`, /did you mean status_code\?/],
   ["location for to", one("redirect", { location: "https://a.example.com" }), [`${CONFIG}.location`, `${CONFIG}.to`], /did you mean to\?|is missing/],
