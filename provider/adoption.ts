@@ -3,6 +3,7 @@ import type { EndpointsApi } from "./api/endpoints";
 import { normalizeUrl } from "./api/url";
 import type { LiveEndpoint } from "./api/wire";
 import { difference } from "./diff";
+import { withData } from "./document";
 import { AdoptAmbiguousError, AdoptNotFoundError, AdoptOtherSchemeError, WrongTypeError } from "./errors";
 import { shownUrl } from "./markedSecrets";
 import type { CloudEndpointInputs } from "./schema";
@@ -56,7 +57,7 @@ async function byId(api: EndpointsApi, id: string): Promise<LiveEndpoint> {
 
 /** What would have to change for the live endpoint to be what the program wants. Another scheme is refused. */
 export function differenceOnAdoption(live: LiveEndpoint, inputs: CloudEndpointInputs) {
-  const before = refreshed(live, {}).props;
+  const before = withData(refreshed(live, {}).props);
   const { changed, replace } = difference(before, inputs);
   if (replace)
     throw new AdoptOtherSchemeError(live.id, shownUrl({ ...inputs, url: live.url ?? "" }), shownUrl(inputs));

@@ -1,6 +1,6 @@
 import type { JsonObject } from "./api/json";
 import { schemeDiffers } from "./api/url";
-import { type Change, changesBetween, hasUnknown, sameData, sameSet } from "./document";
+import { type Change, changesBetween, hasUnknown, sameData, sameSet, withData } from "./document";
 import { areNotedIn } from "./markedSecrets";
 import {
   type CloudEndpointInputs,
@@ -22,7 +22,8 @@ export interface Difference {
 }
 
 /** Compares what the program wants with what the service was last seen to have. */
-export function difference(olds: JsonObject, news: CloudEndpointInputs): Difference {
+export function difference(state: JsonObject, news: CloudEndpointInputs): Difference {
+  const olds = withData(state);
   const edited: ManagedInput[] = editedChoices(olds);
   const changed = managedInputs.filter((name) =>
     news[name] === undefined && isLeftToTheService(name)
@@ -49,10 +50,11 @@ export function difference(olds: JsonObject, news: CloudEndpointInputs): Differe
  * and (`ofInputs`) where an input came or went that changes nothing on the service.
  */
 export function changedPlaces(
-  olds: JsonObject,
+  state: JsonObject,
   news: CloudEndpointInputs,
 ): (Change & { ofInputs: boolean })[] {
-  const { changed, stale } = difference(olds, news);
+  const { changed, stale } = difference(state, news);
+  const olds = withData(state);
   const wanted = withChosen(news, olds);
   const live = changed.flatMap((name) => {
     const before = olds[name] === "" ? undefined : olds[name];

@@ -1,4 +1,4 @@
-import { canonicalJson, isMapping } from "./api/json";
+import { canonicalJson, isMapping, type JsonObject } from "./api/json";
 import {
   DEEPEST,
   fromJson,
@@ -13,7 +13,8 @@ import {
 } from "./parse";
 
 /*
- * Policies and metadata are data here: text is parsed once, at the check; canonical JSON exists on the wire alone.
+ * Policies and metadata are data here: text is parsed once, at the check. Inputs hold the data; the wire and the outputs
+ * hold canonical JSON, which takes far less time in a checkpoint than data of many values.
  * Nothing in this file ever quotes the text, since it may hold a secret.
  */
 
@@ -60,6 +61,41 @@ export function metadataFromText(text: string): { data: unknown } {
   if (text.length > LONGEST) return { data: text };
   const parsed = looksLikeJson(text) ? fromJson(text) : undefined;
   return parsed && "data" in parsed ? parsed : { data: text };
+}
+
+/** The fields that hold a document. */
+export const documentFields = ["trafficPolicy", "metadata"] as const;
+
+/** The data of a document. A text that does not parse stays as it is. */
+function dataOf(name: (typeof documentFields)[number], text: string): unknown {
+  if (name === "metadata") return metadataFromText(text).data;
+  const parsed = policyFromText(text);
+  return "data" in parsed ? parsed.data : text;
+}
+
+/** Properties with their documents as data, the form in which they are compared and shown. */
+export function withData(props: JsonObject): JsonObject {
+  return mapDocuments(props, (document, name) =>
+    typeof document === "string" && document !== UNKNOWN ? dataOf(name, document) : document,
+  );
+}
+
+/** Properties with their documents as canonical text, the form of outputs. */
+export function withTexts(props: JsonObject): JsonObject {
+  return mapDocuments(withData(props), wireText);
+}
+
+/** The same for a preview: a text is unknown if any part of it is. */
+export function withPreviewTexts(props: JsonObject): JsonObject {
+  return mapDocuments(props, (document) => (hasUnknown(document) ? UNKNOWN : wireText(document)));
+}
+
+function mapDocuments(
+  props: JsonObject,
+  map: (document: unknown, name: (typeof documentFields)[number]) => unknown,
+): JsonObject {
+  const fields = documentFields.filter((name) => props[name] !== undefined);
+  return { ...props, ...Object.fromEntries(fields.map((name) => [name, map(props[name], name)])) };
 }
 
 /** What in this data could not be sent as JSON, with the path of each; or that there is more of it than is taken. */

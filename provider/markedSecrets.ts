@@ -1,6 +1,6 @@
 import { isMapping, type JsonObject } from "./api/json";
 import { decidedWithUrl } from "./api/url";
-import { metadataFromText, type Path, pathText, policyFromText, sameData } from "./document";
+import { documentFields, type Path, pathText, sameData, withData } from "./document";
 import { Redaction } from "./redaction";
 import { type CloudEndpointInputs, managedInputs } from "./schema";
 import { MASKED, secretPlaces } from "./secrets";
@@ -77,10 +77,11 @@ export class MarkedSecrets {
    * @param asked The inputs that were to be set, or the outputs that the state had.
    */
   noted(answer: JsonObject, asked: JsonObject): JsonObject {
+    const [now, before] = [withData(answer), withData(asked)];
     const moved = managedInputs.filter((name) => {
-      const value = answer[name];
-      if (value === undefined || sameData(value, asked[name])) return false;
-      const isDocument = name === "trafficPolicy" || name === "metadata";
+      const value = now[name];
+      if (value === undefined || sameData(value, before[name])) return false;
+      const isDocument = documentFields.some((field) => field === name);
       const text = typeof value === "string" ? value : JSON.stringify(value);
       return this.redaction.isIn(text) || (isDocument && secretPlaces(value).length > 0);
     });
@@ -106,7 +107,8 @@ export function markedTexts(props: JsonObject): MarkedText[] {
     return partsOf(value).flatMap(([key, item]) => find(item, [...path, key]));
   };
   const fields = new Set([...places].map(fieldOf));
-  return [...fields].flatMap((field) => find(dataOf(field, props[field]), [field]));
+  const data = withData(props);
+  return [...fields].flatMap((field) => find(data[field], [field]));
 }
 
 /** True, false and null are no secrets: every text has them. */
@@ -122,14 +124,6 @@ function textsOf(value: unknown, kind: MarkedText["kind"]): MarkedText[] {
 function partsOf(value: unknown): [string | number, unknown][] {
   if (Array.isArray(value)) return [...value.entries()];
   return isMapping(value) ? Object.entries(value) : [];
-}
-
-/** A document as data, also before it has been checked. */
-function dataOf(field: string, value: unknown): unknown {
-  if (typeof value !== "string") return value;
-  if (field === "metadata") return metadataFromText(value).data;
-  const parsed = field === "trafficPolicy" ? policyFromText(value) : { data: value };
-  return "data" in parsed ? parsed.data : value;
 }
 
 /** As JSON has a number, and as a program in Go prints a large one: 12345678 as 1.2345678e+07. */

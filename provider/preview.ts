@@ -2,7 +2,7 @@ import type { JsonObject } from "./api/json";
 import { decidedWithUrl, derivedFromUrl } from "./api/url";
 import { endpointFields } from "./api/wire";
 import { difference } from "./diff";
-import { hasUnknown, UNKNOWN } from "./document";
+import { hasUnknown, UNKNOWN, withPreviewTexts } from "./document";
 import type { CloudEndpointInputs } from "./schema";
 import { isDescribed, notesOf, unchangedOutputs, withChosen } from "./state";
 
@@ -33,11 +33,17 @@ export function previewUpdate(olds: JsonObject, inputs: CloudEndpointInputs): Js
     ...unknown([...decidedWithUrl, "bindings"]),
     ...addressOf(inputs),
   };
-  return { ...kept, ...unknown(["updatedAt"]), ...moved, ...Object.fromEntries(sent), ...given(inputs) };
+  return {
+    ...kept,
+    ...unknown(["updatedAt"]),
+    ...moved,
+    ...withPreviewTexts(Object.fromEntries(sent)),
+    ...given(inputs),
+  };
 }
 
 function given(inputs: CloudEndpointInputs): JsonObject {
-  return { ...inputs, ...notesOf(inputs) };
+  return { ...withPreviewTexts(inputs), ...notesOf(inputs) };
 }
 
 function addressOf({ url }: CloudEndpointInputs): JsonObject {

@@ -3,7 +3,7 @@ import { type Mark, withMark } from "./api/mark";
 import { normalizeUrl } from "./api/url";
 import { endpointFields, type LiveEndpoint, type WireChange } from "./api/wire";
 import { checkedInputs, PROVIDER_KEY } from "./check";
-import { metadataFromText, policyFromText, sameSet, wireText } from "./document";
+import { sameSet, wireText, withData, withTexts } from "./document";
 import {
   type CloudEndpointInputs,
   givenInputs,
@@ -78,7 +78,7 @@ export function imported(live: LiveEndpoint, notes: ServiceNotes): { props: Json
 
 /** The inputs that describe a live endpoint. */
 export function inputsOf(live: LiveEndpoint): JsonObject {
-  return pick(serviceFields(live, undefined), managedInputs);
+  return withData(pick(serviceFields(live, undefined), managedInputs));
 }
 
 /** The outputs with the note of what was given, which those of an imported endpoint lack: its inputs show it. */
@@ -105,13 +105,13 @@ export function refreshed(live: LiveEndpoint, stored: JsonObject): { props: Json
   const edited: ManagedInput[] = editedChoices(props);
   const isInput = (name: ManagedInput) =>
     !isLeftToTheService(name) || given.includes(name) || edited.includes(name);
-  return { props, inputs: pick(props, [...managedInputs.filter(isInput), "adopt"]) };
+  return { props, inputs: withData(pick(props, [...managedInputs.filter(isInput), "adopt"])) };
 }
 
 /** The state of an endpoint that was created, but that the service has not described yet. */
 export function partialOutputs(inputs: CloudEndpointInputs, provider: unknown, account: string): JsonObject {
   const code = provider !== undefined && { [PROVIDER_KEY]: provider };
-  return { ...inputs, ...notesOf(inputs), ...noted({ account, mark: undefined }), ...code };
+  return { ...withTexts(inputs), ...notesOf(inputs), ...noted({ account, mark: undefined }), ...code };
 }
 
 /** Whether the service's own fields are in this state; they are not after a partial create. */
@@ -154,28 +154,18 @@ export function wireChange(
 }
 
 /**
- * The contract's fields of an endpoint, documents as data. Fields that the contract does not know stay out: a new one
- * that changes by itself would show as a drift for ever.
+ * The contract's fields of an endpoint, documents as canonical text where they can be parsed. Fields that the contract does
+ * not know stay out: a new one that changes by itself would show as a drift for ever.
  */
 function serviceFields(live: LiveEndpoint, bindings: unknown): JsonObject {
-  const { id: _, ...fields } = pick(live, Object.keys(endpointFields));
+  const { id: _, ...fields } = withTexts(pick(live, Object.keys(endpointFields)));
   const url = typeof live.url === "string" ? (normalizeUrl(live.url) ?? live.url) : undefined;
   return {
     ...fields,
     ...(url !== undefined && { url }),
-    ...(fields["trafficPolicy"] !== undefined && {
-      trafficPolicy: policyData(String(fields["trafficPolicy"])),
-    }),
-    ...(fields["metadata"] !== undefined && { metadata: metadataFromText(String(fields["metadata"])).data }),
     // The order of bindings means nothing, so it stays as it was given.
     ...(sameSet(live.bindings, bindings) && { bindings }),
   };
-}
-
-/** A policy that was broken by hand stays the text that it is, and so differs from every good one. */
-function policyData(text: string): unknown {
-  const parsed = policyFromText(text);
-  return "data" in parsed ? parsed.data : text;
 }
 
 /** The properties that hold something; some servers have an empty text for nothing. */

@@ -3,10 +3,10 @@ import { isMapping } from "../provider/api/json";
 import { type alwaysPresent, type Endpoint, endpointFields } from "../provider/api/wire";
 import { PROBLEM_KEY, PROVIDER_KEY, URN_KEY } from "../provider/check";
 import { environmentName } from "../provider/config";
-import { type Path, pathText } from "../provider/document";
+import { documentFields, type Path, pathText, wireText } from "../provider/document";
 import { fieldOf, SECRETS_KEY } from "../provider/markedSecrets";
 import { policyReader } from "../provider/policy/notices";
-import type { CloudEndpointInputs, CloudEndpointWritten } from "../provider/schema";
+import type { CloudEndpointWritten } from "../provider/schema";
 import { TYPES } from "../provider/tokens";
 import { outdateListings } from "./listing";
 import type { TrafficPolicy } from "./policyTypes";
@@ -34,10 +34,9 @@ export type CloudEndpointArgs = {
   >;
 };
 
-type Documents = Pick<CloudEndpointInputs, "trafficPolicy" | "metadata">;
 type Always = (typeof alwaysPresent)[number];
 type Present<T> = { [K in keyof T]-?: NonNullable<T[K]> };
-type Fields = Omit<Endpoint, "id" | Always | keyof Documents> & Present<Pick<Endpoint, Always>> & Documents;
+type Fields = Omit<Endpoint, "id" | Always> & Present<Pick<Endpoint, Always>>;
 
 /** The outputs of a cloud endpoint: the service's fields. A field that does not apply is undefined. */
 export type CloudEndpointOutputs = { readonly [K in keyof Fields]-?: pulumi.Output<Fields[K]> };
@@ -134,10 +133,18 @@ export class CloudEndpoint extends pulumi.CustomResource {
     } finally {
       Error.stackTraceLimit = stackTraceLimit;
     }
+    // A preview of the dynamic provider has the inputs for outputs, and those are data.
+    for (const field of documentFields) {
+      Object.assign(this, { [field]: this[field]?.apply(textOf) });
+    }
     // A list that a data source is reading may lack this endpoint.
     this.id.apply(outdateListings);
   }
 }
+
+/** A document as the contract has it. */
+const textOf = (document: unknown): string | undefined =>
+  document === undefined ? undefined : wireText(document);
 
 /** Whether creates carry a mark. The provider reads the mark itself. */
 const isMarked = (): boolean =>

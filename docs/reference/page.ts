@@ -37,17 +37,11 @@ function resource(): string[] {
   return [
     "## CloudEndpoint",
     inputTable("input", fieldsOf(inputFields, inputs)),
-    "Besides `urn` it has these outputs. Outputs that do not apply are undefined.",
+    "Besides `urn` it has these outputs. Outputs that do not apply are undefined. `trafficPolicy` and `metadata` are text: compact JSON with sorted keys, or unchanged if they are no JSON or YAML. Parse them with `readJson`.",
     outputTable(
       "output",
       outputs.map((field) => ({
         ...field,
-        // The resource holds both as data, and the service's fields both as text.
-        ...(field.name === "trafficPolicy" && { type: "object", text: "The current policy, as data." }),
-        ...(field.name === "metadata" && {
-          type: "object | string",
-          text: "The metadata, as data if it is JSON.",
-        }),
         required: always.has(field.name),
       })),
     ),

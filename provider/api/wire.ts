@@ -64,7 +64,7 @@ export const endpointFields = {
   principal: refSchema.optional(),
   /** The owner in an older form, which the service plans to deprecate. Servers return a reference or the bare id. */
   principalId: z.union([refSchema, z.string().transform((id) => ({ id }))]).optional(),
-  /** The traffic policy, as the service's own text. */
+  /** The traffic policy, as text. */
   trafficPolicy: z.string().optional(),
   /** Where the endpoint can be reached from. */
   bindings: z.array(z.string()).optional(),

@@ -1,5 +1,6 @@
 import { DiffResponse, PropertyDiff } from "@pulumi/pulumi/proto/provider_pb";
-import { type Change, pathText } from "../document";
+import type { JsonObject } from "../api/json";
+import { type Change, changesBetween, documentFields, pathText } from "../document";
 
 const { Kind } = PropertyDiff;
 
@@ -10,9 +11,28 @@ const KINDS = {
   update: [Kind.UPDATE, Kind.UPDATE_REPLACE],
 } as const;
 
+export type Place = Change & { ofInputs: boolean };
+
+/**
+ * The places, with those in documents as places of the inputs: an output is a text, into which no path leads. If the inputs
+ * are equal, and only the live document differs, the place is the document as a whole.
+ */
+export function placesOfInputs(places: Place[], olds: JsonObject, news: JsonObject): Place[] {
+  const isIn = (name: string) => (place: Place) => place.path[0] === name;
+  const within = documentFields
+    .filter((name) => places.some(isIn(name)))
+    .flatMap((name): Place[] => {
+      const changes = changesBetween(olds[name], news[name], [name]);
+      if (changes.length === 0) return [{ path: [name], kind: "update", ofInputs: false }];
+      return changes.map((change) => ({ ...change, ofInputs: true }));
+    });
+  const isOther = (place: Place) => !documentFields.some((name) => isIn(name)(place));
+  return [...places.filter(isOther), ...within];
+}
+
 /** A decision, and the places that differ, in the engine's terms. */
 export function detailedDiff(
-  places: (Change & { ofInputs: boolean })[],
+  places: Place[],
   decision: { changes: boolean; replaces: string[]; deleteBeforeReplace?: boolean },
 ): DiffResponse {
   const response = new DiffResponse();

@@ -27,7 +27,7 @@ import { previewCreate, previewUpdate } from "../preview";
 import { inputFields } from "../schema";
 import { withGiven } from "../state";
 import { UrlRegistry } from "../urlRegistry";
-import { detailedDiff } from "./detailedDiff";
+import { detailedDiff, placesOfInputs } from "./detailedDiff";
 import { InitFailed } from "./failure";
 import { type Received, received, toStruct } from "./values";
 
@@ -98,8 +98,9 @@ export class Resources {
   diff(request: DiffRequest): DiffResponse {
     const { props: olds } = noted(request.getOlds());
     const { props: news } = noted(request.getNews());
+    const { props: oldInputs } = noted(request.getOldInputs());
     return detailedDiff(
-      changedPlaces(olds, checkedInputs(news)),
+      placesOfInputs(changedPlaces(olds, checkedInputs(news)), oldInputs, news),
       this.core.diff(request.getId(), olds, news),
     );
   }

@@ -109,16 +109,16 @@ onKit("drift", (start) => {
         name: "h-secret",
         drift: "changed",
         changes: [
-          [status, "changed", "[secret]", "[secret]"],
           [secret, "changed", "[secret]", "[secret]"],
+          [status, "changed", "[secret]", "[secret]"],
         ],
       },
       {
         name: "i-plugin",
         drift: "changed",
         changes: [
-          [status, "changed", 404, 403],
           [secret, "added", undefined, "[secret]"],
+          [status, "changed", 404, 403],
         ],
       },
       { name: "j-deleted", drift: "deleted", changes: [] },

@@ -64,6 +64,9 @@ module.exports = { policy: shop.trafficPolicy, key };`;
     const resource = (await stack.exportState()).deployment.resources?.find(({ urn }) =>
       urn.endsWith("::shop"),
     );
+    expect(Object.keys(resource?.outputs?.["trafficPolicy"] as object)).toContain(
+      "4dabf18193072939515e22adb298388d",
+    );
     for (const side of [resource?.inputs, resource?.outputs]) {
       const { trafficPolicy, ...rest } = side ?? {};
       expect(JSON.stringify(rest)).not.toContain(CANARY);
@@ -96,15 +99,20 @@ function unwrapped(value: unknown): object {
 onBothDrivers("options", (start) => {
   test("ignoreChanges on a path inside a policy keeps what is there, and lets the rest change", async () => {
     const program = (z: number, a: number) => `
-new CloudEndpoint("shop", { url: "https://shop.example.com", trafficPolicy: { a: ${a}, z: ${z} } }, { ignoreChanges: ["trafficPolicy.z"] });`;
+new CloudEndpoint("shop", { url: "https://shop.example.com", trafficPolicy: { a: ${a}, list: [{ z: ${z} }] } }, { ignoreChanges: ["trafficPolicy.list[0].z"] });`;
     const stack = await start(program(1, 1));
     await stack.up();
     edit(stack, program(2, 1));
     await stack.up({ expectNoChanges: true });
     edit(stack, program(2, 3));
     expect(writes(await stack.up()).map(({ body }) => body)).toEqual([
-      { id: expect.any(String), traffic_policy: '{"a":3,"z":1}' },
+      { id: expect.any(String), traffic_policy: '{"a":3,"list":[{"z":1}]}' },
     ]);
+    stack.emulator.edit(stack.emulator.endpoints[0]?.id ?? "", {
+      traffic_policy: '{"a":3,"list":[{"z":4}]}',
+    });
+    await stack.refresh();
+    await stack.up({ expectNoChanges: true });
   });
 
   test("protect holds an endpoint back from destroy", async () => {
@@ -153,7 +161,7 @@ module.exports = { url: theirs.publicUrl, policy: theirs.trafficPolicy, edge: th
       traffic_policy: '{"a":1}',
     });
     const up = await stack.up();
-    expect(up.outputs).toMatchObject({ url: "https://theirs.example.com", policy: { a: 1 } });
+    expect(up.outputs).toMatchObject({ url: "https://theirs.example.com", policy: '{"a":1}' });
     await stack.destroy();
     expect(writes({ ...up, requests: [...stack.emulator.requests] })).toEqual([]);
     expect(stack.emulator.endpoints).toHaveLength(1);

@@ -14,29 +14,19 @@ async function created(news: Record<string, unknown>, options: Parameters<typeof
 }
 
 describe("create", () => {
-  test("sends what was given, documents as canonical JSON, and keeps the service's fields", async () => {
+  test("sends what was given, documents as canonical JSON, and keeps them so among the service's fields", async () => {
     const { outs, emulator } = await created({
       url,
       trafficPolicy: policy,
       metadata: { b: 1, a: 2 },
       bindings: ["public"],
     });
+    const trafficPolicy = '{"on_http_request":[{"actions":[{"config":{"status_code":404},"type":"deny"}]}]}';
+    const metadata = '{"a":2,"b":1}';
     expect(emulator.requests.map((request) => request.body)).toEqual([
-      {
-        type: "cloud",
-        url,
-        traffic_policy: '{"on_http_request":[{"actions":[{"config":{"status_code":404},"type":"deny"}]}]}',
-        metadata: '{"a":2,"b":1}',
-        bindings: ["public"],
-      },
+      { type: "cloud", url, traffic_policy: trafficPolicy, metadata, bindings: ["public"] },
     ]);
-    expect(outs).toMatchObject({
-      url,
-      publicUrl: url,
-      type: "cloud",
-      trafficPolicy: policy,
-      metadata: { a: 2, b: 1 },
-    });
+    expect(outs).toMatchObject({ url, publicUrl: url, type: "cloud", trafficPolicy, metadata });
     expect(outs["__given"]).toEqual(["trafficPolicy", "bindings"]);
   });
 

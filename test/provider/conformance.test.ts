@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { withTexts } from "../../provider/document";
 import { bothProviders, type Options, type Props } from "./bothProviders";
 import { thrown } from "./service";
 
@@ -154,7 +155,7 @@ describe.each(bothProviders)("%s", (_, start) => {
       const { outs } = await provider.update(provider.id, provider.outs, news);
       const snake = field.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
       expect(Object.keys(provider.emulator.requests.at(-1)?.body as object)).toEqual(["id", snake]);
-      expect(outs).toMatchObject(change);
+      expect(outs).toMatchObject(withTexts(change));
       expect(await provider.diff(provider.id, outs, news)).toEqual(none);
     });
 
@@ -204,7 +205,7 @@ describe.each(bothProviders)("%s", (_, start) => {
       const [live] = provider.emulator.endpoints;
       expect(provider.id).toBe(live?.id);
       expect(provider.outs).toEqual({
-        ...full,
+        ...withTexts(full),
         type: "cloud",
         proto: "https",
         publicUrl: url,
@@ -229,6 +230,21 @@ describe.each(bothProviders)("%s", (_, start) => {
       expect((await thrown(provider.delete(id, outs))).message).toMatch(
         /was taken over by its own replacement/,
       );
+    });
+
+    test("adopts a policy and metadata in another spelling as they are", async () => {
+      const provider = await start();
+      provider.emulator.seed({
+        type: "cloud",
+        url,
+        traffic_policy: JSON.stringify(policy, null, 2),
+        metadata: '{ "team": "shop" }',
+      });
+      const news = { url, trafficPolicy: policy, metadata: { team: "shop" }, adopt: true };
+      const { id, outs } = await provider.create(news);
+      expect(provider.emulator.requests.map(({ method }) => method)).toEqual(["GET"]);
+      expect(outs).toMatchObject(withTexts(news));
+      expect(await provider.diff(id, outs, news)).toEqual(none);
     });
 
     test("that the service refuses says what, why, and what to do", async () => {
@@ -273,7 +289,34 @@ describe.each(bothProviders)("%s", (_, start) => {
       provider.emulator.edit(provider.id, { traffic_policy: '{"on_http_request":[]}' });
       const found = await provider.read(provider.id, provider.outs, provider.inputs);
       expect(found.inputs).toEqual({ url, trafficPolicy: { on_http_request: [] } });
-      expect(found.props).toMatchObject({ bindings: ["public"], trafficPolicy: { on_http_request: [] } });
+      expect(found.props).toMatchObject({ bindings: ["public"], trafficPolicy: '{"on_http_request":[]}' });
+    });
+
+    test.each([
+      [
+        "JSON with spaces and another order",
+        '{ "on_http_request" : [ {"actions":[{"type":"deny","config":{"status_code":404}}]}]}',
+      ],
+      ["YAML", "on_http_request:\n- actions:\n  - {type: deny, config: {status_code: 404}} # closed\n"],
+    ])("holds a live policy that is %s as the same text, and sees no change", async (_, text) => {
+      const provider = await created(full);
+      provider.emulator.edit(provider.id, { traffic_policy: text });
+      const { props = {}, inputs } = await provider.read(provider.id, provider.outs, provider.inputs);
+      expect(props["trafficPolicy"]).toBe(provider.outs["trafficPolicy"]);
+      expect(inputs).toEqual(provider.inputs);
+      expect(await provider.diff(provider.id, props, full)).toEqual(none);
+    });
+
+    test("holds a live policy that does not parse as it is, and an update repairs it", async () => {
+      const provider = await created(full);
+      provider.emulator.edit(provider.id, { traffic_policy: "{ no: [policy" });
+      const { props = {}, inputs } = await provider.read(provider.id, provider.outs, provider.inputs);
+      expect(props).toMatchObject({ trafficPolicy: "{ no: [policy" });
+      expect(inputs).toEqual({ ...provider.inputs, trafficPolicy: "{ no: [policy" });
+      expect(await provider.diff(provider.id, props, full)).toEqual(some);
+      expect((await provider.update(provider.id, props, full)).outs).toMatchObject({
+        trafficPolicy: provider.outs["trafficPolicy"],
+      });
     });
 
     test("refuses an endpoint of another type", async () => {

@@ -44,7 +44,7 @@ describe("a create whose answer is lost", () => {
     emulator.intercept(isCreate, fault);
     const { id, outs } = await core.create({ url, trafficPolicy: policy, description: "x" });
     expect(emulator.endpoints.map((endpoint) => endpoint.id)).toEqual([id]);
-    expect(outs).toMatchObject({ url, trafficPolicy: policy });
+    expect(outs).toMatchObject({ url, trafficPolicy: JSON.stringify(policy) });
     expect(posts(emulator.requests)).toBe(1);
   });
 

@@ -81,7 +81,7 @@ describe.each(bothProviders)("with %s", (_, start) => {
         nonce: expect.stringMatching(/^[0-9a-f]{16}$/),
       },
     });
-    expect(outs["metadata"]).toEqual({ team: "shop" });
+    expect(outs["metadata"]).toBe('{"team":"shop"}');
     expect(await diff(id, outs, inputs)).toMatchObject({ changes: false });
     const found = await read(id, outs, inputs);
     expect(found.inputs).toEqual({ url, metadata: { team: "shop" } });

@@ -60,6 +60,23 @@ test("a document with a secret in it is secret as a whole, one without keeps its
   expect(await pulumi.isSecret(plain.metadata)).toBe(false);
 });
 
+test("the outputs of documents are text, also where a preview has data for them", async () => {
+  const endpoint = (name: string, args: object) =>
+    new CloudEndpoint(name, { url: `https://${name}.example.com`, ...args });
+  const data = endpoint("data", {
+    trafficPolicy: { on_tcp_connect: [], on_http_request: [] },
+    metadata: { team: "shop" },
+  });
+  const text = endpoint("text", { trafficPolicy: "on_tcp_connect: []", metadata: "plain" });
+  const none = endpoint("none", {});
+  for (const [{ trafficPolicy, metadata }, expected] of [
+    [data, ['{"on_http_request":[],"on_tcp_connect":[]}', '{"team":"shop"}']],
+    [text, ["on_tcp_connect: []", "plain"]],
+    [none, [undefined, undefined]],
+  ] as const)
+    expect([await resolved(trafficPolicy), await resolved(metadata)]).toEqual(expected);
+});
+
 test("a policy that is text is parsed once for all checks", async () => {
   const { Composer }: typeof import("yaml") = createRequire(import.meta.url)("yaml");
   const compose = vi.spyOn(Composer.prototype, "compose");

@@ -128,8 +128,6 @@ function cloudEndpoint(): object {
   const { id: _, ...outputs } = endpointFields;
   const fields = properties(outputs, docsOf("provider/api/wire.ts", "endpointFields").parts);
   const inputs = docsOf("provider/schema.ts", "inputFields").parts;
-  // Resources hold both as data. The input's comment documents them.
-  for (const name of ["trafficPolicy", "metadata"]) fields[name] = { ...ANY, description: inputs.get(name) };
   return {
     description: `${description}\n\nSet the resource option \`deleteBeforeReplace\`, because a URL belongs to one endpoint at a time.`,
     inputProperties: properties(inputFields, inputs),

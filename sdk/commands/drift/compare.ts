@@ -4,7 +4,7 @@ import { isMapping } from "../../../provider/api/json";
 import type { LiveEndpoint } from "../../../provider/api/wire";
 import { checkedInputs } from "../../../provider/check";
 import { changedPlaces } from "../../../provider/diff";
-import { type Change, type Path, pathText } from "../../../provider/document";
+import { type Change, type Path, pathText, withData } from "../../../provider/document";
 import type { Redaction } from "../../../provider/redaction";
 import { MASKED } from "../../../provider/secrets";
 import { CHOSEN_KEY, refreshed, withChosen, withoutGaps } from "../../../provider/state";
@@ -36,8 +36,9 @@ export function driftOf(
   if (step.op === "delete") return { ...about, drift: "deleted", changes: [] };
   if (step.op === "same" && expected === managed) return undefined;
 
-  const { outputs, hidden } =
+  const { outputs: observed, hidden } =
     step.op === "same" ? { outputs: managed.outputs, hidden: [] } : liveOutputs(managed, step, live);
+  const outputs = withData(observed);
   // The state notes what the service chose for inputs that are not given. Not every engine has the note in its steps.
   const noted = { ...without(outputs, hidden), [CHOSEN_KEY]: expected.outputs[CHOSEN_KEY] };
   const places = changedPlaces(noted, checkedInputs(without(expected.inputs, hidden)));

@@ -1,30 +1,33 @@
 import { describe, expect, test } from "vitest";
 import { created, full, rules, UNKNOWN } from "./shop";
 
+const status = "trafficPolicy.on_http_request[0].actions[1].config.status_code";
+
 describe("a diff names the exact place", () => {
   test.each([
-    [
-      "of a change within the policy",
-      { trafficPolicy: rules(403) },
-      { "trafficPolicy.on_http_request[0].actions[1].config.status_code": "UPDATE" },
-    ],
+    ["of a change within the policy", { trafficPolicy: rules(403) }, { [status]: "UPDATE of inputs" }],
     [
       "of a part of the policy that is not known yet",
       { trafficPolicy: rules(UNKNOWN) },
-      { "trafficPolicy.on_http_request[0].actions[1].config.status_code": "UPDATE" },
+      { [status]: "UPDATE of inputs" },
     ],
     [
       "of an item that came",
       { trafficPolicy: { ...rules(404), on_tcp_connect: [] } },
-      { "trafficPolicy.on_tcp_connect": "ADD" },
+      { "trafficPolicy.on_tcp_connect": "ADD of inputs" },
     ],
     [
       "of an item that went",
       { trafficPolicy: { on_http_request: [] } },
-      { "trafficPolicy.on_http_request[0]": "DELETE" },
+      { "trafficPolicy.on_http_request[0]": "DELETE of inputs" },
     ],
-    ["under a name with dots", { metadata: { team: "shop" } }, { 'metadata["cost.center"]': "DELETE" }],
-    ["of another kind of value", { metadata: "text" }, { metadata: "UPDATE" }],
+    [
+      "under a name with dots",
+      { metadata: { team: "shop" } },
+      { 'metadata["cost.center"]': "DELETE of inputs" },
+    ],
+    ["of another kind of value", { metadata: "text" }, { metadata: "UPDATE of inputs" }],
+    ["of metadata that went", { metadata: undefined }, { metadata: "DELETE of inputs" }],
     ["of a field that went", { description: undefined }, { description: "DELETE" }],
     [
       "of bindings, as a whole, since their order means nothing",
@@ -38,13 +41,49 @@ describe("a diff names the exact place", () => {
     ],
     ["of a URL", { url: "https://other.example.com" }, { url: "UPDATE" }],
   ])("%s", async (_, change, detailed) => {
-    const { client, id, outs } = await created(full);
+    const { client, id, outs, inputs } = await created(full);
     const news = JSON.parse(JSON.stringify({ ...full, ...change }));
-    expect(await client.diff(id, outs, news)).toMatchObject({
+    expect(await client.diff(id, outs, news, inputs)).toMatchObject({
       changes: true,
       replaces: [],
       diffs: [Object.keys(change)[0]],
       detailed,
+    });
+  });
+
+  test.each([
+    ["that drifted", { traffic_policy: JSON.stringify(rules(418)) }, { [status]: "UPDATE of inputs" }],
+    [
+      "that drifted in text that is not canonical",
+      {
+        traffic_policy: JSON.stringify(rules(418), null, 2),
+        metadata: '{ "team": "shop", "cost.center": 1 }',
+      },
+      { [status]: "UPDATE of inputs" },
+    ],
+    ["that no longer parses", { traffic_policy: "{" }, { trafficPolicy: "UPDATE of inputs" }],
+    [
+      "that came by hand",
+      { metadata: '{"team":"shop","cost.center":1,"by":"hand"}' },
+      { "metadata.by": "DELETE of inputs" },
+    ],
+    ["that somebody removed", { metadata: "" }, { metadata: "ADD of inputs" }],
+  ])("%s, after a refresh", async (_, edit, detailed) => {
+    const { client, emulator, id, outs, inputs } = await created(full);
+    emulator.edit(id, edit);
+    const found = await client.read(id, outs, inputs);
+    expect(await client.diff(id, found.props ?? {}, inputs, found.inputs)).toMatchObject({
+      changes: true,
+      detailed,
+    });
+  });
+
+  test("of a live document where the inputs are equal: the whole of it", async () => {
+    const { client, emulator, id, outs, inputs } = await created(full);
+    emulator.edit(id, { traffic_policy: JSON.stringify(rules(418)) });
+    const { props = {} } = await client.read(id, outs, inputs);
+    expect(await client.diff(id, props, inputs, inputs)).toMatchObject({
+      detailed: { trafficPolicy: "UPDATE" },
     });
   });
 

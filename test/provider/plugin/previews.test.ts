@@ -42,6 +42,14 @@ describe("a preview", () => {
     expect(outs).toMatchObject({ url: UNKNOWN, publicUrl: UNKNOWN, hostport: UNKNOWN, type: "cloud" });
   });
 
+  test("of a document with a part that is unknown knows nothing of its text", async () => {
+    const { client, id, outs } = await created(full);
+    const news = { ...full, trafficPolicy: rules(UNKNOWN), metadata: { team: UNKNOWN } };
+    const unknown = { trafficPolicy: UNKNOWN, metadata: UNKNOWN, description: "front door" };
+    expect((await client.create(news, { preview: true })).outs).toMatchObject(unknown);
+    expect((await client.update(id, outs, news, { preview: true })).outs).toMatchObject(unknown);
+  });
+
   test.each([
     ["description", { description: "back door" }],
     ["policy", { trafficPolicy: rules(403) }],
