@@ -12,6 +12,8 @@ export class Store {
   private readonly history: { at: number; id: string; endpoint: WireEndpoint | undefined }[] = [];
   /** Also when those were created that are gone: a page that starts after one of them must still find its place. */
   private readonly created = new Map<string, number>();
+  /** The places of all ids, newest first, until one is inserted: sorting a large account for each page takes long. */
+  private places: ReadonlyMap<string, number> | undefined;
   private readonly reserved = new Map<string, string>();
   private readonly busy = new Map<string, { until: number; code: Busy["code"] }>();
 
@@ -51,6 +53,7 @@ export class Store {
 
   /** Puts an endpoint there that was created then. Default: now. */
   insert(endpoint: WireEndpoint, created?: number): WireEndpoint {
+    this.places = undefined;
     this.created.delete(endpoint.id);
     this.created.set(endpoint.id, created ?? Date.parse(this.time()));
     return this.put(endpoint.id, endpoint, created);
@@ -70,12 +73,17 @@ export class Store {
    * `undefined` for an id that never was.
    */
   newestFirst(before?: string, lag = 0): WireEndpoint[] | undefined {
+    this.places ??= this.newestFirstPlaces();
+    const place = before === undefined ? -1 : this.places.get(before);
+    if (place === undefined) return undefined;
+    const world = lag > 0 ? this.asOf(this.clock.now() - lag) : this.live;
+    return [...this.places.keys()].slice(place + 1).flatMap((id) => world.get(id) ?? []);
+  }
+
+  private newestFirstPlaces(): ReadonlyMap<string, number> {
     // Of one time, who came later is the newer one.
     const order = [...this.created].reverse().sort(([, one], [, other]) => other - one);
-    const start = order.findIndex(([id]) => id === before) + 1;
-    if (before !== undefined && start === 0) return undefined;
-    const world = lag > 0 ? this.asOf(this.clock.now() - lag) : this.live;
-    return order.slice(start).flatMap(([id]) => world.get(id) ?? []);
+    return new Map(order.map(([id], place) => [id, place]));
   }
 
   private put<E extends WireEndpoint | undefined>(id: string, after: E, at = this.clock.now()): E {

@@ -88,6 +88,17 @@ test("each account of several stacks is listed once, also an explicit provider's
   }
 });
 
+test("several stacks of one account cost one list of it", async () => {
+  const names = ["prod", "dev", "test"];
+  const stacks = names.map((name) => {
+    const { id, url = "" } = emulator.seed({ type: "cloud" });
+    return stackOf([{ name, id, inputs: { url } }], { name });
+  });
+  const ended = await drift(stacks);
+  expect(ended.report.accounts).toMatchObject([{ stacks: names, endpoints: 3, unmanaged: [] }]);
+  expect(emulator.requests.map(({ method, path }) => `${method} ${path}`)).toEqual(["GET /endpoints"]);
+});
+
 test("if a stack's state cannot be read, no endpoint counts as unmanaged, and the report has the reason", async () => {
   emulator.seed({ type: "cloud" });
   const lost = stackOf([], {
