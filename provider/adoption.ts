@@ -1,7 +1,7 @@
 import { isNotFound, isOfService } from "./api/apiErrors";
+import type { LiveEndpoint } from "./api/contract";
 import type { EndpointsApi } from "./api/endpoints";
 import { normalizeUrl } from "./api/url";
-import type { LiveEndpoint } from "./api/wire";
 import { difference } from "./diff";
 import { withData } from "./document";
 import { AdoptAmbiguousError, AdoptNotFoundError, AdoptOtherSchemeError, WrongTypeError } from "./errors";

@@ -1,10 +1,10 @@
 import { differenceOnAdoption, findAdoptable } from "./adoption";
 import { isNotFound, isOfService, plain, UserError } from "./api/apiErrors";
 import type { Log } from "./api/client";
+import type { LiveEndpoint, Mark, Owner } from "./api/contract";
 import type { EndpointsApi } from "./api/endpoints";
 import type { JsonObject } from "./api/json";
-import { type Mark, newNonce, type Owner, ownerOf, parseMark } from "./api/mark";
-import type { LiveEndpoint } from "./api/wire";
+import { newNonce, ownerOf, parseMark } from "./api/mark";
 import { type Checked, checkedInputs, checkInputs, PROVIDER_KEY, URN_KEY } from "./check";
 import { isPublicService, type Settings } from "./config";
 import { createOnce, UnreadableReply } from "./createOnce";

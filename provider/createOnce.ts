@@ -10,12 +10,12 @@ import {
 } from "./api/apiErrors";
 import type { Log } from "./api/client";
 import type { Moment } from "./api/clock";
+import type { LiveEndpoint, Mark, Owner } from "./api/contract";
 import { type EndpointsApi, isAbout } from "./api/endpoints";
-import { isSameOwner, type Mark, newNonce, type Owner, withMark } from "./api/mark";
+import { isSameOwner, newNonce, withMark } from "./api/mark";
 import { createdAt, type Reading } from "./api/reading";
 import { backOff } from "./api/retry";
 import { normalizeUrl, urlOf } from "./api/url";
-import type { LiveEndpoint } from "./api/wire";
 import { idSchema } from "./api/wire";
 import type { Settings } from "./config";
 import {

@@ -1,7 +1,7 @@
 import { EndpointsError, plain, UserError } from "./api/apiErrors";
+import type { LiveEndpoint } from "./api/contract";
 import type { JsonObject } from "./api/json";
 import { ownerText } from "./api/mark";
-import type { LiveEndpoint } from "./api/wire";
 
 /*
  * What the provider fails with beside the failures of requests (`api/apiErrors.ts`). Each message is one line that states

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { type ApiError, EndpointsError, isOfService } from "./api/apiErrors";
+import type { LiveEndpoint } from "./api/contract";
 import type { EndpointsApi } from "./api/endpoints";
 import type { JsonObject } from "./api/json";
 import { isMapping } from "./api/json";
 import { createdAt, type Reading } from "./api/reading";
-import type { LiveEndpoint } from "./api/wire";
 import type { Settings } from "./config";
 import { GoneUnprovenError, OtherAccountError, StillListedError } from "./errors";
 import { ACCOUNT_KEY } from "./state";

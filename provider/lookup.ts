@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { isNotFound, UserError } from "./api/apiErrors";
+import type { LiveEndpoint } from "./api/contract";
 import type { EndpointsApi } from "./api/endpoints";
 import { EVERYTHING, isOneOf, type Selection, spellings } from "./api/filter";
 import { normalizeUrl, urlOf, urlProblem } from "./api/url";
-import type { LiveEndpoint } from "./api/wire";
+import type { EndpointArgs, EndpointsArgs } from "./args";
 import { metadataFromText, sameData } from "./document";
 import { searchFor } from "./search";
 
@@ -12,34 +13,21 @@ export class LookupError extends UserError {}
 
 const text = z.string().optional();
 
-/** Which endpoint to read: exactly one of the two. */
-export const endpointArgs = {
-  /** The endpoint's identifier, `ep_…`. This takes one request. */
-  id: text,
-  /**
-   * The endpoint's URL, in any spelling. Edges have no `url` and are matched by their `publicUrl`. This takes one request
-   * if the service filters lists, as the public service does. Otherwise it reads the whole list, which other look-ups of the
-   * next minute share: one request for each 100 endpoints of the account.
-   */
-  url: text,
-};
+type Checks<T> = { [Name in keyof T]-?: z.ZodType<T[Name]> };
 
-/** Filters for endpoints. All given filters must match; without a filter, all endpoints match. */
+/** The checks of what `getEndpoint` takes. */
+export const endpointArgs = {
+  id: text,
+  url: text,
+} satisfies Checks<EndpointArgs>;
+
+/** The checks of what `getEndpoints` takes. */
 export const endpointsArgs = {
-  /** One of these types: `ephemeral`, `edge`, `cloud`. */
   types: z.array(z.string()).optional(),
-  /** This region. */
   region: text,
-  /**
-   * This URL, in which `*` matches any text: `https://*.example.com`. Letter case does not matter. Edges have no `url` and
-   * are matched by their `publicUrl`.
-   */
   urlPattern: text,
-  /** This name, which an agent gave the endpoint. */
   name: text,
-  /** Reachable from there: `public`, `internal`, `kubernetes`. */
   binding: text,
-  /** Metadata equal to this. If both are JSON, they are compared as data. */
   metadata: z
     .custom<string | object>(
       (value) => typeof value === "string" || (typeof value === "object" && value !== null),
@@ -48,10 +36,7 @@ export const endpointsArgs = {
       },
     )
     .optional(),
-};
-
-export type EndpointArgs = z.output<z.ZodObject<typeof endpointArgs>>;
-export type EndpointsArgs = z.output<z.ZodObject<typeof endpointsArgs>>;
+} satisfies Checks<EndpointsArgs>;
 
 /** The one endpoint that is asked for. @throws LookupError where there is none, or several. */
 export async function findEndpoint(

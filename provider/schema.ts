@@ -2,13 +2,11 @@ import { z } from "zod";
 import { isMapping, type JsonObject } from "./api/json";
 import { MAX_METADATA } from "./api/mark";
 import { normalizeUrl, urlProblem } from "./api/url";
+import type { CloudEndpointWritten } from "./args";
 import { metadataFromText, policyFromText, problemsOfData, wireText } from "./document";
 import type { Parsed } from "./parse";
 
-/*
- * Every input of the package, once. The comment on a field is its documentation: editors show it through the types
- * inferred below, and the reference pages are generated from it. The schema on a field is its check.
- */
+/* The check of each input of a cloud endpoint. */
 
 /** Most characters that the service takes in a description (documented with its error 18012). */
 export const MAX_DESCRIPTION = 255;
@@ -25,32 +23,16 @@ function document(isData: (value: unknown) => boolean) {
 
 /** The inputs of a cloud endpoint. Each schema converts the written value to the form that the state holds. */
 export const inputFields = {
-  /**
-   * The address that the endpoint serves: a scheme (`https`, `http`, `tls` or `tcp`), a host, and a port if it is not
-   * the scheme's default: `https://shop.example.com`, `tcp://1.tcp.example.com:12345`, `https://*.example.com`. Letter
-   * case, a default port and a trailing slash do not matter. Paths, queries and credentials are not allowed. A change
-   * with the same scheme updates the endpoint in place; another scheme replaces it.
-   */
   url: text
     .check((context) => refuse(context, urlProblem(context.value)))
     .transform((url) => normalizeUrl(url) ?? url),
 
-  /**
-   * The rules for traffic: an object, or text with JSON or YAML. It is compared as data: key order, spaces and YAML
-   * comments are no change, but the order of a list is. The contract makes it optional; the public service requires it,
-   * with an action that answers. Once given, it can be changed but not removed.
-   */
   trafficPolicy: document(isMapping)
     .transform((policy, context): JsonObject => asData(policy, policyFromText, context) as JsonObject)
     .optional(),
 
-  /** A description of at most 255 characters. If the program removes it, it is cleared on the service. Default: none. */
   description: text.check((context) => refuse(context, tooLong(context.value, MAX_DESCRIPTION))).optional(),
 
-  /**
-   * Data of your own, an object or text, at most 4,096 characters as compact JSON. Text that contains a JSON object or
-   * list is kept as data, other text as text. If the program removes it, it is cleared on the service. Default: none.
-   */
   metadata: document((value) => isMapping(value) || Array.isArray(value))
     .transform(
       (metadata, context) => asData(metadata, metadataFromText, context) as JsonObject | unknown[] | string,
@@ -58,11 +40,6 @@ export const inputFields = {
     .check((context) => refuse(context, tooLong(wireText(context.value), MAX_METADATA)))
     .optional(),
 
-  /**
-   * Where the endpoint can be reached from. The public service knows `public`, `internal` and `kubernetes`. Order does
-   * not matter. Default: the service decides by the URL. If the program gives none, a later edit by hand is drift. If the
-   * program removes them, the service keeps the current ones.
-   */
   bindings: z
     .array(text.min(1, "must not hold an empty name"), {
       error: (issue) => `must be a list of names, not ${kindOf(issue.input)}`,
@@ -71,30 +48,17 @@ export const inputFields = {
     .check((context) => refuse(context, repeated(context.value)))
     .optional(),
 
-  /**
-   * Whether other endpoints may share this URL and its traffic. It is sent only if given, or to undo an edit by hand.
-   * Default: `false`, the service's default.
-   */
   poolingEnabled: flag.optional(),
 
-  /**
-   * Take over an existing endpoint instead of creating one: `true` for the cloud endpoint with this URL, or its id
-   * (`ep_…`). Only fields that differ are changed. It has no effect after the first `up` and can then be removed.
-   * Default: `false`.
-   */
   adopt: z
     .union([z.boolean(), z.string().regex(/^ep_\w+$/, "must be true, or an endpoint's id (ep_…)")], {
       error: "must be true, or an endpoint's id (ep_…)",
     })
     .optional(),
-};
+} satisfies { [Name in keyof CloudEndpointWritten]-?: z.ZodType<unknown, CloudEndpointWritten[Name]> };
 
-type Shape<T extends z.ZodRawShape> = z.ZodObject<T>;
-
-/** What a program may write for a cloud endpoint. */
-export type CloudEndpointWritten = z.input<Shape<typeof inputFields>>;
 /** The same, checked: URL normalized, policy and metadata as data. This is what the state holds as inputs. */
-export type CloudEndpointInputs = z.output<Shape<typeof inputFields>>;
+export type CloudEndpointInputs = z.output<z.ZodObject<typeof inputFields>>;
 
 /** The inputs that an endpoint is made of, and that an update can send. (`adopt` only decides how a first create begins.) */
 export const managedInputs = [

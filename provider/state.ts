@@ -1,7 +1,8 @@
+import type { LiveEndpoint, Mark, WireChange } from "./api/contract";
 import { isMapping, type JsonObject } from "./api/json";
-import { type Mark, withMark } from "./api/mark";
+import { withMark } from "./api/mark";
 import { normalizeUrl } from "./api/url";
-import { endpointFields, type LiveEndpoint, type WireChange } from "./api/wire";
+import { endpointFields } from "./api/wire";
 import { checkedInputs, PROVIDER_KEY } from "./check";
 import { sameSet, wireText, withData, withTexts } from "./document";
 import {

@@ -1,12 +1,13 @@
 import * as pulumi from "@pulumi/pulumi";
+import type { alwaysPresent, Endpoint } from "../provider/api/contract";
 import { isMapping } from "../provider/api/json";
-import { type alwaysPresent, type Endpoint, endpointFields } from "../provider/api/wire";
+import { endpointFields } from "../provider/api/wire";
+import type { CloudEndpointWritten } from "../provider/args";
 import { PROBLEM_KEY, PROVIDER_KEY, URN_KEY } from "../provider/check";
 import { environmentName } from "../provider/config";
 import { documentFields, type Path, pathText, wireText } from "../provider/document";
 import { fieldOf, SECRETS_KEY } from "../provider/markedSecrets";
 import { policyReader } from "../provider/policy/notices";
-import type { CloudEndpointWritten } from "../provider/schema";
 import { TYPES } from "../provider/tokens";
 import { outdateListings } from "./listing";
 import type { TrafficPolicy } from "./policyTypes";

@@ -1,14 +1,9 @@
 import * as pulumi from "@pulumi/pulumi";
 import { UserError } from "../provider/api/apiErrors";
-import type { Endpoint, LiveEndpoint, Ref } from "../provider/api/wire";
+import type { Endpoint, LiveEndpoint, Ref } from "../provider/api/contract";
+import type { EndpointArgs, EndpointsArgs } from "../provider/args";
 import { policyFromText } from "../provider/document";
-import {
-  type EndpointArgs,
-  type EndpointsArgs,
-  findEndpoint,
-  findEndpoints,
-  metadataOf,
-} from "../provider/lookup";
+import { findEndpoint, findEndpoints, metadataOf } from "../provider/lookup";
 import { thisAccount } from "./listing";
 import { programError } from "./programRun";
 import { explicitProvider } from "./provider";

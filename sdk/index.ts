@@ -1,4 +1,4 @@
-export type { Ref } from "../provider/api/wire";
+export type { Ref } from "../provider/api/contract";
 export { CloudEndpoint, type CloudEndpointArgs, type CloudEndpointOutputs } from "./cloudEndpoint";
 export {
   type AnyEndpoint,

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { alwaysPresent, endpointFields, refSchema } from "../../provider/api/wire";
+import { alwaysPresent } from "../../provider/api/contract";
+import { endpointFields, refSchema } from "../../provider/api/wire";
 import { environmentName, secretSettings, settingFields } from "../../provider/config";
 import { endpointArgs, endpointsArgs } from "../../provider/lookup";
 import { docsOf, membersOf, root } from "../../provider/plugin/schema/docs";
@@ -31,8 +32,8 @@ ${[...resource(), ...dataSources(), ...webhooks(), ...settings(), ...commands(),
 }
 
 function resource(): string[] {
-  const outputs = fieldsOf(endpointFields, docsOf("provider/api/wire.ts", "endpointFields").parts);
-  const inputs = docsOf("provider/schema.ts", "inputFields").parts;
+  const outputs = fieldsOf(endpointFields, docsOf("provider/api/contract.ts", "Endpoint").parts);
+  const inputs = docsOf("provider/args.ts", "CloudEndpointWritten").parts;
   const always = new Set<string>(["id", ...alwaysPresent]);
   return [
     "## CloudEndpoint",
@@ -45,8 +46,8 @@ function resource(): string[] {
         required: always.has(field.name),
       })),
     ),
-    `${docsOf("provider/api/wire.ts", "refSchema").text} \`domain\`, \`tcpAddr\` and others have this form:`,
-    outputTable("field", fieldsOf(refSchema.shape, docsOf("provider/api/wire.ts", "refSchema").parts)),
+    `${docsOf("provider/api/contract.ts", "Ref").text} \`domain\`, \`tcpAddr\` and others have this form:`,
+    outputTable("field", fieldsOf(refSchema.shape, docsOf("provider/api/contract.ts", "Ref").parts)),
   ];
 }
 
@@ -54,11 +55,11 @@ function dataSources(): string[] {
   const written = new Map(
     membersOf("sdk/endpoints.ts", "GetEndpointsArgs").map(({ name, text }) => [name, text]),
   );
-  const filters = fieldsOf(endpointsArgs, docsOf("provider/lookup.ts", "endpointsArgs").parts);
+  const filters = fieldsOf(endpointsArgs, docsOf("provider/args.ts", "EndpointsArgs").parts);
   return [
     "## getEndpoint",
     "`getEndpoint(args)` returns a promise of one endpoint, `getEndpointOutput(args, options)` an output. Give either `id` or `url`.",
-    inputTable("argument", fieldsOf(endpointArgs, docsOf("provider/lookup.ts", "endpointArgs").parts)),
+    inputTable("argument", fieldsOf(endpointArgs, docsOf("provider/args.ts", "EndpointArgs").parts)),
     "The result has the fields of [`CloudEndpoint`'s outputs](#cloudendpoint) that apply to the endpoint's type, in the plain form. Only `id` is always present. `trafficPolicy` and `metadata` are the service's text: parse them with `readJson`.",
     "## getEndpoints",
     "`getEndpoints(args)` returns a promise, `getEndpointsOutput(args, options)` an output. All given filters must match.",

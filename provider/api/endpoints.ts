@@ -1,11 +1,12 @@
 import { z } from "zod";
 import { InvalidIdError, ReplyError, type RequestName } from "./apiErrors";
 import type { HttpClient } from "./client";
+import type { LiveEndpoint, WireChange } from "./contract";
 import type { Request } from "./exchange";
 import type { Selection } from "./filter";
 import { EndpointList } from "./list";
 import { normalizeUrl } from "./url";
-import { endpointFromWire, ID, idSchema, type LiveEndpoint, listFromWire, type WireChange } from "./wire";
+import { endpointFromWire, ID, idSchema, listFromWire } from "./wire";
 
 /** Pages in a row that may show no id: a service may look for what fits page by page. */
 const MOST_WITHOUT_IDS = 1_000;

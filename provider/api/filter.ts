@@ -1,5 +1,5 @@
+import type { LiveEndpoint } from "./contract";
 import { isDefaultPort, urlOf } from "./url";
-import type { LiveEndpoint } from "./wire";
 
 /*
  * Expressions for the list's `filter` parameter, of which the contract knows nothing: the public service takes CEL, in which

@@ -1,9 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import { ApiError, ConnectionError, ReplyError } from "./apiErrors";
+import type { LiveEndpoint } from "./contract";
 import { CLOUD, EVERYTHING, onUrls, type Selection } from "./filter";
 import { IgnoredFilterError, type ListSource, Reading, skippedMessages } from "./reading";
 import { urlOf } from "./url";
-import type { LiveEndpoint } from "./wire";
 
 /*
  * The one reader of lists: for refreshes, adoption, lost creates, conflicts, endpoints that are gone, data sources and

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
+import type { Mark, Owner } from "./contract";
 import { canonicalJson, isMapping, parseJson } from "./json";
 
 /*
@@ -14,22 +15,13 @@ export const MAX_METADATA = 4096;
 /** The reserved key of the metadata object. */
 export const MARK_FIELD = "pulumi-endpoints";
 
-const ownerSchema = z.object({
-  /** The value of `endpoints:mark`. */
+const markSchema: z.ZodType<Mark> = z.object({
   namespace: z.string(),
   project: z.string(),
   stack: z.string(),
-  /** The resource's name, after the types and a `::` of the components that it is in. */
   resource: z.string(),
-});
-const markSchema = ownerSchema.extend({
-  /** Distinguishes one create from every other. */
   nonce: z.string(),
 });
-
-/** The resource that an endpoint was created for. */
-export type Owner = z.output<typeof ownerSchema>;
-export type Mark = z.output<typeof markSchema>;
 
 /** The owner that a resource's URN means. The resource's own type is not part of it, as a stack may change its provider. */
 export function ownerOf(namespace: string, urn: string): Owner {

@@ -2,9 +2,10 @@ import { setImmediate } from "node:timers/promises";
 import type { z } from "zod";
 import { plain } from "./apiErrors";
 import type { Clock } from "./clock";
+import type { LiveEndpoint } from "./contract";
 import type { Selection } from "./filter";
 import { isMapping } from "./json";
-import { endpointFromWire, type LiveEndpoint } from "./wire";
+import { endpointFromWire } from "./wire";
 
 /** So many endpoints in a row, each older than the one before it, show that the list is sorted. */
 const ENOUGH_IN_A_ROW = 10;

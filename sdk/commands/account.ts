@@ -1,9 +1,9 @@
 import { ApiError } from "../../provider/api/apiErrors";
 import { CONNECTIONS, HttpClient } from "../../provider/api/client";
+import type { LiveEndpoint } from "../../provider/api/contract";
 import { EndpointsApi } from "../../provider/api/endpoints";
 import { CLOUD } from "../../provider/api/filter";
 import { urlOf } from "../../provider/api/url";
-import type { LiveEndpoint } from "../../provider/api/wire";
 import { type ConfigReader, readSettings } from "../../provider/config";
 import { wildcard } from "../../provider/lookup";
 import { StackError } from "./pulumi";

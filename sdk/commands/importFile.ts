@@ -1,4 +1,4 @@
-import type { LiveEndpoint } from "../../provider/api/wire";
+import type { LiveEndpoint } from "../../provider/api/contract";
 import { metadataFromText, policyFromText } from "../../provider/document";
 import { secretPlaces } from "../../provider/secrets";
 import { TYPES } from "../../provider/tokens";

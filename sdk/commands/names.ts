@@ -1,5 +1,5 @@
+import type { LiveEndpoint } from "../../provider/api/contract";
 import { urlOf } from "../../provider/api/url";
-import type { LiveEndpoint } from "../../provider/api/wire";
 
 /*
  * Names for endpoints that have none. They come from the URL, are as short as possible while they differ, and do not

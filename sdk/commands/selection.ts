@@ -1,7 +1,7 @@
 import type { LocalWorkspace } from "@pulumi/pulumi/automation/index.js";
+import type { LiveEndpoint } from "../../provider/api/contract";
 import type { EndpointsApi } from "../../provider/api/endpoints";
 import { urlOf } from "../../provider/api/url";
-import type { LiveEndpoint } from "../../provider/api/wire";
 import type { ConfigReader } from "../../provider/config";
 import { cloudEndpoints, noConfig, openAccount, urlMatcher } from "./account";
 import { count, type Destination, log, UsageError } from "./command";

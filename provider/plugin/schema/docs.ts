@@ -11,9 +11,13 @@ export interface Docs {
   parts: ReadonlyMap<string, string>;
 }
 
-/** Reads the comments on an exported constant or class, and on the properties of the object that it is. */
+/** Reads the comments on an exported constant, class or interface, and on the properties of the object that it is. */
 export function docsOf(file: string, name: string): Docs {
   for (const statement of sourceOf(file).statements) {
+    if (ts.isInterfaceDeclaration(statement) && statement.name.text === name) {
+      const parts = membersOf(file, name).map((member) => [member.name, member.text] as const);
+      return { text: commentOn(statement), parts: new Map(parts) };
+    }
     if (ts.isClassDeclaration(statement) && statement.name?.text === name) {
       return { text: commentOn(statement), parts: new Map() };
     }

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { alwaysPresent, endpointFields, refSchema } from "../../api/wire";
+import { alwaysPresent } from "../../api/contract";
+import { endpointFields, refSchema } from "../../api/wire";
 import { environmentName, secretSettings, settingFields } from "../../config";
 import { endpointArgs, endpointsArgs } from "../../lookup";
 import { inputFields } from "../../schema";
@@ -46,13 +47,13 @@ export function packageSchema(): object {
     functions: {
       "endpoints:index:getEndpoint": {
         description: functions.get("endpoints:index:getEndpoint"),
-        inputs: { properties: properties(endpointArgs, docsOf("provider/lookup.ts", "endpointArgs").parts) },
+        inputs: { properties: properties(endpointArgs, docsOf("provider/args.ts", "EndpointArgs").parts) },
         outputs: endpoint(),
       },
       "endpoints:index:getEndpoints": {
         description: functions.get("endpoints:index:getEndpoints"),
         inputs: {
-          properties: properties(endpointsArgs, docsOf("provider/lookup.ts", "endpointsArgs").parts),
+          properties: properties(endpointsArgs, docsOf("provider/args.ts", "EndpointsArgs").parts),
         },
         outputs: {
           properties: {
@@ -74,8 +75,8 @@ export function packageSchema(): object {
     types: {
       [REF]: {
         type: "object",
-        description: docsOf("provider/api/wire.ts", "refSchema").text,
-        properties: properties(refSchema.shape, docsOf("provider/api/wire.ts", "refSchema").parts),
+        description: docsOf("provider/api/contract.ts", "Ref").text,
+        properties: properties(refSchema.shape, docsOf("provider/api/contract.ts", "Ref").parts),
         required: ["id"],
       },
       [ENDPOINT]: { type: "object", ...endpoint() },
@@ -126,8 +127,8 @@ function variables(): Record<string, { description: string }> {
 function cloudEndpoint(): object {
   const [description] = docsOf("sdk/cloudEndpoint.ts", "CloudEndpoint").text.split("\n\n");
   const { id: _, ...outputs } = endpointFields;
-  const fields = properties(outputs, docsOf("provider/api/wire.ts", "endpointFields").parts);
-  const inputs = docsOf("provider/schema.ts", "inputFields").parts;
+  const fields = properties(outputs, docsOf("provider/api/contract.ts", "Endpoint").parts);
+  const inputs = docsOf("provider/args.ts", "CloudEndpointWritten").parts;
   return {
     description: `${description}\n\nSet the resource option \`deleteBeforeReplace\`, because a URL belongs to one endpoint at a time.`,
     inputProperties: properties(inputFields, inputs),
@@ -139,7 +140,7 @@ function cloudEndpoint(): object {
 }
 
 function endpoint() {
-  const { text, parts } = docsOf("provider/api/wire.ts", "endpointFields");
+  const { text, parts } = docsOf("provider/api/contract.ts", "Endpoint");
   return { description: text, properties: properties(endpointFields, parts), required: ["id"] };
 }
 

@@ -1,9 +1,9 @@
 import { differenceOnAdoption } from "../../../provider/adoption";
 import { isNotFound } from "../../../provider/api/apiErrors";
+import type { LiveEndpoint } from "../../../provider/api/contract";
 import type { EndpointsApi } from "../../../provider/api/endpoints";
 import type { JsonObject } from "../../../provider/api/json";
 import { isMapping } from "../../../provider/api/json";
-import type { LiveEndpoint } from "../../../provider/api/wire";
 import { checkedInputs, checkInputs } from "../../../provider/check";
 import { sameSet } from "../../../provider/document";
 import { SIGNATURE } from "../../../provider/markedSecrets";

@@ -1,7 +1,7 @@
 import { z } from "zod";
+import type { LiveEndpoint } from "../../../provider/api/contract";
 import type { JsonObject } from "../../../provider/api/json";
 import { isMapping } from "../../../provider/api/json";
-import type { LiveEndpoint } from "../../../provider/api/wire";
 import { checkedInputs } from "../../../provider/check";
 import { changedPlaces } from "../../../provider/diff";
 import { type Change, type Path, pathText, withData } from "../../../provider/document";

@@ -1,6 +1,6 @@
+import type { LiveEndpoint } from "../../../provider/api/contract";
 import type { EndpointsApi } from "../../../provider/api/endpoints";
 import { ownerText } from "../../../provider/api/mark";
-import type { LiveEndpoint } from "../../../provider/api/wire";
 import { ConfigError, type ConfigReader } from "../../../provider/config";
 import { cloudEndpoints, isAuthenticationError, openAccount } from "../account";
 import { count, messageOf } from "../command";

@@ -1,4 +1,4 @@
-import type { WireEndpoint } from "../../../provider/api/wire";
+import type { WireEndpoint } from "../../../provider/api/contract";
 
 /*
  * The filters of lists: the part of CEL that the public service documents. `obj` is an endpoint; there are comparisons,

@@ -1,5 +1,5 @@
 import { createServer, type Server } from "node:http";
-import type { WireEndpoint } from "../../../provider/api/wire";
+import type { WireEndpoint } from "../../../provider/api/contract";
 import { listen } from "../listen";
 import type { RecordedRequest } from "../types";
 import { type Behaviour, type Busy, behaviourOf } from "./behaviour";

@@ -1,4 +1,4 @@
-import type { WireEndpoint } from "../../../provider/api/wire";
+import type { WireEndpoint } from "../../../provider/api/contract";
 import type { RecordedRequest } from "../types";
 import type { Behaviour } from "./behaviour";
 import { ServiceError } from "./errors";

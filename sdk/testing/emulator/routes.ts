@@ -1,4 +1,4 @@
-import type { WireEndpoint } from "../../../provider/api/wire";
+import type { WireEndpoint } from "../../../provider/api/contract";
 import type { Behaviour } from "./behaviour";
 import { FilterError, parseFilter } from "./cel";
 import { ServiceError } from "./errors";

@@ -1,5 +1,5 @@
 import { parse as parseYaml } from "yaml";
-import type { WireChange, WireEndpoint } from "../../../provider/api/wire";
+import type { WireChange, WireEndpoint } from "../../../provider/api/contract";
 import { type Behaviour, urlTakenError } from "./behaviour";
 import { ServiceError } from "./errors";
 

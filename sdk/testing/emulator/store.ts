@@ -1,4 +1,4 @@
-import type { WireChange, WireEndpoint } from "../../../provider/api/wire";
+import type { WireChange, WireEndpoint } from "../../../provider/api/contract";
 import { type Behaviour, type Busy, reportedTime } from "./behaviour";
 import { ServiceError } from "./errors";
 import { base62 } from "./random";

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { LiveEndpoint } from "../../../../provider/api/wire";
+import type { LiveEndpoint } from "../../../../provider/api/contract";
 import type { Path } from "../../../../provider/document";
 import { secretPlaces } from "../../../../provider/secrets";
 import { adoptionOf } from "../../../../sdk/commands/adopt/adoptable";

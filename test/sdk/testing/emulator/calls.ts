@@ -1,5 +1,5 @@
 import { afterEach, expect } from "vitest";
-import type { WireEndpoint } from "../../../../provider/api/wire";
+import type { WireEndpoint } from "../../../../provider/api/contract";
 import { Emulator, type EmulatorOptions } from "../../../../sdk/testing/emulator";
 
 export interface Reply<Body> {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { WireEndpoint } from "../../../../provider/api/wire";
+import type { WireEndpoint } from "../../../../provider/api/contract";
 import { FilterError, parseFilter } from "../../../../sdk/testing/emulator/cel";
 
 const endpoint: WireEndpoint = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { WireEndpoint } from "../../../../provider/api/wire";
+import type { WireEndpoint } from "../../../../provider/api/contract";
 import type { Emulator, EmulatorOptions, ScriptedReply } from "../../../../sdk/testing";
 import { call, create, expectRefusal, start, tryCreate } from "./calls";
 import { failure, SHORT, see } from "./seen";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { WireEndpoint } from "../../../../provider/api/wire";
+import type { WireEndpoint } from "../../../../provider/api/contract";
 import type { Emulator } from "../../../../sdk/testing/emulator";
 import { call, create, expectRefusal, start } from "./calls";
 

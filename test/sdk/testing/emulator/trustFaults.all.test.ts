@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { WireEndpoint } from "../../../../provider/api/wire";
+import type { WireEndpoint } from "../../../../provider/api/contract";
 import { type EmulatorOptions, type FaultKind, faultKinds, trustFaultKinds } from "../../../../sdk/testing";
 import { start } from "./calls";
 import { type Seen, see } from "./seen";

@@ -1,0 +1,130 @@
+import type { JsonObject } from "./json";
+
+/*
+ * An endpoint as the contract has it. The comment on a field is its documentation: editors show it, and the reference pages
+ * are generated from it. Published declarations rest on these types, so nothing here may import a library.
+ */
+
+/** A reference to another object of the service. `uri` can be empty or missing. */
+export interface Ref {
+  /** The object's identifier. */
+  id: string;
+  /** The object's URI in the API. */
+  uri?: string | undefined;
+  [more: string]: unknown;
+}
+
+/**
+ * An endpoint as the service describes it, with the names of this package; the API uses snake_case. Fields that do not
+ * apply to an endpoint's type are missing.
+ */
+export interface Endpoint {
+  /** The endpoint's identifier, `ep_…`. */
+  id: string;
+  /** The endpoint's region. */
+  region?: string | undefined;
+  /** Creation time, RFC 3339. */
+  createdAt?: string | undefined;
+  /** Time of the last change, RFC 3339. */
+  updatedAt?: string | undefined;
+  /** The URL without its port. The public service recommends `url` instead. */
+  publicUrl?: string | undefined;
+  /** The protocol served: `http`, `https`, `tcp` or `tls`. */
+  proto?: string | undefined;
+  /** The URL's scheme, if the service returns it. */
+  scheme?: string | undefined;
+  /** `hostname:port`, always with the port. The service plans to deprecate it. */
+  hostport?: string | undefined;
+  /** The URL's host, if the service returns it. */
+  host?: string | undefined;
+  /** The URL's port, if the service returns it. */
+  port?: number | undefined;
+  /** `ephemeral` (an agent's tunnel), `edge` or `cloud`. */
+  type?: string | undefined;
+  /** The user's own data, as text. */
+  metadata?: string | undefined;
+  /** The user's description. */
+  description?: string | undefined;
+  /** The reserved domain, `rd_…`. */
+  domain?: Ref | undefined;
+  /** The reserved TCP address. */
+  tcpAddr?: Ref | undefined;
+  /** The tunnel that serves an ephemeral endpoint, `tn_…`. */
+  tunnel?: Ref | undefined;
+  /** The edge that serves an edge endpoint. For a cloud endpoint, the public service returns it only in a read by id. */
+  edge?: Ref | undefined;
+  /** The local address to which an agent's tunnel forwards. */
+  upstreamUrl?: string | undefined;
+  /** The protocol with which the agent forwards. Servers name it `upstream_proto` or `upstream_protocol`. */
+  upstreamProto?: string | undefined;
+  /** The endpoint's URL. Edge endpoints have only `publicUrl`. */
+  url?: string | undefined;
+  /** The bot or user that owns the endpoint, `usr_…` for a user. */
+  principal?: Ref | undefined;
+  /** The owner in an older form, which the service plans to deprecate. Servers return a reference or the bare id. */
+  principalId?: Ref | undefined;
+  /** The traffic policy, as text. */
+  trafficPolicy?: string | undefined;
+  /** Where the endpoint can be reached from. */
+  bindings?: string[] | undefined;
+  /** Whether endpoints may share the URL. */
+  poolingEnabled?: boolean | undefined;
+  /** The session of the agent that serves an ephemeral endpoint, `ts_…`. */
+  tunnelSession?: Ref | undefined;
+  /** The endpoint's URI in the API. On the public service, only cloud endpoints have one. */
+  uri?: string | undefined;
+  /** The name that an agent gave the endpoint. */
+  name?: string | undefined;
+}
+
+/** Fields that every cloud endpoint has (contract, rules of the endpoint's fields). */
+export const alwaysPresent = [
+  "type",
+  "url",
+  "publicUrl",
+  "proto",
+  "hostport",
+  "uri",
+  "bindings",
+  "createdAt",
+  "updatedAt",
+] as const satisfies (keyof Endpoint)[];
+
+type Snake<S extends string> = S extends `${infer Head}${infer Tail}`
+  ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${Snake<Tail>}`
+  : S;
+
+/** An endpoint as it travels: the contract's names, fields that do not apply left out. */
+export type WireEndpoint = {
+  [K in keyof Endpoint as Snake<K>]: Endpoint[K];
+};
+
+/** What a create sends, and (without `type`) an update. */
+export interface WireChange {
+  type?: string;
+  url?: string;
+  traffic_policy?: string;
+  description?: string;
+  metadata?: string;
+  bindings?: string[];
+  pooling_enabled?: boolean;
+}
+
+/** The resource that an endpoint was created for. */
+export interface Owner {
+  /** The value of `endpoints:mark`. */
+  namespace: string;
+  project: string;
+  stack: string;
+  /** The resource's name, after the types and a `::` of the components that it is in. */
+  resource: string;
+}
+
+/** What the metadata of a marked endpoint holds. */
+export interface Mark extends Owner {
+  /** Distinguishes one create from every other. */
+  nonce: string;
+}
+
+/** An endpoint with whatever else the reply held, and the mark that was in its metadata. */
+export type LiveEndpoint = Endpoint & JsonObject & { createdFor?: Mark };
