@@ -9,6 +9,7 @@ import { documentFields, type Path, pathText, wireText } from "../provider/docum
 import { fieldOf, SECRETS_KEY } from "../provider/markedSecrets";
 import { policyReader } from "../provider/policy/notices";
 import { TYPES } from "../provider/tokens";
+import type { InputOf } from "./inputs";
 import { outdateListings } from "./listing";
 import type { TrafficPolicy } from "./policyTypes";
 import { warnOfPolicy } from "./policyWarnings";
@@ -29,10 +30,10 @@ const PROVIDER = 'exports.handler = () => require("pulumi-endpoints/provider");'
 
 /** The inputs of a cloud endpoint. */
 export type CloudEndpointArgs = {
-  [K in keyof CloudEndpointWritten]: pulumi.Input<
-    // Any object is taken. The type has editors complete what is known of policies.
-    CloudEndpointWritten[K] | (K extends "trafficPolicy" ? TrafficPolicy : never)
-  >;
+  // Any object is taken as a policy. The type has editors complete what is known of policies.
+  [K in keyof CloudEndpointWritten]: K extends "trafficPolicy"
+    ? pulumi.Input<CloudEndpointWritten[K] | TrafficPolicy>
+    : InputOf<CloudEndpointWritten[K]>;
 };
 
 type Always = (typeof alwaysPresent)[number];

@@ -1,9 +1,10 @@
 import * as pulumi from "@pulumi/pulumi";
 import { UserError } from "../provider/api/apiErrors";
-import type { Endpoint, LiveEndpoint, Ref } from "../provider/api/contract";
+import type { Endpoint, LiveEndpoint } from "../provider/api/contract";
 import type { EndpointArgs, EndpointsArgs } from "../provider/args";
 import { policyFromText } from "../provider/document";
 import { findEndpoint, findEndpoints, metadataOf } from "../provider/lookup";
+import type { Inputs } from "./inputs";
 import { thisAccount } from "./listing";
 import { programError } from "./programRun";
 import { explicitProvider } from "./provider";
@@ -13,47 +14,27 @@ import { explicitProvider } from "./provider";
  * has is the contract's rule and the public service's documented examples; every other field is optional.
  */
 
-type Present<T, K extends keyof T> = Omit<T, K> & { [P in K]-?: NonNullable<T[P]> };
-
-/** What only one of the types has. */
-type OwnField =
-  | "tunnel"
-  | "tunnelSession"
-  | "principal"
-  | "principalId"
-  | "name"
-  | "upstreamUrl"
-  | "upstreamProto"
-  | "edge"
-  | "type";
-type Common = Omit<Endpoint, OwnField>;
+/** All fields are optional but those that each endpoint of a type has. */
+type Having<K extends keyof Endpoint> = Omit<Endpoint, K | "type"> & {
+  [P in K]-?: NonNullable<Endpoint[P]>;
+};
 
 /** An endpoint that an agent opened. Its tunnel serves it while the agent runs. */
-export interface EphemeralEndpoint
-  extends Present<Common, "publicUrl" | "proto">,
-    Pick<
-      Endpoint,
-      "tunnel" | "tunnelSession" | "principal" | "principalId" | "name" | "upstreamUrl" | "upstreamProto"
-    > {
+export interface EphemeralEndpoint extends Having<"id" | "publicUrl" | "proto"> {
   type: "ephemeral";
 }
 
 /** An endpoint that an edge serves. It has no `url`: use `publicUrl`. */
-export interface EdgeEndpoint extends Omit<Present<Common, "publicUrl" | "proto">, "url"> {
+export interface EdgeEndpoint extends Having<"id" | "publicUrl" | "proto"> {
   type: "edge";
-  /** The edge that serves it, `edghts_…`, `edgtls_…` or `edgtcp_…`. */
-  edge?: Ref | undefined;
 }
 
 /** A cloud endpoint, which the service itself serves. `CloudEndpoint` manages only this type. */
 export interface CloudEndpointInfo
-  extends Present<
-    Common,
-    "url" | "publicUrl" | "proto" | "hostport" | "uri" | "bindings" | "createdAt" | "updatedAt"
+  extends Having<
+    "id" | "url" | "publicUrl" | "proto" | "hostport" | "uri" | "bindings" | "createdAt" | "updatedAt"
   > {
   type: "cloud";
-  /** The public service returns it only in a read by id. */
-  edge?: Ref | undefined;
 }
 
 /**
@@ -62,8 +43,10 @@ export interface CloudEndpointInfo
  */
 export type AnyEndpoint = EphemeralEndpoint | EdgeEndpoint | CloudEndpointInfo;
 
+type Given<K extends keyof EndpointArgs> = { [P in K]-?: NonNullable<EndpointArgs[P]> };
+
 /** The endpoint to read: by id or by URL, exactly one of the two. */
-export interface GetEndpointArgs extends EndpointArgs {}
+export type GetEndpointArgs = (Given<"id"> & { url?: undefined }) | (Given<"url"> & { id?: undefined });
 
 /** Filters for endpoints. All given filters must match; without a filter, all endpoints match. */
 export interface GetEndpointsArgs extends Omit<EndpointsArgs, "types" | "metadata"> {
@@ -99,12 +82,12 @@ export function getEndpoint(args: GetEndpointArgs, options?: pulumi.InvokeOption
  * while an input is unknown or a resource that it depends on does not exist yet. If an input is secret, so is the result.
  */
 export function getEndpointOutput(
-  args: { [K in keyof GetEndpointArgs]: pulumi.Input<GetEndpointArgs[K]> },
+  args: Inputs<GetEndpointArgs>,
   options?: pulumi.InvokeOutputOptions,
 ): pulumi.Output<AnyEndpoint> {
   const given = pulumi.output(args);
   const known = pulumi.all([given, there(given, options)]);
-  return known.apply(([args]) => plainly(() => find(args, true, options)));
+  return known.apply(([args]) => plainly(() => find(args as GetEndpointArgs, true, options)));
 }
 
 /**
@@ -123,14 +106,12 @@ export function getEndpoints(
 
 /** `getEndpoints` for inputs that are known later, and with the option `dependsOn`, like `getEndpointOutput`. */
 export function getEndpointsOutput(
-  args: {
-    [K in keyof GetEndpointsArgs]: pulumi.Input<Exclude<GetEndpointsArgs[K], (metadata: unknown) => boolean>>;
-  } = {},
+  args: Inputs<Omit<GetEndpointsArgs, "metadata"> & Pick<EndpointsArgs, "metadata">> = {},
   options?: pulumi.InvokeOutputOptions,
 ): pulumi.Output<GetEndpointsResult> {
   const given = pulumi.output(args);
   const known = pulumi.all([given, there(given, options)]);
-  return known.apply(([args]) => plainly(() => filter(args, true, options)));
+  return known.apply(([args]) => plainly(() => filter(args as GetEndpointsArgs, true, options)));
 }
 
 async function find(

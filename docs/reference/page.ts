@@ -72,12 +72,12 @@ function dataSources(): string[] {
 }
 
 function webhooks(): string[] {
-  const file = "sdk/webhooks/webhookSettings.ts";
+  const file = "sdk/webhooks/webhookArgs.ts";
   return [
     "## WebhookVerification",
-    inputTable("input", fieldsOf(webhookFields, docsOf(file, "webhookFields").parts)),
-    `\`agent\`: ${lowered(docsOf(file, "agentFields").text)}`,
-    inputTable("`agent`", fieldsOf(agentFields, docsOf(file, "agentFields").parts)),
+    inputTable("input", fieldsOf(webhookFields, docsOf(file, "WebhookSettingsWritten").parts)),
+    `\`agent\`: ${lowered(docsOf(file, "WebhookAgent").text)}`,
+    inputTable("`agent`", fieldsOf(agentFields, docsOf(file, "WebhookAgent").parts)),
     outputTable(
       "output",
       fieldsOfMembers(membersOf("sdk/webhooks/webhookVerification.ts", "WebhookVerification")),

@@ -1,6 +1,6 @@
 /** An error whose message is complete for the user: one line, with the next step. */
 export abstract class UserError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
+  constructor(message: string, options?: { cause?: unknown }) {
     super(message, options);
     this.name = new.target.name;
   }
@@ -36,7 +36,7 @@ export abstract class EndpointsError extends UserError {
   /** When the request was last sent, by our own clock; undefined where it never was. */
   sentAt: number | undefined;
 
-  constructor(request: RequestName, what: string, next: string | undefined, options?: ErrorOptions) {
+  constructor(request: RequestName, what: string, next: string | undefined, options?: { cause?: unknown }) {
     const summary = `${request.method} ${plain(request.path, 300)}: ${plain(what)}`;
     super(next ? `${summary}. ${next}` : summary, options);
     this.summary = summary;

@@ -4,8 +4,8 @@ import { z } from "zod";
 import type { JsonObject } from "../../provider/api/json";
 import { canonicalJson } from "../../provider/api/json";
 import { programError } from "../programRun";
+import type { WebhookAgent, WebhookSettings } from "./webhookArgs";
 import { vaultReference } from "./webhookSecret";
-import type { AgentSettings, WebhookSettings } from "./webhookSettings";
 
 /*
  * One verification in each of the forms that agents take. Flags and version 2 of the configuration file can only express
@@ -28,7 +28,7 @@ export function agentOptions(verification: Verification, policyFile: string): st
 /** The agent's configuration file, complete but for the agent's own token, which belongs in the agent's environment. */
 export function agentConfig(
   verification: Verification,
-  { name, url, upstream }: AgentSettings & { name: string },
+  { name, url, upstream }: WebhookAgent & { name: string },
   version: 2 | 3,
 ): string {
   const trafficPolicy = agentPolicy(verification);

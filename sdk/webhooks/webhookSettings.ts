@@ -1,23 +1,16 @@
 import { z } from "zod";
 import { normalizeUrl, urlProblem } from "../../provider/api/url";
-import type { WebhookPlatform } from "./platforms";
+import { plans, type WebhookAgent, type WebhookSettings, type WebhookSettingsWritten } from "./webhookArgs";
 
-/*
- * The inputs of a WebhookVerification. The comment on a field is its documentation, the schema its check. No message quotes
- * a value, since each may be a secret in the wrong place.
- */
+/* The checks of a WebhookVerification's inputs. No message quotes a value, since each may be a secret in the wrong place. */
 
-/** The plans of an account: those of the public service, and the paid ones that the contract names. */
-export const plans = ["free", "hobbyist", "pay-as-you-go", "pro", "enterprise"] as const;
-export type Plan = (typeof plans)[number];
+type Checks<T> = { [Name in keyof T]-?: z.ZodType<unknown, T[Name] | undefined> };
 
 const text = (example: string) => z.string({ error: `must be text, as in ${example}` });
 
-/** The agent that verifies. */
+/** The checks of its agent. */
 export const agentFields = {
-  /** The endpoint's name in the agent's configuration. Default: the component's name. */
   name: text("hooks").min(1, "must not be empty").optional(),
-  /** The address that the agent opens, `https` or `http`. Default: a random one, or the account's own. */
   url: text("https://hooks.example.com")
     .check((context) => {
       const problem = urlProblem(context.value) ?? wrongScheme(context.value);
@@ -25,43 +18,21 @@ export const agentFields = {
     })
     .transform((url) => normalizeUrl(url) ?? url)
     .optional(),
-  /** The application's address: a port of the agent's machine, `8080`, or a URL without a path, `http://localhost:8080`. */
   upstream: z
     .custom<number | string>((value) => upstreamProblem(value) === undefined, {
       error: ({ input }) => upstreamProblem(input),
     })
     .transform((upstream) => (/^\d+$/.test(`${upstream}`) ? Number(upstream) : upstream)),
-};
+} satisfies Checks<WebhookAgent>;
 
-/** The inputs by name. */
+/** The checks of the inputs, by name. */
 export const webhookFields = {
-  /**
-   * The platform that sends the webhooks, by its identifier in `webhookPlatforms`: `github`, `calendly`. An unknown
-   * identifier causes a warning and is passed on, because the service may support new platforms.
-   */
-  platform: text("github").min(1, "must not be empty") as z.ZodType<
-    WebhookPlatform | (string & {}),
-    WebhookPlatform | (string & {})
-  >,
+  platform: text("github").min(1, "must not be empty"),
 
-  /**
-   * The platform's secret, or a reference to the service's vault: `${secrets.get('vault', 'name')}`. The output
-   * `secretSource` names where to get it. For `sns` it is the owner of the topic, 12 digits. It is always a secret in the
-   * state. Every platform needs it.
-   */
   secret: text("the key that the platform shows").optional(),
 
-  /**
-   * Whether to refuse unverified requests with status 403. With `false`, later actions of the policy run and see the
-   * result in `actions.ngrok.verify_webhook.verified`. Default: `true`.
-   */
   enforce: z.boolean({ error: "must be true or false" }).optional(),
 
-  /**
-   * CEL expressions that select the requests to verify; all must be true: `req.url.path.startsWith('/brex')`. All other
-   * requests continue unverified, so let another rule refuse them. Header names are in lower case:
-   * `req.headers['x-github-event']`. Default: every request is verified.
-   */
   expressions: z
     .array(text("req.url.path.startsWith('/brex')").min(1, "must not hold an empty expression"), {
       error: "must be a list of CEL expressions",
@@ -69,39 +40,21 @@ export const webhookFields = {
     .min(1, "must hold an expression; leave it out to verify every request")
     .optional(),
 
-  /** The agent for the output `agentConfig`. Default: none, if you use only the policy. */
   agent: z
     .strictObject(agentFields, { error: "must hold an upstream, and may hold a name and a url" })
     .optional(),
 
-  /** Version of the agent's configuration file. Default: `3`, which agents support from version 3.16 on. */
   agentConfigVersion: z.literal([2, 3], { error: "must be 2 or 3" }).optional(),
 
-  /**
-   * The expected verifications per month: the number of deliveries, or double that number if both a cloud endpoint and
-   * its agent verify them. A free account verifies 500 a month; a warning says if the components of the stack exceed
-   * that. Default: not counted.
-   */
   expectedDeliveriesPerMonth: z
     .number({ error: "must be a number" })
     .min(0, "must not be negative")
     .optional(),
 
-  /**
-   * The account's plan. Only `free` limits verifications. The public service has `free`, `hobbyist` and `pay-as-you-go`;
-   * `pro` and `enterprise` are the older paid plans. Default: `free`.
-   */
   plan: z.enum(plans, { error: `must be ${plans.slice(0, -1).join(", ")} or ${plans.at(-1)}` }).optional(),
-};
+} satisfies Checks<WebhookSettingsWritten>;
 
-const schema = z.object(webhookFields);
-
-/** The inputs as a program writes them, once they are known. */
-export type WebhookSettingsWritten = z.input<typeof schema>;
-/** The inputs once they are checked. */
-export type WebhookSettings = z.output<typeof schema>;
 export type WebhookField = keyof typeof webhookFields;
-export type AgentSettings = NonNullable<WebhookSettings["agent"]>;
 
 /** The value in its checked form, or its mistakes, each beginning with the field's name. */
 export function checkField<K extends WebhookField>(
@@ -129,7 +82,7 @@ export function unknownField(name: string): string | undefined {
 }
 
 /** Why this version of the agent's configuration file cannot express an agent; undefined where it can. */
-export function agentProblem({ url }: AgentSettings, version: 2 | 3): string | undefined {
+export function agentProblem({ url }: WebhookAgent, version: 2 | 3): string | undefined {
   if (version === 3 || !url || !/:\d+$/.test(url)) return undefined;
   return "agent.url has a port, which version 2 of the configuration cannot name; leave the port out, or use version 3";
 }

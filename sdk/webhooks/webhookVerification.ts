@@ -1,31 +1,18 @@
 import * as pulumi from "@pulumi/pulumi";
+import type { Inputs } from "../inputs";
 import { headersAreChecked, warnOfHeaders } from "../preflight";
 import { programError } from "../programRun";
 import { agentConfig, agentOptions, policyText } from "./agentConfig";
 import { secretSource } from "./platforms";
+import type { WebhookSettings, WebhookSettingsWritten } from "./webhookArgs";
 import { areSwapped, secretProblem } from "./webhookSecret";
-import {
-  agentProblem,
-  checkField,
-  unknownField,
-  type WebhookField,
-  type WebhookSettings,
-  type WebhookSettingsWritten,
-} from "./webhookSettings";
+import { agentProblem, checkField, unknownField, type WebhookField } from "./webhookSettings";
 import { expectDeliveries, reportUnknownSecret, warnOfPlatform } from "./webhookWarnings";
 
 const TYPE = "endpoints:index:WebhookVerification";
 
-/** Inputs at every depth, as programs may write them. */
-type Inputs<T> = { [K in keyof T]: InputOf<T[K]> };
-type InputOf<T> = [T] extends [readonly (infer E)[] | undefined]
-  ? pulumi.Input<readonly pulumi.Input<E>[]> | undefined
-  : [T] extends [object | undefined]
-    ? pulumi.Input<Inputs<NonNullable<T>>> | undefined
-    : pulumi.Input<T>;
-
-/** The inputs of a webhook verification. `secret` is required for every platform. */
-export type WebhookVerificationArgs = Inputs<WebhookSettingsWritten> & { secret: pulumi.Input<string> };
+/** The inputs of a webhook verification. */
+export interface WebhookVerificationArgs extends Inputs<WebhookSettingsWritten> {}
 
 /**
  * Lets only webhooks through that a platform signed with its secret. From the platform's name and the secret it makes the

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { isKnown, perRun } from "../programRun";
 import { FREE_VERIFICATIONS_PER_MONTH, nearestPlatform, platformInfo } from "./platforms";
-import type { WebhookSettings } from "./webhookSettings";
+import type { WebhookSettings } from "./webhookArgs";
 
 /* What a verification reports without failing. */
 

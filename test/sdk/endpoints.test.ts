@@ -211,7 +211,7 @@ describe("getEndpoint", () => {
       /of the 251 of this account serves https:\/\/shop\.example\.com\. Near it: tls:\/\/shop\.example\.com.*getEndpoints\(\)/,
     );
     expect((await thrown(getEndpoint({ url: "shop" }))).message).toMatch(/url is not a URL/);
-    expect((await thrown(getEndpoint({}))).message).toMatch(/an id or a url/);
+    expect((await thrown(getEndpoint({} as { id: string }))).message).toMatch(/an id or a url/);
   });
 
   test("does not choose among the endpoints of a pool", async () => {
@@ -244,5 +244,6 @@ test("types narrow by type", () => {
   };
   expectTypeOf(narrowed).returns.toEqualTypeOf<string | undefined>();
   expectTypeOf<Extract<AnyEndpoint, { type: "cloud" }>["url"]>().toEqualTypeOf<string>();
-  expectTypeOf<Extract<AnyEndpoint, { type: "edge" }>>().not.toHaveProperty("url");
+  expectTypeOf<AnyEndpoint["url"]>().toEqualTypeOf<string | undefined>();
+  expectTypeOf(getEndpoint).parameter(0).not.toExtend<Record<string, never>>();
 });

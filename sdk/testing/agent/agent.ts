@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { FREE_VERIFICATIONS_PER_MONTH } from "../../webhooks/platforms";
-import { agentFields, type Plan } from "../../webhooks/webhookSettings";
+import type { Plan } from "../../webhooks/webhookArgs";
+import { agentFields } from "../../webhooks/webhookSettings";
 import { listen } from "../listen";
 import { forward, passBack } from "./forward";
 import { type Delivery, secretOf, type Verdict, verifyWebhook } from "./signatures";

@@ -98,7 +98,10 @@ const standard = (prefix: string, toleranceSeconds: number): Scheme => ({
 /** Where a platform documents no tolerance, the service's own is 180 seconds. */
 const SERVICE_TOLERANCE = 180;
 
-export const schemes = {
+/** Without the type of each scheme, which declarations would spell out. */
+const byPlatform = <Name extends string>(schemes: Record<Name, Scheme>) => schemes;
+
+export const schemes = byPlatform({
   autodesk: ofBody("x-adsk-signature", "sha1hash=", "hex", "sha1"),
   bitbucket: ofBody("X-Hub-Signature", "sha256=", "hex"),
   box: {
@@ -125,7 +128,7 @@ export const schemes = {
   stripe: listed("Stripe-Signature", 300),
   svix: standard("svix", 300),
   zoom: versioned("x-zm-signature", "x-zm-request-timestamp", SERVICE_TOLERANCE),
-} satisfies Record<string, Scheme>;
+});
 
 /** A platform whose scheme the kit knows. */
 export type SignedPlatform = keyof typeof schemes;

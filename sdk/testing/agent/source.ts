@@ -72,7 +72,12 @@ const policySchema = z
       .flatMap((action) => (action.type === "verify-webhook" ? [action.config] : []));
   });
 
-export type Verification = z.output<typeof verification>;
+/** A verification that each request has to pass. */
+export interface Verification {
+  provider: string;
+  secret?: string | undefined;
+  enforce: boolean;
+}
 
 const OPTIONS = ["--verify-webhook", "--verify-webhook-secret", "--traffic-policy-file"] as const;
 

@@ -1,13 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import { afterEach, beforeAll, describe, expect, expectTypeOf, test, vi } from "vitest";
 import { mergeTrafficPolicy, WebhookVerification, type WebhookVerificationArgs } from "../../../sdk";
-import {
-  checkField,
-  type Plan,
-  plans,
-  unknownField,
-  type WebhookField,
-} from "../../../sdk/webhooks/webhookSettings";
+import { type Plan, plans } from "../../../sdk/webhooks/webhookArgs";
+import { checkField, unknownField, type WebhookField } from "../../../sdk/webhooks/webhookSettings";
 import { quotaWarning } from "../../../sdk/webhooks/webhookWarnings";
 
 beforeAll(async () => {

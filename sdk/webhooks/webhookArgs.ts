@@ -1,0 +1,73 @@
+import type { WebhookPlatform } from "./platforms";
+
+/*
+ * What a program writes for a webhook verification. The comment on a field is its documentation: editors show it, and the
+ * reference is generated from it. Published declarations rest on these types, so nothing here may import a library.
+ */
+
+/** The plans of an account: those of the public service, and the paid ones that the contract names. */
+export const plans = ["free", "hobbyist", "pay-as-you-go", "pro", "enterprise"] as const;
+export type Plan = (typeof plans)[number];
+
+/** The agent that verifies. */
+export interface WebhookAgent {
+  /** The endpoint's name in the agent's configuration. Default: the component's name. */
+  name?: string | undefined;
+
+  /** The address that the agent opens, `https` or `http`. Default: a random one, or the account's own. */
+  url?: string | undefined;
+
+  /** The application's address: a port of the agent's machine, `8080`, or a URL without a path, `http://localhost:8080`. */
+  upstream: number | string;
+}
+
+/** The inputs of a webhook verification, once they are known. */
+export interface WebhookSettingsWritten {
+  /**
+   * The platform that sends the webhooks, by its identifier in `webhookPlatforms`: `github`, `calendly`. An unknown
+   * identifier causes a warning and is passed on, because the service may support new platforms.
+   */
+  platform: WebhookPlatform | (string & {});
+
+  /**
+   * The platform's secret, or a reference to the service's vault: `${secrets.get('vault', 'name')}`. The output
+   * `secretSource` names where to get it. For `sns` it is the owner of the topic, 12 digits. It is always a secret in the
+   * state. Every platform needs it.
+   */
+  secret: string;
+
+  /**
+   * Whether to refuse unverified requests with status 403. With `false`, later actions of the policy run and see the
+   * result in `actions.ngrok.verify_webhook.verified`. Default: `true`.
+   */
+  enforce?: boolean | undefined;
+
+  /**
+   * CEL expressions that select the requests to verify; all must be true: `req.url.path.startsWith('/brex')`. All other
+   * requests continue unverified, so let another rule refuse them. Header names are in lower case:
+   * `req.headers['x-github-event']`. Default: every request is verified.
+   */
+  expressions?: string[] | undefined;
+
+  /** The agent for the output `agentConfig`. Default: none, if you use only the policy. */
+  agent?: WebhookAgent | undefined;
+
+  /** Version of the agent's configuration file. Default: `3`, which agents support from version 3.16 on. */
+  agentConfigVersion?: 2 | 3 | undefined;
+
+  /**
+   * The expected verifications per month: the number of deliveries, or double that number if both a cloud endpoint and
+   * its agent verify them. A free account verifies 500 a month; a warning says if the components of the stack exceed
+   * that. Default: not counted.
+   */
+  expectedDeliveriesPerMonth?: number | undefined;
+
+  /**
+   * The account's plan. Only `free` limits verifications. The public service has `free`, `hobbyist` and `pay-as-you-go`;
+   * `pro` and `enterprise` are the older paid plans. Default: `free`.
+   */
+  plan?: Plan | undefined;
+}
+
+/** The same, where a secret may be missing that is still to be reported. */
+export type WebhookSettings = Omit<WebhookSettingsWritten, "secret"> & { secret?: string | undefined };

@@ -1,0 +1,99 @@
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as newest from "typescript";
+import * as oldest from "typescript-5.4";
+import * as last from "typescript-5.9";
+import { afterAll, describe, expect, test } from "vitest";
+import { root } from "./pack";
+
+/* Programs of users, against the declarations that are packed. Run `npm run build` first. */
+
+const PROGRAM = `
+import * as pulumi from "@pulumi/pulumi";
+import { CloudEndpoint, getEndpoint, getEndpointOutput, Provider, readJson, type TrafficPolicy, WebhookVerification } from "pulumi-endpoints";
+import { create } from "pulumi-endpoints/provider";
+import { Emulator, TestStack } from "pulumi-endpoints/testing";
+
+const provider = new Provider("theirs", { apiKey: pulumi.secret("key") });
+const policy: TrafficPolicy = { on_http_request: [{ actions: [{ type: "deny" }] }] };
+const shop = new CloudEndpoint("shop", { url: "https://shop.example.com", trafficPolicy: policy }, { provider });
+export const other = new CloudEndpoint("other", {
+  url: shop.url,
+  bindings: [shop.type.apply(() => "public")],
+  metadata: { team: pulumi.output("x") },
+});
+export const hooks = new WebhookVerification("hooks", { platform: "github", secret: pulumi.secret("x"), agent: { upstream: 8080 } });
+export const url = getEndpoint({ id: "ep_1" }).then((endpoint) => endpoint.url);
+export const parsed = getEndpointOutput({ url: shop.url }).apply(({ metadata }) => readJson(metadata));
+export const all = [create, Emulator, TestStack];
+`;
+
+/** One mistake a line, with all that the compiler prints for it. */
+const MISTAKES: [line: string, message: RegExp][] = [
+  ['new CloudEndpoint("a", { url: 5 });', /^Type 'number' is not assignable to type 'Input<string>'\.$/],
+  [
+    'new CloudEndpoint("a", { url: "x", bindngs: [] });',
+    /^Object literal .*'bindngs'.* Did you mean to write 'bindings'\?$/,
+  ],
+  ["getEndpoint({});", /^Argument of type '\{\}' is not assignable to parameter of type 'GetEndpointArgs'/],
+  ['new WebhookVerification("a", { platform: "github" });', /Property 'secret' is missing/],
+];
+
+const folder = mkdtempSync(join(tmpdir(), "pulumi-endpoints-declarations-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+
+type TypeScript = typeof newest;
+
+const compilers: [version: string, ts: TypeScript][] = [
+  ["5.4", oldest as unknown as TypeScript],
+  ["5.9", last as unknown as TypeScript],
+  ["6", newest],
+];
+
+/** As Pulumi's template has it, and as newer projects have it. */
+const targets = [
+  ["ES2020 and node", { target: "es2020", module: "commonjs", moduleResolution: "node" }],
+  ["ES2022 and nodenext", { target: "es2022", module: "nodenext", moduleResolution: "nodenext" }],
+  ["ES2022 and bundler", { target: "es2022", module: "es2022", moduleResolution: "bundler" }],
+] as const;
+
+/** What the compiler reports of the program and of this package, and the files that it read. */
+function compile(ts: TypeScript, target: object, text: string) {
+  const file = join(folder, "index.ts");
+  writeFileSync(file, text);
+  const deprecated = ts.version.startsWith("6") ? { ignoreDeprecations: "6.0" } : {};
+  const { options, errors } = ts.convertCompilerOptionsFromJson(
+    { strict: true, noEmit: true, types: ["node"], ...deprecated, ...target },
+    folder,
+  );
+  expect(errors).toEqual([]);
+  const program = ts.createProgram([file], options);
+  // Only what is ours: other packages' declarations are not, and take most of the time.
+  const ours = program.getSourceFiles().filter(({ fileName }) => !fileName.includes("/node_modules/"));
+  const messages = ours
+    .flatMap((source) => [
+      ...program.getSyntacticDiagnostics(source),
+      ...program.getSemanticDiagnostics(source),
+    ])
+    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"));
+  return { messages, files: program.getSourceFiles().map(({ fileName }) => fileName) };
+}
+
+describe.each(compilers)("with TypeScript %s", { timeout: 240_000 }, (version, ts) => {
+  test("of that version", () => expect(ts.version.startsWith(version)).toBe(true));
+
+  test.each(targets)("a program for %s compiles, without skipLibCheck and without zod", (_, target) => {
+    const { messages, files } = compile(ts, target, PROGRAM);
+    expect(messages).toEqual([]);
+    expect(files).toContainEqual(expect.stringMatching(/dist\/sdk\/index\.d\.ts$/));
+    expect(files.filter((file) => /node_modules\/(zod|undici)\//.test(file))).toEqual([]);
+  });
+
+  test("each mistake gets one message", () => {
+    const lines = MISTAKES.map(([line]) => line).join("\n");
+    const { messages } = compile(ts, { ...targets[0][1], skipLibCheck: true }, PROGRAM + lines);
+    expect(messages).toEqual(MISTAKES.map(([, message]) => expect.stringMatching(message)));
+  });
+});
