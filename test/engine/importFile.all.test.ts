@@ -27,7 +27,11 @@ onBothDrivers("the file of import-file", (start, driver) => {
       expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
       expect(stderr).toContain(`Next: pulumi import --file ${file}`);
 
+      const first = emulator.requests.length;
       expect((await stack.import({ file })).changes).toMatchObject({ import: 100 });
+      const reads = emulator.requests.slice(first).map(({ method, path }) => `${method} ${path}`);
+      expect(reads).toHaveLength(100);
+      expect(new Set(reads).size).toBe(100);
 
       const { resources } = importFile.parse(JSON.parse(readFileSync(file, "utf8")));
       const definitions = resources.map(({ name, id }) => {
