@@ -47,10 +47,10 @@ export function policySchema(): Schema {
   const itemOf = ({ kind, values, cel, keys }: KeyInfo, path: string): Schema => {
     if (keys) return objectOf(keys, `${path}/keys`);
     if (values) return { anyOf: [{ enum: values }, { type: "string" }] };
-    if (kind === "map of text") return { type: "object", additionalProperties: { type: SCALARS } };
+    if (kind === "map of text") return { type: "object", additionalProperties: oneOfTypes(SCALARS) };
     if (kind === "map" || kind === "object") return { type: "object" };
     const type = kind === "text" || kind === "duration" ? "string" : kind;
-    return { type: cel && type !== "string" ? [type, "string"] : type };
+    return cel && type !== "string" ? oneOfTypes([type, "string"]) : { type };
   };
   const objectOf = (keys: Keys, path: string): Schema => {
     const required = Object.entries<KeyInfo>(keys).filter(
@@ -75,18 +75,16 @@ export function policySchema(): Schema {
     return {
       if: { properties: { type: { const: type } }, required: ["type"] },
       // biome-ignore lint/suspicious/noThenProperty: the word is JSON Schema's
-      then: { properties: { config }, ...("required" in config && { required: ["type", "config"] }) },
+      then: { properties: { config }, ...("required" in config && { required: ["config"] }) },
     };
   };
   const ruleOf = (phase: string): Schema => {
     const types = all
       .filter(([, { phases }]) => (phases as readonly string[]).includes(phase))
-      .map(([type]) => type);
-    const enumDescriptions = types.map((type) => comments.get(`actions/${type}`));
+      .map(([type]) => ({ const: type, ...described(`actions/${type}`) }));
     const rule = objectOf(ruleKeys, "ruleKeys");
-    const items = {
-      allOf: [{ properties: { type: { enum: types, enumDescriptions } } }, { $ref: "#/definitions/action" }],
-    };
+    const ofPhase = { type: "object", properties: { type: { anyOf: types } } };
+    const items = { allOf: [ofPhase, { $ref: "#/definitions/action" }] };
     const properties = rule["properties"] as Schema;
     const actionList = { ...(properties["actions"] as Schema), minItems: 1, items };
     return { ...rule, properties: { ...properties, actions: actionList } };
@@ -108,7 +106,8 @@ export function policySchema(): Schema {
         type: "object",
         additionalProperties: false,
         properties: {
-          type: { ...described("actionKeys/type"), enum: all.map(([type]) => type) },
+          // The phase has the known ones.
+          type: { ...described("actionKeys/type"), type: "string" },
           config: described("actionKeys/config"),
         },
         required: ["type"],
@@ -117,6 +116,8 @@ export function policySchema(): Schema {
     },
   };
 }
+
+const oneOfTypes = (types: readonly string[]): Schema => ({ anyOf: types.map((type) => ({ type })) });
 
 /** The types of a header's value that is written without quotes in YAML. */
 const SCALARS = ["string", "number", "boolean"];
