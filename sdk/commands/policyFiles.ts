@@ -74,10 +74,10 @@ interface Found {
 }
 
 /** The keys of policies in other documents. */
-const HOLDERS: ReadonlySet<unknown> = new Set(["traffic_policy", "trafficPolicy", "policy", "inline"]);
+const HOLDERS = ["traffic_policy", "trafficPolicy", "policy", "inline"];
 
 /** The keys of documents that are no policies themselves. */
-const OTHERS = ["apiVersion", "version", "resources", "runtime", "endpoints", "tunnels"];
+const OTHERS = [...HOLDERS, "apiVersion", "version", "resources", "runtime", "endpoints", "tunnels"];
 
 /** The policies in a document. A document of no other known kind is a policy itself. */
 export function policiesIn(data: unknown): Found[] {
@@ -89,7 +89,7 @@ export function policiesIn(data: unknown): Found[] {
 function search(value: unknown, path: Path, target: PolicyTarget): Found[] {
   if (Array.isArray(value)) return value.flatMap((item, index) => search(item, [...path, index], target));
   if (!isMapping(value)) return [];
-  if (isPolicy(value, HOLDERS.has(path.at(-1)))) return [{ policy: value, path, target }];
+  if (isPolicy(value, HOLDERS.includes(String(path.at(-1))))) return [{ policy: value, path, target }];
   const { url, bindings, kind, type } = value;
   const isCloud = kind === "CloudEndpoint" || /^endpoints:(index:)?CloudEndpoint$/.test(String(type));
   const inner: PolicyTarget = {

@@ -199,8 +199,11 @@ resources:
     expect(stderr).toMatch(message);
   });
 
-  test("says which file contains no policy", async () => {
-    const { code, stderr } = await check(file("none.yaml", "kind: Service\napiVersion: v1\n"));
+  test.each([
+    ["kind: Service\napiVersion: v1\n"],
+    ["url: https://a.example.com\ntraffic_policy: 'on_http_request: []'\n"],
+  ])("says which file contains no policy: %j", async (text) => {
+    const { code, stderr } = await check(file("none.yaml", text));
     expect(code).toBe(0);
     expect(stderr).toMatch(/^none\.yaml contains no traffic policy\nChecked 1 file: 0 policies, 0 warnings/);
   });
