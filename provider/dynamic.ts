@@ -12,8 +12,12 @@ export interface ConfigureRequest {
   config: { get(key: string): string | undefined };
 }
 
-/** The object that Pulumi's dynamic provider host drives: the core, in that host's terms. */
-export function dynamicProvider() {
+/**
+ * The object that Pulumi's dynamic provider host drives: the core, in that host's terms.
+ *
+ * @param given The service, instead of the one that the settings name.
+ */
+export function dynamicProvider(given?: () => Service) {
   let config: ConfigReader = () => undefined;
   let service: Service | undefined;
   let watched = false;
@@ -26,7 +30,7 @@ export function dynamicProvider() {
     const settings = readSettings(config);
     return { settings, api: new EndpointsApi(new HttpClient(settings, deps)) };
   };
-  const core = new CloudEndpoints({ connect: () => (service ??= connect()), log });
+  const core = new CloudEndpoints({ connect: given ?? (() => (service ??= connect())), log });
 
   /** With marks of its own: the engine marks what has the name of a secret input, and nothing that came otherwise. */
   const answer = (props: JsonObject, asked: JsonObject): JsonObject => {

@@ -13,5 +13,8 @@ export const TYPES = {
   plugin: `${PACKAGE}:index:CloudEndpoint`,
 } as const;
 
+/** Under which the mocks of the test kit hold the account that data sources ask, for every copy of this package. */
+export const MOCKED_ACCOUNT = Symbol.for("pulumi-endpoints:mockedAccount");
+
 /** The type of the plugin's explicit providers. */
 export const PROVIDER_TYPE = `pulumi:providers:${PACKAGE}`;

@@ -2,12 +2,15 @@ import * as pulumi from "@pulumi/pulumi";
 import { CONNECTIONS, HttpClient } from "../provider/api/client";
 import { EndpointsApi } from "../provider/api/endpoints";
 import { readSettings } from "../provider/config";
+import { MOCKED_ACCOUNT } from "../provider/tokens";
 
 /** One client a configuration; several configurations meet in a process only under the Automation API. */
 const accounts = new Map<string, EndpointsApi>();
 
 /** The account that the running program's configuration names. Throws ConfigError where a setting is missing. */
 export function thisAccount(): EndpointsApi {
+  const mocked = mockedAccount();
+  if (mocked) return mocked;
   const settings = readSettings((key) => pulumi.runtime.getConfig(key));
   const key = JSON.stringify(settings);
   const known = accounts.get(key);
@@ -22,6 +25,14 @@ export function thisAccount(): EndpointsApi {
   const account = new EndpointsApi(http);
   accounts.set(key, account);
   return account;
+}
+
+/** The account of the test kit's mocks, where `pulumi.runtime.setMocks` has set them. */
+function mockedAccount(): EndpointsApi | undefined {
+  // Pulumi keeps the mocks on it without declaring them.
+  const monitor: object = pulumi.runtime.getMonitor() ?? {};
+  const { mocks } = monitor as { mocks?: { [MOCKED_ACCOUNT]?: EndpointsApi } };
+  return mocks?.[MOCKED_ACCOUNT];
 }
 
 /** Tells every listing under way that this program has just created an endpoint. */

@@ -126,6 +126,7 @@ function testing(): string[] {
     inputTable("option of `import`", members(types, "ImportOptions")),
     outputTable("result of a run", members(types, "RunResult")),
     outputTable("`steps[n]`", members(types, "Step")),
+    inputTable("`endpointMocks`", members("sdk/testing/mocks.ts", "EndpointMocksOptions")),
     inputTable("`Emulator.start`", members("sdk/testing/emulator/emulator.ts", "EmulatorOptions")),
   ];
 }

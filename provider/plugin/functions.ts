@@ -7,7 +7,7 @@ import { endpointArgs, endpointsArgs, findEndpoint, findEndpoints } from "../loo
 import { received, toStruct } from "./values";
 
 /** The data sources. A call may have to show what an earlier call made, so none joins a list that is being read already. */
-const functions: Record<string, (api: EndpointsApi, args: JsonObject) => Promise<JsonObject>> = {
+export const functions: Record<string, (api: EndpointsApi, args: JsonObject) => Promise<JsonObject>> = {
   /** Reads one endpoint of any type by id or URL, in a preview too. */
   "endpoints:index:getEndpoint": (api, args) =>
     findEndpoint(api, z.strictObject(endpointArgs).parse(args), true),

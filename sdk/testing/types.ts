@@ -208,8 +208,22 @@ export class RunFailed extends Error {
   override readonly name = "RunFailed";
   constructor(readonly result: RunResult) {
     const errors = result.diagnostics.filter((diagnostic) => diagnostic.severity === "error");
+    const messages = errors.map(({ message }) => message.trim());
+    const isUnexpected = messages.some((message) => message.includes("no changes were expected"));
     super(
-      `${result.command} failed: ${errors.map((error) => error.message.trim()).join("; ") || result.text}`,
+      `${result.command} failed: ${messages.join("; ") || result.text}${isUnexpected ? changesOf(result) : ""}`,
     );
   }
+}
+
+/** As many changes as the message of a run names that was to make none. */
+const MOST_CHANGES = 10;
+
+/** `: update shop (~description), create api`. */
+function changesOf({ steps }: RunResult): string {
+  const changes = steps
+    .filter(({ op }) => op !== "same" && op !== "read")
+    .map(({ op, name, diff }) => `${op} ${name}${diff.length > 0 ? ` (${diff.join(", ")})` : ""}`);
+  const more = changes.length > MOST_CHANGES ? `, and ${changes.length - MOST_CHANGES} more` : "";
+  return changes.length > 0 ? `: ${changes.slice(0, MOST_CHANGES).join(", ")}${more}` : "";
 }

@@ -1,0 +1,78 @@
+import { canonicalJson, isMapping } from "../../provider/api/json";
+import type { Diagnostic, RunResult, Step } from "./types";
+
+/** What a run did, without what differs from run to run. */
+export interface RunSnapshot extends Pick<RunResult, "command" | "ok" | "outputs" | "changes"> {
+  /** By name. */
+  steps: Omit<Step, "urn" | "id">[];
+  diagnostics: (Pick<Diagnostic, "severity" | "message"> & { name?: string })[];
+  /** By method, path and body. */
+  requests: { method: string; path: string; query?: unknown; body?: unknown; status: number }[];
+}
+
+/**
+ * A result to compare with a snapshot: `expect(snapshotOf(await stack.up())).toMatchSnapshot()`. It has no times and no notes of the state, and
+ * `[id of NAME]`, `[id]`, `[time]` and `[port]` in the place of what the service and this machine choose. The order of what
+ * ran side by side is by name. The stack's outputs contain secrets in plain, as those of the result do.
+ */
+export function snapshotOf(result: RunResult): RunSnapshot {
+  const ids = new Map(result.steps.flatMap(({ id, name }) => (id ? [[id, `[id of ${name}]`]] : [])));
+  const stable = <T>(value: T): T => replaced(value, ids) as T;
+  const { command, ok, outputs, changes } = result;
+  return {
+    command,
+    ok,
+    outputs: stable(outputs),
+    steps: sortedBy(result.steps, ({ name, type }) => `${name} ${type}`).map(
+      ({ urn: _, id: __, outputs, ...step }) =>
+        stable({ ...step, ...(outputs && { outputs: withoutNotes(outputs) }) }),
+    ),
+    changes: { ...changes },
+    diagnostics: sortedBy(
+      result.diagnostics.map(({ severity, message, urn }) => {
+        const name = urn?.split("::").at(-1);
+        return { severity, message: stable(message), ...(name !== undefined && { name }) };
+      }),
+      ({ name = "" }) => name,
+    ),
+    requests: sortedBy(
+      result.requests.map(({ method, path, query, body, status }) =>
+        stable({
+          method,
+          path,
+          ...(Object.keys(query).length > 0 && { query }),
+          ...(body !== undefined && { body }),
+          status,
+        }),
+      ),
+      canonicalJson,
+    ),
+  };
+}
+
+/** The outputs without what a state notes beside them, such as a fingerprint of the account. */
+const withoutNotes = (outputs: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(outputs).filter(([name]) => !name.startsWith("__")));
+
+/** The form of the service's ids, of times in RFC 3339, and of addresses on loopback. */
+const ID = /\b[a-z]+_[0-9A-Za-z]{20,}\b/g;
+const TIME = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
+const PORT = /(?<=\b(?:127\.0\.0\.1|localhost):)\d+/g;
+
+function replaced(value: unknown, ids: ReadonlyMap<string, string>): unknown {
+  if (typeof value === "string")
+    return value
+      .replace(ID, (id) => ids.get(id) ?? "[id]")
+      .replace(TIME, "[time]")
+      .replace(PORT, "[port]");
+  if (Array.isArray(value)) return value.map((item) => replaced(item, ids));
+  if (!isMapping(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, replaced(item, ids)]));
+}
+
+function sortedBy<T>(items: readonly T[], keyOf: (item: T) => string): T[] {
+  return [...items].sort((one, other) => {
+    const [a, b] = [keyOf(one), keyOf(other)];
+    return a < b ? -1 : Number(a > b);
+  });
+}

@@ -1,0 +1,73 @@
+import { execFile } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import ts from "typescript";
+import { expect, onTestFinished, test } from "vitest";
+import { readmeProgram } from "../package/installs";
+import { root } from "../package/pack";
+
+/* The examples of the page on testing, run as they are. */
+
+const page = readFileSync(join(root, "docs", "testing.md"), "utf8");
+
+/** The code block of the page that contains this text. */
+function example(containing: string): string {
+  const blocks = [...page.matchAll(/^```(?:ts|js)\n([\s\S]*?)^```$/gm)].map(([, code = ""]) => code);
+  const found = blocks.filter((code) => code.includes(containing));
+  expect(found).toHaveLength(1);
+  return found[0] ?? "";
+}
+
+/** A folder within the repository, so that programs find the packages as a user's do. */
+function folderWith(files: Record<string, string>): string {
+  mkdirSync(join(root, "test", ".programs"), { recursive: true });
+  const folder = mkdtempSync(join(root, "test", ".programs", "page-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  for (const [file, text] of Object.entries(files)) {
+    mkdirSync(join(folder, file, ".."), { recursive: true });
+    writeFileSync(join(folder, file), text);
+  }
+  return folder;
+}
+
+async function run(cwd: string, ...args: string[]): Promise<string> {
+  // The tests that run here belong to no run around them.
+  const outer = Object.entries(process.env).filter(
+    ([name]) => !/^(VITEST|TEST|NODE_V8|NODE_TEST)/.test(name),
+  );
+  const env = { ...Object.fromEntries(outer), NO_COLOR: "1" };
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd, env });
+  return stdout;
+}
+
+const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
+const program = example("export const shop = new CloudEndpoint");
+
+test("the first example runs with vitest", async () => {
+  const folder = folderWith({
+    "infra/Pulumi.yaml": "name: infra\nruntime: nodejs\n",
+    "infra/package.json": '{ "name": "infra", "main": "index.ts" }\n',
+    "infra/index.ts": readmeProgram(),
+    "first.test.ts": example("drift is repaired"),
+    "vitest.config.mts": "export default {};\n",
+  });
+  expect(await run(folder, vitest, "run")).toMatch(/Tests {2}1 passed/);
+});
+
+test("the example of mocks runs with vitest", async () => {
+  const folder = folderWith({
+    "shop.ts": program,
+    "shop.test.ts": example('from "vitest";\n\nconst mocks'),
+    "vitest.config.mts": "export default {};\n",
+  });
+  expect(await run(folder, vitest, "run")).toMatch(/Tests {2}1 passed/);
+});
+
+test("the example of mocks runs with node:test", async () => {
+  const { outputText } = ts.transpileModule(program, {
+    compilerOptions: { module: ts.ModuleKind.CommonJS, target: ts.ScriptTarget.ES2022 },
+  });
+  const folder = folderWith({ "shop.js": outputText, "shop.test.mjs": example("node:test") });
+  expect(await run(folder, "--test", "shop.test.mjs")).toMatch(/^# pass 1$/m);
+});
