@@ -20,9 +20,16 @@ export async function findAdoptable(
     if (live.type !== "cloud") throw new WrongTypeError(id, live.type ?? "unknown");
     return live;
   }
-  const found = (
-    api.list.affordsLookup ? await api.list.onUrl(inputs.url, false) : await api.list.cloud()
-  ).filter((live) => serves(live, inputs));
+  const onUrl = (all: LiveEndpoint[]) => all.filter((live) => serves(live, inputs));
+  if (api.hasWritten && !api.list.affordsLookup) {
+    // Each adoption's own change outdates the list. A thousand of them would read it a thousand times.
+    const [first, ...others] = onUrl(await api.list.cloud(false));
+    const live = first && others.length === 0 ? await getIfThere(api, first.id) : undefined;
+    if (live && serves(live, inputs)) return live;
+  }
+  const found = onUrl(
+    api.list.affordsLookup ? await api.list.onUrl(inputs.url, false) : await api.list.cloud(true),
+  );
   const [first, ...others] = found;
   if (others.length > 0) {
     throw new AdoptAmbiguousError(
@@ -47,12 +54,20 @@ async function listed(
   return item && withoutGaps(item, inputs);
 }
 
-async function byId(api: EndpointsApi, id: string): Promise<LiveEndpoint> {
+/** The endpoint by its id, which is never out of date as an item of a list can be. */
+export async function getIfThere(api: EndpointsApi, id: string): Promise<LiveEndpoint | undefined> {
   try {
     return await api.get(id);
   } catch (error) {
-    throw isNotFound(error) && isOfService(error) ? new AdoptNotFoundError(id) : error;
+    if (isNotFound(error) && isOfService(error)) return undefined;
+    throw error;
   }
+}
+
+async function byId(api: EndpointsApi, id: string): Promise<LiveEndpoint> {
+  const live = await getIfThere(api, id);
+  if (!live) throw new AdoptNotFoundError(id);
+  return live;
 }
 
 /** What would have to change for the live endpoint to be what the program wants. Another scheme is refused. */

@@ -1,10 +1,9 @@
-import { differenceOnAdoption } from "./adoption";
+import { differenceOnAdoption, getIfThere } from "./adoption";
 import {
   ApiError,
   ConnectionError,
   codeNumber,
   EndpointsError,
-  isNotFound,
   isOfService,
   ReplyError,
 } from "./api/apiErrors";
@@ -162,10 +161,9 @@ async function describe(
   const { data } = idSchema.safeParse(error.reply);
   if (!data || !isAbout(error.reply, inputs.url) || isKnown(data.id)) return undefined;
   try {
-    const live = await api.get(data.id);
-    return isAbout(live, inputs.url) ? live : undefined;
-  } catch (again) {
-    if (isNotFound(again)) return undefined;
+    const live = await getIfThere(api, data.id);
+    return live && isAbout(live, inputs.url) ? live : undefined;
+  } catch {
     throw new UnreadableReply(data.id, error);
   }
 }
@@ -369,16 +367,6 @@ function secondOf(moment: Moment | undefined): [earliest: number, latest: number
 /** What the list shows on a URL, of any type. */
 const onUrl = ({ endpoints }: Reading, url: string) =>
   [...endpoints.values()].filter((live) => urlOf(live) === url);
-
-/** The endpoint by its id, which is never out of date as an item of a list can be. */
-async function getIfThere(api: EndpointsApi, id: string): Promise<LiveEndpoint | undefined> {
-  try {
-    return await api.get(id);
-  } catch (error) {
-    if (isNotFound(error) && isOfService(error)) return undefined;
-    throw error;
-  }
-}
 
 /** A cloud endpoint with exactly our content. */
 const isWanted = (live: LiveEndpoint, inputs: CloudEndpointInputs) =>

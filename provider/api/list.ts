@@ -68,11 +68,19 @@ export class EndpointList {
     return all.filter((live) => selection.includes(live));
   }
 
-  /** All cloud endpoints, as a refresh or another adoption listed them since this process's last write. */
-  async cloud(): Promise<LiveEndpoint[]> {
-    const isUsable = (reading: Reading) => !reading.failure && this.isCurrent(reading);
+  /**
+   * All cloud endpoints, as a refresh or another adoption listed them.
+   *
+   * @param current Whether only a listing will do that no write of this process has outdated.
+   */
+  async cloud(current: boolean): Promise<LiveEndpoint[]> {
+    const isUsable = (reading: Reading) =>
+      !reading.failure && (current ? this.isCurrent(reading) : this.isYoung(reading));
     const found = await this.filtered(CLOUD, isUsable);
-    return found ?? this.endpointsOf(this.reading(UNFILTERED_CLOUD, isUsable));
+    if (found) return found;
+    const whole = this.readings.get(EVERYTHING.name);
+    const reading = whole && isUsable(whole) ? whole : this.reading(UNFILTERED_CLOUD, isUsable);
+    return (await this.endpointsOf(reading)).filter(CLOUD.includes);
   }
 
   /** Whether a look-up by URL is likely to cost less than the whole list, which many can share. */
@@ -172,8 +180,12 @@ export class EndpointList {
     return reading;
   }
 
-  private isCurrent({ isOutdated, began }: Reading): boolean {
-    return !isOutdated && this.source.clock.now() - began <= OLDEST_LISTING;
+  private isCurrent(reading: Reading): boolean {
+    return !reading.isOutdated && this.isYoung(reading);
+  }
+
+  private isYoung({ began }: Reading): boolean {
+    return this.source.clock.now() - began <= OLDEST_LISTING;
   }
 
   private async endpointsOf(reading: Reading): Promise<LiveEndpoint[]> {

@@ -82,6 +82,21 @@ describe("what is listed", () => {
   });
 });
 
+test.each([
+  ["works", 10 + 4],
+  ["refused", 1 + 4],
+] as const)(
+  "adoptions by URL that change their endpoints read no list anew where the filter %s",
+  async (filters, lists) => {
+    const { core, emulator } = await service({ filters });
+    seeded(emulator, 400);
+    for (let index = 0; index < 40; index++)
+      await core.create({ url: `https://e${index}.example.com`, adopt: true, description: "ours" });
+    expect(emulator.endpoints.filter(({ description }) => description === "ours")).toHaveLength(40);
+    expect(emulator.requests.filter(isList).length).toBe(lists);
+  },
+);
+
 describe("a list that cannot be had", () => {
   test("because the key may not list, leaves reading by id", async () => {
     const { core, emulator } = await service();
