@@ -1,7 +1,9 @@
+import { plain } from "../../provider/api/apiErrors";
 import type { LiveEndpoint } from "../../provider/api/contract";
 import { metadataFromText, policyFromText } from "../../provider/document";
 import { secretPlaces } from "../../provider/secrets";
 import { TYPES } from "../../provider/tokens";
+import { adoptionOf } from "./adopt/adoptable";
 import {
   assertWritable,
   type Command,
@@ -50,6 +52,11 @@ const command: Command = {
     const where = options.out.file;
     log(`Taken: ${count(endpoints.length, "endpoint")}${where === undefined ? "" : `, written to ${where}`}`);
     if (endpoints.length === 0) return EXIT.done;
+    for (const live of endpoints)
+      for (const problem of problemsOf(live))
+        log(
+          `The code of ${plain(`${live.id} (${live.url ?? "no URL"}) fails at the preview: ${problem}`)}. Leave it out with --select, or change it on the service first`,
+        );
     const withSecrets = endpoints.filter(containsSecrets).length;
     if (withSecrets > 0) {
       const which = withSecrets === 1 ? "1 of them contains" : `${withSecrets} of them contain`;
@@ -87,6 +94,12 @@ function labelOf(urn: string, isTaken: (name: string) => boolean): string {
   let label = PROVIDER_URN.exec(urn)?.[1] ?? "provider";
   while (isTaken(label)) label = `${label}-provider`;
   return label;
+}
+
+/** What of an endpoint a program cannot give, and so the code that an import prints cannot either. */
+function problemsOf(live: LiveEndpoint): string[] {
+  const adoption = adoptionOf(live);
+  return "reason" in adoption ? [adoption.reason] : adoption.leftToService;
 }
 
 function containsSecrets({ trafficPolicy, metadata }: LiveEndpoint): boolean {

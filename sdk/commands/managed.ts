@@ -22,7 +22,13 @@ const resourceSchema = z.object({
 });
 type Resource = z.output<typeof resourceSchema>;
 
-const stateSchema = z.object({ deployment: z.object({ resources: z.array(resourceSchema).nullish() }) });
+const stateSchema = z.object({
+  deployment: z.object({
+    resources: z.array(resourceSchema).nullish(),
+    /** What a run had begun when it was killed. */
+    pending_operations: z.array(z.unknown()).nullish(),
+  }),
+});
 export type State = z.output<typeof stateSchema>;
 
 /** Reads what `pulumi stack export --show-secrets` writes. */

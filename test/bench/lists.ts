@@ -272,6 +272,7 @@ class Bench {
       name: "prod",
       config: async () => (key: string) => this.settings[key],
       state: async () => parseState({ deployment: { resources } }),
+      lastUpdateFailed: async () => false,
       refreshPreview: async () => {
         await this.refresh(count);
         const steps = resources.map(({ urn, id }) => ({ op: "same", urn, id }));

@@ -20,6 +20,26 @@ new CloudEndpoint("plugged", named("plugged"), { deleteBeforeReplace: true });
 `;
 
 describe.skipIf(!cli)("drift of a project of the Pulumi CLI", () => {
+  test("is not denied for a stack whose last up failed, until one succeeds", async () => {
+    const emulator = await service();
+    const one = 'new (require("pulumi-endpoints").CloudEndpoint)("one", { url: "https://one.example.com" });';
+    const stack = await project(one, { emulator });
+    const drift = () => stack.command("drift", "--stack", "test");
+    await stack.pulumi("up", "--yes", "--skip-preview");
+    expect(await drift()).toMatchObject({ code: 0 });
+    const taken = emulator.seed({ type: "cloud", url: "https://two.example.com" });
+    stack.edit(one + one.replaceAll("one", "two"));
+    await expect(stack.pulumi("up", "--yes", "--skip-preview")).rejects.toThrow();
+    // A refresh deploys nothing, so the stack stays incomplete.
+    await stack.pulumi("refresh", "--yes");
+    const failed = await drift();
+    expect(failed.code, failed.stdout + failed.stderr).toBe(8);
+    expect(failed.stdout).toContain("its last update failed");
+    emulator.remove(taken.id);
+    await stack.pulumi("up", "--yes", "--skip-preview");
+    expect(await drift()).toMatchObject({ code: 0 });
+  });
+
   test("is found without and with --stack, then repaired; the selected stack stays selected", async () => {
     const emulator = await service();
     const stack = await project(PROGRAM, { emulator });

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { copyOf } from "../engine/example";
@@ -55,17 +55,34 @@ describe.skipIf(!needed)("the script for cron, with stand-ins for Pulumi and the
   });
 
   test("distinguishes drift, no drift and a check that failed", async () => {
-    const { on } = clone({ npx: 'echo "report of $CODE"; [ "$CODE" = 3 ] || echo page >"$6"; exit "$CODE"' });
-    for (const [code, status] of [
-      [7, "drift"],
-      [0, "none"],
-      [3, "check failed (3)"],
+    const { on } = clone({
+      npx: 'echo "report of $CODE"; [ "$CODE" = 3 ] || echo page >"$6"; exit "$CODE"',
+      pulumi: 'echo "$*"; exit "$PREVIEW"',
+    });
+    for (const [code, preview, ends, status] of [
+      [7, 1, 7, "drift"],
+      [0, 0, 0, "none"],
+      [0, 1, 8, "undeployed"],
+      [8, 1, 8, "undeployed"],
+      [8, 0, 0, "none"],
+      [3, 1, 3, "check failed (3)"],
     ] as const) {
-      expect(await run(on, "drift", { CODE: `${code}` })).toEqual({ code, output: "" });
+      const ran = await run(on, "drift", { CODE: `${code}`, PREVIEW: `${preview}` });
+      expect(ran).toEqual({ code: ends, output: "" });
       expect(left(on, "drift.status").replace(/ \S+\n$/, "")).toBe(status);
       expect(left(on, "drift.txt")).toBe(`report of ${code}\n`);
     }
     expect(on.calls().at(-1)).toMatch(/^npx --no-install pulumi-endpoints drift --stack prod --html /);
+    expect(left(on, "preview.txt")).toMatch(/^preview --stack prod --expect-no-changes /);
+  });
+
+  test("lets the group read the results, and nobody else", async () => {
+    const { on } = clone({ npx: 'echo page >"$6"', pulumi: "true" });
+    await run(on, "drift");
+    const state = join(on.scratch, "state");
+    const modes = ["drift.html", "drift.txt", "drift.status"].map((file) => statSync(join(state, file)).mode);
+    expect(modes.map((mode) => mode & 0o777)).toEqual([0o640, 0o640, 0o640]);
+    expect(statSync(state).mode & 0o777).toBe(0o750);
   });
 
   test("runs one at a time, and what outlives a killed script keeps the lock until it ends", async () => {

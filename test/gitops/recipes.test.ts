@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { VERSION } from "../../provider/tokens";
 import { commandFile, recipes } from "./project";
 
 const files = readdirSync(recipes, { recursive: true, withFileTypes: true })
@@ -20,6 +21,18 @@ test("the recipes and their pages name commands and options that the package has
   const options = uses.flatMap(([, , rest = ""]) => rest.match(/(?<= )--[\w-]+/g) ?? []);
   expect(options.length).toBeGreaterThan(0);
   for (const option of options) expect(help).toContain(`  ${option} `);
+});
+
+test("every recipe names one version of the Pulumi CLI, and the version of this package", () => {
+  const text = files.map((file) => readFileSync(file, "utf8")).join("\n");
+  const cli = [...text.matchAll(/(?:pulumi-version: |pulumi\/pulumi[\w-]*:)(\d+\.\d+\.\d+)/g)].map(
+    ([, one]) => one,
+  );
+  expect(cli.length).toBe(5);
+  expect(new Set(cli).size).toBe(1);
+  expect(text.match(/uses: pulumi\/actions/g)).toHaveLength(3);
+  const images = [...text.matchAll(/pulumi-endpoints:([\w.]+)/g)].map(([, tag]) => tag);
+  expect(new Set(images)).toEqual(new Set([VERSION]));
 });
 
 /** Linters of the recipes' own kinds, which no package brings: run where they are installed. */

@@ -50,6 +50,8 @@ describe("a mistake is named with what would be right", () => {
     [{ url, bindings: "public" }, /bindings must be a list of names, not a string/],
     [{ url, description: "x".repeat(256) }, /at most 255 characters; this one has 256/],
     [{ url, metadata: "x".repeat(4097) }, /at most 4096 characters; this one has 4097/],
+    [{ url, trafficPolicy: { a: "x".repeat(1_000_000) } }, /trafficPolicy is longer than 1000000 characters/],
+    [{ url, trafficPolicy: `{"a":"${"x".repeat(1_000_000)}"}` }, /trafficPolicy is longer than 1000000/],
     [{ url, metadata: { a: "x".repeat(4096) } }, /at most 4096 characters/],
     [{ url, poolingEnabled: "yes" }, /poolingEnabled must be true or false, not a string/],
     [{ url, adopt: "shop" }, /adopt must be true, or an endpoint's id/],

@@ -4,9 +4,10 @@
 #
 # Settings come from the environment (README.md). Results are in the folder $STATE: `up.status` and `drift.status` have one
 # line, `up.txt`, `drift.txt` and `drift.html` the details. Exit codes: 75 if another run is in progress; drift exits with 0 for
-# none and 7 for drift. Any other code is a failure.
+# none, 7 for drift, and 8 if the program is not deployed. Any other code is a failure.
 set -eu
-umask 077
+# The group can read the results, but nobody else.
+umask 027
 
 what=${1:-}
 case $what in
@@ -68,11 +69,19 @@ drift() {
   rm -f "$STATE/drift.html.new"
   code=0
   npx --no-install pulumi-endpoints drift --stack "$STACK" --html "$STATE/drift.html.new" >"$STATE/drift.txt.new" 2>&1 || code=$?
+  # No drift from the state is not enough: after a failed `up` or repair, the program differs from it.
+  if [ "$code" -eq 0 ] || [ "$code" -eq 8 ]; then
+    code=0
+    pulumi preview --stack "$STACK" --expect-no-changes --suppress-progress --non-interactive --color never \
+      >"$STATE/preview.txt.new" 2>&1 || code=8
+    publish preview.txt
+  fi
   publish drift.txt
   if [ -f "$STATE/drift.html.new" ]; then publish drift.html; fi
   case $code in
     0) status none ;;
     7) status drift ;;
+    8) status undeployed ;;
     *) status "check failed ($code)" ;;
   esac
   return "$code"

@@ -5,7 +5,7 @@ import type { EndpointsApi } from "../../../provider/api/endpoints";
 import type { JsonObject } from "../../../provider/api/json";
 import { isMapping } from "../../../provider/api/json";
 import { checkedInputs, checkInputs } from "../../../provider/check";
-import { sameSet } from "../../../provider/document";
+import { metadataFromText, policyFromText, sameSet } from "../../../provider/document";
 import { SIGNATURE } from "../../../provider/markedSecrets";
 import { UNKNOWNS } from "../../../provider/plugin/values";
 import { isLeftToTheService, type ManagedInput } from "../../../provider/schema";
@@ -92,7 +92,7 @@ export function adoptionsOf(lives: readonly LiveEndpoint[]): {
 
 /** The inputs with which adopting the endpoint writes nothing. An input is left out if the service would choose the same. */
 export function adoptionOf(live: LiveEndpoint): Adoption | Unadoptable {
-  const current = inputsOf(live);
+  const current = asWritten(live);
   const given: JsonObject = { adopt: live.id };
   const leftToService: string[] = [];
   for (const name of ORDER) {
@@ -112,6 +112,17 @@ export function adoptionOf(live: LiveEndpoint): Adoption | Unadoptable {
   if (changed.length > 0) return { live, reason: `adopting it would change its ${changed.join(" and ")}` };
   const { adopt, ...rest } = inputs;
   return { live, inputs: { ...rest, adopt }, leftToService };
+}
+
+/** The inputs of a live endpoint, documents with their keys in the order in which somebody wrote them. */
+function asWritten(live: LiveEndpoint): JsonObject {
+  const inputs = inputsOf(live);
+  const policy = policyFromText(live.trafficPolicy ?? "");
+  return {
+    ...inputs,
+    ...("trafficPolicy" in inputs && "data" in policy && { trafficPolicy: policy.data }),
+    ...("metadata" in inputs && { metadata: metadataFromText(live.metadata ?? "").data }),
+  };
 }
 
 /** Whether the service would choose this value if none is given. */

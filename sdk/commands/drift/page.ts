@@ -9,7 +9,15 @@ import type {
   Repair,
   StackReport,
 } from "./report";
-import { accountName, comparison, headline, sharedText, shownSides, visible } from "./wording";
+import {
+  accountName,
+  comparison,
+  headline,
+  incompleteText,
+  sharedText,
+  shownSides,
+  visible,
+} from "./wording";
 
 /** The word before the headline, unless the headline starts with it, and how good the outcome is. */
 const OUTCOMES = {
@@ -18,6 +26,7 @@ const OUTCOMES = {
   drift: ["Drift", "bad"],
   unrepaired: ["Not repaired", "bad"],
   unseen: ["Incomplete", "unsure"],
+  incomplete: ["Not deployed", "unsure"],
 } as const;
 
 /** Longer values are cut to the part where they differ. */
@@ -76,16 +85,26 @@ ${stacks.map(
 }
 
 function stackSection(stack: StackReport, index: number): Html {
-  const { name, endpoints, drifted, unseen } = stack;
+  const { name, endpoints, drifted, unseen, incomplete } = stack;
   const partly = comparison([stack]);
-  const none = partly === undefined ? [`No drift was found in ${count(endpoints, "cloud endpoint")}.`] : [];
+  const none =
+    partly === undefined
+      ? [
+          `${incomplete === undefined ? "No drift" : "No difference from the state"} was found in ${count(endpoints, "cloud endpoint")}.`,
+        ]
+      : [];
   const some = `${drifted.length} of ${count(endpoints, "cloud endpoint")} drifted.`;
   const rest = partly === undefined ? [] : [`The check is partial: ${partly}.`];
   const found = [...(drifted.length === 0 ? none : [some]), ...rest].join(" ");
   return html`<section aria-labelledby="stack-${index}">
 <h2 id="stack-${index}">Stack <bdi>${visible(name)}</bdi></h2>
 <p>${found}</p>
-${notCheckedList(unseen)}${drifted.map(endpointArticle)}
+${
+  incomplete === undefined
+    ? undefined
+    : html`<p class="reason bad">${incompleteText(incomplete)}</p>
+`
+}${notCheckedList(unseen)}${drifted.map(endpointArticle)}
 </section>`;
 }
 

@@ -65,6 +65,8 @@ const stackSchema = z.object({
   endpoints: z.int(),
   /** How many of them were compared with the service. Whether the others drifted is unknown. */
   compared: z.int(),
+  /** Why the state may lack what the program has, so that no drift from it means little; missing if it does not. */
+  incomplete: z.string().optional(),
   drifted: z.array(driftedSchema),
   /** What could not be checked. */
   unseen: z.array(notCheckedSchema),
@@ -104,10 +106,11 @@ export const reportSchema = z.object({
   endedAt: z.iso.datetime(),
   /**
    * `none`: no drift; `drift`; `repaired`: everything that had drifted is as in the states again; `unrepaired`: something
-   * could not be repaired; `unseen`: something could not be checked.
+   * could not be repaired; `unseen`: something could not be checked; `incomplete`: no drift, but the last update of a stack
+   * failed or was killed.
    */
-  outcome: z.enum(["none", "drift", "repaired", "unrepaired", "unseen"]),
-  /** 0, 7 for drift, 3 for a refused key, 1 for everything else. */
+  outcome: z.enum(["none", "drift", "repaired", "unrepaired", "unseen", "incomplete"]),
+  /** 0, 7 for drift, 8 for an incomplete stack, 3 for a refused key, 1 for everything else. */
   exitCode: z.int(),
   /** Whether `--fix` was given. */
   fix: z.boolean(),
@@ -131,6 +134,9 @@ export type Repair = z.output<typeof repairSchema>;
 /** The exit code of Pulumi's own CLI for changes where none were expected. */
 export const DRIFT = 7;
 
+/** The exit code for no drift from a state that may lack what the program has. */
+export const INCOMPLETE = 8;
+
 type Findings = Pick<DriftReport, "stacks" | "accounts" | "shared" | "fix" | "failOnUnmanaged">;
 
 /** How the run ended. A partial check never reports success, nor drift. */
@@ -148,6 +154,8 @@ export function outcomeOf(findings: Findings): Pick<DriftReport, "outcome" | "ex
   const isDrift = drifted.some(({ repair }) => repair?.done !== true) || findings.shared.length > 0;
   if (isDrift || (findings.failOnUnmanaged && countUnmanaged(findings) > 0))
     return { outcome: "drift", exitCode: DRIFT };
+  if (findings.stacks.some(({ incomplete }) => incomplete !== undefined))
+    return { outcome: "incomplete", exitCode: INCOMPLETE };
   return { outcome: drifted.length > 0 ? "repaired" : "none", exitCode: EXIT.done };
 }
 

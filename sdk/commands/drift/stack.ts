@@ -33,6 +33,8 @@ export interface DriftStack {
   config(): Promise<ConfigReader>;
   /** Secrets decrypted. */
   state(): Promise<State>;
+  /** Whether the last `up` or `destroy` failed, so that the state may lack what the program has: `pulumi stack history`. */
+  lastUpdateFailed(): Promise<boolean>;
   /** Reads what is live, and writes nothing: `pulumi refresh --preview-only`. */
   refreshPreview(onProgress: (done: number) => void): Promise<Run>;
   /** Everything that the program would change: `pulumi preview`. */
@@ -119,6 +121,9 @@ async function selectedStack(project: LocalWorkspace): Promise<string> {
   throw new StackError("no stack is selected: give --stack, or select one with `pulumi stack select`");
 }
 
+/** How far back the last update of a stack is looked for. */
+const HISTORY = 20;
+
 async function openStack(
   project: LocalWorkspace,
   name: string,
@@ -135,6 +140,11 @@ async function openStack(
     name,
     config: () => stackConfig(project, name),
     state: () => stackState(project, name),
+    lastUpdateFailed: async () => {
+      // A refresh, which the checks and recoveries run, deploys nothing.
+      const history = await withCliErrors(() => stack.history(HISTORY, 1, false));
+      return history.find(({ kind }) => kind === "update" || kind === "destroy")?.result === "failed";
+    },
     refreshPreview: (onProgress) => {
       let done = 0;
       return run(

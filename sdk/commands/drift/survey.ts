@@ -78,6 +78,7 @@ interface ObservedStack {
   run: Run | undefined;
   sources: AccountSource[];
   notChecked: NotChecked[];
+  incomplete: string | undefined;
 }
 
 async function observe(stack: DriftStack, { log, stopped }: Dependencies): Promise<ObservedStack> {
@@ -93,7 +94,22 @@ async function observe(stack: DriftStack, { log, stopped }: Dependencies): Promi
   };
   log(`${stack.name}: reading the state`);
   const state = await attempt("the stack's state", () => stack.state());
-  if (!state) return { stack, managed: undefined, run: undefined, sources: [], notChecked: failures };
+  if (!state)
+    return {
+      stack,
+      managed: undefined,
+      run: undefined,
+      sources: [],
+      notChecked: failures,
+      incomplete: undefined,
+    };
+  const pending = state.deployment.pending_operations?.length ?? 0;
+  const isFailed = await attempt("the stack's history", () => stack.lastUpdateFailed());
+  const reasons = [
+    ...(isFailed ? ["its last update failed"] : []),
+    ...(pending > 0 ? [`${count(pending, "operation")} of a killed run pending`] : []),
+  ];
+  const incomplete = reasons.length > 0 ? reasons.join(", ") : undefined;
 
   const managed = managedEndpoints(state);
   const total = managed.length;
@@ -103,7 +119,7 @@ async function observe(stack: DriftStack, { log, stopped }: Dependencies): Promi
     total === 0 ? undefined : await attempt("the stack's endpoints", () => stack.refreshPreview(onProgress));
   const config = await attempt("the stack's configuration", () => stack.config());
   const sources = config ? sourcesOf(stack.name, state, total > 0, config) : [];
-  return { stack, managed, run, sources, notChecked: failures };
+  return { stack, managed, run, sources, notChecked: failures, incomplete };
 }
 
 /** The accounts of a stack: that of its configuration, and those of the explicit providers in its state. */
@@ -120,7 +136,7 @@ function sourcesOf(stack: string, state: State, isUsed: boolean, config: ConfigR
 
 /** Every managed endpoint is compared, or is reported as not checked. */
 function compared(
-  { stack, managed, run, sources, notChecked: failures }: ObservedStack,
+  { stack, managed, run, sources, notChecked: failures, incomplete }: ObservedStack,
   live: ReadonlyMap<string, LiveEndpoint>,
   expected: ReadonlyMap<string, Managed>,
 ): SurveyedStack {
@@ -151,6 +167,7 @@ function compared(
       name: stack.name,
       endpoints: current.length,
       compared: checked.size,
+      ...(incomplete !== undefined && { incomplete }),
       drifted: drifted.sort(byName),
       unseen: [...failures, ...missed],
     },

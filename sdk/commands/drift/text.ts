@@ -1,7 +1,15 @@
 import { styleText } from "node:util";
 import { count, type Terminal } from "../command";
 import type { AccountReport, DriftedEndpoint, DriftReport, NotChecked, Repair, StackReport } from "./report";
-import { accountName, comparison, headline, sharedText, shownSides, visible } from "./wording";
+import {
+  accountName,
+  comparison,
+  headline,
+  incompleteText,
+  sharedText,
+  shownSides,
+  visible,
+} from "./wording";
 
 export interface TextOptions {
   /** How many columns a table may take. */
@@ -26,6 +34,7 @@ export function reportText(report: DriftReport, { width, color }: TextOptions): 
     drift: "red",
     unrepaired: "red",
     unseen: "yellow",
+    incomplete: "yellow",
   } as const;
   const last = paint(style[report.outcome], `${headline(report)}.`);
   return [...blocks.filter((lines) => lines.length > 0).map((lines) => lines.join("\n")), last].join("\n\n");
@@ -34,15 +43,16 @@ export function reportText(report: DriftReport, { width, color }: TextOptions): 
 type Paint = (style: Style, text: string) => string;
 
 function stackLines(stack: StackReport, width: number, paint: Paint): string[] {
-  const { name, endpoints, drifted, unseen } = stack;
+  const { name, endpoints, drifted, unseen, incomplete } = stack;
   const some = drifted.length === 0 ? [] : [`${drifted.length} drifted`];
   const partly = comparison([stack]);
   const found =
     partly === undefined
-      ? `${some[0] ?? "no drift"} in ${count(endpoints, "cloud endpoint")}`
+      ? `${some[0] ?? (incomplete === undefined ? "no drift" : "no difference from its state")} in ${count(endpoints, "cloud endpoint")}`
       : [...some, partly].join(", ");
   return [
     paint("bold", `Stack ${visible(name)}: ${found}`),
+    ...(incomplete === undefined ? [] : [`  ${paint("yellow", "incomplete")} ${incompleteText(incomplete)}`]),
     ...drifted.flatMap((each) => ["", ...endpointLines(each, width, paint)]),
     ...notCheckedLines(unseen, paint),
   ];

@@ -30,6 +30,7 @@ export function headline(report: DriftReport): string {
     return some > 0 ? [`${some} ${kind}`] : [];
   });
   const partly = comparison(report.stacks);
+  const incomplete = report.stacks.filter((stack) => stack.incomplete !== undefined).length;
   const some = `${drifted.length} of ${count(total, "cloud endpoint")} drifted (${kinds.join(", ")})`;
   const failing = report.failOnUnmanaged && unmanaged > 0;
   const parts = [
@@ -38,11 +39,12 @@ export function headline(report: DriftReport): string {
     ...(partly === undefined ? [] : [drifted.length > 0 ? partly : capital(partly)]),
     ...(drifted.length === 0 && partly === undefined
       ? [
-          failing
-            ? `none of ${count(total, "cloud endpoint")} drifted`
+          failing || incomplete > 0
+            ? `${failing ? "none" : "None"} of ${count(total, "cloud endpoint")} drifted`
             : `No drift in ${count(total, "cloud endpoint")}`,
         ]
       : []),
+    ...(incomplete > 0 ? [`${count(incomplete, "stack")} incomplete`] : []),
     ...(unread > 0 ? [`${count(unread, "stack")} not read`] : []),
     ...(report.fix && drifted.length > 0 ? [`${repaired} repaired`] : []),
     ...(report.fix && repaired < drifted.length ? [`${drifted.length - repaired} not repaired`] : []),
@@ -63,6 +65,10 @@ export function comparison(stacks: StackReport[]): string | undefined {
     ? "nothing compared"
     : `${compared} of ${count(endpoints, "cloud endpoint")} compared`;
 }
+
+/** A line about a stack whose state may lack what the program has. */
+export const incompleteText = (reason: string): string =>
+  `${visible(reason)}. The state may lack what the program has: see \`pulumi preview\`, then run \`pulumi up\`.`;
 
 /** A line about an endpoint of several resources. */
 export function sharedText({ id, resources }: SharedEndpoint): string {

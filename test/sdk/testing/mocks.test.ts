@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, test, vi } from "vitest";
+import { canonicalJson } from "../../../provider/api/json";
 import { CloudEndpoint, getEndpoint, getEndpoints, getEndpointsOutput, Provider } from "../../../sdk";
 import { Emulator, type EndpointMocksOptions, endpointMocks } from "../../../sdk/testing";
 
@@ -35,7 +36,7 @@ describe("endpointMocks", () => {
       proto: "https",
       bindings: ["public"],
       poolingEnabled: false,
-      trafficPolicy: policy,
+      trafficPolicy: canonicalJson(policy),
       domain: { id: expect.stringMatching(/^rd_/) },
     });
     expect(mocks.endpoints).toMatchObject([{ id: outputs["id"], description: "front door" }]);
@@ -57,9 +58,7 @@ describe("endpointMocks", () => {
       url: "https://shop.example.com",
       trafficPolicy: { on_http_request: [{ name: pulumi.secret("s3cret"), actions: [] }] },
     });
-    expect(await resolved(shop.trafficPolicy)).toEqual({
-      on_http_request: [{ name: "s3cret", actions: [] }],
-    });
+    expect(await resolved(shop.trafficPolicy)).toContain("s3cret");
     expect(await pulumi.isSecret(shop.trafficPolicy)).toBe(true);
     expect(await pulumi.isSecret(shop.hostport)).toBe(false);
   });
@@ -76,7 +75,10 @@ describe("endpointMocks", () => {
     expect(await resolved(shop.id)).toBe("ep_shop");
     expect(mocks.endpoints.find(({ id }) => id === "ep_shop")).not.toHaveProperty("description");
     const api = CloudEndpoint.get("api", "ep_api");
-    expect(await outputsOf(api)).toMatchObject({ url: "https://api.example.com", metadata: { team: "api" } });
+    expect(await outputsOf(api)).toMatchObject({
+      url: "https://api.example.com",
+      metadata: '{"team":"api"}',
+    });
     vi.unstubAllEnvs();
   });
 

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { adoptCommand } from "../../../../sdk/commands/adopt";
+import { importFileCommand } from "../../../../sdk/commands/importFile";
 import { service } from "../../../provider/plugin/pulumi";
 import { ranWith } from "../inProcess";
 import { oddLines, seedOdd } from "./oddEndpoints";
@@ -74,4 +75,19 @@ test("the page about adoption shows the program and the log of a real run", asyn
   expect(page).toContain(`\`\`\`ts\n${stdout}\`\`\`\n`);
   const listed = stderr.split("\n").filter((line) => line.startsWith("  "));
   expect(page).toContain(`\`\`\`\n${listed.join("\n")}\n\`\`\`\n`);
+});
+
+test("import-file warns of each endpoint whose code cannot pass the preview, such as for a number beyond 2^53", async () => {
+  const emulator = await service();
+  const policy = '{"on_http_request":[{"actions":[{"type":"deny","config":{"n":9007199254740993}}]}]}';
+  const { id } = emulator.seed({ type: "cloud", url: "https://big.example.com", traffic_policy: policy });
+  emulator.seed({ type: "cloud", url: "https://fine.example.com", traffic_policy: '{"on_http_request":[]}' });
+  const { code, stdout, stderr } = await ranWith(importFileCommand, [], emulator);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout).resources).toHaveLength(2);
+  const warnings = stderr.split("\n").filter((line) => line.includes("fails at the preview"));
+  expect(warnings).toEqual([expect.stringContaining(`${id} (https://big.example.com)`)]);
+  expect(warnings[0]).toMatch(
+    /trafficPolicy .*Leave it out with --select, or change it on the service first$/,
+  );
 });

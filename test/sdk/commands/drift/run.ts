@@ -46,6 +46,7 @@ export function stackOf(stack: TestStack, name = "test"): DriftStack {
     name,
     config: async () => (key) => settings[key],
     state: async () => parseState(await stack.exportState()),
+    lastUpdateFailed: async () => false,
     refreshPreview: () => ran(stack.refresh({ previewOnly: true })),
     preview: () => ran(stack.preview()),
     repairPreview: (target) => ran(stack.preview({ refresh: true, target })),

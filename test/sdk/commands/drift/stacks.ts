@@ -64,6 +64,7 @@ export function stackOf(
     name: "prod",
     config: async () => (key) => settings[key],
     state: async () => parseState({ deployment: { resources: [...extra, ...all] } }),
+    lastUpdateFailed: async () => false,
     refreshPreview: async () => run,
     preview: async () => run,
     repairPreview: async () => run,

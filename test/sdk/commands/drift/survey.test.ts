@@ -1,5 +1,6 @@
 import { expect, test, vi } from "vitest";
 import type { DriftStack } from "../../../../sdk/commands/drift/stack";
+import { parseState } from "../../../../sdk/commands/managed";
 import { StackError } from "../../../../sdk/commands/pulumi";
 import { Emulator, type ExportedResource } from "../../../../sdk/testing";
 import { drift } from "./run";
@@ -115,6 +116,30 @@ test("if a stack's state cannot be read, no endpoint counts as unmanaged, and th
   expect(ended.stdout).toMatch(
     /could not check which endpoints are unmanaged: a stack's state could not be read/,
   );
+});
+
+test.each([
+  ["its last update failed", { lastUpdateFailed: async () => true }],
+  [
+    "1 operation of a killed run pending",
+    { state: async () => parseState({ deployment: { pending_operations: [{ type: "creating" }] } }) },
+  ],
+])("a stack is not called free of drift but incomplete: %s", async (reason, more) => {
+  const ended = await drift([stackOf([{ name: "a" }], more)]);
+  expect(ended.code).toBe(8);
+  expect(ended.report).toMatchObject({ outcome: "incomplete", stacks: [{ incomplete: reason }] });
+  for (const form of [ended.stdout, ended.page]) {
+    expect(form).not.toMatch(/no drift/i);
+    expect(form).toContain(reason);
+    expect(form).toContain("1 stack incomplete");
+  }
+});
+
+test("drift counts more than an incomplete stack, and both are reported", async () => {
+  const made = { name: "a", live: { description: "by hand" } };
+  const ended = await drift([stackOf([made], { lastUpdateFailed: async () => true })]);
+  expect(ended.code).toBe(7);
+  expect(ended.stdout).toMatch(/incomplete its last update failed\. [\s\S]*1 stack incomplete/);
 });
 
 test("a backend that requires a login gives the exit code 3", async () => {
