@@ -56,7 +56,7 @@ describe.skipIf(!needed)("the script for cron, with stand-ins for Pulumi and the
 
   test("distinguishes drift, no drift and a check that failed", async () => {
     const { on } = clone({
-      npx: 'echo "report of $CODE"; [ "$CODE" = 3 ] || echo page >"$6"; exit "$CODE"',
+      npx: 'echo "report of $CODE"; [ "$CODE" = 3 ] || echo page >"$7"; exit "$CODE"',
       pulumi: 'echo "$*"; exit "$PREVIEW"',
     });
     for (const [code, preview, ends, status] of [
@@ -77,7 +77,7 @@ describe.skipIf(!needed)("the script for cron, with stand-ins for Pulumi and the
   });
 
   test("lets the group read the results, and nobody else", async () => {
-    const { on } = clone({ npx: 'echo page >"$6"', pulumi: "true" });
+    const { on } = clone({ npx: 'echo page >"$7"', pulumi: "true" });
     await run(on, "drift");
     const state = join(on.scratch, "state");
     const modes = ["drift.html", "drift.txt", "drift.status"].map((file) => statSync(join(state, file)).mode);
@@ -86,7 +86,10 @@ describe.skipIf(!needed)("the script for cron, with stand-ins for Pulumi and the
   });
 
   test("runs one at a time, and what outlives a killed script keeps the lock until it ends", async () => {
-    const { on } = clone({ npx: 'touch "$STATE/started"; while [ ! -e "$STATE/end" ]; do sleep 0.1; done' });
+    const { on } = clone({
+      npx: 'touch "$STATE/started"; while [ ! -e "$STATE/end" ]; do sleep 0.1; done',
+      pulumi: "true",
+    });
     const state = join(on.scratch, "state");
     const kill = 'sh "$0" drift & while [ ! -e "$STATE/started" ]; do sleep 0.1; done; kill -9 $!';
     onTestFinished(() => writeFileSync(join(state, "end"), ""));
