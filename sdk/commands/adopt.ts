@@ -52,7 +52,7 @@ const command: Command = {
     const secrets = secretsOf(adoptions, identifiers, (name, value) => isFree(target, name, value));
     const named = adoptions.map((adoption) => {
       const { id } = adoption.live;
-      return { ...adoption, name: names.get(id) ?? id, identifier: identifiers.get(id) ?? id };
+      return { ...adoption, name: names.get(id) ?? id };
     });
 
     // An empty file would only stop the next run, which never overwrites one.

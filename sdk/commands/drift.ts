@@ -20,7 +20,8 @@ Usage: npx pulumi-endpoints drift [options]
   --help                 this text
 
 Exit codes: 0 no drift, or all repaired; 7 drift; 8 no drift, but the last update of a stack failed or was killed; 3 a key
-was refused; 2 arguments that make no sense; 1 anything else, also if something could not be checked. It needs the Pulumi CLI, and never asks a question. See docs/drift.md.`;
+was refused; 2 arguments that make no sense; 1 anything else, also if something could not be checked. It needs the Pulumi
+CLI, and never asks a question. See docs/drift.md.`;
 
 interface Options {
   stacks: string[];

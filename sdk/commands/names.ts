@@ -6,15 +6,19 @@ import { urlOf } from "../../provider/api/url";
  * depend on the order of the endpoints.
  */
 
-/** Names of one endpoint, from short to long: its address, with its scheme, with a part of its id, its id. */
-function nameAt(length: number, endpoint: LiveEndpoint, rank: number): string {
+/** Names of one endpoint, one after the other: its address, with its scheme, with its number among those with such an address. */
+function nameAt(attempt: number, endpoint: LiveEndpoint, { place, size }: Group): string {
   const { scheme, address } = partsOf(urlOf(endpoint) ?? "");
-  if (length === 0) return address;
-  if (length === 1) return `${address}-${scheme}`;
-  if (length === 2) return `${address}-${scheme}-${endpoint.id.slice(-6)}`;
-  if (length === 3) return endpoint.id;
-  // Ids are unique, so this happens only if a resource has the id as its name.
-  return `${endpoint.id}-${rank}-${length}`;
+  if (attempt === 0) return address;
+  if (attempt === 1) return `${address}-${scheme}`;
+  // A number that is taken is left out, and no two of the group ever try the same one.
+  return `${address}-${place + 1 + (attempt - 2) * size}`;
+}
+
+/** The place of an endpoint among those whose address is spelled alike, by URL and id. */
+interface Group {
+  place: number;
+  size: number;
 }
 
 /**
@@ -27,17 +31,30 @@ export function namesOf(
   taken: (name: string) => boolean,
   spell: (name: string) => string = slug,
 ): Map<string, string> {
-  const ranked = [...endpoints].sort((a, b) => (a.id < b.id ? -1 : 1));
-  const lengths = ranked.map(() => 0);
+  const ranked = [...endpoints].sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
+  const spelled = ranked.map((endpoint) => spell(nameAt(0, endpoint, { place: 0, size: 1 })));
+  const sizes = new Map<string, number>();
+  const places = spelled.map((name) => {
+    const place = sizes.get(name) ?? 0;
+    sizes.set(name, place + 1);
+    return place;
+  });
+  const groupOf = (rank: number): Group => ({
+    place: places[rank] ?? 0,
+    size: sizes.get(spelled[rank] ?? "") ?? 1,
+  });
+  const attempts = ranked.map(() => 0);
   for (;;) {
-    const names = ranked.map((endpoint, rank) => spell(nameAt(lengths[rank] ?? 0, endpoint, rank)));
+    const names = ranked.map((endpoint, rank) => spell(nameAt(attempts[rank] ?? 0, endpoint, groupOf(rank))));
     const users = new Map<string, number>();
     for (const name of names) users.set(name, (users.get(name) ?? 0) + 1);
     const isGood = (name: string) => users.get(name) === 1 && !taken(name);
     if (names.every(isGood)) return new Map(ranked.map(({ id }, rank) => [id, names[rank] ?? id]));
-    for (const [rank, name] of names.entries()) if (!isGood(name)) lengths[rank] = (lengths[rank] ?? 0) + 1;
+    for (const [rank, name] of names.entries()) if (!isGood(name)) attempts[rank] = (attempts[rank] ?? 0) + 1;
   }
 }
+
+const sortKey = (endpoint: LiveEndpoint) => `${urlOf(endpoint)} ${endpoint.id}`;
 
 /** A resource's name: letters, digits and hyphens, of the host and of a port that is not the scheme's own. */
 export function slug(name: string): string {

@@ -16,7 +16,7 @@ test("a name is the URL's host, and its port where that is not the scheme's own"
     urls.map((url, index) => at(`ep_${index}`, url)),
     nobody,
   );
-  expect([...names.values()]).toEqual([
+  expect(urls.map((_, index) => names.get(`ep_${index}`))).toEqual([
     "shop-example-com",
     "wildcard-example-com",
     "1-tcp-example-com-12345",
@@ -24,20 +24,24 @@ test("a name is the URL's host, and its port where that is not the scheme's own"
   ]);
 });
 
-test("names that would be alike get the scheme, and where that is alike, a part of the id", () => {
+test("names that would be alike get the scheme, and where that is alike, a number", () => {
   const endpoints = [
     at("ep_a", "https://shop.example.com"),
     at("ep_b", "http://shop.example.com"),
     at("ep_123456", "https://pool.example.com"),
     at("ep_987654", "https://pool.example.com"),
     at("ep_c", "https://pool.example.com.internal"),
+    at("ep_d", "https://api.v2.example.com"),
+    at("ep_e", "https://api-v2.example.com"),
   ];
   expect(Object.fromEntries(namesOf(endpoints, (name) => name === "pool-example-com-internal"))).toEqual({
     ep_a: "shop-example-com-https",
     ep_b: "shop-example-com-http",
-    ep_123456: "pool-example-com-https-123456",
-    ep_987654: "pool-example-com-https-987654",
+    ep_123456: "pool-example-com-1",
+    ep_987654: "pool-example-com-2",
     ep_c: "pool-example-com-internal-https",
+    ep_d: "api-v2-example-com-2",
+    ep_e: "api-v2-example-com-1",
   });
 });
 

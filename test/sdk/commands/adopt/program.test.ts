@@ -19,7 +19,6 @@ function written(endpoints: LiveEndpoint[], isFree: (name: string, value: string
   const named = adoptions.map((one) => ({
     ...one,
     name: one.live.id,
-    identifier: identifiers.get(one.live.id) ?? "",
   }));
   return { secrets, program: programOf(named, secrets, []) };
 }
@@ -210,7 +209,7 @@ import { CloudEndpoint } from "pulumi-endpoints";
 // So that no \`pulumi destroy\` deletes what this program did not create. Take it out when it may.
 const keep = { retainOnDelete: true };
 
-const shopExampleCom = new CloudEndpoint("ep_1", {
+new CloudEndpoint("ep_1", {
   url: "https://shop.example.com",
   trafficPolicy: {
     on_http_request: [
@@ -272,4 +271,32 @@ describe("the time that a program takes grows in proportion to", () => {
   ])("the number of %s", async (_, size, input) => {
     await expectLinear(input, (endpoints) => written(endpoints), size);
   });
+});
+
+test("equal policies become one constant, named after what they end with; others stay where they are", () => {
+  const policy = (type: string, status: number) =>
+    JSON.stringify({
+      on_http_request: [
+        {
+          actions: [
+            { type: "log", config: {} },
+            { type, config: { status } },
+          ],
+        },
+      ],
+    });
+  const { program } = written([
+    endpoint("a", "a", { trafficPolicy: policy("deny", 404) }),
+    endpoint("b", "b", { trafficPolicy: policy("deny", 404) }),
+    endpoint("c", "c", { trafficPolicy: policy("deny", 403) }),
+    endpoint("d", "d", { trafficPolicy: policy("deny", 403) }),
+    endpoint("e", "e", { trafficPolicy: policy("custom-response", 200) }),
+  ]);
+  expect(program.match(/^const \w+/gm)).toEqual(["const keep", "const denyPolicy", "const denyPolicy2"]);
+  expect(program.match(/trafficPolicy: denyPolicy,/g)).toHaveLength(2);
+  expect(program.match(/trafficPolicy: denyPolicy2,/g)).toHaveLength(2);
+  expect(program.match(/trafficPolicy: \{/g)).toHaveLength(1);
+  expect(given(program, []).map(({ trafficPolicy }) => JSON.stringify(trafficPolicy))).toEqual(
+    [404, 404, 403, 403].map((status) => policy("deny", status)).concat(policy("custom-response", 200)),
+  );
 });
