@@ -7,7 +7,7 @@ import { PROBLEM_KEY, PROVIDER_KEY, URN_KEY } from "../provider/check";
 import { environmentName } from "../provider/config";
 import { documentFields, type Path, pathText, wireText } from "../provider/document";
 import { fieldOf, SECRETS_KEY } from "../provider/markedSecrets";
-import { policyReader } from "../provider/policy/notices";
+import { policyReader } from "../provider/policy/policyNotices";
 import { TYPES } from "../provider/tokens";
 import type { InputOf } from "./inputs";
 import { outdateListings } from "./listing";
@@ -21,6 +21,7 @@ import {
   warnOfPlainKey,
 } from "./preflight";
 import { aliasesOf, providerKindOf } from "./provider";
+import { isOfType } from "./resourceType";
 
 /**
  * Every state of the dynamic type holds this in place of a serialized provider. It is the same in every release, so that
@@ -79,8 +80,7 @@ export class CloudEndpoint extends pulumi.CustomResource {
 
   /** Whether the object is a CloudEndpoint, possibly of another copy of this package. */
   static override isInstance(object: unknown): object is CloudEndpoint {
-    if (!pulumi.Resource.isInstance(object) || !("__pulumiType" in object)) return false;
-    return Object.values<unknown>(TYPES).includes(object.__pulumiType);
+    return isOfType(object, ...Object.values(TYPES));
   }
 
   /**

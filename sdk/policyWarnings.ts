@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { isMapping } from "../provider/api/json";
 import { areWarningsOff } from "../provider/config";
 import { UNKNOWN } from "../provider/document";
-import { type PolicyReader, policyNotices } from "../provider/policy/notices";
+import { type PolicyReader, policyNotices } from "../provider/policy/policyNotices";
 import { isKnown } from "./programRun";
 import { explicitProvider } from "./provider";
 

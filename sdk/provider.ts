@@ -3,6 +3,7 @@ import { environmentName, type SettingName, type settingFields } from "../provid
 import { PACKAGE, PROVIDER_TYPE, TYPES } from "../provider/tokens";
 import { assertPluginInReach } from "./pluginLookup";
 import { programError } from "./programRun";
+import { isOfType } from "./resourceType";
 
 /** The type that a program writes for each setting. One has a notation of its own. */
 type Written<Name extends SettingName> = Name extends "recoverWithin"
@@ -28,9 +29,7 @@ export type ProviderArgs = {
 export class Provider extends pulumi.ProviderResource {
   /** Whether the object is a Provider of this package, possibly of another copy of it. */
   static override isInstance(object: unknown): object is Provider {
-    return (
-      pulumi.Resource.isInstance(object) && "__pulumiType" in object && object.__pulumiType === PROVIDER_TYPE
-    );
+    return isOfType(object, PROVIDER_TYPE);
   }
 
   /** @internal Unknown as long as a setting is, such as one that comes from a resource that does not exist yet. */

@@ -22,7 +22,7 @@ import { PartialCreateError } from "../errors";
 import type { MarkedSecrets } from "../markedSecrets";
 import { fieldOf, notedPlaces, secretFields, withPlaces } from "../markedSecrets";
 import { headerWarnings } from "../policy/headerNames";
-import { type PolicyReader, policyNotices, policyReader, withoutSecrets } from "../policy/notices";
+import { type PolicyReader, policyNotices, policyReader, withoutSecrets } from "../policy/policyNotices";
 import { previewCreate, previewUpdate } from "../preview";
 import { inputFields } from "../schema";
 import { withGiven } from "../state";

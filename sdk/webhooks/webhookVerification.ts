@@ -2,6 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { Inputs } from "../inputs";
 import { headersAreChecked, warnOfHeaders } from "../preflight";
 import { programError } from "../programRun";
+import { isOfType } from "../resourceType";
 import { agentConfig, agentOptions, policyText } from "./agentConfig";
 import { secretSource } from "./platforms";
 import type { WebhookSettings, WebhookSettingsWritten } from "./webhookArgs";
@@ -59,7 +60,7 @@ export class WebhookVerification extends pulumi.ComponentResource {
 
   /** Whether the object is a WebhookVerification, possibly of another copy of this package. */
   static override isInstance(object: unknown): object is WebhookVerification {
-    return pulumi.Resource.isInstance(object) && "__pulumiType" in object && object.__pulumiType === TYPE;
+    return isOfType(object, TYPE);
   }
 
   /**

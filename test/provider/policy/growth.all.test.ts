@@ -1,6 +1,6 @@
 import { describe, test } from "vitest";
 import type { Path } from "../../../provider/document";
-import { policyNotices } from "../../../provider/policy/notices";
+import { policyNotices } from "../../../provider/policy/policyNotices";
 import { sourceDocuments } from "../../../provider/policy/positions";
 import { policyWarnings } from "../../../provider/policy/warnings";
 import { expectLinear, expectTimes } from "../../growth";

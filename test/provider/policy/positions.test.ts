@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Path } from "../../../provider/document";
-import { policyNotices, withoutSecrets } from "../../../provider/policy/notices";
+import { policyNotices, withoutSecrets } from "../../../provider/policy/policyNotices";
 import { sourceDocuments } from "../../../provider/policy/positions";
 import { act, onRequest, rule } from "./cases";
 

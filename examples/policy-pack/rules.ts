@@ -1,0 +1,78 @@
+import { type ResourceValidationPolicy, validateResourceOfType } from "@pulumi/policy";
+import { CloudEndpoint, readJson } from "pulumi-endpoints";
+
+/* The rules of the pack. Each sees an endpoint's inputs, whichever provider serves it. */
+
+/** Actions that let only some requests or connections through. */
+const RESTRICTING = new Set<string>([
+  "basic-auth",
+  "deny",
+  "jwt-validation",
+  "oauth",
+  "openid-connect",
+  "restrict-ips",
+  "terminate-tls",
+  "verify-webhook",
+]);
+
+/** Keys whose values are secrets, by action. */
+const SECRETS: Record<string, string[]> = {
+  "basic-auth": ["credentials"],
+  oauth: ["client_secret"],
+  "openid-connect": ["client_secret"],
+  "verify-webhook": ["secret"],
+};
+
+const VAULT = /\$\{\s*secrets\.get\(/;
+
+export const restricted: ResourceValidationPolicy = {
+  name: "public-endpoint-is-restricted",
+  description: "The policy of a public endpoint restricts or authenticates its traffic.",
+  enforcementLevel: "mandatory",
+  validateResource: validateResourceOfType(CloudEndpoint, (endpoint, _args, report) => {
+    const isPublic = (endpoint.bindings ?? ["public"]).includes("public") && !isInternal(endpoint.url);
+    if (isPublic && !actionsOf(endpoint.trafficPolicy).some(({ type }) => RESTRICTING.has(type)))
+      report(`${endpoint.url} is public, and its policy has none of these: ${[...RESTRICTING].join(", ")}.`);
+  }),
+};
+
+export const owned: ResourceValidationPolicy = {
+  name: "endpoint-has-owner",
+  description: "The metadata names the owner.",
+  enforcementLevel: "mandatory",
+  validateResource: validateResourceOfType(CloudEndpoint, (endpoint, _args, report) => {
+    const metadata = dataOf(endpoint.metadata) as { owner?: unknown } | undefined;
+    if (typeof metadata?.owner !== "string" || metadata.owner === "")
+      report(`${endpoint.url} has no owner: add metadata: { owner: "…" }.`);
+  }),
+};
+
+export const secretsInVault: ResourceValidationPolicy = {
+  name: "secrets-come-from-the-vault",
+  description: "A policy refers to secrets in the service's vault instead of holding them.",
+  enforcementLevel: "mandatory",
+  validateResource: validateResourceOfType(CloudEndpoint, (endpoint, _args, report) => {
+    for (const { type, config } of actionsOf(endpoint.trafficPolicy)) {
+      for (const key of SECRETS[type] ?? []) {
+        const values = [config?.[key]].flat();
+        if (values.some((value) => typeof value === "string" && !VAULT.test(value)))
+          report(`${endpoint.url}: ${key} of ${type} is written out. Use \${secrets.get('vault', 'name')}.`);
+      }
+    }
+  }),
+};
+
+const isInternal = (url: string) => new URL(url).hostname.endsWith(".internal");
+
+/** A policy pack sees inputs: data or text. The types are those of the outputs, which are text. */
+const dataOf = (value: unknown): unknown => (typeof value === "string" ? readJson(value) : value);
+
+interface Action {
+  type: string;
+  config?: Record<string, unknown>;
+}
+
+function actionsOf(policy: unknown): Action[] {
+  const phases = (dataOf(policy) ?? {}) as Record<string, { actions?: Action[] }[]>;
+  return Object.values(phases).flatMap((rules) => rules.flatMap(({ actions }) => actions ?? []));
+}
