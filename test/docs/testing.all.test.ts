@@ -59,7 +59,8 @@ test("the example of mocks runs with vitest", async () => {
   const folder = folderWith({
     "shop.ts": program,
     "shop.test.ts": example('from "vitest";\n\nconst mocks'),
-    "vitest.config.mts": "export default {};\n",
+    // It takes milliseconds, but a busy machine may need seconds to load Pulumi.
+    "vitest.config.mts": "export default { test: { testTimeout: 120_000 } };\n",
   });
   expect(await run(folder, vitest, "run")).toMatch(/Tests {2}1 passed/);
 });
