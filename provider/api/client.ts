@@ -2,6 +2,7 @@ import type { z } from "zod";
 import {
   ApiError,
   CancelledError,
+  ConnectionError,
   EndpointsError,
   EngineGoneError,
   ReplyError,
@@ -48,6 +49,9 @@ export interface ClientDependencies {
  */
 export const CONNECTIONS = { provider: 6, program: 2 };
 
+/** A service that has not answered for this long is reported, in milliseconds. */
+const SILENCE = 3_000;
+
 const alone: ClientDependencies = {
   clock: realClock,
   log: { info: () => {}, warn: () => {} },
@@ -68,6 +72,7 @@ export class HttpClient {
   private readonly limiter: RateLimiter;
   private readonly connections: Connections;
   private readonly stopping = new Stop();
+  private isSilenceReported = false;
 
   constructor(
     readonly settings: ClientSettings,
@@ -117,6 +122,7 @@ export class HttpClient {
         random: this.clock.random(),
       });
       if (wait === undefined) throw error;
+      this.reportSilence(error, this.clock.now() - firstSent + wait);
       if (isRateLimit(error)) {
         limited += wait;
         if (limited > LONGEST_RETRY_AFTER) throw error;
@@ -125,6 +131,16 @@ export class HttpClient {
         await this.stopping.unless(this.clock.sleep(wait), () => error);
       }
     }
+  }
+
+  /** A service that does not answer is named once, long before the tries end. */
+  private reportSilence(error: unknown, elapsed: number): void {
+    if (this.isSilenceReported || !(error instanceof ConnectionError) || elapsed < SILENCE) return;
+    this.isSilenceReported = true;
+    const { baseUrl, retryForSeconds } = this.settings;
+    this.deps.log.warn(
+      `${error.summary}; requests to ${baseUrl} are repeated for ${retryForSeconds} s (endpoints:retryForSeconds)`,
+    );
   }
 
   /** What is in flight comes to its end; nothing more is sent, and what waits fails. */

@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { afterEach, expect, test, vi } from "vitest";
 import { CONNECTIONS } from "../../../provider/api/client";
-import { CANARY_KEY, service, thrown } from "../service";
+import { CANARY_KEY, service, thrown, wholeList } from "../service";
 
 let proxy: Server | undefined;
 afterEach(() => {
@@ -70,6 +70,20 @@ test("ENDPOINTS_LOG=requests writes one line a request, and nothing that is secr
   vi.stubEnv("ENDPOINTS_LOG", "");
   await api.get(id);
   expect(lines).toHaveLength(3);
+});
+
+test("a service that does not answer is named once, long before the tries end", async () => {
+  const { api, emulator, said } = await service();
+  emulator.intercept(() => true, { reset: true }, 5);
+  emulator.seed({ type: "cloud", url: "https://shop.example.com" });
+  await wholeList(api);
+  expect(said).toEqual([
+    `GET /endpoints: no answer (ECONNRESET: read ECONNRESET); requests to ${emulator.baseUrl} are repeated for 120 s (endpoints:retryForSeconds)`,
+  ]);
+  const short = await service();
+  short.emulator.intercept(() => true, { reset: true });
+  await wholeList(short.api);
+  expect(short.said).toEqual([]);
 });
 
 test("requests share few connections, which stay open", async () => {
