@@ -11,6 +11,7 @@ import type {
 } from "./report";
 import {
   accountName,
+  causesOf,
   comparison,
   headline,
   incompleteText,
@@ -179,7 +180,7 @@ function notCheckedList(notChecked: NotChecked[]): Html | undefined {
   if (notChecked.length === 0) return undefined;
   return html`<h3>Could not be checked</h3>
 <ul>
-${notChecked.map(
+${causesOf(notChecked).map(
   ({ what, reason }) => html`<li><strong>${visible(what)}</strong>: ${visible(reason, MOST)}</li>
 `,
 )}</ul>

@@ -3,6 +3,7 @@ import { count, type Terminal } from "../command";
 import type { AccountReport, DriftedEndpoint, DriftReport, NotChecked, Repair, StackReport } from "./report";
 import {
   accountName,
+  causesOf,
   comparison,
   headline,
   incompleteText,
@@ -116,7 +117,7 @@ function accountLines(
 }
 
 function notCheckedLines(notChecked: NotChecked[], paint: Paint): string[] {
-  return notChecked.map(
+  return causesOf(notChecked).map(
     ({ what, reason }) =>
       `  ${paint("yellow", "could not check")} ${visible(what)}: ${visible(reason, 2000)}`,
   );

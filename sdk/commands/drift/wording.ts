@@ -8,6 +8,7 @@ import {
   countUnmanaged,
   type DriftReport,
   type FieldChange,
+  type NotChecked,
   type SharedEndpoint,
   type StackReport,
 } from "./report";
@@ -16,6 +17,26 @@ import {
  * What the text and the page have in common. Values come from other people: invisible characters are written as escapes,
  * so they neither control a terminal nor hide a difference.
  */
+
+/** The most names of what one cause hindered. */
+const MOST_NAMES = 3;
+
+/** What could not be checked, once for each cause: reasons that differ in ids alone are one. */
+export function causesOf(notChecked: readonly NotChecked[]): Pick<NotChecked, "what" | "reason">[] {
+  const causes = new Map<string, NotChecked[]>();
+  for (const each of notChecked) {
+    const cause = each.reason.replaceAll(/ep_\w+/g, "");
+    causes.set(cause, [...(causes.get(cause) ?? []), each]);
+  }
+  return [...causes.values()].map((all) => {
+    const names = all.slice(0, MOST_NAMES).map(({ what }) => what);
+    const more = all.length - names.length;
+    return {
+      what: more > 0 ? `${names.join(", ")} and ${more} more` : names.join(", "),
+      reason: all[0]?.reason ?? "",
+    };
+  });
+}
 
 /** The outcome in one line, for a title and for the last line of a log. */
 export function headline(report: DriftReport): string {

@@ -22,6 +22,25 @@ test("drift is a table if it fits into the width, else a line for each side", ()
   );
 });
 
+test("what one cause hindered is one line with a count", () => {
+  const ids = ["ep_a", "ep_b", "ep_c", "ep_d", "ep_e"];
+  const unseen = [
+    ...ids.map((id) => ({
+      what: `${id.slice(3)} (${id})`,
+      reason: `cannot read ${id}: GET /endpoints/${id}: status 401. Check the key.`,
+      authentication: true,
+    })),
+    { what: "the account's endpoints", reason: "another reason", authentication: false },
+  ];
+  const full = fullReport();
+  const stacks = full.stacks.map((stack, index) => ({ ...stack, unseen: index === 0 ? unseen : [] }));
+  const lines = reportText({ ...full, stacks, accounts: [] }, plain).split("\n");
+  expect(lines.filter((line) => line.includes("could not check"))).toEqual([
+    "  could not check a (ep_a), b (ep_b), c (ep_c) and 2 more: cannot read ep_a: GET /endpoints/ep_a: status 401. Check the key.",
+    "  could not check the account's endpoints: another reason",
+  ]);
+});
+
 test("hostile text cannot control the terminal, and every line has a limit", () => {
   const text = reportText(hostileReport(), plain);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not come through
