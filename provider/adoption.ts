@@ -80,5 +80,5 @@ export function differenceOnAdoption(live: LiveEndpoint, inputs: CloudEndpointIn
 }
 
 /** Whether this is a cloud endpoint on the URL that the program wants. */
-export const serves = (live: LiveEndpoint, inputs: CloudEndpointInputs) =>
+const serves = (live: LiveEndpoint, inputs: CloudEndpointInputs) =>
   live.type === "cloud" && normalizeUrl(live.url ?? "") === inputs.url;

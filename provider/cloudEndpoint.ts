@@ -46,7 +46,7 @@ export interface Service {
   settings: Settings;
 }
 
-export interface Dependencies {
+interface Dependencies {
   /** Throws ConfigError where a setting is missing. */
   connect(): Service;
   log: Log;

@@ -169,7 +169,7 @@ export function environmentName(setting: string): string {
 }
 
 /** How to set a setting, in both ways. */
-export function howToSet(setting: SettingName, example: string): string {
+function howToSet(setting: SettingName, example: string): string {
   const flag = secretSettings.includes(setting) ? " --secret" : "";
   return `set ${environmentName(setting)} in the environment, or run \`pulumi config set${flag} endpoints:${setting} ${example}\``;
 }

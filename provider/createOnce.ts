@@ -53,7 +53,7 @@ const SHARED_FOR = 60_000;
 const CREATE = { method: "POST", path: "/endpoints" };
 
 /** What a create needs beside its inputs. */
-export interface Creation {
+interface Creation {
   api: EndpointsApi;
   settings: Settings;
   inputs: CloudEndpointInputs;
@@ -67,7 +67,7 @@ export interface Creation {
 }
 
 /** An endpoint that is there now. */
-export interface Created {
+interface Created {
   live: LiveEndpoint;
   /** Whether it was there before, so that what differs has to be changed. */
   leftover: boolean;
@@ -136,7 +136,7 @@ export async function createOnce(creation: Creation): Promise<Created> {
 }
 
 /** Whether a create that ended like this can have had its effect. */
-export function mayHaveHappened(error: unknown): boolean {
+function mayHaveHappened(error: unknown): boolean {
   if (error instanceof ConnectionError) return error.wentOut;
   if (error instanceof ReplyError) return true;
   if (!(error instanceof ApiError)) return false;

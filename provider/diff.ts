@@ -12,7 +12,7 @@ import {
 } from "./schema";
 import { editedChoices, GIVEN_KEY, withChosen } from "./state";
 
-export interface Difference {
+interface Difference {
   /** The inputs whose live value is not what the program wants; these an update sends. */
   changed: ManagedInput[];
   /** Whether the endpoint has to be made anew: the URL's scheme cannot change in place. */

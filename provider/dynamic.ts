@@ -8,7 +8,7 @@ import { endWithEngine, engineAddress, engineIsThere } from "./engine";
 import { asSecret, MarkedSecrets, secretFields } from "./markedSecrets";
 
 /** What Pulumi hands to a dynamic provider's `configure`: the whole stack configuration, secrets in plain. */
-export interface ConfigureRequest {
+interface ConfigureRequest {
   config: { get(key: string): string | undefined };
 }
 

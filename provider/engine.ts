@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 
 /** Where Pulumi's engine listens. */
-export interface Address {
+interface Address {
   host: string;
   port: number;
 }

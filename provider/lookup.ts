@@ -9,7 +9,7 @@ import { metadataFromText, sameData } from "./document";
 import { searchFor } from "./search";
 
 /** A question that has no answer, or a wrong one; with what would be right. */
-export class LookupError extends UserError {}
+class LookupError extends UserError {}
 
 const text = z.string().optional();
 

@@ -94,7 +94,7 @@ export class MarkedSecrets {
 }
 
 /** A text that was marked, or that is a part of something larger that was. */
-export interface MarkedText {
+interface MarkedText {
   text: string;
   kind: "whole" | "part";
 }

@@ -29,7 +29,7 @@ export const TOO_LONG = `is longer than ${LONGEST} characters`;
 export const TOO_DEEP = `is nested more than ${DEEPEST} levels deep`;
 
 /** What a number is refused with that would be another one on the wire. */
-export const TOO_EXACT = "holds a number with more digits than can be kept";
+const TOO_EXACT = "holds a number with more digits than can be kept";
 
 /** The data of a document that is JSON. */
 export function fromJson(text: string): Parsed {
@@ -46,14 +46,14 @@ export function fromJson(text: string): Parsed {
 export const problem = (path: string, reason: string): Unparsed => ({ problem: { path, reason } });
 
 /** A problem that people find by its line and column. */
-export function problemAt(text: string, offset: number, reason: string, advice = ""): Unparsed {
+function problemAt(text: string, offset: number, reason: string, advice = ""): Unparsed {
   const before = text.slice(0, offset).split("\n");
   const line = `line ${before.length}`;
   return problem(line, `${reason} (${line}, column ${(before.at(-1)?.length ?? 0) + 1})${advice}`);
 }
 
 /** Whether a number stays what it is where it is read into data and written again. */
-export function isKept(number: string): boolean {
+function isKept(number: string): boolean {
   const value = Number(number);
   return /^0[xo]/.test(number) ? Number.isSafeInteger(value) : decimal(number) === decimal(String(value));
 }
@@ -138,7 +138,7 @@ export function fromYaml(text: string): Parsed {
 }
 
 /** A document as data, and as nodes with positions. */
-export interface YamlDocument {
+interface YamlDocument {
   data: unknown;
   contents: Node | null;
 }

@@ -17,7 +17,7 @@ export const SHORTEST_SECRET = 4;
 export const UNMISTAKABLE = 8;
 
 /** Where in a document a secret stands. */
-export interface SecretPlace {
+interface SecretPlace {
   path: Path;
   secret: string | number;
 }

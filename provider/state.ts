@@ -197,7 +197,7 @@ type Choice = (typeof CHOICES)[number];
  * @param seen What the state held before, note included; undefined where the service had not described the endpoint yet.
  * @param sent What our update sent: with another URL the service was free to choose other bindings.
  */
-export function chosenNote(
+function chosenNote(
   live: JsonObject,
   given: readonly unknown[],
   seen?: JsonObject,
@@ -229,7 +229,7 @@ export function withChosen(inputs: CloudEndpointInputs, state: JsonObject): Clou
 }
 
 /** An endpoint that is not described as pooled is not: services leave out what is off. */
-export function withOff(state: JsonObject): JsonObject {
+function withOff(state: JsonObject): JsonObject {
   return { poolingEnabled: false, ...state };
 }
 

@@ -51,7 +51,7 @@ export class Provider extends pulumi.ProviderResource {
 }
 
 /** What can serve a resource. */
-export type ProviderKind = keyof typeof TYPES;
+type ProviderKind = keyof typeof TYPES;
 
 const SETTING = "endpoints:provider";
 const STANDARD: ProviderKind = "dynamic";

@@ -57,7 +57,7 @@ export interface ServiceFailure {
 }
 
 /** What an ApiError has to know beside the reply. */
-export interface Hints {
+interface Hints {
   keyIsConfigured: boolean;
   /** Takes out of the service's words what must not be shown. */
   cleaned(text: string): string;

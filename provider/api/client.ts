@@ -23,7 +23,7 @@ export interface Log {
 }
 
 /** Keeps secrets out of messages. */
-export interface Redactor {
+interface Redactor {
   /** A foreign message without secrets. */
   cleaned(message: string): string;
   /** Notes the secrets in the body of a request that was refused: the service may repeat them. */
@@ -31,7 +31,7 @@ export interface Redactor {
 }
 
 /** What a client uses of its process. */
-export interface ClientDependencies {
+interface ClientDependencies {
   clock: Clock;
   log: Log;
   /** Takes a line of the trace that `ENDPOINTS_LOG` asks for. */
@@ -267,7 +267,7 @@ function jsonOf(text: string): unknown {
  * With `ENDPOINTS_LOG=requests`, one line a request: method, path, status, the service's code and operation
  * id, time. Headers, queries and bodies are not in it, so neither is the key nor a policy.
  */
-export function traceRequest(
+function traceRequest(
   request: RequestName,
   reply: { status: number; code?: string | undefined; operationId?: string | undefined } | undefined,
   milliseconds: number,

@@ -11,7 +11,7 @@ const KINDS = {
   update: [Kind.UPDATE, Kind.UPDATE_REPLACE],
 } as const;
 
-export type Place = Change & { ofInputs: boolean };
+type Place = Change & { ofInputs: boolean };
 
 /**
  * The places, with those in documents as places of the inputs: an output is a text, into which no path leads. If the inputs

@@ -22,7 +22,7 @@ import { invoke } from "./functions";
 import { Empty } from "./protocol";
 import { Resources } from "./resources";
 
-export interface PluginOptions {
+interface PluginOptions {
   /** The package schema, as JSON. */
   schema(): string;
   /** Where Pulumi's engine listens; undefined where its handshake brings the address. */

@@ -27,7 +27,7 @@ export const UNKNOWNS: ReadonlySet<unknown> = new Set([
  * Rebuilds a value: every unknown becomes the same text, and `signed` gives what stands for each object with a signature.
  * Parts that are undefined are left out, or become null in a list, as in JSON.
  */
-export function rebuild(
+function rebuild(
   value: unknown,
   signed: (object: JsonObject, path: Path) => unknown,
   path: Path = [],

@@ -7,7 +7,7 @@ import { isMapping } from "../api/json";
  */
 
 /** A header that an expression asks for under a name that never matches. */
-export interface MisspeltHeader {
+interface MisspeltHeader {
   /** `on_http_request[0].expressions[1]` */
   place: string;
   /** What is asked: `req.headers`, `getReqHeader`. */

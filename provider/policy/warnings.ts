@@ -22,7 +22,7 @@ import {
  * contain places and known names, and never a value. Values that are not known yet are skipped.
  */
 
-export interface PolicyWarning {
+interface PolicyWarning {
   /** Where in the policy; empty for the policy as a whole. */
   path: Path;
   /** Follows the place in a sentence: `is missing`. */

@@ -33,7 +33,7 @@ interface Options {
 }
 
 /** What tests replace, so that they need no Pulumi CLI. */
-export interface DriftDependencies extends Streams {
+interface DriftDependencies extends Streams {
   open: OpenStacks;
   env: NodeJS.ProcessEnv;
 }

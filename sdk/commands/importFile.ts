@@ -74,7 +74,7 @@ const command: Command = {
 export const importFileCommand = (args: string[]): Promise<number> => runCommand(command, args);
 
 /** The file as `pulumi import --file` reads it. The names of its resources and of its table are all different. */
-export function importFileOf(
+function importFileOf(
   endpoints: readonly LiveEndpoint[],
   names: ReadonlyMap<string, string>,
   provider: string | undefined,

@@ -80,7 +80,7 @@ const HOLDERS = ["traffic_policy", "trafficPolicy", "policy", "inline"];
 const OTHERS = [...HOLDERS, "apiVersion", "version", "resources", "runtime", "endpoints", "tunnels"];
 
 /** The policies in a document. A document of no other known kind is a policy itself. */
-export function policiesIn(data: unknown): Found[] {
+function policiesIn(data: unknown): Found[] {
   const found = search(data, [], {});
   const isOther = !isMapping(data) || OTHERS.some((key) => key in data) || Object.keys(data).length === 0;
   return found.length > 0 || isOther ? found : [{ policy: data, path: [], target: {} }];

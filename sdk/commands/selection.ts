@@ -27,7 +27,7 @@ export const SELECTION_HELP = `  --select PATTERN      only endpoints with such 
   --out F               the file to write (default: stdout)
   --force               overwrite that file`;
 
-export interface SelectionOptions {
+interface SelectionOptions {
   select: string[];
   /** The first is the one that will manage the endpoints. */
   stacks: string[];
@@ -35,7 +35,7 @@ export interface SelectionOptions {
   out: Destination;
 }
 
-export interface Selection {
+interface Selection {
   account: EndpointsApi;
   /** By URL. */
   endpoints: LiveEndpoint[];

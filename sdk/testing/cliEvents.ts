@@ -5,7 +5,7 @@ import { nameOf } from "./engine/checkpoint";
 import type { Diagnostic, RunResult, Step, StepOp } from "./types";
 
 /** What is read here of the engine's events (`apitype.EngineEvent`). */
-export interface EngineEvent {
+interface EngineEvent {
   resOutputsEvent?: { metadata: StepMetadata };
   diagnosticEvent?: { urn?: string; message: string; severity: string; ephemeral?: boolean };
   summaryEvent?: { resourceChanges?: Partial<Record<StepOp, number>> };
@@ -19,7 +19,7 @@ interface StepMetadata {
   new?: { id?: string; outputs?: Record<string, unknown> } | null;
 }
 
-export type Reported = Pick<RunResult, "steps" | "changes" | "diagnostics">;
+type Reported = Pick<RunResult, "steps" | "changes" | "diagnostics">;
 
 /** Reads the log of a run that has ended. */
 export async function readEvents(file: string, shown: string): Promise<Reported> {
@@ -30,7 +30,7 @@ export async function readEvents(file: string, shown: string): Promise<Reported>
 }
 
 /** Takes the events of a run one after the other. */
-export class EngineEvents {
+class EngineEvents {
   private readonly steps = new Map<string, StepMetadata>();
   private readonly diagnostics: Diagnostic[] = [];
   private changes: RunResult["changes"] = {};

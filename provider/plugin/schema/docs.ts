@@ -6,7 +6,7 @@ import * as ts from "typescript";
 export const root = process.cwd();
 
 /** The documentation of a declaration, and of its parts: the comments in the source, which nobody writes a second time. */
-export interface Docs {
+interface Docs {
   text: string;
   parts: ReadonlyMap<string, string>;
 }

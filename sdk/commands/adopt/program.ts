@@ -9,7 +9,7 @@ import { Mixed, type Secret, secretExtraction } from "./configSecrets";
 /* The program that adopts existing endpoints. Its layout is plain: formatting is left to the user's own formatter. */
 
 /** An endpoint with the resource's name. */
-export interface Named extends Adoption {
+interface Named extends Adoption {
   name: string;
 }
 

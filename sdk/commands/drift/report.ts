@@ -132,10 +132,10 @@ export type NotChecked = z.output<typeof notCheckedSchema>;
 export type Repair = z.output<typeof repairSchema>;
 
 /** The exit code of Pulumi's own CLI for changes where none were expected. */
-export const DRIFT = 7;
+const DRIFT = 7;
 
 /** The exit code for no drift from a state that may lack what the program has. */
-export const INCOMPLETE = 8;
+const INCOMPLETE = 8;
 
 type Findings = Pick<DriftReport, "stacks" | "accounts" | "shared" | "fix" | "failOnUnmanaged">;
 

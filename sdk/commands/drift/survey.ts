@@ -50,7 +50,7 @@ export interface Account {
 }
 
 /** What a survey takes over from one before it. */
-export interface Earlier {
+interface Earlier {
   /** What endpoints should be, by URN, whatever their states have by now. */
   expected: ReadonlyMap<string, Managed>;
   /** The accounts of stacks that are not surveyed again. */

@@ -12,7 +12,7 @@ import {
   visible,
 } from "./wording";
 
-export interface TextOptions {
+interface TextOptions {
   /** How many columns a table may take. */
   width: number;
   color: boolean;

@@ -18,7 +18,7 @@ interface Found {
   id?: string | undefined;
 }
 
-export interface Scheme {
+interface Scheme {
   /** Turns a moment into the text that is sent and signed. Missing where no time is signed: then a replay verifies. */
   time?: { write: (at: Date) => string; read: (text: string) => Date; toleranceSeconds: number };
   /** The signature of a body, as text. */

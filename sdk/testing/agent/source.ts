@@ -22,7 +22,7 @@ export interface AgentSource {
 }
 
 /** An endpoint of the agent, whatever it was configured with. */
-export interface AgentEndpoint {
+interface AgentEndpoint {
   verifications: Verification[];
   /** A port or a URL. Options and policies name none. */
   upstream?: number | string;

@@ -24,7 +24,7 @@ export interface Target {
 }
 
 /** Undefined where the fault does not apply to the request. Whether it does must not depend on chance. */
-export type Kind = (target: Target) => (() => Plan) | undefined;
+type Kind = (target: Target) => (() => Plan) | undefined;
 
 const LATENCY_MS = 20;
 /** How far lists lag behind, and how late an effect comes, at most. */

@@ -7,7 +7,7 @@ import { addressOf, readCreate, readUpdate } from "./rules";
 
 export const MAX_PAGE = 100;
 
-export interface Call {
+interface Call {
   /** The key that the call came with, and the endpoints that it opens. */
   key: Key;
   behaviour: Behaviour;

@@ -186,7 +186,7 @@ function parsedOr(text: string, otherwise: unknown): unknown {
 }
 
 /** An answer as it leaves. */
-export interface Reply {
+interface Reply {
   status: number;
   /** Set over those that the server sets by itself; `null` leaves one out. */
   headers?: Headers | undefined;
@@ -203,7 +203,7 @@ export interface Reply {
 const RESET_AFTER = 20;
 
 /** Sends a reply. */
-export function send(response: ServerResponse, reply: Reply, own: Headers): void {
+function send(response: ServerResponse, reply: Reply, own: Headers): void {
   const { status, headers = {}, body = "", cut } = reply;
   const payload = Buffer.from(typeof body === "object" ? JSON.stringify(body) : body);
   response.statusCode = status;

@@ -12,7 +12,7 @@ import { CLI_DRIVER } from "./project";
 export type Props = Record<string, unknown>;
 
 /** A value that must not be shown. Never nested directly in another. */
-export interface Secret {
+interface Secret {
   value: unknown;
 }
 

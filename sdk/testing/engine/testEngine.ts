@@ -17,7 +17,7 @@ import { fullKey, type Project, readProject, Unsupported } from "./project";
 import { plain, secret } from "./properties";
 import { type Outcome, type Run, runDestroy, runProgram, runRefresh } from "./run";
 
-export interface TestEngineOptions extends StackOptions {
+interface TestEngineOptions extends StackOptions {
   /** Where the state is kept. Default: a temporary file that `close` removes. */
   stateFile?: string;
 }
