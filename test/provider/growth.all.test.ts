@@ -11,6 +11,7 @@ import {
   sameData,
 } from "../../provider/document";
 import { wildcard } from "../../provider/lookup";
+import { Redaction } from "../../provider/redaction";
 import { inputFields } from "../../provider/schema";
 import { secretsIn } from "../../provider/secrets";
 import { expectLinear, expectTimes } from "../growth";
@@ -156,3 +157,28 @@ test.each<[string, (size: number) => object]>([
 ])("the time that a reply takes to be judged grows with it: %s", (_, reply) =>
   expectLinear(reply, (wire) => [endpointFromWire.safeParse(wire), errorFromWire.safeParse(wire)], 5_000),
 );
+
+test.each<[string, number, (size: number) => string[]]>([
+  ["many", 2_000, (size) => Array.from({ length: size }, (_, index) => `https://${index}.example.com`)],
+  ["many escapes", 250, (size) => Array.from({ length: size }, (_, index) => `${index}${"%5C".repeat(9)}`)],
+  ["many short ones", 1_000, (size) => Array.from({ length: size }, (_, index) => `${10_000 + index}`)],
+  [
+    "many words",
+    1_000,
+    (size) => Array.from({ length: size }, (_, index) => String.fromCodePoint(0x4e00 + index)),
+  ],
+  ["a part of the text again and again", 10_000, (size) => [`${"a".repeat(size)}b${"a".repeat(size)}`]],
+])("the time of a redaction grows with the secrets and the text: %s", async (_, size, make) => {
+  const used = (use: (redaction: Redaction, text: string) => unknown) =>
+    expectLinear(
+      (size) => ({
+        secrets: make(size),
+        text: `${"a".repeat(size)} ${make(size).join('\\\\u005c"').slice(1)}`,
+      }),
+      ({ secrets, text }) => use(new Redaction(secrets), text),
+      size,
+    );
+  await used((redaction, text) => redaction.redacted(text));
+  await used((redaction, text) => redaction.isIn(text));
+  await used((redaction, text) => redaction.cleaned(text));
+});

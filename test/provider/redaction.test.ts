@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { Redaction } from "../../provider/redaction";
-import { expectLinear } from "../growth";
 
 const SECRET = 'CANARY<7>&"a b"/ü\\x+\nkey';
 
@@ -111,29 +110,4 @@ test("the words of a larger secret are recognized where they are unmistakable, a
 test("what holds no secret stays as it is", () => {
   for (const text of ['unknown action "dney" at on_http_request[0] (50%, a\\b, &c)', "", "😀\u2028"])
     expect(new Redaction(["CANARY-1", "", " ", "\\"]).cleaned(text)).toBe(text);
-});
-
-test.each<[string, number, (size: number) => string[]]>([
-  ["many", 2_000, (size) => Array.from({ length: size }, (_, index) => `https://${index}.example.com`)],
-  ["many escapes", 250, (size) => Array.from({ length: size }, (_, index) => `${index}${"%5C".repeat(9)}`)],
-  ["many short ones", 1_000, (size) => Array.from({ length: size }, (_, index) => `${10_000 + index}`)],
-  [
-    "many words",
-    1_000,
-    (size) => Array.from({ length: size }, (_, index) => String.fromCodePoint(0x4e00 + index)),
-  ],
-  ["a part of the text again and again", 10_000, (size) => [`${"a".repeat(size)}b${"a".repeat(size)}`]],
-])("the time of a redaction grows with the secrets and the text: %s", async (_, size, make) => {
-  const used = (use: (redaction: Redaction, text: string) => unknown) =>
-    expectLinear(
-      (size) => ({
-        secrets: make(size),
-        text: `${"a".repeat(size)} ${make(size).join('\\\\u005c"').slice(1)}`,
-      }),
-      ({ secrets, text }) => use(new Redaction(secrets), text),
-      size,
-    );
-  await used((redaction, text) => redaction.redacted(text));
-  await used((redaction, text) => redaction.isIn(text));
-  await used((redaction, text) => redaction.cleaned(text));
 });
