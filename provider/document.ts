@@ -98,36 +98,38 @@ function mapDocuments(
   return { ...props, ...Object.fromEntries(fields.map((name) => [name, map(props[name], name)])) };
 }
 
+/** More mistakes in one document are not reported. */
+const MOST_PROBLEMS = 20;
+
 /** What in this data could not be sent as JSON, with the path of each; or that there is more of it than is taken. */
 export function problemsOfData(value: unknown): Problem[] {
-  const problems = problemsIn(value, "", 0);
+  const problems: Problem[] = [];
+  collectProblems(value, "", 0, problems);
   const isLong = typeof value === "object" && problems.length === 0 && canonicalJson(value).length > LONGEST;
   return isLong ? [{ path: "", reason: TOO_LONG }] : problems;
 }
 
-function problemsIn(value: unknown, path: string, depth: number): Problem[] {
+function collectProblems(value: unknown, path: string, depth: number, problems: Problem[]): void {
   if (value === null || value === undefined || typeof value === "string" || typeof value === "boolean")
-    return [];
+    return;
+  if (problems.length === MOST_PROBLEMS) return;
   if (typeof value === "number") {
-    return Number.isFinite(value)
-      ? []
-      : [{ path, reason: `holds at ${path} what is not a number that JSON can hold` }];
+    if (!Number.isFinite(value))
+      problems.push({ path, reason: `holds at ${path} what is not a number that JSON can hold` });
+  } else if (typeof value !== "object") {
+    problems.push({ path, reason: `holds at ${path} a ${typeof value}, which JSON cannot hold` });
+  } else if (depth === DEEPEST) {
+    problems.push({ path: "", reason: TOO_DEEP });
+  } else if (Array.isArray(value)) {
+    for (const [index, item] of value.entries())
+      collectProblems(item, `${path}[${index}]`, depth + 1, problems);
+  } else if (isMapping(value)) {
+    for (const [key, item] of Object.entries(value))
+      collectProblems(item, path === "" ? key : `${path}.${key}`, depth + 1, problems);
+  } else {
+    const reason = `holds at ${path} what is no plain object; write it as text, numbers, lists and objects`;
+    problems.push({ path, reason });
   }
-  if (typeof value !== "object")
-    return [{ path, reason: `holds at ${path} a ${typeof value}, which JSON cannot hold` }];
-  if (depth === DEEPEST) return [{ path: "", reason: TOO_DEEP }];
-  if (Array.isArray(value))
-    return value.flatMap((item, index) => problemsIn(item, `${path}[${index}]`, depth + 1));
-  if (!isMapping(value))
-    return [
-      {
-        path,
-        reason: `holds at ${path} what is no plain object; write it as text, numbers, lists and objects`,
-      },
-    ];
-  return Object.entries(value).flatMap(([key, item]) =>
-    problemsIn(item, path === "" ? key : `${path}.${key}`, depth + 1),
-  );
 }
 
 /** A place in a document: names and indexes. */

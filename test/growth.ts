@@ -27,7 +27,7 @@ export async function expectLinear<T>(
 export async function expectTimes<T>(most: number, base: T, other: T, work: (input: T) => unknown) {
   let ratio = Number.POSITIVE_INFINITY;
   let [short, long] = [ratio, ratio];
-  for (let round = 1; round <= 3 || (ratio >= most && round <= 8); round++) {
+  for (let round = 1; round <= 3 || (ratio >= most && round <= 16); round++) {
     short = Math.min(short, await timeOf(() => work(base)));
     long = Math.min(long, await timeOf(() => work(other)));
     ratio = long / Math.max(short, MEASURABLE);

@@ -241,6 +241,10 @@ test("an unknown value is found at any depth", () => {
   expect(hasUnknown({ a: [{ b: "known" }], c: null })).toBe(false);
 });
 
+test("of many mistakes in one document, twenty are reported", () => {
+  expect(problemsOfData(Array.from({ length: 1_000 }, () => Number.NaN))).toHaveLength(20);
+});
+
 test("data that JSON cannot hold is named by its path", () => {
   const problems = problemsOfData({ a: [1, { b: Number.NaN }], c: () => 0, d: new Date(0), e: 1n });
   expect(problems.map((problem) => problem.path)).toEqual(["a[1].b", "c", "d", "e"]);
