@@ -3,8 +3,9 @@ import type { Diagnostic, RunResult, Step } from "./types";
 
 /** What a run did, without what differs from run to run. */
 export interface RunSnapshot extends Pick<RunResult, "command" | "ok" | "outputs" | "changes"> {
-  /** By name. */
+  /** By name and type. */
   steps: Omit<Step, "urn" | "id">[];
+  /** By name, severity and message. */
   diagnostics: (Pick<Diagnostic, "severity" | "message"> & { name?: string })[];
   /** By method, path and body. */
   requests: { method: string; path: string; query?: unknown; body?: unknown; status: number }[];
@@ -12,8 +13,8 @@ export interface RunSnapshot extends Pick<RunResult, "command" | "ok" | "outputs
 
 /**
  * A result to compare with a snapshot: `expect(snapshotOf(await stack.up())).toMatchSnapshot()`. It has no times and no notes of the state, and
- * `[id of NAME]`, `[id]`, `[time]` and `[port]` in the place of what the service and this machine choose. The order of what
- * ran side by side is by name. The stack's outputs contain secrets in plain, as those of the result do.
+ * `[id of NAME]`, `[id]`, `[time]` and `[port]` in the place of what the service and this machine choose. Steps, diagnostics and requests are
+ * sorted, because parallel operations end in any order. The stack's outputs contain secrets in plain, as those of the result do.
  */
 export function snapshotOf(result: RunResult): RunSnapshot {
   const ids = new Map(result.steps.flatMap(({ id, name }) => (id ? [[id, `[id of ${name}]`]] : [])));
@@ -33,7 +34,7 @@ export function snapshotOf(result: RunResult): RunSnapshot {
         const name = urn?.split("::").at(-1);
         return { severity, message: stable(message), ...(name !== undefined && { name }) };
       }),
-      ({ name = "" }) => name,
+      ({ name = "", severity, message }) => `${name} ${severity} ${message}`,
     ),
     requests: sortedBy(
       result.requests.map(({ method, path, query, body, status }) =>
@@ -54,15 +55,16 @@ export function snapshotOf(result: RunResult): RunSnapshot {
 const withoutNotes = (outputs: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(outputs).filter(([name]) => !name.startsWith("__")));
 
-/** The form of the service's ids, of times in RFC 3339, and of addresses on loopback. */
+/** The form of ids, of those that the service gives, of times in RFC 3339, and of addresses on loopback. */
 const ID = /\b[a-z]+_[0-9A-Za-z]{20,}\b/g;
+const SERVICE_ID = /^(ep|op|rd|ra|tn|ts|usr|edghts|edgtls|edgtcp)_/;
 const TIME = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 const PORT = /(?<=\b(?:127\.0\.0\.1|localhost):)\d+/g;
 
 function replaced(value: unknown, ids: ReadonlyMap<string, string>): unknown {
   if (typeof value === "string")
     return value
-      .replace(ID, (id) => ids.get(id) ?? "[id]")
+      .replace(ID, (id) => ids.get(id) ?? (SERVICE_ID.test(id) ? "[id]" : id))
       .replace(TIME, "[time]")
       .replace(PORT, "[port]");
   if (Array.isArray(value)) return value.map((item) => replaced(item, ids));
