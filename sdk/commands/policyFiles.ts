@@ -105,6 +105,8 @@ function search(value: unknown, path: Path, target: PolicyTarget): Found[] {
 /** @param isExpected Whether a policy belongs there: then even one with only misspelt phases counts. */
 function isPolicy(value: object, isExpected: boolean): boolean {
   return Object.keys(value).some(
-    (key) => Object.hasOwn(phases, key) || (isExpected && (key.startsWith("on_") || key in legacyPhases)),
+    (key) =>
+      Object.hasOwn(phases, key) ||
+      (isExpected && (key.startsWith("on_") || Object.hasOwn(legacyPhases, key))),
   );
 }

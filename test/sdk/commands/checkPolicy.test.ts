@@ -202,6 +202,7 @@ resources:
   test.each([
     ["kind: Service\napiVersion: v1\n"],
     ["url: https://a.example.com\ntraffic_policy: 'on_http_request: []'\n"],
+    ["policy:\n  constructor: 1\n  toString: 2\n"],
   ])("says which file contains no policy: %j", async (text) => {
     const { code, stderr } = await check(file("none.yaml", text));
     expect(code).toBe(0);
