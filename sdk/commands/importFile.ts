@@ -55,7 +55,7 @@ const command: Command = {
     for (const live of endpoints)
       for (const problem of problemsOf(live))
         log(
-          `The code of ${plain(`${live.id} (${live.url ?? "no URL"}) fails at the preview: ${problem}`)}. Leave it out with --select, or change it on the service first`,
+          `Check the code that pulumi import prints for ${plain(`${live.id} (${live.url ?? "no URL"}): ${problem}`)}. Or leave the endpoint out with --select, or change it on the service first`,
         );
     const withSecrets = endpoints.filter(containsSecrets).length;
     if (withSecrets > 0) {
@@ -96,7 +96,7 @@ function labelOf(urn: string, isTaken: (name: string) => boolean): string {
   return label;
 }
 
-/** What of an endpoint a program cannot give, and so the code that an import prints cannot either. */
+/** Why the code that an import prints may be refused, change the endpoint, or show a secret. */
 function problemsOf(live: LiveEndpoint): string[] {
   const adoption = adoptionOf(live);
   return "reason" in adoption ? [adoption.reason] : adoption.leftToService;

@@ -77,7 +77,7 @@ test("the page about adoption shows the program and the log of a real run", asyn
   expect(page).toContain(`\`\`\`\n${listed.join("\n")}\n\`\`\`\n`);
 });
 
-test("import-file warns of each endpoint whose code cannot pass the preview, such as for a number beyond 2^53", async () => {
+test("import-file warns of each endpoint whose code needs a look, such as for a number beyond 2^53", async () => {
   const emulator = await service();
   const policy = '{"on_http_request":[{"actions":[{"type":"deny","config":{"n":9007199254740993}}]}]}';
   const { id } = emulator.seed({ type: "cloud", url: "https://big.example.com", traffic_policy: policy });
@@ -85,9 +85,18 @@ test("import-file warns of each endpoint whose code cannot pass the preview, suc
   const { code, stdout, stderr } = await ranWith(importFileCommand, [], emulator);
   expect(code).toBe(0);
   expect(JSON.parse(stdout).resources).toHaveLength(2);
-  const warnings = stderr.split("\n").filter((line) => line.includes("fails at the preview"));
+  const warnings = stderr.split("\n").filter((line) => line.includes("Check the code"));
   expect(warnings).toEqual([expect.stringContaining(`${id} (https://big.example.com)`)]);
   expect(warnings[0]).toMatch(
-    /trafficPolicy .*Leave it out with --select, or change it on the service first$/,
+    /trafficPolicy .*leave the endpoint out with --select, or change it on the service first$/,
   );
+});
+
+test("import-file claims no failed preview for an endpoint whose code only shows a secret", async () => {
+  const emulator = await service();
+  const metadata = '{"api_key":"CANARY-12345","CANARY-12345":1}';
+  emulator.seed({ type: "cloud", url: "https://key.example.com", metadata, traffic_policy: "{}" });
+  const { stderr } = await ranWith(importFileCommand, [], emulator);
+  expect(stderr).toMatch(/\(https:\/\/key\.example\.com\).*one of its keys contains a secret/);
+  expect(stderr).not.toContain("fails");
 });
