@@ -30,7 +30,9 @@ test("an unknown command is refused with the list of commands and the nearest na
 
 test("version, help and a command's help are printed", async () => {
   expect((await run(["--version"])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
-  expect((await run([])).stdout).toContain("Usage: npx pulumi-endpoints");
+  const { stdout } = await run([]);
+  expect(stdout).toContain("Usage: npx pulumi-endpoints");
+  expect(stdout, "every command works where the package is installed").not.toContain("repository");
   expect((await run(["help", "adopt"])).stdout).toContain("Usage: npx pulumi-endpoints adopt");
 });
 
