@@ -21,15 +21,14 @@ export async function findAdoptable(
     return live;
   }
   const onUrl = (all: LiveEndpoint[]) => all.filter((live) => serves(live, inputs));
-  if (api.hasWritten && !api.list.affordsLookup) {
+  const lookUp = api.list.affordsLookup(api.hasWritten);
+  if (api.hasWritten && !lookUp) {
     // Each adoption's own change outdates the list. A thousand of them would read it a thousand times.
     const [first, ...others] = onUrl(await api.list.cloud(false));
     const live = first && others.length === 0 ? await getIfThere(api, first.id) : undefined;
     if (live && serves(live, inputs)) return live;
   }
-  const found = onUrl(
-    api.list.affordsLookup ? await api.list.onUrl(inputs.url, false) : await api.list.cloud(true),
-  );
+  const found = onUrl(lookUp ? await api.list.onUrl(inputs.url, false) : await api.list.cloud(true));
   const [first, ...others] = found;
   if (others.length > 0) {
     throw new AdoptAmbiguousError(

@@ -261,9 +261,12 @@ async function findConflict(
   stays: boolean,
 ): Promise<LiveEndpoint | undefined> {
   // The list may show what is deleted by now, and other members of a pool do not hold a URL.
+  const read = new Set<string>();
   const thatHold = async (listed: LiveEndpoint[]) => {
     const found: LiveEndpoint[] = [];
     for (const { id } of listed) {
+      if (read.has(id)) continue;
+      read.add(id);
       const live = isDeleted(id) ? undefined : await getIfThere(api, id);
       const isPoolOfBoth = inputs.poolingEnabled === true && live?.poolingEnabled === true;
       if (live && !isPoolOfBoth) found.push(live);
@@ -272,7 +275,7 @@ async function findConflict(
   };
   let holders: LiveEndpoint[] = [];
   try {
-    if (api.list.affordsLookup) holders = await thatHold(await api.list.onUrl(inputs.url, true));
+    if (api.list.affordsLookup(false)) holders = await thatHold(await api.list.onUrl(inputs.url, true));
     if (holders.length === 0) {
       // What a filter leaves out may be there all the same.
       const age = stays ? 0 : mayPass(refusal) ? LIST_LAG : SHARED_FOR;

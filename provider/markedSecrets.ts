@@ -1,6 +1,6 @@
 import { isMapping, type JsonObject } from "./api/json";
 import { decidedWithUrl } from "./api/url";
-import { documentFields, type Path, pathText, sameData, withData } from "./document";
+import { documentFields, type Path, pathText, sameData, UNKNOWN, withData } from "./document";
 import { Redaction } from "./redaction";
 import { type CloudEndpointInputs, managedInputs } from "./schema";
 import { MASKED, secretPlaces } from "./secrets";
@@ -46,8 +46,10 @@ export function areNotedIn(news: JsonObject, olds: JsonObject): boolean {
 }
 
 /** The URL as messages have it. */
-export const shownUrl = (inputs: CloudEndpointInputs): string =>
-  notedPlaces(inputs).includes("url") ? MASKED : inputs.url;
+export function shownUrl(inputs: CloudEndpointInputs): string {
+  if (notedPlaces(inputs).includes("url")) return MASKED;
+  return inputs.url === UNKNOWN ? "an endpoint whose URL is not known yet" : inputs.url;
+}
 
 /** The fields of an answer that are secret, each as a whole: what moves within a policy would come back unmarked. */
 export function secretFields(answer: JsonObject): ReadonlySet<string> {

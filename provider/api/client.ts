@@ -105,7 +105,14 @@ export class HttpClient {
       if (firstSent === undefined) firstSent = this.clock.now();
       else waitedSince += turn;
       const sentAt = this.clock.now();
-      const outcome = await this.once(request, reply).finally(() => this.limiter.end());
+      const silence = setTimeout(
+        () => this.reportSilence(`${request.method} ${request.path}: no answer for ${SILENCE / 1000} s`),
+        SILENCE,
+      ).unref();
+      const outcome = await this.once(request, reply).finally(() => {
+        clearTimeout(silence);
+        this.limiter.end();
+      });
       if ("value" in outcome) return outcome.value;
 
       const { error, retryAfter } = outcome;
@@ -122,7 +129,8 @@ export class HttpClient {
         random: this.clock.random(),
       });
       if (wait === undefined) throw error;
-      this.reportSilence(error, this.clock.now() - firstSent + wait);
+      const elapsed = this.clock.now() - firstSent + wait;
+      if (error instanceof ConnectionError && elapsed >= SILENCE) this.reportSilence(error.summary);
       if (isRateLimit(error)) {
         limited += wait;
         if (limited > LONGEST_RETRY_AFTER) throw error;
@@ -134,12 +142,12 @@ export class HttpClient {
   }
 
   /** A service that does not answer is named once, long before the tries end. */
-  private reportSilence(error: unknown, elapsed: number): void {
-    if (this.isSilenceReported || !(error instanceof ConnectionError) || elapsed < SILENCE) return;
+  private reportSilence(what: string): void {
+    if (this.isSilenceReported) return;
     this.isSilenceReported = true;
     const { baseUrl, retryForSeconds } = this.settings;
     this.deps.log.warn(
-      `${error.summary}; requests to ${baseUrl} are repeated for ${retryForSeconds} s (endpoints:retryForSeconds)`,
+      `${what}; requests to ${baseUrl} are repeated for ${retryForSeconds} s (endpoints:retryForSeconds)`,
     );
   }
 

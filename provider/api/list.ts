@@ -83,9 +83,13 @@ export class EndpointList {
     return (await this.endpointsOf(reading)).filter(CLOUD.includes);
   }
 
-  /** Whether a look-up by URL is likely to cost less than the whole list, which many can share. */
-  get affordsLookup(): boolean {
-    return this.filters && this.lookups < FEW_LOOKUPS;
+  /**
+   * Whether a look-up by URL is likely to cost less than the whole list, which many can share.
+   *
+   * @param isOutdated Whether a write has outdated what could be shared.
+   */
+  affordsLookup(isOutdated: boolean): boolean {
+    return this.filters && (isOutdated || this.lookups < FEW_LOOKUPS);
   }
 
   /**

@@ -89,6 +89,16 @@ describe("adopt", () => {
     expect(emulator.endpoints).toHaveLength(1);
   });
 
+  test("is refused where a second endpoint appeared on its URL after other adoptions", async () => {
+    const { core, emulator } = await service();
+    const urls = Array.from({ length: 13 }, (_, index) => `https://e${index}.example.com`);
+    for (const url of urls) emulator.seed({ type: "cloud", url, pooling_enabled: true });
+    for (const url of urls.slice(1)) await core.create({ url, adopt: true, description: "ours" });
+    const first = { url: urls[0] ?? "", adopt: true };
+    emulator.seed({ type: "cloud", url: first.url, pooling_enabled: true });
+    expect((await thrown(core.create(first))).message).toMatch(/Several cloud endpoints serve/);
+  });
+
   test("is refused where it could mean several, is of another type or scheme, or is not there", async () => {
     const { core, emulator } = await service();
     const pooled = [1, 2].map(() => emulator.seed({ type: "cloud", url, pooling_enabled: true }).id);

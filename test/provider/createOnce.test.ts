@@ -260,6 +260,14 @@ describe("a URL that is taken", () => {
     expect(message).toContain(`${url} is served by ${id}, a cloud endpoint`);
   });
 
+  test("for a member of a pool reads each other member once", async () => {
+    const { core, emulator } = await start();
+    for (let index = 0; index < 5; index++) emulator.seed({ ...leftover(6), pooling_enabled: true });
+    emulator.intercept(isCreate, { status: 400, body: { error_code: "ERR_NGROK_18020", msg: "full" } }, 9);
+    await thrown(core.create({ url, poolingEnabled: true }));
+    expect(emulator.requests.filter(({ path }) => /ep_/.test(path))).toHaveLength(5);
+  });
+
   test("by an agent's endpoint says so, and that it cannot be adopted", async () => {
     const { core, emulator } = await start();
     const { id } = emulator.seed({ type: "ephemeral", url });

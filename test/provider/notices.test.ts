@@ -57,6 +57,14 @@ describe.each(bothProviders)("%s", (_, start) => {
     expect(logged()).toEqual([]);
   });
 
+  test("does not show Pulumi's token for a URL that is not known yet", async () => {
+    const { check, logged } = await start(onPublicService);
+    await check({}, { url: UNKNOWN });
+    expect(logged()).toEqual([
+      expect.stringMatching(/^an endpoint whose URL is not known yet: trafficPolicy is missing/),
+    ]);
+  });
+
   test("does not ask for a policy of an endpoint to adopt, nor on another service", async () => {
     const { check, logged, emulator } = await start();
     const { id } = emulator.seed({ type: "cloud", url });

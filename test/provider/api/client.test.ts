@@ -80,6 +80,12 @@ test("a service that does not answer is named once, long before the tries end", 
   expect(said).toEqual([
     `GET /endpoints: no answer (ECONNRESET: read ECONNRESET); requests to ${emulator.baseUrl} are repeated for 120 s (endpoints:retryForSeconds)`,
   ]);
+  const hanging = await service();
+  hanging.emulator.intercept(() => true, { afterCommit: true, delayMs: 3_500 });
+  await wholeList(hanging.api);
+  expect(hanging.said).toEqual([
+    expect.stringMatching(/^GET \/endpoints: no answer for 3 s; requests to http/),
+  ]);
   const short = await service();
   short.emulator.intercept(() => true, { reset: true });
   await wholeList(short.api);
