@@ -1,4 +1,4 @@
-import type { EngineEvent, LocalWorkspace } from "@pulumi/pulumi/automation/index.js";
+import type { EngineEvent, LocalWorkspace, UpdateSummary } from "@pulumi/pulumi/automation/index.js";
 import { UserError } from "../../../provider/api/apiErrors";
 import type { JsonObject } from "../../../provider/api/json";
 import { isMapping } from "../../../provider/api/json";
@@ -121,8 +121,31 @@ async function selectedStack(project: LocalWorkspace): Promise<string> {
   throw new StackError("no stack is selected: give --stack, or select one with `pulumi stack select`");
 }
 
-/** How far back the last update of a stack is looked for. */
-const HISTORY = 20;
+/** The message of a repair in the stack's history. */
+export const REPAIR_MESSAGE = "pulumi-endpoints drift --fix";
+
+/** The number of entries that are read from a stack's history at once. */
+const PAGE_SIZE = 100;
+
+/**
+ * Whether the last `up` or `destroy` failed. A refresh does not count: checks and recoveries run it, and it deploys
+ * nothing. Nor does a repair that succeeded: it ran only for its targets, and the rest is still not deployed.
+ *
+ * @param history A page of the stack's history, newest first, counted from 1. A page after the last one is empty.
+ */
+export async function lastUpdateFailed(
+  history: (size: number, page: number) => Promise<Pick<UpdateSummary, "kind" | "message" | "result">[]>,
+): Promise<boolean> {
+  for (let page = 1; ; page++) {
+    const entries = await history(PAGE_SIZE, page);
+    if (entries.length === 0) return false;
+    const last = entries.find(
+      ({ kind, message, result }) =>
+        kind === "destroy" || (kind === "update" && !(message === REPAIR_MESSAGE && result === "succeeded")),
+    );
+    if (last) return last.result === "failed";
+  }
+}
 
 async function openStack(
   project: LocalWorkspace,
@@ -140,11 +163,8 @@ async function openStack(
     name,
     config: () => stackConfig(project, name),
     state: () => stackState(project, name),
-    lastUpdateFailed: async () => {
-      // A refresh, which the checks and recoveries run, deploys nothing.
-      const history = await withCliErrors(() => stack.history(HISTORY, 1, false));
-      return history.find(({ kind }) => kind === "update" || kind === "destroy")?.result === "failed";
-    },
+    lastUpdateFailed: () =>
+      lastUpdateFailed((size, page) => withCliErrors(() => stack.history(size, page, false))),
     refreshPreview: (onProgress) => {
       let done = 0;
       return run(
@@ -154,7 +174,8 @@ async function openStack(
     },
     preview: () => run((onEvent) => stack.preview({ onEvent, signal })),
     repairPreview: (target) => run((onEvent) => stack.preview({ refresh: true, target, onEvent, signal })),
-    repair: (target) => run((onEvent) => stack.up({ refresh: true, target, onEvent, signal })),
+    repair: (target) =>
+      run((onEvent) => stack.up({ refresh: true, target, message: REPAIR_MESSAGE, onEvent, signal })),
   };
 }
 
