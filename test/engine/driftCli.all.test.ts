@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { reportSchema } from "../../sdk/commands/drift/report";
+import { REPAIR_MESSAGE } from "../../sdk/commands/drift/stack";
 import { cli, project, service } from "../provider/plugin/pulumi";
 
 const policy = (status: number, secret = "") => ({
@@ -73,7 +74,7 @@ describe.skipIf(!cli)("drift of a project of the Pulumi CLI", () => {
       ["described", "changed", ["description"]],
       ["left", "changed", ["bindings"]],
       ["plugged", "changed", [status]],
-      ["secret", "changed", [status, status.replace("status_code", "secret")]],
+      ["secret", "changed", [status.replace("status_code", "secret"), status]],
     ]);
     expect(report.accounts.map(({ unmanaged }) => unmanaged.map(({ id }) => id))).toEqual([[other.id]]);
     expect(seen.stdout + seen.stderr).not.toContain("CANARY");
@@ -82,6 +83,9 @@ describe.skipIf(!cli)("drift of a project of the Pulumi CLI", () => {
     const fixed = await stack.command("drift", "--fix", "--stack", "test", "--stack", "selected");
     expect(fixed.code, fixed.stdout + fixed.stderr).toBe(0);
     expect(fixed.stdout).toContain("5 of 6 cloud endpoints drifted (4 changed, 1 deleted), 5 repaired");
+    // The message by which the history's next reader recognizes a repair.
+    const { stdout: history } = await stack.pulumi("stack", "history", "--json", "--stack", "test");
+    expect(JSON.parse(history)[0]).toMatchObject({ kind: "update", message: REPAIR_MESSAGE });
     expect(emulator.endpoints).toContainEqual(other);
 
     // What Pulumi's targets leave alone must not be refreshed and called repaired.
