@@ -1,4 +1,3 @@
-import { isNotFound, isOfService } from "./api/apiErrors";
 import type { LiveEndpoint } from "./api/contract";
 import type { EndpointsApi } from "./api/endpoints";
 import { normalizeUrl } from "./api/url";
@@ -25,7 +24,7 @@ export async function findAdoptable(
   if (api.hasWritten && !lookUp) {
     // Each adoption's own change outdates the list. A thousand of them would read it a thousand times.
     const [first, ...others] = onUrl(await api.list.cloud(false));
-    const live = first && others.length === 0 ? await getIfThere(api, first.id) : undefined;
+    const live = first && others.length === 0 ? await api.find(first.id) : undefined;
     if (live && serves(live, inputs)) return live;
   }
   const found = onUrl(lookUp ? await api.list.onUrl(inputs.url, false) : await api.list.cloud(true));
@@ -53,18 +52,8 @@ async function listed(
   return item && withoutGaps(item, inputs);
 }
 
-/** The endpoint by its id, which is never out of date as an item of a list can be. */
-export async function getIfThere(api: EndpointsApi, id: string): Promise<LiveEndpoint | undefined> {
-  try {
-    return await api.get(id);
-  } catch (error) {
-    if (isNotFound(error) && isOfService(error)) return undefined;
-    throw error;
-  }
-}
-
 async function byId(api: EndpointsApi, id: string): Promise<LiveEndpoint> {
-  const live = await getIfThere(api, id);
+  const live = await api.find(id);
   if (!live) throw new AdoptNotFoundError(id);
   return live;
 }

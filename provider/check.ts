@@ -2,6 +2,7 @@ import type { JsonObject } from "./api/json";
 import { schemeDiffers } from "./api/url";
 import { hasUnknown } from "./document";
 import { notedPlaces, SECRETS_KEY } from "./markedSecrets";
+import { nearName } from "./nearName";
 import { type CloudEndpointInputs, inputFields } from "./schema";
 
 /** The property under which Pulumi keeps a dynamic resource's provider. It is the engine's, not the user's. */
@@ -104,12 +105,11 @@ function failureOf(name: InputName, issue: { path: PropertyKey[]; message: strin
 }
 
 function unknownInput(name: string): Failure {
-  const plain = (text: string) => text.replace(/[^a-z]/gi, "").toLowerCase();
-  // Loaded where something is wrong already.
-  const { closest, distance }: typeof import("fastest-levenshtein") = require("fastest-levenshtein");
-  const closestName = closest(plain(name), Object.keys(inputFields).map(plain));
-  const isNear = distance(plain(name), closestName) <= 2;
-  const near = isNear && Object.keys(inputFields).find((known) => plain(known) === closestName);
-  const known = near ? `did you mean ${near}?` : `the inputs are ${Object.keys(inputFields).join(", ")}`;
+  const inputs = Object.keys(inputFields);
+  const near = nearName(
+    name,
+    inputs.map((input) => [input]),
+  );
+  const known = near ? `did you mean ${near}?` : `the inputs are ${inputs.join(", ")}`;
   return { property: `${name}.name`, reason: `${name} is no input of a cloud endpoint; ${known}` };
 }

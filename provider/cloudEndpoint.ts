@@ -20,8 +20,8 @@ import {
   WrongTypeError,
 } from "./errors";
 import { accountFingerprint, GoneCheck } from "./gone";
+import { inputWarnings } from "./inputWarnings";
 import { shownUrl } from "./markedSecrets";
-import { noticesOf } from "./notices";
 import type { CloudEndpointInputs } from "./schema";
 import {
   imported,
@@ -85,8 +85,8 @@ export class CloudEndpoints {
       // A missing key or base URL is found at the preview, before anything is half done.
       const { api, settings } = this.deps.connect();
       const inputs = checkedInputs(checked.inputs);
-      for (const notice of noticesOf(inputs, olds, isPublicService(settings.baseUrl)))
-        this.warnOnce(`${shownUrl(inputs)}: ${notice}`);
+      for (const warning of inputWarnings(inputs, olds, isPublicService(settings.baseUrl)))
+        this.warnOnce(`${shownUrl(inputs)}: ${warning}`);
       const isNew = Object.keys(olds).length === 0;
       if (isNew && inputs.adopt && !hasUnknown([inputs.adopt, inputs.url])) {
         await operation(`look for ${shownUrl(inputs)}`, () => this.announceAdoption(api, inputs));

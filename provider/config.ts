@@ -21,6 +21,9 @@ const PUBLIC_SERVICE = "api.ngrok.com";
 /** Whether the base URL is the public service's, which requires more than the contract does. */
 export const isPublicService = (baseUrl: string): boolean => new URL(baseUrl).hostname === PUBLIC_SERVICE;
 
+/** Some YAML parsers read off as false. */
+const OFF = /^(off|false)$/i;
+
 /**
  * Every setting, once: `endpoints:apiKey` in the stack's configuration, `ENDPOINTS_API_KEY` in the environment, and so
  * on. The comment on a setting is its documentation; the function turns what was given into what is used.
@@ -82,9 +85,8 @@ export const settingFields = {
 
   /** Whether a preview warns of probable mistakes in traffic policies: `on` or `off`. Default: `on`. */
   policyWarnings: (given: string | undefined): "on" | "off" => {
-    // Some YAML parsers read off as false.
     if (given === undefined || /^(on|true)$/i.test(given)) return "on";
-    if (/^(off|false)$/i.test(given)) return "off";
+    if (OFF.test(given)) return "off";
     throw new ConfigError(
       "policyWarnings",
       "policyWarnings is neither on nor off",
@@ -153,7 +155,7 @@ export function settingsProblems(
 
 /** Whether warnings of policies are off. `readSettings` reports a value that is neither on nor off. */
 export function areWarningsOff(config: ConfigReader, environment: NodeJS.ProcessEnv = process.env): boolean {
-  return /^(off|false)$/i.test(given("policyWarnings", config, environment) ?? "");
+  return OFF.test(given("policyWarnings", config, environment) ?? "");
 }
 
 function given(name: string, config: ConfigReader, environment: NodeJS.ProcessEnv): string | undefined {

@@ -1,4 +1,4 @@
-import { differenceOnAdoption, getIfThere } from "./adoption";
+import { differenceOnAdoption } from "./adoption";
 import {
   ApiError,
   ConnectionError,
@@ -161,7 +161,7 @@ async function describe(
   const { data } = idSchema.safeParse(error.reply);
   if (!data || !isAbout(error.reply, inputs.url) || isKnown(data.id)) return undefined;
   try {
-    const live = await getIfThere(api, data.id);
+    const live = await api.find(data.id);
     return live && isAbout(live, inputs.url) ? live : undefined;
   } catch {
     throw new UnreadableReply(data.id, error);
@@ -222,7 +222,7 @@ async function lookOnce(
 
     for (const { id } of onUrl(reading, inputs.url)) {
       if (isKnown(id)) continue;
-      const live = await getIfThere(api, id);
+      const live = await api.find(id);
       if (!live) doubtful.push(id);
       else if (mark) {
         if (live.createdFor?.nonce === mark.nonce) ours.push(live);
@@ -267,7 +267,7 @@ async function findConflict(
     for (const { id } of listed) {
       if (read.has(id)) continue;
       read.add(id);
-      const live = isDeleted(id) ? undefined : await getIfThere(api, id);
+      const live = isDeleted(id) ? undefined : await api.find(id);
       const isPoolOfBoth = inputs.poolingEnabled === true && live?.poolingEnabled === true;
       if (live && !isPoolOfBoth) found.push(live);
     }
@@ -331,7 +331,7 @@ async function findLeftover(
       [found, ...others].map(({ id }) => id),
     );
   }
-  const live = await getIfThere(api, found.id);
+  const live = await api.find(found.id);
   if (live) logTakeOver(log, inputs, live);
   return live;
 }

@@ -67,7 +67,9 @@ async function byUrl(api: EndpointsApi, url: string, fresh: boolean): Promise<Li
   if (wanted === undefined) throw new LookupError(`getEndpoint: url ${urlProblem(url)}`);
   let found = await api.list.onUrl(wanted, fresh);
   // A filter may leave something out, such as an edge, which has a public URL alone. So it is no proof of absence.
-  const all = found.length === 0 ? await api.list.select(EVERYTHING, true) : [];
+  // Without filters it is the whole list that was read a moment ago.
+  const isNew = fresh && api.list.affordsLookup(true);
+  const all = found.length === 0 ? await api.list.select(EVERYTHING, isNew) : [];
   if (found.length === 0) found = all.filter((endpoint) => urlOf(endpoint) === wanted);
   const [first] = found;
   if (first && found.length === 1) return first;
@@ -103,18 +105,20 @@ export async function findEndpoints(
     .map(withoutOwner);
 }
 
+/** The names of a type in filters: the public service's examples have `agent` for what its lists call `ephemeral`. */
+const namesOfType = (type: string) => (type === "ephemeral" ? [type, "agent"] : [type]);
+
 /**
- * What a service can filter. Not by metadata, which is compared as data and may carry a mark; nor by a URL where edges
- * count, which have a public URL alone.
+ * What a service can filter for certain. Not metadata, which is compared as data and may carry a mark; nor a URL where edges
+ * count, which have a public URL alone; nor bindings, whose field the public service's documentation names in two ways.
  */
 function selectionOf({ types, region, urlPattern, name, binding }: EndpointsArgs): Selection {
   const exact = types && !types.includes("edge") && urlPattern !== undefined && !urlPattern.includes("*");
   const url = exact ? normalizeUrl(urlPattern) : undefined;
   const conditions = [
-    types && isOneOf("type", types),
+    types && isOneOf("type", types.flatMap(namesOfType)),
     region !== undefined && isOneOf("region", [region]),
     name !== undefined && isOneOf("name", [name]),
-    binding !== undefined && isOneOf("binding", [binding]),
     url !== undefined && isOneOf("url", spellings(url)),
   ].filter((condition) => typeof condition === "string");
   return {

@@ -7,7 +7,7 @@ import { PROBLEM_KEY, PROVIDER_KEY, URN_KEY } from "../provider/check";
 import { environmentName } from "../provider/config";
 import { documentFields, type Path, pathText, wireText } from "../provider/document";
 import { fieldOf, SECRETS_KEY } from "../provider/markedSecrets";
-import { policyReader } from "../provider/policy/policyNotices";
+import { policyReader } from "../provider/policy/resourceWarnings";
 import { TYPES } from "../provider/tokens";
 import type { InputOf } from "./inputs";
 import { outdateListings } from "./listing";

@@ -91,8 +91,8 @@ export function getEndpointOutput(
 }
 
 /**
- * Reads all endpoints of the account that match the filters, while the program runs, in a preview too. It reads the whole
- * list, one request for each 100 endpoints; concurrent calls share one reading. An endpoint that this program created
+ * Reads all endpoints of the account that match the filters, while the program runs, in a preview too. One request brings 100
+ * endpoints: of those that match, if the service filters lists, otherwise of the whole account. Concurrent calls share them. An endpoint that this program created
  * before the call is in the result.
  *
  * @throws RunError for every failure of the service. An item of the list that cannot be read causes a warning and is omitted.

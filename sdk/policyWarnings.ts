@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { isMapping } from "../provider/api/json";
 import { areWarningsOff } from "../provider/config";
 import { UNKNOWN } from "../provider/document";
-import { type PolicyReader, policyNotices } from "../provider/policy/policyNotices";
+import { type PolicyReader, resourceWarnings } from "../provider/policy/resourceWarnings";
 import { isKnown } from "./programRun";
 import { explicitProvider } from "./provider";
 
@@ -22,8 +22,8 @@ export async function warnOfPolicy(
   if (areWarningsOff(() => configured)) return;
   const { trafficPolicy, url, bindings } = inputs;
   const [policy, address, names] = await Promise.all([trafficPolicy, url, bindings].map(shown));
-  const notices = policyNotices({ trafficPolicy: policy, url: address, bindings: names }, readPolicy);
-  for (const notice of notices) void pulumi.log.warn(`${name}: ${notice}`);
+  const warnings = resourceWarnings({ trafficPolicy: policy, url: address, bindings: names }, readPolicy);
+  for (const warning of warnings) void pulumi.log.warn(`${name}: ${warning}`);
 }
 
 /**

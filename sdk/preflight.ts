@@ -5,7 +5,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { JsonObject } from "../provider/api/json";
 import { checkInputs, PROBLEM_KEY } from "../provider/check";
 import { headerWarnings } from "../provider/policy/headerNames";
-import type { PolicyReader } from "../provider/policy/policyNotices";
+import type { PolicyReader } from "../provider/policy/resourceWarnings";
 import { UrlRegistry } from "../provider/urlRegistry";
 import { isKnown, perRun, programError } from "./programRun";
 import { explicitProvider, type Provider } from "./provider";

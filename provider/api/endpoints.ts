@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { InvalidIdError, ReplyError, type RequestName } from "./apiErrors";
+import { InvalidIdError, isNotFound, isOfService, ReplyError, type RequestName } from "./apiErrors";
 import type { HttpClient } from "./client";
 import type { LiveEndpoint, WireChange } from "./contract";
 import type { Request } from "./exchange";
@@ -37,6 +37,16 @@ export class EndpointsApi {
   async get(id: string): Promise<LiveEndpoint> {
     const request = { method: "GET", path: pathOf(id) };
     return ofId(id, request, await this.http.send(request, endpointFromWire));
+  }
+
+  /** The same; undefined where the service itself has no such endpoint. Unlike an item of a list it is never out of date. */
+  async find(id: string): Promise<LiveEndpoint | undefined> {
+    try {
+      return await this.get(id);
+    } catch (error) {
+      if (isNotFound(error) && isOfService(error)) return undefined;
+      throw error;
+    }
   }
 
   /** `PATCH /endpoints/{id}` with the fields to change. An empty text clears a field. */

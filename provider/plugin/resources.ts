@@ -22,7 +22,12 @@ import { PartialCreateError } from "../errors";
 import type { MarkedSecrets } from "../markedSecrets";
 import { fieldOf, notedPlaces, secretFields, withPlaces } from "../markedSecrets";
 import { headerWarnings } from "../policy/headerNames";
-import { type PolicyReader, policyNotices, policyReader, withoutSecrets } from "../policy/policyNotices";
+import {
+  type PolicyReader,
+  policyReader,
+  resourceWarnings,
+  withoutSecrets,
+} from "../policy/resourceWarnings";
 import { previewCreate, previewUpdate } from "../preview";
 import { inputFields } from "../schema";
 import { withGiven } from "../state";
@@ -34,9 +39,8 @@ import { type Received, received, toStruct } from "./values";
 /** The operations on cloud endpoints, each translated from the plugin protocol to the core and back. */
 export class Resources {
   private readonly urls = new UrlRegistry();
-  /** The URNs whose headers have been checked. The engine checks a resource again before it replaces it. */
-  private readonly headersChecked = new Set<string>();
-  private readonly policiesChecked = new Set<string>();
+  /** The URNs whose policies have been checked. The engine checks a resource again before it replaces it. */
+  private readonly checked = new Set<string>();
 
   /** @param isConfigured Whether the settings are known. In a preview they may not be: then nothing asks the service. */
   constructor(
@@ -65,8 +69,11 @@ export class Resources {
       const entry = { owner: request.getUrn(), name, pooled: inputs["poolingEnabled"] === true };
       const conflict = this.urls.register(inputs["url"], inputs["adopt"], entry);
       if (conflict !== undefined) failures.push({ property: "", reason: conflict });
-      this.warnOfHeaders(request.getUrn(), inputs, secrets);
-      this.warnOfPolicy(request.getUrn(), news, readPolicy);
+      if (!this.checked.has(request.getUrn())) {
+        this.warnOfHeaders(inputs, secrets);
+        this.warnOfPolicy(news, readPolicy);
+      }
+      this.checked.add(request.getUrn());
     }
 
     const response = new CheckResponse();
@@ -80,19 +87,15 @@ export class Resources {
     return response;
   }
 
-  private warnOfHeaders(urn: string, { trafficPolicy }: JsonObject, secrets: ReadonlySet<string>): void {
-    if (this.headersChecked.has(urn)) return;
-    this.headersChecked.add(urn);
+  private warnOfHeaders({ trafficPolicy }: JsonObject, secrets: ReadonlySet<string>): void {
     for (const warning of headerWarnings({ trafficPolicy }, secrets.has("trafficPolicy")))
       this.log.warn(warning);
   }
 
-  /** Once a resource: the engine checks one again before it replaces it. */
-  private warnOfPolicy(urn: string, news: JsonObject, readPolicy: PolicyReader): void {
-    if (this.policiesChecked.has(urn) || !this.warnsOfPolicies()) return;
-    this.policiesChecked.add(urn);
+  private warnOfPolicy(news: JsonObject, readPolicy: PolicyReader): void {
+    if (!this.warnsOfPolicies()) return;
     const shown = withoutSecrets(news, notedPlaces(news));
-    for (const notice of policyNotices(shown, readPolicy)) this.log.warn(notice);
+    for (const warning of resourceWarnings(shown, readPolicy)) this.log.warn(warning);
   }
 
   diff(request: DiffRequest): DiffResponse {

@@ -2,6 +2,7 @@ import { plain } from "../api/apiErrors";
 import { isMapping, type JsonObject } from "../api/json";
 import { derivedFromUrl } from "../api/url";
 import { type Path, pathText, UNKNOWN } from "../document";
+import { nearName } from "../nearName";
 import {
   type ActionInfo,
   type ActionType,
@@ -82,7 +83,7 @@ function* warningsIn(policy: unknown, endpoint: Endpoint): Warnings {
     const reason = phase ? wrongPhase(phase, endpoint) : unknownPhase(name);
     if (reason) yield { path: [name], reason };
     // The value of a key that is like no phase may be anything.
-    if (phase || nearName(name, allPhases)) yield* warningsInRules(rules, [name], phase, endpoint);
+    if (phase || nearKnown(name, allPhases)) yield* warningsInRules(rules, [name], phase, endpoint);
   }
   if (endpoint.isCloud && !policyMayAnswer(policy, endpoint)) {
     const reason =
@@ -290,35 +291,15 @@ function names(keys: Keys): string {
 }
 
 type Known = Readonly<Record<string, Pick<KeyInfo, "also">>>;
+const nearKnown = (name: string, known: Known) =>
+  nearName(
+    name,
+    Object.entries(known).map(([called, { also = [] }]) => [called, ...also]),
+  );
 const allPhases: Readonly<Record<string, PhaseInfo>> = phases;
 const allActions: Readonly<Record<string, ActionInfo>> = actions;
 
 function unknownName(what: string, name: string, known: Known, otherwise: string): string {
-  const near = nearName(name, known);
+  const near = nearKnown(name, known);
   return `is no ${what} known to this version; ${near ? `did you mean ${near}?` : otherwise}`;
 }
-
-/** The known name that was probably meant: by another name for it, else by the letters of either. */
-function nearName(name: string, known: Known): string | undefined {
-  const letters = (text: string) => text.replace(/[^a-z0-9]/gi, "").toLowerCase();
-  const wanted = letters(name.slice(0, LONGEST_NAME));
-  const all = Object.entries(known).flatMap(([candidate, { also = [] }]) =>
-    [candidate, ...also].map((called) => ({ candidate, called: letters(called) })),
-  );
-  const exact = all.find(({ called }) => called === wanted);
-  if (exact) return exact.candidate;
-  // Loaded where something is wrong already.
-  const { distance }: typeof import("fastest-levenshtein") = require("fastest-levenshtein");
-  const most = Math.min(3, Math.floor(wanted.length / 3));
-  const sorted = (text: string) => [...text].sort().join("");
-  const near = all.flatMap(({ candidate, called }) => {
-    const away = distance(wanted, called);
-    // Letters that changed places are two mistakes to the distance, and one to people.
-    const isNear = away <= most || (away === 2 && sorted(called) === sorted(wanted));
-    return isNear ? [{ candidate, away }] : [];
-  });
-  return near.sort((a, b) => a.away - b.away)[0]?.candidate;
-}
-
-/** Longer than any name that is known. */
-const LONGEST_NAME = 60;

@@ -1,6 +1,5 @@
-import { parseArgs } from "node:util";
 import { urlProblem } from "../../provider/api/url";
-import { type Command, count, EXIT, messageOf, runCommand, type Streams, UsageError } from "./command";
+import { type Command, count, EXIT, parseArguments, runCommand, type Streams, UsageError } from "./command";
 import { type CheckedFile, checkFile, type FileWarning, UnreadableFile } from "./policyFiles";
 
 const HELP = `Checks traffic policies in files, and warns of what is probably wrong with them.
@@ -59,23 +58,15 @@ export const checkPolicyCommand = (args: string[], streams?: Streams): Promise<n
   runCommand(command, args, streams);
 
 function optionsOf(args: string[]) {
-  const { values, positionals: files } = parsed(args);
+  const flag = { type: "boolean", default: false } as const;
+  const options = { url: { type: "string" }, strict: flag, json: flag, github: flag } as const;
+  const { values, positionals: files } = parseArguments({ args, options, allowPositionals: true });
   const { url, strict, json, github } = values;
   if (files.length === 0) throw new UsageError("there is no file to check");
   if (json && github) throw new UsageError("--json and --github exclude each other");
   const problem = url === undefined ? undefined : urlProblem(url);
   if (problem !== undefined) throw new UsageError(`--url ${problem}`);
   return { files, url, strict, format: json ? "json" : github ? "github" : "text" };
-}
-
-function parsed(args: string[]) {
-  const flag = { type: "boolean", default: false } as const;
-  const options = { url: { type: "string" }, strict: flag, json: flag, github: flag } as const;
-  try {
-    return parseArgs({ args, options, allowPositionals: true });
-  } catch (error) {
-    throw new UsageError(messageOf(error));
-  }
 }
 
 function textLine(file: string, { line, column, message }: FileWarning): string {

@@ -62,8 +62,13 @@ export function parseOptions<const T extends NonNullable<ParseArgsConfig["option
   args: string[],
   options: T,
 ): ReturnType<typeof parseArgs<{ options: T }>>["values"] {
+  return parseArguments({ args, options }).values;
+}
+
+/** Options, and what stands beside them. */
+export function parseArguments<const T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
   try {
-    return parseArgs({ args, options }).values;
+    return parseArgs(config);
   } catch (error) {
     throw new UsageError(messageOf(error));
   }

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { nearName } from "../../provider/nearName";
 import { VERSION } from "../../provider/tokens";
 
 const HELP = `Usage: npx pulumi-endpoints <command>
@@ -33,9 +34,11 @@ async function main([name = "--help", ...args]: string[]): Promise<number> {
   if (name === "--help" || name === "-h" || name === "help") return print(HELP);
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command) return (await command())(args);
-  const { closest, distance } = await import("fastest-levenshtein");
-  const near = closest(name, Object.keys(commands));
-  const suggestion = distance(name, near) <= 2 ? `; did you mean ${near}?` : "";
+  const near = nearName(
+    name,
+    Object.keys(commands).map((known) => [known]),
+  );
+  const suggestion = near === undefined ? "" : `; did you mean ${near}?`;
   process.stderr.write(`pulumi-endpoints: there is no command ${name}${suggestion}\n\n${HELP}`);
   return 2;
 }

@@ -16,6 +16,7 @@ import { ServiceError } from "./emulator/errors";
 import { readQuery, routeOf } from "./emulator/routes";
 import { Clock } from "./emulator/serviceClock";
 import { endpointOf, type Seed, Store } from "./emulator/store";
+import { withoutNotes } from "./snapshot";
 
 export interface EndpointMocksOptions {
   /** What the account has before the program runs, as for `emulator.seed`. Default: nothing. */
@@ -53,7 +54,7 @@ export function endpointMocks({ endpoints = [], others = {} }: EndpointMocksOpti
         return others.newResource?.(args) ?? { id: `${name}_id`, state: inputs };
       if (id) {
         const { props } = await provider.read(id, {});
-        return { id, state: shown(props) };
+        return { id, state: withoutNotes(props) };
       }
       const given = withoutMarks(inputs);
       // Mocks get no unknown values. A preview may not know the URL yet, and then nothing follows from it.
@@ -62,7 +63,7 @@ export function endpointMocks({ endpoints = [], others = {} }: EndpointMocksOpti
       if (checked.failures.length > 0)
         throw new Error(`${name}: ${checked.failures.map(({ reason }) => reason).join("; ")}`);
       const { id: created, outs } = await provider.create(checked.inputs);
-      return { id: created, state: shown(outs) };
+      return { id: created, state: withoutNotes(outs) };
     },
 
     call: async (args) => {
@@ -130,10 +131,6 @@ function withoutMarks(inputs: JsonObject): JsonObject {
   };
   return Object.fromEntries(Object.entries(inputs).map(([name, value]) => [name, plain(value)]));
 }
-
-/** Without the state's notes. */
-const shown = (props: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(props).filter(([name]) => !name.startsWith("__")));
 
 /** Loaded where it is needed, since the rest of the test kit does without. */
 const isPreview = () => (require("@pulumi/pulumi") as typeof pulumi).runtime.isDryRun();

@@ -52,7 +52,7 @@ export function snapshotOf(result: RunResult): RunSnapshot {
 }
 
 /** The outputs without what a state notes beside them, such as a fingerprint of the account. */
-const withoutNotes = (outputs: Record<string, unknown>) =>
+export const withoutNotes = (outputs: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(outputs).filter(([name]) => !name.startsWith("__")));
 
 /** The form of ids, of those that the service gives, of times in RFC 3339, and of addresses on loopback. */

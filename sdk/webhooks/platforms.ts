@@ -1,4 +1,4 @@
-import { distance } from "fastest-levenshtein";
+import { nearName } from "../../provider/nearName";
 
 /*
  * The webhook platforms whose signatures the service verifies, as its documentation of August 2026 lists them. Where a
@@ -140,20 +140,12 @@ export function platformInfo(identifier: string): WebhookPlatformInfo | undefine
     : undefined;
 }
 
-/** A suggestion: a platform of this name in another spelling, or at most two letters away. */
-export function nearestPlatform(identifier: string): WebhookPlatform | undefined {
-  const plain = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, "");
-  const wanted = plain(identifier);
-  const all = Object.entries(webhookPlatforms).map(([id, { name }]) => ({
-    id,
-    spellings: [id, name].map(plain),
-  }));
-  const far = (spellings: string[]) => Math.min(...spellings.map((spelling) => distance(wanted, spelling)));
-  const [nearest] = all.sort((a, b) => far(a.spellings) - far(b.spellings));
-  // Within four letters, a distance of two would match anything.
-  if (!nearest || far(nearest.spellings) > Math.min(2, wanted.length / 3)) return undefined;
-  return nearest.id as WebhookPlatform;
-}
+/** A suggestion: a platform of this name in another spelling, or a few letters away. */
+export const nearestPlatform = (identifier: string): WebhookPlatform | undefined =>
+  nearName(
+    identifier,
+    Object.entries(webhookPlatforms).map(([id, { name }]) => [id, name]),
+  ) as WebhookPlatform | undefined;
 
 /**
  * How to get or rotate a platform's secret, in a sentence. A platform that the catalogue lacks is called by `unknown`, since

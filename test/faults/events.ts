@@ -115,7 +115,7 @@ const service: fc.Arbitrary<EmulatorOptions> = fc
     ),
     principals: fc.boolean(),
     pageSize: one(100, 3),
-    filters: one("works", "refused", "ignored", "incomplete"),
+    filters: one("works", "refused", "ignored", "incomplete", "agent"),
     clock: clocks,
   })
   .map(({ clock, ...rest }) => ({ ...rest, ...clock }));

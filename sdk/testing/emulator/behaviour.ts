@@ -44,9 +44,10 @@ export interface Behaviour {
   /**
    * What a list does with `filter`, which the contract does not name. `works`: takes the part of CEL that the public service
    * documents. `refused`: 400, as an unknown parameter. `ignored`: gives the whole list. `incomplete`: leaves out every other
-   * endpoint that fits, the newest first. Default: `works`.
+   * endpoint that fits, the newest first. `agent`: filters know the type `ephemeral` as `agent`, as the public service's
+   * examples have it, though lists show `ephemeral`. Default: `works`.
    */
-  filters: "works" | "refused" | "ignored" | "incomplete";
+  filters: "works" | "refused" | "ignored" | "incomplete" | "agent";
   /** Most endpoints on a page of the list, whatever `limit` asks for. Default: 100. */
   pageSize: number;
 }

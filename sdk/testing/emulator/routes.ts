@@ -92,7 +92,9 @@ function filtered(all: WireEndpoint[], filter: string, filters: Behaviour["filte
   if (filters === "refused") throw new ServiceError(231, "filter", "before_id, limit");
   if (filters === "ignored") return all;
   try {
-    const fitting = all.filter(parseFilter(filter));
+    const fits = parseFilter(filter);
+    const isAgents = ({ type }: WireEndpoint) => filters === "agent" && type === "ephemeral";
+    const fitting = all.filter((one) => fits(isAgents(one) ? { ...one, type: "agent" } : one));
     return filters === "incomplete" ? fitting.filter((_, index) => index % 2 === 1) : fitting;
   } catch (error) {
     throw error instanceof FilterError ? new ServiceError(230, `filter: ${error.message}`) : error;

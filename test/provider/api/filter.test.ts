@@ -47,7 +47,15 @@ const coreOf = (api: EndpointsApi, settings: Settings) =>
     log: { info: () => {}, warn: () => {} },
   });
 
-const MODES = ["works", "refused", "a page of HTML", "a 404 of a gateway", "ignored", "incomplete"] as const;
+const MODES = [
+  "works",
+  "refused",
+  "a page of HTML",
+  "a 404 of a gateway",
+  "ignored",
+  "incomplete",
+  "agent",
+] as const;
 
 describe.each(MODES)("with a filter that is %s", (mode) => {
   test("a refresh reads what the stack has, and no more than its cloud endpoints where it can", async () => {
@@ -70,14 +78,20 @@ describe.each(MODES)("with a filter that is %s", (mode) => {
         expect((await findEndpoint(api, { url: `${urlOf(index)}/` }, false)).id).toBe(cloud[index]?.id);
     });
     // The whole list has four pages, and one request shows that filters do not work.
-    expect(requests).toBeLessThanOrEqual({ works: 3, incomplete: 3 + 4 * 3 }[mode as "works"] ?? 5);
+    expect(requests).toBeLessThanOrEqual({ works: 3, agent: 3, incomplete: 3 + 4 }[mode as "works"] ?? 5);
   });
 
   test("a URL that no endpoint has is not found, and the message names what is near", async () => {
-    const { api } = await account(mode);
-    await expect(findEndpoint(api(), { url: "https://shop.example.com" }, false)).rejects.toThrow(
-      /no endpoint of the 320 .*Near it: https:\/\/shop-\d+\.example\.com/,
-    );
+    const { cost } = await account(mode);
+    for (const fresh of [false, true]) {
+      const requests = await cost((api) =>
+        expect(findEndpoint(api, { url: "https://shop.example.com" }, fresh)).rejects.toThrow(
+          /no endpoint of the 320 .*Near it: https:\/\/shop-\d+\.example\.com/,
+        ),
+      );
+      // One look-up, and one list of four pages.
+      expect(requests).toBe(5);
+    }
   });
 
   test.skipIf(mode === "incomplete")("data sources give the same as without a filter", async () => {
@@ -90,6 +104,7 @@ describe.each(MODES)("with a filter that is %s", (mode) => {
     expect(await named({ types: ["cloud", "ephemeral"], urlPattern: "https://agent-9.example.app" })).toEqual(
       ["agent-9"],
     );
+    expect(await named({ types: ["ephemeral"], name: "agent-7" })).toEqual(["agent-7"]);
     expect(await named({ types: [] })).toEqual([]);
   });
 

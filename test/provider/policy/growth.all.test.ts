@@ -1,7 +1,7 @@
 import { describe, test } from "vitest";
 import type { Path } from "../../../provider/document";
-import { policyNotices } from "../../../provider/policy/policyNotices";
 import { sourceDocuments } from "../../../provider/policy/positions";
+import { resourceWarnings } from "../../../provider/policy/resourceWarnings";
 import { policyWarnings } from "../../../provider/policy/warnings";
 import { expectLinear, expectTimes } from "../../growth";
 import { act, onRequest, rule } from "./cases";
@@ -45,7 +45,7 @@ test.each<[string, number, (size: number) => string]>([
   return expectTimes<() => unknown>(
     most,
     () => sourceDocuments(large),
-    () => policyNotices({ trafficPolicy: large }),
+    () => resourceWarnings({ trafficPolicy: large }),
     (work) => work(),
   );
 });

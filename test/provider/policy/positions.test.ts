@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Path } from "../../../provider/document";
-import { policyNotices, withoutSecrets } from "../../../provider/policy/policyNotices";
 import { sourceDocuments } from "../../../provider/policy/positions";
+import { resourceWarnings, withoutSecrets } from "../../../provider/policy/resourceWarnings";
 import { act, onRequest, rule } from "./cases";
 
 function positions(text: string, ...paths: Path[]): string[] {
@@ -63,25 +63,25 @@ describe("the position of a part", () => {
 describe("the warnings of a resource", () => {
   test("name the line of a text, and the place in an object", () => {
     const trafficPolicy = "on_http_request:\n- actions:\n  - type: dney\n";
-    expect(policyNotices({ trafficPolicy })).toEqual([
+    expect(resourceWarnings({ trafficPolicy })).toEqual([
       "trafficPolicy.on_http_request[0].actions[0].type (line 3) is no action known to this version; did you mean deny?",
     ]);
-    expect(policyNotices({ trafficPolicy: onRequest(rule(act("dney"))) })[0]).toMatch(
+    expect(resourceWarnings({ trafficPolicy: onRequest(rule(act("dney"))) })[0]).toMatch(
       /^trafficPolicy\.on_http_request\[0\]\.actions\[0\]\.type is no action/,
     );
-    expect(policyNotices({ trafficPolicy: {} })[0]).toMatch(/^trafficPolicy has no action that answers/);
+    expect(resourceWarnings({ trafficPolicy: {} })[0]).toMatch(/^trafficPolicy has no action that answers/);
   });
 
   test("are at most eleven lines", () => {
     const trafficPolicy = onRequest(...Array.from({ length: 50 }, () => rule(act("dney"))));
-    const lines = policyNotices({ trafficPolicy });
+    const lines = resourceWarnings({ trafficPolicy });
     expect(lines).toHaveLength(11);
     expect(lines.at(-1)).toMatch(/there are more warnings/);
   });
 
   test.each([["{"], ["a: b: c"], [7], [undefined], [`a: ${"x".repeat(1_000_001)}`]])(
     "leave to the check what is no policy: %.20j",
-    (trafficPolicy) => expect(policyNotices({ trafficPolicy })).toEqual([]),
+    (trafficPolicy) => expect(resourceWarnings({ trafficPolicy })).toEqual([]),
   );
 
   test("skip what is secret, and that alone", () => {
@@ -89,7 +89,7 @@ describe("the warnings of a resource", () => {
       rule(act("dney"), act("deny", { stauts: 1 })),
       rule(act("deny", { a: 1 })),
     );
-    const lines = (...places: string[]) => policyNotices(withoutSecrets({ trafficPolicy }, places)).length;
+    const lines = (...places: string[]) => resourceWarnings(withoutSecrets({ trafficPolicy }, places)).length;
     expect(lines()).toBe(4);
     expect(lines("trafficPolicy.on_http_request[0].actions[0].type")).toBe(3);
     expect(lines("trafficPolicy.on_http_request[1].actions[0].config")).toBe(3);

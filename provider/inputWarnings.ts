@@ -20,7 +20,11 @@ const LIMITS = [
  *
  * @param olds The inputs of the last run; empty for a new resource.
  */
-export function noticesOf(inputs: CloudEndpointInputs, olds: JsonObject, isPublicService: boolean): string[] {
+export function inputWarnings(
+  inputs: CloudEndpointInputs,
+  olds: JsonObject,
+  isPublicService: boolean,
+): string[] {
   const long = LIMITS.flatMap(([name, most]) => {
     const value = inputs[name];
     if (value === undefined || hasUnknown(value)) return [];

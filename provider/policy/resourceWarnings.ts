@@ -40,7 +40,7 @@ function policySource(text: string): PolicySource | undefined {
  *
  * @param inputs The inputs of the endpoint, as the program gives them, with unknown values in place of secrets.
  */
-export function policyNotices(
+export function resourceWarnings(
   { trafficPolicy, url, bindings }: JsonObject,
   readPolicy: PolicyReader = policyReader(),
 ): string[] {
