@@ -1,32 +1,17 @@
-import { differenceOnAdoption } from "./adoption";
-import {
-  ApiError,
-  ConnectionError,
-  codeNumber,
-  EndpointsError,
-  isOfService,
-  ReplyError,
-} from "./api/apiErrors";
-import type { Log } from "./api/client";
+import { ApiError, ConnectionError, EndpointsError, isOfService, ReplyError } from "./api/apiErrors";
 import type { Moment } from "./api/clock";
 import type { LiveEndpoint, Mark, Owner } from "./api/contract";
-import { type EndpointsApi, isAbout } from "./api/endpoints";
-import { isSameOwner, newNonce, withMark } from "./api/mark";
-import { createdAt, type Reading } from "./api/reading";
+import { isAbout } from "./api/endpoints";
+import { newNonce, withMark } from "./api/mark";
+import { createdAt } from "./api/reading";
 import { backOff } from "./api/retry";
-import { normalizeUrl, urlOf } from "./api/url";
+import { normalizeUrl } from "./api/url";
 import { idSchema } from "./api/wire";
-import type { Settings } from "./config";
-import {
-  CreateDoubtfulError,
-  CreateRefusedError,
-  CreateUnsettledError,
-  SeveralLeftoversError,
-  UrlTakenError,
-} from "./errors";
+import { type Creation, findConflict, findLeftover, isWanted, mayPass, onUrl } from "./conflicts";
+import { CreateDoubtfulError, CreateUnsettledError } from "./errors";
 import { LIST_LAG } from "./gone";
 import { shownUrl } from "./markedSecrets";
-import { type CloudEndpointInputs, managedInputs } from "./schema";
+import { managedInputs } from "./schema";
 import { wireChange } from "./state";
 
 /*
@@ -44,27 +29,7 @@ const LOOKS_AT_THE_CLOCK = 5;
 /** A refusal that may pass by itself is tried again after these waits, in milliseconds. */
 const TRY_AGAIN_AFTER = [1_000, 2_000, 4_000];
 
-/** Refusals that pass by themselves: a domain reserved, or a URL freed, a moment ago. */
-const PASSING: readonly unknown[] = [18006, 18016, 18017];
-
-/** Refusals that are hardly about a URL share a reading of the list that began no longer ago, in milliseconds. */
-const SHARED_FOR = 60_000;
-
 const CREATE = { method: "POST", path: "/endpoints" };
-
-/** What a create needs beside its inputs. */
-interface Creation {
-  api: EndpointsApi;
-  settings: Settings;
-  inputs: CloudEndpointInputs;
-  /** With `endpoints:mark`, the resource that the endpoint is for. */
-  owner: Owner | undefined;
-  /** Whether a resource of this run has this id. */
-  isKnown: (id: string) => boolean;
-  /** Whether this process deleted this id. */
-  isDeleted: (id: string) => boolean;
-  log: Log;
-}
 
 /** An endpoint that is there now. */
 interface Created {
@@ -148,10 +113,6 @@ function mayHaveHappened(error: unknown): boolean {
 /** Whether the service refused: perhaps since the URL is taken, whatever code it gives. */
 const isRefusal = (error: unknown): error is ApiError =>
   error instanceof ApiError && [400, 409, 422].includes(error.status);
-
-/** A refusal that may pass by itself, where no endpoint is found on the URL. */
-const mayPass = (error: ApiError) =>
-  error.status === 409 || PASSING.includes(codeNumber(error)) || codeNumber(error) === 18009;
 
 /** The endpoint of a reply that held its id, URL and type, and whose rest cannot be read. */
 async function describe(
@@ -248,99 +209,6 @@ async function lookOnce(
   return { doubtful: [...ours.map(({ id }) => id), ...doubtful] };
 }
 
-/**
- * What holds the URL of a create that was refused, whatever the reason given; undefined where nothing does.
- *
- * @returns A leftover of ours, which is to be taken over.
- * @throws UserError that names what holds the URL, and the ways out.
- */
-async function findConflict(
-  refusal: ApiError,
-  { api, settings, inputs, owner, isKnown, isDeleted, log }: Creation,
-  mark: Mark | undefined,
-  stays: boolean,
-): Promise<LiveEndpoint | undefined> {
-  // The list may show what is deleted by now, and other members of a pool do not hold a URL.
-  const read = new Set<string>();
-  const thatHold = async (listed: LiveEndpoint[]) => {
-    const found: LiveEndpoint[] = [];
-    for (const { id } of listed) {
-      if (read.has(id)) continue;
-      read.add(id);
-      const live = isDeleted(id) ? undefined : await api.find(id);
-      const isPoolOfBoth = inputs.poolingEnabled === true && live?.poolingEnabled === true;
-      if (live && !isPoolOfBoth) found.push(live);
-    }
-    return found;
-  };
-  let holders: LiveEndpoint[] = [];
-  try {
-    if (api.list.affordsLookup(false)) holders = await thatHold(await api.list.onUrl(inputs.url, true));
-    if (holders.length === 0) {
-      // What a filter leaves out may be there all the same.
-      const age = stays ? 0 : mayPass(refusal) ? LIST_LAG : SHARED_FOR;
-      const reading = api.list.since(api.http.clock.now() - age);
-      await reading.toEnd();
-      holders = await thatHold(onUrl(reading, inputs.url));
-    }
-  } catch (error) {
-    // The refusal has to be reported, even if the holder cannot be named.
-    throw error instanceof EndpointsError ? new CreateRefusedError(refusal, error, shownUrl(inputs)) : error;
-  }
-  const leftover = holders.find((live) => !isKnown(live.id) && isSameOwner(live.createdFor, owner));
-  if (leftover) {
-    logTakeOver(log, inputs, leftover);
-    return leftover;
-  }
-  const [holder, ...others] = holders;
-  if (!holder) return undefined;
-  const isSame = isWanted(holder, inputs);
-  // What we leave behind carries our mark, or none where our creates carry none.
-  const isMarked = mark !== undefined || holder.createdFor !== undefined;
-  if (
-    others.length === 0 &&
-    isSame &&
-    !isMarked &&
-    !isKnown(holder.id) &&
-    isYoungEnough(api, settings, holder)
-  ) {
-    log.info(
-      `${shownUrl(inputs)}: takes over ${holder.id}, which a run that was ended left behind (endpoints:recoverWithin)`,
-    );
-    return holder;
-  }
-  const description = holder.description && api.http.cleaned(holder.description);
-  const shown = { ...holder, description };
-  throw new UrlTakenError(refusal, shownUrl(inputs), shown, { isSame, isKnown: isKnown(holder.id) });
-}
-
-/** What an earlier run left in a pool: it carries our owner, and no resource of this run has it. */
-async function findLeftover(
-  { api, inputs, isKnown, isDeleted, log }: Creation,
-  owner: Owner,
-): Promise<LiveEndpoint | undefined> {
-  const reading = api.list.since(0);
-  await reading.toEnd();
-  const isOurs = ({ id, createdFor }: LiveEndpoint) =>
-    !isKnown(id) && !isDeleted(id) && isSameOwner(createdFor, owner);
-  const [found, ...others] = [...reading.endpoints.values()].filter(isOurs);
-  if (!found) return undefined;
-  if (others.length > 0) {
-    throw new SeveralLeftoversError(
-      shownUrl(inputs),
-      [found, ...others].map(({ id }) => id),
-    );
-  }
-  const live = await api.find(found.id);
-  if (live) logTakeOver(log, inputs, live);
-  return live;
-}
-
-const logTakeOver = (log: Log, inputs: CloudEndpointInputs, { id }: LiveEndpoint) =>
-  log.info(
-    `${shownUrl(inputs)}: takes over ${id}, which an earlier run of this stack created (endpoints:mark)`,
-  );
-
 /** Logs once for each resource whose metadata cannot hold a mark. */
 function newMark({ inputs, log }: Creation, owner: Owner): Mark | undefined {
   const mark = { ...owner, nonce: newNonce() };
@@ -351,28 +219,8 @@ function newMark({ inputs, log }: Creation, owner: Owner): Mark | undefined {
   return undefined;
 }
 
-/** With `endpoints:recoverWithin`: created no longer ago than that, and not in a pool. */
-function isYoungEnough({ http }: EndpointsApi, { recoverWithin }: Settings, live: LiveEndpoint): boolean {
-  const created = createdAt(live);
-  const now = http.serviceClock.at(http.clock.now());
-  if (recoverWithin === undefined || created === undefined || now === undefined) return false;
-  return (
-    created <= now.latest && created >= now.earliest - recoverWithin * 1000 && live.poolingEnabled !== true
-  );
-}
-
 /** The first and the last second that a moment can lie in. */
 function secondOf(moment: Moment | undefined): [earliest: number, latest: number] {
   if (!moment) return [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
   return [Math.floor(moment.earliest / 1000) * 1000, Math.floor(moment.latest / 1000) * 1000];
 }
-
-/** What the list shows on a URL, of any type. */
-const onUrl = ({ endpoints }: Reading, url: string) =>
-  [...endpoints.values()].filter((live) => urlOf(live) === url);
-
-/** A cloud endpoint with exactly our content. */
-const isWanted = (live: LiveEndpoint, inputs: CloudEndpointInputs) =>
-  live.type === "cloud" &&
-  normalizeUrl(live.url ?? "") === inputs.url &&
-  differenceOnAdoption(live, inputs).changed.length === 0;

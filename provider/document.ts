@@ -2,7 +2,6 @@ import { canonicalJson, isMapping, type JsonObject } from "./api/json";
 import {
   DEEPEST,
   fromJson,
-  fromYaml,
   LONGEST,
   looksLikeJson,
   type Parsed,
@@ -10,7 +9,8 @@ import {
   problem,
   TOO_DEEP,
   TOO_LONG,
-} from "./parse";
+} from "./jsonText";
+import { fromYaml } from "./yamlText";
 
 /*
  * Policies and metadata are data here: text is parsed once, at the check. Inputs hold the data; the wire and the outputs
@@ -46,13 +46,12 @@ export function wireText(value: unknown): string {
 /** A policy's text: JSON if it starts with `{` or `[`, and nothing else; otherwise a YAML mapping. */
 export function policyFromText(text: string): Parsed {
   if (text.length > LONGEST) return problem("text", TOO_LONG);
-  const isJson = looksLikeJson(text);
-  const parsed = isJson ? fromJson(text) : fromYaml(text);
+  const parsed = looksLikeJson(text) ? fromJson(text) : fromYaml(text);
   if ("problem" in parsed) return parsed;
   if (!isMapping(parsed.data))
     return problem("text", "must be a mapping of phases, as in on_http_request: […]");
-  // YAML has numbers and other values that JSON has not.
-  const [first] = isJson ? [] : problemsOfData(parsed.data);
+  // YAML has values that JSON has not, and of either a short text can mean a long one: 1e20 has 21 digits on the wire.
+  const [first] = problemsOfData(parsed.data);
   return first ? { problem: first } : parsed;
 }
 

@@ -4,7 +4,7 @@ import { MAX_METADATA } from "./api/mark";
 import { normalizeUrl, urlProblem } from "./api/url";
 import type { CloudEndpointWritten } from "./args";
 import { metadataFromText, policyFromText, problemsOfData, wireText } from "./document";
-import type { Parsed } from "./parse";
+import type { Parsed } from "./jsonText";
 
 /* The check of each input of a cloud endpoint. */
 

@@ -1,6 +1,7 @@
 import type { Node, Pair } from "yaml";
 import type { Path } from "../document";
-import { documentsFromYaml, fromJson, looksLikeJson, type Unparsed } from "../parse";
+import { fromJson, looksLikeJson, type Unparsed } from "../jsonText";
+import { documentsFromYaml } from "../yamlText";
 
 /*
  * The positions of data in its text. The text is parsed once, and searched once more only if positions are needed. Both

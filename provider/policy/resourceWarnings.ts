@@ -1,6 +1,6 @@
 import { isMapping, type JsonObject } from "../api/json";
 import { type Path, pathText, UNKNOWN } from "../document";
-import { LONGEST } from "../parse";
+import { LONGEST } from "../jsonText";
 import { type SourceDocument, sourceDocuments } from "./positions";
 import { policyWarnings, warningText } from "./warnings";
 

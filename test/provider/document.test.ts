@@ -257,6 +257,9 @@ test("data is refused where text of as much would be, in the same words", () => 
   expect(long.map(({ reason }) => reason)).toEqual(["is longer than 1000000 characters"]);
   expect(reasonOf(`a: ${fits.a}xxxxxx`)).toBe("text: is longer than 1000000 characters");
 
+  const long20 = (item: string) => Array(100_000).fill(item).join(",");
+  expect(reasonOf(`{"a":[${long20("1e20")}]}`)).toMatch(/is longer than 1000000 characters/);
+
   const levels = (number: number): object => JSON.parse(`${"[".repeat(number)}${"]".repeat(number)}`);
   expect(problemsOfData(levels(200))).toEqual([]);
   expect(problemsOfData(levels(201))).toEqual([{ path: "", reason: "is nested more than 200 levels deep" }]);

@@ -1,0 +1,155 @@
+import { differenceOnAdoption } from "./adoption";
+import { type ApiError, codeNumber, EndpointsError } from "./api/apiErrors";
+import type { Log } from "./api/client";
+import type { LiveEndpoint, Mark, Owner } from "./api/contract";
+import type { EndpointsApi } from "./api/endpoints";
+import { isSameOwner } from "./api/mark";
+import { createdAt, type Reading } from "./api/reading";
+import { normalizeUrl, urlOf } from "./api/url";
+import type { Settings } from "./config";
+import { CreateRefusedError, SeveralLeftoversError, UrlTakenError } from "./errors";
+import { LIST_LAG } from "./gone";
+import { shownUrl } from "./markedSecrets";
+import type { CloudEndpointInputs } from "./schema";
+
+/*
+ * What stands where a create wants to put an endpoint: another endpoint that holds the URL, or one that an earlier run of
+ * this stack left behind.
+ */
+
+/** Refusals that pass by themselves: a domain reserved, or a URL freed, a moment ago. */
+const PASSING: readonly unknown[] = [18006, 18016, 18017];
+
+/** Refusals that are hardly about a URL share a reading of the list that began no longer ago, in milliseconds. */
+const SHARED_FOR = 60_000;
+
+/** What a create needs beside its inputs. */
+export interface Creation {
+  api: EndpointsApi;
+  settings: Settings;
+  inputs: CloudEndpointInputs;
+  /** With `endpoints:mark`, the resource that the endpoint is for. */
+  owner: Owner | undefined;
+  /** Whether a resource of this run has this id. */
+  isKnown: (id: string) => boolean;
+  /** Whether this process deleted this id. */
+  isDeleted: (id: string) => boolean;
+  log: Log;
+}
+
+/** A refusal that may pass by itself, where no endpoint is found on the URL. */
+export const mayPass = (error: ApiError) =>
+  error.status === 409 || PASSING.includes(codeNumber(error)) || codeNumber(error) === 18009;
+
+/**
+ * What holds the URL of a create that was refused, whatever the reason given; undefined where nothing does.
+ *
+ * @returns A leftover of ours, which is to be taken over.
+ * @throws UserError that names what holds the URL, and the ways out.
+ */
+export async function findConflict(
+  refusal: ApiError,
+  { api, settings, inputs, owner, isKnown, isDeleted, log }: Creation,
+  mark: Mark | undefined,
+  stays: boolean,
+): Promise<LiveEndpoint | undefined> {
+  // The list may show what is deleted by now, and other members of a pool do not hold a URL.
+  const read = new Set<string>();
+  const thatHold = async (listed: LiveEndpoint[]) => {
+    const found: LiveEndpoint[] = [];
+    for (const { id } of listed) {
+      if (read.has(id)) continue;
+      read.add(id);
+      const live = isDeleted(id) ? undefined : await api.find(id);
+      const isPoolOfBoth = inputs.poolingEnabled === true && live?.poolingEnabled === true;
+      if (live && !isPoolOfBoth) found.push(live);
+    }
+    return found;
+  };
+  let holders: LiveEndpoint[] = [];
+  try {
+    if (api.list.affordsLookup(false)) holders = await thatHold(await api.list.onUrl(inputs.url, true));
+    if (holders.length === 0) {
+      // What a filter leaves out may be there all the same.
+      const age = stays ? 0 : mayPass(refusal) ? LIST_LAG : SHARED_FOR;
+      const reading = api.list.since(api.http.clock.now() - age);
+      await reading.toEnd();
+      holders = await thatHold(onUrl(reading, inputs.url));
+    }
+  } catch (error) {
+    // The refusal has to be reported, even if the holder cannot be named.
+    throw error instanceof EndpointsError ? new CreateRefusedError(refusal, error, shownUrl(inputs)) : error;
+  }
+  const leftover = holders.find((live) => !isKnown(live.id) && isSameOwner(live.createdFor, owner));
+  if (leftover) {
+    logTakeOver(log, inputs, leftover);
+    return leftover;
+  }
+  const [holder, ...others] = holders;
+  if (!holder) return undefined;
+  const isSame = isWanted(holder, inputs);
+  // What we leave behind carries our mark, or none where our creates carry none.
+  const isMarked = mark !== undefined || holder.createdFor !== undefined;
+  if (
+    others.length === 0 &&
+    isSame &&
+    !isMarked &&
+    !isKnown(holder.id) &&
+    isYoungEnough(api, settings, holder)
+  ) {
+    log.info(
+      `${shownUrl(inputs)}: takes over ${holder.id}, which a run that was ended left behind (endpoints:recoverWithin)`,
+    );
+    return holder;
+  }
+  const description = holder.description && api.http.cleaned(holder.description);
+  const shown = { ...holder, description };
+  throw new UrlTakenError(refusal, shownUrl(inputs), shown, { isSame, isKnown: isKnown(holder.id) });
+}
+
+/** What an earlier run left in a pool: it carries our owner, and no resource of this run has it. */
+export async function findLeftover(
+  { api, inputs, isKnown, isDeleted, log }: Creation,
+  owner: Owner,
+): Promise<LiveEndpoint | undefined> {
+  const reading = api.list.since(0);
+  await reading.toEnd();
+  const isOurs = ({ id, createdFor }: LiveEndpoint) =>
+    !isKnown(id) && !isDeleted(id) && isSameOwner(createdFor, owner);
+  const [found, ...others] = [...reading.endpoints.values()].filter(isOurs);
+  if (!found) return undefined;
+  if (others.length > 0) {
+    throw new SeveralLeftoversError(
+      shownUrl(inputs),
+      [found, ...others].map(({ id }) => id),
+    );
+  }
+  const live = await api.find(found.id);
+  if (live) logTakeOver(log, inputs, live);
+  return live;
+}
+
+const logTakeOver = (log: Log, inputs: CloudEndpointInputs, { id }: LiveEndpoint) =>
+  log.info(
+    `${shownUrl(inputs)}: takes over ${id}, which an earlier run of this stack created (endpoints:mark)`,
+  );
+
+/** With `endpoints:recoverWithin`: created no longer ago than that, and not in a pool. */
+function isYoungEnough({ http }: EndpointsApi, { recoverWithin }: Settings, live: LiveEndpoint): boolean {
+  const created = createdAt(live);
+  const now = http.serviceClock.at(http.clock.now());
+  if (recoverWithin === undefined || created === undefined || now === undefined) return false;
+  return (
+    created <= now.latest && created >= now.earliest - recoverWithin * 1000 && live.poolingEnabled !== true
+  );
+}
+
+/** What the list shows on a URL, of any type. */
+export const onUrl = ({ endpoints }: Reading, url: string) =>
+  [...endpoints.values()].filter((live) => urlOf(live) === url);
+
+/** A cloud endpoint with exactly our content. */
+export const isWanted = (live: LiveEndpoint, inputs: CloudEndpointInputs) =>
+  live.type === "cloud" &&
+  normalizeUrl(live.url ?? "") === inputs.url &&
+  differenceOnAdoption(live, inputs).changed.length === 0;
