@@ -102,7 +102,7 @@ export class Plugin implements Provider {
   }
 
   /** Asks a plugin what it can do. Pulumi's host of dynamic providers is not asked: it takes plain values only. */
-  async handshake(engineAddress: string, folder: string): Promise<void> {
+  async handshake(engineAddress: string, folder: string, limit: number): Promise<void> {
     const request = new pb.ProviderHandshakeRequest()
       .setEngineAddress(engineAddress)
       .setRootDirectory(folder)
@@ -110,7 +110,9 @@ export class Plugin implements Provider {
       .setConfigureWithUrn(true)
       .setInvokeWithPreview(true);
     const response = await optional(
-      call<pb.ProviderHandshakeResponse>((answer) => this.client.handshake(request, answer)),
+      call<pb.ProviderHandshakeResponse>((answer) =>
+        this.client.handshake(request, new grpc.Metadata(), { deadline: Date.now() + limit }, answer),
+      ),
     );
     if (!response) throw new Unsupported(`plugins without a handshake (${this.package_} in ${folder})`);
     this.keep = { secrets: response.getAcceptSecrets(), references: response.getAcceptResources() };

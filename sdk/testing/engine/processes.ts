@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as wait } from "node:timers/promises";
 import type { Project } from "./project";
 
 /**
@@ -68,6 +69,9 @@ const PROVIDER = PRELOAD + followParent(60_000);
 /** How many provider calls may run at once. */
 export const PARALLEL = 8;
 
+/** As many lines of a provider's output as a message repeats. */
+const MOST_OUTPUT = 50;
+
 export type OnLine = (line: string) => void;
 
 /** A child process that is never left behind: `stop` returns when it is gone. */
@@ -106,6 +110,8 @@ export interface Launch {
   dryRun: boolean;
   /** The packages whose providers the stack's runs have needed so far. */
   packages: Set<string>;
+  /** How long a provider may take until it answers, in milliseconds. */
+  startLimit: number;
 }
 
 /** Finds a module of the program's own SDK, so that program and provider are of one version. */
@@ -168,33 +174,45 @@ export function startProgram(
   return new Child(child, onLine);
 }
 
-/** Starts a provider process; `port` is the one that it prints first. */
+/** A provider process that may still be loading. */
+export interface Starting {
+  child: Child;
+  /** The port that it prints first. Rejects where the process ends without one, or takes too long. */
+  port: Promise<number>;
+  /** The end of a message: what the process has printed beside its port. */
+  printed: () => string;
+}
+
 export function startProvider(
   launch: Launch,
   args: string[],
   env: Record<string, string>,
   onLine: OnLine | undefined,
-): { child: Child; port: Promise<number> } {
-  let print: (port: number) => void = () => {};
-  const printed = new Promise<number>((resolve) => {
+): Starting {
+  const output: string[] = [];
+  const printed = () => (output.length > 0 ? `; its output:\n${output.join("\n")}` : "");
+  let print: ((port: number) => void) | undefined;
+  const found = new Promise<number>((resolve) => {
     print = resolve;
   });
-  let isReady = false;
-  const output: string[] = [];
   const child = new Child(startNode(launch, args, PROVIDER, env), (line, isError) => {
-    if (!isReady && !isError && /^\d+$/.test(line)) {
-      isReady = true;
-      return print(Number(line));
+    if (print && !isError && /^\d+$/.test(line)) {
+      print(Number(line));
+      print = undefined;
+      return;
     }
-    if (!isReady) output.push(line);
+    if (output.length < MOST_OUTPUT) output.push(line);
     onLine?.(line);
   });
-  const ended = child.exited.then(() => {
-    const words = output.length > 0 ? `; its output:\n${output.join("\n")}` : "";
-    throw new Error(`the provider process ${args[0]} ended before it was ready${words}`);
+  const { startLimit } = launch;
+  const failed = Promise.race([
+    child.exited.then(() => "ended before it was ready"),
+    wait(startLimit, `did not print its port in ${startLimit / 1000} s`, { ref: false }),
+  ]).then((what) => {
+    throw new Error(`the provider process ${args[0]} ${what}${printed()}`);
   });
-  const port = Promise.race([printed, ended]);
+  const port = Promise.race([found, failed]);
   // One that was started ahead may never be asked for.
   port.catch(() => {});
-  return { child, port };
+  return { child, port, printed };
 }

@@ -7,7 +7,7 @@ import { z } from "zod";
 import { UNKNOWN } from "../../../provider/document";
 import { isProvider, packageOf, providerUrn, type ResourceState, typeOf } from "./checkpoint";
 import { type Checked, type Existing, type Found, Plugin, type Provider } from "./plugin";
-import { type Child, type Launch, type OnLine, resolveFrom, startProvider } from "./processes";
+import { type Launch, type OnLine, resolveFrom, type Starting, startProvider } from "./processes";
 import { CLI_DRIVER, type Project, runtimeSchema, Unsupported } from "./project";
 import { equal, type Props, plain } from "./properties";
 import { type Diff, mustReplace, resolveDiff } from "./propertyDiff";
@@ -17,6 +17,9 @@ const PATIENCE = 1000;
 
 /** The dynamic providers of a Node program. Their host comes with the SDK. */
 const DYNAMIC = "pulumi-nodejs";
+
+/** A provider's process, and the folder that it was started from. */
+type Process = Starting & { folder: string };
 
 interface Command {
   folder: string;
@@ -56,8 +59,8 @@ export class Providers implements Provider {
   /** Former URNs by present ones: states may still refer to them. */
   private readonly aliases = new Map<string, string>();
   /** Processes that were started ahead and are not used yet, by package. */
-  private readonly ahead = new Map<string, { folder: string; port: Promise<number> }>();
-  private readonly children: Child[] = [];
+  private readonly ahead = new Map<string, Process>();
+  private readonly processes: Process[] = [];
   private readonly plugins: Plugin[] = [];
 
   constructor(
@@ -158,7 +161,7 @@ export class Providers implements Provider {
     const asked = Promise.allSettled(this.plugins.map((plugin) => plugin.cancel()));
     await Promise.race([asked, setTimeout(PATIENCE, undefined, { ref: false })]);
     for (const plugin of this.plugins) plugin.close();
-    await Promise.all(this.children.map((child) => child.stop("SIGKILL", 0)));
+    await Promise.all(this.processes.map(({ child }) => child.stop("SIGKILL", 0)));
   }
 
   private async configure(urn: string, id: string, config: Props): Promise<void> {
@@ -183,16 +186,21 @@ export class Providers implements Provider {
 
   private async start(urn: string): Promise<Plugin> {
     const package_ = packageOf(typeOf(urn));
-    const { folder, port } = this.ahead.get(package_) ?? this.spawn(package_);
+    const { folder, port, printed } = this.ahead.get(package_) ?? this.spawn(package_);
     this.ahead.delete(package_);
     const plugin = new Plugin(await port, package_);
     this.plugins.push(plugin);
-    if (package_ !== DYNAMIC) await plugin.handshake(this.address(), folder);
+    if (package_ !== DYNAMIC)
+      await plugin.handshake(this.address(), folder, this.launch.startLimit).catch((cause: unknown) => {
+        if (cause instanceof Unsupported) throw cause;
+        const reason = cause instanceof Error ? cause.message : String(cause);
+        throw new Error(`the provider of ${package_} does not answer: ${reason}${printed()}`, { cause });
+      });
     this.launch.packages.add(package_);
     return plugin;
   }
 
-  private spawn(package_: string): { folder: string; port: Promise<number> } {
+  private spawn(package_: string): Process {
     const { folder, args, env } = findPlugin(package_, this.launch.project);
     const own = {
       ...env,
@@ -201,9 +209,9 @@ export class Providers implements Provider {
     };
     // What a plugin prints is not shown.
     const onLine = package_ === DYNAMIC ? this.onLine : undefined;
-    const { child, port } = startProvider(this.launch, [...args, this.address()], own, onLine);
-    this.children.push(child);
-    return { folder, port };
+    const process = { folder, ...startProvider(this.launch, [...args, this.address()], own, onLine) };
+    this.processes.push(process);
+    return process;
   }
 }
 

@@ -20,6 +20,8 @@ import { type Outcome, type Run, runDestroy, runProgram, runRefresh } from "./ru
 interface TestEngineOptions extends StackOptions {
   /** Where the state is kept. Default: a temporary file that `close` removes. */
   stateFile?: string;
+  /** How long a provider may take until it answers, in milliseconds. Default: a minute. */
+  startLimit?: number;
 }
 
 /**
@@ -145,6 +147,7 @@ export class TestEngine implements Stack {
         scratch,
         dryRun,
         packages,
+        startLimit: options.startLimit ?? 60_000,
       },
       stateFile,
       config: Object.fromEntries(

@@ -12,14 +12,20 @@ import { PluginClient } from "./client";
 const root = join(import.meta.dirname, "..", "..", "..");
 const folder = join(root, "provider", "plugin");
 
-/** The plugin as Pulumi starts it: its first line is its port. */
+/** The plugin as Pulumi starts it: its first line is its port. Fails with what it prints where it ends before. */
 async function started(command: string[], engine: string) {
   const [program = "", ...args] = command;
-  const child = spawn(program, [...args, engine], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(program, [...args, engine], { stdio: ["ignore", "pipe", "pipe"] });
+  let errors = "";
+  child.stderr.on("data", (text) => {
+    errors += text;
+  });
   const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
-  const port = await new Promise<string>((resolve) =>
-    createInterface({ input: child.stdout }).once("line", resolve),
-  );
+  const port = await new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stdout }).once("line", resolve);
+    child.once("error", reject);
+    child.once("close", (code) => reject(new Error(`the plugin ended with ${code}: ${errors}`)));
+  });
   return { client: new PluginClient(`127.0.0.1:${port}`), child, exited };
 }
 

@@ -1,7 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { TestEngine } from "../../../../sdk/testing/engine/testEngine";
 import { PLUGGED, THINGS, Things } from "./play";
 
@@ -220,6 +220,48 @@ describe("with a plugin", () => {
     ]);
     expect(text).toMatch(/~ deep:\n +\+ added: true\n +- gone: true\n +~ n: 1 => 2/);
     expect(text).not.toMatch(/s1|s2/);
+  });
+
+  test.for([
+    [
+      "cannot be loaded",
+      'require("./missing")',
+      "ended before it was ready; its output:",
+      "Cannot find module './missing'",
+    ],
+    [
+      "prints no port",
+      'console.log("here I am"); setInterval(() => {}, 1000)',
+      "did not print its port",
+      "here I am",
+    ],
+    ["does not listen", 'console.log("here I am\\n1")', "does not answer", "here I am"],
+    [
+      "does not answer",
+      'console.log("here I am"); const s = require("net").createServer(); s.listen(0, () => console.log(s.address().port))',
+      "does not answer",
+      "here I am",
+    ],
+  ])("a plugin that %s fails the run with what it printed", async ([, code = "", ...parts]) => {
+    const folder = mkdtempSync(join(PLUGGED, "../broken-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const files = {
+      "Pulumi.yaml": "{name: broken, runtime: nodejs, plugins: {providers: [{name: broken, path: plugin}]}}",
+      "package.json": '{"main": "index.js"}',
+      "index.js": 'new (require("@pulumi/pulumi").CustomResource)("broken:index:Thing", "a");',
+      "plugin/PulumiPlugin.yaml": "runtime: nodejs",
+      "plugin/package.json": '{"main": "index.js"}',
+      "plugin/index.js": code,
+    };
+    mkdirSync(join(folder, "plugin"));
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+    const engine = await TestEngine.create({ program: folder, startLimit: 20_000 });
+    onTestFinished(() => engine.close());
+    const { message } = await engine.preview().then(
+      () => new Error("it ran"),
+      (error: Error) => error,
+    );
+    for (const part of parts) expect(message).toContain(part);
   });
 
   test("an import by command is refused in a sentence", async () => {
