@@ -39,7 +39,7 @@ export interface Checked {
 type InputName = keyof typeof inputFields;
 
 /**
- * Finds every mistake that can be seen without the service, all of a resource's at once, and turns what was written
+ * Finds every mistake that can be found without the service, all of a resource's at once, and turns what was written
  * into what the state holds. Unknown values pass.
  *
  * @param olds The inputs of the last run; empty for a new resource.

@@ -99,7 +99,7 @@ export class CloudEndpoints {
     }
   }
 
-  /** Compares what the program wants with what was last seen. Makes no request. */
+  /** Compares what the program wants with what was last observed. Makes no request. */
   diff(id: string, olds: JsonObject, news: JsonObject): Decision {
     this.known.add(id);
     const { changed, replace, stale } = difference(olds, checkedInputs(news));

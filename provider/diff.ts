@@ -21,7 +21,7 @@ interface Difference {
   stale: boolean;
 }
 
-/** Compares what the program wants with what the service was last seen to have. */
+/** Compares what the program wants with what the service last had. */
 export function difference(state: JsonObject, news: CloudEndpointInputs): Difference {
   const olds = withData(state);
   const edited: ManagedInput[] = editedChoices(olds);

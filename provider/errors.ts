@@ -151,7 +151,7 @@ export class UrlTakenError extends UserError {
 export class CreateRefusedError extends UserError {
   constructor(conflict: EndpointsError, why: EndpointsError, url: string) {
     super(
-      `${conflict.summary}. Whether another endpoint has ${url} could not be seen (${plain(why.summary, 1000)}). Run the command again; if another endpoint has the URL, set adopt to take it over, or choose another url.`,
+      `${conflict.summary}. Whether another endpoint has ${url} could not be determined (${plain(why.summary, 1000)}). Run the command again; if another endpoint has the URL, set adopt to take it over, or choose another url.`,
       { cause: conflict },
     );
   }
@@ -171,7 +171,7 @@ export class CreateDoubtfulError extends UserError {
 export class CreateUnsettledError extends UserError {
   constructor(lost: EndpointsError, why: EndpointsError, url: string) {
     super(
-      `${lost.summary}. Whether the endpoint was created could not be seen either (${plain(why.summary, 1000)}). Check that endpoints:baseUrl (or ENDPOINTS_BASE_URL) names the service's API. Before the next run see whether ${url} has an endpoint that is in no stack; set adopt to its id, or run the command again if it has none.`,
+      `${lost.summary}. Whether the endpoint was created could not be determined either (${plain(why.summary, 1000)}). Check that endpoints:baseUrl (or ENDPOINTS_BASE_URL) names the service's API. Before the next run see whether ${url} has an endpoint that is in no stack; set adopt to its id, or run the command again if it has none.`,
       { cause: lost },
     );
   }

@@ -114,7 +114,7 @@ function tooLong(value: string, most: number): string | undefined {
 }
 
 function repeated(names: string[]): string | undefined {
-  const seen = new Set<string>();
-  const twice = names.findIndex((name) => seen.has(name) || !seen.add(name));
+  const known = new Set<string>();
+  const twice = names.findIndex((name) => known.has(name) || !known.add(name));
   return twice === -1 ? undefined : `names one twice, at [${twice}]; give each binding once`;
 }

@@ -62,10 +62,10 @@ export function notesOf(inputs: CloudEndpointInputs): JsonObject {
   return { ...pick(inputs, ["adopt"]), [GIVEN_KEY]: givenInputs(inputs) };
 }
 
-/** Outputs after an update that had nothing to send: what was seen, and the notes of today. */
+/** Outputs after an update that had nothing to send: what was observed, and the notes of today. */
 export function unchangedOutputs(olds: JsonObject, inputs: CloudEndpointInputs): JsonObject {
-  const { adopt: _adopt, [PROVIDER_KEY]: _code, [CHOSEN_KEY]: _chosen, ...seen } = olds;
-  return { ...seen, ...notesOf(inputs), ...chosenNote(seen, givenInputs(inputs), olds) };
+  const { adopt: _adopt, [PROVIDER_KEY]: _code, [CHOSEN_KEY]: _chosen, ...observed } = olds;
+  return { ...observed, ...notesOf(inputs), ...chosenNote(observed, givenInputs(inputs), olds) };
 }
 
 /**
@@ -194,16 +194,15 @@ type Choice = (typeof CHOICES)[number];
  * stays as it is for as long as it can: what a later reply shows may be a hand edit that no refresh has found yet.
  *
  * @param live What the service shows now.
- * @param seen What the state held before, note included; undefined where the service had not described the endpoint yet.
+ * @param before What the state had before, note included; by default what it shows now, for an endpoint that the service had not described yet.
  * @param sent What our update sent: with another URL the service was free to choose other bindings.
  */
 function chosenNote(
   live: JsonObject,
   given: readonly unknown[],
-  seen?: JsonObject,
+  before: JsonObject = withOff(live),
   sent: readonly string[] = [],
 ): JsonObject {
-  const before = seen ?? withOff(live);
   const movedOn = sent.includes("url") && !sent.includes("bindings");
   const entries = CHOICES.filter((name) => !given.includes(name)).map((name) => {
     const kept = movedOn && name === "bindings" ? undefined : (notedIn(before)[name] ?? shown(name, before));

@@ -10,7 +10,7 @@ import { programError } from "./programRun";
 import { explicitProvider } from "./provider";
 
 /*
- * Endpoints as the data sources give them: one type for each of the service's, told apart by `type`. Which fields a type
+ * Endpoints as the data sources give them: one type for each of the service's, distinguished by `type`. Which fields a type
  * has is the contract's rule and the public service's documented examples; every other field is optional.
  */
 

@@ -181,7 +181,7 @@ const STEPS: Readonly<Record<number, string>> = {
   // The request and the inputs.
   217: VERSION_HEADER_STEP,
   218: VERSION_HEADER_STEP,
-  2235: "Let trafficPolicy end in an action that answers: forward-internal, custom-response or deny, say.",
+  2235: "Let trafficPolicy end in an action that answers: forward-internal, custom-response or deny.",
   15005:
     "Correct bindings: the service knows public, internal and kubernetes, and an endpoint has one of them.",
   18002: POLICY_STEP,

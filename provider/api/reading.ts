@@ -49,7 +49,7 @@ export class Reading {
 
   private readonly source: AsyncIterator<unknown[]>;
   private fetching: Promise<void> | undefined;
-  /** When the last endpoints that tell it were created. */
+  /** When the last endpoints with a time were created. */
   private readonly last: number[] = [];
   private isNewestFirst = true;
 

@@ -47,7 +47,7 @@ const thisRun = perRun(() => ({ expected: new Map<object, Expected>(), reported:
 
 /**
  * Counts what a component expects. The limit is the account's, so a warning names the sum of the stack's components. It
- * waits until all that are known at once have been counted. Components are told apart as objects, since two of one name
+ * waits until all that are known at once have been counted. Components are distinguished as objects, since two of one name
  * can have different parents.
  */
 export function expectDeliveries(component: object, expected: Expected): void {

@@ -17,7 +17,7 @@ const HOST = /\/cmd\/dynamic-provider(\/index\.js)?$/;
 /**
  * Watches the dynamic provider's process from outside, in Linux's /proc: engines end it with SIGKILL, so that it could
  * not tell at its end. It is found by its script and by the `marker` in its environment, which it inherits. Without
- * /proc nothing is told.
+ * /proc nothing is measured.
  */
 export class ProviderWatch {
   private readonly timer: NodeJS.Timeout;

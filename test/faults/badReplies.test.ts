@@ -52,13 +52,16 @@ describe("a reply", () => {
       { error_code: "ERR_NGROK_18009", msg: "taken", details: { operation_id: 1 } },
       /18009 taken/,
     ],
-  ])("that is a failure, whose %s is of the wrong type, keeps its other parts", async (_, failure, told) => {
-    const parts = await rawService();
-    parts.answers({ status: 409, body: JSON.stringify(failure) });
-    expect(await settled(parts, () => create.run(parts))).toMatchObject({
-      error: { message: expect.stringMatching(told) },
-    });
-  });
+  ])(
+    "that is a failure, whose %s is of the wrong type, keeps its other parts",
+    async (_, failure, reported) => {
+      const parts = await rawService();
+      parts.answers({ status: 409, body: JSON.stringify(failure) });
+      expect(await settled(parts, () => create.run(parts))).toMatchObject({
+        error: { message: expect.stringMatching(reported) },
+      });
+    },
+  );
 
   test("to the second request of an adoption or of a doubtful 404 does so too", async () => {
     const parts = await rawService();

@@ -3,7 +3,7 @@ import { either, settledAll } from "./calls";
 import { good } from "./hostile";
 import { rawService } from "./rawService";
 
-// Alone in its file: where a parser runs to the end of the stack, Node can end the process, and no test tells of it.
+// Alone in its file: where a parser runs to the end of the stack, Node can end the process, and no test reports it.
 test.each([
   ["lists", `${"[".repeat(10_000)}${"]".repeat(10_000)}`],
   ["objects", `${'{"a":'.repeat(10_000)}1${"}".repeat(10_000)}`],

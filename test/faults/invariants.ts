@@ -16,7 +16,7 @@ const LONGEST = 120_000;
 const MOST_LINES = 100;
 
 /**
- * What must hold of every call, whatever the service answers: it ends; with a value, or with an error that is told to
+ * What must hold of every call, whatever the service answers: it ends; with a value, or with an error that is reported to
  * a person as it is. (A rejection that nobody handles fails the run as such.)
  */
 export async function settled(parts: RawService, work: () => Promise<unknown>): Promise<Outcome> {

@@ -25,7 +25,7 @@ export interface Ending {
   needless: string[];
   /** Processes that sent more than their budget in some window. */
   overruns: string[];
-  /** Strangers' endpoints in our state that nobody can tell from ours without marks; see `Judge`. */
+  /** Strangers' endpoints in our state that nobody can distinguish from ours without marks; see `Judge`. */
   mistaken: number;
   /** Leftovers of killed runs that nobody can find without marks; see `Judge`. */
   unfound: number;
@@ -41,7 +41,7 @@ export interface Ending {
 export const faultsOf = (ending: Ending): Partial<Ending> =>
   Object.fromEntries(Object.entries(ending).filter(([, found]) => Array.isArray(found) && found.length > 0));
 
-/** A message tells what to do in one of these words. */
+/** A message names what to do in one of these words. */
 const NEXT_STEP = /\b(set|run|check|correct|give|wait|choose|delete|use|look|see|ask|put)\b/i;
 
 /** Whether an endpoint is not as it was. An agent's may end by itself. */
@@ -55,7 +55,7 @@ const OTHER = "other";
 
 /**
  * Two things cannot be known without marks. A stranger's endpoint with our URL and content, made in the seconds in which a
- * create of ours was lost, cannot be told from ours. And what a killed run left where equal URLs are not refused, meets
+ * create of ours was lost, cannot be distinguished from ours. And what a killed run left where equal URLs are not refused, meets
  * nobody who would name it.
  */
 export class Judge {
@@ -118,10 +118,10 @@ export class Judge {
       if (this.theirs.has(id)) this.took(id, String(inputs["url"]), there.get(id) ?? {});
   }
 
-  private took(id: string, url: string, { created_at: told }: Edit): void {
+  private took(id: string, url: string, { created_at: shown }: Edit): void {
     const { recovers, service } = this.story;
     const skew = typeof service.date === "string" || service.date === null ? Number.NaN : (service.date ?? 0);
-    const created = Date.parse(told ?? "");
+    const created = Date.parse(shown ?? "");
     const creates = this.world.processes.at(-1)?.life.creates ?? [];
     const losses = creates
       .filter((create) => create.url === url)
@@ -131,7 +131,7 @@ export class Judge {
     const isYoung = recovers && created <= now && created > now - 3_600_000;
     if (!this.options.marks && !this.options.pools && isOfOurSeconds) this.stranger++;
     else if (!this.options.marks && isYoung) this.recovered++;
-    else this.taken.push(`${id} on ${url}, which says ${told}`);
+    else this.taken.push(`${id} on ${url}, created at ${shown}`);
     this.theirs.delete(id);
     this.mistaken.set(url, id);
   }
@@ -182,7 +182,7 @@ export class Judge {
     };
   }
 
-  /** Whether an orphan on this URL is one of those that nothing can tell. */
+  /** Whether an orphan on this URL is one of those that nothing can identify. */
   private isUnknowable(url: string): boolean {
     const { marks, pools } = this.options;
     if (!marks && this.mistaken.has(url)) return true;

@@ -35,14 +35,14 @@ afterEach(() => {
   }
 });
 
-/** The real client and core, whose waits take no time, before a server that answers with whatever it is told to. */
+/** The real client and core, whose waits take no time, before a server that answers with whatever the test gives it. */
 export async function rawService(settings: Record<string, string> = {}) {
   let answer: (asked: Asked) => RawReply = () => ({ status: 500 });
   let asked: Asked[] = [];
   const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
     request.resume();
     asked.push({ method: request.method ?? "", path: request.url ?? "" });
-    // A refusal that is never tried again ends the circle, so that the test can tell of it.
+    // A refusal that is never tried again ends the circle, so that the test can report it.
     const last = asked[asked.length - 1] ?? { method: "", path: "" };
     send(response, asked.length > MOST_REQUESTS ? { status: 418 } : answer(last));
   });

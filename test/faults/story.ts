@@ -33,7 +33,7 @@ export async function play(story: Story, options: Options): Promise<Ending> {
 
 /** What a message says of a create that could not be settled. */
 const LEFT_OPEN =
-  /could not be seen either|may have been created all the same|may be one of these|would not be noticed/;
+  /could not be determined either|may have been created all the same|may be one of these|would not be noticed/;
 
 /** Whoever reads a message does not type faster: what comes late has come, and the list shows it. In milliseconds. */
 const READING = 10_000;
@@ -291,7 +291,7 @@ class Player {
   /** What another endpoint's answer looks like. */
   private another({ about, which }: Happening<"answered with another">): object | ((real: object) => object) {
     const { endpoints } = this.world.emulator;
-    // Whose an endpoint on our own URL is, that a create is answered with, only a mark can tell.
+    // Whose an endpoint on our own URL is, that a create is answered with, only a mark can show.
     const isOther = ({ url }: { url?: string | undefined }) =>
       this.options.marks || url !== this.urlOf(this.made);
     const theirs = endpoints.find(

@@ -115,7 +115,7 @@ describe("adopt", () => {
     expect(emulator.requests.every((request) => request.method === "GET")).toBe(true);
   });
 
-  test("tells of an endpoint in the list that cannot be read, since it could be the one", async () => {
+  test("reports an endpoint in the list that cannot be read, since it could be the one", async () => {
     const { core, emulator, said } = await service();
     emulator.intercept(({ path }) => path === "/endpoints", {
       status: 200,

@@ -87,7 +87,7 @@ test("limits count characters, not their bytes", () => {
   expect(reasons({ url, description: "😀".repeat(255) })).toEqual([]);
 });
 
-test("all mistakes of a resource are told at once", () => {
+test("all mistakes of a resource are reported at once", () => {
   const found = reasons({ url: "ftp://x", metadata: 7, bindings: ["a", "a"], description: "x".repeat(300) });
   expect(found).toHaveLength(4);
 });

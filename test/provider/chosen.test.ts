@@ -331,8 +331,9 @@ async function otherService(emulator: Emulator, service: Service): Promise<strin
       emulator.edit(real.id ?? "", { bindings });
       real["bindings"] = bindings;
     }
-    const told = "endpoints" in real ? { endpoints: list.parse(real).endpoints.map(shown) } : shown(real);
-    response.writeHead(answer.status, { "content-type": "application/json" }).end(JSON.stringify(told));
+    const shownReply =
+      "endpoints" in real ? { endpoints: list.parse(real).endpoints.map(shown) } : shown(real);
+    response.writeHead(answer.status, { "content-type": "application/json" }).end(JSON.stringify(shownReply));
   });
   servers.push(server);
   return `http://127.0.0.1:${await listen(server, 0)}`;

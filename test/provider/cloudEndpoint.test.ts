@@ -35,7 +35,7 @@ describe("create", () => {
     expect(emulator.requests[0]?.body).toEqual({ type: "cloud", url, pooling_enabled: false });
   });
 
-  test("whose reply tells only what it is about asks for the rest", async () => {
+  test("whose reply holds only what it is about asks for the rest", async () => {
     const { core, emulator } = await service();
     const { id } = emulator.seed({ type: "cloud", url });
     emulator.intercept(any, { status: 201, body: { id, url, type: "cloud", port: "high" } });
@@ -46,7 +46,7 @@ describe("create", () => {
     ]);
   });
 
-  test("whose reply tells only what it is about, and which cannot be read either, is kept as unfinished, and healed by the next update", async () => {
+  test("whose reply holds only what it is about, and which cannot be read either, is kept as a partial create, and completed by the next update", async () => {
     const { core, emulator } = await service();
     const { id } = emulator.seed({ type: "cloud", url });
     emulator.intercept(any, { status: 201, body: { id, url, type: "cloud", port: "high" } });

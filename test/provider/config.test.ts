@@ -125,7 +125,7 @@ test("the budget is the public service's, and leftovers are never taken over, un
   });
 });
 
-test("everything that is wrong with the settings is told at once", () => {
+test("everything that is wrong with the settings is reported at once", () => {
   const config = from({ "endpoints:baseUrl": "localhost", "endpoints:windowSeconds": "soon" });
   const problems = settingsProblems(config, { ENDPOINTS_RECOVER_WITHIN: "forever" });
   expect(problems.map(({ setting }) => setting)).toEqual([

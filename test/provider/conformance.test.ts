@@ -24,7 +24,10 @@ const none = { changes: false, replaces: [], deleteBeforeReplace: true };
 const some = { ...none, changes: true };
 
 /** What both providers report about an endpoint that is there and not ready. */
-const unfinished = z.object({ properties: z.record(z.string(), z.unknown()), reasons: z.array(z.string()) });
+const partialCreate = z.object({
+  properties: z.record(z.string(), z.unknown()),
+  reasons: z.array(z.string()),
+});
 
 describe.each(bothProviders)("%s", (_, start) => {
   /** What the engine does for a new resource. */
@@ -121,7 +124,7 @@ describe.each(bothProviders)("%s", (_, start) => {
       ]);
     });
 
-    test("tells what an adoption would change", async () => {
+    test("names what an adoption would change", async () => {
       const provider = await start();
       const { id } = provider.emulator.seed({ type: "cloud", url, description: "old" });
       expect((await provider.check({}, { url, description: "new", adopt: true })).failures).toEqual([]);
@@ -255,7 +258,7 @@ describe.each(bothProviders)("%s", (_, start) => {
       expect(message).not.toContain("\n");
     });
 
-    test("that made an endpoint and cannot describe it is kept as unfinished", async () => {
+    test("that made an endpoint and cannot describe it is kept as a partial create", async () => {
       const provider = await start();
       const { id } = provider.emulator.seed({ type: "cloud", url });
       provider.emulator.intercept(() => true, {
@@ -264,7 +267,9 @@ describe.each(bothProviders)("%s", (_, start) => {
       });
       provider.emulator.intercept(({ path }) => path === `/endpoints/${id}`, { status: 403, body: "" });
       const error = await thrown(provider.create({ url, description: "x" }));
-      const { properties, reasons } = unfinished.parse("unfinished" in error ? error.unfinished : error);
+      const { properties, reasons } = partialCreate.parse(
+        "partialCreate" in error ? error.partialCreate : error,
+      );
       expect(properties).toMatchObject({ url, description: "x" });
       expect(reasons).toEqual([expect.stringMatching(`${id} was created`)]);
 

@@ -74,7 +74,7 @@ describe("a create whose answer is lost", () => {
     expect(posts(emulator.requests)).toBe(1);
   });
 
-  test("is told to the user in one line when it is found", async () => {
+  test("is reported to the user in one line when it is found", async () => {
     const { core, emulator, said } = await start();
     emulator.intercept(isCreate, { afterCommit: true, reset: true });
     const { id } = await core.create({ url });
@@ -105,7 +105,7 @@ describe("a create whose answer is lost", () => {
     ["a second before our POST", (now) => ({ created_at: iso(now - 1_000) })],
     ["long before our POST", (now) => ({ created_at: iso(now - 3_600_000) })],
     ["in the future", (now) => ({ created_at: iso(now + 3_600_000) })],
-    ["at a time that is not told", () => ({ created_at: undefined })],
+    ["at a time that is not given", () => ({ created_at: undefined })],
     ["at a time that is garbage", () => ({ created_at: "yesterday" })],
     ["at a time that nothing can be compared with", (now) => ({ created_at: iso(now) }), false],
   ];
@@ -158,7 +158,7 @@ describe("a create whose answer is lost", () => {
     expect(emulator.endpoints).toHaveLength(2);
   });
 
-  test("in a pool is told with the ids that it may be, since others may look the same", async () => {
+  test("in a pool is reported with the ids that it may be, since others may look the same", async () => {
     const { core, emulator } = await start();
     const pooled = { url, poolingEnabled: true, description: "x" };
     const { id: first } = await core.create(pooled);
@@ -184,7 +184,7 @@ describe("a create whose answer is lost", () => {
     emulator.intercept(isList, { status: 503, body: "" }, 99);
     const error = await thrown(core.create({ url }));
     expect(error.message).toMatch(
-      /no answer .*Whether the endpoint was created could not be seen either .*503.*set adopt/,
+      /no answer .*Whether the endpoint was created could not be determined either .*503.*set adopt/,
     );
     expect(posts(emulator.requests)).toBe(1);
   });
@@ -240,7 +240,7 @@ describe("a URL that is taken", () => {
     ["18009 and 409", { status: 409, body: { error_code: "ERR_NGROK_18009", msg: "exists" } }],
     ["422 and no code", { status: 422, body: "" }],
     ["409 of a gateway", { status: 409, body: "<html>" }],
-  ])("and is refused with %s is told with what holds it", async (_, refusal) => {
+  ])("and is refused with %s is reported with what holds it", async (_, refusal) => {
     const { core, emulator } = await start();
     const { id } = emulator.seed({ ...leftover(5), description: "theirs" });
     emulator.intercept(isCreate, refusal, 9);
@@ -250,7 +250,7 @@ describe("a URL that is taken", () => {
     expect(posts(emulator.requests)).toBe(1);
   });
 
-  test("is told with what holds it, where a filter shows only a member of a pool on it", async () => {
+  test("is reported with what holds it, where a filter shows only a member of a pool on it", async () => {
     const { core, emulator } = await start();
     emulator.behave({ filters: "incomplete" });
     emulator.seed({ ...leftover(6), pooling_enabled: true });
@@ -323,7 +323,7 @@ describe("a URL that is taken", () => {
     expect(message).toMatch(/endpoints:recoverWithin/);
   });
 
-  test("is told also where the list that would say by whom cannot be read", async () => {
+  test("is reported also where the list that would say by whom cannot be read", async () => {
     const { core, emulator } = await start();
     emulator.seed(leftover(5));
     emulator.intercept(isList, { status: 403, body: "" });
@@ -396,7 +396,7 @@ describe("whose mark an endpoint carries", () => {
     ["carries another mark, for a stack that marks", theirs, { "endpoints:mark": "team" }],
     ["carries none, for a stack that marks", undefined, { "endpoints:mark": "team" }],
   ])(
-    "tells that a young endpoint is not what a killed run of ours left: it %s",
+    "shows that a young endpoint is not what a killed run of ours left: it %s",
     async (_, metadata, marks) => {
       const { core, emulator } = await start({ "endpoints:recoverWithin": "1h", ...marks });
       const { id } = emulator.seed({ type: "cloud", url, ...(metadata && { metadata }) });
@@ -405,14 +405,14 @@ describe("whose mark an endpoint carries", () => {
     },
   );
 
-  test("tells that a reply to a marked create is about an endpoint of somebody else's", async () => {
+  test("shows that a reply to a marked create is about an endpoint of somebody else's", async () => {
     const { core, emulator } = await start({ "endpoints:mark": "team" });
     const seed = emulator.seed({ type: "cloud", url });
     emulator.intercept(isCreate, { status: 201, body: seed });
     expect((await thrown(core.create({ url, __urn }))).message).toContain(`is served by ${seed.id}`);
   });
 
-  test("tells that an endpoint is not what our lost create without a mark made", async () => {
+  test("shows that an endpoint is not what our lost create without a mark made", async () => {
     const { core, emulator } = await start();
     emulator.rival("instead", { fields: { metadata: theirs } });
     const error = await thrown(core.create({ url }));

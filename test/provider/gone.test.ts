@@ -92,8 +92,8 @@ describe.each(["read", "delete"])("a %s", (how) => {
 
   test.each([
     ["another process created it a moment ago", {}],
-    ["the service's clock is not told", { date: null }],
-    ["its age is not told", { createdAt: null }],
+    ["the service's clock is not known", { date: null }],
+    ["its age is not known", { createdAt: null }],
   ])("believes a gateway only when the list has caught up, where %s", async (_, behaviour) => {
     const { core: first, newProcess, emulator } = await service({ listLag: 4_000, ...behaviour });
     const { id, outs } = await first.create({ url });

@@ -118,7 +118,7 @@ describe.each(Object.entries(data))("the time that data of many %s takes grows w
     ["to be looked through for what is unknown", hasUnknown],
     ["to be written", canonicalJson],
     ["to be compared", (value) => sameData(value, { ...value, more: 1 })],
-    ["to be told apart", (value) => changesBetween(value, Array.isArray(value) ? value.map(() => 0) : {})],
+    ["to be distinguished", (value) => changesBetween(value, Array.isArray(value) ? value.map(() => 0) : {})],
     ["to be searched for secrets", secretsIn],
     ["to be taken as a policy", (value) => inputFields.trafficPolicy.safeParse({ value })],
   ])("%s", (_, work) => expectLinear(make, work, 10_000));

@@ -211,7 +211,7 @@ describe("with marks", () => {
     expect(message).toContain("created for front of the stack shop/dev (platform-team/prod)");
   });
 
-  test("metadata that cannot hold a mark goes without, and that is told", async () => {
+  test("metadata that cannot hold a mark goes without, and that is reported", async () => {
     const { core, emulator, said } = await start();
     await core.create({ ...news, metadata: "text" });
     expect(emulator.requests[0]?.body).toMatchObject({ metadata: "text" });

@@ -17,7 +17,7 @@ afterEach(async () => {
 
 /** The service on loopback, a real client of it whose waits take no time, and the provider's core. */
 export async function service(options: EmulatorOptions & { settings?: Record<string, string> } = {}) {
-  // Early in a second: which one a create was sent in can then be told from whole seconds.
+  // Early in a second: which one a create was sent in then follows from whole seconds.
   let late = 1_200 - (Date.now() % 1_000);
   // One clock for both, since a wait that takes no time here must not take any there either.
   const now = () => Date.now() + late;

@@ -25,7 +25,7 @@ beforeEach(async () => {
   });
 });
 
-/** What an output resolves to, once the engine has been told of all resources. */
+/** What an output resolves to, once the engine knows all resources. */
 const resolved = <T>(output: pulumi.Output<T>) => new Promise<T>((resolve) => output.apply(resolve));
 
 describe("what a state holds for ever", () => {
@@ -102,7 +102,7 @@ describe("a program whose folder does not reach the package", () => {
   beforeEach(() => process.chdir(tmpdir()));
   afterEach(() => process.chdir(before));
 
-  test("is told at the constructor, and what to do", () => {
+  test("is reported at the constructor, and what to do", () => {
     expect(() => new CloudEndpoint("shop", { url: "https://shop.example.com" })).toThrow(
       /cannot be found from .*npm install pulumi-endpoints/,
     );

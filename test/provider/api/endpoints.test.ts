@@ -52,7 +52,7 @@ describe("the list", () => {
     expect(emulator.requests).toHaveLength(3);
   });
 
-  test("keeps its good items beside a bad one, which is told with its reason", async () => {
+  test("keeps its good items beside a bad one, which is reported with its reason", async () => {
     const { api, emulator } = await service();
     const good = { id: "ep_1", type: "hologram", colour: "red", port: null };
     const body = { endpoints: [good, { id: "ep_2", port: "high" }, "nonsense"], next_page_uri: null };
@@ -193,7 +193,7 @@ test("a short key is cut out of a refusal too", async () => {
 });
 
 describe("a refused policy", () => {
-  test("is told without its secrets, though the service repeats them", async () => {
+  test("is reported without its secrets, though the service repeats them", async () => {
     const { api, emulator } = await service({ settings: {} });
     const policy = { actions: [{ type: "verify-webhook", config: { provider: "x", secret: 'CANARY "1"' } }] };
     emulator.intercept(any, {
@@ -206,7 +206,7 @@ describe("a refused policy", () => {
     expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain("CANARY");
   });
 
-  test("because it does not end is told how a policy ends", async () => {
+  test("because it does not end names how a policy ends", async () => {
     const { api, emulator } = await service({ settings: {} });
     emulator.intercept(any, {
       status: 400,

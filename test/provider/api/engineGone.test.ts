@@ -11,7 +11,7 @@ import type { RecordedRequest } from "../../../sdk/testing";
 import { Emulator } from "../../../sdk/testing/emulator";
 import { thrown } from "../service";
 
-/* What an ended engine can no longer hear of is not created, wherever the create waited. */
+/* What an ended engine can no longer store is not created, wherever the create waited. */
 
 afterEach(() => void vi.unstubAllEnvs());
 

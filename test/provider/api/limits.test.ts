@@ -38,7 +38,7 @@ describe("a 429", () => {
 });
 
 describe("a long wait", () => {
-  test("for the service is told once, with how long and what may be the reason", async () => {
+  test("for the service is reported once, with how long and what may be the reason", async () => {
     const { api, emulator, said } = await service();
     emulator.intercept(any, refused, 2);
     await api.create({ url });
@@ -47,7 +47,7 @@ describe("a long wait", () => {
     ]);
   });
 
-  test("for our own budget is told once, with the budget's settings", async () => {
+  test("for our own budget is reported once, with the budget's settings", async () => {
     const { api, said } = await service({ settings: { "endpoints:requestsPerWindow": "3" } });
     await Promise.all(Array.from({ length: 8 }, () => thrown(api.get("ep_1"))));
     expect(said).toEqual([

@@ -113,7 +113,7 @@ describe("many requests", () => {
     expect(order).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
   });
 
-  test("all wait where the service asks for it, and the user is told what for", async () => {
+  test("all wait where the service asks for it, and the user learns why", async () => {
     const { clock, run } = simulated();
     const waits: LongWait[] = [];
     const limiter = new RateLimiter({ requests: 100, window: 60_000, atOnce: 8 }, clock, (wait) =>

@@ -29,19 +29,19 @@ describe("a refresh", () => {
   });
 
   test("costs at most twice the cheaper way, plus one, and what proves that something is gone, whatever the account holds and others do meanwhile", async () => {
-    const told = { reads: 0, requests: 0 };
+    const totals = { reads: 0, requests: 0 };
     await fc.assert(
       fc.asyncProperty(traces, async (trace) => {
         const { requests, reads, leastByPages, toProve, lost, revived } = await play(trace);
         expect(requests).toBeLessThanOrEqual(2 * Math.min(reads, leastByPages) + 1 + toProve);
         expect({ lost, revived }).toEqual({ lost: [], revived: [] });
-        told.reads += reads;
-        told.requests += requests;
+        totals.reads += reads;
+        totals.requests += requests;
       }),
       { numRuns: 150 },
     );
     // Else the bound would be that of reading singly, and the listing of no use.
-    expect(told.requests).toBeLessThan(told.reads);
+    expect(totals.requests).toBeLessThan(totals.reads);
   });
 });
 

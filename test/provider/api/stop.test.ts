@@ -23,7 +23,7 @@ async function waiting(settings: Record<string, string> = {}) {
   return { emulator, http, api: new EndpointsApi(http) };
 }
 
-test("a stopped client tells the fault that it was about to try again", async () => {
+test("a stopped client reports the fault that it was about to try again", async () => {
   const { emulator, http, api } = await waiting();
   emulator.intercept(() => true, { status: 503, body: "" });
   const error = thrown(api.get("ep_1"));

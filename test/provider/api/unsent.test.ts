@@ -88,7 +88,7 @@ describe.each(unreachable)("a create that met %s", (_, settings) => {
     const { core } = await service({ settings: { "endpoints:retryForSeconds": "1", ...(await settings()) } });
     const error = await thrown(core.create({ url }));
     expect(error.message).toMatch(/cannot create .*POST \/endpoints: no answer/);
-    expect(error.message).not.toMatch(/GET|could not be seen|may have been created/);
+    expect(error.message).not.toMatch(/GET|could not be determined|may have been created/);
   });
 });
 
@@ -137,7 +137,7 @@ describe("a create whose first tries were refused", () => {
     return { api: new EndpointsApi(client), engineIsThere, clock, late: () => late };
   }
 
-  test("is made once the service listens, if the engine is still there to hear of it", async () => {
+  test("is made once the service listens, if the engine is still there to store it", async () => {
     const made = JSON.stringify({ id: "ep_1", type: "cloud", url });
     const { api, engineIsThere } = await startedLate((socket) =>
       socket.on("data", () =>

@@ -28,7 +28,7 @@ export class CallError extends Error {
   constructor(
     readonly code: grpc.status,
     message: string,
-    readonly unfinished: { id: string; properties: Props; inputs: Props; reasons: string[] } | undefined,
+    readonly partialCreate: { id: string; properties: Props; inputs: Props; reasons: string[] } | undefined,
   ) {
     super(message);
   }
@@ -250,12 +250,12 @@ function call<T>(send: (then: (error: grpc.ServiceError | null, answer: T) => vo
   return new Promise((resolve, reject) => {
     send((error, answer) => {
       if (error === null) resolve(answer);
-      else reject(new CallError(error.code, error.details, unfinishedOf(error)));
+      else reject(new CallError(error.code, error.details, partialCreateOf(error)));
     });
   });
 }
 
-function unfinishedOf({ metadata }: grpc.ServiceError): CallError["unfinished"] {
+function partialCreateOf({ metadata }: grpc.ServiceError): CallError["partialCreate"] {
   const [packed] = metadata.get("grpc-status-details-bin");
   if (!Buffer.isBuffer(packed)) return undefined;
   const [any] = Status.deserializeBinary(packed).getDetailsList();

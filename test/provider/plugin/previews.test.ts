@@ -3,7 +3,7 @@ import { plugin } from "./client";
 import { created, full, rules, UNKNOWN } from "./shop";
 
 describe("a preview", () => {
-  test("of a create tells what follows from the URL, and nothing that the service decides", async () => {
+  test("of a create gives what follows from the URL, and nothing that the service decides", async () => {
     const { client, emulator } = await plugin();
     const { id, outs } = await client.create(
       { url: "tcp://1.tcp.example.com:12345", description: "x" },

@@ -26,7 +26,7 @@ describe("secrets", () => {
       url: secret(url),
       description: "front door",
     });
-    // What is derived from a secret URL tells it.
+    // What is derived from a secret URL reveals it.
     expect(outs).toMatchObject({ publicUrl: secret(url), hostport: secret("shop.example.com:443") });
 
     const found = await client.read(id, outs, inputs);
@@ -183,7 +183,7 @@ test("an endpoint that is there and not ready is kept, with its id, its secrets 
   emulator.intercept(({ path }) => path === `/endpoints/${id}`, { status: 403, body: "" });
   const news = { url, description: secret("hush") };
   expect(await thrown(client.create(news))).toMatchObject({
-    unfinished: {
+    partialCreate: {
       id,
       properties: { url, description: secret("hush") },
       inputs: news,

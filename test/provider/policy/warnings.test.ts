@@ -51,7 +51,7 @@ describe("the catalogue", () => {
     }
   });
 
-  test("tells what can answer, and takes what it does not know for that", () => {
+  test("finds what can answer, and counts unknown actions as such", () => {
     const answering = Object.keys(actions).filter(mayAnswer);
     expect(answering).toEqual([
       "close-connection",
