@@ -42,8 +42,8 @@ export interface Behaviour {
   /** Refuse a create without a traffic policy, as the public service does. Default: false, as the contract has it. */
   requirePolicy: boolean;
   /**
-   * What a list does with `filter`, which the contract does not name. `works`: takes the part of CEL that the public service
-   * documents. `refused`: 400, as an unknown parameter. `ignored`: gives the whole list. `incomplete`: leaves out every other
+   * What a list does with `filter`, which the contract does not name. `works`: takes the comparisons with texts that the
+   * provider sends. `refused`: 400, as an unknown parameter. `ignored`: gives the whole list. `incomplete`: leaves out every other
    * endpoint that fits, the newest first. `agent`: filters know the type `ephemeral` as `agent`, as the public service's
    * examples have it, though lists show `ephemeral`. Default: `works`.
    */

@@ -1,8 +1,8 @@
 import type { WireEndpoint } from "../../../provider/api/contract";
 import type { Behaviour } from "./behaviour";
-import { FilterError, parseFilter } from "./cel";
 import { ServiceError } from "./errors";
 import type { Key } from "./keys";
+import { FilterError, parseFilter } from "./listFilter";
 import { addressOf, readCreate, readUpdate } from "./rules";
 
 export const MAX_PAGE = 100;

@@ -1,0 +1,43 @@
+import { describe, expect, test } from "vitest";
+import type { WireEndpoint } from "../../../../provider/api/contract";
+import { FilterError, parseFilter } from "../../../../sdk/testing/emulator/listFilter";
+
+const endpoint: WireEndpoint = {
+  id: "ep_1",
+  type: "cloud",
+  url: 'https://shop.example.com/"\\',
+  description: "Läden 😀",
+  bindings: ["public"],
+  principal: { id: "usr_1", uri: "" },
+};
+
+describe("a filter of the list", () => {
+  test.each([
+    ['obj.type == "cloud"', true],
+    ['obj.type == "edge"', false],
+    ['obj.url == "https://shop.example.com/\\"\\\\"', true],
+    ['obj.url in ["https://other.example.com", "https://shop.example.com/\\"\\\\"]', true],
+    ["obj.url in []", false],
+    ['obj.description == "L\\u00e4den 😀"', true],
+    ['obj.binding == "public"', true],
+    ['obj.principal.id in ["usr_2", "usr_1"]', true],
+    ['obj.name == ""', true],
+  ])("%s is %s", (expression, fits) => {
+    expect(parseFilter(expression)(endpoint)).toBe(fits);
+  });
+
+  test.each([
+    "",
+    "obj.type =",
+    'obj.type == "cloud',
+    'obj.type == "cloud" || obj.type == "edge"',
+    'obj.type == "cloud", "edge"',
+    'obj.type in "cloud"',
+    'obj.kind == "cloud"',
+    'obj.__proto__ == "x"',
+    "obj.type == 1",
+    'type == "cloud"',
+  ])("%s is refused", (expression) => {
+    expect(() => parseFilter(expression)).toThrow(FilterError);
+  });
+});
