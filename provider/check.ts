@@ -20,13 +20,10 @@ export const PROBLEM_KEY = "__problem";
  */
 export const URN_KEY = "__urn";
 
-/**
- * One thing wrong with the inputs. Where `property` is a top-level input the engine prints its value beside the
- * reason, and any may be secret: so each is named by a path (`trafficPolicy.line 3`, `description.value`). For the same
- * reason no text of an input is quoted.
- */
+/** One thing wrong with the inputs. It quotes no text of an input, since any may be secret. */
 export interface Failure {
-  property: string;
+  /** The input that it is about. The engine does not get it, since it would print the value beside the reason. */
+  input: string;
   reason: string;
 }
 
@@ -51,7 +48,7 @@ export function checkInputs(news: JsonObject, olds: JsonObject = {}): Checked {
   for (const [name, value] of Object.entries(news)) {
     if (name === PROVIDER_KEY || value === undefined || value === null) continue;
     if (name === PROBLEM_KEY) {
-      if (value !== "" && !hasUnknown(value)) failures.push({ property: "", reason: String(value) });
+      if (value !== "" && !hasUnknown(value)) failures.push({ input: name, reason: String(value) });
     } else if (name === URN_KEY) {
       inputs[name] = value;
     } else if (name === SECRETS_KEY) {
@@ -64,19 +61,21 @@ export function checkInputs(news: JsonObject, olds: JsonObject = {}): Checked {
       const parsed = inputFields[name].safeParse(value);
       // An empty description or metadata is one that was not given: both are cleared on the service.
       if (parsed.success && parsed.data !== "") inputs[name] = parsed.data;
-      if (!parsed.success) failures.push(...parsed.error.issues.map((issue) => failureOf(name, issue)));
+      if (!parsed.success)
+        for (const { message } of parsed.error.issues)
+          failures.push({ input: name, reason: `${name} ${message}` });
     }
   }
 
   if (news["url"] === undefined || news["url"] === null) {
     failures.push({
-      property: "url.value",
+      input: "url",
       reason: "url is missing; give the address to serve, as in https://shop.example.com",
     });
   }
   if ("trafficPolicy" in olds && (news["trafficPolicy"] === undefined || news["trafficPolicy"] === null)) {
     failures.push({
-      property: "trafficPolicy.removed",
+      input: "trafficPolicy",
       reason:
         "trafficPolicy cannot be taken out, since an endpoint needs one; change it, or remove the endpoint",
     });
@@ -84,7 +83,7 @@ export function checkInputs(news: JsonObject, olds: JsonObject = {}): Checked {
   if (typeof inputs["adopt"] === "string" && schemeDiffers(olds["url"], inputs["url"])) {
     const reason =
       "adopt names the endpoint that the new scheme replaces, and that is deleted first; take adopt out";
-    failures.push({ property: "adopt.value", reason });
+    failures.push({ input: "adopt", reason });
   }
   return { inputs, failures };
 }
@@ -99,11 +98,6 @@ function isInput(name: string): name is InputName {
   return Object.hasOwn(inputFields, name);
 }
 
-function failureOf(name: InputName, issue: { path: PropertyKey[]; message: string }): Failure {
-  const path = issue.path.map(String).join(".");
-  return { property: `${name}.${path || "value"}`, reason: `${name} ${issue.message}` };
-}
-
 function unknownInput(name: string): Failure {
   const inputs = Object.keys(inputFields);
   const near = nearName(
@@ -111,5 +105,5 @@ function unknownInput(name: string): Failure {
     inputs.map((input) => [input]),
   );
   const known = near ? `did you mean ${near}?` : `the inputs are ${inputs.join(", ")}`;
-  return { property: `${name}.name`, reason: `${name} is no input of a cloud endpoint; ${known}` };
+  return { input: name, reason: `${name} is no input of a cloud endpoint; ${known}` };
 }

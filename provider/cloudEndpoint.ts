@@ -95,7 +95,7 @@ export class CloudEndpoints {
     } catch (error) {
       // As a failure of the check it is printed once; an error would be printed by the engine and by the host.
       if (!(error instanceof UserError)) throw error;
-      return { ...checked, failures: [{ property: "", reason: error.message }] };
+      return { ...checked, failures: [{ input: "", reason: error.message }] };
     }
   }
 

@@ -51,13 +51,18 @@ export function dynamicProvider(given?: () => Service) {
     configure(request: ConfigureRequest): void {
       config = (key) => request.config.get(key);
       service = undefined;
-      if (!watched) endWithEngine(engine);
+      if (!watched) {
+        endWithEngine(engine);
+        leaveErrorsToEngine();
+      }
       watched = true;
     },
     check: (olds: JsonObject, news: JsonObject) =>
-      plainly(() => {
+      plainly(async () => {
         secrets.learn(olds, news);
-        return core.check(olds, news);
+        const { inputs, failures } = await core.check(olds, news);
+        // Without a property, the engine prints the reason alone.
+        return { inputs, failures: failures.map(({ reason }) => ({ property: "", reason })) };
       }),
     diff: (id: string, olds: JsonObject, news: JsonObject) => plainly(async () => core.diff(id, olds, news)),
     create: (news: JsonObject) =>
@@ -86,12 +91,22 @@ export function dynamicProvider(given?: () => Service) {
   };
 }
 
-/** The host prints the stack of an error beside its message. Our messages are complete, so there is none to print. */
+/** What the host prints of an error of ours before it hands the error to the engine, which prints the message. */
+const TWICE = "[printed by the engine]";
+
 async function plainly<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof UserError) error.stack = "";
+    if (error instanceof UserError) Object.assign(error, { stack: "", toString: () => TWICE });
     throw error;
   }
+}
+
+/** Leaves out what the host prints of our errors: it writes `${error}: ${error.stack}`. */
+function leaveErrorsToEngine(): void {
+  const { error } = console;
+  console.error = (...parts: unknown[]) => {
+    if (parts[0] !== `${TWICE}: `) error(...parts);
+  };
 }

@@ -17,7 +17,7 @@ import {
   assertNodeForProviders,
   assertResolvable,
   problemAmongResources,
-  reportProblems,
+  reportMistakes,
   warnOfPlainKey,
 } from "./preflight";
 import { aliasesOf, providerKindOf } from "./provider";
@@ -98,7 +98,7 @@ export class CloudEndpoint extends pulumi.CustomResource {
     warnOfPlainKey();
     const problem = args && problemAmongResources(name, args, options);
     const readPolicy = policyReader();
-    const reported = args && reportProblems(name, { ...args, [PROBLEM_KEY]: problem }, readPolicy);
+    const reported = problem && reportMistakes(name, args, problem, readPolicy);
     if (args) void warnOfPolicy(name, args, options, readPolicy);
     const places = secretPlacesOf(args ?? {});
     const outputs = Object.keys(endpointFields).filter((field) => field !== "id");

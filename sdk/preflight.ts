@@ -3,60 +3,85 @@ import { createRequire } from "node:module";
 import { delimiter, join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import type { JsonObject } from "../provider/api/json";
-import { checkInputs, PROBLEM_KEY } from "../provider/check";
+import { checkInputs } from "../provider/check";
 import { headerWarnings } from "../provider/policy/headerNames";
 import type { PolicyReader } from "../provider/policy/resourceWarnings";
 import { UrlRegistry } from "../provider/urlRegistry";
-import { isKnown, perRun, programError } from "./programRun";
+import { isMocked, perRun, programError, whenKnown } from "./programRun";
 import { explicitProvider, type Provider } from "./provider";
 
 /*
- * What a constructor checks before the engine does. The engine stops at the first resource whose check fails, so each
- * resource reports its own mistakes here. No check sees more than one resource, so conflicts between resources are found
+ * What a constructor checks before the engine does. The engine stops at the first resource whose check fails, so the
+ * mistakes of all others are reported here. No check sees more than one resource, so conflicts between resources are found
  * here and handed to the check.
  */
 
-/** The URLs by account, and what has been reported already. */
+/** The URLs by account, how many resources there are, the first with a mistake, and what has been reported already. */
 const thisRun = perRun(() => ({
   urls: new Map<Provider | undefined, UrlRegistry>(),
+  resources: 0,
+  firstMistaken: Number.POSITIVE_INFINITY,
   warnedOfKey: false,
   checkedPolicies: new WeakSet<object>(),
 }));
 
 /**
- * Reports every mistake in those inputs whose values are known. Resolves when the engine has received them: a resource
- * that is registered earlier could fail, and end the program, before the mistakes of the others arrive.
+ * Reports every mistake in those inputs whose values are known, each as one line. The first resource with mistakes goes on
+ * to its check, so that the engine reports them and ends the run. The others must not: the engine could repeat theirs.
+ *
+ * @param problem A mistake that the check cannot see; empty where there is none.
+ * @throws RunError where an earlier resource has a mistake, too.
  */
-export async function reportProblems(
+export async function reportMistakes(
   name: string,
   args: JsonObject,
+  problem: pulumi.Output<string>,
   readPolicy: PolicyReader,
 ): Promise<void> {
-  const reported: Promise<void>[] = [];
-  const report = (news: JsonObject, about: (property: string) => boolean) => {
-    for (const { property, reason } of checkInputs(news).failures) {
-      // Not as the resource's own message, which would wait for the registration that is about to fail.
-      if (about(property)) reported.push(pulumi.log.error(`${name}: ${reason}`));
-    }
+  const run = thisRun();
+  const place = run.resources++;
+  const mistakes: string[] = [];
+  const note = (mistake: string) => {
+    mistakes.push(mistake);
+    run.firstMistaken = Math.min(run.firstMistaken, place);
+  };
+  const check = (news: JsonObject, about: string) => {
+    for (const { input, reason } of checkInputs(news).failures) if (input === about) note(reason);
   };
 
   // Each input by itself, since an unknown one would hold back the mistakes of the others.
-  for (const [input, value] of Object.entries(args)) {
-    if (value === undefined) continue;
-    const property = input === PROBLEM_KEY ? "" : input;
+  const checked = Object.entries(args).map(async ([input, value]) => {
+    if (value === undefined) return;
     const output = pulumi.output(value);
     const isPolicy = input === "trafficPolicy";
     const read = (known: unknown) => (isPolicy ? readPolicy(known)?.data : undefined) ?? known;
-    output.apply((known) => report({ [input]: read(known) }, (failed) => failed.split(".")[0] === property));
     if (isPolicy && !thisRun().checkedPolicies.has(value as object))
       void warnOfHeaders(name, output, (policy) => ({ trafficPolicy: read(policy) }));
-  }
-  if (args["url"] === undefined) report({}, () => true);
+    if (!isMocked()) await whenKnown(output, (known) => check({ [input]: read(known) }, input));
+  });
+  if (isMocked()) return;
+  if (args["url"] === undefined) check({}, "url");
+  checked.push(whenKnown(problem, (problem) => problem && note(problem)));
 
+  const report = async () => {
+    if (mistakes.length === 0) return;
+    if (place > run.firstMistaken) {
+      const errors = mistakes.map((mistake) => programError(`${name}: ${mistake}`));
+      for (const error of errors) void Promise.reject(error);
+      throw errors[0];
+    }
+    // The engine receives messages in their order, and those of the other resources before this one ends the run.
+    await nextTurn();
+    await pulumi.log.debug(`${name} has mistakes, which its check reports`);
+  };
   // Values that are known at once have been checked by the next turn of the event loop.
-  await new Promise((resolve) => setImmediate(resolve));
-  await Promise.all(reported);
+  await nextTurn();
+  await report();
+  await Promise.all(checked);
+  await report();
 }
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 /**
  * Warns of headers that a policy, or a part of one, asks for under a name that never matches.
@@ -68,10 +93,8 @@ export async function warnOfHeaders(
   policy: pulumi.Output<unknown>,
   dataOf = (policy: unknown): unknown => policy,
 ): Promise<void> {
-  if (!(await isKnown(policy))) return;
-  const isSecret = await pulumi.isSecret(policy);
-  policy.apply((policy) => {
-    for (const warning of headerWarnings(dataOf(policy), isSecret))
+  await whenKnown(policy, async (known) => {
+    for (const warning of headerWarnings(dataOf(known), await pulumi.isSecret(policy)))
       void pulumi.log.warn(`${name}: ${warning}`);
   });
 }

@@ -8,7 +8,7 @@ import {
 } from "@pulumi/pulumi/proto/provider_pb";
 import type { JsonObject } from "../api/json";
 import { isMapping } from "../api/json";
-import { type ConfigError, type ConfigReader, secretSettings, settingsProblems } from "../config";
+import { type ConfigReader, secretSettings, settingsProblems } from "../config";
 import { changesBetween, hasUnknown, metadataFromText } from "../document";
 import { detailedDiff } from "./detailedDiff";
 import { received, toStruct } from "./values";
@@ -54,7 +54,12 @@ export class Configuration {
     );
 
     const response = new CheckResponse();
-    response.setFailuresList(problems.map((problem) => failureOf(problem, props)));
+    for (const { message } of problems) {
+      // Without a property, since the engine would print its value beside the reason.
+      const failure = new CheckFailure();
+      failure.setReason(message);
+      response.addFailures(failure);
+    }
     // In plain configuration or not, the key is a secret in the state.
     response.setInputs(toStruct(props, new Set(secretSettings.filter((name) => name in props))));
     return response;
@@ -77,13 +82,4 @@ function read(args: JsonObject, stack: JsonObject, isDefault: boolean): ConfigRe
     const value = first[name] ?? second[name];
     return value === undefined || value === null || hasUnknown(value) ? undefined : String(value);
   };
-}
-
-/** The engine prints the value of a property that it knows by name, so one that may be secret gets another name. */
-function failureOf({ setting, message }: ConfigError, props: JsonObject): CheckFailure {
-  const mayBeSecret = secretSettings.includes(setting) || /\/\/.*@/.test(String(props[setting]));
-  const failure = new CheckFailure();
-  failure.setProperty(setting in props && mayBeSecret ? `${setting}.value` : setting);
-  failure.setReason(message);
-  return failure;
 }

@@ -68,7 +68,7 @@ export class Resources {
       const name = request.getName();
       const entry = { owner: request.getUrn(), name, pooled: inputs["poolingEnabled"] === true };
       const conflict = this.urls.register(inputs["url"], inputs["adopt"], entry);
-      if (conflict !== undefined) failures.push({ property: "", reason: conflict });
+      if (conflict !== undefined) failures.push({ input: "", reason: conflict });
       if (!this.checked.has(request.getUrn())) {
         this.warnOfHeaders(inputs, secrets);
         this.warnOfPolicy(news, readPolicy);
@@ -78,9 +78,8 @@ export class Resources {
 
     const response = new CheckResponse();
     response.setInputs(toStruct(inputs, secrets));
-    for (const { property, reason } of failures) {
+    for (const { reason } of failures) {
       const failure = new CheckFailure();
-      failure.setProperty(property);
       failure.setReason(reason);
       response.addFailures(failure);
     }
@@ -133,8 +132,10 @@ export class Resources {
     const stored = withPlaces(outputs.props, [...notedPlaces(outputs.props), ...notedPlaces(inputs.props)]);
     this.secrets.learn(stored, inputs.props);
     const id = request.getId();
+    // The `get` of a program has no state, and must not be taken for a resource whose state gives nothing.
+    const isGet = Object.keys(stored).length === 0;
     const found = request.hasInputs()
-      ? await this.core.read(id, withGiven(stored, inputs.props))
+      ? await this.core.read(id, isGet ? stored : withGiven(stored, inputs.props))
       : await this.core.import(id);
 
     const secrets = new Set([...inputs.secrets, ...outputs.secrets]);

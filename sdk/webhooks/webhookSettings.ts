@@ -63,8 +63,16 @@ export function checkField<K extends WebhookField>(
 ): { value: WebhookSettings[K] } | { problems: string[] } {
   const parsed = webhookFields[field].safeParse(value);
   if (parsed.success) return { value: parsed.data as WebhookSettings[K] };
+  const { issues } = parsed.error;
+  // What an agent seems to lack may stand under a wrong name.
+  const misnamed = issues.flatMap((issue) =>
+    issue.code === "unrecognized_keys"
+      ? issue.keys.map((key) => `${field}.${key} is no input; ${field} ${issue.message}`)
+      : [],
+  );
+  if (misnamed.length > 0) return { problems: misnamed };
   return {
-    problems: parsed.error.issues.map((issue) => {
+    problems: issues.map((issue) => {
       const name = [field, ...issue.path.filter((part) => typeof part === "string")].join(".");
       return `${name} ${value === undefined ? "is missing: it " : ""}${issue.message}`;
     }),

@@ -7,8 +7,10 @@ const CANARY = "CANARY-77ab";
 const WRONG_KEY = "2abcdefghijklmnopqrstuvwxyzA_CANARYabcdefghijklmno";
 
 onBothDrivers("mistakes in a program", (start) => {
-  test("are all shown by one preview, those of every resource, and no request is made", async () => {
-    const stack = await start(`
+  test.each(["dynamic", "plugin"])(
+    "are all shown by one preview of the provider %s, those of every resource in a line each, and no request is made",
+    async (provider) => {
+      const program = `
 const url = (n) => "https://" + n + ".example.com";
 new CloudEndpoint("a", { url: "nonsense", metadata: 7 });
 new CloudEndpoint("b", { url: "ftp://b.example.com", bindings: ["public", "public"] });
@@ -17,26 +19,47 @@ new CloudEndpoint("d", { url: "https://user:${CANARY}@d.example.com", trafficPol
 new CloudEndpoint("e", { url: "tcp://e.example.com" });
 new CloudEndpoint("f", {});
 new CloudEndpoint("g", { url: url("same") });
-new CloudEndpoint("h", { url: "HTTPS://SAME.example.com:443/" });`);
-    const { text, requests, diagnostics } = await failure(stack.preview());
-    for (const reason of [
-      /a: url is not a URL/,
-      /a: metadata must be an object or text, not a number/,
-      /b: url has a scheme that no endpoint serves/,
-      /b: bindings names one twice, at \[1\]/,
-      /c: url has a path/,
-      /c: description holds at most 255/,
-      /d: url holds credentials/,
-      /d: trafficPolicy is not valid JSON/,
-      /e: url has no port; tcp needs one/,
-      /f: url is missing/,
-      /h: the url is also that of g/,
-    ]) {
-      expect(diagnostics.map(({ message }) => message)).toContainEqual(expect.stringMatching(reason));
-    }
-    expect(text).not.toContain(CANARY);
-    expect(requests).toEqual([]);
-  });
+new CloudEndpoint("h", { url: "HTTPS://SAME.example.com:443/" });`;
+      const stack = await start(program, { env: { ENDPOINTS_PROVIDER: provider } });
+      const { text, requests, diagnostics } = await failure(stack.preview());
+      // The engine reports those of the first resource itself.
+      const lines = diagnostics.map(({ message }) =>
+        message.replace(/^\S+:CloudEndpoint resource/, "resource"),
+      );
+      expect(lines.sort()).toEqual([
+        expect.stringMatching(/^b: bindings names one twice, at \[1\]/),
+        expect.stringMatching(/^b: url has a scheme that no endpoint serves/),
+        expect.stringMatching(/^c: description holds at most 255/),
+        expect.stringMatching(/^c: url has a path/),
+        expect.stringMatching(/^d: trafficPolicy is not valid JSON/),
+        expect.stringMatching(/^d: url holds credentials/),
+        expect.stringMatching(/^e: url has no port; tcp needs one/),
+        expect.stringMatching(/^f: url is missing/),
+        expect.stringMatching(/^h: the url is also that of g/),
+        expect.stringMatching(/^resource 'a' has a problem: metadata must be an object or text/),
+        expect.stringMatching(/^resource 'a' has a problem: url is not a URL/),
+      ]);
+      expect(text).not.toContain(CANARY);
+      expect(requests).toEqual([]);
+    },
+  );
+
+  test.each(["dynamic", "plugin"])(
+    "in the id of a get are shown by the provider %s in one line",
+    async (provider) => {
+      const stack = await start(`CloudEndpoint.get("theirs", "ep_nobody");`, {
+        env: { ENDPOINTS_PROVIDER: provider },
+      });
+      const { text } = await failure(stack.preview());
+      // A terminal shows a line beside the resource, and again below.
+      const [, below] = text.split("Diagnostics:");
+      expect(below?.match(/.*ep_nobody.*/g)).toEqual([
+        expect.stringMatching(
+          /error: Preview failed: cannot read ep_nobody: There is no endpoint ep_nobody\. Correct the id/,
+        ),
+      ]);
+    },
+  );
 
   test("in a secret policy are reported without its text", async () => {
     const stack = await start(`

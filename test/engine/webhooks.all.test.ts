@@ -91,7 +91,11 @@ new WebhookVerification("port", { platform: "github", secret, agentConfigVersion
 new WebhookVerification("path", { platform: "github", secret, agent: { upstream: "http://localhost:80/hooks" } });
 new WebhookVerification("named", { provider: "github", secret });
 new WebhookVerification("swapped", { platform: "${CANARY}", secret: "github" });
-new WebhookVerification("nothing");`);
+new WebhookVerification("nothing");
+const first = new CloudEndpoint("first", { url: "https://first.example.com" });
+const used = new WebhookVerification("used", { platform: "github", secret: pulumi.secret("") });
+new CloudEndpoint("late", { url: first.url, trafficPolicy: used.trafficPolicy }, { dependsOn: [first] });
+module.exports = { policy: used.trafficPolicy };`);
     const result = await failure(stack.preview());
     const reported = errors(result).join("\n");
     for (const words of [
@@ -115,6 +119,9 @@ new WebhookVerification("nothing");`);
     }
     expect(result.text + reported).not.toContain(CANARY);
     expect(result.text).not.toMatch(/ at .*\.js:\d+/);
+    // What waits for a component with a mistake adds nothing.
+    expect(reported.match(/used: secret is empty/g)).toHaveLength(1);
+    expect(result.text).not.toMatch(/error serializing|PromiseRejectionHandledWarning/);
   });
 
   test("waits for a secret that is unknown before the update, and reports that", async () => {

@@ -104,7 +104,7 @@ test("unknown values pass every check, at any depth", () => {
   expect(checkInputs(news)).toEqual({ inputs: news, failures: [] });
 });
 
-test("whatever may hold a secret fails under a path, because the engine prints the value of a top-level input", () => {
+test("no reason quotes the text of an input, because any may be secret", () => {
   const bad = {
     url: "https://u:CANARY@x.example.com",
     trafficPolicy: '{"CANARY"',
@@ -112,9 +112,6 @@ test("whatever may hold a secret fails under a path, because the engine prints t
   };
   const { failures } = checkInputs(bad);
   expect(failures).toHaveLength(3);
-  for (const failure of failures) {
-    expect(Object.keys(bad)).not.toContain(failure.property);
-    expect(failure.reason).not.toContain("CANARY");
-  }
-  expect(checkInputs({ url, trafficPolicy: 7 }).failures[0]?.property).toBe("trafficPolicy.value");
+  expect(failures.map(({ input }) => input)).toEqual(Object.keys(bad));
+  for (const { reason } of failures) expect(reason).not.toContain("CANARY");
 });

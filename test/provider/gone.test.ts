@@ -227,11 +227,4 @@ describe.each(bothProviders)("with %s", (_, start) => {
         : provider.update(one.id, one.outs, { ...one.inputs, description: "x" });
     expect((await thrown(work)).message).toMatch(/the reply is about another endpoint/);
   });
-
-  test("an update of what is not there names `pulumi refresh`", async () => {
-    const { provider, one } = await later();
-    provider.emulator.remove(one.id);
-    const { message } = await thrown(provider.update(one.id, one.outs, { ...one.inputs, description: "x" }));
-    expect(message).toMatch(/There is no endpoint ep_\w+ any more.*pulumi refresh/);
-  });
 });

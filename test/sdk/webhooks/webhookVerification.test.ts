@@ -33,8 +33,8 @@ async function reported(program: () => void): Promise<string[]> {
   const listeners = process.listeners("unhandledRejection");
   process.removeAllListeners("unhandledRejection");
   process.on("unhandledRejection", (error: Error) => {
-    // The prefix is Pulumi's, which finds the mistake again when it sends the component's outputs.
-    texts.add((error.message + error.stack).replace('error serializing property "outputs": ', ""));
+    // Pulumi finds the mistake again when it sends the component's outputs, and sets a prefix that has to be ignored.
+    texts.add(error.message + error.stack);
   });
   try {
     program();
@@ -229,7 +229,8 @@ describe("inputs", () => {
     ["agent", { upstream: "http://localhost:8080#a" }, /^agent.upstream has a path, query or fragment/],
     ["agent", { upstream: 80, url: "tcp://a.example.com:1" }, /^agent.url must be of http or https/],
     ["agent", { upstream: 80, url: "https://a.example.com/path" }, /^agent.url has a path/],
-    ["agent", { upstream: 80, adress: "x" }, /^agent must hold an upstream/],
+    ["agent", { upstream: 80, adress: "x" }, /^agent\.adress is no input; agent must hold an upstream/],
+    ["agent", { port: 8080 }, /^agent\.port is no input; agent must hold an upstream, .* a url$/],
     ["agentConfigVersion", 4, /^agentConfigVersion must be 2 or 3/],
     ["expectedDeliveriesPerMonth", -1, /must not be negative/],
     ["plan", "gold", /^plan must be free, hobbyist, pay-as-you-go, pro or enterprise$/],
