@@ -1,5 +1,5 @@
 import { differenceOnAdoption, findAdoptable } from "./adoption";
-import { isNotFound, isOfService, plain, UserError } from "./api/apiErrors";
+import { isNotFound, isOfService, plain, ReplyError, UserError } from "./api/apiErrors";
 import type { Log } from "./api/client";
 import type { LiveEndpoint, Mark, Owner } from "./api/contract";
 import type { EndpointsApi } from "./api/endpoints";
@@ -211,8 +211,9 @@ export class CloudEndpoints {
         await api.delete(id);
         this.gone.answered();
       } catch (error) {
-        if (!isNotFound(error)) throw error;
-        await this.gone.confirm(this.deps.connect(), error, id, stored);
+        const notFound = error instanceof ReplyError ? await notFoundAfter(error, api, id) : error;
+        if (!isNotFound(notFound)) throw notFound;
+        await this.gone.confirm(this.deps.connect(), notFound, id, stored);
       }
       this.deleted.add(id);
     });
@@ -301,6 +302,13 @@ export class CloudEndpoints {
 function assertCloud({ id, type }: LiveEndpoint): void {
   if (type !== undefined && type !== "cloud") throw new WrongTypeError(id, type);
 }
+
+/** The 404 for an endpoint after a deletion whose reply broke the contract; that reply's error where the endpoint is there. */
+const notFoundAfter = (error: ReplyError, api: EndpointsApi, id: string): Promise<unknown> =>
+  api.get(id).then(
+    () => error,
+    (thrown: unknown) => thrown,
+  );
 
 /**
  * The endpoint as the list shows it; undefined where only its by-id form will do: for a state without fields, which

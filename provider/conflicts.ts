@@ -49,10 +49,11 @@ export const mayPass = (error: ApiError) =>
  */
 export async function findConflict(
   refusal: ApiError,
-  { api, settings, inputs, owner, isKnown, isDeleted, log }: Creation,
+  creation: Creation,
   mark: Mark | undefined,
   stays: boolean,
 ): Promise<LiveEndpoint | undefined> {
+  const { api, inputs, isDeleted } = creation;
   // The list may show what is deleted by now, and other members of a pool do not hold a URL.
   const read = new Set<string>();
   const thatHold = async (listed: LiveEndpoint[]) => {
@@ -80,6 +81,21 @@ export async function findConflict(
     // The refusal has to be reported, even if the holder cannot be named.
     throw error instanceof EndpointsError ? new CreateRefusedError(refusal, error, shownUrl(inputs)) : error;
   }
+  return takeOverOrRefuse(refusal, holders, creation, mark);
+}
+
+/**
+ * Judges what holds the URL of a create; undefined where nothing does.
+ *
+ * @returns A leftover of ours, which is to be taken over.
+ * @throws UserError that names what holds the URL, and the ways out.
+ */
+export function takeOverOrRefuse(
+  failure: EndpointsError,
+  holders: readonly LiveEndpoint[],
+  { api, settings, inputs, owner, isKnown, log }: Creation,
+  mark: Mark | undefined,
+): LiveEndpoint | undefined {
   const leftover = holders.find((live) => !isKnown(live.id) && isSameOwner(live.createdFor, owner));
   if (leftover) {
     logTakeOver(log, inputs, leftover);
@@ -104,7 +120,7 @@ export async function findConflict(
   }
   const description = holder.description && api.http.cleaned(holder.description);
   const shown = { ...holder, description };
-  throw new UrlTakenError(refusal, shownUrl(inputs), shown, { isSame, isKnown: isKnown(holder.id) });
+  throw new UrlTakenError(failure, shownUrl(inputs), shown, { isSame, isKnown: isKnown(holder.id) });
 }
 
 /** What an earlier run left in a pool: it carries our owner, and no resource of this run has it. */

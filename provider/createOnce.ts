@@ -5,9 +5,17 @@ import { isAbout } from "./api/endpoints";
 import { newNonce, withMark } from "./api/mark";
 import { createdAt } from "./api/reading";
 import { backOff } from "./api/retry";
-import { normalizeUrl } from "./api/url";
-import { idSchema } from "./api/wire";
-import { type Creation, findConflict, findLeftover, isWanted, mayPass, onUrl } from "./conflicts";
+import { normalizeUrl, urlOf } from "./api/url";
+import { endpointFromWire, idSchema } from "./api/wire";
+import {
+  type Creation,
+  findConflict,
+  findLeftover,
+  isWanted,
+  mayPass,
+  onUrl,
+  takeOverOrRefuse,
+} from "./conflicts";
 import { CreateDoubtfulError, CreateUnsettledError } from "./errors";
 import { LIST_LAG } from "./gone";
 import { shownUrl } from "./markedSecrets";
@@ -28,8 +36,6 @@ const LOOKS_AT_THE_CLOCK = 5;
 
 /** A refusal that may pass by itself is tried again after these waits, in milliseconds. */
 const TRY_AGAIN_AFTER = [1_000, 2_000, 4_000];
-
-const CREATE = { method: "POST", path: "/endpoints" };
 
 /** An endpoint that is there now. */
 interface Created {
@@ -64,15 +70,14 @@ export async function createOnce(creation: Creation): Promise<Created> {
   const leftover = owner && inputs.poolingEnabled === true && (await findLeftover(creation, owner));
   if (leftover) return { live: leftover, leftover: true };
 
+  const isOurs = ({ id, createdFor }: LiveEndpoint) =>
+    !creation.isKnown(id) && (!mark || createdFor?.nonce === mark.nonce);
   let firstSent: number | undefined;
   let refused = 0;
   for (let sent = 1; ; sent++) {
     let error: unknown;
     try {
-      const live = await api.create(body);
-      const isAnothers = creation.isKnown(live.id) || (mark && live.createdFor?.nonce !== mark.nonce);
-      if (!isAnothers) return { live, leftover: false };
-      error = new ReplyError(CREATE, 201, "the reply is about an endpoint that is not this resource's");
+      return { live: await api.create(body, isOurs), leftover: false };
     } catch (thrown) {
       error = thrown;
     }
@@ -89,8 +94,12 @@ export async function createOnce(creation: Creation): Promise<Created> {
     if (!mayHaveHappened(error) || !(error instanceof EndpointsError)) throw error;
 
     firstSent ??= error.sentAt ?? clock.now();
-    const found = await findLostCreate(firstSent, error, creation, mark);
-    if (found) return { live: found, leftover: false };
+    const { ours, holders } = await findLostCreate(firstSent, error, creation, mark);
+    if (ours) return { live: ours, leftover: false };
+    // A service that does not refuse a taken URL would make a second one. What is there may be ours after all, if the
+    // service changed what it was given, or its clock is not the one of its replies.
+    const taken = takeOverOrRefuse(error, holders, creation, mark);
+    if (taken) return { live: taken, leftover: true };
     // It did not happen, and is sent again for as long as any other request would be.
     const elapsed = clock.now() - firstSent;
     const retryFor = settings.retryForSeconds * 1000;
@@ -121,6 +130,8 @@ async function describe(
 ): Promise<LiveEndpoint | undefined> {
   const { data } = idSchema.safeParse(error.reply);
   if (!data || !isAbout(error.reply, inputs.url) || isKnown(data.id)) return undefined;
+  // What can be read is not ours.
+  if (endpointFromWire.safeParse(error.reply).success) return undefined;
   try {
     const live = await api.find(data.id);
     return live && isAbout(live, inputs.url) ? live : undefined;
@@ -129,8 +140,18 @@ async function describe(
   }
 }
 
+/** What a look for a lost create found. */
+interface Found {
+  /** The endpoint that is ours for certain. */
+  ours?: LiveEndpoint;
+  /** The ids of those for which it cannot be decided. */
+  doubtful: string[];
+  /** Others that hold the URL: members of a pool do not. */
+  holders: LiveEndpoint[];
+}
+
 /**
- * The endpoint that our own lost create made; undefined where there is none.
+ * The endpoint that our own lost create made, or what else has its URL.
  *
  * Ours has our URL and content, no other owner in this run, and was created between our first try and now by the service's
  * clock; with marks it carries our own, and without them none.
@@ -142,58 +163,65 @@ async function findLostCreate(
   lost: EndpointsError,
   creation: Creation,
   mark: Mark | undefined,
-): Promise<LiveEndpoint | undefined> {
+): Promise<Omit<Found, "doubtful">> {
   const { api, inputs, log } = creation;
   const { clock, serviceClock } = api.http;
   // A pool's members may all look the same, and one more of them is not refused.
   const isShared = inputs.poolingEnabled === true && mark === undefined;
-  let doubtful: string[] = [];
+  let found: Found = { doubtful: [], holders: [] };
   for (let looks = 0; looks < LOOK_AFTER.length + LOOKS_AT_THE_CLOCK; looks++) {
     const least = LOOK_AFTER[looks] ?? 0;
-    if (looks >= LOOK_AFTER.length && (doubtful.length === 0 || isShared)) break;
+    if (looks >= LOOK_AFTER.length && (found.doubtful.length === 0 || isShared)) break;
     if (looks > 0) await clock.sleep(serviceClock.waitForNextSecond(least, clock.now()));
-    const found = await lookOnce(firstSent, lost, creation, mark);
+    found = await lookOnce(firstSent, lost, creation, mark);
     if (found.ours) {
       log.info(
         `${shownUrl(inputs)}: ${found.ours.id} is what a create made whose answer was lost; this run goes on with it`,
       );
-      return found.ours;
+      return found;
     }
-    doubtful = found.doubtful;
   }
+  const { doubtful } = found;
   if (doubtful.length > 0 || isShared) throw new CreateDoubtfulError(lost, shownUrl(inputs), doubtful);
-  return undefined;
+  return found;
 }
 
-/** Looks once: the endpoint that is ours for certain, or those for which it cannot be decided. */
+/** Looks once. */
 async function lookOnce(
   firstSent: number,
   lost: EndpointsError,
   { api, inputs, isKnown }: Creation,
   mark: Mark | undefined,
-): Promise<{ ours?: LiveEndpoint; doubtful: string[] }> {
+): Promise<Found> {
   const { clock, serviceClock } = api.http;
+  // What the reply named may be ours under another URL, or without its mark, if the service changed what it was given.
+  const replied = lost instanceof ReplyError ? idSchema.safeParse(lost.reply).data?.id : undefined;
   const ours: LiveEndpoint[] = [];
   const doubtful: string[] = [];
+  const holders: LiveEndpoint[] = [];
+  const repliedNew: string[] = [];
   try {
     const reading = api.list.since(clock.now());
     await reading.until(() => reading.pages > 0);
     const [earliest, latest] = secondOf(serviceClock.at(firstSent));
     await reading.backTo(earliest);
 
-    for (const { id } of onUrl(reading, inputs.url)) {
+    const onOurUrl = onUrl(reading, inputs.url).map(({ id }) => id);
+    for (const id of new Set([...onOurUrl, ...(replied === undefined ? [] : [replied])])) {
       if (isKnown(id)) continue;
       const live = await api.find(id);
-      if (!live) doubtful.push(id);
-      else if (mark) {
-        if (live.createdFor?.nonce === mark.nonce) ours.push(live);
-      } else if (!live.createdFor && isWanted(live, inputs)) {
-        const created = createdAt(live);
-        const now = serviceClock.at(clock.now());
-        const isTold = created !== undefined && now !== undefined && created <= now.latest;
+      const created = live && createdAt(live);
+      const now = serviceClock.at(clock.now());
+      const isTold = created !== undefined && now !== undefined && created <= now.latest;
+      const isNew = !isTold || created >= earliest;
+      if (!live) {
+        if (id !== replied) doubtful.push(id);
+      } else if (mark && live.createdFor?.nonce === mark.nonce) ours.push(live);
+      else if (!mark && !live.createdFor && isWanted(live, inputs) && isNew) {
         if (isTold && created >= latest) ours.push(live);
-        else if (!isTold || created >= earliest) doubtful.push(id);
-      }
+        else doubtful.push(id);
+      } else if (urlOf(live) === inputs.url && inputs.poolingEnabled !== true) holders.push(live);
+      else if (id === replied && !live.createdFor && live.type === "cloud" && isNew) repliedNew.push(id);
     }
     const unreadable = reading.skipped.filter(
       ({ url }) => url === undefined || normalizeUrl(url) === inputs.url,
@@ -205,8 +233,10 @@ async function lookOnce(
   // In a pool others may have the same URL and content, so nothing shows whose it is.
   const isShared = inputs.poolingEnabled === true && !mark;
   const [first, ...others] = ours;
-  if (first && others.length === 0 && doubtful.length === 0 && !isShared) return { ours: first, doubtful };
-  return { doubtful: [...ours.map(({ id }) => id), ...doubtful] };
+  if (first && others.length === 0 && doubtful.length === 0 && !isShared)
+    return { ours: first, doubtful, holders };
+  if (!first) doubtful.push(...repliedNew);
+  return { doubtful: [...ours.map(({ id }) => id), ...doubtful], holders };
 }
 
 /** Logs once for each resource whose metadata cannot hold a mark. */

@@ -73,17 +73,16 @@ export class GoneCheck {
   ): Promise<Reading> {
     const { clock } = api.http;
     const born = createdAt(stored);
+    const isOwn = isOfService(notFound);
     let reading = api.list.since(0);
-    if (isOfService(notFound)) {
-      // The 404 is the service's own. That its list answers, too, shows that the base URL is the right one.
-      await reading.until(() => reading.pages > 0);
-    } else {
-      if (this.mayBeMissing(api, reading, id, born)) {
-        await clock.sleep(LIST_LAG);
-        reading = api.list.since(clock.now());
-      }
-      await reading.backTo(born ?? Number.NEGATIVE_INFINITY);
+    const isNew = this.isNew(api, reading, id, born);
+    // The service itself may not know yet what was created a moment ago; what a gateway says proves nothing at any age.
+    if (isNew === true || (isNew === undefined && !isOwn)) {
+      await clock.sleep(LIST_LAG);
+      reading = api.list.since(clock.now());
     }
+    // After the service's own 404, that its list answers too shows that the base URL is the right one.
+    await (isOwn ? reading.until(() => reading.pages > 0) : reading.backTo(born ?? Number.NEGATIVE_INFINITY));
     for (const wait of LOOK_AGAIN_AFTER) {
       if (!isListed(reading, id)) return reading;
       await clock.sleep(wait);
@@ -94,14 +93,18 @@ export class GoneCheck {
     return reading;
   }
 
-  /** Whether the endpoint is so new, or its age so unknown, that a reading may lack it although it is there. */
-  private mayBeMissing(api: EndpointsApi, reading: Reading, id: string, born: number | undefined): boolean {
+  /** Whether the endpoint is so new that a reading may lack it although it is there; undefined where that cannot be told. */
+  private isNew(
+    api: EndpointsApi,
+    reading: Reading,
+    id: string,
+    born: number | undefined,
+  ): boolean | undefined {
     const { clock, serviceClock } = api.http;
     // A reading that has not begun yet begins now.
     const began = serviceClock.at(Math.min(reading.began, clock.now()));
-    return (
-      this.created.has(id) || born === undefined || began === undefined || born > began.earliest - LIST_LAG
-    );
+    if (this.created.has(id)) return true;
+    return born === undefined || began === undefined ? undefined : born > began.earliest - LIST_LAG;
   }
 
   /** @throws UserError where it may be another account than the one that has the stack's endpoints. */

@@ -209,6 +209,9 @@ export class HttpClient {
     );
 
     if (error) return { error, retryAfter };
+    // A proxy that answers everything with 200 has deleted nothing.
+    if (request.method === "DELETE" && reply.status !== 204)
+      return { error: new ReplyError(request, reply.status, "a deletion is answered with 204", json) };
     // A delete answers with no body at all, which is no JSON either.
     if (json === undefined && reply.text !== "") {
       return { error: new ReplyError(request, reply.status, "the reply is not JSON") };

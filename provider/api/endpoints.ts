@@ -25,12 +25,17 @@ export class EndpointsApi {
     });
   }
 
-  /** `POST /endpoints`. Only cloud endpoints can be created. A reply about another endpoint is none. */
-  async create(endpoint: WireChange): Promise<LiveEndpoint> {
+  /**
+   * `POST /endpoints`. Only cloud endpoints can be created. A reply about another endpoint is none.
+   *
+   * @param isOurs Whether this can be the endpoint that was just created.
+   */
+  create(endpoint: WireChange, isOurs: (live: LiveEndpoint) => boolean = () => true): Promise<LiveEndpoint> {
     const request = { method: "POST", path: "/endpoints", body: { type: "cloud", ...endpoint } };
-    const live = await this.write(request, endpointFromWire);
-    if (isAbout(live, endpoint.url)) return live;
-    throw new ReplyError(request, 201, ABOUT_ANOTHER, live);
+    const reply = endpointFromWire.refine((live) => isAbout(live, endpoint.url) && isOurs(live), {
+      error: ABOUT_ANOTHER,
+    });
+    return this.write(request, reply);
   }
 
   /** `GET /endpoints/{id}`, of any type. */

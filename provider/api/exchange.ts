@@ -84,6 +84,8 @@ export class Connections {
       ...(query && { query }),
       headers: {
         accept: "application/json",
+        // What a gateway keeps for a while may be out of date, and then no proof of anything.
+        "cache-control": "no-cache",
         authorization: `Bearer ${apiKey}`,
         "user-agent": userAgent,
         [versionHeader]: "2",

@@ -210,7 +210,7 @@ const isOfEveryRequest = (error: unknown) =>
 const isAgainstFilters = (error: unknown) =>
   error instanceof IgnoredFilterError ||
   error instanceof ReplyError ||
-  (error instanceof ApiError && error.status < 500 && !isOfEveryRequest(error));
+  (error instanceof ApiError && (error.status < 500 || error.status === 501) && !isOfEveryRequest(error));
 
 /** What another try within the same run would end with too. */
 const isRefusal = (error: unknown) =>

@@ -4,6 +4,7 @@ import { service, thrown } from "./service";
 
 const url = "https://shop.example.com";
 const policy = { on_http_request: [{ actions: [{ type: "deny" }] }] };
+const __urn = "urn:pulumi:dev::shop::endpoints:index:CloudEndpoint::ours";
 const isCreate = ({ method }: RecordedRequest) => method === "POST";
 const isList = ({ method, path }: RecordedRequest) => method === "GET" && path === "/endpoints";
 
@@ -146,6 +147,54 @@ describe("a create whose answer is lost", () => {
     expect(id).not.toBe(theirs.id);
     expect(emulator.endpoints.map((endpoint) => endpoint.id).sort()).toEqual([id, theirs.id].sort());
     expect(posts(emulator.requests)).toBe(1);
+  });
+
+  test("and is answered with another endpoint a second later is looked for from when it was sent", async () => {
+    const { core, emulator, clock } = await start();
+    const theirs = emulator.seed({ type: "cloud", url: "https://theirs.example.com", created_at: iso(0) });
+    const aSecondLater = () => void clock.sleep(1_100);
+    emulator.intercept(isCreate, { afterCommit: true, after: aSecondLater, status: 201, body: theirs });
+    const { id } = await core.create({ url });
+    expect(emulator.endpoints.map((endpoint) => endpoint.id).sort()).toEqual([id, theirs.id].sort());
+    expect(posts(emulator.requests)).toBe(1);
+  });
+
+  /** What the service made of our create, on a service that refuses no URL and so would make a second one. */
+  const changed: [string, object, Record<string, unknown>, ScriptedReply][] = [
+    ["URL", { url: `${url}:8443` }, {}, { status: 201 }],
+    ["content", { url, traffic_policy: '{"version":1}' }, {}, { reset: true }],
+    ["mark, in a pool", { url, pooling_enabled: true }, { poolingEnabled: true }, { status: 201 }],
+    ["mark", { url }, {}, { status: 201 }],
+  ];
+
+  test.each(changed)(
+    "and whose %s the service changed is named, not sent again",
+    async (what, made, inputs, reply) => {
+      const { core, emulator, clock } = await start(
+        what.startsWith("mark") ? { "endpoints:mark": "team" } : {},
+      );
+      emulator.behave({ urlTaken: "allowed" });
+      const live = emulator.seed({ type: "cloud", ...made, created_at: iso(clock.now()) });
+      emulator.intercept(isCreate, "status" in reply ? { ...reply, body: live } : reply);
+      const error = await thrown(core.create({ url, trafficPolicy: policy, ...inputs, __urn }));
+      expect(error.message).toContain(live.id);
+      expect(error.message).toMatch(/set adopt/);
+      expect(posts(emulator.requests)).toBe(1);
+    },
+  );
+
+  test("is named, not sent again, where the replies have another clock than the service", async () => {
+    for (const date of [-600_000, -3_000, 3_000, 600_000]) {
+      const { core, emulator } = await start();
+      emulator.behave({ urlTaken: "allowed", date });
+      emulator.intercept(isCreate, { afterCommit: true, reset: true });
+      const outcome = await core.create({ url }).then(
+        ({ id }) => id,
+        (error: Error) => error.message,
+      );
+      expect(outcome).toContain(emulator.endpoints[0]?.id);
+      expect(emulator.endpoints).toHaveLength(1);
+    }
   });
 
   test("and is answered with the endpoint of another resource is looked for", async () => {
@@ -389,7 +438,6 @@ describe("whose mark an endpoint carries", () => {
     nonce: "1",
   });
   const theirs = JSON.stringify({ "pulumi-endpoints": pulumi("theirs") });
-  const __urn = "urn:pulumi:dev::shop::endpoints:index:CloudEndpoint::ours";
 
   test.each([
     ["carries another mark", theirs, {}],

@@ -52,6 +52,32 @@ async function twoEndpoints(options: Parameters<typeof service>[0] = {}) {
   return { ...rest, core, newProcess, emulator, one, other, calls };
 }
 
+/** Successes that are none: what a proxy gives that answers everything itself. */
+const falseSuccesses: [string, ScriptedReply][] = [
+  ["an empty 200", { status: 200 }],
+  ["a 200 that describes a failure", { status: 200, body: { error_code: "ERR_NGROK_1", msg: "no" } }],
+  ["a page of HTML", { status: 200, body: "<html>" }],
+  ["a 202", { status: 202, body: {} }],
+];
+
+describe("a deletion that is answered with something else than the service's 204", () => {
+  test.each(falseSuccesses)("is not believed: %s", async (_, reply) => {
+    const { emulator, one, calls } = await twoEndpoints();
+    emulator.intercept(({ method }) => method === "DELETE", reply);
+    expect((await thrown(calls.remove(one))).message).toContain("a deletion is answered with 204");
+    expect(emulator.endpoints).toHaveLength(2);
+    await calls.remove(one);
+    expect(emulator.endpoints).toHaveLength(1);
+  });
+
+  test.each(falseSuccesses)("is done where the endpoint is gone: %s", async (_, reply) => {
+    const { emulator, one, calls } = await twoEndpoints();
+    emulator.intercept(({ method }) => method === "DELETE", { ...reply, lateMs: 0 } as ScriptedReply);
+    await calls.remove(one);
+    expect(emulator.endpoints).toHaveLength(1);
+  });
+});
+
 describe.each(["read", "delete"])("a %s", (how) => {
   test.each(gateways)("refuses where %s says 404 and the list holds it", async (_, reply) => {
     const { emulator, one, calls } = await twoEndpoints();
@@ -103,6 +129,16 @@ describe.each(["read", "delete"])("a %s", (how) => {
     if (how === "read") emulator.intercept(isList, { status: 403, body: "" });
     const calls = { read: () => core.read(id, outs), remove: () => core.delete(id, outs) };
     expect((await thrown(drop(how, calls, { id, outs, inputs: {} }))).message).toMatch(/still holds/);
+  });
+
+  test("does not believe the service's own 404 for what was created a moment ago, which it may not know yet", async () => {
+    const { core, newProcess, emulator } = await service();
+    const { id, outs } = await core.create({ url });
+    emulator.intercept(isById, { status: 404, body: { error_code: "ERR_NGROK_18100", msg: "no" } });
+    emulator.behave({ listLag: 3_000 });
+    const later = newProcess().core;
+    const dropped = how === "delete" ? later.delete(id, outs) : later.read(id, { ...outs, type: undefined });
+    expect((await thrown(dropped)).message).toContain(`still holds ${id}`);
   });
 
   test("reads a list that still shows it again, and believes it when it has caught up", async () => {

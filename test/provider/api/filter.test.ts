@@ -7,7 +7,7 @@ import { readSettings, type Settings } from "../../../provider/config";
 import { findEndpoint, findEndpoints } from "../../../provider/lookup";
 import { type Behaviour, Emulator, gatewayReply } from "../../../sdk/testing/emulator";
 
-type Mode = Behaviour["filters"] | "a page of HTML" | "a 404 of a gateway";
+type Mode = Behaviour["filters"] | "a page of HTML" | "a 404 of a gateway" | "a 501";
 
 /** 20 cloud endpoints, newest, beside 300 of agents. */
 async function account(mode: Mode) {
@@ -23,7 +23,8 @@ async function account(mode: Mode) {
     });
   const cloud = Array.from({ length: 20 }, (_, index) => emulator.seed({ type: "cloud", url: urlOf(index) }));
   if (!isMode) {
-    const reply = mode === "a page of HTML" ? gatewayReply("html", 200) : gatewayReply("html", 404);
+    const status = mode === "a page of HTML" ? 200 : mode === "a 501" ? 501 : 404;
+    const reply = gatewayReply("html", status);
     emulator.intercept(({ query }) => "filter" in query, reply, 99);
   }
   const config: Record<string, string> = {
@@ -52,6 +53,7 @@ const MODES = [
   "refused",
   "a page of HTML",
   "a 404 of a gateway",
+  "a 501",
   "ignored",
   "incomplete",
   "agent",
