@@ -2,19 +2,10 @@ import { plain } from "../../provider/api/apiErrors";
 import { adoptionsOf, withAllFields } from "./adopt/adoptable";
 import { type Secret, secretsOf } from "./adopt/configSecrets";
 import { programOf } from "./adopt/program";
-import {
-  assertWritable,
-  type Command,
-  count,
-  EXIT,
-  log,
-  parseOptions,
-  runCommand,
-  writeResult,
-} from "./command";
-import { identifier, namesOf } from "./names";
+import { command, count, EXIT, type Log } from "./command";
+import { namesOf } from "./names";
 import { setSecret } from "./pulumi";
-import { SELECTION_HELP, selectEndpoints, selectionOf, selectionOptions, type Target } from "./selection";
+import { SELECTION_HELP, selectEndpoints, selectionOptions, writeResult } from "./selection";
 
 const HELP = `Writes the TypeScript that adopts the account's cloud endpoints as they are: its first \`pulumi up\` changes nothing.
 
@@ -28,66 +19,53 @@ metadata become secrets of the configuration; neither the program nor the log sh
 in that stack's configuration, without it the commands that set them are listed. docs/adoption.md explains each step.
 Exit codes: 0 done, 1 failed, 2 arguments that make no sense, 3 the key was refused.`;
 
-/** One place is enough to find the value; a few more show its use. */
-const MOST_PLACES = 3;
-
-const command: Command = {
+/** `npx pulumi-endpoints adopt`: writes the program for endpoints that exist already. */
+export const adoptCommand = command({
   name: "adopt",
   help: HELP,
+  options: selectionOptions,
 
-  async run(args) {
-    const options = selectionOf(parseOptions(args, selectionOptions));
-    assertWritable(options.out);
-    const { account, endpoints, target, isTaken } = await selectEndpoints(options);
-    const { adoptions, unadoptable } = adoptionsOf(await withAllFields(account, endpoints));
+  async run(values, io) {
+    const { log } = io;
+    const { account, endpoints, target, isTaken } = await selectEndpoints(values, log);
+    const { adoptions, unadoptable } = adoptionsOf(await withAllFields(account, endpoints, log));
     for (const { live, reason } of unadoptable)
       log(`Left out: ${plain(`${live.id} (${live.url ?? "no URL"}): ${reason}`)}`);
     for (const { live, leftToService } of adoptions)
       for (const field of leftToService)
         log(`Left to the service: ${plain(`${field}, of ${live.id} (${live.url})`)}`);
-
-    const lives = adoptions.map(({ live }) => live);
-    const names = namesOf(lives, isTaken);
-    const identifiers = namesOf(lives, () => false, identifier);
-    const secrets = secretsOf(adoptions, identifiers, (name, value) => isFree(target, name, value));
-    const named = adoptions.map((adoption) => {
-      const { id } = adoption.live;
-      return { ...adoption, name: names.get(id) ?? id };
-    });
-
     // An empty file would only stop the next run, which never overwrites one.
-    if (named.length === 0) {
+    if (adoptions.length === 0) {
       log("Taken: 0 endpoints, so nothing was written");
       return EXIT.done;
     }
-    const program = programOf(named, secrets, unadoptable);
-    if (target) await keepSecrets(target, secrets);
-    writeResult(options.out, program);
-    const where = options.out.file;
-    log(`Taken: ${count(named.length, "endpoint")}${where === undefined ? "" : `, written to ${where}`}`);
-    if (!target) listSecrets(secrets);
+
+    const lives = adoptions.map(({ live }) => live);
+    const names = namesOf(lives, isTaken);
+    const project = (await target?.project.projectSettings())?.name;
+    const secrets = secretsOf(adoptions, names, (name, value) => {
+      const current = target?.config(`${project}:${name}`);
+      return current === undefined || current === value;
+    });
+    const program = programOf(adoptions, names, secrets, unadoptable);
+    if (target && secrets.length > 0) {
+      const { project, stack } = target;
+      for (const { name, value } of secrets) await setSecret(project, stack, name, value);
+      const all = secrets.map(({ name }) => name).join(", ");
+      log(`Set: ${count(secrets.length, "secret")} of the stack ${stack}: ${all}`);
+    }
+    writeResult(values, io, adoptions.length, program);
+    if (!target) listSecrets(secrets, log);
     const stack = target ? ` --stack ${target.stack}` : "";
     log(`Next: pulumi preview${stack}, which shows “adopts … as it is” for each endpoint`);
     return EXIT.done;
   },
-};
+});
 
-/** `npx pulumi-endpoints adopt`: writes the program for endpoints that exist already. */
-export const adoptCommand = (args: string[]): Promise<number> => runCommand(command, args);
+/** One place is enough to find the value; a few more show its use. */
+const MOST_PLACES = 3;
 
-/** Whether the stack's configuration has no other value under this name. */
-function isFree(target: Target | undefined, name: string, value: string): boolean {
-  const current = target?.config(`${target.name}:${name}`);
-  return current === undefined || current === value;
-}
-
-async function keepSecrets({ project, stack }: Target, secrets: readonly Secret[]): Promise<void> {
-  for (const { name, value } of secrets) await setSecret(project, stack, name, value);
-  const names = secrets.map(({ name }) => name).join(", ");
-  if (secrets.length > 0) log(`Set: ${count(secrets.length, "secret")} of the stack ${stack}: ${names}`);
-}
-
-function listSecrets(secrets: readonly Secret[]): void {
+function listSecrets(secrets: readonly Secret[], log: Log): void {
   if (secrets.length === 0) return;
   log(
     "Set these secrets of the configuration to the values at these places, without a line break at the end and without the word `Bearer`. The commands ask for the value, or read it from a pipe:",

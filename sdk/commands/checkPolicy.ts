@@ -1,5 +1,5 @@
 import { urlProblem } from "../../provider/api/url";
-import { type Command, count, EXIT, parseArguments, runCommand, type Streams, UsageError } from "./command";
+import { command, count, EXIT, UsageError } from "./command";
 import { type CheckedFile, checkFile, type FileWarning, UnreadableFile } from "./policyFiles";
 
 const HELP = `Checks traffic policies in files, and warns of what is probably wrong with them.
@@ -17,14 +17,21 @@ A file is YAML or JSON: a policy, or an agent's configuration, Kubernetes manife
 policies. The command makes no request. Exit codes: 0 checked, 7 warnings (with --strict), 2 arguments that make no
 sense, 1 a file cannot be read.`;
 
-const WARNINGS = 7;
+const flag = { type: "boolean", default: false } as const;
 
-const command: Command = {
+/** `npx pulumi-endpoints check-policy`: the warnings of a preview, for policies in files. */
+export const checkPolicyCommand = command({
   name: "check-policy",
   help: HELP,
+  options: { url: { type: "string" }, strict: flag, json: flag, github: flag },
+  takesFiles: true,
 
-  async run(args, { stdout, stderr }) {
-    const { files, url, strict, format } = optionsOf(args);
+  async run({ url, strict, json, github }, { stdout, log }, files) {
+    if (files.length === 0) throw new UsageError("there is no file to check");
+    if (json && github) throw new UsageError("--json and --github exclude each other");
+    const problem = url === undefined ? undefined : urlProblem(url);
+    if (problem !== undefined) throw new UsageError(`--url ${problem}`);
+
     const target = url === undefined ? undefined : { url, isCloud: true };
     const checked: CheckedFile[] = [];
     const unread: { file: string; error: string }[] = [];
@@ -34,40 +41,24 @@ const command: Command = {
       } catch (error) {
         if (!(error instanceof UnreadableFile)) throw error;
         unread.push({ file, error: error.message });
-        stderr.write(`pulumi-endpoints check-policy: ${error.message}\n`);
+        log(`pulumi-endpoints check-policy: ${error.message}`);
       }
     }
-    if (format === "json") stdout.write(`${JSON.stringify({ files: checked, unread }, undefined, 2)}\n`);
+    if (json) stdout.write(`${JSON.stringify({ files: checked, unread }, undefined, 2)}\n`);
+    const lineOf = github ? annotation : textLine;
     for (const { file, policies, warnings } of checked) {
-      if (policies === 0) stderr.write(`${file} contains no traffic policy\n`);
-      const lineOf = format === "github" ? annotation : textLine;
-      if (format !== "json") for (const warning of warnings) stdout.write(`${lineOf(file, warning)}\n`);
+      if (policies === 0) log(`${file} contains no traffic policy`);
+      if (!json) for (const warning of warnings) stdout.write(`${lineOf(file, warning)}\n`);
     }
 
     const warnings = checked.flatMap((one) => one.warnings).length;
     const policies = checked.reduce((sum, one) => sum + one.policies, 0);
     const parts = [count(policies, "policy", "policies"), count(warnings, "warning")];
-    stderr.write(`Checked ${count(checked.length, "file")}: ${parts.join(", ")}\n`);
+    log(`Checked ${count(checked.length, "file")}: ${parts.join(", ")}`);
     if (unread.length > 0) return EXIT.failed;
-    return strict && warnings > 0 ? WARNINGS : EXIT.done;
+    return strict && warnings > 0 ? EXIT.findings : EXIT.done;
   },
-};
-
-/** `npx pulumi-endpoints check-policy`: the warnings of a preview, for policies in files. */
-export const checkPolicyCommand = (args: string[], streams?: Streams): Promise<number> =>
-  runCommand(command, args, streams);
-
-function optionsOf(args: string[]) {
-  const flag = { type: "boolean", default: false } as const;
-  const options = { url: { type: "string" }, strict: flag, json: flag, github: flag } as const;
-  const { values, positionals: files } = parseArguments({ args, options, allowPositionals: true });
-  const { url, strict, json, github } = values;
-  if (files.length === 0) throw new UsageError("there is no file to check");
-  if (json && github) throw new UsageError("--json and --github exclude each other");
-  const problem = url === undefined ? undefined : urlProblem(url);
-  if (problem !== undefined) throw new UsageError(`--url ${problem}`);
-  return { files, url, strict, format: json ? "json" : github ? "github" : "text" };
-}
+});
 
 function textLine(file: string, { line, column, message }: FileWarning): string {
   return `${file}:${line}:${column}: ${message}`;

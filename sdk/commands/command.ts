@@ -1,18 +1,16 @@
-import { existsSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { UserError } from "../../provider/api/apiErrors";
-import { isAuthenticationError } from "./account";
+import { isAuthenticationError, messageOf } from "./failures";
 
 /* The frame of all commands: results go to stdout, messages to stderr, and no command ever asks a question. */
 
-/** Exit codes. */
-export const EXIT = { done: 0, failed: 1, usage: 2, authentication: 3 } as const;
+/** Exit codes. Pulumi's own CLI has 7, too, for changes where none were expected. */
+export const EXIT = { done: 0, failed: 1, usage: 2, authentication: 3, findings: 7, incomplete: 8 } as const;
 
 /** Arguments that make no sense. */
-export class UsageError extends UserError {
-  override readonly name = "UsageError";
-}
+export class UsageError extends UserError {}
 
 export interface Terminal {
   isTTY?: boolean;
@@ -25,74 +23,56 @@ export interface Streams {
   stderr: Terminal;
 }
 
-export interface Command {
+/** Runs with these arguments, and gives the exit code. */
+export type Command = (args: string[], streams?: Streams) => Promise<number>;
+
+type Options = NonNullable<ParseArgsConfig["options"]>;
+export type Values<T extends Options> = ReturnType<typeof parseArgs<{ options: T }>>["values"];
+
+/** Writes a line for the person at the terminal or the log of a pipeline. */
+export type Log = (line: string) => void;
+
+interface Definition<T extends Options> {
   name: string;
   help: string;
+  options: T;
+  /** Whether names of files may stand beside the options. */
+  takesFiles?: boolean;
   /**
    * Gives the exit code.
    *
    * @throws UsageError if the arguments make no sense.
    */
-  run(args: string[], streams: Streams): Promise<number>;
+  run(values: Values<T>, io: Streams & { log: Log }, files: string[]): Promise<number>;
 }
 
-/** Runs a command and gives its exit code. A failure is one line on stderr. */
-export async function runCommand(
-  command: Command,
-  args: string[],
-  streams: Streams = process,
-): Promise<number> {
-  if (args.includes("--help") || args.includes("-h")) {
-    streams.stdout.write(`${command.help}\n`);
-    return EXIT.done;
-  }
-  try {
-    return await command.run(args, streams);
-  } catch (error) {
-    const isUsage = error instanceof UsageError;
-    const hint = isUsage ? " (--help lists the options)" : "";
-    streams.stderr.write(`pulumi-endpoints ${command.name}: ${messageOf(error)}${hint}\n`);
-    if (isUsage) return EXIT.usage;
-    return isAuthenticationError(error) ? EXIT.authentication : EXIT.failed;
-  }
+/** A failure of the command is one line on stderr. */
+export function command<const T extends Options>(definition: Definition<T>): Command {
+  const { name, help, options, takesFiles: allowPositionals = false, run } = definition;
+  return async (args, { stdout, stderr } = process) => {
+    const log: Log = (line) => stderr.write(`${line}\n`);
+    if (args.includes("--help") || args.includes("-h")) {
+      stdout.write(`${help}\n`);
+      return EXIT.done;
+    }
+    try {
+      const { values, positionals } = parsed({ args, options, allowPositionals });
+      return await run(values, { stdout, stderr, log }, positionals);
+    } catch (error) {
+      const isUsage = error instanceof UsageError;
+      log(`pulumi-endpoints ${name}: ${messageOf(error)}${isUsage ? " (--help lists the options)" : ""}`);
+      if (isUsage) return EXIT.usage;
+      return isAuthenticationError(error) ? EXIT.authentication : EXIT.failed;
+    }
+  };
 }
 
-/** The values of a command's options. */
-export function parseOptions<const T extends NonNullable<ParseArgsConfig["options"]>>(
-  args: string[],
-  options: T,
-): ReturnType<typeof parseArgs<{ options: T }>>["values"] {
-  return parseArguments({ args, options }).values;
-}
-
-/** Options, and what stands beside them. */
-export function parseArguments<const T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
+function parsed<T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
   try {
     return parseArgs(config);
   } catch (error) {
     throw new UsageError(messageOf(error));
   }
-}
-
-/** Writes a line to stderr, for the person at the terminal or the log of a pipeline. */
-export function log(line: string): void {
-  process.stderr.write(`${line}\n`);
-}
-
-/** Where a command's result goes. */
-export interface Destination {
-  /** Default: stdout. */
-  file: string | undefined;
-  /** Whether an existing file may be overwritten. */
-  force: boolean;
-}
-
-/** Throws if the result could not be written in the end, before anything else is done. */
-export function assertWritable({ file, force }: Destination): void {
-  if (file === undefined) return;
-  assertFile("--out", file);
-  if (existsSync(file) && !force)
-    throw new UsageError(`${file} exists; give --force to overwrite it, or another --out`);
 }
 
 /** Throws if an option's file cannot be written because its folder does not exist or it is a folder itself. */
@@ -103,14 +83,7 @@ export function assertFile(option: string, file: string): void {
     throw new UsageError(`${option} takes a file, and ${file} is a folder`);
 }
 
-export function writeResult({ file, force }: Destination, text: string): void {
-  if (file === undefined) process.stdout.write(text);
-  else writeFileSync(file, text, { flag: force ? "w" : "wx" });
-}
-
 /** `1 endpoint`, `2 endpoints`. */
 export function count(number: number, one: string, many = `${one}s`): string {
   return `${number} ${number === 1 ? one : many}`;
 }
-
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

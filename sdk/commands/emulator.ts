@@ -1,6 +1,6 @@
 import { once } from "node:events";
-import { Emulator, type EmulatorOptions } from "../testing/emulator";
-import { type Command, EXIT, parseOptions, runCommand, type Streams, UsageError } from "./command";
+import { Emulator } from "../testing/emulator";
+import { command, EXIT, UsageError } from "./command";
 
 const HELP = `Runs the service on this machine, for trying things out without an account.
 
@@ -14,56 +14,44 @@ Usage: npx pulumi-endpoints emulator [options]
 
 Prints one line for each request, and ends on Ctrl-C. Endpoints are kept in memory only.`;
 
-const command: Command = {
+/** `npx pulumi-endpoints emulator`: serves until SIGINT or SIGTERM. */
+export const emulatorCommand = command({
   name: "emulator",
   help: HELP,
+  options: {
+    port: { type: "string" },
+    "api-key": { type: "string" },
+    "version-header": { type: "string" },
+    seed: { type: "string", default: "0" },
+  },
 
-  async run(args, { stdout }) {
-    const { seed, ...settings } = optionsOf(args);
+  async run({ port, seed, "api-key": apiKey, "version-header": versionHeader }, { stdout }) {
+    if (apiKey !== undefined && !/^\S+$/.test(apiKey))
+      throw new UsageError("--api-key must not be empty or contain spaces");
+    if (versionHeader !== undefined && !/^[\w-]+$/.test(versionHeader))
+      throw new UsageError("--version-header must be the name of a header");
+    const endpoints = wholeNumber("--seed", seed, 100_000);
     const print = (line: string) => stdout.write(`${line}\n`);
     const emulator = await Emulator.start({
-      ...settings,
+      ...(port !== undefined && { port: wholeNumber("--port", port, 65535) }),
+      ...(apiKey !== undefined && { apiKey }),
+      ...(versionHeader !== undefined && { versionHeader }),
       onAnswer: ({ method, path, status }) => print(`${method} ${path} ${status || "dropped"}`),
     }).catch((error: unknown) => {
       const isInUse = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
-      throw isInUse ? new Error(`port ${settings.port} is in use; choose another with --port`) : error;
+      throw isInUse ? new Error(`port ${port} is in use; choose another with --port`) : error;
     });
-    for (let index = 0; index < seed; index++) {
+    for (let index = 0; index < endpoints; index++)
       emulator.seed({ type: (["cloud", "ephemeral", "edge"] as const)[index % 3] ?? "cloud" });
-    }
     print(`The emulator listens on ${emulator.baseUrl}. To use it in another terminal:\n`);
     print(`export ENDPOINTS_BASE_URL=${emulator.baseUrl} ENDPOINTS_API_KEY=${quoted(emulator.apiKey)}`);
-    if (settings.versionHeader) print(`export ENDPOINTS_VERSION_HEADER=${quoted(settings.versionHeader)}`);
+    if (versionHeader) print(`export ENDPOINTS_VERSION_HEADER=${quoted(versionHeader)}`);
     print("");
     await firstSignal();
     await emulator.close();
     return EXIT.done;
   },
-};
-
-/** `npx pulumi-endpoints emulator`: serves until SIGINT or SIGTERM. */
-export const emulatorCommand = (args: string[], streams?: Streams): Promise<number> =>
-  runCommand(command, args, streams);
-
-function optionsOf(args: string[]): EmulatorOptions & { seed: number } {
-  const values = parseOptions(args, {
-    port: { type: "string" },
-    "api-key": { type: "string" },
-    "version-header": { type: "string" },
-    seed: { type: "string" },
-  });
-  const { port, seed, "api-key": apiKey, "version-header": versionHeader } = values;
-  if (apiKey !== undefined && !/^\S+$/.test(apiKey))
-    throw new UsageError("--api-key must not be empty or contain spaces");
-  if (versionHeader !== undefined && !/^[\w-]+$/.test(versionHeader))
-    throw new UsageError("--version-header must be the name of a header");
-  return {
-    ...(port === undefined ? {} : { port: wholeNumber("--port", port, 65535) }),
-    ...(apiKey === undefined ? {} : { apiKey }),
-    ...(versionHeader === undefined ? {} : { versionHeader }),
-    seed: seed === undefined ? 0 : wholeNumber("--seed", seed, 100_000),
-  };
-}
+});
 
 function wholeNumber(option: string, text: string, most: number): number {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { nearName } from "../../provider/nearName";
 import { VERSION } from "../../provider/tokens";
+import type { Command } from "./command";
 
 const HELP = `Usage: npx pulumi-endpoints <command>
 
@@ -16,7 +17,7 @@ const HELP = `Usage: npx pulumi-endpoints <command>
 `;
 
 /** Each command is loaded only if it is run. */
-const commands: Record<string, () => Promise<(args: string[]) => Promise<number>>> = {
+const commands: Record<string, () => Promise<Command>> = {
   adopt: async () => (await import("./adopt.js")).adoptCommand,
   "import-file": async () => (await import("./importFile.js")).importFileCommand,
   drift: async () => (await import("./drift.js")).driftCommand,
@@ -27,25 +28,20 @@ const commands: Record<string, () => Promise<(args: string[]) => Promise<number>
 };
 
 async function main([name = "--help", ...args]: string[]): Promise<number> {
-  if (name === "--version" || name === "-v") return print(`${VERSION}\n`);
+  const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (load) return (await load())(args);
   const [wanted] = args;
-  if (name === "help" && wanted !== undefined && Object.hasOwn(commands, wanted))
-    return main([wanted, "--help"]);
-  if (name === "--help" || name === "-h" || name === "help") return print(HELP);
-  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (command) return (await command())(args);
-  const near = nearName(
-    name,
-    Object.keys(commands).map((known) => [known]),
-  );
+  if (name === "help" && wanted !== undefined) return main([wanted, "--help"]);
+  const isHelp = ["--help", "-h", "help"].includes(name);
+  if (isHelp || ["--version", "-v"].includes(name)) {
+    process.stdout.write(isHelp ? HELP : `${VERSION}\n`);
+    return 0;
+  }
+  const known = Object.keys(commands).map((command) => [command]);
+  const near = nearName(name, known);
   const suggestion = near === undefined ? "" : `; did you mean ${near}?`;
   process.stderr.write(`pulumi-endpoints: there is no command ${name}${suggestion}\n\n${HELP}`);
   return 2;
-}
-
-function print(text: string): number {
-  process.stdout.write(text);
-  return 0;
 }
 
 main(process.argv.slice(2)).then(

@@ -23,9 +23,7 @@ export interface CheckedFile {
 }
 
 /** A file that cannot be read, or contains neither YAML nor JSON. */
-export class UnreadableFile extends UserError {
-  override readonly name = "UnreadableFile";
-}
+export class UnreadableFile extends UserError {}
 
 /**
  * Checks every policy of a file.

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { type Command, EXIT, parseOptions, runCommand, type Streams } from "./command";
+import { command, EXIT } from "./command";
 
 const HELP = `Prints a JSON Schema (draft-07) of traffic policies. Editors use it to complete and check YAML.
 
@@ -12,19 +12,16 @@ Usage: npx pulumi-endpoints policy-schema > policy.schema.json
 The first line of a policy's file then names the schema: # yaml-language-server: $schema=policy.schema.json
 Exit codes: 0 done, 1 failed, 2 arguments that make no sense. See docs/policies.md.`;
 
-const command: Command = {
+/** `npx pulumi-endpoints policy-schema`: the catalogue of policies, for editors. */
+export const policySchemaCommand = command({
   name: "policy-schema",
   help: HELP,
+  options: {},
 
-  async run(args, { stdout }) {
-    parseOptions(args, {});
+  async run(_values, { stdout }) {
     // Found by the package's name, since the compiled command is not in the folder of its source.
     const root = dirname(createRequire(__filename).resolve("pulumi-endpoints/package.json"));
     stdout.write(readFileSync(join(root, "provider", "policy", "schema.json"), "utf8"));
     return EXIT.done;
   },
-};
-
-/** `npx pulumi-endpoints policy-schema`: the catalogue of policies, for editors. */
-export const policySchemaCommand = (args: string[], streams?: Streams): Promise<number> =>
-  runCommand(command, args, streams);
+});

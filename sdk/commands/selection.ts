@@ -1,16 +1,17 @@
+import { existsSync, writeFileSync } from "node:fs";
 import type { LocalWorkspace } from "@pulumi/pulumi/automation/index.js";
 import type { LiveEndpoint } from "../../provider/api/contract";
 import type { EndpointsApi } from "../../provider/api/endpoints";
 import { urlOf } from "../../provider/api/url";
 import type { ConfigReader } from "../../provider/config";
-import { cloudEndpoints, noConfig, openAccount, urlMatcher } from "./account";
-import { count, type Destination, log, UsageError } from "./command";
-import { managedEndpoints } from "./managed";
-import { openProject, projectName, stackConfig, stackState } from "./pulumi";
+import { wildcard } from "../../provider/lookup";
+import { cloudEndpoints, openAccount } from "./account";
+import { assertFile, count, type Log, type Streams, UsageError, type Values } from "./command";
+import { type Managed, managedEndpoints } from "./managed";
+import { openProject, stackConfig, stackState } from "./pulumi";
 
 /* The endpoints of an account that `adopt` and `import-file` bring into a program. */
 
-/** The options of such a command, as `parseArgs` takes them. */
 export const selectionOptions = {
   select: { type: "string", multiple: true },
   stack: { type: "string", multiple: true },
@@ -27,19 +28,13 @@ export const SELECTION_HELP = `  --select PATTERN      only endpoints with such 
   --out F               the file to write (default: stdout)
   --force               overwrite that file`;
 
-interface SelectionOptions {
-  select: string[];
-  /** The first is the one that will manage the endpoints. */
-  stacks: string[];
-  cwd: string;
-  out: Destination;
-}
+type Chosen = Values<typeof selectionOptions>;
 
 interface Selection {
   account: EndpointsApi;
-  /** By URL. */
+  /** By URL and id, whatever order the service lists them in. */
   endpoints: LiveEndpoint[];
-  /** The stack that will manage the endpoints. */
+  /** The stack that will manage the endpoints: the first of those that were named. */
   target: Target | undefined;
   /** Whether a resource of that stack has this name. */
   isTaken(name: string): boolean;
@@ -48,65 +43,64 @@ interface Selection {
 export interface Target {
   project: LocalWorkspace;
   stack: string;
-  /** The project's name, the namespace of its own configuration. */
-  name: string;
   config: ConfigReader;
 }
 
-/** Throws UsageError if the options contradict each other. */
-export function selectionOf(values: {
-  select?: string[] | undefined;
-  stack?: string[] | undefined;
-  cwd?: string | undefined;
-  out?: string | undefined;
-  force?: boolean | undefined;
-}): SelectionOptions {
-  const { select = [], stack = [], cwd, out, force = false } = values;
-  if (cwd !== undefined && stack.length === 0) throw new UsageError("--cwd goes with --stack");
+/** Reads the account, and logs what is left out and why. Throws before that if the result could not be written. */
+export async function selectEndpoints(options: Chosen, log: Log): Promise<Selection> {
+  const { select = [], stack: stacks = [], cwd, out, force = false } = options;
+  if (cwd !== undefined && stacks.length === 0) throw new UsageError("--cwd goes with --stack");
   if (force && out === undefined) throw new UsageError("--force goes with --out");
   // An unset variable of a script must not mean the selected stack.
-  if (stack.includes("")) throw new UsageError("--stack must not be empty");
-  return { select, stacks: stack, cwd: cwd ?? ".", out: { file: out, force } };
-}
+  if (stacks.includes("")) throw new UsageError("--stack must not be empty");
+  if (out !== undefined) assertFile("--out", out);
+  if (out !== undefined && existsSync(out) && !force)
+    throw new UsageError(`${out} exists; give --force to overwrite it, or another --out`);
 
-/** Reads the account, and logs what is left out and why. */
-export async function selectEndpoints({ select, stacks, cwd }: SelectionOptions): Promise<Selection> {
-  const alternative = ", or leave --stack out and set ENDPOINTS_API_KEY and ENDPOINTS_BASE_URL";
-  const project = stacks.length > 0 ? await openProject(cwd, "--stack", alternative) : undefined;
+  let target: Target | undefined;
+  const managed = new Map<string, Managed[]>();
   const [stack] = stacks;
-  const target: Target | undefined =
-    project && stack !== undefined
-      ? { project, stack, name: await projectName(project), config: await stackConfig(project, stack) }
-      : undefined;
-  const managed: { id: string; name: string; stack: string }[] = [];
-  if (project)
-    for (const stack of stacks)
-      for (const { id, name } of managedEndpoints(await stackState(project, stack)))
-        managed.push({ id, name, stack });
+  if (stack !== undefined) {
+    const alternative = ", or leave --stack out and set ENDPOINTS_API_KEY and ENDPOINTS_BASE_URL";
+    const project = await openProject(cwd ?? ".", "--stack", alternative);
+    target = { project, stack, config: await stackConfig(project, stack) };
+    for (const each of stacks) managed.set(each, managedEndpoints(await stackState(project, each)));
+  }
 
-  const account = openAccount(target?.config ?? noConfig, log);
+  const account = openAccount(target?.config ?? (() => undefined), log);
   const cloud = await cloudEndpoints(account);
-  const selected = cloud.filter(urlMatcher(select));
-  for (const pattern of select) {
-    if (!cloud.some(urlMatcher([pattern])))
-      throw new UsageError(`no cloud endpoint of the account has a URL like ${pattern}`);
-  }
-  const ids = new Set(managed.map(({ id }) => id));
-  const endpoints = selected.filter(({ id }) => !ids.has(id)).sort(byUrl);
-
   log(`The account has ${count(cloud.length, "cloud endpoint")}.`);
-  if (selected.length < cloud.length)
-    log(`Left out: ${cloud.length - selected.length} not matched by --select`);
-  for (const stack of stacks) {
-    const inStack = new Set(managed.filter((one) => one.stack === stack).map(({ id }) => id));
-    const number = selected.filter(({ id }) => inStack.has(id)).length;
-    if (number > 0) log(`Left out: ${number} that the stack ${stack} manages already`);
+  const sortKey = (live: LiveEndpoint) => `${urlOf(live)} ${live.id}`;
+  let endpoints = [...cloud].sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
+  /** Keeps some of the endpoints, and logs how many it leaves out. */
+  const keep = (isKept: (live: LiveEndpoint) => boolean, why: string) => {
+    const left = endpoints.length;
+    endpoints = endpoints.filter(isKept);
+    if (endpoints.length < left) log(`Left out: ${left - endpoints.length} ${why}`);
+  };
+  const patterns = select.map((pattern) => {
+    const like = wildcard(pattern);
+    const fits = (live: LiveEndpoint) => like.test(urlOf(live) ?? "");
+    if (cloud.some(fits)) return fits;
+    throw new UsageError(`no cloud endpoint of the account has a URL like ${pattern}`);
+  });
+  if (patterns.length > 0) keep((live) => patterns.some((fits) => fits(live)), "not matched by --select");
+  for (const [name, all] of managed) {
+    const ids = new Set(all.map(({ id }) => id));
+    keep(({ id }) => !ids.has(id), `that the stack ${name} manages already`);
   }
-  const names = new Set(managed.filter((one) => one.stack === stack).map(({ name }) => name));
+  const names = new Set(managed.get(stack ?? "")?.map(({ name }) => name));
   return { account, endpoints, target, isTaken: (name) => names.has(name) };
 }
 
-function byUrl(a: LiveEndpoint, b: LiveEndpoint): number {
-  const key = (endpoint: LiveEndpoint) => `${urlOf(endpoint)} ${endpoint.id}`;
-  return key(a) < key(b) ? -1 : 1;
+/** Writes the result to stdout or to the file of --out, and logs the number of endpoints in it. */
+export function writeResult(
+  { out, force = false }: Chosen,
+  { stdout, log }: Streams & { log: Log },
+  number: number,
+  text: string,
+): void {
+  if (out === undefined) stdout.write(text);
+  else writeFileSync(out, text, { flag: force ? "w" : "wx" });
+  log(`Taken: ${count(number, "endpoint")}${out === undefined ? "" : `, written to ${out}`}`);
 }

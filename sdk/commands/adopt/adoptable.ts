@@ -12,7 +12,7 @@ import { isLeftToTheService, type ManagedInput } from "../../../provider/schema"
 import { searchFor } from "../../../provider/search";
 import { secretsIn, UNMISTAKABLE } from "../../../provider/secrets";
 import { inputsOf } from "../../../provider/state";
-import { count, log } from "../command";
+import { count, type Log } from "../command";
 
 /* The inputs that a program must give so that an endpoint stays as it is. */
 
@@ -40,6 +40,7 @@ const OPTIONAL_IN_LISTS = ["trafficPolicy", "description", "metadata"] as const;
 export async function withAllFields(
   account: EndpointsApi,
   listed: readonly LiveEndpoint[],
+  log: Log,
 ): Promise<LiveEndpoint[]> {
   const missing = OPTIONAL_IN_LISTS.filter((name) => !listed.some((live) => live[name] !== undefined));
   if (listed.length === 0 || missing.length === 0) return [...listed];

@@ -32,28 +32,28 @@ interface Found extends Pick<Secret, "value" | "type"> {
 /**
  * The secrets of all these endpoints. Equal values are one secret.
  *
- * @param identifiers The endpoints' constants in the program, by id.
+ * @param names The endpoints' resources, by id.
  * @param isFree Whether the configuration has no other value under this name.
  */
 export function secretsOf(
   adoptions: readonly Adoption[],
-  identifiers: ReadonlyMap<string, string>,
+  names: ReadonlyMap<string, string>,
   isFree: (name: string, value: string) => boolean,
 ): Secret[] {
   const byKey = grouped(adoptions.flatMap(foundIn), keyOf);
-  const names = new Set<string>();
+  const given = new Set<string>();
   /** By name, the number that was appended last: policies have thousands of secrets with one name. */
   const numbers = new Map<string, number>();
   return [...byKey.values()].map((found): Secret => {
     const [{ value, type } = { value: "", type: "text" } as const] = found;
-    const wanted = nameOf(found, identifiers);
+    const wanted = nameOf(found, names);
     let name = wanted;
-    while (names.has(name) || !isFree(name, value)) {
+    while (given.has(name) || !isFree(name, value)) {
       const number = (numbers.get(wanted) ?? 1) + 1;
       numbers.set(wanted, number);
       name = `${wanted}${number}`;
     }
-    names.add(name);
+    given.add(name);
     return { name, value, type, places: found.map(placeOf) };
   });
 }
@@ -135,10 +135,10 @@ function framed(text: string, secret: Secret): (string | Secret)[] {
 }
 
 /** The secret's name in the document, after that of its endpoint unless several have the secret. */
-function nameOf(found: readonly Found[], identifiers: ReadonlyMap<string, string>): string {
+function nameOf(found: readonly Found[], names: ReadonlyMap<string, string>): string {
   const ids = new Set(found.map(({ adoption }) => adoption.live.id));
   const [id = ""] = ids;
-  const owner = ids.size === 1 ? (identifiers.get(id) ?? "") : "";
+  const owner = ids.size === 1 ? (names.get(id) ?? "") : "";
   const key = found[0]?.path.findLast((part) => typeof part === "string") ?? "";
   return camelCase(`${owner} ${key}`) || "secret";
 }

@@ -2,39 +2,34 @@ import { plain } from "../../../provider/api/apiErrors";
 import { isMapping, type JsonObject } from "../../../provider/api/json";
 import { ownerText } from "../../../provider/api/mark";
 import { count } from "../command";
-import { camelCase } from "../names";
 import { type Adoption, grouped, type Unadoptable } from "./adoptable";
 import { Mixed, type Secret, secretExtraction } from "./configSecrets";
 
 /* The program that adopts existing endpoints. Its layout is plain: formatting is left to the user's own formatter. */
 
-/** An endpoint with the resource's name. */
-interface Named extends Adoption {
-  name: string;
-}
-
 /** A whole TypeScript module. */
 export function programOf(
-  endpoints: readonly Named[],
+  adoptions: readonly Adoption[],
+  names: ReadonlyMap<string, string>,
   secrets: readonly Secret[],
   unadoptable: readonly Unadoptable[],
 ): string {
   const inputsOf = secretExtraction(secrets);
-  const all = endpoints.map((endpoint) => ({ ...endpoint, inputs: inputsOf(endpoint) }));
-  const policies = sharedPolicies(all.map(({ inputs }) => inputs));
-  const definitions = all.map(({ name, live, leftToService, inputs: own }) => {
-    const shared = policies.get(literal(own["trafficPolicy"]));
-    const inputs = shared ? { ...own, trafficPolicy: shared } : own;
+  const all = adoptions.map((adoption) => ({ ...adoption, inputs: inputsOf(adoption) }));
+  const shared = sharedPolicies(all.map(({ inputs }) => inputs));
+  const definitions = all.map(({ live, leftToService, inputs }) => {
+    const trafficPolicy = shared.get(literal(inputs["trafficPolicy"]));
     const owner = live.createdFor ? `// Created for ${plain(ownerText(live.createdFor))}.\n` : "";
     const notes = leftToService.map((what) => `// Left to the service: ${plain(what)}.\n`).join("");
-    return `${owner}${notes}new CloudEndpoint(${text(name)}, ${block(inputs, "")}, keep);\n`;
+    const args = block({ ...inputs, ...(trafficPolicy && { trafficPolicy }) }, "");
+    return `${owner}${notes}new CloudEndpoint(${text(names.get(live.id) ?? live.id)}, ${args}, keep);\n`;
   });
   const imports =
     secrets.length > 0
       ? 'import * as pulumi from "@pulumi/pulumi";\nimport { CloudEndpoint } from "pulumi-endpoints";\n\nconst config = new pulumi.Config();\n'
       : 'import { CloudEndpoint } from "pulumi-endpoints";\n';
-  const constants = [...policies].map(([written, { name }]) => `const ${name} = ${written};\n`);
-  return [headOf(endpoints.length, unadoptable), imports, KEEP, ...constants, ...definitions].join("\n");
+  const constants = [...shared].map(([written, { name }]) => `const ${name} = ${written};\n`);
+  return [headOf(all.length, unadoptable), imports, KEEP, ...constants, ...definitions].join("\n");
 }
 
 /** A constant of the program. */
@@ -45,30 +40,13 @@ class Constant {
 /** A shorter policy is written where it is used. */
 const SHORTEST_SHARED = 40;
 
-/** A constant for each policy that several endpoints have, by how it is written. Its name has the action that it ends with. */
+/** A constant for each policy that several endpoints have, by how it is written. */
 function sharedPolicies(all: readonly JsonObject[]): Map<string, Constant> {
-  const written = all.flatMap(({ trafficPolicy: policy }) =>
-    policy === undefined ? [] : [{ policy, text: literal(policy) }],
+  const written = all.flatMap(({ trafficPolicy: policy }) => (policy === undefined ? [] : [literal(policy)]));
+  const shared = [...grouped(written, (policy) => policy)].filter(
+    ([policy, users]) => users.length > 1 && policy.length >= SHORTEST_SHARED,
   );
-  const shared = new Map<string, Constant>();
-  const numbers = new Map<string, number>();
-  for (const [text, users] of grouped(written, ({ text }) => text)) {
-    if (users.length < 2 || text.length < SHORTEST_SHARED) continue;
-    const name = camelCase(`${actionsIn(users[0]?.policy).at(-1) ?? ""} policy`);
-    const number = (numbers.get(name) ?? 0) + 1;
-    numbers.set(name, number);
-    shared.set(text, new Constant(number === 1 ? name : `${name}${number}`));
-  }
-  return shared;
-}
-
-/** The types of a policy's actions, in their order, as far as they can be parts of a name. */
-function actionsIn(value: unknown): string[] {
-  if (Array.isArray(value)) return value.flatMap(actionsIn);
-  if (!isMapping(value)) return [];
-  const { type, actions } = value;
-  const own = typeof type === "string" && /^[a-z]+(-[a-z]+)*$/.test(type) ? [type] : [];
-  return actions === undefined && own.length > 0 ? own : Object.values(value).flatMap(actionsIn);
+  return new Map(shared.map(([policy], index) => [policy, new Constant(`sharedPolicy${index + 1}`)]));
 }
 
 const KEEP = `// So that no \`pulumi destroy\` deletes what this program did not create. Take it out when it may.

@@ -1,4 +1,4 @@
-import { messageOf } from "../command";
+import { messageOf } from "../failures";
 import type { Managed } from "../managed";
 import type { DriftedEndpoint, Repair } from "./report";
 import { type DriftStack, errorsOf, InterruptedError, type Run } from "./stack";

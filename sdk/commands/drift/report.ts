@@ -131,12 +131,6 @@ export type SharedEndpoint = z.output<typeof sharedSchema>;
 export type NotChecked = z.output<typeof notCheckedSchema>;
 export type Repair = z.output<typeof repairSchema>;
 
-/** The exit code of Pulumi's own CLI for changes where none were expected. */
-const DRIFT = 7;
-
-/** The exit code for no drift from a state that may lack what the program has. */
-const INCOMPLETE = 8;
-
 type Findings = Pick<DriftReport, "stacks" | "accounts" | "shared" | "fix" | "failOnUnmanaged">;
 
 /** How the run ended. A partial check never reports success, nor drift. */
@@ -153,9 +147,9 @@ export function outcomeOf(findings: Findings): Pick<DriftReport, "outcome" | "ex
   }
   const isDrift = drifted.some(({ repair }) => repair?.done !== true) || findings.shared.length > 0;
   if (isDrift || (findings.failOnUnmanaged && countUnmanaged(findings) > 0))
-    return { outcome: "drift", exitCode: DRIFT };
+    return { outcome: "drift", exitCode: EXIT.findings };
   if (findings.stacks.some(({ incomplete }) => incomplete !== undefined))
-    return { outcome: "incomplete", exitCode: INCOMPLETE };
+    return { outcome: "incomplete", exitCode: EXIT.incomplete };
   return { outcome: drifted.length > 0 ? "repaired" : "none", exitCode: EXIT.done };
 }
 

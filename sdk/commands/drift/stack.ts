@@ -5,8 +5,9 @@ import { isMapping } from "../../../provider/api/json";
 import type { ConfigReader } from "../../../provider/config";
 import { SECRET, SIGNATURE } from "../../../provider/markedSecrets";
 import { MASKED } from "../../../provider/secrets";
+import { cliFailure, StackError } from "../failures";
 import { isCloudEndpointType, type State } from "../managed";
-import { openProject, StackError, stackConfig, stackState, withCliErrors } from "../pulumi";
+import { openProject, stackConfig, stackState } from "../pulumi";
 
 /* A stack as `drift` uses it, and how the Pulumi CLI runs it. */
 
@@ -64,7 +65,6 @@ export function errorsOf({ diagnostics }: Run, urn?: string): string | undefined
 
 /** Work that would have begun after the command was interrupted. */
 export class InterruptedError extends UserError {
-  override readonly name = "InterruptedError";
   constructor() {
     super("it was interrupted");
   }
@@ -116,7 +116,7 @@ export const openWithPulumi: OpenStacks = async (folder, names, interruption) =>
 };
 
 async function selectedStack(project: LocalWorkspace): Promise<string> {
-  const stack = await withCliErrors(() => project.stack());
+  const stack = await project.stack();
   if (stack) return stack.name;
   throw new StackError("no stack is selected: give --stack, or select one with `pulumi stack select`");
 }
@@ -163,8 +163,7 @@ async function openStack(
     name,
     config: () => stackConfig(project, name),
     state: () => stackState(project, name),
-    lastUpdateFailed: () =>
-      lastUpdateFailed((size, page) => withCliErrors(() => stack.history(size, page, false))),
+    lastUpdateFailed: () => lastUpdateFailed((size, page) => stack.history(size, page, false)),
     refreshPreview: (onProgress) => {
       let done = 0;
       return run(
@@ -200,10 +199,10 @@ async function recorded(
     onStep();
   };
   try {
-    await withCliErrors(() => start(onEvent));
+    await start(onEvent);
     return run;
   } catch (error) {
-    if (error instanceof StackError && errorsOf(run) !== undefined) return { ...run, ok: false };
+    if (cliFailure(error) && errorsOf(run) !== undefined) return { ...run, ok: false };
     throw error;
   }
 }

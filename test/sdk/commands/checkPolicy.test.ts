@@ -3,7 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { checkPolicyCommand } from "../../../sdk/commands/checkPolicy";
+import type { Command } from "../../../sdk/commands/command";
 import { policySchemaCommand } from "../../../sdk/commands/policySchema";
+import { ranWith } from "./inProcess";
 
 const folder = mkdtempSync(join(tmpdir(), "pulumi-endpoints-policies-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -14,12 +16,10 @@ function file(name: string, text: string): string {
   return path;
 }
 
-async function run(command: typeof checkPolicyCommand, ...args: string[]) {
-  const printed = { stdout: "", stderr: "" };
-  const stream = (name: keyof typeof printed) => ({ write: (text: string) => (printed[name] += text) });
-  const code = await command(args, { stdout: stream("stdout"), stderr: stream("stderr") });
+async function run(command: Command, ...args: string[]) {
+  const { code, stdout, stderr } = await ranWith(command, args);
   const clean = (text: string) => text.replaceAll(`${folder}/`, "");
-  return { code, stdout: clean(printed.stdout), stderr: clean(printed.stderr) };
+  return { code, stdout: clean(stdout), stderr: clean(stderr) };
 }
 
 const check = (...args: string[]) => run(checkPolicyCommand, ...args);

@@ -1,29 +1,15 @@
 import { expect, test } from "vitest";
 import { emulatorCommand } from "../../../sdk/commands/emulator";
 import { service } from "../../provider/plugin/pulumi";
+import { started } from "./inProcess";
 
-/** Runs the command; what it prints grows while it runs. */
-function started(...args: string[]) {
-  const printed = { stdout: "", stderr: "" };
-  const code = emulatorCommand(args, {
-    stdout: { write: (text) => (printed.stdout += text) },
-    stderr: { write: (text) => (printed.stderr += text) },
-  });
-  return { code, printed };
-}
+const start = (...args: string[]) => started(emulatorCommand, args);
 
 test.each(["SIGINT", "SIGTERM"] as const)(
   "it serves, prints a line a request, and ends on %s with 0",
   async (signal) => {
     const before = process.listenerCount(signal);
-    const { code, printed } = started(
-      "--api-key",
-      "it's",
-      "--version-header",
-      "Ngrok-Version",
-      "--seed",
-      "4",
-    );
+    const { code, printed } = start("--api-key", "it's", "--version-header", "Ngrok-Version", "--seed", "4");
     await expect.poll(() => process.listenerCount(signal)).toBe(before + 1);
     const [, baseUrl] =
       /^export ENDPOINTS_BASE_URL=(\S+) ENDPOINTS_API_KEY='it'\\''s'$/m.exec(printed.stdout) ?? [];
@@ -44,7 +30,7 @@ test.each(["SIGINT", "SIGTERM"] as const)(
 
 test("a port in use is one line, and the exit code 1", async () => {
   const { port } = new URL((await service()).baseUrl);
-  const { code, printed } = started("--port", port);
+  const { code, printed } = start("--port", port);
   expect(await code).toBe(1);
   expect(printed.stderr).toBe(
     `pulumi-endpoints emulator: port ${port} is in use; choose another with --port\n`,
@@ -60,14 +46,14 @@ test.each([
   [["--api-key", ""], "--api-key"],
   [["--version-header", "a b"], "--version-header"],
 ])("%j is refused with a message and 2", async (args, word) => {
-  const { code, printed } = started(...args);
+  const { code, printed } = start(...args);
   expect(await code).toBe(2);
   expect(printed.stderr).toContain(word);
   expect(printed.stdout).toBe("");
 });
 
 test("--help lists the options", async () => {
-  const { code, printed } = started("--help");
+  const { code, printed } = start("--help");
   expect(await code).toBe(0);
   for (const option of ["--port", "--api-key", "--version-header", "--seed"])
     expect(printed.stdout).toContain(option);

@@ -7,20 +7,16 @@ import { secretPlaces } from "../../../../provider/secrets";
 import { adoptionOf } from "../../../../sdk/commands/adopt/adoptable";
 import { type Secret, secretsOf } from "../../../../sdk/commands/adopt/configSecrets";
 import { literal, programOf } from "../../../../sdk/commands/adopt/program";
-import { identifier, namesOf } from "../../../../sdk/commands/names";
+import { namesOf } from "../../../../sdk/commands/names";
 import { expectLinear } from "../../../growth";
 
 const anyName = () => true;
 
 function written(endpoints: LiveEndpoint[], isFree: (name: string, value: string) => boolean = anyName) {
   const adoptions = endpoints.map(adoptionOf).filter((one) => "inputs" in one);
-  const identifiers = namesOf(endpoints, () => false, identifier);
-  const secrets = secretsOf(adoptions, identifiers, isFree);
-  const named = adoptions.map((one) => ({
-    ...one,
-    name: one.live.id,
-  }));
-  return { secrets, program: programOf(named, secrets, []) };
+  const names = namesOf(endpoints, () => false);
+  const secrets = secretsOf(adoptions, names, isFree);
+  return { secrets, program: programOf(adoptions, names, secrets, []) };
 }
 
 /** What the program's endpoints are given, with these secrets in the configuration. */
@@ -209,7 +205,7 @@ import { CloudEndpoint } from "pulumi-endpoints";
 // So that no \`pulumi destroy\` deletes what this program did not create. Take it out when it may.
 const keep = { retainOnDelete: true };
 
-new CloudEndpoint("ep_1", {
+new CloudEndpoint("shop-example-com", {
   url: "https://shop.example.com",
   trafficPolicy: {
     on_http_request: [
@@ -273,7 +269,7 @@ describe("the time that a program takes grows in proportion to", () => {
   });
 });
 
-test("equal policies become one constant, named after what they end with; others stay where they are", () => {
+test("equal policies become one constant; others stay where they are", () => {
   const policy = (type: string, status: number) =>
     JSON.stringify({
       on_http_request: [
@@ -292,9 +288,9 @@ test("equal policies become one constant, named after what they end with; others
     endpoint("d", "d", { trafficPolicy: policy("deny", 403) }),
     endpoint("e", "e", { trafficPolicy: policy("custom-response", 200) }),
   ]);
-  expect(program.match(/^const \w+/gm)).toEqual(["const keep", "const denyPolicy", "const denyPolicy2"]);
-  expect(program.match(/trafficPolicy: denyPolicy,/g)).toHaveLength(2);
-  expect(program.match(/trafficPolicy: denyPolicy2,/g)).toHaveLength(2);
+  expect(program.match(/^const \w+/gm)).toEqual(["const keep", "const sharedPolicy1", "const sharedPolicy2"]);
+  expect(program.match(/trafficPolicy: sharedPolicy1,/g)).toHaveLength(2);
+  expect(program.match(/trafficPolicy: sharedPolicy2,/g)).toHaveLength(2);
   expect(program.match(/trafficPolicy: \{/g)).toHaveLength(1);
   expect(given(program, []).map(({ trafficPolicy }) => JSON.stringify(trafficPolicy))).toEqual(
     [404, 404, 403, 403].map((status) => policy("deny", status)).concat(policy("custom-response", 200)),

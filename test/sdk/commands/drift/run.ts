@@ -1,11 +1,12 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { driftCommand } from "../../../../sdk/commands/drift";
+import { driftWith } from "../../../../sdk/commands/drift";
 import { type DriftReport, reportSchema } from "../../../../sdk/commands/drift/report";
 import type { DriftStack, Run } from "../../../../sdk/commands/drift/stack";
 import { parseState } from "../../../../sdk/commands/managed";
 import { RunFailed, type RunResult, type TestStack } from "../../../../sdk/testing";
+import { started } from "../inProcess";
 
 export interface Ended {
   code: number;
@@ -19,17 +20,13 @@ export interface Ended {
 export async function drift(stacks: TestStack | DriftStack[], ...args: string[]): Promise<Ended> {
   const folder = mkdtempSync(join(tmpdir(), "drift-"));
   const files = { json: join(folder, "drift.json"), html: join(folder, "drift.html") };
-  let [stdout, stderr] = ["", ""];
   try {
     const opened = Array.isArray(stacks) ? stacks : [stackOf(stacks)];
-    const code = await driftCommand([...args, "--json", files.json, "--html", files.html], {
-      open: async () => opened,
-      stdout: { write: (text) => (stdout += text) },
-      stderr: { write: (text) => (stderr += text) },
-      env: {},
-    });
+    const command = driftWith({ open: async () => opened, env: {} });
+    const { code, printed } = started(command, [...args, "--json", files.json, "--html", files.html]);
+    await code;
     const report = reportSchema.parse(JSON.parse(readFileSync(files.json, "utf8")));
-    return { code, stdout, stderr, report, page: readFileSync(files.html, "utf8") };
+    return { code: await code, ...printed, report, page: readFileSync(files.html, "utf8") };
   } finally {
     rmSync(folder, { recursive: true });
   }

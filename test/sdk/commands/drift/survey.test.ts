@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import type { DriftStack } from "../../../../sdk/commands/drift/stack";
+import { StackError } from "../../../../sdk/commands/failures";
 import { parseState } from "../../../../sdk/commands/managed";
-import { StackError } from "../../../../sdk/commands/pulumi";
 import { Emulator, type ExportedResource } from "../../../../sdk/testing";
 import { drift } from "./run";
 import { changesOf, emulator, other, secret, stackOf, urnOf } from "./stacks";
@@ -144,7 +144,7 @@ test("drift counts more than an incomplete stack, and both are reported", async 
 
 test("a backend that requires a login gives the exit code 3", async () => {
   const state = async () => {
-    throw new StackError("please log in", 3);
+    throw { commandResult: { stderr: "error: please log in", err: { exitCode: 3 } } };
   };
   expect((await drift([stackOf([], { state })])).code).toBe(3);
 });
