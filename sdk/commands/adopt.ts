@@ -1,4 +1,5 @@
 import { plain } from "../../provider/api/apiErrors";
+import { pathText } from "../../provider/document";
 import { adoptionsOf, withAllFields } from "./adopt/adoptable";
 import { type Secret, secretsOf } from "./adopt/configSecrets";
 import { programOf } from "./adopt/program";
@@ -73,7 +74,7 @@ function listSecrets(secrets: readonly Secret[], log: Log): void {
   for (const { name, places } of secrets) {
     log(`  pulumi config set --secret ${name}`);
     for (const { id, url, path } of places.slice(0, MOST_PLACES))
-      log(`      ${plain(`${path} of ${id} (${url})`)}`);
+      log(`      ${plain(`${pathText(path)} of ${id} (${url})`)}`);
     if (places.length > MOST_PLACES) log(`      and in ${count(places.length - MOST_PLACES, "other place")}`);
   }
 }

@@ -1,11 +1,12 @@
 import { existsSync, writeFileSync } from "node:fs";
-import { assertFile, type Command, command, UsageError } from "./command";
+import { assertFile, type Command, command, type Log, UsageError } from "./command";
 import { reportPage } from "./drift/page";
 import { repairAll } from "./drift/repair";
 import { type DriftReport, outcomeOf, reportSchema } from "./drift/report";
 import { type OpenStacks, onInterruption, openWithPulumi } from "./drift/stack";
 import { accountReport, type Survey, sharedEndpoints, survey } from "./drift/survey";
-import { Progress, reportText } from "./drift/text";
+import { reportText } from "./drift/text";
+import { visible } from "./drift/wording";
 
 const HELP = `Compares the cloud endpoints of this project's stacks with the service, and reports each field that has drifted.
 
@@ -42,7 +43,7 @@ export const driftWith = ({ open, env }: Dependencies): Command =>
       "fail-on-unmanaged": { type: "boolean", default: false },
     },
 
-    async run({ stack, cwd, json, html, fix, "fail-on-unmanaged": failOnUnmanaged }, { stdout, stderr }) {
+    async run({ stack, cwd, json, html, fix, "fail-on-unmanaged": failOnUnmanaged }, { stdout, log }) {
       // An unset variable of a script must not mean the selected stack.
       if (stack.includes("")) throw new UsageError("--stack must not be empty");
       if (!existsSync(cwd)) throw new UsageError(`--cwd names a folder that does not exist: ${cwd}`);
@@ -54,16 +55,15 @@ export const driftWith = ({ open, env }: Dependencies): Command =>
       if (html !== undefined) assertFile("--html", html);
 
       const startedAt = new Date().toISOString();
-      const progress = new Progress(stderr, env);
-      const interruption = onInterruption(progress.log);
+      const logged: Log = (message) => log(visible(message));
+      const interruption = onInterruption(logged);
       let found: Survey;
       try {
         const stacks = await open(cwd, [...new Set(stack)], interruption);
-        const deps = { log: progress.log, stopped: interruption.stopped };
+        const deps = { log: logged, stopped: interruption.stopped };
         found = await survey(stacks, deps);
         if (fix) found = await repairAll(found, deps);
       } finally {
-        progress.end();
         interruption.end();
       }
       const report = reportOf(found, { startedAt, fix, failOnUnmanaged });

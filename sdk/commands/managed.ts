@@ -91,36 +91,34 @@ const resourcesOf = ({ deployment }: State): Resource[] => deployment.resources 
 
 function managed(resource: Resource, id: string): Managed {
   const { urn, type, inputs = {}, outputs = {}, ignoreChanges = [] } = resource;
-  const secrets = new Set<string>();
-  const { [PROVIDER_KEY]: _, ...given } = plainValues(inputs, (name) => secrets.add(name));
+  const all = [...Object.entries(inputs), ...Object.entries(outputs)];
+  const { [PROVIDER_KEY]: _, ...given } = plainValues(inputs);
   return {
     name: nameOf(urn),
     urn,
     type,
     id,
     inputs: given,
-    outputs: plainValues(outputs, (name) => secrets.add(name)),
-    secrets,
+    outputs: plainValues(outputs),
+    secrets: new Set(all.filter(([, value]) => hasSecret(value)).map(([name]) => name)),
     ignored: ignoreChanges,
     isOld: resource.delete === true || resource.pendingReplacement === true,
   };
 }
 
-const plainValues = (properties: object, onSecret: (property: string) => void = () => {}): JsonObject =>
-  Object.fromEntries(
-    Object.entries(properties).map(([name, value]) => [name, plainValue(value, () => onSecret(name))]),
-  );
+const hasSecret = (value: unknown): boolean => JSON.stringify(value)?.includes(SECRET) === true;
+
+const plainValues = (properties: object): JsonObject =>
+  Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, plainValue(value)]));
 
 /** A value of the state as data: of a secret its content, of a resource its id, of a component its URN. */
-function plainValue(value: unknown, onSecret: () => void): unknown {
-  if (Array.isArray(value)) return value.map((item) => plainValue(item, onSecret));
+function plainValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plainValue);
   if (!isMapping(value)) return value;
   const { [SIGNATURE]: signature, plaintext } = value;
   if (signature === SECRET) {
-    onSecret();
-    if (typeof plaintext === "string") return plainValue(JSON.parse(plaintext), onSecret);
+    if (typeof plaintext === "string") return plainValue(JSON.parse(plaintext));
     throw new Error("the state has an encrypted secret: export it with --show-secrets");
   }
-  if (signature === REFERENCE) return value["id"] || value["urn"];
-  return plainValues(value, onSecret);
+  return signature === REFERENCE ? value["id"] || value["urn"] : plainValues(value);
 }

@@ -130,13 +130,13 @@ describe.skipIf(!chromium)("the drift page in Chromium (skipped where there is n
     const text = String(await page.evaluate("document.body.innerText")).replace(/\s+/g, " ");
     const order = [
       "Incomplete. 2 of 51",
-      "Stack prod 2 of 48 cloud endpoints drifted.",
+      "Stack prod 2 of 48 cloud endpoints drifted (1 changed, 1 deleted).",
       "status (ep_status): cannot read ep_status",
       "api: deleted, repaired",
       "shop: changed, not repaired",
       'Field Should be Is description "front door" "edited by hand" metadata.team "shop" nothing',
       "[secret] [secret]",
-      "Stack dev No drift was found in 3 cloud endpoints.",
+      "Stack dev No drift in 3 cloud endpoints.",
       "https://old.example.com",
     ].map((part) => text.indexOf(part));
     expect(order).not.toContain(-1);

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../provider/api/json";
 import { isMapping } from "../../../provider/api/json";
-import { type Path, pathText } from "../../../provider/document";
+import type { Path } from "../../../provider/document";
 import { type Match, searchFor } from "../../../provider/search";
 import { SHORTEST_SECRET, secretPlaces, UNMISTAKABLE } from "../../../provider/secrets";
 import { vaultReference } from "../../webhooks/webhookSecret";
@@ -9,24 +9,29 @@ import { type Adoption, grouped } from "./adoptable";
 
 /* Secrets of live policies and metadata. Each gets a name in the stack's configuration, so the code contains none. */
 
-export interface Secret {
+export interface Secret extends Value {
   /** The key in the configuration, without the project's name. */
   name: string;
-  /** The configuration's value. */
-  value: string;
+  places: Place[];
+}
+
+/** A text and a number are two secrets, even if the configuration has the same for both. */
+interface Value {
   type: "text" | "number";
-  /** Where it stands under the name of a secret. */
-  places: { id: string; url: string; path: string }[];
+  /** As the configuration has it. */
+  value: string;
+}
+
+/** Where a secret stands under the name of one. */
+interface Place {
+  id: string;
+  url: string;
+  path: Path;
 }
 
 /** A text that contains secrets, in parts. */
 export class Mixed {
   constructor(readonly parts: readonly (string | Secret)[]) {}
-}
-
-interface Found extends Pick<Secret, "value" | "type"> {
-  adoption: Adoption;
-  path: Path;
 }
 
 /**
@@ -40,13 +45,14 @@ export function secretsOf(
   names: ReadonlyMap<string, string>,
   isFree: (name: string, value: string) => boolean,
 ): Secret[] {
-  const byKey = grouped(adoptions.flatMap(foundIn), keyOf);
   const given = new Set<string>();
   /** By name, the number that was appended last: policies have thousands of secrets with one name. */
   const numbers = new Map<string, number>();
-  return [...byKey.values()].map((found): Secret => {
-    const [{ value, type } = { value: "", type: "text" } as const] = found;
-    const wanted = nameOf(found, names);
+  return [...grouped(adoptions.flatMap(foundIn), keyOf).values()].flatMap((places): Secret[] => {
+    const [first] = places;
+    if (!first) return [];
+    const { type, value } = first;
+    const wanted = nameOf(places, names);
     let name = wanted;
     while (given.has(name) || !isFree(name, value)) {
       const number = (numbers.get(wanted) ?? 1) + 1;
@@ -54,7 +60,7 @@ export function secretsOf(
       name = `${wanted}${number}`;
     }
     given.add(name);
-    return { name, value, type, places: found.map(placeOf) };
+    return [{ name, type, value, places }];
   });
 }
 
@@ -62,20 +68,16 @@ export function secretsOf(
 export function secretExtraction(secrets: readonly Secret[]): (adoption: Adoption) => JsonObject {
   const byKey = new Map(secrets.map((secret) => [keyOf(secret), secret]));
   const inAllTexts = finder(secrets.filter(({ value }) => value.length >= UNMISTAKABLE));
-  const short = secrets.filter(
-    ({ type, value: { length } }) => type === "text" && length >= SHORTEST_SECRET && length < UNMISTAKABLE,
-  );
-  const shortById = grouped(
-    short.flatMap((secret) => [...new Set(secret.places.map(({ id }) => id))].map((id) => ({ id, secret }))),
-    ({ id }) => id,
-  );
+  const isShort = ({ type, value: { length } }: Secret) =>
+    type === "text" && length >= SHORTEST_SECRET && length < UNMISTAKABLE;
 
   return (adoption) => {
-    const { live, inputs } = adoption;
-    const inItsTexts = finder((shortById.get(live.id) ?? []).map(({ secret }) => secret));
-    const inPlace = new Map(
-      foundIn(adoption).map((one) => [JSON.stringify(one.path), byKey.get(keyOf(one))]),
-    );
+    const inPlace = new Map<string, Secret>();
+    for (const one of foundIn(adoption)) {
+      const secret = byKey.get(keyOf(one));
+      if (secret) inPlace.set(JSON.stringify(one.path), secret);
+    }
+    const inItsTexts = finder([...new Set(inPlace.values())].filter(isShort));
     const extract = (value: unknown, path: Path): unknown => {
       const own = inPlace.get(JSON.stringify(path));
       if (typeof value === "number") {
@@ -95,30 +97,29 @@ export function secretExtraction(secrets: readonly Secret[]): (adoption: Adoptio
         Object.entries(value).map(([key, item]) => [key, extract(item, [...path, key])]),
       );
     };
-    const isData = (name: string) => !["url", "adopt", "bindings"].includes(name);
-    const entries = Object.entries(inputs).map(([name, value]) => [
+    const texts = ["description", "metadata", "trafficPolicy"];
+    const entries = Object.entries(adoption.inputs).map(([name, value]) => [
       name,
-      isData(name) ? extract(value, [name]) : value,
+      texts.includes(name) ? extract(value, [name]) : value,
     ]);
     return Object.fromEntries(entries);
   };
 }
 
-function foundIn(adoption: Adoption): Found[] {
-  const { trafficPolicy, metadata } = adoption.inputs;
-  return secretPlaces({ trafficPolicy, metadata }).flatMap(({ path, secret }): Found[] => {
-    if (typeof secret === "number") return [{ adoption, path, value: inConfig(secret), type: "number" }];
-    const value = withoutFrame(secret);
-    const isSecret = value !== "" && vaultReference(value) === undefined;
-    return isSecret ? [{ adoption, path, value, type: "text" }] : [];
+function foundIn({ live: { id }, inputs }: Adoption): (Value & Place)[] {
+  const { url, trafficPolicy, metadata } = inputs;
+  return secretPlaces({ trafficPolicy, metadata }).flatMap(({ path, secret }) => {
+    const type = typeof secret === "number" ? "number" : "text";
+    const value = typeof secret === "number" ? inConfig(secret) : withoutFrame(secret);
+    if (value === "" || vaultReference(value) !== undefined) return [];
+    return [{ id, url: String(url), path, type, value } as const];
   });
 }
 
 /** The spelling of a number in configuration and in texts. */
 const inConfig = (number: number) => (Object.is(number, -0) ? "-0" : String(number));
 
-/** A text and a number are two secrets, even if the configuration has the same for both. */
-const keyOf = ({ type, value }: Pick<Secret, "type" | "value">) => `${type} ${value}`;
+const keyOf = ({ type, value }: Value) => `${type} ${value}`;
 
 /**
  * The secret part of such a text. The scheme of an `Authorization` header is none, and neither is a line break at the
@@ -135,16 +136,11 @@ function framed(text: string, secret: Secret): (string | Secret)[] {
 }
 
 /** The secret's name in the document, after that of its endpoint unless several have the secret. */
-function nameOf(found: readonly Found[], names: ReadonlyMap<string, string>): string {
-  const ids = new Set(found.map(({ adoption }) => adoption.live.id));
-  const [id = ""] = ids;
-  const owner = ids.size === 1 ? (names.get(id) ?? "") : "";
-  const key = found[0]?.path.findLast((part) => typeof part === "string") ?? "";
-  return camelCase(`${owner} ${key}`) || "secret";
-}
-
-function placeOf({ adoption, path }: Found): Secret["places"][number] {
-  return { id: adoption.live.id, url: String(adoption.inputs["url"]), path: pathText(path) };
+function nameOf(places: readonly Place[], names: ReadonlyMap<string, string>): string {
+  const ids = new Set(places.map(({ id }) => id));
+  const owner = ids.size === 1 ? names.get(places[0]?.id ?? "") : undefined;
+  const key = places[0]?.path.findLast((part) => typeof part === "string") ?? "";
+  return camelCase(`${owner ?? ""} ${key}`) || "secret";
 }
 
 type Finder = (text: string) => (Match & { secret: Secret })[];

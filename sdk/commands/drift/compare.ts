@@ -1,15 +1,14 @@
 import { z } from "zod";
 import type { LiveEndpoint } from "../../../provider/api/contract";
 import type { JsonObject } from "../../../provider/api/json";
-import { isMapping } from "../../../provider/api/json";
 import { checkedInputs } from "../../../provider/check";
 import { changedPlaces } from "../../../provider/diff";
-import { type Change, type Path, pathText, withData } from "../../../provider/document";
+import { type Path, pathText, withData } from "../../../provider/document";
 import type { Redaction } from "../../../provider/redaction";
 import { MASKED } from "../../../provider/secrets";
 import { CHOSEN_KEY, refreshed, withChosen, withoutGaps } from "../../../provider/state";
 import type { Managed } from "../managed";
-import { isSecretPlace, maskedValue, secretTexts } from "./masking";
+import { maskedValue, placeIn, secretTexts } from "./masking";
 import { BROKEN, type DriftedEndpoint, type FieldChange } from "./report";
 import type { Step } from "./stack";
 
@@ -46,11 +45,12 @@ export function driftOf(
   const secrets = secretTexts([expected.inputs, outputs], expected.secrets);
   const changes = places
     .filter(({ path, ofInputs }) => !ofInputs && !isIgnored(path, expected.ignored))
-    .map((place) => fieldChange(place, { ...expected, inputs }, outputs, secrets));
+    .map(({ path, kind }) => fieldChange(path, KINDS[kind], inputs, outputs, secrets, expected.secrets));
   // A hidden field has drifted for certain only if nothing else has.
-  const guessed = places.length > 0 ? [] : hidden.filter((name) => name in expected.inputs).map(hiddenChange);
-  const all = [...changes, ...guessed];
-  return all.length > 0 ? { ...about, drift: "changed", changes: all } : undefined;
+  const guessed = places.length > 0 ? [] : hidden.filter((name) => name in expected.inputs);
+  for (const field of guessed)
+    changes.push({ field, path: field, kind: "changed", expected: MASKED, live: MASKED, secret: true });
+  return changes.length > 0 ? { ...about, drift: "changed", changes } : undefined;
 }
 
 function shownUrl({ inputs, secrets }: Managed): string | undefined {
@@ -70,33 +70,34 @@ function liveOutputs(
   return whole ? { outputs: refreshed(whole, managed.outputs).props, hidden: [] } : { outputs, hidden };
 }
 
-/** @param secrets Those of both sides. */
+/**
+ * @param secrets Those of both sides.
+ * @param fields The fields that the state keeps secret.
+ */
 function fieldChange(
-  { path, kind }: Change,
-  managed: Managed,
+  path: Path,
+  kind: FieldChange["kind"],
+  inputs: JsonObject,
   outputs: JsonObject,
   secrets: Redaction,
+  fields: ReadonlySet<string>,
 ): FieldChange {
   const field = String(path[0]);
-  const isSecret = [managed.inputs, outputs].some((document) => isSecretPlace(document, path));
-  const show = (value: unknown) => {
+  const sides = [placeIn(inputs, path), placeIn(outputs, path)];
+  const isSecret = sides.some((side) => side.isSecret);
+  const [expected, live] = sides.map(({ value }) => {
     if (value === undefined) return undefined;
     if (field === "trafficPolicy" && path.length === 1 && typeof value === "string") return BROKEN;
-    return managed.secrets.has(field) ? MASKED : json.parse(maskedValue(value, secrets, isSecret));
-  };
-  const [expected, live] = [show(valueAt(managed.inputs, path)), show(valueAt(outputs, path))];
+    return fields.has(field) ? MASKED : json.parse(maskedValue(value, secrets, isSecret));
+  });
   return {
     field,
     path: field + secrets.redacted(pathText(path).slice(field.length)),
-    kind: KINDS[kind],
+    kind,
     ...(expected !== undefined && { expected }),
     ...(live !== undefined && { live }),
     secret: JSON.stringify([expected, live]).includes(MASKED),
   };
-}
-
-function hiddenChange(field: string): FieldChange {
-  return { field, path: field, kind: "changed", expected: MASKED, live: MASKED, secret: true };
 }
 
 const json = z.json();
@@ -110,11 +111,4 @@ function isIgnored(path: Path, ignored: string[]): boolean {
   return ignored.some(
     (one) => one === "*" || text === one || text.startsWith(`${one}.`) || text.startsWith(`${one}[`),
   );
-}
-
-function valueAt(data: unknown, path: Path): unknown {
-  return path.reduce<unknown>((part, name) => {
-    if (Array.isArray(part)) return part[Number(name)];
-    return isMapping(part) && Object.hasOwn(part, name) ? part[name] : undefined;
-  }, data);
 }

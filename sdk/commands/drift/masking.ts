@@ -27,9 +27,9 @@ export function secretTexts(documents: readonly JsonObject[], fields: ReadonlySe
   const all = documents.flatMap((document) => [
     ...secretsIn(document),
     ...markedTexts(document).flatMap(({ text, kind }) => (kind === "whole" ? [text] : [])),
-    ...managedInputs.flatMap((field: ManagedInput) =>
-      partsBelow(document[field], fields.has(field)).filter(({ length }) => length >= SHORTEST_PART),
-    ),
+    ...managedInputs
+      .flatMap((field: ManagedInput) => textsBelow(document[field], fields.has(field)))
+      .filter(({ length }) => length >= SHORTEST_PART),
   ]);
   return new Redaction(all);
 }
@@ -47,28 +47,28 @@ export function maskedValue(value: unknown, secrets: Redaction, isSecret: boolea
   return Object.fromEntries(all);
 }
 
-/** Whether a place lies below the name of a secret. */
-export function isSecretPlace(document: unknown, path: Path): boolean {
-  let part = document;
+/** The value at a place of a document, and whether the place lies below the name of a secret. */
+export function placeIn(document: unknown, path: Path): { value: unknown; isSecret: boolean } {
+  let [value, isSecret] = [document, false];
   for (const name of path) {
-    if (Array.isArray(part)) {
-      part = part[Number(name)];
+    if (Array.isArray(value)) {
+      value = value[Number(name)];
       continue;
     }
-    const mapping = isMapping(part) ? part : {};
-    if (isSecretIn(mapping, String(name))) return true;
-    part = Object.hasOwn(mapping, name) ? mapping[name] : undefined;
+    const mapping = isMapping(value) ? value : {};
+    isSecret ||= isSecretIn(mapping, String(name));
+    value = Object.hasOwn(mapping, name) ? mapping[name] : undefined;
   }
-  return false;
+  return { value, isSecret };
 }
 
 /** The texts below the names of secrets, or all texts if the whole value is secret. */
-function partsBelow(value: unknown, isSecret: boolean): string[] {
+function textsBelow(value: unknown, isSecret: boolean): string[] {
   if (typeof value === "string") return isSecret ? [value] : [];
-  if (Array.isArray(value)) return value.flatMap((item) => partsBelow(item, isSecret));
+  if (Array.isArray(value)) return value.flatMap((item) => textsBelow(item, isSecret));
   if (!isMapping(value)) return [];
   return Object.entries(value).flatMap(([name, item]) =>
-    partsBelow(item, isSecret || isSecretIn(value, name)),
+    textsBelow(item, isSecret || isSecretIn(value, name)),
   );
 }
 

@@ -6,17 +6,18 @@ import type {
   DriftReport,
   FieldChange,
   NotChecked,
-  Repair,
   StackReport,
 } from "./report";
 import {
   accountName,
+  capital,
   causesOf,
-  comparison,
+  findings,
   headline,
   incompleteText,
   sharedText,
   shownSides,
+  unmanagedText,
   visible,
 } from "./wording";
 
@@ -86,20 +87,10 @@ ${stacks.map(
 }
 
 function stackSection(stack: StackReport, index: number): Html {
-  const { name, endpoints, drifted, unseen, incomplete } = stack;
-  const partly = comparison([stack]);
-  const none =
-    partly === undefined
-      ? [
-          `${incomplete === undefined ? "No drift" : "No difference from the state"} was found in ${count(endpoints, "cloud endpoint")}.`,
-        ]
-      : [];
-  const some = `${drifted.length} of ${count(endpoints, "cloud endpoint")} drifted.`;
-  const rest = partly === undefined ? [] : [`The check is partial: ${partly}.`];
-  const found = [...(drifted.length === 0 ? none : [some]), ...rest].join(" ");
+  const { name, drifted, unseen, incomplete } = stack;
   return html`<section aria-labelledby="stack-${index}">
 <h2 id="stack-${index}">Stack <bdi>${visible(name)}</bdi></h2>
-<p>${found}</p>
+<p>${capital(findings([stack]))}.</p>
 ${
   incomplete === undefined
     ? undefined
@@ -111,19 +102,14 @@ ${
 
 function endpointArticle(endpoint: DriftedEndpoint): Html {
   const { name, url, id, drift, changes, repair } = endpoint;
+  const [word, mood] = repair?.done ? ["repaired", "good"] : ["not repaired", "bad"];
   return html`<article>
-<h3><bdi>${visible(name)}</bdi>: <span class="word bad">${drift}</span>${repair && repairWord(repair)}</h3>
+<h3><bdi>${visible(name)}</bdi>: <span class="word bad">${drift}</span>${repair && html`, <span class="word ${mood}">${word}</span>`}</h3>
 <p class="quiet">${url === undefined ? undefined : html`<bdi>${visible(url)}</bdi>, `}<bdi>${visible(id)}</bdi></p>
 ${drift === "deleted" ? html`<p>The endpoint was deleted on the service.</p>` : changesTable(name, changes)}
 ${repair?.reason === undefined ? undefined : html`<p class="reason bad">Not repaired: ${visible(repair.reason, MOST)}</p>`}
 </article>
 `;
-}
-
-function repairWord({ done }: Repair): Html {
-  return done
-    ? html`, <span class="word good">repaired</span>`
-    : html`, <span class="word bad">not repaired</span>`;
 }
 
 /** On a narrow screen the rows are blocks, so the roles keep the table for screen readers. */
@@ -147,18 +133,12 @@ const breakable = (path: string): Html[] =>
 const value = (shown: string | undefined): Html =>
   shown === undefined ? html`<em>nothing</em>` : html`<code dir="auto">${shown}</code>`;
 
-function accountSection(
-  { service, stacks, endpoints, unmanaged, unseen }: AccountReport,
-  index: number,
-): Html {
-  const of = count(endpoints, "cloud endpoint");
-  const found =
-    unmanaged.length === 0
-      ? `No unmanaged one was found among ${of}.`
-      : `${unmanaged.length} of ${of} ${unmanaged.length === 1 ? "is" : "are"} managed by none of the given stacks. This command never changes ${unmanaged.length === 1 ? "it" : "them"}.`;
+function accountSection(account: AccountReport, index: number): Html {
+  const { endpoints, unmanaged, unseen } = account;
+  const note = unmanaged.length > 0 && " This command never changes unmanaged endpoints.";
   return html`<section aria-labelledby="account-${index}">
-<h2 id="account-${index}"><bdi>${accountName({ service, stacks })}</bdi></h2>
-${endpoints > 0 ? html`<p>${found}</p>` : undefined}
+<h2 id="account-${index}"><bdi>${accountName(account)}</bdi></h2>
+${endpoints > 0 ? html`<p>${capital(unmanagedText(account))}.${note || undefined}</p>` : undefined}
 ${notCheckedList(unseen)}${unmanaged.length === 0 ? undefined : unmanagedTable(unmanaged)}
 </section>`;
 }

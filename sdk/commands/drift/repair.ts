@@ -1,5 +1,4 @@
 import { messageOf } from "../failures";
-import type { Managed } from "../managed";
 import type { DriftedEndpoint, Repair } from "./report";
 import { type DriftStack, errorsOf, InterruptedError, type Run } from "./stack";
 import { type Dependencies, notChecked, type Survey, type SurveyedStack, survey } from "./survey";
@@ -32,25 +31,17 @@ export async function repairAll(found: Survey, deps: Dependencies): Promise<Surv
     return { ...found, stacks: attempts.map((each) => withRepairs(each, undefined)) };
   const others = found.stacks.filter((surveyed) => !repaired.includes(surveyed));
   deps.log("checking the repair");
+  // What the endpoints should be: their states may have what is live by now.
+  const before = repaired.flatMap(({ managed = [] }) => managed).filter(({ isOld }) => !isOld);
+  const expected = new Map(before.map((each) => [each.urn, each]));
   const after = await survey(
     repaired.map(({ stack }) => stack),
     deps,
-    { expected: expectedOf(repaired), sources: others.flatMap(({ sources }) => sources) },
+    { expected, sources: others.flatMap(({ sources }) => sources) },
   );
   const checkOf = ({ run, surveyed }: Attempt) =>
     after.stacks.find(({ stack }) => run !== undefined && stack === surveyed.stack);
   return { stacks: attempts.map((each) => withRepairs(each, checkOf(each))), accounts: after.accounts };
-}
-
-/** What the drifted endpoints should be. Their states may have what is live by now. */
-function expectedOf(stacks: SurveyedStack[]): Map<string, Managed> {
-  return new Map(
-    stacks.flatMap(({ managed = [], report }) =>
-      managed
-        .filter(({ urn, isOld }) => !isOld && report.drifted.some((each) => each.urn === urn))
-        .map((each) => [each.urn, each] as const),
-    ),
-  );
 }
 
 async function attempt(surveyed: SurveyedStack, { log, stopped }: Dependencies): Promise<Attempt> {

@@ -30,14 +30,11 @@ const changeSchema = z.object({
 const repairSchema = z.object({
   /** Whether the service has the values of the state after the repair. */
   done: z.boolean(),
-  /** Why not; missing if it was done. */
   reason: z.string().optional(),
-  /** Whether the service or Pulumi's backend refused the key; missing if not. */
   authentication: z.boolean().optional(),
 });
 
 const driftedSchema = z.object({
-  /** The resource's name in the program. */
   name: z.string(),
   urn: z.string(),
   type: z.string(),
@@ -52,7 +49,7 @@ const driftedSchema = z.object({
 });
 
 const notCheckedSchema = z.object({
-  /** The resource or the account that could not be checked. */
+  /** The resource or the account. */
   what: z.string(),
   reason: z.string(),
   /** Whether the service or Pulumi's backend refused the key. */
@@ -68,14 +65,12 @@ const stackSchema = z.object({
   /** Why the state may lack what the program has, so that no drift from it means little; missing if it does not. */
   incomplete: z.string().optional(),
   drifted: z.array(driftedSchema),
-  /** What could not be checked. */
   unseen: z.array(notCheckedSchema),
 });
 
 const accountSchema = z.object({
   /** The base URL of the service; missing if the settings do not give it. */
   service: z.string().optional(),
-  /** The stacks that use it. */
   stacks: z.array(z.string()),
   /** How many cloud endpoints the account has. */
   endpoints: z.int(),
@@ -90,7 +85,6 @@ const accountSchema = z.object({
       createdFor: z.string().optional(),
     }),
   ),
-  /** What could not be checked. */
   unseen: z.array(notCheckedSchema),
 });
 
@@ -112,9 +106,7 @@ export const reportSchema = z.object({
   outcome: z.enum(["none", "drift", "repaired", "unrepaired", "unseen", "incomplete"]),
   /** 0, 7 for drift, 8 for an incomplete stack, 3 for a refused key, 1 for everything else. */
   exitCode: z.int(),
-  /** Whether `--fix` was given. */
   fix: z.boolean(),
-  /** Whether `--fail-on-unmanaged` was given. */
   failOnUnmanaged: z.boolean(),
   stacks: z.array(stackSchema),
   accounts: z.array(accountSchema),

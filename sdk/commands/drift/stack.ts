@@ -37,7 +37,7 @@ export interface DriftStack {
   /** Whether the last `up` or `destroy` failed, so that the state may lack what the program has: `pulumi stack history`. */
   lastUpdateFailed(): Promise<boolean>;
   /** Reads what is live, and writes nothing: `pulumi refresh --preview-only`. */
-  refreshPreview(onProgress: (done: number) => void): Promise<Run>;
+  refreshPreview(): Promise<Run>;
   /** Everything that the program would change: `pulumi preview`. */
   preview(): Promise<Run>;
   /** What `repair` would do; writes nothing: `pulumi preview --refresh --target`. */
@@ -111,15 +111,11 @@ export const openWithPulumi: OpenStacks = async (folder, names, interruption) =>
   const project = await openProject(folder, "drift", "");
   // The Automation API would otherwise select each stack, also for the user's later commands.
   project.selectStack = async () => {};
-  const all = names.length > 0 ? names : [await selectedStack(project)];
-  return Promise.all(all.map((name) => openStack(project, name, interruption)));
-};
-
-async function selectedStack(project: LocalWorkspace): Promise<string> {
-  const stack = await project.stack();
-  if (stack) return stack.name;
+  if (names.length > 0) return Promise.all(names.map((name) => openStack(project, name, interruption)));
+  const selected = await project.stack();
+  if (selected) return [await openStack(project, selected.name, interruption)];
   throw new StackError("no stack is selected: give --stack, or select one with `pulumi stack select`");
-}
+};
 
 /** The message of a repair in the stack's history. */
 export const REPAIR_MESSAGE = "pulumi-endpoints drift --fix";
@@ -152,37 +148,32 @@ async function openStack(
   name: string,
   { stopped, forward: signal }: Interruption,
 ): Promise<DriftStack> {
-  const automation = await import("@pulumi/pulumi/automation/index.js");
-  const stack = await automation.Stack.select(name, project);
-  type OnEvent = (event: EngineEvent) => void;
-  const run = (start: (onEvent: OnEvent) => Promise<unknown>, onStep?: () => void) => {
+  const { Stack } = await import("@pulumi/pulumi/automation/index.js");
+  const stack = await Stack.select(name, project);
+  const run = (start: (options: RunOptions) => Promise<unknown>) => {
     if (stopped.aborted) throw new InterruptedError();
-    return recorded(start, onStep);
+    return recorded((onEvent) => start({ onEvent, signal }));
   };
   return {
     name,
     config: () => stackConfig(project, name),
     state: () => stackState(project, name),
     lastUpdateFailed: () => lastUpdateFailed((size, page) => stack.history(size, page, false)),
-    refreshPreview: (onProgress) => {
-      let done = 0;
-      return run(
-        (onEvent) => stack.previewRefresh({ onEvent, signal }),
-        () => onProgress(++done),
-      );
-    },
-    preview: () => run((onEvent) => stack.preview({ onEvent, signal })),
-    repairPreview: (target) => run((onEvent) => stack.preview({ refresh: true, target, onEvent, signal })),
+    refreshPreview: () => run((options) => stack.previewRefresh(options)),
+    preview: () => run((options) => stack.preview(options)),
+    repairPreview: (target) => run((options) => stack.preview({ ...options, refresh: true, target })),
     repair: (target) =>
-      run((onEvent) => stack.up({ refresh: true, target, message: REPAIR_MESSAGE, onEvent, signal })),
+      run((options) => stack.up({ ...options, refresh: true, target, message: REPAIR_MESSAGE })),
   };
 }
 
+interface RunOptions {
+  onEvent: (event: EngineEvent) => void;
+  signal: AbortSignal;
+}
+
 /** Records a run. A failed run has its reason among its events; one without events never began, and throws. */
-async function recorded(
-  start: (onEvent: (event: EngineEvent) => void) => Promise<unknown>,
-  onStep: () => void = () => {},
-): Promise<Run> {
+async function recorded(start: (onEvent: RunOptions["onEvent"]) => Promise<unknown>): Promise<Run> {
   const run: Run = { ok: true, steps: [], diagnostics: [] };
   const onEvent = ({ resOutputsEvent, diagnosticEvent }: EngineEvent) => {
     if (diagnosticEvent && !diagnosticEvent.ephemeral) {
@@ -196,7 +187,6 @@ async function recorded(
     const id = current?.id || old?.id;
     const outputs = current?.outputs && masked(current.outputs);
     run.steps.push({ op, urn, ...(id && { id }), ...(isMapping(outputs) && { outputs }) });
-    onStep();
   };
   try {
     await start(onEvent);

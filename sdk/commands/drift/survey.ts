@@ -74,53 +74,43 @@ export async function survey(
 /** A stack before its comparison with the service. */
 interface ObservedStack {
   stack: DriftStack;
-  managed: Managed[] | undefined;
-  /** The preview of a refresh; undefined if it failed, or if there is nothing to compare. */
-  run: Run | undefined;
+  managed?: Managed[];
+  /** The preview of a refresh; missing if it failed, or if there is nothing to compare. */
+  run?: Run | undefined;
   sources: AccountSource[];
-  notChecked: NotChecked[];
-  incomplete: string | undefined;
+  failures: NotChecked[];
+  /** Why its state may lack what the program has. */
+  reasons: string[];
 }
 
 async function observe(stack: DriftStack, { log, stopped }: Dependencies): Promise<ObservedStack> {
-  const failures: NotChecked[] = [];
+  const observed: ObservedStack = { stack, sources: [], failures: [], reasons: [] };
   const attempt = async <T>(what: string, work: () => Promise<T>): Promise<T | undefined> => {
     try {
       if (stopped.aborted) throw new InterruptedError();
       return await work();
     } catch (error) {
-      failures.push(notChecked(what, error));
+      observed.failures.push(notChecked(what, error));
       return undefined;
     }
   };
   log(`${stack.name}: reading the state`);
   const state = await attempt("the stack's state", () => stack.state());
-  if (!state)
-    return {
-      stack,
-      managed: undefined,
-      run: undefined,
-      sources: [],
-      notChecked: failures,
-      incomplete: undefined,
-    };
+  if (!state) return observed;
   const pending = state.deployment.pending_operations?.length ?? 0;
-  const isFailed = await attempt("the stack's history", () => stack.lastUpdateFailed());
-  const reasons = [
-    ...(isFailed ? ["its last update failed"] : []),
-    ...(pending > 0 ? [`${count(pending, "operation")} of a killed run pending`] : []),
-  ];
-  const incomplete = reasons.length > 0 ? reasons.join(", ") : undefined;
+  if (await attempt("the stack's history", () => stack.lastUpdateFailed()))
+    observed.reasons.push("its last update failed");
+  if (pending > 0) observed.reasons.push(`${count(pending, "operation")} of a killed run pending`);
 
-  const managed = managedEndpoints(state);
-  const total = managed.length;
-  if (total > 0) log(`${stack.name}: comparing ${count(total, "cloud endpoint")} with the service`);
-  const onProgress = (done: number) => log(`${stack.name}: compared ${Math.min(done, total)} of ${total}`);
-  const run =
-    total === 0 ? undefined : await attempt("the stack's endpoints", () => stack.refreshPreview(onProgress));
+  observed.managed = managedEndpoints(state);
+  const total = observed.managed.length;
+  if (total > 0) {
+    log(`${stack.name}: comparing ${count(total, "cloud endpoint")} with the service`);
+    observed.run = await attempt("the stack's endpoints", () => stack.refreshPreview());
+  }
   const config = await attempt("the stack's configuration", () => stack.config());
-  const sources = config ? sourcesOf(stack.name, state, total > 0, config) : [];
-  return { stack, managed, run, sources, notChecked: failures, incomplete };
+  if (config) observed.sources = sourcesOf(stack.name, state, total > 0, config);
+  return observed;
 }
 
 /** The accounts of a stack: that of its configuration, and those of the explicit providers in its state. */
@@ -137,7 +127,7 @@ function sourcesOf(stack: string, state: State, isUsed: boolean, config: ConfigR
 
 /** Every managed endpoint is compared, or is reported as not checked. */
 function compared(
-  { stack, managed, run, sources, notChecked: failures, incomplete }: ObservedStack,
+  { stack, managed, run, sources, failures, reasons }: ObservedStack,
   live: ReadonlyMap<string, LiveEndpoint>,
   expected: ReadonlyMap<string, Managed>,
 ): SurveyedStack {
@@ -158,64 +148,54 @@ function compared(
   // The failure may be about another resource than an endpoint.
   if (run && !run.ok && missed.length === 0)
     missed.push(notChecked("the whole stack", errorsOf(run) ?? "the refresh failed"));
-  const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
-  return {
-    stack,
-    checked,
-    managed,
-    sources,
-    report: {
-      name: stack.name,
-      endpoints: current.length,
-      compared: checked.size,
-      ...(incomplete !== undefined && { incomplete }),
-      drifted: drifted.sort(byName),
-      unseen: [...failures, ...missed],
-    },
+  const report: StackReport = {
+    name: stack.name,
+    endpoints: current.length,
+    compared: checked.size,
+    ...(reasons.length > 0 && { incomplete: reasons.join(", ") }),
+    drifted: drifted.sort((a, b) => (a.name < b.name ? -1 : 1)),
+    unseen: [...failures, ...missed],
   };
+  return { stack, report, managed, sources, checked };
 }
 
 /** Lists each of these accounts once, also if several stacks share it. */
 async function listAccounts(sources: AccountSource[], { log, stopped }: Dependencies): Promise<Account[]> {
-  const accounts = new Map<string, { account: Account; api: EndpointsApi }>();
-  const failed: Account[] = [];
+  const accounts = new Map<string, Account & { api?: EndpointsApi }>();
   for (const { stack, config, isUsed } of sources) {
+    const account: Account = { service: undefined, stacks: [stack], cloud: [], notChecked: [] };
+    const failed = (what: string, reason: unknown) => account.notChecked.push(notChecked(what, reason));
     try {
-      const account: Account = { service: undefined, stacks: [stack], cloud: [], notChecked: [] };
-      const api = openAccount(config, log, (message) =>
-        account.notChecked.push(notChecked("an endpoint of the account", message)),
-      );
+      const api = openAccount(config, log, (message) => failed("an endpoint of the account", message));
       const { baseUrl, apiKey } = api.http.settings;
       const key = JSON.stringify([baseUrl, apiKey]);
       const known = accounts.get(key);
-      if (known) {
-        known.account.stacks.push(stack);
-        continue;
-      }
-      account.service = baseUrl;
-      accounts.set(key, { account, api });
+      if (known) known.stacks.push(stack);
+      else accounts.set(key, Object.assign(account, { service: baseUrl, api }));
     } catch (error) {
       if (error instanceof ConfigError && !isUsed) continue;
-      const reason = notChecked("the account", error);
-      failed.push({ service: undefined, stacks: [stack], cloud: [], notChecked: [reason] });
+      failed("the account", error);
+      accounts.set(`failed ${accounts.size}`, account);
     }
   }
-  for (const { account, api } of accounts.values()) {
+  for (const account of accounts.values()) {
+    const { api, service, notChecked: failures } = account;
+    if (!api) continue;
     // Ends also a wait for the account's budget, which may be long.
     const stop = () => api.http.stop();
     stopped.addEventListener("abort", stop);
     try {
       if (stopped.aborted) throw new InterruptedError();
-      log(`listing the account at ${account.service}`);
+      log(`listing the account at ${service}`);
       account.cloud = await cloudEndpoints(api);
     } catch (error) {
       const reason = stopped.aborted ? new InterruptedError() : error;
-      account.notChecked.push(notChecked("the account's endpoints", reason));
+      failures.push(notChecked("the account's endpoints", reason));
     } finally {
       stopped.removeEventListener("abort", stop);
     }
   }
-  return [...[...accounts.values()].map(({ account }) => account), ...failed];
+  return [...accounts.values()];
 }
 
 /** @param managed The ids that the stacks manage; undefined if a state could not be read: then nothing is unmanaged. */

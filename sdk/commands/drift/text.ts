@@ -1,14 +1,14 @@
 import { styleText } from "node:util";
-import { count, type Terminal } from "../command";
-import type { AccountReport, DriftedEndpoint, DriftReport, NotChecked, Repair, StackReport } from "./report";
+import type { AccountReport, DriftedEndpoint, DriftReport, NotChecked, StackReport } from "./report";
 import {
   accountName,
   causesOf,
-  comparison,
+  findings,
   headline,
   incompleteText,
   sharedText,
   shownSides,
+  unmanagedText,
   visible,
 } from "./wording";
 
@@ -44,15 +44,9 @@ export function reportText(report: DriftReport, { width, color }: TextOptions): 
 type Paint = (style: Style, text: string) => string;
 
 function stackLines(stack: StackReport, width: number, paint: Paint): string[] {
-  const { name, endpoints, drifted, unseen, incomplete } = stack;
-  const some = drifted.length === 0 ? [] : [`${drifted.length} drifted`];
-  const partly = comparison([stack]);
-  const found =
-    partly === undefined
-      ? `${some[0] ?? (incomplete === undefined ? "no drift" : "no difference from its state")} in ${count(endpoints, "cloud endpoint")}`
-      : [...some, partly].join(", ");
+  const { name, drifted, unseen, incomplete } = stack;
   return [
-    paint("bold", `Stack ${visible(name)}: ${found}`),
+    paint("bold", `Stack ${visible(name)}: ${findings([stack])}`),
     ...(incomplete === undefined ? [] : [`  ${paint("yellow", "incomplete")} ${incompleteText(incomplete)}`]),
     ...drifted.flatMap((each) => ["", ...endpointLines(each, width, paint)]),
     ...notCheckedLines(unseen, paint),
@@ -61,16 +55,14 @@ function stackLines(stack: StackReport, width: number, paint: Paint): string[] {
 
 function endpointLines(endpoint: DriftedEndpoint, width: number, paint: Paint): string[] {
   const { name, url, id, drift, repair } = endpoint;
-  const where = [url, id].flatMap((text) => (text === undefined ? [] : [visible(text)])).join(", ");
+  const where = (url === undefined ? [id] : [url, id]).map((text) => visible(text)).join(", ");
+  const lines = changeLines(endpoint, width - 4);
+  if (repair?.done) lines.push(paint("green", "repaired"));
+  else if (repair) lines.push(paint("red", `not repaired: ${visible(repair.reason ?? "", 2000)}`));
   return [
     `  ${paint("red", drift)} ${paint("bold", visible(name))} (${where})`,
-    ...changeLines(endpoint, width - 4).map((line) => `    ${line}`),
-    ...(repair ? [`    ${repairText(repair, paint)}`] : []),
+    ...lines.map((line) => `    ${line}`),
   ];
-}
-
-function repairText({ done, reason }: Repair, paint: Paint): string {
-  return done ? paint("green", "repaired") : paint("red", `not repaired: ${visible(reason ?? "", 2000)}`);
 }
 
 /** A table if it fits, else a line for each side. */
@@ -92,25 +84,19 @@ function changeLines({ changes }: DriftedEndpoint, width: number): string[] {
   return rows.flatMap(([path, expected, live]) => [path, `  should be  ${expected}`, `  is         ${live}`]);
 }
 
-function accountLines(
-  { service, stacks, endpoints, unmanaged, unseen }: AccountReport,
-  paint: Paint,
-): string[] {
+function accountLines(account: AccountReport, paint: Paint): string[] {
+  const { endpoints, unmanaged, unseen } = account;
   if (unmanaged.length === 0 && unseen.length === 0) return [];
-  const account = accountName({ service, stacks });
-  const found = `${unmanaged.length} of ${count(endpoints, "cloud endpoint")} managed by none of the given stacks`;
   return [
-    paint("bold", endpoints > 0 ? `${account}: ${found}` : account),
-    ...unmanaged.map(({ id, url, description, createdAt, createdFor }) => {
+    paint("bold", accountName(account) + (endpoints > 0 ? `: ${unmanagedText(account)}` : "")),
+    ...unmanaged.map(({ id, url = "without a URL", description, createdAt, createdFor }) => {
       const words = [
-        description && JSON.stringify(description),
-        createdAt && `created ${createdAt.slice(0, 10)}`,
-        createdFor && `for ${createdFor}`,
+        ...[id, url],
+        ...(description ? [JSON.stringify(description)] : []),
+        ...(createdAt ? [`created ${createdAt.slice(0, 10)}`] : []),
+        ...(createdFor ? [`for ${createdFor}`] : []),
       ];
-      const about = words
-        .filter((word) => word !== undefined && word !== "")
-        .map((word) => visible(String(word)));
-      return `  ${[visible(id), visible(url ?? "without a URL"), ...about].join("  ")}`;
+      return `  ${words.map((word) => visible(word)).join("  ")}`;
     }),
     ...notCheckedLines(unseen, paint),
   ];
@@ -121,34 +107,4 @@ function notCheckedLines(notChecked: NotChecked[], paint: Paint): string[] {
     ({ what, reason }) =>
       `  ${paint("yellow", "could not check")} ${visible(what)}: ${visible(reason, 2000)}`,
   );
-}
-
-/** Shows progress: on a terminal in one line that is overwritten, elsewhere and in CI in a line for each message. */
-export class Progress {
-  private last = "";
-
-  constructor(
-    private readonly out: Terminal,
-    private readonly env: NodeJS.ProcessEnv,
-  ) {}
-
-  readonly log = (message: string): void => {
-    const line = visible(message);
-    if (line === this.last) return;
-    this.last = line;
-    if (this.isLive) this.out.write(`\r\u001b[2K${line.slice(0, (this.out.columns ?? 80) - 1)}`);
-    // A rising count would fill a log.
-    else if (!/ compared \d+ of \d+$/.test(line)) this.out.write(`${line}\n`);
-  };
-
-  /** Clears the line. */
-  end(): void {
-    if (this.isLive && this.last !== "") this.out.write("\r\u001b[2K");
-    this.last = "";
-  }
-
-  private get isLive(): boolean {
-    const { CI, TERM } = this.env;
-    return this.out.isTTY === true && TERM !== "dumb" && (CI === undefined || CI === "" || CI === "false");
-  }
 }

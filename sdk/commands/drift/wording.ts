@@ -40,51 +40,45 @@ export function causesOf(notChecked: readonly NotChecked[]): Pick<NotChecked, "w
 
 /** The outcome in one line, for a title and for the last line of a log. */
 export function headline(report: DriftReport): string {
+  const { stacks, shared, fix } = report;
   const drifted = allDrifted(report);
   const repaired = drifted.filter(({ repair }) => repair?.done).length;
-  const total = sumOf(report.stacks, "endpoints");
-  const unread = report.stacks.filter(isUnread).length;
-  const notChecked = allNotChecked(report).length;
   const unmanaged = countUnmanaged(report);
+  const isFailing = report.failOnUnmanaged && unmanaged > 0;
+  const counted = (number: number, text: string) => (number > 0 ? [text] : []);
+  const incomplete = stacks.filter((stack) => stack.incomplete !== undefined).length;
+  const unread = stacks.filter(isUnread).length;
+  const notChecked = allNotChecked(report).length;
+  const parts = [
+    ...(isFailing ? [`${unmanaged} unmanaged, which counts as drift`] : []),
+    findings(stacks, isFailing),
+    ...counted(incomplete, `${count(incomplete, "stack")} incomplete`),
+    ...counted(unread, `${count(unread, "stack")} not read`),
+    ...counted(fix ? drifted.length : 0, `${repaired} repaired`),
+    ...counted(fix ? drifted.length - repaired : 0, `${drifted.length - repaired} not repaired`),
+    ...counted(isFailing ? 0 : unmanaged, `${unmanaged} unmanaged`),
+    ...counted(shared.length, `${count(shared.length, "endpoint")} of more than one resource`),
+    ...counted(notChecked, `${count(notChecked, "thing")} could not be checked`),
+  ];
+  return capital(parts.join(", "));
+}
+
+/** How many endpoints of these stacks drifted, and how many were compared. It claims no drift only if all were compared. */
+export function findings(stacks: StackReport[], isFailing = false): string {
+  const drifted = stacks.flatMap((stack) => stack.drifted);
   const kinds = (["changed", "deleted"] as const).flatMap((kind) => {
     const some = drifted.filter(({ drift }) => drift === kind).length;
     return some > 0 ? [`${some} ${kind}`] : [];
   });
-  const partly = comparison(report.stacks);
-  const incomplete = report.stacks.filter((stack) => stack.incomplete !== undefined).length;
-  const some = `${drifted.length} of ${count(total, "cloud endpoint")} drifted (${kinds.join(", ")})`;
-  const failing = report.failOnUnmanaged && unmanaged > 0;
-  const parts = [
-    ...(failing ? [`${unmanaged} unmanaged, which counts as drift`] : []),
-    ...(drifted.length > 0 ? [some] : []),
-    ...(partly === undefined ? [] : [drifted.length > 0 ? partly : capital(partly)]),
-    ...(drifted.length === 0 && partly === undefined
-      ? [
-          failing || incomplete > 0
-            ? `${failing ? "none" : "None"} of ${count(total, "cloud endpoint")} drifted`
-            : `No drift in ${count(total, "cloud endpoint")}`,
-        ]
-      : []),
-    ...(incomplete > 0 ? [`${count(incomplete, "stack")} incomplete`] : []),
-    ...(unread > 0 ? [`${count(unread, "stack")} not read`] : []),
-    ...(report.fix && drifted.length > 0 ? [`${repaired} repaired`] : []),
-    ...(report.fix && repaired < drifted.length ? [`${drifted.length - repaired} not repaired`] : []),
-    ...(unmanaged > 0 && !failing ? [`${unmanaged} unmanaged`] : []),
-    ...(report.shared.length > 0
-      ? [`${count(report.shared.length, "endpoint")} of more than one resource`]
-      : []),
-    ...(notChecked > 0 ? [`${count(notChecked, "thing")} could not be checked`] : []),
-  ];
-  return parts.join(", ");
-}
-
-/** How much was compared; undefined if it was everything. Only then can the report say that there is no drift. */
-export function comparison(stacks: StackReport[]): string | undefined {
-  const [endpoints, compared] = [sumOf(stacks, "endpoints"), sumOf(stacks, "compared")];
-  if (compared === endpoints && !stacks.some(isUnread)) return undefined;
-  return endpoints === 0
-    ? "nothing compared"
-    : `${compared} of ${count(endpoints, "cloud endpoint")} compared`;
+  const total = sumOf(stacks, "endpoints");
+  const all = count(total, "cloud endpoint");
+  const parts = drifted.length > 0 ? [`${drifted.length} of ${all} drifted (${kinds.join(", ")})`] : [];
+  const compared = sumOf(stacks, "compared");
+  if (compared < total || stacks.some(isUnread))
+    parts.push(total === 0 ? "nothing compared" : `${compared} of ${all} compared`);
+  if (parts.length > 0) return parts.join(", ");
+  const isSure = !isFailing && stacks.every(({ incomplete }) => incomplete === undefined);
+  return isSure ? `no drift in ${all}` : `none of ${all} drifted`;
 }
 
 /** A line about a stack whose state may lack what the program has. */
@@ -105,7 +99,15 @@ const isUnread = ({ endpoints, unseen }: StackReport) => endpoints === 0 && unse
 const sumOf = (stacks: StackReport[], field: "endpoints" | "compared"): number =>
   stacks.reduce((sum, stack) => sum + stack[field], 0);
 
-const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** A line about the endpoints of an account that no given stack manages. */
+export function unmanagedText({ endpoints, unmanaged: { length } }: AccountReport): string {
+  const all = count(endpoints, "cloud endpoint");
+  return length === 0
+    ? `no unmanaged one was found among ${all}`
+    : `${length} of ${all} managed by none of the given stacks`;
+}
 
 export function accountName({ service, stacks }: Pick<AccountReport, "service" | "stacks">): string {
   const at = service === undefined ? "" : ` at ${visible(service)}`;

@@ -127,10 +127,10 @@ describe("a secret", () => {
       ["xApiKey", "of api and web", 2],
       ["webExampleComTokens", "only of web", 1],
     ]);
-    expect(secrets[1]?.places[1]).toEqual({
+    expect(secrets[1]?.places[1]).toMatchObject({
       id: "ep_3",
       url: "https://web.example.com",
-      path: "trafficPolicy.config.tokens[0]",
+      path: ["trafficPolicy", "config", "tokens", 0],
     });
   });
 

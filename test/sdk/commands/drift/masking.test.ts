@@ -4,7 +4,7 @@ import { isMapping } from "../../../../provider/api/json";
 import type { Path } from "../../../../provider/document";
 import { Redaction } from "../../../../provider/redaction";
 import { MASKED, secretPlaces, secretsIn } from "../../../../provider/secrets";
-import { isSecretPlace, maskedValue } from "../../../../sdk/commands/drift/masking";
+import { maskedValue, placeIn } from "../../../../sdk/commands/drift/masking";
 import { drift } from "./run";
 import { changesOf, secret, stackOf } from "./stacks";
 
@@ -38,7 +38,7 @@ test("every place of a secret in a document is masked", () => {
       const masked = maskedPlaces(maskedValue(value, new Redaction(), false)).map((path) => path.join(" "));
       const places = secretPlaces(value).map(({ path }) => path);
       expect(masked).toEqual(expect.arrayContaining(places.map((path) => path.join(" "))));
-      for (const path of places) expect(isSecretPlace(value, path)).toBe(true);
+      for (const path of places) expect(placeIn(value, path).isSecret).toBe(true);
     }),
   );
 });

@@ -8,7 +8,7 @@ test("a repair that fails half-way reports which endpoints it repaired, which no
     { name: "a", live: { description: "by hand" } },
     { name: "b", live: "gone" },
   ]);
-  const drifted = await stack.refreshPreview(() => {});
+  const drifted = await stack.refreshPreview();
   const step = (name: string, op: string): Step => ({ urn: urnOf(name), op });
   const same = { ok: true, steps: [step("a", "same"), step("b", "same")], diagnostics: [] };
   let checks = 0;
@@ -65,7 +65,7 @@ test("unmanaged endpoints are reported as they are after a repair", async () => 
   const stack: DriftStack = {
     ...gone,
     state: () => now().state(),
-    refreshPreview: (onProgress) => now().refreshPreview(onProgress),
+    refreshPreview: () => now().refreshPreview(),
     preview: () => back.preview(),
     repair: async (urns) => {
       isRepaired = true;
@@ -87,7 +87,7 @@ test("a repair that only wrote live values into the state is reported as not don
       {
         ...drifted,
         state: () => now().state(),
-        refreshPreview: (onProgress) => now().refreshPreview(onProgress),
+        refreshPreview: () => now().refreshPreview(),
         preview: () => refreshed.preview(),
         repair: async (urns) => {
           isRefreshed = true;

@@ -182,10 +182,10 @@ test("after an interruption nothing more begins, and the rest is reported as not
   const checked: string[] = [];
   const named = (name: string, interrupt: boolean) => {
     const stack = stackOf([{ name: "a" }], { name });
-    const refreshPreview: DriftStack["refreshPreview"] = (onProgress) => {
+    const refreshPreview: DriftStack["refreshPreview"] = () => {
       checked.push(name);
       if (interrupt) process.emit("SIGTERM", "SIGTERM");
-      return stack.refreshPreview(onProgress);
+      return stack.refreshPreview();
     };
     return { ...stack, refreshPreview };
   };

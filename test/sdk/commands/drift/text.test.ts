@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Progress, reportText } from "../../../../sdk/commands/drift/text";
+import { reportText } from "../../../../sdk/commands/drift/text";
 import { drifted, fullReport, hostileReport, report } from "./reports";
 
 const plain = { width: 120, color: false };
@@ -64,36 +64,4 @@ test("colours are optional, and only repeat the words", () => {
   expect(colored).toContain("\u001b[");
   // biome-ignore lint/suspicious/noControlCharactersInRegex: a colour is one
   expect(colored.replace(/\u001b\[\d+m/g, "")).toBe(reportText(fullReport(), plain));
-});
-
-test("progress is one overwritten line on a terminal, and plain lines in CI and elsewhere", () => {
-  const written = (isTTY: boolean, env: Record<string, string>) => {
-    let output = "";
-    const progress = new Progress({ isTTY, columns: 30, write: (text) => (output += text) }, env);
-    for (const message of [
-      "reading\u001b[2J",
-      "prod: compared 1 of 2",
-      "prod: compared 2 of 2",
-      "x".repeat(50),
-    ])
-      progress.log(message);
-    progress.end();
-    return output;
-  };
-  const live = written(true, {});
-  expect(live.split("\r\u001b[2K")).toEqual([
-    "",
-    "reading\\u{1b}[2J",
-    "prod: compared 1 of 2",
-    "prod: compared 2 of 2",
-    "x".repeat(29),
-    "",
-  ]);
-  const lines = `reading\\u{1b}[2J\n${"x".repeat(50)}\n`;
-  for (const [isTTY, env] of [
-    [false, {}],
-    [true, { CI: "true" }],
-    [true, { TERM: "dumb" }],
-  ] as const)
-    expect(written(isTTY, env)).toBe(lines);
 });
