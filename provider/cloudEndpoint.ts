@@ -4,7 +4,7 @@ import type { Log } from "./api/client";
 import type { LiveEndpoint, Mark, Owner } from "./api/contract";
 import type { EndpointsApi } from "./api/endpoints";
 import type { JsonObject } from "./api/json";
-import { newNonce, ownerOf, parseMark } from "./api/mark";
+import { isSameOwner, newNonce, ownerOf, parseMark } from "./api/mark";
 import { type Checked, checkedInputs, checkInputs, PROVIDER_KEY, URN_KEY } from "./check";
 import { isPublicService, type Settings } from "./config";
 import { createOnce, UnreadableReply } from "./createOnce";
@@ -71,6 +71,9 @@ export class CloudEndpoints {
   private readonly deleted = new Set<string>();
   private readonly gone = new GoneCheck(this.known, this.created);
 
+  /** What resources that are checked are to take over: another resource that has it must not pass unnoticed. */
+  private readonly toAdopt = new Set<string>();
+
   /** The warnings so far: the engine checks a resource again before it replaces it. */
   private readonly warned = new Set<string>();
 
@@ -89,7 +92,9 @@ export class CloudEndpoints {
         this.warnOnce(`${shownUrl(inputs)}: ${warning}`);
       const isNew = Object.keys(olds).length === 0;
       if (isNew && inputs.adopt && !hasUnknown([inputs.adopt, inputs.url])) {
-        await operation(`look for ${shownUrl(inputs)}`, () => this.announceAdoption(api, inputs));
+        await operation(`look for ${shownUrl(inputs)}`, () =>
+          this.announceAdoption(api, inputs, this.ownerOf(news)),
+        );
       }
       return checked;
     } catch (error) {
@@ -102,6 +107,7 @@ export class CloudEndpoints {
   /** Compares what the program wants with what was last observed. Makes no request. */
   diff(id: string, olds: JsonObject, news: JsonObject): Decision {
     this.known.add(id);
+    if (this.toAdopt.has(id)) throw new AlreadyManagedError(id);
     const { changed, replace, stale } = difference(olds, checkedInputs(news));
     // Outputs that came from a plugin's state do not name their provider, and could be neither read nor deleted.
     const unowned = news[PROVIDER_KEY] !== undefined && olds[PROVIDER_KEY] === undefined;
@@ -251,12 +257,13 @@ export class CloudEndpoints {
     if (this.known.has(live.id)) throw new AlreadyManagedError(live.id);
     this.known.add(live.id);
     const { changed } = differenceOnAdoption(live, inputs);
+    // The resource of another stack whose mark it has would take it back.
+    const sent = isMarkedForAnother(live, owner) ? [...new Set([...changed, "metadata" as const])] : changed;
     const mark = this.markOf(owner, live.createdFor);
     const result =
-      changed.length > 0
-        ? await this.deps.connect().api.update(live.id, wireChange(inputs, changed, mark))
-        : live;
+      sent.length > 0 ? await this.deps.connect().api.update(live.id, wireChange(inputs, sent, mark)) : live;
     this.adopted.add(live.id);
+    this.toAdopt.delete(live.id);
     return result;
   }
 
@@ -282,21 +289,34 @@ export class CloudEndpoints {
   private notes = (mark: Mark | undefined): ServiceNotes => ({ account: this.account(), mark });
 
   /** The engine can only show "create"; this logs what will really happen. Values are left out, as they may be secret. */
-  private async announceAdoption(api: EndpointsApi, inputs: CloudEndpointInputs): Promise<void> {
+  private async announceAdoption(
+    api: EndpointsApi,
+    inputs: CloudEndpointInputs,
+    owner: Owner | undefined,
+  ): Promise<void> {
     const live = await findAdoptable(api, inputs);
     if (!live)
       return this.deps.log.info(
         `${shownUrl(inputs)}: there is no cloud endpoint to adopt, so one is created`,
       );
+    if (this.known.has(live.id)) throw new AlreadyManagedError(live.id);
+    this.toAdopt.add(live.id);
     const { changed, before } = differenceOnAdoption(live, inputs);
-    if (changed.length === 0) return this.deps.log.info(`${shownUrl(inputs)}: adopts ${live.id} as it is`);
+    const isMarked = isMarkedForAnother(live, owner);
+    if (changed.length === 0 && !isMarked)
+      return this.deps.log.info(`${shownUrl(inputs)}: adopts ${live.id} as it is`);
     const changes = changed.flatMap((name) => changesBetween(before[name], inputs[name], [name]));
     const paths = changes.slice(0, MOST_PATHS).map(({ path }) => pathText(path));
+    if (isMarked) paths.push("its mark");
     this.deps.log.info(
       `${shownUrl(inputs)}: adopts ${live.id}, and changes ${plain(api.http.cleaned(paths.join(", ")))}`,
     );
   }
 }
+
+/** Whether an endpoint carries the mark of another resource, and is to get this one's. */
+const isMarkedForAnother = ({ createdFor }: LiveEndpoint, owner: Owner | undefined) =>
+  owner !== undefined && createdFor !== undefined && !isSameOwner(createdFor, owner);
 
 /** What manages nothing but cloud endpoints must not take another for one. */
 function assertCloud({ id, type }: LiveEndpoint): void {

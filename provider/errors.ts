@@ -130,7 +130,7 @@ export class UrlTakenError extends UserError {
     const what = [
       type === "cloud" ? "a cloud endpoint" : `an endpoint of type ${plain(type ?? "unknown", 100)}`,
       createdAt === undefined ? "" : `created at ${plain(createdAt, 100)}`,
-      createdFor ? `created for ${ownerText(createdFor)}` : "",
+      createdFor ? `created for ${plain(ownerText(createdFor), 300)}` : "",
       description && !isSame ? `described as “${plain(description, 100)}”` : "",
       isSame ? "with exactly this content, as a run that was killed leaves it behind" : "",
     ];

@@ -30,6 +30,22 @@ describe("adopt", () => {
     );
   });
 
+  test.each(["before", "after"])(
+    "refuses at the preview what another resource has that is compared %s it",
+    async (when) => {
+      const { core: first, newProcess } = await service();
+      const other = { url: "https://other.example.com" };
+      const { id, outs } = await first.create(other);
+      const { core } = newProcess();
+      const compare = () => core.diff(id, outs, other);
+      const message = /belongs to another resource of this stack already/;
+      if (when === "before") compare();
+      const { failures } = await core.check({}, { url, adopt: id });
+      if (when === "before") expect(failures[0]?.reason).toMatch(message);
+      else expect(compare).toThrow(message);
+    },
+  );
+
   test("takes over by id, also to another URL of the same scheme, and writes nothing where nothing differs", async () => {
     const { core, emulator } = await service();
     const { id } = emulator.seed({ type: "cloud", url: "https://old.example.com" });

@@ -160,24 +160,24 @@ describe("a create whose answer is lost", () => {
   });
 
   /** What the service made of our create, on a service that refuses no URL and so would make a second one. */
-  const changed: [string, object, Record<string, unknown>, ScriptedReply][] = [
-    ["URL", { url: `${url}:8443` }, {}, { status: 201 }],
-    ["content", { url, traffic_policy: '{"version":1}' }, {}, { reset: true }],
-    ["mark, in a pool", { url, pooling_enabled: true }, { poolingEnabled: true }, { status: 201 }],
-    ["mark", { url }, {}, { status: 201 }],
+  const changed: [string, object, Record<string, unknown>, boolean][] = [
+    ["URL", { url: `${url}:8443` }, {}, true],
+    ["content", { url, traffic_policy: '{"version":1}' }, {}, false],
+    ["mark, in a pool", { url, pooling_enabled: true }, { poolingEnabled: true }, true],
+    ["mark", { url }, {}, true],
   ];
 
   test.each(changed)(
     "and whose %s the service changed is named, not sent again",
-    async (what, made, inputs, reply) => {
-      const { core, emulator, clock } = await start(
-        what.startsWith("mark") ? { "endpoints:mark": "team" } : {},
-      );
+    async (what, made, inputs, isAnswered) => {
+      const settings: Record<string, string> = what.startsWith("mark") ? { "endpoints:mark": "team" } : {};
+      const { core, emulator, clock } = await start(settings);
       emulator.behave({ urlTaken: "allowed" });
-      const live = emulator.seed({ type: "cloud", ...made, created_at: iso(clock.now()) });
-      emulator.intercept(isCreate, "status" in reply ? { ...reply, body: live } : reply);
+      const before = () => void emulator.seed({ type: "cloud", ...made, created_at: iso(clock.now()) });
+      const body = () => ({ ...emulator.endpoints[0] });
+      emulator.intercept(isCreate, isAnswered ? { before, status: 201, body } : { before, reset: true });
       const error = await thrown(core.create({ url, trafficPolicy: policy, ...inputs, __urn }));
-      expect(error.message).toContain(live.id);
+      expect(error.message).toContain(emulator.endpoints[0]?.id);
       expect(error.message).toMatch(/set adopt/);
       expect(posts(emulator.requests)).toBe(1);
     },

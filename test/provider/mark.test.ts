@@ -211,6 +211,32 @@ describe("with marks", () => {
     expect(message).toContain("created for front of the stack shop/dev (platform-team/prod)");
   });
 
+  test("an adopted endpoint gets the mark at once in place of another resource's, so that it is not taken back", async () => {
+    const { core, emulator, newProcess, said } = await start();
+    const elsewhere = URN.replace("prod", "dev");
+    const { id } = await core.create({ url, __urn: elsewhere });
+    const prod = newProcess().core;
+    const { inputs } = await prod.check({}, { url, adopt: true, __urn: URN });
+    expect(said).toEqual([`${url}: adopts ${id}, and changes its mark`]);
+    expect((await prod.create(inputs)).id).toBe(id);
+    expect(metadataOf(emulator.endpoints[0])).toMatchObject({ [MARK_FIELD]: owner });
+    const { message } = await thrown(newProcess().core.create({ url, description: "x", __urn: elsewhere }));
+    expect(message).toContain("created for front of the stack shop/prod");
+    expect(emulator.endpoints[0]?.description).toBeUndefined();
+  });
+
+  test("a mark that somebody else wrote is one line of a message, whatever is in it", async () => {
+    const { core, emulator } = await start();
+    const stack = `x\n\u001b[2J${"y".repeat(3_000)}`;
+    emulator.seed({
+      type: "cloud",
+      url,
+      metadata: JSON.stringify({ [MARK_FIELD]: { ...owner, stack, nonce: "0011" } }),
+    });
+    const { message } = await thrown(core.create({ url, __urn: URN }));
+    expect(message).toMatch(/^[^\p{Cc}]{1,1500}$/u);
+  });
+
   test("metadata that cannot hold a mark goes without, and that is reported", async () => {
     const { core, emulator, said } = await start();
     await core.create({ ...news, metadata: "text" });
