@@ -234,11 +234,6 @@ describe("the time that a program takes grows in proportion to", () => {
     Object.fromEntries(Array.from({ length: number }, (_, nth) => entry(nth)));
   test.each<[string, number, (size: number) => LiveEndpoint[]]>([
     ["keys", 2_000, (size) => policyOf(times(size, (nth) => [`key-${nth}`, nth]))],
-    [
-      "different secrets",
-      2_000,
-      (size) => policyOf({ tokens: Object.keys(times(size, (nth) => [`secret-${nth}`, 0])) }),
-    ],
     ["places of one secret", 2_000, (size) => policyOf({ tokens: Array(size).fill("one-and-the-same") })],
     [
       "texts beside secrets",

@@ -3,82 +3,75 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type DriftReport, outcomeOf, reportSchema } from "../../../../sdk/commands/drift/report";
 import { headline } from "../../../../sdk/commands/drift/wording";
-import { drifted, report } from "./reports";
+import { type Drifted, drifted, report } from "./reports";
 
-const ending = (more: Partial<DriftReport>) => outcomeOf(report(more));
-const stack = (...endpoints: ReturnType<typeof drifted>[]) => [
+const stack = (...endpoints: Drifted[]): [DriftReport["stacks"][number]] => [
   { name: "prod", endpoints: 3, compared: 3, drifted: endpoints, unseen: [] },
 ];
-const account = (unmanaged: { id: string }[]) => [
+const account = (unmanaged: { id: string }[]): [DriftReport["accounts"][number]] => [
   { service: "https://api.ngrok.com", stacks: ["prod"], endpoints: 3, unmanaged, unseen: [] },
 ];
 const notChecked = (authentication: boolean) => [
   { what: "shop (ep_shop)", reason: "status 500", authentication },
 ];
 
-test("the exit code is 7 for drift, as in Pulumi's CLI, and 0 if there is none or all was repaired", () => {
-  expect(ending({ stacks: stack() })).toEqual({ outcome: "none", exitCode: 0 });
-  expect(ending({ stacks: stack(drifted("a")) })).toEqual({ outcome: "drift", exitCode: 7 });
-  const done = drifted("a", { repair: { done: true } });
-  expect(ending({ fix: true, stacks: stack(done, done) })).toEqual({ outcome: "repaired", exitCode: 0 });
-  const failed = drifted("b", { repair: { done: false, reason: "no" } });
-  expect(ending({ fix: true, stacks: stack(done, failed) })).toEqual({ outcome: "unrepaired", exitCode: 1 });
-});
+const [one] = stack();
+const [of] = account([]);
+const done = drifted("a", { repair: { done: true } });
+const failed = drifted("b", { repair: { done: false, reason: "no" } });
+const refused = drifted("a", { repair: { done: false, reason: "status 403", authentication: true } });
+const unmanaged = account([{ id: "ep_1" }]);
+const failOnUnmanaged = true;
 
-test("an unmanaged endpoint is drift only with --fail-on-unmanaged, also after a repair", () => {
-  const accounts = account([{ id: "ep_1" }]);
-  expect(ending({ stacks: stack(), accounts })).toEqual({ outcome: "none", exitCode: 0 });
-  expect(ending({ stacks: stack(), accounts, failOnUnmanaged: true })).toEqual({
-    outcome: "drift",
-    exitCode: 7,
-  });
-  const done = drifted("a", { repair: { done: true } });
-  expect(ending({ stacks: stack(done), accounts, fix: true, failOnUnmanaged: true }).exitCode).toBe(7);
-});
-
-test("a partial check never reports success or drift, and a refused key has its own exit code", () => {
-  const [one] = stack(drifted("a"));
-  const [of] = account([]);
-  if (!one || !of) throw new Error("there is one of each");
-  expect(ending({ stacks: [{ ...one, unseen: notChecked(false) }] })).toEqual({
-    outcome: "unseen",
-    exitCode: 1,
-  });
-  expect(ending({ accounts: [{ ...of, unseen: notChecked(false) }] })).toEqual({
-    outcome: "unseen",
-    exitCode: 1,
-  });
-  expect(ending({ stacks: [{ ...one, unseen: [...notChecked(false), ...notChecked(true)] }] })).toEqual({
-    outcome: "unseen",
-    exitCode: 3,
-  });
+test.each<[string, Partial<DriftReport>, DriftReport["outcome"], number]>([
+  ["no drift", { stacks: stack() }, "none", 0],
+  ["drift, with the code of Pulumi's CLI", { stacks: stack(drifted("a")) }, "drift", 7],
+  ["drift that was repaired", { fix: true, stacks: stack(done, done) }, "repaired", 0],
+  ["drift of which a part was repaired", { fix: true, stacks: stack(done, failed) }, "unrepaired", 1],
+  ["a repair with a refused key", { fix: true, stacks: stack(refused) }, "unrepaired", 3],
+  ["unmanaged endpoints", { stacks: stack(), accounts: unmanaged }, "none", 0],
+  [
+    "unmanaged endpoints with --fail-on-unmanaged",
+    { stacks: stack(), accounts: unmanaged, failOnUnmanaged },
+    "drift",
+    7,
+  ],
+  [
+    "unmanaged endpoints with --fail-on-unmanaged after a repair",
+    { stacks: stack(done), accounts: unmanaged, fix: true, failOnUnmanaged },
+    "drift",
+    7,
+  ],
+  [
+    "a partial check, even if it found drift",
+    { stacks: [{ ...one, drifted: [drifted("a")], unseen: notChecked(false) }] },
+    "unseen",
+    1,
+  ],
+  ["an account that could not be read", { accounts: [{ ...of, unseen: notChecked(false) }] }, "unseen", 1],
+  [
+    "a check with a refused key",
+    { stacks: [{ ...one, unseen: [...notChecked(false), ...notChecked(true)] }] },
+    "unseen",
+    3,
+  ],
+])("%s has its outcome and its exit code", (_, more, outcome, exitCode) => {
+  expect(outcomeOf(report(more))).toEqual({ outcome, exitCode });
 });
 
 test("the headline counts every finding, and leaves out what was not found", () => {
   expect(headline(report({ stacks: stack() }))).toBe("No drift in 3 cloud endpoints");
-  const both = stack(
-    drifted("a", { repair: { done: true } }),
-    drifted("b", { drift: "deleted", changes: [] }),
-  );
-  expect(headline(report({ fix: true, stacks: both, accounts: account([{ id: "ep_1" }]) }))).toBe(
+  const both = stack(done, drifted("b", { drift: "deleted", changes: [] }));
+  expect(headline(report({ fix: true, stacks: both, accounts: unmanaged }))).toBe(
     "2 of 3 cloud endpoints drifted (1 changed, 1 deleted), 1 repaired, 1 not repaired, 1 unmanaged",
   );
-});
-
-test("unmanaged endpoints that count as drift come first in the headline", () => {
-  const accounts = account([{ id: "ep_1" }]);
-  expect(headline(report({ stacks: stack(), accounts, failOnUnmanaged: true }))).toBe(
+  expect(headline(report({ stacks: stack(), accounts: unmanaged, failOnUnmanaged }))).toBe(
     "1 unmanaged, which counts as drift, none of 3 cloud endpoints drifted",
   );
 });
 
 test("the headline claims that there is no drift only if everything was compared", () => {
-  const of = (
-    name: string,
-    endpoints: number,
-    compared: number,
-    some: ReturnType<typeof drifted>[] = [],
-  ) => ({
+  const of = (name: string, endpoints: number, compared: number, some: Drifted[] = []) => ({
     name,
     endpoints,
     compared,
@@ -97,11 +90,6 @@ test("the headline claims that there is no drift only if everything was compared
   expect(line({ ...of("p", 1, 1), unseen: notChecked(false) })).toBe(
     "No drift in 1 cloud endpoint, 1 thing could not be checked",
   );
-});
-
-test("a repair with a refused key has the exit code 3", () => {
-  const refused = drifted("a", { repair: { done: false, reason: "status 403", authentication: true } });
-  expect(ending({ fix: true, stacks: stack(refused) })).toEqual({ outcome: "unrepaired", exitCode: 3 });
 });
 
 const page = readFileSync(join(import.meta.dirname, "../../../../docs/drift.md"), "utf8");

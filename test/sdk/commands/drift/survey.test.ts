@@ -4,7 +4,7 @@ import { StackError } from "../../../../sdk/commands/failures";
 import { parseState } from "../../../../sdk/commands/managed";
 import { Emulator, type ExportedResource } from "../../../../sdk/testing";
 import { drift } from "./run";
-import { changesOf, emulator, other, secret, stackOf, urnOf } from "./stacks";
+import { changesOf, emulator, other, secret, stackOf } from "./stacks";
 
 test("ignored changes are no drift, and neither are changes of an endpoint that the program only reads", async () => {
   const ended = await drift([
@@ -51,14 +51,15 @@ test("each account of several stacks is listed once, also an explicit provider's
     const [mine, theirs, third1] = [emulator, other, third].map((on) => on.seed({ type: "cloud" }).id);
     const loose = other.seed({ type: "cloud", url: "https://loose.example.com" });
     const provider: ExportedResource = {
-      urn: urnOf("second", "pulumi:providers:endpoints"),
+      // The engine's own provider is named default, too.
+      urn: "urn:pulumi:far::default::pulumi:providers:endpoints::second",
       type: "pulumi:providers:endpoints",
       custom: true,
       id: "1",
       inputs: { baseUrl: third.baseUrl, apiKey: secret(third.apiKey) },
     };
     const onThird = {
-      urn: urnOf("t", "endpoints:index:CloudEndpoint"),
+      urn: "urn:pulumi:far::default::endpoints:index:CloudEndpoint::t",
       type: "endpoints:index:CloudEndpoint",
       provider: `${provider.urn}::1`,
     };
@@ -160,22 +161,6 @@ test("if no endpoint could be compared, no form of the report claims that there 
     expect(form).toMatch(/0 of 2 cloud endpoints compared/);
     expect(form).not.toMatch(/no drift/i);
   }
-});
-
-test("an explicit provider has its own account, also in a project named default", async () => {
-  const providerUrn = "urn:pulumi:prod::default::pulumi:providers:endpoints::second";
-  const provider: ExportedResource = {
-    urn: providerUrn,
-    type: "pulumi:providers:endpoints",
-    custom: true,
-    id: "1",
-    inputs: { baseUrl: other.baseUrl, apiKey: secret(other.apiKey) },
-  };
-  const type = "endpoints:index:CloudEndpoint";
-  const urn = `urn:pulumi:prod::default::${type}::a`;
-  const more = { urn, type, provider: `${providerUrn}::1` };
-  const ended = await drift([stackOf([{ name: "a", live: "unread", more }], { extra: [provider] })]);
-  expect(ended.report.accounts.map(({ service }) => service)).toEqual([other.baseUrl]);
 });
 
 test("after an interruption nothing more begins, and the rest is reported as not checked", async () => {
