@@ -16,9 +16,9 @@ ${SELECTION_HELP}
   --help                this text
 
 Without --stack the account is that of ENDPOINTS_API_KEY and ENDPOINTS_BASE_URL. Secrets found in policies and
-metadata become secrets of the configuration; neither the program nor the log shows them. With --stack they are set
-in that stack's configuration, without it the commands that set them are listed. docs/adoption.md explains each step.
-Exit codes: 0 done, 1 failed, 2 arguments that make no sense, 3 the key was refused.`;
+metadata become secrets of the configuration; neither the program nor the log shows them. With --stack the command
+sets them in that stack's configuration. Without it, it lists the commands that do. See docs/adoption.md.
+Exit codes: 0 done, 1 failed, 2 invalid arguments, 3 the key was refused.`;
 
 /** `npx pulumi-endpoints adopt`: writes the program for endpoints that exist already. */
 export const adoptCommand = command({
@@ -69,7 +69,7 @@ const MOST_PLACES = 3;
 function listSecrets(secrets: readonly Secret[], log: Log): void {
   if (secrets.length === 0) return;
   log(
-    "Set these secrets of the configuration to the values at these places, without a line break at the end and without the word `Bearer`. The commands ask for the value, or read it from a pipe:",
+    "Set these secrets in the stack's configuration. Each value is at the places below its command; leave out a line break at its end and the word `Bearer`. The commands ask for the value, or read it from a pipe:",
   );
   for (const { name, places } of secrets) {
     log(`  pulumi config set --secret ${name}`);

@@ -14,8 +14,8 @@ Usage: npx pulumi-endpoints check-policy [options] FILE…
   --help                this text
 
 A file is YAML or JSON: a policy, or an agent's configuration, Kubernetes manifests or a Pulumi.yaml that contain
-policies. The command makes no request. Exit codes: 0 checked, 7 warnings (with --strict), 2 arguments that make no
-sense, 1 a file cannot be read.`;
+policies. The command makes no request. Exit codes: 0 checked, 7 warnings (with --strict), 2 invalid arguments, 1 a file
+cannot be read.`;
 
 const flag = { type: "boolean", default: false } as const;
 

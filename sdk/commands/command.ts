@@ -9,7 +9,7 @@ import { isAuthenticationError, messageOf } from "./failures";
 /** Exit codes. Pulumi's own CLI has 7, too, for changes where none were expected. */
 export const EXIT = { done: 0, failed: 1, usage: 2, authentication: 3, findings: 7, incomplete: 8 } as const;
 
-/** Arguments that make no sense. */
+/** Invalid arguments. */
 export class UsageError extends UserError {}
 
 export interface Terminal {
@@ -41,7 +41,7 @@ interface Definition<T extends Options> {
   /**
    * Gives the exit code.
    *
-   * @throws UsageError if the arguments make no sense.
+   * @throws UsageError if the arguments are invalid.
    */
   run(values: Values<T>, io: Streams & { log: Log }, files: string[]): Promise<number>;
 }
@@ -86,4 +86,15 @@ export function assertFile(option: string, file: string): void {
 /** `1 endpoint`, `2 endpoints`. */
 export function count(number: number, one: string, many = `${one}s`): string {
   return `${number} ${number === 1 ? one : many}`;
+}
+
+/** The items by key, in their order. */
+export function grouped<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group) group.push(item);
+    else groups.set(keyOf(item), [item]);
+  }
+  return groups;
 }

@@ -16,13 +16,13 @@ Usage: npx pulumi-endpoints drift [options]
   --cwd DIR              the folder of the Pulumi project (default: this one)
   --json F               write the report as JSON; - for the standard output, instead of the text
   --html F               write the report as a page: one file that needs no network
-  --fix                  repair what has drifted, as the states have it
-  --fail-on-unmanaged    count endpoints of the account that no given stack manages as drift
+  --fix                  repair what has drifted: restore what the states hold
+  --fail-on-unmanaged    count it as drift if the account has endpoints that no given stack manages
   --help                 this text
 
 Exit codes: 0 no drift, or all repaired; 7 drift; 8 no drift, but the last update of a stack failed or was killed; 3 a key
-was refused; 2 arguments that make no sense; 1 anything else, also if something could not be checked. It needs the Pulumi
-CLI, and never asks a question. See docs/drift.md.`;
+was refused; 2 invalid arguments; 1 any other failure, also if something could not be checked. The command needs the
+Pulumi CLI, and never asks a question. See docs/drift.md.`;
 
 /** What tests replace, so that they need no Pulumi CLI. */
 interface Dependencies {

@@ -17,7 +17,7 @@ ${SELECTION_HELP}
   --help                this text
 
 Without --stack the account is that of ENDPOINTS_API_KEY and ENDPOINTS_BASE_URL. The import needs the plugin in
-the project (docs/plugin.md). Exit codes: 0 done, 1 failed, 2 arguments that make no sense, 3 the key was refused.`;
+the project (docs/plugin.md). Exit codes: 0 done, 1 failed, 2 invalid arguments, 3 the key was refused.`;
 
 const PROVIDER_URN = /^urn:pulumi:[^:]+::[^:]+::(?:.*\$)?pulumi:providers:endpoints::(.+)$/;
 
@@ -46,7 +46,7 @@ export const importFileCommand = command({
     const withSecrets = endpoints.filter(containsSecrets).length;
     if (withSecrets > 0)
       log(
-        `${withSecrets} of them ${withSecrets === 1 ? "contains" : "contain"} secrets, which the code that pulumi import prints shows in plain: --generate-code=false prints no code, and \`npx pulumi-endpoints adopt\` writes code without secrets`,
+        `${withSecrets} of them ${withSecrets === 1 ? "contains" : "contain"} secrets, and the code that pulumi import prints shows them in plain text: --generate-code=false prints no code, and \`npx pulumi-endpoints adopt\` writes code without secrets`,
       );
     log(`Next: pulumi import --file ${values.out ?? "FILE"}${target ? ` --stack ${target.stack}` : ""}`);
     return EXIT.done;

@@ -10,7 +10,7 @@ Usage: npx pulumi-endpoints policy-schema > policy.schema.json
   --help                this text
 
 The first line of a policy's file then names the schema: # yaml-language-server: $schema=policy.schema.json
-Exit codes: 0 done, 1 failed, 2 arguments that make no sense. See docs/policies.md.`;
+Exit codes: 0 done, 1 failed, 2 invalid arguments. See docs/policies.md.`;
 
 /** `npx pulumi-endpoints policy-schema`: the catalogue of policies, for editors. */
 export const policySchemaCommand = command({

@@ -49,8 +49,8 @@ export interface Target {
 /** Reads the account, and logs what is left out and why. Throws before that if the result could not be written. */
 export async function selectEndpoints(options: Chosen, log: Log): Promise<Selection> {
   const { select = [], stack: stacks = [], cwd, out, force = false } = options;
-  if (cwd !== undefined && stacks.length === 0) throw new UsageError("--cwd goes with --stack");
-  if (force && out === undefined) throw new UsageError("--force goes with --out");
+  if (cwd !== undefined && stacks.length === 0) throw new UsageError("--cwd needs --stack");
+  if (force && out === undefined) throw new UsageError("--force needs --out");
   // An unset variable of a script must not mean the selected stack.
   if (stacks.includes("")) throw new UsageError("--stack must not be empty");
   if (out !== undefined) assertFile("--out", out);

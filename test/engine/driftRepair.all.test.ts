@@ -150,7 +150,7 @@ onKit("a repair", (start) => {
     const fixed = await drift(stack, "--fix");
     expect(fixed.code, fixed.stdout).toBe(3);
     expect(fixed.report.outcome).toBe("unrepaired");
-    expect(fixed.stdout).toMatch(/not repaired: .*status 403.*[^.]\. The state may have/);
+    expect(fixed.stdout).toMatch(/not repaired: .*status 403.*[^.]\. The state may already hold/);
   });
 });
 

@@ -12,7 +12,7 @@ import { isLeftToTheService, type ManagedInput } from "../../../provider/schema"
 import { searchFor } from "../../../provider/search";
 import { secretsIn, UNMISTAKABLE } from "../../../provider/secrets";
 import { inputsOf } from "../../../provider/state";
-import { count, type Log } from "../command";
+import { count, grouped, type Log } from "../command";
 
 /* The inputs that a program must give so that an endpoint stays as it is. */
 
@@ -159,15 +159,4 @@ function keysShowSecrets(document: unknown): boolean {
     return Object.entries(part).some(([key, item]) => [...search(key)].length > 0 || shows(item));
   };
   return shows(document);
-}
-
-/** The items by key, in their order. */
-export function grouped<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
-  const groups = new Map<K, T[]>();
-  for (const item of items) {
-    const group = groups.get(keyOf(item));
-    if (group) group.push(item);
-    else groups.set(keyOf(item), [item]);
-  }
-  return groups;
 }

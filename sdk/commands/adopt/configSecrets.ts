@@ -4,8 +4,9 @@ import type { Path } from "../../../provider/document";
 import { type Match, searchFor } from "../../../provider/search";
 import { SHORTEST_SECRET, secretPlaces, UNMISTAKABLE } from "../../../provider/secrets";
 import { vaultReference } from "../../webhooks/webhookSecret";
+import { grouped } from "../command";
 import { camelCase } from "../names";
-import { type Adoption, grouped } from "./adoptable";
+import type { Adoption } from "./adoptable";
 
 /* Secrets of live policies and metadata. Each gets a name in the stack's configuration, so the code contains none. */
 

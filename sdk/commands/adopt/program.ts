@@ -1,8 +1,8 @@
 import { plain } from "../../../provider/api/apiErrors";
 import { isMapping, type JsonObject } from "../../../provider/api/json";
 import { ownerText } from "../../../provider/api/mark";
-import { count } from "../command";
-import { type Adoption, grouped, type Unadoptable } from "./adoptable";
+import { count, grouped } from "../command";
+import type { Adoption, Unadoptable } from "./adoptable";
 import { Mixed, type Secret, secretExtraction } from "./configSecrets";
 
 /* The program that adopts existing endpoints. Its layout is plain: formatting is left to the user's own formatter. */
@@ -49,7 +49,7 @@ function sharedPolicies(all: readonly JsonObject[]): Map<string, Constant> {
   return new Map(shared.map(([policy], index) => [policy, new Constant(`sharedPolicy${index + 1}`)]));
 }
 
-const KEEP = `// So that no \`pulumi destroy\` deletes what this program did not create. Take it out when it may.
+const KEEP = `// With this, \`pulumi destroy\` deletes nothing that this program did not create. Remove it when it should.
 const keep = { retainOnDelete: true };
 `;
 
@@ -57,10 +57,10 @@ function headOf(number: number, unadoptable: readonly Unadoptable[]): string {
   const them = number === 1 ? "it" : "them";
   const others = unadoptable.map(
     ({ live, reason }) =>
-      `// Not here: ${plain(`${live.id} (${live.url ?? "without a URL"}): ${reason}`)}.\n`,
+      `// Left out: ${plain(`${live.id} (${live.url ?? "without a URL"}): ${reason}`)}.\n`,
   );
   return `// ${count(number, "cloud endpoint")}, as the service had ${them}. The first \`pulumi up\` adopts ${them} without a change;
-// after it every \`adopt\` can be taken out. Written by \`npx pulumi-endpoints adopt\`.
+// after that, every \`adopt\` can be removed. Written by \`npx pulumi-endpoints adopt\`.
 ${others.join("")}`;
 }
 

@@ -122,7 +122,7 @@ function withRepairs({ surveyed, left, run }: Attempt, after: SurveyedStack | un
   return { ...surveyed, managed: after ? after.managed : surveyed.managed, report: { ...report, drifted } };
 }
 
-/** Repaired means: the run succeeded or wrote the endpoint, and the check found it as it should be. */
+/** Repaired means: the run succeeded or wrote the endpoint, and the check found no difference. */
 function repairOf(urn: string, run: Run, after: SurveyedStack | undefined): Repair {
   const acted = run.ok || run.steps.some((step) => step.urn === urn && WRITES.includes(step.op));
   const isChecked = after?.checked.has(urn) === true;
@@ -130,12 +130,9 @@ function repairOf(urn: string, run: Run, after: SurveyedStack | undefined): Repa
   if (acted && isRestored) return { done: true };
   const checkFailure = isChecked ? undefined : after?.report.unseen[0]?.reason;
   const reason =
-    errorsOf(run, urn) ??
-    errorsOf(run) ??
-    checkFailure ??
-    "the check after it did not find it as it should be";
+    errorsOf(run, urn) ?? errorsOf(run) ?? checkFailure ?? "the endpoint still differs after the repair";
   return notDone(
-    `${reason.replace(/\.+$/, "")}. The state may have what is live by now, so only \`pulumi preview\` shows this drift: finish with \`pulumi up\``,
+    `${reason.replace(/\.+$/, "")}. The state may already hold the live values, so only \`pulumi preview\` shows this drift: finish with \`pulumi up\``,
   );
 }
 

@@ -3,7 +3,7 @@ import type { EndpointsApi } from "../../../provider/api/endpoints";
 import { ownerText } from "../../../provider/api/mark";
 import { ConfigError, type ConfigReader } from "../../../provider/config";
 import { cloudEndpoints, openAccount } from "../account";
-import { count } from "../command";
+import { count, grouped } from "../command";
 import { isAuthenticationError, messageOf } from "../failures";
 import { explicitProviders, type Managed, managedEndpoints, type State, usesOwnAccount } from "../managed";
 import { driftOf } from "./compare";
@@ -226,15 +226,12 @@ export function accountReport(account: Account, managed: ReadonlySet<string> | u
 
 /** Endpoints that are in several states, or twice in one. Destroying one of the resources would delete the other's. */
 export function sharedEndpoints(stacks: readonly SurveyedStack[]): SharedEndpoint[] {
-  const byId = new Map<string, SharedEndpoint["resources"]>();
-  for (const { stack, managed = [] } of stacks) {
-    for (const { id, name, isOld } of managed) {
-      if (!isOld) byId.set(id, [...(byId.get(id) ?? []), { stack: stack.name, name }]);
-    }
-  }
-  return [...byId]
-    .filter(([, resources]) => resources.length > 1)
-    .map(([id, resources]) => ({ id, resources }));
+  const all = stacks.flatMap(({ stack, managed = [] }) =>
+    managed.filter(({ isOld }) => !isOld).map(({ id, name }) => ({ id, stack: stack.name, name })),
+  );
+  return [...grouped(all, ({ id }) => id)]
+    .filter(([, same]) => same.length > 1)
+    .map(([id, same]) => ({ id, resources: same.map(({ stack, name }) => ({ stack, name })) }));
 }
 
 /** The only trace that the provider's error for a refused key leaves in Pulumi's message. */

@@ -1,5 +1,5 @@
 import { MASKED } from "../../../provider/secrets";
-import { count } from "../command";
+import { count, grouped } from "../command";
 import {
   type AccountReport,
   allDrifted,
@@ -23,11 +23,7 @@ const MOST_NAMES = 3;
 
 /** What could not be checked, once for each cause: reasons that differ in ids alone are one. */
 export function causesOf(notChecked: readonly NotChecked[]): Pick<NotChecked, "what" | "reason">[] {
-  const causes = new Map<string, NotChecked[]>();
-  for (const each of notChecked) {
-    const cause = each.reason.replaceAll(/ep_\w+/g, "");
-    causes.set(cause, [...(causes.get(cause) ?? []), each]);
-  }
+  const causes = grouped(notChecked, ({ reason }) => reason.replaceAll(/ep_\w+/g, ""));
   return [...causes.values()].map((all) => {
     const names = all.slice(0, MOST_NAMES).map(({ what }) => what);
     const more = all.length - names.length;
@@ -90,7 +86,7 @@ export function sharedText({ id, resources }: SharedEndpoint): string {
   const where = resources
     .map(({ stack, name }) => `${visible(name)} (stack ${visible(stack)})`)
     .join(" and ");
-  return `${visible(id)} belongs to ${where}, so each undoes what the other does, and deletes it for both. Remove it from all states but one with \`pulumi state delete\`.`;
+  return `${visible(id)} belongs to ${where}, so each undoes the other's changes, and deleting one deletes the endpoint for both. Remove it from all states but one with \`pulumi state delete\`.`;
 }
 
 /** The number of endpoints that it manages is unknown then. */
@@ -105,7 +101,7 @@ export const capital = (text: string) => text.charAt(0).toUpperCase() + text.sli
 export function unmanagedText({ endpoints, unmanaged: { length } }: AccountReport): string {
   const all = count(endpoints, "cloud endpoint");
   return length === 0
-    ? `no unmanaged one was found among ${all}`
+    ? `no unmanaged endpoint was found among ${all}`
     : `${length} of ${all} managed by none of the given stacks`;
 }
 

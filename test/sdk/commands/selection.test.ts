@@ -79,8 +79,8 @@ describe.each(Object.entries(commands))("%s", (name, command) => {
   test.each([
     [["--selct", "x"], "--selct"],
     [["extra"], "extra"],
-    [["--cwd", "."], "--cwd goes with --stack"],
-    [["--force"], "--force goes with --out"],
+    [["--cwd", "."], "--cwd needs --stack"],
+    [["--force"], "--force needs --out"],
   ])("refuses %j with a message and 2", async (args, words) => {
     const { code, stdout, stderr } = await ranWith(command, args, undefined);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });

@@ -18,7 +18,7 @@ test("what no program can give is reported for each endpoint, in the log and in 
     const logged = lines.find((line) => line.includes(`https://${host}.example.com`)) ?? "";
     expect(logged, host).toMatch(line);
   }
-  expect(stdout.match(/^\/\/ Not here: /gm)).toHaveLength(7);
+  expect(stdout.match(/^\/\/ Left out: /gm)).toHaveLength(7);
   expect(stdout.match(/^\/\/ Left to the service: /gm)).toHaveLength(5);
 });
 

@@ -198,11 +198,11 @@ test("a program without secrets has no configuration, and breaks only long lines
   expect(
     written([endpoint("1", "shop", { trafficPolicy })]).program,
   ).toBe(`// 1 cloud endpoint, as the service had it. The first \`pulumi up\` adopts it without a change;
-// after it every \`adopt\` can be taken out. Written by \`npx pulumi-endpoints adopt\`.
+// after that, every \`adopt\` can be removed. Written by \`npx pulumi-endpoints adopt\`.
 
 import { CloudEndpoint } from "pulumi-endpoints";
 
-// So that no \`pulumi destroy\` deletes what this program did not create. Take it out when it may.
+// With this, \`pulumi destroy\` deletes nothing that this program did not create. Remove it when it should.
 const keep = { retainOnDelete: true };
 
 new CloudEndpoint("shop-example-com", {
