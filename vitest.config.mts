@@ -6,10 +6,13 @@ const atLength = ["test/**/*.all.test.ts", "test/{browser,faults,gitops,package}
 /** End-to-end cases, written once for both drivers: `npm test` runs them on the test kit's engine. */
 const endToEnd = ["test/engine/*.test.ts"];
 
-const project = (name: string, include: string[], exclude: string[], drivers: string) => ({
+const project = (name: string, include: string[], exclude: string[], drivers: string, more = {}) => ({
   extends: true as const,
-  test: { name, include, exclude, env: { TEST_DRIVERS: drivers } },
+  test: { name, include, exclude, env: { TEST_DRIVERS: drivers }, ...more },
 });
+
+/** A process for many files, since most of a short file's time goes into loading Pulumi's SDK. */
+const oneProcess = { isolate: false, setupFiles: "test/freshModules.ts" };
 
 export default defineConfig({
   test: {
@@ -20,7 +23,7 @@ export default defineConfig({
     // The types of the examples are checked once, by `npm run lint`.
     env: { PULUMI_NODEJS_TRANSPILE_ONLY: "true" },
     projects: [
-      project("fast", ["test/**/*.test.ts"], atLength, "kit"),
+      project("fast", ["test/**/*.test.ts"], atLength, "kit", oneProcess),
       project("all", atLength, [], "kit,cli"),
       project("cli", endToEnd, atLength, "cli"),
     ],

@@ -1,17 +1,12 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { CloudEndpoint, Provider } from "../../sdk";
 import { aliasesOf } from "../../sdk/provider";
 
-/** Pulumi reads where the project is when it is loaded. */
-const folder = vi.hoisted(() => {
-  const { mkdtempSync } = require("node:fs") as typeof import("node:fs");
-  const { tmpdir } = require("node:os") as typeof import("node:os");
-  process.env["PULUMI_NODEJS_ROOT_DIRECTORY"] = mkdtempSync(`${tmpdir()}/provider-`);
-  return process.env["PULUMI_NODEJS_ROOT_DIRECTORY"];
-});
+const folder = mkdtempSync(join(tmpdir(), "provider-"));
 let registered: string[] = [];
 
 beforeEach(async () => {
@@ -19,6 +14,7 @@ beforeEach(async () => {
   registered = [];
   vi.stubEnv("PULUMI_HOME", join(folder, "home"));
   vi.stubEnv("PATH", folder);
+  vi.spyOn(pulumi.runtime, "getRootDirectory").mockReturnValue(folder);
   await pulumi.runtime.setMocks({
     newResource: ({ type, name, inputs }) => {
       registered.push(type);
@@ -29,6 +25,7 @@ beforeEach(async () => {
 });
 afterEach(() => {
   vi.unstubAllEnvs();
+  vi.restoreAllMocks();
   pulumi.runtime.setAllConfig({});
   rmSync(folder, { recursive: true });
 });
