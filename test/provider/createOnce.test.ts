@@ -97,7 +97,9 @@ describe("a create whose answer is lost", () => {
       emulator.intercept(isCreate, { afterCommit: true, reset: true });
       const { id } = await core.create({ url });
       expect(emulator.endpoints[0]?.id).toBe(id);
-      expect(emulator.requests.filter(isList)).toHaveLength(1);
+      // At the end of a second one page may be read twice.
+      const pages = emulator.requests.filter(isList);
+      expect(pages.filter(({ query }) => "before_id" in query)).toEqual([]);
     }
   });
 
