@@ -36,7 +36,6 @@ onBothDrivers("the example lookup", (_, driver) => {
     // Each look-up lists only what it asks for.
     expect(methods(up)).toEqual(["GET", "GET", "POST"]);
     expect(stack.emulator.endpoints[0]).toMatchObject({ description: `in front of ${backend.id}` });
-    await stack.destroy();
   });
 });
 

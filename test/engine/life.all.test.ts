@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { life } from "./life";
 import { edit, methods, onBothDrivers, writes } from "./setup";
 
 const POLICY = `{ on_http_request: [{ actions: [{ type: "deny", config: { status_code: 404 } }] }] }`;
@@ -6,6 +7,9 @@ const shop = (inputs: string, options = "{}") => `
 const shop = new CloudEndpoint("shop", { url: "https://shop.example.com", ${inputs} }, ${options});
 module.exports = { id: shop.id, url: shop.publicUrl };
 `;
+
+/* On the plugin it is part of `npm test`, as is the demo, which plays much of it on the dynamic provider. */
+life("dynamic");
 
 onBothDrivers("an endpoint", (start) => {
   test("sends exactly the input that the program changed", async () => {

@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import { edit, methods, onBothDrivers, writes } from "./setup";
+
+const shop = (url: string, inputs: string) => `
+const shop = new CloudEndpoint("shop", { url: "${url}", metadata: { team: "shop" }, ${inputs} });
+module.exports = { id: shop.id, url: shop.publicUrl };
+`;
+const policy = (status: number) =>
+  `trafficPolicy: { on_http_request: [{ actions: [{ type: "deny", config: { status_code: ${status} } }] }] }`;
+
+/** An endpoint's life from the first preview to the end. */
+export function life(provider: "dynamic" | "plugin"): void {
+  onBothDrivers(`an endpoint with the ${provider} provider`, (start) => {
+    test("is created, kept, changed, repaired, moved, replaced and deleted by one request each", async () => {
+      const stack = await start(shop("https://shop.example.com", policy(404)), {
+        config: { "endpoints:provider": provider },
+      });
+      const preview = await stack.preview();
+      expect(preview.changes).toMatchObject({ create: 2 });
+      expect(preview.requests).toEqual([]);
+      const up = await stack.up();
+      const { id } = up.outputs as { id: string };
+      expect(methods(up)).toEqual(["POST"]);
+      expect(up.outputs).toEqual({ id: expect.stringMatching(/^ep_/), url: "https://shop.example.com" });
+      expect(up.steps).toEqual([expect.objectContaining({ op: "create", name: "shop", id })]);
+
+      expect((await stack.preview({ expectNoChanges: true })).requests).toEqual([]);
+      expect(methods(await stack.refresh({ expectNoChanges: true }))).toEqual(["GET"]);
+
+      edit(stack, shop("https://shop.example.com", `${policy(403)}, description: "front door"`));
+      const change = await stack.up();
+      expect(change.steps).toMatchObject([{ op: "update", diff: ["+description", "~trafficPolicy"] }]);
+      expect(writes(change).map(({ body }) => Object.keys(body as object).sort())).toEqual([
+        ["description", "id", "traffic_policy"],
+      ]);
+
+      stack.emulator.edit(id, { description: "edited by hand" });
+      expect((await stack.refresh()).steps).toMatchObject([{ op: "update", diff: ["~description"] }]);
+      const repair = await stack.up();
+      expect(writes(repair).map(({ body }) => body)).toEqual([{ id, description: "front door" }]);
+
+      edit(stack, shop("https://store.example.com", policy(403)));
+      const move = await stack.up();
+      expect(writes(move).map(({ body }) => body)).toEqual([
+        { id, url: "https://store.example.com", description: "" },
+      ]);
+      expect(move.outputs).toEqual({ id, url: "https://store.example.com" });
+
+      edit(stack, shop("tls://store.example.com", policy(403)));
+      const replacement = await stack.up();
+      expect(methods(replacement)).toEqual(["DELETE", "POST"]);
+      expect(replacement.changes).toMatchObject({ replace: 1 });
+      expect(replacement.outputs["id"]).not.toBe(id);
+
+      expect(methods(await stack.destroy())).toEqual(["DELETE"]);
+      expect(stack.emulator.endpoints).toEqual([]);
+    });
+  });
+}
