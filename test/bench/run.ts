@@ -7,7 +7,6 @@ import { adviceFor, advicePage, adviceRow, variants } from "./advice";
 import { cell, type Plan, shuffled, type Unit, unitsOf } from "./cells";
 import { type Claim, claims } from "./claims";
 import { comparisonPage, measure } from "./comparison";
-import { listClaims, listRow, listsPage, measureLists } from "./lists";
 import { thisMachine } from "./machine";
 import { RawFile } from "./rawFile";
 import { Results } from "./results";
@@ -20,7 +19,6 @@ Usage: npm run bench -- [options]
   --render        only write the pages from the raw results
   --check         write the pages, and exit with 1 if a claim does not hold or was not measured
   --advice        measure what a large stack costs on the CLI, and what helps
-  --lists         count the requests of lists on accounts with many endpoints of agents; needs no CLI
 
   --runs N        rounds (default: 5)
   --sizes A,B     how many endpoints (default: 10,100,500,1000)
@@ -36,7 +34,7 @@ async function main(): Promise<number> {
   const flag = { type: "boolean", default: false } as const;
   const { values } = parseArgs({
     options: {
-      ...{ render: flag, check: flag, advice: flag, lists: flag, help: flag },
+      ...{ render: flag, check: flag, advice: flag, help: flag },
       runs: { type: "string", default: "5" },
       sizes: { type: "string", default: "10,100,500,1000" },
       driver: { type: "string", default: "cli" },
@@ -51,7 +49,6 @@ async function main(): Promise<number> {
   const runs = Number(values.runs);
   const driver = cell.shape.driver.parse(values.driver);
   if (values.advice) await advise(out, runs);
-  else if (values.lists) await countLists(out);
   else if (!values.render && !values.check)
     await compare(out, { runs, sizes: values.sizes.split(",").map(Number), drivers: [driver] });
   const results = writePages(out);
@@ -96,33 +93,16 @@ async function advise(out: string, runs: number): Promise<void> {
   }
 }
 
-async function countLists(out: string): Promise<void> {
-  const file = listsIn(out);
-  const { lines } = file.begin(thisMachine());
-  const isMeasured = (row: { case: string; filters: string }) =>
-    lines.some((line) => line.case === row.case && line.filters === row.filters);
-  for await (const row of measureLists(isMeasured)) {
-    file.append(row);
-    console.log(`${row.case}, filters ${row.filters}: ${JSON.stringify(row.requests)}`);
-  }
-}
-
 /** Writes a page for each kind of raw results that there are, and returns the claims. */
 function writePages(out: string): Claim[] {
   const advice = adviceIn(out).read();
   if (advice) writeFileSync(join(out, "advice.md"), advicePage(advice));
-  const lists = listsIn(out).read();
-  if (lists) writeFileSync(join(out, "lists.md"), listsPage(lists));
   const comparison = comparisonIn(out).read();
   if (comparison) writeFileSync(join(out, "comparison.md"), comparisonPage(comparison));
-  return [
-    ...(comparison ? claims(new Results(comparison.lines)) : []),
-    ...(lists ? listClaims(lists.lines) : []),
-  ];
+  return comparison ? claims(new Results(comparison.lines)) : [];
 }
 
 const comparisonIn = (out: string) => new RawFile(join(out, "comparison.jsonl"), cell);
-const listsIn = (out: string) => new RawFile(join(out, "lists.jsonl"), listRow);
 const adviceIn = (out: string) => new RawFile(join(out, "advice.jsonl"), adviceRow);
 
 main().then(
