@@ -20,6 +20,12 @@ export const PROBLEM_KEY = "__problem";
  */
 export const URN_KEY = "__urn";
 
+/**
+ * Under which the resource's class hands over the option `replaceOnChanges`: the engine applies it to the places that a
+ * diff names, and a dynamic provider's names none.
+ */
+export const REPLACE_KEY = "__replaceOnChanges";
+
 /** One thing wrong with the inputs. It quotes no text of an input, since any may be secret. */
 export interface Failure {
   /** The input that it is about. The engine does not get it, since it would print the value beside the reason. */
@@ -49,7 +55,7 @@ export function checkInputs(news: JsonObject, olds: JsonObject = {}): Checked {
     if (name === PROVIDER_KEY || value === undefined || value === null) continue;
     if (name === PROBLEM_KEY) {
       if (value !== "" && !hasUnknown(value)) failures.push({ input: name, reason: String(value) });
-    } else if (name === URN_KEY) {
+    } else if (name === URN_KEY || name === REPLACE_KEY) {
       inputs[name] = value;
     } else if (name === SECRETS_KEY) {
       inputs[name] = notedPlaces(news);
@@ -90,7 +96,7 @@ export function checkInputs(news: JsonObject, olds: JsonObject = {}): Checked {
 
 /** The inputs as the rest of the provider takes them: what `checkInputs` returned, without the engine's property. */
 export function checkedInputs(news: JsonObject): CloudEndpointInputs {
-  const { [PROVIDER_KEY]: _, [URN_KEY]: __, ...inputs } = news;
+  const { [PROVIDER_KEY]: _, [URN_KEY]: __, [REPLACE_KEY]: ___, ...inputs } = news;
   return inputs as CloudEndpointInputs;
 }
 

@@ -9,7 +9,7 @@ import { type Checked, checkedInputs, checkInputs, PROVIDER_KEY, URN_KEY } from 
 import { isPublicService, type Settings } from "./config";
 import { createOnce, UnreadableReply } from "./createOnce";
 import { difference } from "./diff";
-import { changesBetween, hasUnknown, pathText } from "./document";
+import { changesBetween, firstOf, hasUnknown, pathText } from "./document";
 import {
   AlreadyManagedError,
   DeleteOfAdoptedError,
@@ -36,9 +36,6 @@ import {
   withChosen,
   withoutGaps,
 } from "./state";
-
-/** As many places of a change as one message names. */
-const MOST_PATHS = 5;
 
 /** The service as it is configured. */
 export interface Service {
@@ -306,10 +303,9 @@ export class CloudEndpoints {
     if (changed.length === 0 && !isMarked)
       return this.deps.log.info(`${shownUrl(inputs)}: adopts ${live.id} as it is`);
     const changes = changed.flatMap((name) => changesBetween(before[name], inputs[name], [name]));
-    const paths = changes.slice(0, MOST_PATHS).map(({ path }) => pathText(path));
-    if (isMarked) paths.push("its mark");
+    const places = [...changes.map(({ path }) => pathText(path)), ...(isMarked ? ["its mark"] : [])];
     this.deps.log.info(
-      `${shownUrl(inputs)}: adopts ${live.id}, and changes ${plain(api.http.cleaned(paths.join(", ")))}`,
+      `${shownUrl(inputs)}: adopts ${live.id}, and changes ${plain(api.http.cleaned(firstOf(places)))}`,
     );
   }
 }

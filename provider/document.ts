@@ -158,6 +158,25 @@ export function changesBetween(before: unknown, after: unknown, path: Path = [])
   return sameData(before, after) ? [] : [{ path, kind: "update" }];
 }
 
+/** A path that a program wrote, in which `*` stands for any part; undefined where the text is none. */
+export function parsePath(text: string): Path | undefined {
+  const path: Path = [];
+  let rest = text.startsWith(".") ? "[" : text;
+  while (rest !== "") {
+    const part = /^(?:\.?([^.[]+)|\.?\["((?:\\"|[^"])*)"\]|\.?\[(\*|-?\d+)\])/.exec(rest);
+    if (!part) return undefined;
+    const [whole, name, quoted, index] = part;
+    if (index !== undefined) path.push(index === "*" ? "*" : Number(index));
+    else path.push(name ?? (quoted ?? "").replaceAll('\\"', '"'));
+    rest = rest.slice(whole.length);
+  }
+  return path;
+}
+
+/** Whether a path that a program wrote names this one, or something around it. */
+export const isWithin = (path: Path, written: Path): boolean =>
+  written.length <= path.length && written.every((part, index) => part === "*" || part === path[index]);
+
 /** A path as Pulumi writes it: `on_http_request[0].actions`; what a plain name cannot hold stands in brackets. */
 export function pathText(path: Path): string {
   return path
@@ -167,4 +186,13 @@ export function pathText(path: Path): string {
       return index === 0 ? part : `.${part}`;
     })
     .join("");
+}
+
+/** As many places of a change as one message names. */
+const MOST_PLACES = 5;
+
+/** Places of a change, in a message. */
+export function firstOf(places: string[]): string {
+  const more = places.length - MOST_PLACES;
+  return places.slice(0, MOST_PLACES).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }

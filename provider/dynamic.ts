@@ -2,10 +2,13 @@ import { UserError } from "./api/apiErrors";
 import { HttpClient } from "./api/client";
 import { EndpointsApi } from "./api/endpoints";
 import type { JsonObject } from "./api/json";
+import { checkedInputs, REPLACE_KEY } from "./check";
 import { CloudEndpoints, type Service } from "./cloudEndpoint";
 import { type ConfigReader, readSettings } from "./config";
+import { changedPlaces } from "./diff";
+import { type Change, firstOf, hasUnknown, isWithin, parsePath, pathText } from "./document";
 import { endWithEngine, engineAddress, engineIsThere } from "./engine";
-import { asSecret, MarkedSecrets, secretFields } from "./markedSecrets";
+import { asSecret, MarkedSecrets, secretFields, shownUrl, withoutKeys } from "./markedSecrets";
 
 /** What Pulumi hands to a dynamic provider's `configure`: the whole stack configuration, secrets in plain. */
 interface ConfigureRequest {
@@ -43,6 +46,15 @@ export function dynamicProvider(given?: () => Service) {
     return Object.fromEntries(marked);
   };
 
+  /** The engine shows a secret document as `[secret]` before and after, without the places that change in it. */
+  const reportHidden = (changes: Change[], news: JsonObject): void => {
+    const hidden = secretFields(news);
+    const places = changes
+      .filter(({ path: [name = ""] }) => hidden.has(`${name}`) && !hasUnknown(news[name]))
+      .map(({ path }) => pathText(withoutKeys(path)));
+    if (places.length > 0) write(`${shownUrl(checkedInputs(news))}: changes ${firstOf(places)}`);
+  };
+
   return {
     /**
      * Only notes where the settings are: several calls arrive at once, the others do not wait for this one, and an
@@ -64,7 +76,14 @@ export function dynamicProvider(given?: () => Service) {
         // Without a property, the engine prints the reason alone.
         return { inputs, failures: failures.map(({ reason }) => ({ property: "", reason })) };
       }),
-    diff: (id: string, olds: JsonObject, news: JsonObject) => plainly(async () => core.diff(id, olds, news)),
+    diff: (id: string, olds: JsonObject, news: JsonObject) =>
+      plainly(async () => {
+        secrets.learn(olds, news);
+        const decision = core.diff(id, olds, news);
+        const places = changedPlaces(olds, checkedInputs(news));
+        reportHidden(places, news);
+        return { ...decision, replaces: [...new Set([...decision.replaces, ...replacedBy(places, news)])] };
+      }),
     create: (news: JsonObject) =>
       plainly(async () => {
         secrets.learn(news);
@@ -89,6 +108,14 @@ export function dynamicProvider(given?: () => Service) {
         return core.delete(id, stored);
       }),
   };
+}
+
+/** The properties that have to be replaced, since the option `replaceOnChanges` names a place of theirs that changes. */
+function replacedBy(places: Change[], news: JsonObject): string[] {
+  const option = news[REPLACE_KEY];
+  const written = (Array.isArray(option) ? option : []).map((text) => parsePath(String(text)) ?? []);
+  const isNamed = ({ path }: Change) => written.some((one) => one.length > 0 && isWithin(path, one));
+  return places.filter(isNamed).map(({ path }) => String(path[0]));
 }
 
 /** What the host prints of an error of ours before it hands the error to the engine, which prints the message. */

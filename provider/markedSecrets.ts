@@ -62,6 +62,12 @@ export function secretFields(answer: JsonObject): ReadonlySet<string> {
 /** A key as the contract and the policies write theirs; another one may be as secret as a value. */
 const PLAIN_KEY = /^[a-z]+(_[a-z]+)*$/;
 
+/** A path in a secret document, without keys that may be as secret as values. */
+export const withoutKeys = ([field = "", ...path]: Path): Path => [
+  field,
+  ...path.map((part) => (typeof part === "number" || PLAIN_KEY.test(part) ? part : MASKED)),
+];
+
 /** The values that were marked as secret in the resources of this run. */
 export class MarkedSecrets {
   /** Cuts them out of texts. */

@@ -3,7 +3,7 @@ import type { alwaysPresent, Endpoint } from "../provider/api/contract";
 import { isMapping } from "../provider/api/json";
 import { endpointFields } from "../provider/api/wire";
 import type { CloudEndpointWritten } from "../provider/args";
-import { PROBLEM_KEY, PROVIDER_KEY, URN_KEY } from "../provider/check";
+import { PROBLEM_KEY, PROVIDER_KEY, REPLACE_KEY, URN_KEY } from "../provider/check";
 import { environmentName } from "../provider/config";
 import { documentFields, type Path, pathText, wireText } from "../provider/document";
 import { fieldOf, SECRETS_KEY } from "../provider/markedSecrets";
@@ -96,6 +96,10 @@ export class CloudEndpoint extends pulumi.CustomResource {
     const kind = providerKindOf(options);
     if (kind === "dynamic") assertResolvable();
     warnOfPlainKey();
+    if (options?.customTimeouts)
+      void pulumi.log.warn(
+        `${name}: the option customTimeouts has no effect; endpoints:retryForSeconds bounds how long requests are repeated`,
+      );
     const problem = args && problemAmongResources(name, args, options);
     const readPolicy = policyReader();
     const reported = problem && reportMistakes(name, args, problem, readPolicy);
@@ -124,6 +128,8 @@ export class CloudEndpoint extends pulumi.CustomResource {
             kind === "dynamic" && isMarked()
               ? pulumi.createUrn(name, TYPES.plugin, options?.parent)
               : undefined,
+          [REPLACE_KEY]:
+            kind === "dynamic" && options?.replaceOnChanges?.length ? options.replaceOnChanges : undefined,
           [SECRETS_KEY]: places.then((all) => (all.length > 0 ? all : undefined)),
           [PROVIDER_KEY]: Promise.resolve(reported).then(() => (kind === "dynamic" ? PROVIDER : undefined)),
         },

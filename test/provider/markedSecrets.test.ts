@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { canonicalJson } from "../../provider/api/json";
+import { UNKNOWN } from "../../provider/document";
 import type { RecordedRequest } from "../../sdk/testing";
 import { bothProviders, type Options, type Props } from "./bothProviders";
 import { secret } from "./plugin/client";
@@ -265,3 +266,28 @@ const inPlain = (value: unknown) => JSON.stringify(value, (_, part) => (isMarked
 function isMarked(value: unknown): value is Props {
   return typeof value === "object" && value !== null && Object.keys(secret("")).every((key) => key in value);
 }
+
+test("a diff that the dynamic provider hides is described by its places, without a value and once they are known", async () => {
+  const [[, start] = []] = bothProviders;
+  const provider = await start?.();
+  if (!provider) throw new Error("there is no dynamic provider");
+  const news = (body: string, status: unknown, places = [inPolicy]) => ({
+    url,
+    trafficPolicy: { ...policy(body), on_http_response: [{ status, "X-CANARY": status }] },
+    __secrets: places,
+  });
+  const { id, outs } = await provider.create(news("CANARY-1", 404));
+  // The engine unwraps what it hands to a dynamic provider.
+  const state = { ...outs, trafficPolicy: (outs["trafficPolicy"] as Props)["value"] };
+  const logged = async (after: Props) => {
+    const before = provider.logged().length;
+    await provider.diff(id, state, after);
+    return provider.logged().slice(before);
+  };
+  expect(await logged(news("CANARY-1", 404))).toEqual([]);
+  expect(await logged(news("CANARY-1", UNKNOWN))).toEqual([]);
+  for (const places of [[inPolicy], ["trafficPolicy"]])
+    expect(await logged(news("CANARY-2", 403, places))).toEqual([
+      `${url}: changes ${inPolicy}, trafficPolicy.on_http_response[0]["[secret]"], trafficPolicy.on_http_response[0].status`,
+    ]);
+});

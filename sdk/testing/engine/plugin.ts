@@ -2,6 +2,7 @@ import * as grpc from "@grpc/grpc-js";
 import * as rpc from "@pulumi/pulumi/proto/provider_grpc_pb";
 import * as pb from "@pulumi/pulumi/proto/provider_pb";
 import { Status } from "@pulumi/pulumi/proto/status_pb";
+import { parsePath } from "../../../provider/document";
 import { Empty, insecure } from "../../../provider/plugin/protocol";
 import { nameOf, type ResourceState, typeOf } from "./checkpoint";
 import { Unsupported } from "./project";
@@ -18,7 +19,7 @@ import {
   secret,
   toStruct,
 } from "./properties";
-import { type Diff, type Kind, parsePath } from "./propertyDiff";
+import type { Diff, Kind } from "./propertyDiff";
 
 /**
  * What serves a resource: the client of a provider process or, for the providers themselves, which are resources too,

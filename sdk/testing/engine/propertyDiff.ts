@@ -1,28 +1,5 @@
-import { UNKNOWN } from "../../../provider/document";
+import { isWithin, type Path, parsePath, UNKNOWN } from "../../../provider/document";
 import { equal, isProps, isSecret, type Props, plain, secret } from "./properties";
-
-/** `trafficPolicy.rules[0]["a.b"]`: names and indexes; `*` matches any of either. */
-export type Path = (string | number)[];
-
-/** Undefined where the text is no path. */
-export function parsePath(text: string): Path | undefined {
-  const path: Path = [];
-  let rest = text.startsWith(".") ? "[" : text;
-  while (rest !== "") {
-    const part = /^(?:\.?([^.[]+)|\.?\["((?:\\"|[^"])*)"\]|\.?\[(\*|-?\d+)\])/.exec(rest);
-    if (!part) return undefined;
-    const [whole, name, quoted, index] = part;
-    if (index !== undefined) path.push(index === "*" ? "*" : Number(index));
-    else path.push(name ?? (quoted ?? "").replaceAll('\\"', '"'));
-    rest = rest.slice(whole.length);
-  }
-  return path;
-}
-
-/** Whether `path` names `other` or something around it. */
-function contains(path: Path, other: Path): boolean {
-  return path.length <= other.length && path.every((key, i) => key === "*" || key === other[i]);
-}
 
 export type Kind = "add" | "delete" | "update";
 export const SIGNS = { add: "+", delete: "-", update: "~" } as const;
@@ -111,7 +88,7 @@ export function resolveDiff(diff: Diff, olds: Props, news: Props): Diff {
 export function applyReplaceOnChanges(diff: Diff, texts: string[], isUnready: boolean): Diff {
   if (diff.changes !== "some" && !isUnready) return diff;
   const paths = texts.map(parsePath).filter((path) => path !== undefined);
-  const named = (path: Path) => paths.some((each) => contains(each, path));
+  const named = (path: Path) => paths.some((each) => isWithin(path, each));
   const keys = diff.changedKeys.filter((key) => named(parsePath(key) ?? [key]));
   const unready = isUnready && named(["#initerror"]) ? ["#initerror"] : [];
   return {

@@ -1,0 +1,94 @@
+import { expect, test } from "vitest";
+import { edit, failure, onBothDrivers } from "./setup";
+
+/** Most resources differ between the rounds in their description, or in the name of a rule, and in an option each. */
+const HEAD = `
+const at = (name, description) => ({ url: "https://" + name + ".example.com", description });
+const rule = (name) => ({ on_http_request: [{ name, actions: [{ type: "deny" }] }] });`;
+
+const supportedByKit = (round: "one" | "two") => `${HEAD}
+new CloudEndpoint("protect", at("protect"), { protect: true });
+new CloudEndpoint("ignoreChanges", at("ignored", "${round}"), { ignoreChanges: ["description"] });
+const replaced = new CloudEndpoint("replaceOnChanges", at("replaced", "${round}"), { replaceOnChanges: ["description"] });
+new CloudEndpoint("replaceOnChanges-inside", { ...at("inside"), trafficPolicy: rule("${round}") },
+  { replaceOnChanges: ["trafficPolicy.on_http_request[*].name"] });
+new CloudEndpoint("replaceOnChanges-elsewhere", { ...at("elsewhere", "${round}"), trafficPolicy: rule("same") },
+  { replaceOnChanges: ["trafficPolicy", "metadata"] });
+const secret = new CloudEndpoint("additionalSecretOutputs", at("secret"), { additionalSecretOutputs: ["publicUrl"] });
+new CloudEndpoint("aliases-${round}", at("aliases"), { aliases: [{ name: "aliases-one" }] });
+${round === "one" ? `new CloudEndpoint("retainOnDelete", at("retained"), { retainOnDelete: true });` : ""}
+module.exports = { isSecret: pulumi.isSecret(secret.publicUrl) };
+`;
+
+const cliOnly = (round: "one" | "two") => `
+const hook = new pulumi.ResourceHook("hook", ({ name }) => pulumi.log.info("the hook of " + name + " ran"));
+const description = "by the transform";
+new CloudEndpoint("hooks", at("hooks", "${round}"), { hooks: { afterUpdate: [hook] } });
+new CloudEndpoint("transforms", at("transform", "${round}"), {
+  transforms: [({ props, opts }) => ({ props: { ...props, description }, opts })],
+});
+new CloudEndpoint("transformations", at("transformation", "${round}"), {
+  transformations: [({ props, opts }) => ({ props: { ...props, description }, opts })],
+});
+new CloudEndpoint("replaceWith", at("with"), { replaceWith: [replaced] });
+new CloudEndpoint("replacementTrigger", at("trigger"), { replacementTrigger: "${round}" });
+new CloudEndpoint("hideDiffs", at("hidden", "${round}"), { hideDiffs: ["description"] });
+new CloudEndpoint("customTimeouts", at("timeouts", "${round}"), { customTimeouts: { create: "1m" } });
+${
+  round === "one"
+    ? `const whole = new CloudEndpoint("whole", at("whole"));
+new CloudEndpoint("deletedWith", at("part"), { deletedWith: whole });`
+    : ""
+}`;
+
+onBothDrivers("resource options", (start, driver) => {
+  test.each(["dynamic", "plugin"])("act alike on the provider %s", async (provider) => {
+    const program = (round: "one" | "two") =>
+      supportedByKit(round) + (driver === "cli" ? cliOnly(round) : "");
+    const stack = await start(program("one"), { env: { ENDPOINTS_PROVIDER: provider } });
+    const first = await stack.up();
+    expect(first.outputs).toEqual({ isSecret: true });
+    expect(
+      first.diagnostics.filter(({ severity }) => severity === "warning").map(({ message }) => message),
+    ).toEqual(
+      driver === "cli"
+        ? [expect.stringMatching(/^customTimeouts: .*no effect.*endpoints:retryForSeconds/)]
+        : [],
+    );
+
+    edit(stack, program("two"));
+    const preview = await stack.preview({ diff: true });
+    const up = await stack.up();
+    const names = (op: string) => up.steps.filter((step) => step.op === op).map(({ name }) => name);
+    const ofCli = (...options: string[]) => (driver === "cli" ? options : []);
+    expect(names("update").sort()).toEqual([
+      ...ofCli("customTimeouts", "hideDiffs", "hooks"),
+      "replaceOnChanges-elsewhere",
+    ]);
+    expect(names("replace").sort()).toEqual([
+      "replaceOnChanges",
+      "replaceOnChanges-inside",
+      ...ofCli("replaceWith", "replacementTrigger"),
+    ]);
+    expect(names("delete").sort()).toEqual([...ofCli("deletedWith"), "retainOnDelete", ...ofCli("whole")]);
+
+    const live = new Map(
+      stack.emulator.endpoints.map(({ url, description }) => [url?.slice(8, -12), description]),
+    );
+    expect([...live.keys()].sort()).toEqual(
+      [
+        ...["aliases", "elsewhere", "ignored", "inside", "protect", "replaced", "retained", "secret"],
+        ...ofCli("hidden", "hooks", "part", "timeouts", "transform", "transformation", "trigger", "with"),
+      ].sort(),
+    );
+    expect(live.get("ignored")).toBe("one");
+    if (driver === "cli") {
+      expect(live.get("transform")).toBe("by the transform");
+      expect(live.get("transformation")).toBe("by the transform");
+      expect(preview.text).toMatch(/hidden\b/);
+      expect(up.diagnostics.map(({ message }) => message)).toContain("the hook of hooks ran");
+    }
+    edit(stack, supportedByKit("two").replace(/.*"protect".*/, ""));
+    expect((await failure(stack.preview())).text).toMatch(/protect/);
+  });
+});
