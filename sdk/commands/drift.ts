@@ -1,11 +1,11 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { assertFile, type Command, command, type Log, UsageError } from "./command";
-import { reportPage } from "./drift/page";
 import { repairAll } from "./drift/repair";
 import { type DriftReport, outcomeOf, reportSchema } from "./drift/report";
+import { reportPage } from "./drift/reportPage";
+import { reportText } from "./drift/reportText";
 import { type OpenStacks, onInterruption, openWithPulumi } from "./drift/stack";
 import { accountReport, type Survey, sharedEndpoints, survey } from "./drift/survey";
-import { reportText } from "./drift/text";
 import { visible } from "./drift/wording";
 
 const HELP = `Compares the cloud endpoints of this project's stacks with the service, and reports each field that has drifted.

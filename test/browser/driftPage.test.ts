@@ -6,8 +6,8 @@ import type { Page } from "puppeteer-core";
 import { afterAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { openChromium } from "../../docs/pictures/chromium";
-import { reportPage } from "../../sdk/commands/drift/page";
 import type { DriftReport } from "../../sdk/commands/drift/report";
+import { reportPage } from "../../sdk/commands/drift/reportPage";
 import { bigReport, fullReport, HOSTILE, hostileReport, report } from "../sdk/commands/drift/reports";
 
 /* The page as a real browser shows it, and as its accessibility tree gives it to a screen reader. */

@@ -3,7 +3,6 @@ import { isNotFound } from "../../../provider/api/apiErrors";
 import type { LiveEndpoint } from "../../../provider/api/contract";
 import type { EndpointsApi } from "../../../provider/api/endpoints";
 import type { JsonObject } from "../../../provider/api/json";
-import { isMapping } from "../../../provider/api/json";
 import { checkedInputs, checkInputs } from "../../../provider/check";
 import { metadataFromText, policyFromText, sameSet } from "../../../provider/document";
 import { SIGNATURE } from "../../../provider/markedSecrets";
@@ -136,27 +135,30 @@ function isServicesChoice(name: ManagedInput, value: unknown, url: string): bool
 
 /** Why Pulumi would take this value for something else than data; undefined if it would not. */
 function reservedForPulumi(value: unknown): string | undefined {
-  if (UNKNOWNS.has(value)) return "it contains a text that means “not known yet” to Pulumi";
-  const parts = Array.isArray(value) ? value : isMapping(value) ? Object.entries(value) : [];
-  for (const part of parts) {
-    const [key, item] = Array.isArray(value) ? [undefined, part] : part;
-    if (key === SIGNATURE || /^__(proto__$|pulumi)/.test(key ?? ""))
-      return `Pulumi reserves its key ${key} for itself`;
-    const problem = reservedForPulumi(item);
-    if (problem !== undefined) return problem;
-  }
-  return undefined;
+  let reason: string | undefined;
+  visit(value, (key, part) => {
+    if (key === SIGNATURE || /^__(proto__$|pulumi)/.test(key))
+      reason ??= `Pulumi reserves its key ${key} for itself`;
+    if (UNKNOWNS.has(part)) reason ??= "it contains a text that means “not known yet” to Pulumi";
+  });
+  return reason;
 }
 
 /** Whether a key contains what is a secret elsewhere in the document: code can replace a value, but not a key. */
 function keysShowSecrets(document: unknown): boolean {
   const secrets = secretsIn(document).filter(({ length }) => length >= UNMISTAKABLE);
-  if (secrets.length === 0) return false;
   const search = searchFor(secrets);
-  const shows = (part: unknown): boolean => {
-    if (Array.isArray(part)) return part.some(shows);
-    if (!isMapping(part)) return false;
-    return Object.entries(part).some(([key, item]) => [...search(key)].length > 0 || shows(item));
-  };
-  return shows(document);
+  let isShown = false;
+  visit(secrets.length > 0 ? document : undefined, (key) => {
+    isShown ||= [...search(key)].length > 0;
+  });
+  return isShown;
+}
+
+/** Visits the values of a document at every depth, each with its key. */
+function visit(document: unknown, onValue: (key: string, value: unknown) => void): void {
+  JSON.stringify(document, (key, value: unknown) => {
+    onValue(key, value);
+    return value;
+  });
 }

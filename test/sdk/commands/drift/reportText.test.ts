@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { reportText } from "../../../../sdk/commands/drift/text";
+import { reportText } from "../../../../sdk/commands/drift/reportText";
 import { drifted, fullReport, hostileReport, report } from "./reports";
 
 const plain = { width: 120, color: false };

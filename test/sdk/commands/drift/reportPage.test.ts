@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { VERSION } from "../../../../provider/tokens";
-import { reportPage } from "../../../../sdk/commands/drift/page";
 import type { DriftReport } from "../../../../sdk/commands/drift/report";
+import { reportPage } from "../../../../sdk/commands/drift/reportPage";
 import { fullReport, hostileReport, report } from "./reports";
 
 /* What a browser makes of the page is tested in test/browser. */

@@ -1,4 +1,4 @@
-import { styleText } from "node:util";
+import { stripVTControlCharacters, styleText } from "node:util";
 import type { AccountReport, DriftedEndpoint, DriftReport, NotChecked, StackReport } from "./report";
 import {
   accountName,
@@ -18,15 +18,14 @@ interface TextOptions {
   color: boolean;
 }
 
-type Style = "bold" | "red" | "green" | "yellow" | "dim";
+const paint = (style: "bold" | "red" | "green" | "yellow", text: string) =>
+  styleText(style, text, { validateStream: false });
 
 /** The report for a terminal. Its last line is the outcome. */
 export function reportText(report: DriftReport, { width, color }: TextOptions): string {
-  const paint = (style: Style, text: string) =>
-    color ? styleText(style, text, { validateStream: false }) : text;
   const blocks = [
-    ...report.stacks.map((stack) => stackLines(stack, width, paint)),
-    ...report.accounts.map((account) => accountLines(account, paint)),
+    ...report.stacks.map((stack) => stackLines(stack, width)),
+    ...report.accounts.map(accountLines),
     report.shared.map((each) => `${paint("red", "shared")} ${sharedText(each)}`),
   ];
   const style = {
@@ -38,22 +37,23 @@ export function reportText(report: DriftReport, { width, color }: TextOptions): 
     incomplete: "yellow",
   } as const;
   const last = paint(style[report.outcome], `${headline(report)}.`);
-  return [...blocks.filter((lines) => lines.length > 0).map((lines) => lines.join("\n")), last].join("\n\n");
+  const filled = blocks.filter((lines) => lines.length > 0).map((lines) => lines.join("\n"));
+  const text = [...filled, last].join("\n\n");
+  // What a report quotes has no control characters left.
+  return color ? text : stripVTControlCharacters(text);
 }
 
-type Paint = (style: Style, text: string) => string;
-
-function stackLines(stack: StackReport, width: number, paint: Paint): string[] {
+function stackLines(stack: StackReport, width: number): string[] {
   const { name, drifted, unseen, incomplete } = stack;
   return [
     paint("bold", `Stack ${visible(name)}: ${findings([stack])}`),
     ...(incomplete === undefined ? [] : [`  ${paint("yellow", "incomplete")} ${incompleteText(incomplete)}`]),
-    ...drifted.flatMap((each) => ["", ...endpointLines(each, width, paint)]),
-    ...notCheckedLines(unseen, paint),
+    ...drifted.flatMap((each) => ["", ...endpointLines(each, width)]),
+    ...notCheckedLines(unseen),
   ];
 }
 
-function endpointLines(endpoint: DriftedEndpoint, width: number, paint: Paint): string[] {
+function endpointLines(endpoint: DriftedEndpoint, width: number): string[] {
   const { name, url, id, drift, repair } = endpoint;
   const where = (url === undefined ? [id] : [url, id]).map((text) => visible(text)).join(", ");
   const lines = changeLines(endpoint, width - 4);
@@ -84,7 +84,7 @@ function changeLines({ changes }: DriftedEndpoint, width: number): string[] {
   return rows.flatMap(([path, expected, live]) => [path, `  should be  ${expected}`, `  is         ${live}`]);
 }
 
-function accountLines(account: AccountReport, paint: Paint): string[] {
+function accountLines(account: AccountReport): string[] {
   const { endpoints, unmanaged, unseen } = account;
   if (unmanaged.length === 0 && unseen.length === 0) return [];
   return [
@@ -98,11 +98,11 @@ function accountLines(account: AccountReport, paint: Paint): string[] {
       ];
       return `  ${words.map((word) => visible(word)).join("  ")}`;
     }),
-    ...notCheckedLines(unseen, paint),
+    ...notCheckedLines(unseen),
   ];
 }
 
-function notCheckedLines(notChecked: NotChecked[], paint: Paint): string[] {
+function notCheckedLines(notChecked: NotChecked[]): string[] {
   return causesOf(notChecked).map(
     ({ what, reason }) =>
       `  ${paint("yellow", "could not check")} ${visible(what)}: ${visible(reason, 2000)}`,
