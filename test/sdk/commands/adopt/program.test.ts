@@ -1,23 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { LiveEndpoint } from "../../../../provider/api/contract";
 import type { Path } from "../../../../provider/document";
 import { secretPlaces } from "../../../../provider/secrets";
-import { adoptionOf } from "../../../../sdk/commands/adopt/adoptable";
-import { type Secret, secretsOf } from "../../../../sdk/commands/adopt/configSecrets";
-import { literal, programOf } from "../../../../sdk/commands/adopt/program";
-import { namesOf } from "../../../../sdk/commands/names";
-import { expectLinear } from "../../../growth";
-
-const anyName = () => true;
-
-function written(endpoints: LiveEndpoint[], isFree: (name: string, value: string) => boolean = anyName) {
-  const adoptions = endpoints.map(adoptionOf).filter((one) => "inputs" in one);
-  const names = namesOf(endpoints, () => false);
-  const secrets = secretsOf(adoptions, names, isFree);
-  return { secrets, program: programOf(adoptions, names, secrets, []) };
-}
+import type { Secret } from "../../../../sdk/commands/adopt/configSecrets";
+import { literal } from "../../../../sdk/commands/adopt/program";
+import { endpoint, written } from "./written";
 
 /** What the program's endpoints are given, with these secrets in the configuration. */
 function given(program: string, secrets: readonly Secret[]): Record<string, unknown>[] {
@@ -37,13 +25,6 @@ function given(program: string, secrets: readonly Secret[]): Record<string, unkn
   new Function("CloudEndpoint", "pulumi", `"use strict";${body}`)(CloudEndpoint, { Config, interpolate });
   return inputs;
 }
-
-const endpoint = (id: string, host: string, fields: Record<string, unknown>): LiveEndpoint => ({
-  id: `ep_${id}`,
-  type: "cloud",
-  url: `https://${host}.example.com`,
-  ...fields,
-});
 
 const key = fc.oneof(
   fc.constantFrom("secret", "api_key", "tokens", "credentials", "constructor", "then", "a b", "1", ""),
@@ -226,42 +207,6 @@ new CloudEndpoint("shop-example-com", {
 
 test("a key named __proto__ is data, and minus zero keeps its sign", () => {
   expect(literal(JSON.parse('{"__proto__":-0}'))).toBe('{ ["__proto__"]: -0 }');
-});
-
-describe("the time that a program takes grows in proportion to", () => {
-  const policyOf = (document: object) => [endpoint("1", "a", { trafficPolicy: JSON.stringify(document) })];
-  const times = (number: number, entry: (nth: number) => [string, unknown]) =>
-    Object.fromEntries(Array.from({ length: number }, (_, nth) => entry(nth)));
-  test.each<[string, number, (size: number) => LiveEndpoint[]]>([
-    ["keys", 2_000, (size) => policyOf(times(size, (nth) => [`key-${nth}`, nth]))],
-    ["places of one secret", 2_000, (size) => policyOf({ tokens: Array(size).fill("one-and-the-same") })],
-    [
-      "texts beside secrets",
-      1_000,
-      (size) =>
-        policyOf({
-          tokens: Object.keys(times(size, (nth) => [`secret-${nth}`, 0])),
-          texts: Object.keys(times(size, (nth) => [`has secret-${nth} in it`, 0])),
-        }),
-    ],
-    [
-      "endpoints with secrets",
-      200,
-      (size) =>
-        Array.from({ length: size }, (_, nth) =>
-          endpoint(`${nth}`, `n${nth}`, {
-            trafficPolicy: `{"secret":"secret-${nth}","short":{"token":"s-${nth}"}}`,
-          }),
-        ),
-    ],
-    [
-      "lists in lists",
-      20,
-      (size) => policyOf({ all: Array(size).fill(JSON.parse(`${"[".repeat(150)}${"]".repeat(150)}`)) }),
-    ],
-  ])("the number of %s", async (_, size, input) => {
-    await expectLinear(input, (endpoints) => written(endpoints), size);
-  });
 });
 
 test("equal policies become one constant; others stay where they are", () => {
