@@ -104,7 +104,8 @@ export class CloudEndpoints {
   /** Compares what the program wants with what was last observed. Makes no request. */
   diff(id: string, olds: JsonObject, news: JsonObject): Decision {
     this.known.add(id);
-    if (this.toAdopt.has(id)) throw new AlreadyManagedError(id);
+    const isAdopters = this.adopted.has(id) && olds["adopt"] !== undefined;
+    if (this.toAdopt.has(id) && !isAdopters) throw new AlreadyManagedError(id);
     const { changed, replace, stale } = difference(olds, checkedInputs(news));
     // Outputs that came from a plugin's state do not name their provider, and could be neither read nor deleted.
     const unowned = news[PROVIDER_KEY] !== undefined && olds[PROVIDER_KEY] === undefined;
@@ -122,9 +123,11 @@ export class CloudEndpoints {
       const adopted = inputs.adopt ? await findAdoptable(this.deps.connect().api, inputs) : undefined;
       if (adopted) return this.takeOver(adopted, inputs, owner);
       const { live, leftover } = await this.createNew(inputs, owner, news[PROVIDER_KEY]);
-      return leftover ? this.takeOver(live, inputs, owner) : live;
+      if (leftover) return this.takeOver(live, inputs, owner);
+      // Two resources with one URL may both have found it, if both lost their answers.
+      this.claim(live.id);
+      return live;
     });
-    this.known.add(live.id);
     this.created.add(live.id);
     try {
       return { id: live.id, outs: outputsOf(live, inputs, this.notes(live.createdFor)) };
@@ -251,8 +254,7 @@ export class CloudEndpoints {
     inputs: CloudEndpointInputs,
     owner: Owner | undefined,
   ): Promise<LiveEndpoint> {
-    if (this.known.has(live.id)) throw new AlreadyManagedError(live.id);
-    this.known.add(live.id);
+    this.claim(live.id);
     const { changed } = differenceOnAdoption(live, inputs);
     // The resource of another stack whose mark it has would take it back.
     const sent = isMarkedForAnother(live, owner) ? [...new Set([...changed, "metadata" as const])] : changed;
@@ -260,8 +262,13 @@ export class CloudEndpoints {
     const result =
       sent.length > 0 ? await this.deps.connect().api.update(live.id, wireChange(inputs, sent, mark)) : live;
     this.adopted.add(live.id);
-    this.toAdopt.delete(live.id);
     return result;
+  }
+
+  /** @throws AlreadyManagedError where another resource of this run has the endpoint. */
+  private claim(id: string): void {
+    if (this.known.has(id)) throw new AlreadyManagedError(id);
+    this.known.add(id);
   }
 
   /** Whose creates these are; undefined where they are not marked. */

@@ -41,8 +41,12 @@ describe("adopt", () => {
       const message = /belongs to another resource of this stack already/;
       if (when === "before") compare();
       const { failures } = await core.check({}, { url, adopt: id });
-      if (when === "before") expect(failures[0]?.reason).toMatch(message);
-      else expect(compare).toThrow(message);
+      if (when === "before") return expect(failures[0]?.reason).toMatch(message);
+      expect(compare).toThrow(message);
+      // Without a preview the other one may be compared when it is too late. The run must not succeed all the same.
+      const unseen = newProcess().core;
+      await unseen.create((await unseen.check({}, { url, adopt: id })).inputs);
+      expect(() => unseen.diff(id, outs, other)).toThrow(message);
     },
   );
 

@@ -199,6 +199,16 @@ describe("a create whose answer is lost", () => {
     }
   });
 
+  test("is found by one of two resources with its URL and content, not by both", async () => {
+    const { core, emulator } = await start();
+    emulator.intercept(isCreate, { afterCommit: true, reset: true }, 2);
+    const both = await Promise.allSettled([core.create({ url }), core.create({ url })]);
+    expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    const refused = both.find((one) => one.status === "rejected");
+    expect(String(refused?.reason)).toContain("belongs to another resource of this stack");
+    expect(emulator.endpoints).toHaveLength(1);
+  });
+
   test("and is answered with the endpoint of another resource is looked for", async () => {
     const { core, emulator } = await start();
     const { id: other } = await core.create({ url: "https://other.example.com" });
