@@ -48,3 +48,35 @@ onBothDrivers("a run with targets", (start) => {
     expect(methods(next)).toEqual(["PATCH"]);
   });
 });
+
+onBothDrivers("up --refresh", (start) => {
+  test.each(["dynamic", "plugin"])(
+    "of the provider %s restores what was edited or deleted by hand, with one list, and another that proves the deletion",
+    async (provider) => {
+      const endpoints = `for (const name of ["a", "b", "c"])
+  new CloudEndpoint(name, { url: "https://" + name + ".example.com", description: "ours" });`;
+      const stack = await start(endpoints, { env: { ENDPOINTS_PROVIDER: provider } });
+      await stack.up();
+      const [edited, deleted] = stack.emulator.endpoints.map(({ id }) => id);
+      stack.emulator.edit(edited ?? "", { description: "by hand" });
+      stack.emulator.remove(deleted ?? "");
+      expect(methods(await stack.up())).toEqual([]);
+      const { requests } = await stack.up({ refresh: true });
+      expect(
+        requests
+          .filter(({ path }) => path === "/endpoints")
+          .map(({ method }) => method)
+          .sort(),
+      ).toEqual(["GET", "GET", "POST"]);
+      expect(requests.filter(({ method }) => method === "PATCH").map(({ body }) => body)).toEqual([
+        { id: edited, description: "ours" },
+      ]);
+      expect(stack.emulator.endpoints.map(({ description }) => description)).toEqual([
+        "ours",
+        "ours",
+        "ours",
+      ]);
+      await stack.refresh({ expectNoChanges: true });
+    },
+  );
+});

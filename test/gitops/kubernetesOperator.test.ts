@@ -119,7 +119,7 @@ const pulumi = dirname((await findPulumiCli()) ?? "/nowhere");
 const hasYaml = pulumi !== "/nowhere" && readdirSync(pulumi).includes("pulumi-language-yaml");
 
 describe.skipIf(!hasYaml)("the program on the Pulumi CLI with its language host for YAML", () => {
-  test("is installed and deployed as the operator does it, and checked for drift by its name", async () => {
+  test("is installed and deployed as the operator does it, and checked by its name for drift and for a last run that failed", async () => {
     const emulator = await Emulator.start();
     onTestFinished(() => emulator.close());
     const workspace = machine(mkdtempSync(join(tmpdir(), "pulumi-endpoints-")));
@@ -152,5 +152,13 @@ describe.skipIf(!hasYaml)("the program on the Pulumi CLI with its language host 
     expect(await pod.run(look)).toMatchObject({ code: 0 });
     emulator.edit(emulator.endpoints[0]?.id ?? "", { description: "edited by hand" });
     expect(await pod.run(look)).toMatchObject({ code: 7 });
+
+    // A repair that fails has copied the drift into the state, where the check cannot see it.
+    emulator.intercept("update", { status: 403, body: "" });
+    const repair = ["pulumi", "up", "--refresh", "--yes", "--skip-preview", "--non-interactive"];
+    expect((await workspace.run(repair)).code).not.toBe(0);
+    expect(await pod.run(look)).toMatchObject({ code: 8 });
+    await must("pulumi", "up", "--yes", "--skip-preview", "--non-interactive");
+    expect(await pod.run(look)).toMatchObject({ code: 0 });
   });
 });
