@@ -46,40 +46,38 @@ export async function repairAll(found: Survey, deps: Dependencies): Promise<Surv
 
 async function attempt(surveyed: SurveyedStack, { log, stopped }: Dependencies): Promise<Attempt> {
   const { stack, report } = surveyed;
-  const left = new Map<string, string>();
-  const all = report.drifted.map(({ urn }) => urn);
-  const targets = () => all.filter((urn) => !left.has(urn));
+  const attempted: Attempt = { surveyed, left: new Map(), run: undefined };
+  let targets = report.drifted.map(({ urn }) => urn);
   const leave = (reasonFor: (urn: string) => string | undefined) => {
-    for (const urn of targets()) {
+    targets = targets.filter((urn) => {
       const reason = reasonFor(urn);
-      if (reason !== undefined) left.set(urn, reason);
-    }
+      if (reason !== undefined) attempted.left.set(urn, reason);
+      return reason === undefined;
+    });
   };
-  const begin = (message: string) => {
+  const isLeftToDo = (message: string) => {
+    if (targets.length === 0) return false;
     if (stopped.aborted) throw new InterruptedError();
     log(`${stack.name}: ${message}`);
+    return true;
   };
   const failure = (what: string, run: Run) =>
     run.ok ? undefined : `${what} failed: ${errorsOf(run) ?? "without a reason"}`;
-  const nothingDone: Attempt = { surveyed, left, run: undefined };
-  if (all.length === 0) return nothingDone;
   try {
-    begin("previewing the program");
+    if (!isLeftToDo("previewing the program")) return attempted;
     const preview = await stack.preview();
     leave((urn) => failure("the program's preview", preview) ?? undeployedChange(preview, urn));
-    if (targets().length === 0) return nothingDone;
 
-    begin("previewing the repair");
-    const repairPreview = await stack.repairPreview(targets());
+    if (!isLeftToDo("previewing the repair")) return attempted;
+    const repairPreview = await stack.repairPreview(targets);
     leave((urn) => failure("the repair's preview", repairPreview) ?? adoption(surveyed, repairPreview, urn));
-    if (targets().length === 0) return nothingDone;
 
-    begin(`repairing ${targets().length} of ${all.length}`);
-    return { surveyed, left, run: await repair(stack, targets()) };
+    if (isLeftToDo(`repairing ${targets.length} of ${report.drifted.length}`))
+      attempted.run = await repair(stack, targets);
   } catch (error) {
     leave(() => messageOf(error));
-    return nothingDone;
   }
+  return attempted;
 }
 
 /** A run that has begun may have written something, even if it failed. So its result is always checked. */
