@@ -1,21 +1,13 @@
 import { UNKNOWN } from "../../../provider/document";
-import {
-  type Checkpoint,
-  isDefaultProvider,
-  isProvider,
-  type PendingType,
-  packageOf,
-  type ResourceState,
-} from "./checkpoint";
+import { type Checkpoint, isProvider, type PendingType, packageOf, type ResourceState } from "./checkpoint";
 import type { Report, Step } from "./plan";
-import { type Found, InitFailed } from "./plugin";
-import { PARALLEL } from "./processes";
 import { equal, isSecret, secret } from "./properties";
+import type { Found } from "./provider";
+import { InitFailed } from "./providerCalls";
 import type { Providers } from "./providers";
-import type { Summary } from "./summary";
 
 /** A protected resource was to be deleted. The others go on. */
-class Protected extends Error {
+export class Protected extends Error {
   override readonly name = "Protected";
   constructor(urn: string) {
     super(
@@ -26,7 +18,7 @@ class Protected extends Error {
   }
 }
 
-interface Context {
+export interface Context {
   dryRun: boolean;
   checkpoint: Checkpoint;
   providers: Providers;
@@ -51,7 +43,7 @@ const PENDING: Partial<Record<Step["op"], PendingType>> = {
  * Does a step, and writes the checkpoint before and after. A resource that was made but is not ready is kept as one that
  * was made, and the error is thrown nevertheless.
  */
-async function apply(step: Step, context: Context): Promise<void> {
+export async function apply(step: Step, context: Context): Promise<void> {
   const { checkpoint } = context;
   const { op, old, new: next } = step;
   if (op === "replace") return;
@@ -118,22 +110,24 @@ async function perform(step: Step, context: Context): Promise<void> {
   if (isProvider(next.type)) await context.providers.same({ ...next, inputs: old.inputs });
 }
 
-async function create(step: Step, next: ResourceState, { dryRun, providers }: Context): Promise<void> {
-  let failure: InitFailed | undefined;
-  next.outputs = {};
-  if (next.custom) {
-    try {
-      const made = await (await providers.of(next)).create(next, dryRun);
-      next.id = made.id;
-      next.outputs = made.outputs;
-    } catch (error) {
-      if (!(error instanceof InitFailed)) throw error;
-      failure = error;
-      next.id = error.id;
-      next.outputs = error.outputs;
-      next.initErrors = error.reasons;
-    }
+/** Takes over what a provider made. What exists but is not ready is taken over too, and returned as the failure. */
+async function take(
+  next: ResourceState,
+  making: Promise<Pick<ResourceState, "id" | "outputs">>,
+): Promise<InitFailed | undefined> {
+  try {
+    Object.assign(next, await making);
+  } catch (error) {
+    if (!(error instanceof InitFailed)) throw error;
+    const { id, outputs, reasons: initErrors } = error;
+    Object.assign(next, { id, outputs, initErrors });
+    return error;
   }
+}
+
+async function create(step: Step, next: ResourceState, { dryRun, providers }: Context): Promise<void> {
+  next.outputs = {};
+  const failure = next.custom ? await take(next, (await providers.of(next)).create(next, dryRun)) : undefined;
   next.created = next.modified = now();
   if (step.old && step.pendingDelete) step.old.delete = true;
   if (failure) throw failure;
@@ -146,16 +140,14 @@ async function update(
 ): Promise<void> {
   next.id = old.id;
   if (!next.custom) return;
-  try {
-    next.outputs = await (await providers.of(next)).update(old, next, dryRun);
-  } catch (error) {
-    if (!(error instanceof InitFailed)) throw error;
-    next.outputs = error.outputs;
-    next.initErrors = error.reasons;
-    next.modified = now();
-    throw error;
-  }
+  const updating = (await providers.of(next)).update(old, next, dryRun);
+  const failure = await take(
+    next,
+    updating.then((outputs) => ({ id: old.id, outputs })),
+  );
+  next.id = old.id;
   next.modified = now();
+  if (failure) throw failure;
 }
 
 async function remove(step: Step, old: ResourceState, { dryRun, providers }: Context): Promise<void> {
@@ -222,101 +214,3 @@ export function markOutputs(state: ResourceState): void {
 }
 
 const now = () => new Date().toISOString();
-
-/** Lets at most so many in at once; the others wait in the order in which they came. */
-export class Slots {
-  private readonly waiting: (() => void)[] = [];
-  constructor(private free: number) {}
-
-  async take(): Promise<void> {
-    if (this.free > 0) this.free--;
-    else await new Promise<void>((resolve) => this.waiting.push(resolve));
-  }
-
-  give(): void {
-    const next = this.waiting.shift();
-    if (next) next();
-    else this.free++;
-  }
-}
-
-/**
- * Does the steps that were decided, several chains at a time, each chain in its order. The first failure stops the rest:
- * what has begun ends, nothing more begins.
- */
-export class Executor {
-  /** Registrations that their outputs may still follow, by URN. */
-  readonly awaitingOutputs = new Map<string, ResourceState>();
-  /** Every state that a step has made or kept, by URN. */
-  readonly news = new Map<string, ResourceState>();
-  /** What could not be deleted because it is protected. */
-  readonly protected: ResourceState[] = [];
-  /** What the first step that failed said. */
-  failure: string | undefined;
-  isCanceled = false;
-  private readonly running = new Set<Promise<void>>();
-  private readonly slots: Slots;
-
-  constructor(
-    private readonly context: Context,
-    private readonly summary: Summary,
-    private readonly onCancel: () => void = () => {},
-  ) {
-    this.slots = new Slots(PARALLEL);
-  }
-
-  cancel(): void {
-    if (!this.isCanceled) this.onCancel();
-    this.isCanceled = true;
-  }
-
-  /** Resolves when the chain has begun; `done` when it has ended. */
-  async execute(chain: Step[]): Promise<{ done: Promise<void> }> {
-    await this.slots.take();
-    const done = this.run(chain).finally(() => {
-      this.running.delete(done);
-      this.slots.give();
-    });
-    this.running.add(done);
-    return { done };
-  }
-
-  /** All at once, as far as slots allow, until the last one is done. */
-  async together(steps: Step[]): Promise<void> {
-    for (const step of steps) await this.execute([step]);
-    await this.idle();
-  }
-
-  async idle(): Promise<void> {
-    while (this.running.size > 0) await Promise.all(this.running);
-  }
-
-  private async run(chain: Step[]): Promise<void> {
-    for (const step of chain) {
-      if (this.isCanceled) return;
-      const { op, urn, new: next, logical } = step;
-      try {
-        await apply(step, this.context);
-      } catch (error) {
-        if (error instanceof InitFailed && next) this.news.set(urn, next);
-        return this.fail(step, error);
-      }
-      if (next && (logical || op === "create-replacement")) this.awaitingOutputs.set(urn, next);
-      if (next && op !== "replace") this.news.set(urn, next);
-      this.summary.add(step);
-      if (next) step.done?.(next);
-    }
-  }
-
-  private fail(step: Step, error: unknown): void {
-    const message = error instanceof Error ? error.message : String(error);
-    this.failure ??= message;
-    const { dryRun, report } = this.context;
-    const urn = isDefaultProvider(step.urn) ? "" : step.urn;
-    report("error", dryRun ? `Preview failed: ${message}` : message, urn);
-    this.summary.addFailure(step);
-    // Nothing was tried and nothing answered, so that the other deletions may go on.
-    if (error instanceof Protected && step.old) this.protected.push(step.old);
-    else this.cancel();
-  }
-}

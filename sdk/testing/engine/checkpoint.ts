@@ -44,21 +44,18 @@ const exported = z.looseObject({
  * What the engine knows of one resource. Steps share these objects, and change old ones in place (`delete`,
  * `pendingReplacement`), which is how the checkpoint learns of it.
  */
-export type ResourceState = z.infer<typeof exported> & {
-  /** The former URNs that it was found under in this run. */
-  aliases: string[];
-};
+export type ResourceState = z.infer<typeof exported>;
 
 export function newState(urn: string, type: string, fields: Partial<ResourceState> = {}): ResourceState {
-  return { ...exported.parse({ urn, type }), aliases: [], ...fields };
+  return { ...exported.parse({ urn, type }), ...fields };
 }
 
 function fromExported(resource: unknown): ResourceState {
   const state = exported.parse(resource);
-  return { ...state, outputs: state.outputs ?? {}, aliases: [] };
+  return { ...state, outputs: state.outputs ?? {} };
 }
 
-function toExported({ urn, type, custom, aliases: _, ...rest }: ResourceState): ExportedResource {
+function toExported({ urn, type, custom, ...rest }: ResourceState): ExportedResource {
   const { inputs, outputs, propertyDependencies } = rest;
   const fields = {
     ...rest,
@@ -104,81 +101,6 @@ export function createUrn({ stack, project }: Place, parent: string, type: strin
 }
 
 export const rootUrn = (place: Place) => createUrn(place, "", ROOT_STACK, `${place.project}-${place.stack}`);
-
-/** What must still be there for this resource to be: all that it depends on but its parent. */
-function neededBy({ dependencies, propertyDependencies, provider }: ResourceState): Set<string> {
-  const urns = [...dependencies, ...Object.values(propertyDependencies).flat()];
-  return new Set(provider === "" ? urns : [...urns, providerUrn(provider)]);
-}
-
-/** All after the state that depend on it, directly or not, in order; parents do not count. */
-export function dependentsOf(
-  root: ResourceState,
-  states: ResourceState[],
-  ignore: ReadonlySet<string> = new Set(),
-): ResourceState[] {
-  const found = new Set([root.urn]);
-  return states.slice(states.indexOf(root) + 1).filter((state) => {
-    if (ignore.has(state.urn) || ![...neededBy(state)].some((urn) => found.has(urn))) return false;
-    return found.add(state.urn);
-  });
-}
-
-/** All that the state needs, parents too. An old state refers to old ones where there are any. */
-export function requirementsOf(root: ResourceState, states: ResourceState[]): Set<ResourceState> {
-  const found = new Set<ResourceState>();
-  const visit = (state: ResourceState): void => {
-    for (const urn of [...neededBy(state), state.parent]) {
-      const named = states.filter((candidate) => candidate.urn === urn);
-      const next = named.find((candidate) => candidate.delete === state.delete) ?? named[0];
-      if (next === undefined || found.has(next)) continue;
-      found.add(next);
-      visit(next);
-    }
-  };
-  visit(root);
-  return found;
-}
-
-/** Groups of what is to be deleted, to go one after the other: first what nothing depends on. */
-export function deleteOrder(condemned: Iterable<ResourceState>, states: ResourceState[]): ResourceState[][] {
-  const left = new Set(condemned);
-  const groups: ResourceState[][] = [];
-  while (left.size > 0) {
-    const free = [...left].filter((state) => !directlyNeeds(state, left, states));
-    if (free.length === 0) throw new Error("the state's dependencies go in a circle");
-    for (const state of free) left.delete(state);
-    groups.unshift(free);
-  }
-  return groups;
-}
-
-/** Whether one of the others is its parent, is needed by it, or is in a component that is. */
-function directlyNeeds(state: ResourceState, others: Set<ResourceState>, states: ResourceState[]): boolean {
-  const needed = neededBy(state);
-  const components = new Set<string>();
-  return states.slice(0, states.indexOf(state)).some((candidate) => {
-    const isInside = components.has(candidate.parent);
-    if (isInside || (!candidate.custom && needed.has(candidate.urn))) components.add(candidate.urn);
-    return others.has(candidate) && (isInside || candidate.urn === state.parent || needed.has(candidate.urn));
-  });
-}
-
-/** Drops what refers to what is gone: a state may refer only to URNs before it. */
-export function withoutDangling(states: ResourceState[]): ResourceState[] {
-  const known = new Set<string>();
-  for (const state of states) {
-    const left = (urns: string[]) => urns.filter((urn) => known.has(urn));
-    const byProperty = Object.entries(state.propertyDependencies).map(
-      ([key, urns]) => [key, left(urns)] as const,
-    );
-    state.dependencies = left(state.dependencies);
-    state.propertyDependencies = Object.fromEntries(byProperty.filter(([, urns]) => urns.length > 0));
-    if (!known.has(state.parent)) state.parent = "";
-    known.add(state.urn);
-  }
-  return states;
-}
 
 export type PendingType = "creating" | "updating" | "deleting" | "reading" | "importing";
 interface Pending {
@@ -253,7 +175,7 @@ export class Checkpoint {
   }
 
   export(): ExportedState {
-    const states = renameAliased(this.snapshot());
+    const states = this.snapshot();
     // An interrupted creation stays until the user clears it. The next refresh finds out about the others.
     const pending = [...this.pending, ...this.interrupted.filter(({ type }) => type === "creating")];
     return {
@@ -279,33 +201,4 @@ export class Checkpoint {
     writeFileSync(temporary, JSON.stringify(this.export()), { mode: 0o600 });
     renameSync(temporary, this.file);
   }
-}
-
-/**
- * Points references to a resource's former URN at its present one. The children of a renamed parent, which are registered
- * after it, get the URNs that they will have.
- */
-function renameAliased(states: ResourceState[]): ResourceState[] {
-  const renamed = new Map<string, string>();
-  for (const { urn, type, parent, aliases } of states) {
-    for (const alias of aliases) renamed.set(alias, urn);
-    const present = renamed.get(parent);
-    if (present === undefined || typeOf(present) === ROOT_STACK) continue;
-    const [stack = "", project = ""] = urn.slice("urn:pulumi:".length).split("::");
-    renamed.set(urn, createUrn({ stack, project }, present, type, nameOf(urn)));
-  }
-  if (renamed.size === 0) return states;
-  const fix = (urn: string) => renamed.get(urn) ?? urn;
-  return states.map((state) => {
-    const urn = providerUrn(state.provider);
-    const byProperty = Object.entries(state.propertyDependencies);
-    return {
-      ...state,
-      urn: fix(state.urn),
-      provider: fix(urn) + state.provider.slice(urn.length),
-      parent: fix(state.parent),
-      dependencies: state.dependencies.map(fix),
-      propertyDependencies: Object.fromEntries(byProperty.map(([key, urns]) => [key, urns.map(fix)])),
-    };
-  });
 }

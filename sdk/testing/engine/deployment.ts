@@ -1,24 +1,24 @@
 import type { Diagnostic, RunOptions } from "../types";
-import { Executor } from "./apply";
 import {
   type Checkpoint,
   createUrn,
-  deleteOrder,
-  dependentsOf,
   isProvider,
+  nameOf,
   newState,
   type Place,
   providerType,
   type ResourceState,
   ROOT_STACK,
-  requirementsOf,
   typeOf,
 } from "./checkpoint";
-import type { Goal, ProviderRequest, Registrar } from "./monitor";
+import { deleteOrder, dependentsOf, requirementsOf } from "./dependencies";
+import { Executor } from "./executor";
+import type { Goal, ProviderRequest } from "./goals";
+import type { Registrar } from "./monitor";
 import { Bail, isTarget, type Plan, Planner, type Step, untargeted } from "./plan";
-import type { Invoked } from "./plugin";
 import { Unsupported } from "./project";
 import type { Props } from "./properties";
+import type { Invoked } from "./provider";
 import type { Providers } from "./providers";
 import type { Summary } from "./summary";
 
@@ -43,14 +43,25 @@ export class Deployment implements Registrar {
     private readonly checkpoint: Checkpoint,
     private readonly providers: Providers,
     private readonly summary: Summary,
-    { target = [], replace = [] }: Pick<RunOptions, "target" | "replace">,
-    /** Called once, when the run has failed and the program is to be ended. */
-    onCancel: () => void,
+    { target = [], replace = [] }: RunOptions,
   ) {
     const { report } = summary;
-    this.executor = new Executor({ dryRun, checkpoint, providers, report }, summary, onCancel);
-    const [targets, forced] = [new Set(target), new Set(replace)];
-    this.planner = new Planner(place, dryRun, checkpoint.olds, targets, forced, providers, report);
+    this.executor = new Executor({ dryRun, checkpoint, providers, report }, summary);
+    const forced = new Set(replace.flatMap((named) => this.urnsOf(named)));
+    this.planner = new Planner(place, dryRun, checkpoint.olds, new Set(target), forced, providers, report);
+  }
+
+  /** The resources of a URN or a name. The run fails where there is none. */
+  private urnsOf(named: string): string[] {
+    const urns = this.checkpoint.olds.map(({ urn }) => urn);
+    const found = urns.filter((urn) => urn === named || nameOf(urn) === named);
+    if (found.length === 0) this.refuse(`Target '${named}' could not be found in the stack.`);
+    return found;
+  }
+
+  /** Ends the program, once, when the run has failed. */
+  onCancel(stop: () => void): void {
+    this.executor.onCancel = stop;
   }
 
   get isFailed(): boolean {
@@ -148,9 +159,8 @@ export class Deployment implements Registrar {
       this.stackOutputs = { urn, outputs };
       return;
     }
-    const state = this.executor.awaitingOutputs.get(urn);
-    if (!state) throw new Error(`cannot complete a resource '${urn}' whose registration isn't pending`);
-    this.executor.awaitingOutputs.delete(urn);
+    const state = this.lookup(urn);
+    if (!state) throw new Error(`cannot complete the resource '${urn}', which is not registered`);
     state.outputs = outputs;
     this.checkpoint.save();
   }
@@ -181,7 +191,7 @@ export class Deployment implements Registrar {
       await this.executor.idle();
     }
     if (!this.executor.isCanceled) await this.deleteRest().catch((error: unknown) => this.bail(error));
-    this.finalizeStackOutputs();
+    if (this.stackOutputs) this.finalizeStackOutputs(this.stackOutputs);
     const { executor, planner, dryRun } = this;
     if (executor.failure !== undefined || (planner.failed && !this.isBailed))
       this.summary.report("error", `${dryRun ? "preview" : "update"} failed`);
@@ -230,10 +240,8 @@ export class Deployment implements Registrar {
     return undefined;
   }
 
-  private finalizeStackOutputs(): void {
-    if (!this.stackOutputs) return;
-    const { urn, outputs } = this.stackOutputs;
-    const state = this.executor.news.get(urn);
+  private finalizeStackOutputs({ urn, outputs }: { urn: string; outputs: Props }): void {
+    const state = this.lookup(urn);
     if (!state) return;
     // Where the run failed, an output that is missing may only not have been reached.
     state.outputs = this.isFailed ? { ...this.planner.old(urn)?.outputs, ...outputs } : outputs;

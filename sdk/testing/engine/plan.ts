@@ -1,8 +1,6 @@
 import { UNKNOWN } from "../../../provider/document";
 import type { StepOp } from "../types";
 import {
-  createUrn,
-  dependentsOf,
   isProvider,
   nameOf,
   type Place,
@@ -11,9 +9,11 @@ import {
   ROOT_STACK,
   typeOf,
 } from "./checkpoint";
-import type { Alias, Goal } from "./monitor";
-import type { CheckFailure, Provider } from "./plugin";
-import { equal, goText, masked, type Props } from "./properties";
+import { dependentsOf } from "./dependencies";
+import type { Goal } from "./goals";
+import { Identities } from "./identities";
+import { Unsupported } from "./project";
+import { equal, goText, type Props } from "./properties";
 import {
   applyReplaceOnChanges,
   type Diff,
@@ -23,6 +23,7 @@ import {
   resolveDiff,
   someDiff,
 } from "./propertyDiff";
+import type { CheckFailure, Provider } from "./provider";
 import type { Providers } from "./providers";
 
 /** One thing that is done to one resource. */
@@ -92,9 +93,9 @@ interface Registration {
 
 function asWanted(
   { state, protect = false, retainOnDelete = false }: Goal,
-  { urn, aliases, created, modified }: Pick<ResourceState, "urn" | "aliases" | "created" | "modified">,
+  { urn, created, modified }: Pick<ResourceState, "urn" | "created" | "modified">,
 ): ResourceState {
-  return { ...state, urn, aliases, protect, retainOnDelete, created, modified };
+  return { ...state, urn, protect, retainOnDelete, created, modified };
 }
 
 /** Decides what is to be done for each resource that the program registers, one at a time and in their order. */
@@ -108,18 +109,12 @@ export class Planner {
   /** Old states that go before their replacements come. */
   readonly deletedFirst = new Set<ResourceState>();
 
-  private readonly registered = new Set<string>();
-  /** The present URN by former URN, and the other way round. */
-  private readonly takenBy = new Map<string, string>();
-  private readonly formerUrn = new Map<string, string>();
-  private readonly byUrn: Map<string, ResourceState>;
-  /** URNs that another resource has taken. Their resources are still checked; then the run ends. */
-  private readonly invalid = new Set<string>();
-  /** The providers that this run registered, by URN, former ones too. */
+  /** The providers that this run registered, by URN. */
   private readonly newProviders = new Map<string, ResourceState>();
+  private readonly identities: Identities;
 
   constructor(
-    private readonly place: Place,
+    place: Place,
     private readonly dryRun: boolean,
     readonly olds: ResourceState[],
     readonly targets: ReadonlySet<string>,
@@ -128,24 +123,24 @@ export class Planner {
     private readonly providers: Providers,
     private readonly report: Report,
   ) {
-    this.byUrn = new Map(olds.filter((old) => !old.delete).map((old) => [old.urn, old]));
+    this.identities = new Identities(place, olds);
   }
 
   /** The state before the run. */
   old(urn: string): ResourceState | undefined {
-    return this.byUrn.get(urn);
+    return this.identities.old(urn);
   }
 
   /** Whether something was done with a resource of the last run, under whatever name. */
   isOperated(urn: string): boolean {
-    return this.operated.has(this.takenBy.get(urn) ?? urn);
+    return this.operated.has(this.identities.present(urn));
   }
 
   /** A resource that Pulumi only reads. */
   async read(urn: string, goal: Goal, done: Registration["done"]): Promise<Plan> {
-    const { old, alias } = this.find(urn, goal);
+    const old = this.identities.find(urn, goal);
     this.operated.add(urn);
-    const next = { ...goal.state, urn, aliases: alias === undefined ? [] : [alias] };
+    const next = { ...goal.state, urn };
     if (old === undefined || old.external || old.id === next.id)
       return { steps: [{ op: "read", urn, ...(old && { old }), new: next, logical: true, done }] };
     const steps: Step[] = [
@@ -156,15 +151,17 @@ export class Planner {
   }
 
   async register(urn: string, goal: Goal, done: Registration["done"]): Promise<Plan> {
-    const { old, alias } = this.find(urn, goal);
-    if (alias !== undefined) this.providers.registerAlias(urn, alias);
+    const old = this.identities.find(urn, goal);
     if (!isTarget(this.targets, urn)) {
       this.operated.add(urn);
       return { steps: [{ ...untargeted(urn, old), done }] };
     }
     const { created = "", modified = "" } = old ?? {};
-    const next = asWanted(goal, { urn, aliases: alias === undefined ? [] : [alias], created, modified });
-    if (isProvider(next.type)) for (const each of [urn, ...next.aliases]) this.newProviders.set(each, next);
+    const next = asWanted(goal, { urn, created, modified });
+    if (isProvider(next.type)) {
+      if (old && old.urn !== urn) throw new Unsupported(`aliases of providers (of ${nameOf(urn)})`);
+      this.newProviders.set(urn, next);
+    }
     const registration: Registration = {
       urn,
       goal,
@@ -207,7 +204,6 @@ export class Planner {
         ? await this.check(provider, next, {}, given)
         : await this.check(provider, next, old.inputs, next.inputs);
     }
-    if (this.invalid.has(urn)) throw new Bail(`resource ${urn} is invalid`);
     if (isDeleted && old) {
       this.deleted.delete(urn);
       this.operated.add(urn);
@@ -232,7 +228,7 @@ export class Planner {
   ): Promise<Step[]> {
     const isUnready = old.initErrors.length > 0;
     const asked = await this.diff(old, next, provider);
-    const diff = applyReplaceOnChanges(asked, next.replaceOnChanges, isUnready);
+    const diff = applyReplaceOnChanges(asked, next.replaceOnChanges);
     this.operated.add(urn);
     const { changedKeys, detailed } = diff;
     const step = { urn, old, new: next, changedKeys, detailed };
@@ -246,8 +242,14 @@ export class Planner {
     if (!mustReplace(diff) && !old.pendingReplacement)
       return [{ ...step, op: "update", logical: true, done }];
 
-    if (next.protect && old.protect) this.refuseReplace(urn);
-    if (next.importID !== "") this.refuseImported(urn, diff, old, next);
+    if (next.protect && old.protect) {
+      if (!this.dryRun) throw new Error(protectedMessage(urn));
+      // A preview goes on, so that the difference that asks for the replacement is shown.
+      this.report("error", protectedMessage(urn), urn);
+      this.failed = true;
+    }
+    if (next.importID !== "")
+      throw new Unsupported(`the replacement of ${nameOf(urn)}, which still has the option import`);
     // What the inputs took from the old resource (for example a generated name) does not go over to the new one.
     if (provider && !this.forced.has(urn))
       next.inputs = await this.check(provider, next, {}, goal.state.inputs);
@@ -289,9 +291,8 @@ export class Planner {
   private async isProviderReplaced(old: ResourceState, next: ResourceState): Promise<boolean> {
     if (old.provider === next.provider) return false;
     if (old.provider === "" || next.provider === "") return true;
-    const [from, to] = [providerUrn(old.provider), providerUrn(next.provider)];
-    if (from !== to && this.takenBy.get(from) === to) return false;
-    const [before, after] = [this.old(from), this.newProviders.get(to)];
+    const before = this.old(providerUrn(old.provider));
+    const after = this.newProviders.get(providerUrn(next.provider));
     if (!before || !after) throw new Error(`failed to resolve provider reference: "${old.provider}"`);
     return this.providers.mustReplace(next.provider, before, after);
   }
@@ -311,7 +312,8 @@ export class Planner {
     const steps: Step[] = [];
     for (const dependent of (await this.replacedWith(old)).reverse()) {
       if (this.deletedFirst.has(dependent)) continue;
-      if (!dependent.delete && dependent.protect) this.refuseDependent(dependent.urn, urn);
+      if (!dependent.delete && dependent.protect)
+        throw new Error(protectedMessage(dependent.urn, ` as part of replacing "${urn}"`));
       steps.push({
         op: dependent.delete ? "delete" : "delete-replaced",
         urn: dependent.urn,
@@ -351,101 +353,10 @@ export class Planner {
     const inputs = { ...olds, ...Object.fromEntries(concerned.map((key) => [key, UNKNOWN])) };
     const provider = await this.providers.of(state);
     const asked = await this.ask(provider, state.urn, state, inputs, state.ignoreChanges);
-    return mustReplace(applyReplaceOnChanges(asked, replaceOnChanges, false));
-  }
-
-  /** Which resource of the last run this is: its own URN first, then its aliases in their order. */
-  private find(urn: string, goal: Goal): { old: ResourceState | undefined; alias: string | undefined } {
-    const { parent } = goal.state;
-    if (parent !== "" && !this.registered.has(parent))
-      throw new Error(`could not find parent resource ${parent}`);
-    if (this.registered.has(urn)) {
-      this.report("error", `Duplicate resource URN '${urn}'; try giving it a unique name`, urn);
-      throw new Bail(`resource ${urn} is invalid`);
-    }
-    this.registered.add(urn);
-    const taker = this.takenBy.get(urn);
-    if (taker !== undefined)
-      this.refuseTaken(
-        urn,
-        `Duplicate resource URN '${urn}' conflicting with alias on resource with URN '${taker}'`,
-      );
-    const found = [urn, ...this.formerUrns(goal)].find((each) => this.byUrn.has(each));
-    const old = found === undefined ? undefined : this.byUrn.get(found);
-    if (found === undefined || found === urn) return { old, alias: undefined };
-    const other = this.registered.has(found) ? urn : this.takenBy.get(found);
-    if (other !== undefined)
-      this.refuseTaken(
-        urn,
-        `Duplicate resource alias '${found}' applied to resource with URN '${urn}' conflicting with ` +
-          `resource with URN '${other}'`,
-      );
-    this.takenBy.set(found, urn);
-    this.formerUrn.set(urn, found);
-    return { old, alias: found };
-  }
-
-  private refuseTaken(urn: string, message: string): void {
-    this.report("error", message, urn);
-    this.invalid.add(urn);
-  }
-
-  /** The URNs of the aliases, and those that follow from an alias of the parent. */
-  private formerUrns({ name, state: { type, parent }, aliases }: Goal): string[] {
-    const own = aliases.map((alias) => this.urnOfAlias(alias, name, type, parent));
-    const formerParent = this.formerUrn.get(parent);
-    if (formerParent === undefined) return own;
-    const inherited = [{ type, name }, ...own.map((urn) => ({ type: typeOf(urn), name: nameOf(urn) }))];
-    const parentName = nameOf(parent);
-    return [
-      ...own,
-      ...inherited.map(({ type, name }) => {
-        // A child that was named after its parent was named after the parent's former name.
-        const isNamedAfter = name.startsWith(parentName);
-        const former = isNamedAfter ? nameOf(formerParent) + name.slice(parentName.length) : name;
-        return createUrn(this.place, formerParent, type, former);
-      }),
-    ];
-  }
-
-  /** What an alias leaves out is as it is now. */
-  private urnOfAlias(alias: Alias, name: string, type: string, parent: string): string {
-    if ("urn" in alias) return alias.urn;
-    const given = alias.parenturn === "" ? parent : (this.formerUrn.get(alias.parenturn) ?? alias.parenturn);
-    const former = alias.noparent || typeOf(given) === ROOT_STACK ? "" : given;
-    const place = {
-      stack: alias.stack || this.place.stack,
-      project: alias.project || this.place.project,
-    };
-    return createUrn(place, former, alias.type || type, alias.name || name);
-  }
-
-  private refuseReplace(urn: string): void {
-    const message =
-      `unable to replace resource "${urn}"\nas it is currently marked for protection. To unprotect the resource, ` +
-      "remove the `protect` flag from the resource in your Pulumi program and run `pulumi up`";
-    this.report("error", message, urn);
-    this.failed = true;
-    // A preview goes on, so that the difference that asks for the replacement is shown.
-    if (!this.dryRun) throw new Bail(message);
-  }
-
-  private refuseDependent(dependent: string, urn: string): never {
-    const message =
-      `unable to replace resource "${dependent}" as part of replacing "${urn}" as it is currently marked for ` +
-      "protection. To unprotect the resource, remove the `protect` flag from the resource in your Pulumi program " +
-      `and run \`pulumi up\`, or use the command:\n\`pulumi state unprotect '${dependent}'\``;
-    this.report("error", message, urn);
-    throw new Bail(message);
-  }
-
-  private refuseImported(urn: string, { replaces }: Diff, old: ResourceState, next: ResourceState): void {
-    const text = (value: unknown) => goText(masked(value, "[secret]"));
-    const changes = replaces.map((key) => `${key}: ${text(old.inputs[key])} => ${text(next.inputs[key])}`);
-    const message =
-      "previously-imported resources that still specify an ID may not be replaced; " +
-      `please remove the \`import\` declaration from your program;\n${changes.join("\n")}`;
-    if (!this.dryRun) throw new Error(message);
-    this.report("warning", message, urn);
+    return mustReplace(applyReplaceOnChanges(asked, replaceOnChanges));
   }
 }
+
+const protectedMessage = (urn: string, why = "") =>
+  `unable to replace resource "${urn}"${why}\nas it is currently marked for protection. To unprotect the resource, ` +
+  "remove the `protect` flag from the resource in your Pulumi program and run `pulumi up`";

@@ -3,7 +3,7 @@ import { isMapping } from "../../../provider/api/json";
 import { UNKNOWN } from "../../../provider/document";
 import { SECRET, SIGNATURE } from "../../../provider/markedSecrets";
 import { OUTPUT, REFERENCE } from "../../../provider/plugin/values";
-import { CLI_DRIVER } from "./project";
+import { Unsupported } from "./project";
 
 /*
  * Properties are kept as they travel: JSON in which a value that is not known yet is a certain text, and a secret or
@@ -34,19 +34,24 @@ function mapProps(props: Props, convert: (value: unknown, key: string) => unknow
   return Object.fromEntries(defined.map(([key, value]) => [key, convert(value, key)]));
 }
 
+/** Rebuilds a value, with what `convert` gives for each secret, reference or other object with a signature. */
+function rebuild(value: unknown, convert: (signed: Props) => unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => rebuild(item, convert));
+  if (!isMapping(value)) return value;
+  return value[SIGNATURE] === undefined ? mapProps(value, (item) => rebuild(item, convert)) : convert(value);
+}
+
 /** Reads what came over the wire. `onDependency` gets the URNs that the program's output values carry. */
 function fromWire(value: unknown, onDependency: (urn: string) => void): unknown {
-  if (Array.isArray(value)) return value.map((item) => fromWire(item, onDependency));
-  if (!isMapping(value)) return value;
-  const { [SIGNATURE]: signature } = value;
-  if (signature === undefined) return mapProps(value, (item) => fromWire(item, onDependency));
-  if (signature === SECRET) return secret(fromWire(value["value"] ?? null, onDependency));
-  if (signature === REFERENCE) return { packageVersion: "", ...value };
-  if (signature !== OUTPUT)
-    throw new Error(`the test engine does not support assets and archives: ${CLI_DRIVER}`);
-  if (Array.isArray(value["dependencies"])) value["dependencies"].map(String).forEach(onDependency);
-  const element = "value" in value ? fromWire(value["value"], onDependency) : UNKNOWN;
-  return value["secret"] === true ? secret(element) : element;
+  return rebuild(value, (signed) => {
+    const { [SIGNATURE]: signature, dependencies } = signed;
+    if (signature === SECRET) return secret(fromWire(signed["value"] ?? null, onDependency));
+    if (signature === REFERENCE) return { packageVersion: "", ...signed };
+    if (signature !== OUTPUT) throw new Unsupported("assets and archives");
+    if (Array.isArray(dependencies)) dependencies.map(String).forEach(onDependency);
+    const element = "value" in signed ? fromWire(signed["value"], onDependency) : UNKNOWN;
+    return signed["secret"] === true ? secret(element) : element;
+  });
 }
 
 export function fromStruct(
@@ -71,14 +76,14 @@ export const NONE: Keep = { secrets: false, references: false };
 
 /** For a reader who keeps no secrets, what they hold; for one who keeps no references, a resource's id or a component's URN. */
 function toWire(value: unknown, keep: Keep): unknown {
-  if (Array.isArray(value)) return value.map((item) => toWire(item, keep));
-  if (isSecret(value)) {
-    const element = toWire(value.value, keep);
-    return keep.secrets ? secret(element) : element;
-  }
-  if (isProps(value)) return mapProps(value, (item) => toWire(item, keep));
-  if (!isMapping(value) || keep.references) return value;
-  return "id" in value ? value["id"] || UNKNOWN : value["urn"];
+  return rebuild(value, (signed) => {
+    if (isSecret(signed)) {
+      const element = toWire(signed.value, keep);
+      return keep.secrets ? secret(element) : element;
+    }
+    if (keep.references) return signed;
+    return "id" in signed ? signed["id"] || UNKNOWN : signed["urn"];
+  });
 }
 
 /** As plain data, which marks no secret. */
@@ -103,16 +108,13 @@ export function propsToState(props: Props): Props {
   return mapProps(Object.fromEntries(entries), toState);
 }
 
-function fromState(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(fromState);
-  if (!isMapping(value)) return value;
-  if (value[SIGNATURE] !== SECRET) return propsFromState(value);
-  if (typeof value["plaintext"] !== "string")
-    throw new Error("the state holds an encrypted secret: export it with --show-secrets");
-  return secret(fromState(JSON.parse(value["plaintext"])));
-}
-
 export function propsFromState(props: Props): Props {
+  const fromState = (value: unknown): unknown =>
+    rebuild(value, (signed) => {
+      if (signed[SIGNATURE] !== SECRET) return signed;
+      if (typeof signed["plaintext"] === "string") return secret(fromState(JSON.parse(signed["plaintext"])));
+      throw new Error("the state holds an encrypted secret: export it with --show-secrets");
+    });
   return mapProps(props, fromState);
 }
 
@@ -140,9 +142,7 @@ export function markSecrets(outs: Props, ins: Props): Props {
 
 /** With `[secret]` in place of what each secret holds: a change of a secret is no difference that is shown. */
 export function masked(value: unknown, mask: unknown = secret("[secret]")): unknown {
-  if (isSecret(value)) return mask;
-  if (Array.isArray(value)) return value.map((item) => masked(item, mask));
-  return isMapping(value) ? mapProps(value, (item) => masked(item, mask)) : value;
+  return rebuild(value, (signed) => (isSecret(signed) ? mask : signed));
 }
 
 export const maskedProps = (props: Props) => mapProps(props, (value) => masked(value));

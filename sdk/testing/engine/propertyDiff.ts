@@ -84,17 +84,15 @@ export function resolveDiff(diff: Diff, olds: Props, news: Props): Diff {
   };
 }
 
-/** The option speaks only of changes that the diff names, and of a resource that is not ready. */
-export function applyReplaceOnChanges(diff: Diff, texts: string[], isUnready: boolean): Diff {
-  if (diff.changes !== "some" && !isUnready) return diff;
+/** The option speaks only of changes that the diff names. */
+export function applyReplaceOnChanges(diff: Diff, texts: string[]): Diff {
+  if (diff.changes !== "some") return diff;
   const paths = texts.map(parsePath).filter((path) => path !== undefined);
   const named = (path: Path) => paths.some((each) => isWithin(path, each));
   const keys = diff.changedKeys.filter((key) => named(parsePath(key) ?? [key]));
-  const unready = isUnready && named(["#initerror"]) ? ["#initerror"] : [];
   return {
     ...diff,
-    changes: unready.length > 0 ? "some" : diff.changes,
-    replaces: [...new Set([...diff.replaces, ...keys, ...unready])],
+    replaces: [...new Set([...diff.replaces, ...keys])],
     detailed: diff.detailed?.map((each) => (named(each.path) ? { ...each, replace: true } : each)),
   };
 }
@@ -112,44 +110,25 @@ interface Sides {
 
 /** The changes with the values on both sides. Where something around a path is new or gone, that is the change. */
 export function withValues(detailed: PropertyDiff[], old: Sides, next: Sides): Change[] {
-  const found = new Map<string, Change>();
-  for (const { path, kind, inputDiff } of detailed)
-    for (const change of changesAt(path, kind, inputDiff ? old.inputs : old.outputs, next.inputs))
-      found.set(JSON.stringify(change.path), change);
-  return [...found.values()].sort((a, b) => comparePaths(a.path, b.path));
-}
-
-function changesAt(path: Path, kind: Kind, olds: unknown, news: unknown): Change[] {
-  let [from, to] = [olds, news];
-  for (const [depth, key] of path.entries()) {
-    [from, to] = [property(from, key), property(to, key)];
-    const here = path.slice(0, depth + 1);
-    const [before, after] = [from ?? null, to ?? null];
-    if (depth === path.length - 1) {
-      if (kind === "add") return [{ path: here, kind, new: to ?? UNKNOWN }];
-      if (kind === "delete") return [{ path: here, kind, old: from ?? UNKNOWN }];
-      const inside = changesBetween(from, to, here).filter((change) => change.path.length > here.length);
-      return inside.length > 0 ? inside : [{ path: here, kind, old: before, new: after }];
-    }
-    if (before === null && after !== null) return [{ path: here, kind: "add", new: after }];
-    if (before !== null && after === null) return [{ path: here, kind: "delete", old: before }];
-  }
-  return [];
+  return detailed.map(({ path, kind, inputDiff }) => {
+    const sides = (depth: number) =>
+      [inputDiff ? old.inputs : old.outputs, next.inputs].map((side) => valueIn(side, path.slice(0, depth)));
+    const around = path.slice(0, -1).findIndex((_, i) => {
+      const [from, to] = sides(i + 1);
+      return (from === undefined) !== (to === undefined);
+    });
+    const [from, to] = sides(around < 0 ? path.length : around + 1);
+    if (around < 0) return { path, kind, old: from, new: to };
+    return { path: path.slice(0, around + 1), kind: to === undefined ? "delete" : "add", old: from, new: to };
+  });
 }
 
 /** The content of a secret or an unknown is not known, so it stands for all of its properties. */
-function property(value: unknown, key: string | number): unknown {
-  if (isSecret(value) || value === UNKNOWN) return value;
-  if (Array.isArray(value)) return typeof key === "number" ? value[key] : undefined;
-  return isProps(value) ? value[key] : undefined;
-}
-
-function comparePaths(a: Path, b: Path): number {
-  const i = a.findIndex((key, index) => key !== b[index]);
-  const [own, other] = [a[i], b[i]];
-  if (own === undefined || other === undefined) return a.length - b.length;
-  if (typeof own === "number" && typeof other === "number") return own - other;
-  return String(own) < String(other) ? -1 : 1;
+function valueIn(value: unknown, path: Path): unknown {
+  return path.reduce(
+    (inside, key) => (isSecret(inside) || inside === UNKNOWN ? inside : valueAt(inside, key)) ?? undefined,
+    value,
+  );
 }
 
 /** The inputs with what the paths name as it was, and the paths that could not be followed. */
@@ -161,62 +140,39 @@ export function ignoreChanges(
   const result = structuredClone(inputs);
   const failed = texts.filter((text) => {
     const path = parsePath(text);
-    return path !== undefined && !reset(path, structuredClone(olds), result, asItIs);
+    return path !== undefined && !reset(path, structuredClone(olds), result, (value) => value);
   });
   return { inputs: result, failed };
 }
 
-type Mark = (value: unknown) => unknown;
-const asItIs: Mark = (value) => value;
-const insideSecret: Mark = (value) => value;
-
 /**
  * Gives what the path names in `to` the value that it has in `from`. Never makes an object on the way and never changes a
- * list's length: false means that the path could not be followed for such a reason. A value that
- * was secret is marked again, unless it goes into a secret.
+ * list's length: false means that the path could not be followed for such a reason. `mark` keeps a secret a secret.
  */
-function reset(path: Path, from: unknown, to: unknown, keep: Mark): boolean {
-  if (isSecret(from)) return reset(path, from.value, to, keep === insideSecret ? keep : secret);
-  if (isSecret(to)) return reset(path, from, to.value, insideSecret);
+function reset(path: Path, from: unknown, to: unknown, mark: (value: unknown) => unknown): boolean {
+  if (isSecret(from)) return reset(path, from.value, to, secret);
+  if (isSecret(to)) return reset(path, from, to.value, (value) => value);
   const [key, ...rest] = path;
   if (key === undefined) return false;
-  if (key === "*") return resetAll(rest, from, to, keep);
-  if (typeof key === "number") {
-    if (!Array.isArray(from) || !Array.isArray(to)) return !Array.isArray(from) && !Array.isArray(to);
-    const isMissing = [from, to].map((list) => list[key] === undefined);
-    if (isMissing.includes(true)) return key >= 0 && rest.length === 0 && !isMissing.includes(false);
-    if (rest.length > 0) return reset(rest, from[key], to[key], keep);
-    to[key] = keep(from[key]);
-    return true;
+  if (key === "*") {
+    const every = keysIn(from).concat(rest.length > 0 ? [] : keysIn(to));
+    return every.map((each) => reset([each, ...rest], from, to, mark)).every(Boolean);
   }
-  const old = isProps(from) ? from[key] : undefined;
-  if (rest.length > 0) {
-    if (!isProps(from) || !isProps(to)) return !isProps(from) && !isProps(to);
-    if (to[key] === undefined) return old === undefined;
-    return reset(rest, old ?? null, to[key], keep);
-  }
-  if (!isProps(to)) return old === undefined;
-  if (old === undefined) delete to[key];
-  else to[key] = keep(old);
+  const [old, now] = [valueAt(from, key), valueAt(to, key)];
+  if (rest.length > 0) return now === undefined ? old === undefined : reset(rest, old, now, mark);
+  if (!Array.isArray(to) && !isProps(to)) return old === undefined;
+  if (Array.isArray(to) && (old === undefined || now === undefined)) return old === now;
+  if (old === undefined) delete (to as Props)[key];
+  else (to as Props)[key] = mark(old);
   return true;
 }
 
-function resetAll(rest: Path, from: unknown, to: unknown, keep: Mark): boolean {
-  const isLeaf = rest.length === 0;
-  if (isProps(to)) {
-    if (!isProps(from)) return isLeaf;
-    if (isLeaf) for (const key of Object.keys(to)) if (!(key in from)) delete to[key];
-    return Object.entries(from).every(([key, value]) => {
-      if (!isLeaf) return to[key] !== undefined && reset(rest, value, to[key], keep);
-      to[key] = keep(value);
-      return true;
-    });
-  }
-  if (!Array.isArray(to)) return false;
-  if (!Array.isArray(from)) return isLeaf;
-  for (let i = 0; i < Math.min(from.length, to.length); i++) {
-    if (isLeaf) to[i] = keep(from[i]);
-    else if (!reset(rest, from[i], to[i], keep)) return false;
-  }
-  return from.length === to.length;
+function keysIn(value: unknown): (string | number)[] {
+  if (Array.isArray(value)) return [...value.keys()];
+  return isProps(value) ? Object.keys(value) : [];
+}
+
+function valueAt(value: unknown, key: string | number): unknown {
+  if (Array.isArray(value)) return typeof key === "number" ? value[key] : undefined;
+  return isProps(value) ? value[key] : undefined;
 }

@@ -5,18 +5,16 @@ import { setTimeout } from "node:timers/promises";
 import { parse } from "yaml";
 import { z } from "zod";
 import { UNKNOWN } from "../../../provider/document";
-import { isProvider, packageOf, providerUrn, type ResourceState, typeOf } from "./checkpoint";
-import { type Checked, type Existing, type Found, Plugin, type Provider } from "./plugin";
+import { isProvider, packageOf, type ResourceState, typeOf } from "./checkpoint";
+import { DYNAMIC, Plugin } from "./plugin";
 import { type Launch, type OnLine, resolveFrom, type Starting, startProvider } from "./processes";
 import { CLI_DRIVER, type Project, runtimeSchema, Unsupported } from "./project";
 import { equal, type Props, plain } from "./properties";
 import { type Diff, mustReplace, resolveDiff } from "./propertyDiff";
+import type { Checked, Existing, Found, Provider } from "./provider";
 
 /** How long a provider may take to answer that it will end, in milliseconds. */
 const PATIENCE = 1000;
-
-/** The dynamic providers of a Node program. Their host comes with the SDK. */
-const DYNAMIC = "pulumi-nodejs";
 
 /** A provider's process, and the folder that it was started from. */
 type Process = Starting & { folder: string };
@@ -56,8 +54,6 @@ export class Providers implements Provider {
   private readonly running = new Map<string, Promise<Plugin>>();
   /** By URN, what `check` has started and nothing has configured yet. */
   private readonly unconfigured = new Map<string, Plugin>();
-  /** Former URNs by present ones: states may still refer to them. */
-  private readonly aliases = new Map<string, string>();
   /** Processes that were started ahead and are not used yet, by package. */
   private readonly ahead = new Map<string, Process>();
   private readonly processes: Process[] = [];
@@ -99,10 +95,6 @@ export class Providers implements Provider {
   private ownConfig(package_: string): Props {
     const own = Object.entries(this.config).filter(([key]) => key.startsWith(`${package_}:`));
     return Object.fromEntries(own.map(([key, value]) => [key.slice(package_.length + 1), value]));
-  }
-
-  registerAlias(urn: string, alias: string): void {
-    this.aliases.set(urn, alias);
   }
 
   async check(urn: string, olds: Props, news: Props): Promise<Checked> {
@@ -174,9 +166,6 @@ export class Providers implements Provider {
   private set(reference: string, plugin: Promise<Plugin>): void {
     plugin.catch(() => {});
     this.running.set(reference, plugin);
-    const urn = providerUrn(reference);
-    const alias = this.aliases.get(urn);
-    if (alias !== undefined) this.running.set(alias + reference.slice(urn.length), plugin);
   }
 
   /** Starts what the last run needed, while the program is still loading. Nothing is asked of it yet. */

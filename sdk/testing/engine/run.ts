@@ -1,15 +1,10 @@
 import type { RunOptions } from "../types";
-import { markOutputs, Slots } from "./apply";
-import {
-  Checkpoint,
-  isProvider,
-  nameOf,
-  type Place,
-  type ResourceState,
-  withoutDangling,
-} from "./checkpoint";
+import { markOutputs } from "./apply";
+import { Checkpoint, isProvider, type ResourceState } from "./checkpoint";
+import { withoutDangling } from "./dependencies";
 import { Deployment } from "./deployment";
-import { Monitor, type Registrar } from "./monitor";
+import { Slots } from "./executor";
+import { Monitor } from "./monitor";
 import { type Launch, PARALLEL, startProgram } from "./processes";
 import { equal, isSecret, type Props } from "./properties";
 import { invert, resolveDiff } from "./propertyDiff";
@@ -34,22 +29,26 @@ export interface Outcome {
 
 /** One phase of a command. */
 class Phase {
-  readonly place: Place;
   readonly summary: Summary;
   readonly checkpoint: Checkpoint;
   readonly providers: Providers;
-  private monitor: Monitor | undefined;
+  readonly deployment: Deployment;
+  /** Providers can reach one where no program runs, too. */
+  private readonly monitor: Monitor;
 
-  constructor({ launch, stateFile, config }: Run, title: string) {
+  constructor({ launch, stateFile, config }: Run, title: string, options: RunOptions = {}) {
     const { dryRun, stack, project } = launch;
-    this.place = { stack, project: project.name };
-    this.summary = new Summary(title, this.place, dryRun);
+    const place = { stack, project: project.name };
+    this.summary = new Summary(title, place, dryRun);
     this.checkpoint = new Checkpoint(stateFile, dryRun);
     this.providers = new Providers(launch, config, this.checkpoint.olds, () => this.address, this.onLine);
+    const { checkpoint, providers, summary } = this;
+    this.deployment = new Deployment(place, dryRun, checkpoint, providers, summary, options);
+    this.monitor = new Monitor(this.deployment);
   }
 
   get address(): string {
-    return this.monitor?.address ?? "";
+    return this.monitor.address;
   }
 
   /** The program's own lines and those of its provider become messages, as they do in Pulumi's display. */
@@ -57,14 +56,18 @@ class Phase {
     if (line.trim() !== "") this.summary.report("info", line);
   };
 
-  /** The summary is there at the end, whatever happened. */
+  /** The outcome is there at the end, whatever happened. */
   end(ok: boolean, outputs = this.checkpoint.stackOutputs(), olds = outputs): Outcome {
     return { ok, summary: this.summary, outputs, text: this.summary.text(olds, outputs) };
   }
 
-  /** Works with a monitor that the processes can reach: providers want one too where no program runs. */
-  async serve(registrar: Registrar | undefined, work: () => Promise<Outcome>): Promise<Outcome> {
-    this.monitor = new Monitor(registrar ?? this.withoutProgram());
+  /** Ends a phase in which resources were registered or deleted. */
+  endDeployment(): Outcome {
+    const { olds, news } = this.deployment.outputs();
+    return this.end(!this.deployment.isFailed, news, olds);
+  }
+
+  async serve(work: () => Promise<Outcome>): Promise<Outcome> {
     try {
       await this.monitor.listen();
       return await work();
@@ -72,21 +75,6 @@ class Phase {
       await this.providers.close();
       this.monitor.close();
     }
-  }
-
-  private withoutProgram(): Registrar {
-    const refuse = () => Promise.reject(new Error("no program is running"));
-    const { report } = this.summary;
-    return {
-      register: refuse,
-      read: refuse,
-      invoke: refuse,
-      registerOutputs: refuse,
-      lookup: () => undefined,
-      refuse: (message) => report("error", message),
-      log: report,
-      finished: () => {},
-    };
   }
 
   warnOfInterrupted(): void {
@@ -105,26 +93,14 @@ class Phase {
 /** Runs the program and does, or in a preview decides, what it asks for. */
 export async function runProgram(run: Run, options: RunOptions): Promise<Outcome> {
   const { launch, config } = run;
-  const phase = new Phase(run, launch.dryRun ? "Previewing update" : "Updating");
-  const { checkpoint, summary } = phase;
+  const phase = new Phase(run, launch.dryRun ? "Previewing update" : "Updating", options);
+  const { deployment, summary } = phase;
   if (!launch.dryRun) phase.warnOfInterrupted();
-  const replace = findTargets(checkpoint, options.replace ?? [], summary);
-  if (replace === undefined) return phase.end(false, {});
-
-  let stop = () => {};
-  const deployment = new Deployment(
-    phase.place,
-    launch.dryRun,
-    checkpoint,
-    phase.providers,
-    summary,
-    { ...options, replace },
-    () => stop(),
-  );
-  return phase.serve(deployment, async () => {
+  if (deployment.isFailed) return phase.end(false);
+  return phase.serve(async () => {
     const program = startProgram(launch, configText(config), phase.address, phase.onLine);
     phase.providers.startAhead();
-    stop = () => void program.stop("SIGINT", 2000);
+    deployment.onCancel(() => void program.stop("SIGINT", 2000));
     try {
       const code = await program.exited;
       const { isCanceled } = deployment.executor;
@@ -138,8 +114,7 @@ export async function runProgram(run: Run, options: RunOptions): Promise<Outcome
         summary.report("error", "the program ended before it reported to Pulumi that it was done");
       // A program that leaves before it has registered everything must not have the rest deleted.
       await deployment.finish(code === 0 && !isCanceled && deployment.isEnded);
-      const { olds, news } = deployment.outputs();
-      return phase.end(!deployment.isFailed, news, olds);
+      return phase.endDeployment();
     } finally {
       await program.stop("SIGKILL", 0);
     }
@@ -150,12 +125,9 @@ export async function runProgram(run: Run, options: RunOptions): Promise<Outcome
 export function runDestroy(run: Run): Promise<Outcome> {
   const phase = new Phase(run, "Destroying");
   phase.warnOfInterrupted();
-  const { place, checkpoint, providers, summary } = phase;
-  return phase.serve(undefined, async () => {
-    const deployment = new Deployment(place, false, checkpoint, providers, summary, {}, () => {});
-    await deployment.finish(true);
-    const { olds, news } = deployment.outputs();
-    return phase.end(!deployment.isFailed, news, olds);
+  return phase.serve(async () => {
+    await phase.deployment.finish(true);
+    return phase.endDeployment();
   });
 }
 
@@ -169,7 +141,7 @@ export function runRefresh(run: Run, { clearPendingCreates, target }: RunOptions
   const { checkpoint, summary } = phase;
   if (clearPendingCreates)
     checkpoint.interrupted = checkpoint.interrupted.filter(({ type }) => type !== "creating");
-  return phase.serve(undefined, async () => {
+  return phase.serve(async () => {
     const slots = new Slots(PARALLEL);
     let ok = true;
     const refresh = async (old: ResourceState): Promise<ResourceState[]> => {
@@ -228,17 +200,6 @@ async function refreshOne(old: ResourceState, { providers, summary }: Phase): Pr
     detailed: diff.detailed && invert(diff.detailed),
   });
   return [next];
-}
-
-/** URNs as they are, names as the URNs of the resources that have them; undefined where one is not in the state. */
-function findTargets({ olds }: Checkpoint, wanted: string[], summary: Summary): string[] | undefined {
-  const found = wanted.map((target) =>
-    olds.map(({ urn }) => urn).filter((urn) => urn === target || nameOf(urn) === target),
-  );
-  const missing = wanted.filter((_, i) => found[i]?.length === 0);
-  for (const target of missing)
-    summary.report("error", `Target '${target}' could not be found in the stack.`);
-  return missing.length > 0 ? undefined : found.flat();
 }
 
 /** The configuration as the Node language host hands it to a program. */

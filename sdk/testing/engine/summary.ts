@@ -11,47 +11,33 @@ import {
   typeOf,
 } from "./checkpoint";
 import type { Step } from "./plan";
-import { isProps, isSecret, masked, maskedProps, type Props, plain, shown } from "./properties";
+import { isProps, isSecret, maskedProps, type Props, plain, shown } from "./properties";
 import { type Change, changesBetween, isInternal, SIGNS, shortDiff, withValues } from "./propertyDiff";
 
-/** The sign of a line, and its words: before the step is done (in a preview), after it, and when it failed. */
-const WORDS: Record<string, [string, string, string, string]> = {
-  same: ["  ", "", "", "failed"],
-  create: ["+ ", "create", "created", "creating failed"],
-  delete: ["- ", "delete", "deleted", "deleting failed"],
-  update: ["~ ", "update", "updated", "updating failed"],
-  replace: ["+-", "replace", "replaced", "replacing failed"],
-  "create-replacement": ["++", "create replacement", "created replacement", "creating failed"],
-  "delete-replaced": ["--", "delete original", "deleted original", "deleting failed"],
-  read: ["> ", "read", "read", "reading failed"],
-  "read-replacement": [">>", "read for replacement", "read for replacement", "reading failed"],
-  refresh: ["~ ", "refresh", "refresh", "refreshing failed"],
-  discard: ["< ", "discard", "discarded", "discarding failed"],
-  "discard-replaced": ["<<", "discard original", "discarded original", "discarding failed"],
-  import: ["= ", "import", "imported", "importing failed"],
-  "import-replacement": ["=>", "import replacement", "imported replacement", "importing failed"],
+/** The sign of each operation and its words, as in Pulumi's display. */
+const OPS: Record<string, [sign: string, toDo: string, done: string]> = {
+  same: ["  ", "", ""],
+  create: ["+ ", "create", "created"],
+  delete: ["- ", "delete", "deleted"],
+  update: ["~ ", "update", "updated"],
+  replace: ["+-", "replace", "replaced"],
+  "create-replacement": ["++", "create replacement", "created replacement"],
+  "delete-replaced": ["--", "delete original", "deleted original"],
+  read: ["> ", "read", "read"],
+  "read-replacement": [">>", "read for replacement", "read for replacement"],
+  refresh: ["~ ", "refresh", "refreshed"],
+  discard: ["< ", "discard", "discarded"],
+  "discard-replaced": ["<<", "discard original", "discarded original"],
+  import: ["= ", "import", "imported"],
+  "import-replacement": ["=>", "import replacement", "imported replacement"],
 };
-const wordsOf = (op: StepOp) => WORDS[op] ?? ["  ", "", "", ""];
 
-/** In the order in which the summary counts them. */
-const COUNTED: StepOp[] = [
-  "import",
-  "create",
-  "update",
-  "delete",
-  "replace",
-  "refresh",
-  "discard",
-  "discard-replaced",
-];
-
-/** Collects what a run did and said, in the engine's own words. Secret values never get in. */
+/** Collects what a run did and reported. Secret values never get in. */
 export class Summary {
   readonly steps: ShownStep[] = [];
   readonly changes: RunResult["changes"] = {};
   readonly diagnostics: Diagnostic[] = [];
   private readonly lines: string[];
-  private readonly started = Date.now();
   private readonly root: string;
 
   constructor(
@@ -89,56 +75,33 @@ export class Summary {
         ...(next?.outputs && { outputs: shown(next.outputs) }),
       });
     if (op === "same" && diff.length === 0) return;
-    this.addLine(step, wordsOf(op)[this.dryRun ? 1 : 2], diff);
+    this.addLine(step, OPS[op]?.[this.dryRun ? 1 : 2] ?? op, diff);
     // The creation that belongs to a replacement shows the change; the replacement itself is only its headline.
-    if (op === "create" || op === "import") this.lines.push(...inputLines(next?.inputs ?? {}));
-    else if (op !== "replace")
-      this.lines.push(
-        ...changeLines(
-          changes.filter(({ path }) => !isInternal(path[0])),
-          0,
-          "      ",
-        ),
-      );
+    const isNew = op === "create" || op === "import";
+    const shownChanges = isNew ? changesBetween({}, maskedProps(next?.inputs ?? {})) : changes;
+    if (op !== "replace") this.lines.push(...changeLines(shownChanges));
   }
 
   addFailure(step: Step): void {
-    if (!isDefaultProvider(step.urn)) this.addLine(step, `**${wordsOf(step.op)[3]}**`, []);
+    if (!isDefaultProvider(step.urn)) this.addLine(step, `**${OPS[step.op]?.[1]} failed**`, []);
   }
 
   private addLine({ op, urn }: Step, words: string, diff: string[]): void {
-    const keys = (sign: string) => diff.filter((key) => key.startsWith(sign)).map((key) => key.slice(1));
-    const signed = Object.values(SIGNS).map((sign) =>
-      keys(sign).length > 0 ? sign + keys(sign).join(",") : "",
-    );
-    const parts = [
-      ` ${wordsOf(op)[0]}`,
-      typeOf(urn),
-      nameOf(urn),
-      words,
-      diff.length > 0 ? `[diff: ${signed.join("")}]` : "",
-    ];
+    const parts = [` ${OPS[op]?.[0] ?? ""}`, typeOf(urn), nameOf(urn), words];
+    if (diff.length > 0) parts.push(`[diff: ${diff.join(",")}]`);
     this.lines.push(parts.filter((part) => part !== "").join(" "));
   }
 
   /** What a terminal would have shown: the steps, diagnostics by resource, outputs, the counts. */
   text(olds: Props, outputs: Props): string {
-    const lines = [...this.lines, ...this.diagnosticLines(), ...outputLines(olds, outputs), "Resources:"];
-    const counted = COUNTED.filter((op) => (this.changes[op] ?? 0) > 0);
-    for (const op of counted) {
-      const [prefix, , done] = wordsOf(op);
-      lines.push(`    ${prefix}${this.changes[op]} ${this.dryRun ? `to ${op}` : done}`);
-    }
-    const total = counted.reduce((sum, op) => sum + (this.changes[op] ?? 0), 0);
-    const pieces = [
-      ...(counted.length > 1 ? [`${total} changes`] : []),
-      ...(this.changes.same ? [`${this.changes.same} unchanged`] : []),
-    ];
-    if (pieces.length > 0) lines.push(`    ${pieces.join(". ")}`);
-    const errors = this.diagnostics.filter(({ severity }) => severity === "error");
-    const failed = new Set(errors.map(({ urn = this.root }) => urn)).size;
-    if (failed > 0) lines.push(`    ${failed} errored`);
-    if (!this.dryRun) lines.push("", `Duration: ${Math.ceil((Date.now() - this.started) / 1000)}s`);
+    const lines = [...this.lines, ...this.diagnosticLines()];
+    const changed = changesBetween(maskedProps(olds), maskedProps(outputs));
+    if (changed.length > 0) lines.push("Outputs:", ...changeLines(changed), "");
+    lines.push("Resources:");
+    for (const [op, count] of Object.entries(this.changes))
+      if (op !== "same" && op !== "read")
+        lines.push(`    ${OPS[op]?.[0]}${count} ${this.dryRun ? `to ${op}` : OPS[op]?.[2]}`);
+    if (this.changes.same) lines.push(`    ${this.changes.same} unchanged`);
     return `${lines.join("\n")}\n`;
   }
 
@@ -165,13 +128,15 @@ function isCounted({ op, old, new: next, logical }: Step): boolean {
 
 /** The differences that the step itself names, else those of the inputs. */
 function changesOf({ detailed }: Step, old: ResourceState, next: ResourceState): Change[] {
-  const sides = [old, next].map(({ inputs, outputs = {} }) => ({
-    inputs: maskedProps(inputs),
-    outputs: maskedProps(outputs),
-  })) as [{ inputs: Props; outputs: Props }, { inputs: Props; outputs: Props }];
-  if (detailed) return withValues(detailed, ...sides);
-  return changesBetween(sides[0].inputs, sides[1].inputs).filter(({ path }) => !isInternal(path[0]));
+  const [from, to] = [maskedSides(old), maskedSides(next)];
+  if (detailed) return withValues(detailed, from, to);
+  return changesBetween(from.inputs, to.inputs).filter(({ path }) => !isInternal(path[0]));
 }
+
+const maskedSides = ({ inputs, outputs = {} }: ResourceState) => ({
+  inputs: maskedProps(inputs),
+  outputs: maskedProps(outputs),
+});
 
 /** Of an unchanged resource only a change of its protection is worth a line. */
 function metadata(op: StepOp, old: ResourceState, next: ResourceState): string[] {
@@ -189,35 +154,17 @@ function inline(value: unknown): string {
   return `{${entries.map(([key, item]) => `${key}: ${inline(item)}`).join(", ")}}`;
 }
 
-/** The inputs of something new. */
-function inputLines(inputs: Props): string[] {
-  const keys = Object.keys(inputs).filter((key) => !isInternal(key));
-  return keys.sort().map((key) => `      ${key}: ${inline(inputs[key])}`);
-}
-
-/** The changes as a tree: what they have in common once, with what is inside indented below. */
-function changeLines(changes: Change[], depth: number, indent: string): string[] {
-  return [...new Set(changes.map(({ path }) => path[depth]))].flatMap((key) => {
+/** One line a change, under its path: what is inside of a property is indented below it, where that is named once. */
+function changeLines(changes: Change[], depth = 0): string[] {
+  const indent = "      " + "    ".repeat(depth);
+  const keys = new Set(changes.map(({ path }) => path[depth]).filter((key) => !isInternal(key)));
+  return [...keys].flatMap((key) => {
     const inside = changes.filter(({ path }) => path[depth] === key);
     const label = typeof key === "number" ? `[${key}]` : String(key);
     const leaf = inside.find(({ path }) => path.length === depth + 1);
-    if (!leaf) return [`${indent}~ ${label}:`, ...changeLines(inside, depth + 1, `${indent}    `)];
-    const isUpdate = leaf.kind === "update";
-    const value = isUpdate ? `${inline(leaf.old)} => ${inline(leaf.new)}` : inline(leaf.old ?? leaf.new);
-    return [`${indent}${SIGNS[leaf.kind]} ${label}: ${value}`];
+    if (!leaf) return [`${indent}~ ${label}:`, ...changeLines(inside, depth + 1)];
+    const { kind, old, new: now } = leaf;
+    const value = kind === "update" ? `${inline(old)} => ${inline(now)}` : inline(old ?? now);
+    return [`${indent}${SIGNS[kind]} ${label}: ${value}`];
   });
-}
-
-/** The stack's outputs, as they were and as they are. */
-function outputLines(olds: Props, outputs: Props): string[] {
-  const keys = [...new Set([...Object.keys(olds), ...Object.keys(outputs)])].sort();
-  if (keys.length === 0) return [];
-  const isNew = Object.keys(olds).length === 0;
-  const lines = keys.map((key) => {
-    const [from, to] = [olds[key], outputs[key]];
-    if (isNew || changesBetween(masked(from), masked(to)).length === 0) return `    ${key}: ${inline(to)}`;
-    if (from === undefined) return `  + ${key}: ${inline(to)}`;
-    return to === undefined ? `  - ${key}: ${inline(from)}` : `  ~ ${key}: ${inline(from)} => ${inline(to)}`;
-  });
-  return ["Outputs:", ...lines, ""];
 }

@@ -83,10 +83,6 @@ export const dynamicScenarios: Record<string, Part[]> = {
     ["up", "updateUnready.2"],
     ["up", "updateUnready.3"],
   ],
-  "replacement of what is not ready": [
-    ["up", "replaceUnready.1"],
-    ["up", "replaceUnready.2"],
-  ],
   "reading with get": [
     ["up", "get.1"],
     ["up", "get.2"],

@@ -199,6 +199,22 @@ describe("with a plugin", () => {
     expect((await run("up", "unknownConfig.1", { skipPreview: true })).ok).toBe(true);
   });
 
+  test.for([
+    ["newName", /does not support aliases of providers \(of mine-2\): use the driver/],
+    [
+      "importKind",
+      /does not support the replacement of a, which still has the option import: use the driver/,
+    ],
+    ["aliasTwice", /::c' and '.*::b' are both the former '.*::a', by their names or aliases/],
+  ] as const)("%s: an identity that it cannot follow is refused in a sentence", async ([scene, message]) => {
+    const { run, objects } = await plugged();
+    objects.edit((all) => Object.assign(all, { kinds: { kind: "there", size: 1 } }));
+    expect((await run("up", `${scene}.1`)).ok).toBe(true);
+    const { ok, said, calls } = await run("up", `${scene}.2`);
+    expect([ok, said.join()]).toEqual([false, expect.stringMatching(message)]);
+    expect(calls.filter((call) => /^(create|update|delete) /.test(call))).toEqual([]);
+  });
+
   const plugged = async () => {
     const things = await Things.onKit({ program: PLUGGED });
     open.push(things);
@@ -262,6 +278,13 @@ describe("with a plugin", () => {
       (error: Error) => error,
     );
     for (const part of parts) expect(message).toContain(part);
+  });
+
+  test("a plugin that takes no secrets is refused in a sentence", async () => {
+    const things = await Things.onKit({ program: PLUGGED, env: { SECRETS: "no" } });
+    open.push(things);
+    const { said } = await things.run("preview", "rich.1");
+    expect(said.join()).toMatch(/does not support plugins that take no secrets or no references \(things in/);
   });
 
   test("an import by command is refused in a sentence", async () => {

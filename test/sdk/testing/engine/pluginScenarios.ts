@@ -49,11 +49,6 @@ export const pluginScenarios: Record<string, Part[]> = {
     ["up", "otherProvider.1"],
     ["up", "otherProvider.2"],
   ],
-  "a provider with a new name": [
-    ["up", "newName.1"],
-    ["up", "newName.2"],
-    ["up", "newName.2"],
-  ],
   "a component's providers": [["up", "component"]],
   "a configuration that is refused": [
     ["preview", "badConfig"],
@@ -105,13 +100,6 @@ export const pluginScenarios: Record<string, Part[]> = {
     ["up", "importOptions.1"],
     ["destroy", ""],
   ],
-  "import of what must then be replaced": [
-    there,
-    ["up", "importKind.1"],
-    ["preview", "importKind.2"],
-    ["up", "importKind.2"],
-    ["up", "importKind.3"],
-  ],
   "import in the place of another one": [
     there,
     ["up", "importReplaces.1"],
@@ -134,24 +122,6 @@ export const pluginScenarios: Record<string, Part[]> = {
     ["up", "rename.2"],
     ["up", "rename.2"],
   ],
-  "one alias for two": [
-    ["up", "aliasTwice.1"],
-    ["up", "aliasTwice.2"],
-  ],
-};
-
-/** The same program with a plugin that takes plain values only. */
-export const plainPluginScenarios: Record<string, Part[]> = {
-  "a plugin that takes neither secrets nor references": [
-    ["preview", "rich.1"],
-    ["up", "rich.1"],
-    ["up", "rich.2"],
-    ["refresh", ""],
-    ["up", "explicit.1"],
-    ["up", "explicit.2"],
-    ["destroy", ""],
-  ],
 };
 
 export const pluginOptions: PlayOptions = { program: PLUGGED, config };
-export const plainPluginOptions: PlayOptions = { ...pluginOptions, env: { SECRETS: "no" } };

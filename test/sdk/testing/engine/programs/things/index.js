@@ -121,9 +121,6 @@ const scenes = {
     const a = new Thing("a", { unready: step < 3, n: 1 });
     new Thing("b", { from: a.id });
   },
-  replaceUnready(step) {
-    new Thing("a", { unready: step < 2 }, { replaceOnChanges: ["#initerror"] });
-  },
   get(step) {
     if (step === 1) return void new Thing("own");
     const read = new pulumi.CustomResource(

@@ -1,0 +1,101 @@
+import { apply, type Context, Protected } from "./apply";
+import { isDefaultProvider, type ResourceState } from "./checkpoint";
+import type { Step } from "./plan";
+import { PARALLEL } from "./processes";
+import { InitFailed } from "./providerCalls";
+import type { Summary } from "./summary";
+
+/** Lets at most so many in at once; the others wait in the order in which they came. */
+export class Slots {
+  private readonly waiting: (() => void)[] = [];
+  constructor(private free: number) {}
+
+  async take(): Promise<void> {
+    if (this.free > 0) this.free--;
+    else await new Promise<void>((resolve) => this.waiting.push(resolve));
+  }
+
+  give(): void {
+    const next = this.waiting.shift();
+    if (next) next();
+    else this.free++;
+  }
+}
+
+/**
+ * Does the steps that were decided, several chains at a time, each chain in its order. The first failure stops the rest:
+ * what has begun ends, nothing more begins.
+ */
+export class Executor {
+  /** Every state that a step has made or kept, by URN. */
+  readonly news = new Map<string, ResourceState>();
+  /** What could not be deleted because it is protected. */
+  readonly protected: ResourceState[] = [];
+  /** What the first step that failed said. */
+  failure: string | undefined;
+  isCanceled = false;
+  onCancel: () => void = () => {};
+  private readonly running = new Set<Promise<void>>();
+  private readonly slots: Slots;
+
+  constructor(
+    private readonly context: Context,
+    private readonly summary: Summary,
+  ) {
+    this.slots = new Slots(PARALLEL);
+  }
+
+  cancel(): void {
+    if (!this.isCanceled) this.onCancel();
+    this.isCanceled = true;
+  }
+
+  /** Resolves when the chain has begun; `done` when it has ended. */
+  async execute(chain: Step[]): Promise<{ done: Promise<void> }> {
+    await this.slots.take();
+    const done = this.run(chain).finally(() => {
+      this.running.delete(done);
+      this.slots.give();
+    });
+    this.running.add(done);
+    return { done };
+  }
+
+  /** All at once, as far as slots allow, until the last one is done. */
+  async together(steps: Step[]): Promise<void> {
+    for (const step of steps) await this.execute([step]);
+    await this.idle();
+  }
+
+  async idle(): Promise<void> {
+    while (this.running.size > 0) await Promise.all(this.running);
+  }
+
+  private async run(chain: Step[]): Promise<void> {
+    for (const step of chain) {
+      if (this.isCanceled) return;
+      const { op, urn, new: next } = step;
+      try {
+        await apply(step, this.context);
+      } catch (error) {
+        if (error instanceof InitFailed && next) this.news.set(urn, next);
+        return this.fail(step, error);
+      }
+      if (next && op !== "replace") this.news.set(urn, next);
+      this.summary.add(step);
+      if (next) step.done?.(next);
+    }
+  }
+
+  private fail(step: Step, error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    this.failure ??= message;
+    const { dryRun, report } = this.context;
+    const urn = isDefaultProvider(step.urn) ? "" : step.urn;
+    report("error", dryRun ? `Preview failed: ${message}` : message, urn);
+    this.summary.addFailure(step);
+    // Nothing was tried and nothing answered, so that the other deletions may go on.
+    if (error instanceof Protected && step.old) this.protected.push(step.old);
+    else this.cancel();
+  }
+}

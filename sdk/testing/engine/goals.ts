@@ -1,0 +1,125 @@
+import type * as pb from "@pulumi/pulumi/proto/resource_pb";
+import { newState, packageOf, type ResourceState } from "./checkpoint";
+import { Unsupported } from "./project";
+import { fromStruct } from "./properties";
+
+/** A resource that the program asks for. */
+export interface Goal {
+  name: string;
+  /** As it is to be. It has no URN yet. */
+  state: ResourceState;
+  /** Undefined where the program leaves it to the parent. */
+  protect?: boolean | undefined;
+  retainOnDelete?: boolean | undefined;
+  /** Undefined where the program leaves it to the provider. */
+  deleteBeforeReplace?: boolean | undefined;
+  aliases: Alias[];
+}
+
+/** A former identity: a whole URN, or what of it differs from the present one. */
+export type Alias = { urn: string } | ReturnType<NonNullable<ReturnType<PbAlias["getSpec"]>>["toObject"]>;
+type PbAlias = ReturnType<pb.RegisterResourceRequest["getAliasesList"]>[number];
+
+/** Which provider a request asks for. */
+export interface ProviderRequest {
+  package: string;
+  /** A reference, as the program gave it; empty for the default. */
+  provider: string;
+  /** References by package, which a component hands on to its children. */
+  providers: Record<string, string>;
+  parent: string;
+}
+
+/** What a registration may ask for that this engine does not do. */
+function refuseUnsupported(request: pb.RegisterResourceRequest): void {
+  const [type, option] = [
+    request.getType(),
+    (name: string) => `the option ${name} (of ${request.getName()})`,
+  ];
+  const found: [boolean, string][] = [
+    [request.getRemote(), `remote components (${type})`],
+    [request.getTransformsList().length > 0, "transforms"],
+    [request.hasHooks(), "resource hooks"],
+    [request.getPackageref() !== "", `packages with parameters (${type})`],
+    [request.getHidediffsList().length > 0, option("hideDiffs")],
+    [request.getEnvvarmappingsMap().getLength() > 0, option("envVarMappings")],
+    [request.getPluginchecksumsMap().getLength() > 0, option("pluginChecksums")],
+    [request.getDeletedwith() !== "", option("deletedWith")],
+    [request.getReplaceWithList().length > 0, option("replaceWith")],
+    [request.hasReplacementTrigger(), option("replacementTrigger")],
+    [Object.values(request.getCustomtimeouts()?.toObject() ?? {}).some(Boolean), option("customTimeouts")],
+  ];
+  for (const [isAsked, what] of found) if (isAsked) throw new Unsupported(what);
+}
+
+type Dependencies = pb.RegisterResourceRequest.PropertyDependencies;
+
+export function goalOf(request: pb.RegisterResourceRequest): Goal {
+  refuseUnsupported(request);
+  const dependencies = sorted(request.getDependenciesList());
+  const given = [...(request.getPropertydependenciesMap().entries() as Iterable<[string, Dependencies]>)];
+  const byProperty = new Map(given.map(([key, value]) => [key, value.getUrnsList()]));
+  const ofOutputs: [string, string][] = [];
+  const inputs = fromStruct(request.getObject(), (key, urn) => ofOutputs.push([key, urn]));
+  // In a request without dependencies of single properties, each property depends on all.
+  for (const key of Object.keys(inputs))
+    if (!byProperty.has(key)) byProperty.set(key, given.length === 0 ? dependencies : []);
+  for (const [key, urn] of ofOutputs) byProperty.set(key, [...(byProperty.get(key) ?? []), urn]);
+  const isOrdered = request.getDeletebeforereplacedefined() || request.getDeletebeforereplace();
+  return {
+    name: request.getName(),
+    state: newState("", request.getType(), {
+      custom: request.getCustom(),
+      parent: request.getParent(),
+      inputs,
+      dependencies,
+      propertyDependencies: Object.fromEntries([...byProperty].map(([key, urns]) => [key, sorted(urns)])),
+      ignoreChanges: request.getIgnorechangesList(),
+      replaceOnChanges: request.getReplaceonchangesList(),
+      additionalSecretOutputs: request.getAdditionalsecretoutputsList(),
+      importID: request.getImportid(),
+    }),
+    protect: request.hasProtect() ? request.getProtect() : undefined,
+    retainOnDelete: request.hasRetainondelete() ? request.getRetainondelete() : undefined,
+    deleteBeforeReplace: isOrdered ? request.getDeletebeforereplace() : undefined,
+    aliases: [
+      ...request.getAliasurnsList().map((urn) => ({ urn })),
+      ...request.getAliasesList().map((alias) => alias.getSpec()?.toObject() ?? { urn: alias.getUrn() }),
+    ],
+  };
+}
+
+export function readGoalOf(request: pb.ReadResourceRequest): Goal {
+  const state = newState("", request.getType(), {
+    custom: true,
+    external: true,
+    id: request.getId(),
+    parent: request.getParent(),
+    inputs: fromStruct(request.getProperties()),
+    dependencies: sorted(request.getDependenciesList()),
+    additionalSecretOutputs: request.getAdditionalsecretoutputsList(),
+  });
+  return { name: request.getName(), state, aliases: [] };
+}
+
+const sorted = (urns: string[]) => [...new Set(urns)].sort();
+
+/** What all requests that need a provider have in common. */
+interface WithProvider {
+  getProvider(): string;
+  getParent?(): string;
+  getVersion(): string;
+  getPlugindownloadurl(): string;
+  getProvidersMap?(): { toObject(include: boolean): [string, string][] };
+}
+
+export function providerRequest(token: string, request: WithProvider): ProviderRequest {
+  if (request.getVersion() !== "" || request.getPlugindownloadurl() !== "")
+    throw new Unsupported(`versions and download URLs of plugins (of ${token})`);
+  return {
+    package: packageOf(token),
+    provider: request.getProvider(),
+    providers: Object.fromEntries(request.getProvidersMap?.().toObject(false) ?? []),
+    parent: request.getParent?.() ?? "",
+  };
+}

@@ -1,0 +1,76 @@
+import { createUrn, nameOf, type Place, type ResourceState, ROOT_STACK, typeOf } from "./checkpoint";
+import type { Alias, Goal } from "./goals";
+
+/** Which resource of the last run a registration is: the one with its own URN, else the first that an alias names. */
+export class Identities {
+  private readonly registered = new Set<string>();
+  /** The present URN by former URN, and the other way round. */
+  private readonly takenBy = new Map<string, string>();
+  private readonly formerUrn = new Map<string, string>();
+  private readonly byUrn: Map<string, ResourceState>;
+
+  constructor(
+    private readonly place: Place,
+    olds: ResourceState[],
+  ) {
+    this.byUrn = new Map(olds.filter((old) => !old.delete).map((old) => [old.urn, old]));
+  }
+
+  /** The state before the run. */
+  old(urn: string): ResourceState | undefined {
+    return this.byUrn.get(urn);
+  }
+
+  /** The URN that a resource of the last run has in this one. */
+  present(urn: string): string {
+    return this.takenBy.get(urn) ?? urn;
+  }
+
+  find(urn: string, goal: Goal): ResourceState | undefined {
+    const { parent } = goal.state;
+    if (parent !== "" && !this.registered.has(parent))
+      throw new Error(`could not find parent resource ${parent}`);
+    if (this.registered.has(urn))
+      throw new Error(`Duplicate resource URN '${urn}'; try giving it a unique name`);
+    this.registered.add(urn);
+    const found = [urn, ...this.formerUrns(goal)].find((each) => this.byUrn.has(each)) ?? urn;
+    const other = this.takenBy.get(found) ?? (this.registered.has(found) ? found : urn);
+    if (other !== urn)
+      throw new Error(`'${urn}' and '${other}' are both the former '${found}', by their names or aliases`);
+    if (found !== urn) {
+      this.takenBy.set(found, urn);
+      this.formerUrn.set(urn, found);
+    }
+    return this.byUrn.get(found);
+  }
+
+  /** The URNs of the aliases, and those that follow from an alias of the parent. */
+  private formerUrns({ name, state: { type, parent }, aliases }: Goal): string[] {
+    const own = aliases.map((alias) => this.urnOfAlias(alias, name, type, parent));
+    const formerParent = this.formerUrn.get(parent);
+    if (formerParent === undefined) return own;
+    const inherited = [{ type, name }, ...own.map((urn) => ({ type: typeOf(urn), name: nameOf(urn) }))];
+    const parentName = nameOf(parent);
+    return [
+      ...own,
+      ...inherited.map(({ type, name }) => {
+        // A child that was named after its parent was named after the parent's former name.
+        const isNamedAfter = name.startsWith(parentName);
+        const former = isNamedAfter ? nameOf(formerParent) + name.slice(parentName.length) : name;
+        return createUrn(this.place, formerParent, type, former);
+      }),
+    ];
+  }
+
+  /** What an alias leaves out is as it is now. */
+  private urnOfAlias(alias: Alias, name: string, type: string, parent: string): string {
+    if ("urn" in alias) return alias.urn;
+    const given = alias.parenturn === "" ? parent : (this.formerUrn.get(alias.parenturn) ?? alias.parenturn);
+    const former = alias.noparent || typeOf(given) === ROOT_STACK ? "" : given;
+    const place = {
+      stack: alias.stack || this.place.stack,
+      project: alias.project || this.place.project,
+    };
+    return createUrn(place, former, alias.type || type, alias.name || name);
+  }
+}

@@ -1,0 +1,121 @@
+import * as grpc from "@grpc/grpc-js";
+import * as pb from "@pulumi/pulumi/proto/provider_pb";
+import { Status } from "@pulumi/pulumi/proto/status_pb";
+import { parsePath } from "../../../provider/document";
+import { nameOf, typeOf } from "./checkpoint";
+import { type Keep, type Props, toStruct } from "./properties";
+import type { Diff, Kind } from "./propertyDiff";
+import type { CheckFailure, Existing } from "./provider";
+
+/* The messages of the protocol between engine and provider, and its errors. */
+
+/** Messages hold whole states, which outgrow the four megabytes that gRPC allows by default. */
+export const CHANNEL = { "grpc.max_receive_message_length": -1, "grpc.max_send_message_length": -1 };
+
+/** A resource that exists, with an id, and is not ready. */
+export class InitFailed extends Error {
+  override readonly name = "InitFailed";
+  constructor(
+    readonly id: string,
+    readonly outputs: Props,
+    readonly inputs: Props | undefined,
+    readonly reasons: string[],
+  ) {
+    const errors = `${reasons.length} error${reasons.length === 1 ? "" : "s"} occurred`;
+    super(`${errors}:\n${reasons.map((reason) => `\t* ${reason}`).join("\n")}\n\n`);
+  }
+}
+
+export type Answer<T> = (error: grpc.ServiceError | null, response: T) => void;
+
+/** An error of the protocol. */
+export class CallFailed extends Error {
+  override readonly name = "CallFailed";
+  constructor(override readonly cause: grpc.ServiceError) {
+    super(cause.details);
+  }
+}
+
+export function call<T>(send: (answer: Answer<T>) => unknown): Promise<T> {
+  return new Promise((resolve, reject) => {
+    send((error, response) => (error === null ? resolve(response) : reject(new CallFailed(error))));
+  });
+}
+
+/** Undefined where the provider does not have the method. */
+export async function optional<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof CallFailed && error.cause.code === grpc.status.UNIMPLEMENTED) return undefined;
+    throw error;
+  }
+}
+
+export function initFailure(error: grpc.ServiceError): pb.ErrorResourceInitFailed | undefined {
+  const [packed] = error.metadata.get("grpc-status-details-bin");
+  if (!Buffer.isBuffer(packed)) return undefined;
+  const details = Status.deserializeBinary(packed).getDetailsList();
+  const read = pb.ErrorResourceInitFailed.deserializeBinary;
+  const found = details.map((detail) => detail.unpack(read, "pulumirpc.ErrorResourceInitFailed"));
+  return found.find((failed) => failed !== null) ?? undefined;
+}
+
+interface AboutResource {
+  setUrn(urn: string): unknown;
+  setName(name: string): unknown;
+  setType(type: string): unknown;
+}
+
+/** Names the resource that a request is about. */
+export function about<R extends AboutResource>(request: R, urn: string): R {
+  request.setUrn(urn);
+  request.setName(nameOf(urn));
+  request.setType(typeOf(urn));
+  return request;
+}
+
+export function diffRequest(
+  { urn, id, inputs, outputs = {} }: Existing,
+  news: Props,
+  ignoreChanges: string[],
+  keep: Keep,
+): pb.DiffRequest {
+  return about(new pb.DiffRequest(), urn)
+    .setId(id)
+    .setOldInputs(toStruct(inputs, keep))
+    .setOlds(toStruct(outputs, keep))
+    .setNews(toStruct(news, keep))
+    .setIgnorechangesList(ignoreChanges);
+}
+
+const { ADD, ADD_REPLACE, DELETE, DELETE_REPLACE, UPDATE_REPLACE } = pb.PropertyDiff.Kind;
+
+export function diffOf(response: pb.DiffResponse): Diff {
+  const detailed = [...(response.getDetaileddiffMap().entries() as Iterable<[string, pb.PropertyDiff]>)];
+  return {
+    changes: (["unknown", "none", "some"] as const)[response.getChanges()],
+    replaces: response.getReplacesList(),
+    changedKeys: response.getDiffsList(),
+    deleteBeforeReplace: response.getDeletebeforereplace(),
+    detailed: response.getHasdetaileddiff()
+      ? detailed.map(([path, diff]) => ({
+          path: parsePath(path) ?? [path],
+          kind: kindOf(diff.getKind()),
+          replace: [ADD_REPLACE, DELETE_REPLACE, UPDATE_REPLACE].some((kind) => kind === diff.getKind()),
+          inputDiff: diff.getInputdiff(),
+        }))
+      : undefined,
+  };
+}
+
+function kindOf(kind: pb.PropertyDiff.Kind): Kind {
+  if (kind === ADD || kind === ADD_REPLACE) return "add";
+  return kind === DELETE || kind === DELETE_REPLACE ? "delete" : "update";
+}
+
+export function failuresOf(response: { getFailuresList(): pb.CheckFailure[] }): CheckFailure[] {
+  return response
+    .getFailuresList()
+    .map((each) => ({ property: each.getProperty(), reason: each.getReason() }));
+}
