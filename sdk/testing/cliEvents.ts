@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { isMapping } from "../../provider/api/json";
-import { SECRET, SIGNATURE } from "../../provider/markedSecrets";
 import { nameOf } from "./engine/checkpoint";
+import { shown } from "./engine/properties";
 import type { Diagnostic, RunResult, Step, StepOp } from "./types";
 
 /** What is read here of the engine's events (`apitype.EngineEvent`). */
@@ -22,11 +21,11 @@ interface StepMetadata {
 type Reported = Pick<RunResult, "steps" | "changes" | "diagnostics">;
 
 /** Reads the log of a run that has ended. */
-export async function readEvents(file: string, shown: string): Promise<Reported> {
+export async function readEvents(file: string, text: string): Promise<Reported> {
   const lines = (await readFile(file, "utf8").catch(() => "")).split("\n").filter((line) => line !== "");
   const events = new EngineEvents();
   for (const line of lines) events.add(JSON.parse(line) as EngineEvent);
-  return events.report(shown);
+  return events.report(text);
 }
 
 /** Takes the events of a run one after the other. */
@@ -54,8 +53,8 @@ class EngineEvents {
   }
 
   /** The steps in the order in which they ended. The diff of each is read from the text that a user sees. */
-  report(shown: string): Reported {
-    const steps = [...this.steps.values()].map((metadata) => stepOf(metadata, shown));
+  report(text: string): Reported {
+    const steps = [...this.steps.values()].map((metadata) => stepOf(metadata, text));
     return { steps, changes: this.changes, diagnostics: this.diagnostics };
   }
 }
@@ -66,18 +65,17 @@ const isForUsers = (event: { severity: string; ephemeral?: boolean }) =>
 
 const isUsers = (type: string) => type !== "pulumi:pulumi:Stack" && !type.startsWith("pulumi:providers:");
 
-function stepOf(metadata: StepMetadata, shown: string): Step {
+function stepOf(metadata: StepMetadata, text: string): Step {
   const { op, urn, type, new: fresh } = metadata;
   const name = nameOf(urn);
   const id = idOf(metadata);
   // The line of a deletion repeats what was printed for the replacement that it belongs to, and an import takes over
   // what is there: the change that follows it is a step of its own.
   const hasNone = /^(delete|discard|import)/.test(op);
-  const line = shown
+  const line = text
     .split("\n")
-    .findLast((text) => text.includes(` ${type} ${name} `) && text.includes("[diff: "));
+    .findLast((each) => each.includes(` ${type} ${name} `) && each.includes("[diff: "));
   const diff = hasNone ? undefined : /\[diff: ([^\]]*)\]/.exec(line ?? "")?.[1]?.split(",");
-  const outputs = fresh?.outputs && Object.entries(fresh.outputs).map(([key, value]) => [key, masked(value)]);
   return {
     op,
     urn,
@@ -85,19 +83,11 @@ function stepOf(metadata: StepMetadata, shown: string): Step {
     name,
     ...(id && { id }),
     diff: withSigns(diff ?? []),
-    ...(outputs && { outputs: Object.fromEntries(outputs) }),
+    ...(fresh?.outputs && { outputs: shown(fresh.outputs) }),
   };
 }
 
 const idOf = ({ old, new: fresh }: StepMetadata) => fresh?.id || old?.id;
-
-/** The engine leaves a secret's form, and `[secret]` in the place of what it holds. */
-function masked(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(masked);
-  if (!isMapping(value)) return value;
-  if (value[SIGNATURE] === SECRET) return "[secret]";
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, masked(item)]));
-}
 
 /** The CLI writes a sign once for all properties that share it: `+a,b~c`. */
 function withSigns(parts: string[]): string[] {

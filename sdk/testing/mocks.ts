@@ -5,10 +5,8 @@ import { HttpClient } from "../../provider/api/client";
 import type { WireEndpoint } from "../../provider/api/contract";
 import { EndpointsApi } from "../../provider/api/endpoints";
 import type { Request } from "../../provider/api/exchange";
-import { isMapping, type JsonObject } from "../../provider/api/json";
 import { readSettings } from "../../provider/config";
 import { dynamicProvider } from "../../provider/dynamic";
-import { SECRET, SIGNATURE } from "../../provider/markedSecrets";
 import { functions } from "../../provider/plugin/functions";
 import { MOCKED_ACCOUNT, TYPES } from "../../provider/tokens";
 import { behaviourOf } from "./emulator/behaviour";
@@ -16,6 +14,7 @@ import { ServiceError } from "./emulator/errors";
 import { readQuery, routeOf } from "./emulator/routes";
 import { Clock } from "./emulator/serviceClock";
 import { endpointOf, type Seed, Store } from "./emulator/store";
+import { plain } from "./engine/properties";
 import { withoutNotes } from "./snapshot";
 
 export interface EndpointMocksOptions {
@@ -56,7 +55,8 @@ export function endpointMocks({ endpoints = [], others = {} }: EndpointMocksOpti
         const { props } = await provider.read(id, {});
         return { id, state: withoutNotes(props) };
       }
-      const given = withoutMarks(inputs);
+      // Pulumi hands secrets to mocks in the form of its protocol. The class notes beside the inputs which are secret.
+      const given = plain(inputs);
       // Mocks get no unknown values. A preview may not know the URL yet, and then nothing follows from it.
       if (given["url"] === undefined && isPreview()) return { id: "", state: inputs };
       const checked = await provider.check({}, given);
@@ -68,7 +68,7 @@ export function endpointMocks({ endpoints = [], others = {} }: EndpointMocksOpti
 
     call: async (args) => {
       const run = functions[args.token];
-      return run ? run(api, withoutMarks(args.inputs)) : (others.call?.(args) ?? args.inputs);
+      return run ? run(api, plain(args.inputs)) : (others.call?.(args) ?? args.inputs);
     },
 
     get endpoints() {
@@ -119,17 +119,6 @@ class StoreClient extends HttpClient {
       throw new ApiError(request, failure, { keyIsConfigured: false, cleaned: (text) => text });
     }
   }
-}
-
-/** Inputs in plain: Pulumi hands secrets to mocks in the form of its protocol. The class notes beside them which are secret. */
-function withoutMarks(inputs: JsonObject): JsonObject {
-  const plain = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(plain);
-    if (!isMapping(value)) return value;
-    if (value[SIGNATURE] === SECRET) return plain(value["value"]);
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)]));
-  };
-  return Object.fromEntries(Object.entries(inputs).map(([name, value]) => [name, plain(value)]));
 }
 
 /** Loaded where it is needed, since the rest of the test kit does without. */

@@ -1,6 +1,7 @@
-import { drawFault, type FaultKind, faultKinds, type Target } from "./faults";
+import { drawFault, type FaultKind, faultKinds } from "./faults";
 import { Random } from "./random";
 import { type Match, matches, type Plan } from "./script";
+import type { Target } from "./target";
 
 export interface DisturbOptions {
   /** The same seed and the same sequence of requests give the same faults. 32 bits of it count. */

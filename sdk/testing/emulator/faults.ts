@@ -2,29 +2,11 @@ import type { WireEndpoint } from "../../../provider/api/contract";
 import type { RecordedRequest } from "../types";
 import type { Behaviour } from "./behaviour";
 import { ServiceError } from "./errors";
-import type { Random } from "./random";
-import { MAX_PAGE, type Operation } from "./routes";
+import { itemMoved, pageOverlap, pageRepeated } from "./listFaults";
+import type { Operation } from "./routes";
 import { readCreate } from "./rules";
-import { matches, type Plan, type ScriptedReply } from "./script";
-import { endpointOf, type Store } from "./store";
-
-/** A request, and what a fault may take into account. */
-export interface Target {
-  record: RecordedRequest;
-  query: URLSearchParams;
-  /** The endpoints of the account that was asked. */
-  store: Store;
-  pageSize: number;
-  operationId: string;
-  random: Random;
-  /** Queries of pages that have been given as their own next page. */
-  repeated: Set<string>;
-  /** The ids of what rivals created. */
-  rivals: string[];
-}
-
-/** Undefined where the fault does not apply to the request. Whether it does must not depend on chance. */
-type Kind = (target: Target) => (() => Plan) | undefined;
+import { matches, type ScriptedReply } from "./script";
+import type { Kind, Target } from "./target";
 
 const LATENCY_MS = 20;
 /** How far lists lag behind, and how late an effect comes, at most. */
@@ -207,64 +189,4 @@ export function gatewayReply(form: "html" | "json" | "coded", status = 404) {
   if (form === "html") return { status, headers, body: PAGE };
   const msg = "the gateway has no route for this request";
   return { status, body: form === "json" ? { msg } : { error_code: `GW_${status}`, msg } };
-}
-
-/** Faults that only the list can have: what a client gets to see when it reads pages that others write to. */
-
-const asItIs = { afterCommit: true } as const;
-const isList = ({ record }: Target) => record.method === "GET" && record.path === "/endpoints";
-
-/** Once for each page, or a client that goes where it is sent would never get out. */
-function pageRepeated(target: Target): ReturnType<Kind> {
-  const { query, repeated, store } = target;
-  const asked = query.toString();
-  if (!isList(target) || repeated.has(asked)) return undefined;
-  return () => {
-    repeated.add(asked);
-    const itself = `${store.baseUrl}/endpoints${asked && `?${asked}`}`;
-    const body = (real: object) => ("endpoints" in real ? { ...real, next_page_uri: itself } : real);
-    return { reply: { ...asItIs, body } };
-  };
-}
-
-/** The page is as long as it would be, and it always ends later than the one before it, so that the list does end. */
-function pageOverlap(target: Target): ReturnType<Kind> {
-  const { query, random, store, pageSize } = target;
-  const before = query.get("before_id");
-  if (!isList(target) || before === null) return undefined;
-  const all = store.newestFirst() ?? [];
-  const right = all.length - (store.newestFirst(before) ?? all).length;
-  const size = Math.min(Number(query.get("limit") ?? MAX_PAGE), pageSize);
-  const most = Math.min(right, size - 1);
-  if (!(most >= 1)) return undefined;
-  return () => {
-    const first = right - 1 - random.below(most);
-    const earlier = new URLSearchParams(query);
-    const last = all[first - 1];
-    if (last) earlier.set("before_id", last.id);
-    else earlier.delete("before_id");
-    return { reply: asItIs, query: earlier };
-  };
-}
-
-/** Comes and goes are as likely, as long as there is an agent's endpoint to go. */
-function itemMoved(target: Target): ReturnType<Kind> {
-  return isList(target) ? () => moving(target) : undefined;
-}
-
-function moving({ random, store }: Target): Plan {
-  const goes = random.next() < 0.5;
-  const choice = random.next();
-  return {
-    reply: {
-      ...asItIs,
-      after: () => {
-        const theirs = (store.newestFirst() ?? []).filter(({ type }) => type === "ephemeral");
-        const gone = goes ? theirs[Math.floor(choice * theirs.length)] : undefined;
-        const label = `agent-${Math.floor(choice * 2 ** 32).toString(36)}`;
-        if (gone) store.delete(gone.id);
-        else store.insert(endpointOf({ type: "ephemeral", url: `https://${label}.example.app` }, store));
-      },
-    },
-  };
 }

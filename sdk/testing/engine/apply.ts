@@ -1,10 +1,11 @@
 import { UNKNOWN } from "../../../provider/document";
 import { type Checkpoint, isProvider, type PendingType, packageOf, type ResourceState } from "./checkpoint";
-import type { Report, Step } from "./plan";
+import type { Step } from "./plan";
 import { equal, isSecret, secret } from "./properties";
 import type { Found } from "./provider";
 import { InitFailed } from "./providerCalls";
 import type { Providers } from "./providers";
+import type { Report } from "./resourceDiff";
 
 /** A protected resource was to be deleted. The others go on. */
 export class Protected extends Error {

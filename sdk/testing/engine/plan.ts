@@ -13,18 +13,11 @@ import { dependentsOf } from "./dependencies";
 import type { Goal } from "./goals";
 import { Identities } from "./identities";
 import { Unsupported } from "./project";
-import { equal, goText, type Props } from "./properties";
-import {
-  applyReplaceOnChanges,
-  type Diff,
-  ignoreChanges,
-  mustReplace,
-  type PropertyDiff,
-  resolveDiff,
-  someDiff,
-} from "./propertyDiff";
+import { goText, type Props } from "./properties";
+import { applyReplaceOnChanges, mustReplace, type PropertyDiff } from "./propertyDiff";
 import type { CheckFailure, Provider } from "./provider";
 import type { Providers } from "./providers";
+import { Differ, type Report } from "./resourceDiff";
 
 /** One thing that is done to one resource. */
 export interface Step {
@@ -56,8 +49,6 @@ export interface Plan {
 export class Bail extends Error {
   override readonly name = "Bail";
 }
-
-export type Report = (severity: "info" | "warning" | "error", message: string, urn?: string) => void;
 
 /** The resources that a run is confined to. Everything, unless it has targets; then these, providers and the stack. */
 export function isTarget(targets: ReadonlySet<string>, urn: string): boolean {
@@ -109,9 +100,8 @@ export class Planner {
   /** Old states that go before their replacements come. */
   readonly deletedFirst = new Set<ResourceState>();
 
-  /** The providers that this run registered, by URN. */
-  private readonly newProviders = new Map<string, ResourceState>();
   private readonly identities: Identities;
+  private readonly differ: Differ;
 
   constructor(
     place: Place,
@@ -124,6 +114,7 @@ export class Planner {
     private readonly report: Report,
   ) {
     this.identities = new Identities(place, olds);
+    this.differ = new Differ(this.identities, forced, providers, report);
   }
 
   /** The state before the run. */
@@ -160,7 +151,7 @@ export class Planner {
     const next = asWanted(goal, { urn, created, modified });
     if (isProvider(next.type)) {
       if (old && old.urn !== urn) throw new Unsupported(`aliases of providers (of ${nameOf(urn)})`);
-      this.newProviders.set(urn, next);
+      this.differ.newProviders.set(urn, next);
     }
     const registration: Registration = {
       urn,
@@ -196,7 +187,7 @@ export class Planner {
   ): Promise<Step[]> {
     const { urn, goal, provider, isDeleted, done } = registration;
     const given = goal.state.inputs;
-    if (old) next.inputs = this.withIgnored(urn, given, old.inputs, next.ignoreChanges);
+    if (old) next.inputs = this.differ.withIgnored(urn, given, old.inputs, next.ignoreChanges);
     if (provider) {
       // Nothing of an old resource is handed to the check of a new one.
       const isNew = isDeleted || old === undefined || old.external || this.forced.has(urn);
@@ -227,7 +218,7 @@ export class Planner {
     next: ResourceState,
   ): Promise<Step[]> {
     const isUnready = old.initErrors.length > 0;
-    const asked = await this.diff(old, next, provider);
+    const asked = await this.differ.diff(old, next, provider);
     const diff = applyReplaceOnChanges(asked, next.replaceOnChanges);
     this.operated.add(urn);
     const { changedKeys, detailed } = diff;
@@ -265,46 +256,6 @@ export class Planner {
     for (const message of checkMessages(next, failures)) this.report("error", message, next.urn);
     if (failures.length > 0) throw new Bail(`resource ${next.urn} is invalid`);
     return inputs;
-  }
-
-  private async diff(old: ResourceState, next: ResourceState, provider: Provider | undefined): Promise<Diff> {
-    // A forced replacement never asks the provider, so that only the resource's own option can turn its order around.
-    if (this.forced.has(next.urn)) return someDiff("id");
-    if (await this.isProviderReplaced(old, next)) return someDiff("provider");
-    if (provider) return this.ask(provider, next.urn, old, next.inputs, next.ignoreChanges);
-    return { ...someDiff(), changes: equal(old.inputs, next.inputs) ? "none" : "some" };
-  }
-
-  /** The diff of a resource's provider for new inputs. */
-  private async ask(
-    provider: Provider,
-    urn: string,
-    old: ResourceState,
-    inputs: Props,
-    ignored: string[],
-  ): Promise<Diff> {
-    const diff = await provider.diff({ ...old, urn }, inputs, ignored);
-    return resolveDiff(diff, old.inputs, this.withIgnored(urn, inputs, old.inputs, ignored));
-  }
-
-  /** Another provider takes a resource over unless all resources of the old one's configuration have to be made anew. */
-  private async isProviderReplaced(old: ResourceState, next: ResourceState): Promise<boolean> {
-    if (old.provider === next.provider) return false;
-    if (old.provider === "" || next.provider === "") return true;
-    const before = this.old(providerUrn(old.provider));
-    const after = this.newProviders.get(providerUrn(next.provider));
-    if (!before || !after) throw new Error(`failed to resolve provider reference: "${old.provider}"`);
-    return this.providers.mustReplace(next.provider, before, after);
-  }
-
-  private withIgnored(urn: string, inputs: Props, olds: Props, paths: string[]): Props {
-    if (paths.length === 0) return inputs;
-    const ignored = ignoreChanges(inputs, olds, paths);
-    if (ignored.failed.length > 0) {
-      const failed = JSON.stringify(ignored.failed.join(", "));
-      this.report("info", `cannot ignore changes in added or removed elements of the path: ${failed}`, urn);
-    }
-    return ignored.inputs;
   }
 
   /** The deletion before its replacement. Before it go the dependents that its replacement replaces, in reverse order. */
@@ -352,7 +303,7 @@ export class Planner {
     if (concerned.length === 0) return false;
     const inputs = { ...olds, ...Object.fromEntries(concerned.map((key) => [key, UNKNOWN])) };
     const provider = await this.providers.of(state);
-    const asked = await this.ask(provider, state.urn, state, inputs, state.ignoreChanges);
+    const asked = await this.differ.ask(provider, state.urn, state, inputs, state.ignoreChanges);
     return mustReplace(applyReplaceOnChanges(asked, replaceOnChanges));
   }
 }

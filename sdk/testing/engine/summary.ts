@@ -156,7 +156,7 @@ function inline(value: unknown): string {
 
 /** One line a change, under its path: what is inside of a property is indented below it, where that is named once. */
 function changeLines(changes: Change[], depth = 0): string[] {
-  const indent = "      " + "    ".repeat(depth);
+  const indent = `      ${"    ".repeat(depth)}`;
   const keys = new Set(changes.map(({ path }) => path[depth]).filter((key) => !isInternal(key)));
   return [...keys].flatMap((key) => {
     const inside = changes.filter(({ path }) => path[depth] === key);
