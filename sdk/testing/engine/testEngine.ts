@@ -20,7 +20,7 @@ import { type Outcome, type Run, runDestroy, runProgram, runRefresh } from "./ru
 interface TestEngineOptions extends StackOptions {
   /** Where the state is kept. Default: a temporary file that `close` removes. */
   stateFile?: string;
-  /** How long a provider may take until it answers, in milliseconds. Default: a minute. */
+  /** How long a provider may take until it answers, in milliseconds. Default: two minutes. */
   startLimit?: number;
 }
 
@@ -147,7 +147,7 @@ export class TestEngine implements Stack {
         scratch,
         dryRun,
         packages,
-        startLimit: options.startLimit ?? 60_000,
+        startLimit: options.startLimit ?? 120_000,
       },
       stateFile,
       config: Object.fromEntries(

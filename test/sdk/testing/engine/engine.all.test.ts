@@ -271,7 +271,7 @@ describe("with a plugin", () => {
     };
     mkdirSync(join(folder, "plugin"));
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-    const engine = await TestEngine.create({ program: folder, startLimit: 20_000 });
+    const engine = await TestEngine.create({ program: folder, startLimit: 30_000 });
     onTestFinished(() => engine.close());
     const { message } = await engine.preview().then(
       () => new Error("it ran"),
