@@ -243,11 +243,6 @@ export class HttpClient {
       cleaned: (text) => this.cleaned(text),
     });
   }
-
-  /** Scheme, host and port of the service: the only place that the key is ever sent to. */
-  get origin(): string {
-    return new URL(this.settings.baseUrl).origin;
-  }
 }
 
 const limitsOf = ({ requestsPerWindow, windowSeconds }: ClientSettings, connections: number): Limits => ({
