@@ -34,7 +34,7 @@ export const settingFields = {
     if (!given) throw missing("apiKey", "there is no API key", "<key>");
     if (/^[\x21-\x7e]+$/.test(given)) return given;
     const what = "the API key holds spaces, line breaks or other characters that no key has";
-    throw new ConfigError("apiKey", what, howToSet("apiKey", "<key>"));
+    throw new ConfigError("apiKey", what, howToCorrect("apiKey", "<key>"));
   },
 
   /** The URL of the service's API, with its path prefix if it has one: `https://api.ngrok.com`. */
@@ -51,7 +51,7 @@ export const settingFields = {
   versionHeader: (given: string | undefined): string | undefined => {
     if (given === undefined || /^[\w-]+$/.test(given)) return given;
     const what = "versionHeader is not the name of a header";
-    throw new ConfigError("versionHeader", what, howToSet("versionHeader", "Service-Version"));
+    throw new ConfigError("versionHeader", what, howToCorrect("versionHeader", "Service-Version"));
   },
 
   /** How long a request is repeated after temporary failures, in seconds. Default: 120. */
@@ -80,7 +80,7 @@ export const settingFields = {
   mark: (given: string | undefined): string | undefined => {
     if (given === undefined || /^[\w.@/-]{1,100}$/.test(given)) return given;
     const what = "mark is not a namespace of letters, digits, and . _ - / @";
-    throw new ConfigError("mark", what, howToSet("mark", "platform-team/prod"));
+    throw new ConfigError("mark", what, howToCorrect("mark", "platform-team/prod"));
   },
 
   /** Whether a preview warns of probable mistakes in traffic policies: `on` or `off`. Default: `on`. */
@@ -90,7 +90,7 @@ export const settingFields = {
     throw new ConfigError(
       "policyWarnings",
       "policyWarnings is neither on nor off",
-      howToSet("policyWarnings", "off"),
+      howToCorrect("policyWarnings", "off"),
     );
   },
 };
@@ -170,16 +170,21 @@ export function environmentName(setting: string): string {
   return `ENDPOINTS_${setting.replace(/[A-Z]/g, "_$&").toUpperCase()}`;
 }
 
-/** How to set a setting, in both ways. */
-function howToSet(setting: SettingName, example: string): string {
-  const flag = secretSettings.includes(setting) ? " --secret" : "";
-  return `set ${environmentName(setting)} in the environment, or run \`pulumi config set${flag} endpoints:${setting} ${example}\``;
-}
+/** How to set a setting that is missing, in both ways. */
+const howToSet = (setting: SettingName, example: string): string =>
+  `set ${environmentName(setting)} in the environment, or run \`${commandFor(setting, example)}\``;
+
+/** How to correct a setting, wherever its value came from. */
+const howToCorrect = (setting: SettingName, example: string): string =>
+  `run \`${commandFor(setting, example)}\`, or correct ${environmentName(setting)}; the stack's configuration wins over the environment`;
+
+const commandFor = (setting: SettingName, example: string): string =>
+  `pulumi config set${secretSettings.includes(setting) ? " --secret" : ""} endpoints:${setting} ${example}`;
 
 function parseBaseUrl(given: string): URL {
   const url = URL.canParse(given) ? new URL(given) : undefined;
   const wrong = (what: string) =>
-    new ConfigError("baseUrl", `the base URL ${what}`, howToSet("baseUrl", `https://${PUBLIC_SERVICE}`));
+    new ConfigError("baseUrl", `the base URL ${what}`, howToCorrect("baseUrl", `https://${PUBLIC_SERVICE}`));
   // "localhost:8080" parses as a URL of the scheme "localhost:", so the slashes are looked for.
   if (!url || !/^[a-z][a-z0-9+.-]*:\/\//i.test(given)) throw wrong("has no scheme, or is no URL");
   if (url.protocol !== "https:" && url.protocol !== "http:") throw wrong("is neither https nor http");
@@ -195,14 +200,18 @@ function seconds(name: SettingName, given: string | undefined, standard: number)
   throw new ConfigError(
     name,
     `${name} is not a number of seconds above zero`,
-    howToSet(name, String(standard)),
+    howToCorrect(name, String(standard)),
   );
 }
 
 function requests(name: SettingName, given: string | undefined, standard: number): number {
   if (given === undefined) return standard;
   if (/^[1-9]\d{0,8}$/.test(given)) return Number(given);
-  throw new ConfigError(name, `${name} is not a whole number above zero`, howToSet(name, String(standard)));
+  throw new ConfigError(
+    name,
+    `${name} is not a whole number above zero`,
+    howToCorrect(name, String(standard)),
+  );
 }
 
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
@@ -213,5 +222,5 @@ function duration(name: SettingName, given: string | undefined): number | undefi
   const [, number, unit = ""] = /^(\d+(?:\.\d+)?)\s*([smhd])$/.exec(given) ?? [];
   const value = Number(number) * (UNITS[unit] ?? Number.NaN);
   if (value > 0) return value;
-  throw new ConfigError(name, `${name} is no time such as 90s, 30m, 1h or 2d`, howToSet(name, "1h"));
+  throw new ConfigError(name, `${name} is no time such as 90s, 30m, 1h or 2d`, howToCorrect(name, "1h"));
 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from "./api/json";
 import { MAX_METADATA } from "./api/mark";
 import { hasUnknown, wireText } from "./document";
+import { nearName } from "./nearName";
 import { type CloudEndpointInputs, MAX_DESCRIPTION } from "./schema";
 
 /*
@@ -13,6 +14,9 @@ const LIMITS = [
   ["description", MAX_DESCRIPTION],
   ["metadata", MAX_METADATA],
 ] as const;
+
+/** The bindings that the public service documents with its error 15005. */
+const BINDINGS: readonly string[] = ["public", "internal", "kubernetes"];
 
 /**
  * What an endpoint's inputs may be refused for, as sentences that follow its URL. None of them quotes a value. A text that
@@ -35,12 +39,19 @@ export function inputWarnings(
       `${name} is within ${most} characters, but has ${bytes} bytes, and the service may count bytes; if it refuses it, shorten it`,
     ];
   });
+  const known = BINDINGS.map((name) => [name]);
+  const bindings = hasUnknown(inputs.bindings) ? [] : (inputs.bindings ?? []);
+  const misspelt = bindings.flatMap((name) => {
+    const near = BINDINGS.includes(name) ? undefined : nearName(name, known);
+    return near ? [`bindings has a name that the public service does not know; did you mean ${near}?`] : [];
+  });
   const isNew = Object.keys(olds).length === 0;
   const lacksPolicy = isPublicService && isNew && !inputs.adopt && inputs.trafficPolicy === undefined;
   return lacksPolicy
     ? [
         ...long,
+        ...misspelt,
         "trafficPolicy is missing, and the public service refuses to create a cloud endpoint without one; give one with an action that answers, such as forward-internal, custom-response or deny",
       ]
-    : long;
+    : [...long, ...misspelt];
 }

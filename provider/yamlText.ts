@@ -66,21 +66,32 @@ function documentsOf(text: string, most: number): Document.Parsed[] {
   let first: Refused | undefined;
   const onError = (
     at: number | number[] | { offset: number },
+    code: string,
     _: string,
-    __: string,
     isWarning?: boolean,
   ) => {
     if (isWarning) return;
     const offset = typeof at === "number" ? at : Array.isArray(at) ? at[0] : at.offset;
-    first ??= new Refused(INVALID, offset);
+    first ??= new Refused(INVALID, offset, reasonOf(code));
     throw first;
   };
   Object.assign(composer, { onError });
   const documents = [...composer.compose(tokensOf(text, most))];
   const [error] = documents.flatMap(({ errors }) => errors);
-  if (error) throw new Refused(INVALID, error.pos[0]);
+  if (error) throw new Refused(INVALID, error.pos[0], reasonOf(error.code));
   return documents;
 }
+
+/** The library's codes of common mistakes. Its messages could quote the text. */
+const REASONS: Readonly<Record<string, string>> = {
+  BAD_INDENT: "wrong indentation, or a bracket is not closed",
+  BLOCK_AS_IMPLICIT_KEY: "wrong indentation, or a second colon",
+  MISSING_CHAR: "a quote, a comma or a colon is missing",
+  TAB_AS_INDENT: "a tab as indentation",
+  UNEXPECTED_TOKEN: "does not belong here",
+};
+
+const reasonOf = (code: string) => (REASONS[code] ? `: ${REASONS[code]}` : "");
 
 /** The tokens of the documents. What nests too deeply is refused here: composing it could end the whole process. */
 function* tokensOf(text: string, most: number): Generator<CST.Token> {

@@ -18,7 +18,7 @@ import {
   assertResolvable,
   problemAmongResources,
   reportMistakes,
-  warnOfPlainKey,
+  warnOfSettings,
 } from "./preflight";
 import { aliasesOf, providerKindOf } from "./provider";
 import { isOfType } from "./resourceType";
@@ -95,7 +95,7 @@ export class CloudEndpoint extends pulumi.CustomResource {
     assertNodeForProviders();
     const kind = providerKindOf(options);
     if (kind === "dynamic") assertResolvable();
-    warnOfPlainKey();
+    warnOfSettings();
     if (options?.customTimeouts)
       void pulumi.log.warn(
         `${name}: the option customTimeouts has no effect; endpoints:retryForSeconds bounds how long requests are repeated`,

@@ -8,21 +8,24 @@ import { explicitProvider } from "./provider";
 
 /**
  * Warns of probable mistakes in a resource's policy, unless `endpoints:policyWarnings` is `off`. Makes no request. Skips
- * values that are unknown or secret.
+ * values that are unknown or secret; of a policy that is secret as a whole it only reports that nothing in it answers.
  */
 export async function warnOfPolicy(
   name: string,
-  inputs: { trafficPolicy?: unknown; url?: unknown; bindings?: unknown },
+  written: { trafficPolicy?: unknown; url?: unknown; bindings?: unknown },
   options: pulumi.CustomResourceOptions | undefined,
   readPolicy: PolicyReader,
 ): Promise<void> {
-  if (inputs.trafficPolicy === undefined) return;
+  const { trafficPolicy, url, bindings } = written;
+  if (trafficPolicy === undefined) return;
   const own = await shown(explicitProvider(options)?.policyWarnings);
   const configured = typeof own === "string" ? own : pulumi.runtime.getConfig("endpoints:policyWarnings");
   if (areWarningsOff(() => configured)) return;
-  const { trafficPolicy, url, bindings } = inputs;
   const [policy, address, names] = await Promise.all([trafficPolicy, url, bindings].map(shown));
-  const warnings = resourceWarnings({ trafficPolicy: policy, url: address, bindings: names }, readPolicy);
+  const isSecret = policy === UNKNOWN && pulumi.Output.isInstance(trafficPolicy);
+  const whole = isSecret ? await valueIn(trafficPolicy) : policy;
+  const inputs = { trafficPolicy: whole, url: address, bindings: names };
+  const warnings = resourceWarnings(inputs, readPolicy, isSecret ? (path) => path.length === 0 : undefined);
   for (const warning of warnings) void pulumi.log.warn(`${name}: ${warning}`);
 }
 
@@ -45,7 +48,11 @@ function shown(value: unknown): unknown {
 }
 
 async function shownOutput(output: pulumi.Output<unknown>): Promise<unknown> {
-  if (!(await isKnown(output)) || (await pulumi.isSecret(output))) return UNKNOWN;
+  return (await pulumi.isSecret(output)) ? UNKNOWN : valueIn(output);
+}
+
+async function valueIn(output: pulumi.Output<unknown>): Promise<unknown> {
+  if (!(await isKnown(output))) return UNKNOWN;
   return new Promise((resolve) => output.apply(resolve));
 }
 

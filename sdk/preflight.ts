@@ -4,6 +4,8 @@ import { delimiter, join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import type { JsonObject } from "../provider/api/json";
 import { checkInputs } from "../provider/check";
+import { settingFields } from "../provider/config";
+import { nearName } from "../provider/nearName";
 import { headerWarnings } from "../provider/policy/headerNames";
 import type { PolicyReader } from "../provider/policy/resourceWarnings";
 import { UrlRegistry } from "../provider/urlRegistry";
@@ -21,7 +23,7 @@ const thisRun = perRun(() => ({
   urls: new Map<Provider | undefined, UrlRegistry>(),
   resources: 0,
   firstMistaken: Number.POSITIVE_INFINITY,
-  warnedOfKey: false,
+  settingsAreChecked: false,
   checkedPolicies: new WeakSet<object>(),
 }));
 
@@ -128,15 +130,28 @@ export function problemAmongResources(
   });
 }
 
-/** Warns, once a run, of an API key that the stack's configuration holds in plain text, and so every clone of it. */
-export function warnOfPlainKey(): void {
+/** Warns, once a run, of settings that seem misspelt, and of an API key in plain text. */
+export function warnOfSettings(): void {
   const run = thisRun();
+  if (run.settingsAreChecked) return;
+  run.settingsAreChecked = true;
+  const known = [...Object.keys(settingFields), "provider"];
+  const keys = Object.keys(pulumi.runtime.allConfig());
+  for (const name of keys.flatMap((key) => /^endpoints:(.+)/.exec(key)?.[1] ?? [])) {
+    const near = known.includes(name)
+      ? undefined
+      : nearName(
+          name,
+          known.map((one) => [one]),
+        );
+    // A project of the name "endpoints" has settings of its own under the same prefix.
+    if (near) void pulumi.log.warn(`endpoints:${name} is no setting; did you mean endpoints:${near}?`);
+  }
   // The language host sets it beside the configuration. Without it, nothing is known.
   const secretKeys = process.env["PULUMI_CONFIG_SECRET_KEYS"];
-  if (run.warnedOfKey || secretKeys === undefined) return;
-  if (pulumi.runtime.getConfig("endpoints:apiKey") === undefined) return;
+  if (secretKeys === undefined || !keys.includes("endpoints:apiKey")) return;
+  // Every clone of the configuration has it.
   if (secretKeys.includes('"endpoints:apiKey"')) return;
-  run.warnedOfKey = true;
   void pulumi.log.warn(
     "endpoints:apiKey stands in the stack's configuration in plain text. Replace the key, and set the new one with `pulumi config set --secret endpoints:apiKey`, or in ENDPOINTS_API_KEY alone.",
   );

@@ -62,7 +62,7 @@ export function providerKindOf(options: pulumi.CustomResourceOptions | undefined
   if (kind === "plugin") assertPluginInReach();
   else if (options?.import !== undefined) {
     throw programError(
-      `only the plugin imports: run \`pulumi config set ${SETTING} plugin\`, or set ${environmentName("provider")}=plugin; or take the endpoint over with the input adopt`,
+      `the option import needs the plugin: name it in Pulumi.yaml (docs/plugin.md) and run \`pulumi config set ${SETTING} plugin\`; or take the endpoint over with the input adopt`,
     );
   }
   return kind;

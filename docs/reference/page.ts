@@ -75,7 +75,13 @@ function webhooks(): string[] {
   const file = "sdk/webhooks/webhookArgs.ts";
   return [
     "## WebhookVerification",
-    inputTable("input", fieldsOf(webhookFields, docsOf(file, "WebhookSettingsWritten").parts)),
+    inputTable(
+      "input",
+      // The schema lets the secret be missing, so that its absence is reported with where the platform keeps it.
+      fieldsOf(webhookFields, docsOf(file, "WebhookSettingsWritten").parts).map((field) =>
+        field.name === "secret" ? { ...field, required: true } : field,
+      ),
+    ),
     `\`agent\`: ${lowered(docsOf(file, "WebhookAgent").text)}`,
     inputTable("`agent`", fieldsOf(agentFields, docsOf(file, "WebhookAgent").parts)),
     outputTable(

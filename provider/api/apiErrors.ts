@@ -204,7 +204,7 @@ function nextStep(
   if (step) return step;
   if (status === 401 || (number >= 200 && number <= 208)) {
     if (!keyIsConfigured) return "The API key was refused: put a valid one into ENDPOINTS_API_KEY.";
-    return `The API key was refused: set ENDPOINTS_API_KEY in the environment, or run \`pulumi config set --secret endpoints:apiKey <key>\`; after a change of the configuration, run \`pulumi refresh --run-program\` once, since a plain refresh or destroy still uses the key of the last \`pulumi up\`.`;
+    return `The API key was refused: run \`pulumi config set --secret endpoints:apiKey <key>\`, or \`pulumi config rm endpoints:apiKey\` to use ENDPOINTS_API_KEY; after a change of the configuration, run \`pulumi refresh --run-program\` once, since a plain refresh or destroy still uses the key of the last \`pulumi up\`.`;
   }
   if (status === 403)
     return "The API key may not do this: use one whose owner may, or ask for the permission.";

@@ -49,9 +49,9 @@ export function misspeltHeaders(policy: unknown): MisspeltHeader[] {
 /** A warning for each such name. For a policy that holds a secret, names and keys are left out. */
 export function headerWarnings(policy: unknown, isSecret: boolean): string[] {
   return misspeltHeaders(policy).map(({ place, asked, name, right }) => {
-    const kind = asked.endsWith("Header") ? "names as in X-Version-Id" : "lower case";
+    const kind = asked.endsWith("Header") ? "it as in X-Version-Id" : "it in lower case";
     const where = isSecret ? (KNOWN_PLACE.exec(place)?.[0] ?? "an expression") : place;
-    return `${where} asks ${asked} for ${isSecret ? "a name" : name} where the service has ${isSecret ? kind : right}; in another spelling it finds no header`;
+    return `${where} asks ${asked} for ${isSecret ? "a name" : name}, which never matches: write ${isSecret ? kind : right}, as the service does`;
   });
 }
 

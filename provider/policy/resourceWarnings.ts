@@ -39,14 +39,19 @@ function policySource(text: string): PolicySource | undefined {
  * What is probably wrong with the policy of a cloud endpoint. Gives nothing for a policy that is not known yet.
  *
  * @param inputs The inputs of the endpoint, as the program gives them, with unknown values in place of secrets.
+ * @param mayBeNamed Which places may be named.
  */
 export function resourceWarnings(
   { trafficPolicy, url, bindings }: JsonObject,
   readPolicy: PolicyReader = policyReader(),
+  mayBeNamed: ((path: Path) => boolean) | undefined = undefined,
 ): string[] {
   if (trafficPolicy === undefined || trafficPolicy === UNKNOWN) return [];
   const source = readPolicy(trafficPolicy);
-  const warnings = policyWarnings(source?.data, { url, bindings, isCloud: true }, MOST + 1);
+  const target = { url, bindings, isCloud: true };
+  const warnings = mayBeNamed
+    ? policyWarnings(source?.data, target).filter(({ path }) => mayBeNamed(path))
+    : policyWarnings(source?.data, target, MOST + 1);
   if (warnings.length === 0) return [];
 
   const shown = warnings.slice(0, MOST);

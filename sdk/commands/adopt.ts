@@ -59,6 +59,7 @@ export const adoptCommand = command({
     if (!target) listSecrets(secrets, log);
     const stack = target ? ` --stack ${target.stack}` : "";
     log(`Next: pulumi preview${stack}, which shows “adopts … as it is” for each endpoint`);
+    if (!target) log("With --stack NAME, endpoints that the stack manages already are left out");
     return EXIT.done;
   },
 });

@@ -2,6 +2,7 @@ import { existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { UserError } from "../../provider/api/apiErrors";
+import { nearName } from "../../provider/nearName";
 import { isAuthenticationError, messageOf } from "./failures";
 
 /* The frame of all commands: results go to stdout, messages to stderr, and no command ever asks a question. */
@@ -71,7 +72,14 @@ function parsed<T extends ParseArgsConfig>(config: T): ReturnType<typeof parseAr
   try {
     return parseArgs(config);
   } catch (error) {
-    throw new UsageError(messageOf(error));
+    const [, unknown] = /^Unknown option '--(.+?)'/.exec(messageOf(error)) ?? [];
+    const near =
+      unknown &&
+      nearName(
+        unknown,
+        Object.keys(config.options ?? {}).map((name) => [name]),
+      );
+    throw new UsageError(near ? `--${unknown} is no option; did you mean --${near}?` : messageOf(error));
   }
 }
 

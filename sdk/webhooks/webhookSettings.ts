@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { normalizeUrl, urlProblem } from "../../provider/api/url";
+import { nearName } from "../../provider/nearName";
 import { plans, type WebhookAgent, type WebhookSettings, type WebhookSettingsWritten } from "./webhookArgs";
 
 /* The checks of a WebhookVerification's inputs. No message quotes a value, since each may be a secret in the wrong place. */
@@ -82,11 +83,12 @@ export function checkField<K extends WebhookField>(
 /** The mistake of an argument that does not exist, with a suggestion. */
 export function unknownField(name: string): string | undefined {
   if (Object.hasOwn(webhookFields, name)) return undefined;
-  const meant =
-    name === "provider"
-      ? "did you mean platform?"
-      : `the inputs are ${Object.keys(webhookFields).join(", ")}`;
-  return `${name} is no input of a webhook verification; ${meant}`;
+  const names = Object.keys(webhookFields);
+  const near = nearName(
+    name,
+    names.map((known) => (known === "platform" ? [known, "provider"] : [known])),
+  );
+  return `${name} is no input of a webhook verification; ${near ? `did you mean ${near}?` : `the inputs are ${names.join(", ")}`}`;
 }
 
 /** Why this version of the agent's configuration file cannot express an agent; undefined where it can. */

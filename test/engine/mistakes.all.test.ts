@@ -190,6 +190,21 @@ onBothDrivers("the account", (start) => {
     expect(text).not.toContain("plain-key");
   });
 
+  test("gets a warning, once, of a setting that seems misspelt, and none of settings of its own", async () => {
+    const two = `${program} new CloudEndpoint("other", { url: "https://other.example.com" });`;
+    const stack = await start(two, {
+      config: { "endpoints:requestPerWindow": "3", "endpoints:owner": "me" },
+    });
+    const { diagnostics } = await stack.preview();
+    expect(
+      diagnostics.filter(({ severity }) => severity === "warning").map(({ message }) => message),
+    ).toEqual([
+      expect.stringContaining(
+        "endpoints:requestPerWindow is no setting; did you mean endpoints:requestsPerWindow?",
+      ),
+    ]);
+  });
+
   test("is chosen by the stack's configuration, not by what is left in the shell", async () => {
     const stack = await start(program, {
       env: { ENDPOINTS_API_KEY: "of-another-account", ENDPOINTS_BASE_URL: "http://127.0.0.1:9" },

@@ -44,11 +44,12 @@ new CloudEndpoint("connections", { url: "tcp://1.tcp.example.com:12345", traffic
       expect(result.requests).toEqual([]);
     });
 
-    test("skips what is secret or unknown, and checks the rest", async () => {
+    test("skips what is secret or unknown, and checks the rest: of a secret policy only whether it answers", async () => {
       const stack = await start(
         `
 const first = new CloudEndpoint("first", { url: "https://first.example.com", trafficPolicy: { on_http_request: [{ actions: [{ type: "deny" }] }] } });
 new CloudEndpoint("whole", { url: "https://whole.example.com", trafficPolicy: pulumi.secret(${TYPO}) });
+new CloudEndpoint("quiet", { url: "https://quiet.example.com", trafficPolicy: pulumi.secret({ on_http_request: [{ nme: "CANARY", actions: [{ type: "add-headers" }] }] }) });
 new CloudEndpoint("unknown", { url: "https://unknown.example.com", trafficPolicy: first.id.apply((id) => ({ nonsense: id })) });
 new CloudEndpoint("parts", { url: "https://parts.example.com", trafficPolicy: { on_http_request: [
   { actions: [pulumi.secret({ type: "secret-action" }), { type: "deny", config: first.id.apply((id) => ({ nonsense: id })) }] },
@@ -58,6 +59,7 @@ new CloudEndpoint("parts", { url: "https://parts.example.com", trafficPolicy: { 
       expect(warnings(await stack.preview())).toEqual([
         "parts: trafficPolicy.on_http_request[1] never runs, since the rule before it always answers",
         "parts: trafficPolicy.on_http_request[1].actions[0].config.status is no key of deny known to this version; did you mean status_code?",
+        "quiet: trafficPolicy has no action that answers, such as forward-internal, custom-response or deny; a cloud endpoint needs one at the end",
       ]);
     });
 

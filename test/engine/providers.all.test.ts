@@ -132,7 +132,7 @@ module.exports = { ids: getEndpointsOutput({}, { provider: theirs }).ids.apply((
   test("an import on the dynamic provider fails and names the plugin", async () => {
     const stack = await start(shop("shop", 'import: "ep_1"'));
     expect(errors(await failure(stack.preview())).join()).toMatch(
-      /only the plugin imports.*endpoints:provider plugin/s,
+      /the option import needs the plugin.*endpoints:provider plugin/s,
     );
     await stack.setConfig("endpoints:provider", "both");
     expect(errors(await failure(stack.preview())).join()).toMatch(/it can be dynamic or plugin/);

@@ -80,10 +80,12 @@ export const calls: Call[] = [
   { name: "a check by id", run: (parts) => checked(core(parts).check({}, { ...given, adopt: id })) },
 ];
 
-/** An endpoint's JSON text as each request wants it: the list where that was asked for, the endpoint otherwise. */
-export const either = (text: string) => (asked: Asked) => ({
-  body: asked.method === "GET" && /^\/endpoints(\?|$)/.test(asked.path) ? `{"endpoints":[${text}]}` : text,
-});
+/** An endpoint's JSON text as each request wants it: the list where that was asked for, nothing after a deletion. */
+export const either = (text: string) => (asked: Asked) => {
+  if (asked.method === "DELETE") return { status: 204 };
+  const isList = asked.method === "GET" && /^\/endpoints(\?|$)/.test(asked.path);
+  return { body: isList ? `{"endpoints":[${text}]}` : text };
+};
 
 /** Makes every call once, each before the same answers. */
 export async function settledAll(

@@ -55,7 +55,7 @@ test.each([
     "a header that is none",
     { ENDPOINTS_VERSION_HEADER: "My Version" },
     "versionHeader",
-    /not the name of a header/,
+    /not the name of a header: run `pulumi config set endpoints:versionHeader.*or correct ENDPOINTS_VERSION_HEADER/,
   ],
   [
     "no base URL",

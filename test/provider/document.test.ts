@@ -42,7 +42,10 @@ describe("a policy's text", () => {
     ["[1, 2]", /must be a mapping/],
     ["just words", /must be a mapping/],
     ["", /must be a mapping/],
-    ["a: 1\n b: 2", /^line 1: is not valid YAML/],
+    [
+      "a: 1\n b: 2",
+      /^line 1: is not valid YAML \(line 1, column \d+\): wrong indentation, or a second colon$/,
+    ],
     ["a: 1\nb: {c: 1, c: 2}", /^line 2: is not valid YAML \(line 2, column 11\): a key is there twice$/],
     ["a: *b", /^line 1: is not valid YAML \(line 1, column 4\): an alias has no anchor before it$/],
     ["a: [*b, &b 1]", /an alias has no anchor before it/],

@@ -35,6 +35,17 @@ describe.each(bothProviders)("%s", (_, start) => {
     expect(logged()).toEqual([]);
   });
 
+  test("warns of a binding that seems misspelt, and of none that it does not know", async () => {
+    const { check, logged } = await start();
+    for (const bindings of [["publik"], ["edge-of-the-world"], ["kubernetes"]])
+      expect((await check({}, { url, bindings })).failures).toEqual([]);
+    expect(logged()).toEqual([
+      expect.stringContaining(
+        "bindings has a name that the public service does not know; did you mean public?",
+      ),
+    ]);
+  });
+
   const onPublicService = { settings: { baseUrl: "https://api.ngrok.com" } };
 
   test("warns of a missing policy before a create on the public service, once, without a request", async () => {

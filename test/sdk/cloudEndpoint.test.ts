@@ -121,7 +121,7 @@ describe.each(["dynamic", "plugin"])(
       ],
     });
     const warning = (place: string) =>
-      `warning: [runtime] ${place}.expressions[0] asks req.headers for X-GitHub-Event where the service has x-github-event; in another spelling it finds no header`;
+      `warning: [runtime] ${place}.expressions[0] asks req.headers for X-GitHub-Event, which never matches: write x-github-event, as the service does`;
 
     beforeEach(() => pulumi.runtime.setConfig("endpoints:provider", provider));
     afterEach(() => {

@@ -43,9 +43,7 @@ export async function withAllFields(
 ): Promise<LiveEndpoint[]> {
   const missing = OPTIONAL_IN_LISTS.filter((name) => !listed.some((live) => live[name] !== undefined));
   if (listed.length === 0 || missing.length === 0) return [...listed];
-  log(
-    `No item of the list has ${missing.join(" or ")}: reading ${count(listed.length, "endpoint")} one by one`,
-  );
+  log(`The list may leave out ${missing.join(" and ")}: reading ${count(listed.length, "endpoint")} by id`);
   const read = await Promise.all(
     listed.map(({ id }) =>
       account.get(id).catch((error: unknown) => {

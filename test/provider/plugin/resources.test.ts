@@ -157,7 +157,7 @@ describe("a header in another spelling than the service's", () => {
       `${URN}-b`,
     );
     const message =
-      "trafficPolicy.on_http_request[0].expressions[0] asks req.headers for X-Team where the service has x-team; in another spelling it finds no header";
+      "trafficPolicy.on_http_request[0].expressions[0] asks req.headers for X-Team, which never matches: write x-team, as the service does";
     expect(logged).toEqual([
       { severity: 2, message, urn: URN },
       { severity: 2, message, urn: `${URN}-b` },
@@ -170,7 +170,9 @@ describe("a header in another spelling than the service's", () => {
     await client.check({}, { url, trafficPolicy: policy("X-CANARY", secret("x")) });
     await client.check({}, { url, trafficPolicy: policy("X-Team"), __problem: "" }, `${URN}-b`);
     expect(logged.map(({ message }) => message)).toEqual([
-      expect.stringMatching(/^on_http_request\[0\]\.expressions\[0\] asks req\.headers for a name where/),
+      expect.stringMatching(
+        /^on_http_request\[0\]\.expressions\[0\] asks req\.headers for a name, which never matches/,
+      ),
     ]);
     expect(logged.join()).not.toContain("CANARY");
   });

@@ -212,6 +212,7 @@ resources:
   test.each<[string[], RegExp]>([
     [[], /there is no file to check/],
     [["--nonsense", good], /nonsense/],
+    [["--strikt", good], /--strikt is no option; did you mean --strict\?/],
     [["--json", "--github", good], /exclude each other/],
     [["--url", "ftp://a", good], /--url has a scheme that no endpoint serves/],
   ])("refuses the arguments %j", async (args, message) => {

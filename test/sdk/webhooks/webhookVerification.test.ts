@@ -161,8 +161,8 @@ describe("a header in another spelling than the service's", () => {
       create("b", { ...args, expressions: [pulumi.output("hasReqHeader('X-GitHub-Event')")] });
     });
     expect(texts).toEqual([
-      "warning: [runtime] a: expressions[1] asks req.headers for X-GitHub-Event where the service has x-github-event; in another spelling it finds no header",
-      "warning: [runtime] b: expressions[0] asks hasReqHeader for X-GitHub-Event where the service has X-Github-Event; in another spelling it finds no header",
+      "warning: [runtime] a: expressions[1] asks req.headers for X-GitHub-Event, which never matches: write x-github-event, as the service does",
+      "warning: [runtime] b: expressions[0] asks hasReqHeader for X-GitHub-Event, which never matches: write X-Github-Event, as the service does",
     ]);
   });
 
@@ -191,7 +191,7 @@ describe("a header in another spelling than the service's", () => {
     });
     expect(texts).toEqual([
       expect.stringMatching(
-        /a: expressions\[0\] asks req.headers for a name where the service has lower case/,
+        /a: expressions\[0\] asks req.headers for a name, which never matches: write it in lower case/,
       ),
       expect.stringMatching(
         /mergeTrafficPolicy: on_http_request\[0\].expressions\[0\] asks req.headers for a/,

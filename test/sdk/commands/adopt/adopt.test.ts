@@ -46,7 +46,7 @@ test("fields that the list may omit are read one by one, so that the first up do
   const body = { endpoints: items, next_page_uri: null };
   emulator.intercept(({ path }) => path === "/endpoints", { status: 200, body });
   const { stdout, stderr } = await ranWith(adoptCommand, [], emulator);
-  expect(stderr).toContain("No item of the list has metadata: reading 2 endpoints one by one");
+  expect(stderr).toContain("The list may leave out metadata: reading 2 endpoints by id");
   expect(stdout).toContain('metadata: "kept by hand"');
   expect(emulator.requests).toHaveLength(3);
 });
