@@ -147,7 +147,7 @@ onBothDrivers("the account", (start) => {
       [
         { "endpoints:apiKey": { secret: WRONG_KEY } },
         {},
-        /403.*API key was refused.*ENDPOINTS_API_KEY.*endpoints:apiKey/,
+        /403.*API key was refused.*config set --secret endpoints:apiKey.*ENDPOINTS_API_KEY/,
       ],
       [
         { "endpoints:apiKey": "" },
