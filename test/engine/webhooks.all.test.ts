@@ -184,7 +184,7 @@ mergeTrafficPolicy({ on_http_request: [] }, a);`;
       ),
       expect.stringMatching(/^a: platform "sonatype_nexus" is not in the catalogue; did you mean sonatype\?/),
       expect.stringMatching(
-        /^b: expressions\[0\] asks req.headers for X-GitHub-Event where the service has x-github-event/,
+        /^b: expressions\[0\] asks req.headers for X-GitHub-Event, which never matches: write x-github-event/,
       ),
       expect.stringMatching(/^b: platform "okta" is not in the catalogue; if the service supports it/),
       expect.stringMatching(/^mergeTrafficPolicy: no action behind the verification answers/),
