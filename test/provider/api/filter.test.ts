@@ -96,6 +96,12 @@ describe.each(MODES)("with a filter that is %s", (mode) => {
     }
   });
 
+  test("several conditions of a data source are one filter", async () => {
+    const { cost } = await account(mode);
+    const requests = await cost((api) => findEndpoints(api, { name: "agent-7", region: "eu" }, false));
+    expect(requests).toBe({ works: 1, agent: 1, incomplete: 1, ignored: 5 }[mode as "works"] ?? 5);
+  });
+
   test.skipIf(mode === "incomplete")("data sources give the same as without a filter", async () => {
     const { api, cloud } = await account(mode);
     const named = async (args: object) =>

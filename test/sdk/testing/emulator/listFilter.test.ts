@@ -6,9 +6,7 @@ const endpoint: WireEndpoint = {
   id: "ep_1",
   type: "cloud",
   url: 'https://shop.example.com/"\\',
-  description: "Läden 😀",
-  bindings: ["public"],
-  principal: { id: "usr_1", uri: "" },
+  name: "Läden 😀",
 };
 
 describe("a filter of the list", () => {
@@ -18,10 +16,10 @@ describe("a filter of the list", () => {
     ['obj.url == "https://shop.example.com/\\"\\\\"', true],
     ['obj.url in ["https://other.example.com", "https://shop.example.com/\\"\\\\"]', true],
     ["obj.url in []", false],
-    ['obj.description == "L\\u00e4den 😀"', true],
-    ['obj.binding == "public"', true],
-    ['obj.principal.id in ["usr_2", "usr_1"]', true],
-    ['obj.name == ""', true],
+    ['obj.name == "L\\u00e4den 😀"', true],
+    ['obj.region == ""', true],
+    ['obj.type == "cloud" && obj.name in ["a && b", "L\\u00e4den 😀"]', true],
+    ['obj.type == "cloud" && obj.region == "us"', false],
   ])("%s is %s", (expression, fits) => {
     expect(parseFilter(expression)(endpoint)).toBe(fits);
   });
