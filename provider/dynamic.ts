@@ -80,6 +80,8 @@ export function dynamicProvider(given?: () => Service) {
       plainly(async () => {
         secrets.learn(olds, news);
         const decision = core.diff(id, olds, news);
+        // Most resources of most runs: what follows parses the documents again.
+        if (!decision.changes) return decision;
         const places = changedPlaces(olds, checkedInputs(news));
         reportHidden(places, news);
         return { ...decision, replaces: [...new Set([...decision.replaces, ...replacedBy(places, news)])] };

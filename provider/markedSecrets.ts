@@ -110,6 +110,7 @@ interface MarkedText {
 /** The texts at the places that properties note. */
 export function markedTexts(props: JsonObject): MarkedText[] {
   const places = new Set(notedPlaces(props));
+  if (places.size === 0) return [];
   const find = (value: unknown, path: Path): MarkedText[] => {
     if (places.has(pathText(path))) return textsOf(value, "whole");
     return partsOf(value).flatMap(([key, item]) => find(item, [...path, key]));
