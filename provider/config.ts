@@ -7,9 +7,9 @@ export class ConfigError extends UserError {
   constructor(
     readonly setting: SettingName,
     what: string,
-    remedy: string,
+    remedy?: string,
   ) {
-    super(`${what}: ${remedy}`);
+    super(remedy === undefined ? what : `${what}: ${remedy}`);
   }
 }
 
@@ -113,9 +113,12 @@ export const secretSettings: readonly string[] = ["apiKey"] satisfies SettingNam
  * Reads every setting. The stack's configuration wins over the environment, so a stray shell key cannot redirect a stack
  * to another account.
  *
- * @throws ConfigError if a setting is missing or invalid.
+ * @throws ConfigError if settings are missing or invalid, with a message that names all of them.
  */
 export function readSettings(config: ConfigReader, environment: NodeJS.ProcessEnv = process.env): Settings {
+  const problems = settingsProblems(config, environment);
+  const [first] = problems;
+  if (first) throw new ConfigError(first.setting, problems.map(({ message }) => message).join("; "));
   const read = (name: SettingName) => given(name, config, environment);
   const apiKey = settingFields.apiKey(read("apiKey"));
   const baseUrl = settingFields.baseUrl(read("baseUrl"));
@@ -137,7 +140,7 @@ export function readSettings(config: ConfigReader, environment: NodeJS.ProcessEn
   };
 }
 
-/** Everything that is wrong with the settings, where `readSettings` stops at the first. */
+/** Everything that is wrong with the settings, each by itself. */
 export function settingsProblems(
   config: ConfigReader,
   environment: NodeJS.ProcessEnv = process.env,

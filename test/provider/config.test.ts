@@ -134,5 +134,8 @@ test("everything that is wrong with the settings is reported at once", () => {
     "windowSeconds",
     "recoverWithin",
   ]);
+  expect(() => readSettings(from({}), {})).toThrow(
+    /there is no API key: .*; there is no base URL of the service: /,
+  );
   expect(settingsProblems(from({}), environment)).toEqual([]);
 });
