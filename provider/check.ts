@@ -106,10 +106,7 @@ function isInput(name: string): name is InputName {
 
 function unknownInput(name: string): Failure {
   const inputs = Object.keys(inputFields);
-  const near = nearName(
-    name,
-    inputs.map((input) => [input]),
-  );
+  const near = nearName(name, inputs);
   const known = near ? `did you mean ${near}?` : `the inputs are ${inputs.join(", ")}`;
   return { input: name, reason: `${name} is no input of a cloud endpoint; ${known}` };
 }

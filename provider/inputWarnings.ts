@@ -39,10 +39,9 @@ export function inputWarnings(
       `${name} is within ${most} characters, but has ${bytes} bytes, and the service may count bytes; if it refuses it, shorten it`,
     ];
   });
-  const known = BINDINGS.map((name) => [name]);
   const bindings = hasUnknown(inputs.bindings) ? [] : (inputs.bindings ?? []);
   const misspelt = bindings.flatMap((name) => {
-    const near = BINDINGS.includes(name) ? undefined : nearName(name, known);
+    const near = BINDINGS.includes(name) ? undefined : nearName(name, BINDINGS);
     return near ? [`bindings has a name that the public service does not know; did you mean ${near}?`] : [];
   });
   const isNew = Object.keys(olds).length === 0;

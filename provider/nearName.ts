@@ -5,14 +5,15 @@ const LONGEST_NAME = 60;
  * The known name that was probably meant: the same letters in another spelling, else one a few letters away; undefined where
  * none is near.
  *
- * @param known Each name, with other names for it after it.
+ * @param known The names; one that has other names stands in a list with those after it.
  */
-export function nearName(name: string, known: readonly (readonly string[])[]): string | undefined {
+export function nearName(name: string, known: readonly (string | readonly string[])[]): string | undefined {
   const letters = (text: string) => text.replace(/[^a-z0-9]/gi, "").toLowerCase();
   const wanted = letters(name.slice(0, LONGEST_NAME));
-  const all = known.flatMap(([candidate = "", ...also]) =>
-    [candidate, ...also].map((called) => ({ candidate, called: letters(called) })),
-  );
+  const all = known.flatMap((one) => {
+    const [candidate = "", ...also] = [one].flat();
+    return [candidate, ...also].map((called) => ({ candidate, called: letters(called) }));
+  });
   const exact = all.find(({ called }) => called === wanted);
   if (exact) return exact.candidate;
   // Loaded where something is wrong already.

@@ -194,7 +194,7 @@ type Choice = (typeof CHOICES)[number];
  * stays as it is for as long as it can: what a later reply shows may be a hand edit that no refresh has found yet.
  *
  * @param live What the service shows now.
- * @param before What the state had before, note included; by default what it shows now, for an endpoint that the service had not described yet.
+ * @param before What the state had before, note included. The default is for an endpoint that the service had not described.
  * @param sent What our update sent: with another URL the service was free to choose other bindings.
  */
 function chosenNote(

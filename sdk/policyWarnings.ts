@@ -25,7 +25,7 @@ export async function warnOfPolicy(
   const isSecret = policy === UNKNOWN && pulumi.Output.isInstance(trafficPolicy);
   const whole = isSecret ? await valueIn(trafficPolicy) : policy;
   const inputs = { trafficPolicy: whole, url: address, bindings: names };
-  const warnings = resourceWarnings(inputs, readPolicy, isSecret ? (path) => path.length === 0 : undefined);
+  const warnings = resourceWarnings(inputs, readPolicy, isSecret);
   for (const warning of warnings) void pulumi.log.warn(`${name}: ${warning}`);
 }
 

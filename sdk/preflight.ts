@@ -138,12 +138,7 @@ export function warnOfSettings(): void {
   const known = [...Object.keys(settingFields), "provider"];
   const keys = Object.keys(pulumi.runtime.allConfig());
   for (const name of keys.flatMap((key) => /^endpoints:(.+)/.exec(key)?.[1] ?? [])) {
-    const near = known.includes(name)
-      ? undefined
-      : nearName(
-          name,
-          known.map((one) => [one]),
-        );
+    const near = known.includes(name) ? undefined : nearName(name, known);
     // A project of the name "endpoints" has settings of its own under the same prefix.
     if (near) void pulumi.log.warn(`endpoints:${name} is no setting; did you mean endpoints:${near}?`);
   }

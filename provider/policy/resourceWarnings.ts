@@ -39,19 +39,20 @@ function policySource(text: string): PolicySource | undefined {
  * What is probably wrong with the policy of a cloud endpoint. Gives nothing for a policy that is not known yet.
  *
  * @param inputs The inputs of the endpoint, as the program gives them, with unknown values in place of secrets.
- * @param mayBeNamed Which places may be named.
+ * @param isSecret Whether the policy is secret as a whole: then no place of it is named.
  */
 export function resourceWarnings(
   { trafficPolicy, url, bindings }: JsonObject,
   readPolicy: PolicyReader = policyReader(),
-  mayBeNamed: ((path: Path) => boolean) | undefined = undefined,
+  isSecret = false,
 ): string[] {
   if (trafficPolicy === undefined || trafficPolicy === UNKNOWN) return [];
   const source = readPolicy(trafficPolicy);
   const target = { url, bindings, isCloud: true };
-  const warnings = mayBeNamed
-    ? policyWarnings(source?.data, target).filter(({ path }) => mayBeNamed(path))
-    : policyWarnings(source?.data, target, MOST + 1);
+  const most = isSecret ? Number.POSITIVE_INFINITY : MOST + 1;
+  const warnings = policyWarnings(source?.data, target, most).filter(
+    ({ path }) => !isSecret || path.length === 0,
+  );
   if (warnings.length === 0) return [];
 
   const shown = warnings.slice(0, MOST);

@@ -73,12 +73,7 @@ function parsed<T extends ParseArgsConfig>(config: T): ReturnType<typeof parseAr
     return parseArgs(config);
   } catch (error) {
     const [, unknown] = /^Unknown option '--(.+?)'/.exec(messageOf(error)) ?? [];
-    const near =
-      unknown &&
-      nearName(
-        unknown,
-        Object.keys(config.options ?? {}).map((name) => [name]),
-      );
+    const near = unknown && nearName(unknown, Object.keys(config.options ?? {}));
     throw new UsageError(near ? `--${unknown} is no option; did you mean --${near}?` : messageOf(error));
   }
 }

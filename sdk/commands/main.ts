@@ -37,8 +37,7 @@ async function main([name = "--help", ...args]: string[]): Promise<number> {
     process.stdout.write(isHelp ? HELP : `${VERSION}\n`);
     return 0;
   }
-  const known = Object.keys(commands).map((command) => [command]);
-  const near = nearName(name, known);
+  const near = nearName(name, Object.keys(commands));
   const suggestion = near === undefined ? "" : `; did you mean ${near}?`;
   process.stderr.write(`pulumi-endpoints: there is no command ${name}${suggestion}\n\n${HELP}`);
   return 2;

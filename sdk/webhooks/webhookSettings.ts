@@ -86,7 +86,7 @@ export function unknownField(name: string): string | undefined {
   const names = Object.keys(webhookFields);
   const near = nearName(
     name,
-    names.map((known) => (known === "platform" ? [known, "provider"] : [known])),
+    names.map((known) => (known === "platform" ? [known, "provider"] : known)),
   );
   return `${name} is no input of a webhook verification; ${near ? `did you mean ${near}?` : `the inputs are ${names.join(", ")}`}`;
 }

@@ -84,6 +84,18 @@ describe("the warnings of a resource", () => {
     (trafficPolicy) => expect(resourceWarnings({ trafficPolicy })).toEqual([]),
   );
 
+  test("of a secret policy are only that nothing in it answers, however much else is wrong", () => {
+    const trafficPolicy = onRequest(
+      ...Array.from({ length: 200 }, () => rule(act("add-headers", { CANARY: 1 }))),
+    );
+    expect(resourceWarnings({ trafficPolicy }, undefined, true)).toEqual([
+      expect.stringMatching(/^trafficPolicy has no action that answers/),
+    ]);
+    expect(
+      resourceWarnings({ trafficPolicy: onRequest(rule(act("deny", { CANARY: 1 }))) }, undefined, true),
+    ).toEqual([]);
+  });
+
   test("skip what is secret, and that alone", () => {
     const trafficPolicy = onRequest(
       rule(act("dney"), act("deny", { stauts: 1 })),
