@@ -8,7 +8,7 @@ import { shownUrl } from "./markedSecrets";
 import type { CloudEndpointInputs } from "./schema";
 import { refreshed, withoutGaps } from "./state";
 
-/** The live endpoint that `adopt` means; undefined where none serves the URL. */
+/** The live endpoint that `adopt` names; undefined if none serves the URL. */
 export async function findAdoptable(
   api: EndpointsApi,
   inputs: CloudEndpointInputs,
@@ -22,7 +22,7 @@ export async function findAdoptable(
   const onUrl = (all: LiveEndpoint[]) => all.filter((live) => serves(live, inputs));
   const lookUp = api.list.affordsLookup(api.hasWritten);
   if (api.hasWritten && !lookUp) {
-    // Each adoption's own change outdates the list. A thousand of them would read it a thousand times.
+    // Each adoption that changes something outdates the list, so a thousand of them would read it a thousand times.
     const [first, ...others] = onUrl(await api.list.cloud(false));
     const live = first && others.length === 0 ? await api.find(first.id) : undefined;
     if (live && serves(live, inputs)) return live;
@@ -39,9 +39,9 @@ export async function findAdoptable(
 }
 
 /**
- * As the list shows it, which a thousand adoptions share. Each write makes a listing worthless, so that adoptions which
- * write would begin another one every time: from the first write on, each reads its own endpoint. Undefined as well
- * where the list leaves out what the program gives, which would count as something to change.
+ * The endpoint as the list shows it, so that a thousand adoptions share one listing. Undefined after the first write, which
+ * outdates the listing: from then on each adoption reads its own endpoint. Undefined too if the list omits an input that
+ * the program gives, because the omission would count as a change.
  */
 async function listed(
   api: EndpointsApi,
@@ -58,7 +58,7 @@ async function byId(api: EndpointsApi, id: string): Promise<LiveEndpoint> {
   return live;
 }
 
-/** What would have to change for the live endpoint to be what the program wants. Another scheme is refused. */
+/** The inputs that an adoption must change on the live endpoint. Throws if the scheme differs. */
 export function differenceOnAdoption(live: LiveEndpoint, inputs: CloudEndpointInputs) {
   const before = withData(refreshed(live, {}).props);
   const { changed, replace } = difference(before, inputs);
@@ -67,6 +67,6 @@ export function differenceOnAdoption(live: LiveEndpoint, inputs: CloudEndpointIn
   return { changed, before };
 }
 
-/** Whether this is a cloud endpoint on the URL that the program wants. */
+/** Whether this is a cloud endpoint with the program's URL. */
 const serves = (live: LiveEndpoint, inputs: CloudEndpointInputs) =>
   live.type === "cloud" && normalizeUrl(live.url ?? "") === inputs.url;

@@ -5,36 +5,36 @@ import { notedPlaces, SECRETS_KEY } from "./markedSecrets";
 import { nearName } from "./nearName";
 import { type CloudEndpointInputs, inputFields } from "./schema";
 
-/** The property under which Pulumi keeps a dynamic resource's provider. It is the engine's, not the user's. */
+/** The property in which Pulumi keeps a dynamic resource's provider. It belongs to the engine, not to the user. */
 export const PROVIDER_KEY = "__provider";
 
 /**
- * Under which the resource's class hands over a conflict between the resources of a program, which no check of one of them
- * can see. Empty where there is none. It is never stored.
+ * The property in which the resource's class passes on a conflict with another resource of the program. The check of a
+ * single resource cannot see it. Empty if there is none. It is never stored.
  */
 export const PROBLEM_KEY = "__problem";
 
 /**
- * Under which the resource's class hands over the resource's URN, for the mark of a create: a dynamic provider gets
- * neither stack nor project nor name. A plugin does, and does not need this.
+ * The property in which the resource's class passes on the resource's URN, for the mark of a create. Only a dynamic provider
+ * needs it: a plugin receives the URN from the engine.
  */
 export const URN_KEY = "__urn";
 
 /**
- * Under which the resource's class hands over the option `replaceOnChanges`: the engine applies it to the places that a
- * diff names, and a dynamic provider's names none.
+ * The property in which the resource's class passes on the option `replaceOnChanges`. The engine applies the option only to
+ * paths in a detailed diff, and a dynamic provider cannot return one.
  */
 export const REPLACE_KEY = "__replaceOnChanges";
 
-/** One thing wrong with the inputs. It quotes no text of an input, since any may be secret. */
+/** A mistake in the inputs. It never quotes an input, because any input may be secret. */
 export interface Failure {
-  /** The input that it is about. The engine does not get it, since it would print the value beside the reason. */
+  /** The name of the input. The engine does not receive it, because it would print the value beside the reason. */
   input: string;
   reason: string;
 }
 
 export interface Checked {
-  /** The inputs in the form that the state holds; unknown values as they came. */
+  /** The inputs in the form of the state. Unknown values are unchanged. */
   inputs: JsonObject;
   failures: Failure[];
 }
@@ -42,8 +42,8 @@ export interface Checked {
 type InputName = keyof typeof inputFields;
 
 /**
- * Finds every mistake that can be found without the service, all of a resource's at once, and turns what was written
- * into what the state holds. Unknown values pass.
+ * Finds every mistake of a resource that can be found without the service, and converts the inputs to the form of the state.
+ * Unknown values pass.
  *
  * @param olds The inputs of the last run; empty for a new resource.
  */
@@ -65,7 +65,7 @@ export function checkInputs(news: JsonObject, olds: JsonObject = {}): Checked {
       inputs[name] = value;
     } else {
       const parsed = inputFields[name].safeParse(value);
-      // An empty description or metadata is one that was not given: both are cleared on the service.
+      // An empty description or metadata counts as not given: both are cleared on the service.
       if (parsed.success && parsed.data !== "") inputs[name] = parsed.data;
       if (!parsed.success)
         for (const { message } of parsed.error.issues)
@@ -94,7 +94,7 @@ export function checkInputs(news: JsonObject, olds: JsonObject = {}): Checked {
   return { inputs, failures };
 }
 
-/** The inputs as the rest of the provider takes them: what `checkInputs` returned, without the engine's property. */
+/** The inputs that `checkInputs` returned, without the properties of the engine and of the resource's class. */
 export function checkedInputs(news: JsonObject): CloudEndpointInputs {
   const { [PROVIDER_KEY]: _, [URN_KEY]: __, [REPLACE_KEY]: ___, ...inputs } = news;
   return inputs as CloudEndpointInputs;

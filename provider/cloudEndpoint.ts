@@ -37,14 +37,14 @@ import {
   withoutGaps,
 } from "./state";
 
-/** The service as it is configured. */
+/** The configured service. */
 export interface Service {
   api: EndpointsApi;
   settings: Settings;
 }
 
 interface Dependencies {
-  /** Throws ConfigError where a setting is missing. */
+  /** Throws ConfigError if a setting is missing or invalid. */
   connect(): Service;
   log: Log;
 }
@@ -52,37 +52,40 @@ interface Dependencies {
 export interface Decision {
   changes: boolean;
   replaces: string[];
-  /** A URL is one endpoint's at a time, so the old one has to go first. */
+  /** Always true: a URL belongs to one endpoint at a time. */
   deleteBeforeReplace: boolean;
 }
 
-/** The life of cloud endpoints: what each of Pulumi's operations means on the service. */
+/** The life of a cloud endpoint: each of Pulumi's operations in terms of the service. */
 export class CloudEndpoints {
-  /** What this process took over: ids that a later step of the same run must not delete as the "old" ones. */
+  /** The ids that this process adopted. A later step of the run must not delete one of them as the replaced endpoint. */
   private readonly adopted = new Set<string>();
 
-  /** What resources of this run have, from their states or from a create: none of these is anybody else's. */
+  /** The ids that resources of this run have, from their states or from a create. None of them is a stranger's. */
   private readonly known = new Set<string>();
 
   private readonly created = new Set<string>();
   private readonly deleted = new Set<string>();
   private readonly gone = new GoneCheck(this.known, this.created);
 
-  /** What resources that are checked are to take over: another resource that has it must not pass unnoticed. */
+  /** The ids that checked resources will adopt. A resource that already has one of them is a conflict. */
   private readonly toAdopt = new Set<string>();
 
-  /** The warnings so far: the engine checks a resource again before it replaces it. */
+  /** The warnings so far. The engine checks a resource again before it replaces it. */
   private readonly warned = new Set<string>();
 
   constructor(private readonly deps: Dependencies) {}
 
-  /** Finds mistakes, all at once, warns of what the service may refuse, and at a first create with `adopt` logs what taking over will change. */
+  /**
+   * Finds all mistakes, and warns of what the service may refuse. Before a first create with `adopt`, it logs what the
+   * adoption will change.
+   */
   async check(olds: JsonObject, news: JsonObject): Promise<Checked> {
     const checked = checkInputs(news, olds);
     if (checked.failures.length > 0) return checked;
 
     try {
-      // A missing key or base URL is found at the preview, before anything is half done.
+      // Finds a missing key or base URL at the preview, before anything is done.
       const { api, settings } = this.deps.connect();
       const inputs = checkedInputs(checked.inputs);
       for (const warning of inputWarnings(inputs, olds, isPublicService(settings.baseUrl)))
@@ -95,19 +98,19 @@ export class CloudEndpoints {
       }
       return checked;
     } catch (error) {
-      // As a failure of the check it is printed once; an error would be printed by the engine and by the host.
+      // A failure of the check is printed once. The engine and the provider's process would both print an error.
       if (!(error instanceof UserError)) throw error;
       return { ...checked, failures: [{ input: "", reason: error.message }] };
     }
   }
 
-  /** Compares what the program wants with what was last observed. Makes no request. */
+  /** Compares the program's inputs with the state. Makes no request. */
   diff(id: string, olds: JsonObject, news: JsonObject): Decision {
     this.known.add(id);
     const isAdopters = this.adopted.has(id) && olds["adopt"] !== undefined;
     if (this.toAdopt.has(id) && !isAdopters) throw new AlreadyManagedError(id);
     const { changed, replace, stale } = difference(olds, checkedInputs(news));
-    // Outputs that came from a plugin's state do not name their provider, and could be neither read nor deleted.
+    // Outputs from a plugin's state lack the provider string, without which Pulumi can neither read nor delete the resource.
     const unowned = news[PROVIDER_KEY] !== undefined && olds[PROVIDER_KEY] === undefined;
     return {
       changes: changed.length > 0 || stale || unowned,
@@ -124,7 +127,7 @@ export class CloudEndpoints {
       if (adopted) return this.takeOver(adopted, inputs, owner);
       const { live, leftover } = await this.createNew(inputs, owner, news[PROVIDER_KEY]);
       if (leftover) return this.takeOver(live, inputs, owner);
-      // Two resources with one URL may both have found it, if both lost their answers.
+      // Two resources with one URL may both have found this endpoint if both lost their answers.
       this.claim(live.id);
       return live;
     });
@@ -132,16 +135,16 @@ export class CloudEndpoints {
     try {
       return { id: live.id, outs: outputsOf(live, inputs, this.notes(live.createdFor)) };
     } catch (error) {
-      // The endpoint exists, even if its description cannot be used.
+      // The endpoint exists even if its description is unusable.
       throw this.partialCreate(live.id, inputs, news[PROVIDER_KEY], error);
     }
   }
 
   /**
-   * Reads an endpoint as it is.
+   * Reads the live endpoint.
    *
-   * @returns An empty id where it is gone.
-   * @throws UserError where the service does not have it, and that it is gone is not proven.
+   * @returns An empty id if the endpoint is gone.
+   * @throws UserError if the service does not find it, but nothing proves that it is gone.
    */
   async read(
     id: string,
@@ -157,7 +160,7 @@ export class CloudEndpoints {
         return { id, ...refreshed(live, stored) };
       } catch (error) {
         if (!isNotFound(error)) throw error;
-        // Pulumi takes "gone" from a `get` for an endpoint without outputs, and the program would go on with nothing.
+        // For a `get`, Pulumi would continue with an endpoint without outputs.
         const isGet = Object.keys(stored).every((key) => key === PROVIDER_KEY);
         if (isGet) throw isOfService(error) ? new EndpointNotFoundError(id) : error;
         await this.gone.confirm(this.deps.connect(), error, id, stored);
@@ -167,9 +170,9 @@ export class CloudEndpoints {
   }
 
   /**
-   * Reads an endpoint that is to become this stack's: whatever it has counts as given.
+   * Reads an endpoint for an import. All of its fields count as given.
    *
-   * @throws UserError where there is no such endpoint, and where it is no cloud endpoint.
+   * @throws UserError if there is no such endpoint, or if it is no cloud endpoint.
    */
   async import(id: string): Promise<{ id: string; props: JsonObject; inputs: JsonObject }> {
     this.known.add(id);
@@ -185,7 +188,7 @@ export class CloudEndpoints {
     });
   }
 
-  /** Sends the fields that differ; none, if none does. */
+  /** Sends the fields that differ. Makes no request if none does. */
   async update(id: string, olds: JsonObject, news: JsonObject): Promise<{ outs: JsonObject }> {
     const inputs = checkedInputs(news);
     const { changed } = difference(olds, inputs);
@@ -207,7 +210,7 @@ export class CloudEndpoints {
     });
   }
 
-  /** Deletes the endpoint; one that is gone already is done. */
+  /** Deletes the endpoint. Succeeds if it is already gone. */
   async delete(id: string, stored: JsonObject): Promise<void> {
     this.known.add(id);
     if (this.adopted.has(id)) throw new DeleteOfAdoptedError(id);
@@ -248,7 +251,11 @@ export class CloudEndpoints {
     return new PartialCreateError(id, partialOutputs(inputs, provider, this.account()), cause);
   }
 
-  /** Makes a live endpoint this resource's, and what the program wants. One that another resource has is refused. */
+  /**
+   * Makes a live endpoint this resource's, and changes what differs from the program.
+   *
+   * @throws AlreadyManagedError if another resource of this run has it.
+   */
   private async takeOver(
     live: LiveEndpoint,
     inputs: CloudEndpointInputs,
@@ -256,7 +263,7 @@ export class CloudEndpoints {
   ): Promise<LiveEndpoint> {
     this.claim(live.id);
     const { changed } = differenceOnAdoption(live, inputs);
-    // The resource of another stack whose mark it has would take it back.
+    // With another resource's mark, that resource's stack would take the endpoint back.
     const sent = isMarkedForAnother(live, owner) ? [...new Set([...changed, "metadata" as const])] : changed;
     const mark = this.markOf(owner, live.createdFor);
     const result =
@@ -265,20 +272,20 @@ export class CloudEndpoints {
     return result;
   }
 
-  /** @throws AlreadyManagedError where another resource of this run has the endpoint. */
+  /** @throws AlreadyManagedError if another resource of this run has the endpoint. */
   private claim(id: string): void {
     if (this.known.has(id)) throw new AlreadyManagedError(id);
     this.known.add(id);
   }
 
-  /** Whose creates these are; undefined where they are not marked. */
+  /** The owner for the mark; undefined if creates are not marked. */
   private ownerOf(news: JsonObject): Owner | undefined {
     const namespace = this.deps.connect().settings.mark;
     const urn = news[URN_KEY];
     return namespace !== undefined && typeof urn === "string" ? ownerOf(namespace, urn) : undefined;
   }
 
-  /** The mark that a change of metadata sends: turned off, it removes none. */
+  /** The mark that a change of metadata sends. Without `endpoints:mark` an existing mark stays. */
   private markOf(owner: Owner | undefined, stored: Mark | undefined): Mark | undefined {
     return owner ? { nonce: stored?.nonce ?? newNonce(), ...owner } : stored;
   }
@@ -292,7 +299,7 @@ export class CloudEndpoints {
 
   private notes = (mark: Mark | undefined): ServiceNotes => ({ account: this.account(), mark });
 
-  /** The engine can only show "create"; this logs what will really happen. Values are left out, as they may be secret. */
+  /** Logs what the adoption will change, because the engine can only show "create". Omits values, which may be secret. */
   private async announceAdoption(
     api: EndpointsApi,
     inputs: CloudEndpointInputs,
@@ -317,16 +324,16 @@ export class CloudEndpoints {
   }
 }
 
-/** Whether an endpoint carries the mark of another resource, and is to get this one's. */
+/** Whether an endpoint has another resource's mark, which this resource's mark must replace. */
 const isMarkedForAnother = ({ createdFor }: LiveEndpoint, owner: Owner | undefined) =>
   owner !== undefined && createdFor !== undefined && !isSameOwner(createdFor, owner);
 
-/** What manages nothing but cloud endpoints must not take another for one. */
+/** @throws WrongTypeError if the endpoint is no cloud endpoint. */
 function assertCloud({ id, type }: LiveEndpoint): void {
   if (type !== undefined && type !== "cloud") throw new WrongTypeError(id, type);
 }
 
-/** The 404 for an endpoint after a deletion whose reply broke the contract; that reply's error where the endpoint is there. */
+/** After a deletion whose reply broke the contract: the 404 of a read, or that reply's error if the endpoint exists. */
 const notFoundAfter = (error: ReplyError, api: EndpointsApi, id: string): Promise<unknown> =>
   api.get(id).then(
     () => error,
@@ -334,8 +341,8 @@ const notFoundAfter = (error: ReplyError, api: EndpointsApi, id: string): Promis
   );
 
 /**
- * The endpoint as the list shows it; undefined where only its by-id form will do: for a state without fields, which
- * has nothing to fall back on, and for an input that the list leaves out, which may just have been cleared by hand.
+ * The endpoint as the list shows it. Undefined if it must be read by id: the state has no fields to fall back on, or the list
+ * omits an input, which may have been cleared by hand.
  */
 async function listed(api: EndpointsApi, id: string, stored: JsonObject): Promise<LiveEndpoint | undefined> {
   if (!isDescribed(stored)) return undefined;
@@ -343,7 +350,7 @@ async function listed(api: EndpointsApi, id: string, stored: JsonObject): Promis
   return item && withoutGaps(item, stored);
 }
 
-/** Does the work of one of Pulumi's operations. */
+/** Names the operation in the error if the work fails. */
 async function operation<T>(name: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

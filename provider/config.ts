@@ -2,7 +2,7 @@ import { UserError } from "./api/apiErrors";
 import type { ClientSettings } from "./api/exchange";
 import { VERSION } from "./tokens";
 
-/** A setting that is missing or cannot be used. The message names both of its names, and never its value. */
+/** A missing or invalid setting. The message has both of its names, and never its value. */
 export class ConfigError extends UserError {
   constructor(
     readonly setting: SettingName,
@@ -13,7 +13,7 @@ export class ConfigError extends UserError {
   }
 }
 
-/** Gives the value of a full configuration key (`endpoints:apiKey`); undefined where the stack has none. */
+/** Returns the value of a full configuration key (`endpoints:apiKey`); undefined if the stack has none. */
 export type ConfigReader = (key: string) => string | undefined;
 
 const PUBLIC_SERVICE = "api.ngrok.com";
@@ -21,12 +21,12 @@ const PUBLIC_SERVICE = "api.ngrok.com";
 /** Whether the base URL is the public service's, which requires more than the contract does. */
 export const isPublicService = (baseUrl: string): boolean => new URL(baseUrl).hostname === PUBLIC_SERVICE;
 
-/** Some YAML parsers read off as false. */
+/** Some YAML parsers read `off` as false. */
 const OFF = /^(off|false)$/i;
 
 /**
- * Every setting, once: `endpoints:apiKey` in the stack's configuration, `ENDPOINTS_API_KEY` in the environment, and so
- * on. The comment on a setting is its documentation; the function turns what was given into what is used.
+ * All settings: `endpoints:apiKey` in the stack's configuration is `ENDPOINTS_API_KEY` in the environment, and so on. The
+ * comment on a setting is its documentation. Its function converts the written value.
  */
 export const settingFields = {
   /** The API key of the account. */
@@ -74,8 +74,8 @@ export const settingFields = {
 
   /**
    * A namespace for marked creates, such as `platform-team/prod`: letters, digits, dots, underscores, hyphens, slashes
-   * and at signs, at most 100 characters, unique within the account. The metadata of each created endpoint then names its resource, so what a killed run left
-   * behind is recognized for certain. Default: endpoints are not marked.
+   * and at signs, at most 100 characters, unique within the account. The metadata of each created endpoint then names its
+   * resource, so what a killed run left behind is recognized for certain. Default: endpoints are not marked.
    */
   mark: (given: string | undefined): string | undefined => {
     if (given === undefined || /^[\w.@/-]{1,100}$/.test(given)) return given;
@@ -140,7 +140,7 @@ export function readSettings(config: ConfigReader, environment: NodeJS.ProcessEn
   };
 }
 
-/** Everything that is wrong with the settings, each by itself. */
+/** All problems of the settings. */
 export function settingsProblems(
   config: ConfigReader,
   environment: NodeJS.ProcessEnv = process.env,
@@ -177,7 +177,7 @@ export function environmentName(setting: string): string {
 const howToSet = (setting: SettingName, example: string): string =>
   `set ${environmentName(setting)} in the environment, or run \`${commandFor(setting, example)}\``;
 
-/** How to correct a setting, wherever its value came from. */
+/** How to correct a setting, depending on where its value came from. */
 const howToCorrect = (setting: SettingName, example: string): string =>
   `run \`${commandFor(setting, example)}\`, or correct ${environmentName(setting)}; the stack's configuration wins over the environment`;
 
@@ -188,7 +188,7 @@ function parseBaseUrl(given: string): URL {
   const url = URL.canParse(given) ? new URL(given) : undefined;
   const wrong = (what: string) =>
     new ConfigError("baseUrl", `the base URL ${what}`, howToCorrect("baseUrl", `https://${PUBLIC_SERVICE}`));
-  // "localhost:8080" parses as a URL of the scheme "localhost:", so the slashes are looked for.
+  // `localhost:8080` parses as a URL with the scheme `localhost:`, so the slashes are required.
   if (!url || !/^[a-z][a-z0-9+.-]*:\/\//i.test(given)) throw wrong("has no scheme, or is no URL");
   if (url.protocol !== "https:" && url.protocol !== "http:") throw wrong("is neither https nor http");
   if (url.username || url.password) throw wrong("holds credentials, which belong into the API key");

@@ -13,17 +13,16 @@ import { shownUrl } from "./markedSecrets";
 import type { CloudEndpointInputs } from "./schema";
 
 /*
- * What stands where a create wants to put an endpoint: another endpoint that holds the URL, or one that an earlier run of
- * this stack left behind.
+ * What a create finds on its URL: another endpoint, or one that an earlier run of this stack left behind.
  */
 
-/** Refusals that pass by themselves: a domain reserved, or a URL freed, a moment ago. */
+/** Codes of refusals that may pass: a domain was just reserved, or a URL just freed. */
 const PASSING: readonly unknown[] = [18006, 18016, 18017];
 
-/** Refusals that are hardly about a URL share a reading of the list that began no longer ago, in milliseconds. */
+/** Refusals that are unlikely to be about a URL share a reading of the list of at most this age, in milliseconds. */
 const SHARED_FOR = 60_000;
 
-/** What a create needs beside its inputs. */
+/** A create and what it depends on. */
 export interface Creation {
   api: EndpointsApi;
   settings: Settings;
@@ -37,15 +36,15 @@ export interface Creation {
   log: Log;
 }
 
-/** A refusal that may pass by itself, where no endpoint is found on the URL. */
+/** Whether a refusal may pass by itself if no endpoint is found on the URL. */
 export const mayPass = (error: ApiError) =>
   error.status === 409 || PASSING.includes(codeNumber(error)) || codeNumber(error) === 18009;
 
 /**
- * What holds the URL of a create that was refused, whatever the reason given; undefined where nothing does.
+ * Looks for the endpoint that holds the URL of a refused create, whatever reason the service gave.
  *
- * @returns A leftover of ours, which is to be taken over.
- * @throws UserError that names what holds the URL, and the ways out.
+ * @returns A leftover of this stack to take over; undefined if nothing holds the URL.
+ * @throws UserError that names the holder and the next steps.
  */
 export async function findConflict(
   refusal: ApiError,
@@ -54,7 +53,7 @@ export async function findConflict(
   stays: boolean,
 ): Promise<LiveEndpoint | undefined> {
   const { api, inputs, isDeleted } = creation;
-  // The list may show what is deleted by now, and other members of a pool do not hold a URL.
+  // The list may show endpoints that were deleted meanwhile. Members of a pool share a URL, so they do not hold it.
   const read = new Set<string>();
   const thatHold = async (listed: LiveEndpoint[]) => {
     const found: LiveEndpoint[] = [];
@@ -71,24 +70,24 @@ export async function findConflict(
   try {
     if (api.list.affordsLookup(false)) holders = await thatHold(await api.list.onUrl(inputs.url, true));
     if (holders.length === 0) {
-      // What a filter leaves out may be there all the same.
+      // A filtered list does not prove that nothing holds the URL.
       const age = stays ? 0 : mayPass(refusal) ? LIST_LAG : SHARED_FOR;
       const reading = api.list.since(api.http.clock.now() - age);
       await reading.toEnd();
       holders = await thatHold(onUrl(reading, inputs.url));
     }
   } catch (error) {
-    // The refusal has to be reported, even if the holder cannot be named.
+    // The refusal is reported even if the holder cannot be named.
     throw error instanceof EndpointsError ? new CreateRefusedError(refusal, error, shownUrl(inputs)) : error;
   }
   return takeOverOrRefuse(refusal, holders, creation, mark);
 }
 
 /**
- * Judges what holds the URL of a create; undefined where nothing does.
+ * Decides about the endpoints that hold the URL of a create.
  *
- * @returns A leftover of ours, which is to be taken over.
- * @throws UserError that names what holds the URL, and the ways out.
+ * @returns A leftover of this stack to take over; undefined if nothing holds the URL.
+ * @throws UserError that names the holder and the next steps.
  */
 export function takeOverOrRefuse(
   failure: EndpointsError,
@@ -104,7 +103,7 @@ export function takeOverOrRefuse(
   const [holder, ...others] = holders;
   if (!holder) return undefined;
   const isSame = isWanted(holder, inputs);
-  // What we leave behind carries our mark, or none where our creates carry none.
+  // A leftover of an unmarked create has no mark.
   const isMarked = mark !== undefined || holder.createdFor !== undefined;
   if (
     others.length === 0 &&
@@ -123,7 +122,7 @@ export function takeOverOrRefuse(
   throw new UrlTakenError(failure, shownUrl(inputs), shown, { isSame, isKnown: isKnown(holder.id) });
 }
 
-/** What an earlier run left in a pool: it carries our owner, and no resource of this run has it. */
+/** The endpoint that an earlier run left in a pool: it has this resource's mark, and no resource of this run has it. */
 export async function findLeftover(
   { api, inputs, isKnown, isDeleted, log }: Creation,
   owner: Owner,
@@ -150,7 +149,7 @@ const logTakeOver = (log: Log, inputs: CloudEndpointInputs, { id }: LiveEndpoint
     `${shownUrl(inputs)}: takes over ${id}, which an earlier run of this stack created (endpoints:mark)`,
   );
 
-/** With `endpoints:recoverWithin`: created no longer ago than that, and not in a pool. */
+/** Whether `endpoints:recoverWithin` allows to take the endpoint over: it is young enough, and not in a pool. */
 function isYoungEnough({ http }: EndpointsApi, { recoverWithin }: Settings, live: LiveEndpoint): boolean {
   const created = createdAt(live);
   const now = http.serviceClock.at(http.clock.now());
@@ -160,11 +159,11 @@ function isYoungEnough({ http }: EndpointsApi, { recoverWithin }: Settings, live
   );
 }
 
-/** What the list shows on a URL, of any type. */
+/** The listed endpoints with a URL, of any type. */
 export const onUrl = ({ endpoints }: Reading, url: string) =>
   [...endpoints.values()].filter((live) => urlOf(live) === url);
 
-/** A cloud endpoint with exactly our content. */
+/** Whether this is a cloud endpoint with exactly these inputs. */
 export const isWanted = (live: LiveEndpoint, inputs: CloudEndpointInputs) =>
   live.type === "cloud" &&
   normalizeUrl(live.url ?? "") === inputs.url &&

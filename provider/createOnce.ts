@@ -23,28 +23,28 @@ import { managedInputs } from "./schema";
 import { wireChange } from "./state";
 
 /*
- * A create whose answer was lost may have happened. Sent again blindly it could make two. Given up, it could leave an
- * endpoint that is in no state. And what is found in its place may be another stack's. So the service is asked, more than
- * once, and what cannot be decided is reported to the user.
+ * A create whose answer was lost may have happened. Sending it again could make two endpoints; giving up could leave one that
+ * is in no state; and an endpoint that is found on the URL may be another stack's. So the provider looks for it, more than
+ * once, and reports to the user what it cannot decide.
  */
 
-/** A lost create is looked for after these waits, in milliseconds: its effect may come late, and the list may lag. */
+/** The waits before each look for a lost create, in milliseconds: its effect may come late, and the list may lag. */
 const LOOK_AFTER = [0, 2_000, 2 * LIST_LAG - 2_000];
 
-/** Looks more, where it depends on a second which of two it was. Each halves what is not known of the service's clock. */
+/** Further looks if one second decides. Each halves the uncertainty about the service's clock. */
 const LOOKS_AT_THE_CLOCK = 5;
 
-/** A refusal that may pass by itself is tried again after these waits, in milliseconds. */
+/** The waits before a create is sent again after a refusal that may pass, in milliseconds. */
 const TRY_AGAIN_AFTER = [1_000, 2_000, 4_000];
 
-/** An endpoint that is there now. */
+/** The endpoint that exists after the create. */
 interface Created {
   live: LiveEndpoint;
-  /** Whether it was there before, so that what differs has to be changed. */
+  /** Whether an earlier run created it, so that it may still differ from the program. */
   leftover: boolean;
 }
 
-/** The endpoint exists; the reply held its id, and the rest of it cannot be read. */
+/** A reply with the id of the new endpoint whose other fields cannot be read. */
 export class UnreadableReply extends Error {
   constructor(
     readonly id: string,
@@ -57,8 +57,8 @@ export class UnreadableReply extends Error {
 /**
  * Creates an endpoint once, whatever happens to the answers.
  *
- * @throws what the service refused with; UserError where it cannot be decided what is ours, or the URL is taken;
- *   UnreadableReply where the endpoint is there and cannot be described.
+ * @throws ApiError if the service refused; UserError if the URL is taken, or if it stays open which endpoint is ours;
+ *   UnreadableReply if the endpoint exists but cannot be described.
  */
 export async function createOnce(creation: Creation): Promise<Created> {
   const { api, settings, inputs, owner } = creation;
@@ -66,7 +66,7 @@ export async function createOnce(creation: Creation): Promise<Created> {
   const mark = owner && newMark(creation, owner);
   const given = managedInputs.filter((name) => inputs[name] !== undefined);
   const body = wireChange(inputs, mark ? [...given, "metadata"] : given, mark);
-  // The service does not refuse another member of a pool, so a leftover has to be looked for.
+  // The service accepts any number of members in a pool, so no refusal would reveal a leftover.
   const leftover = owner && inputs.poolingEnabled === true && (await findLeftover(creation, owner));
   if (leftover) return { live: leftover, leftover: true };
 
@@ -96,11 +96,11 @@ export async function createOnce(creation: Creation): Promise<Created> {
     firstSent ??= error.sentAt ?? clock.now();
     const { ours, holders } = await findLostCreate(firstSent, error, creation, mark);
     if (ours) return { live: ours, leftover: false };
-    // A service that does not refuse a taken URL would make a second one. What is there may be ours after all, if the
-    // service changed what it was given, or its clock is not the one of its replies.
+     // A service that accepts a taken URL would create a second endpoint. The one that exists may still be ours, if the service
+    // changed the content, or its clock differs from the `Date` of its replies.
     const taken = takeOverOrRefuse(error, holders, creation, mark);
     if (taken) return { live: taken, leftover: true };
-    // It did not happen, and is sent again for as long as any other request would be.
+    // The create did not happen. It is repeated for as long as any other request.
     const elapsed = clock.now() - firstSent;
     const retryFor = settings.retryForSeconds * 1000;
     const wait = backOff({ sent, elapsed, retryFor, random: clock.random() });
@@ -109,7 +109,7 @@ export async function createOnce(creation: Creation): Promise<Created> {
   }
 }
 
-/** Whether a create that ended like this can have had its effect. */
+/** Whether a create with this error may have had an effect. */
 function mayHaveHappened(error: unknown): boolean {
   if (error instanceof ConnectionError) return error.wentOut;
   if (error instanceof ReplyError) return true;
@@ -119,18 +119,18 @@ function mayHaveHappened(error: unknown): boolean {
   return status >= 500 || status === 408 || (status === 429 && !isOfService(error));
 }
 
-/** Whether the service refused: perhaps since the URL is taken, whatever code it gives. */
+/** Whether the service refused the create. The URL may be taken, whatever code it gives. */
 const isRefusal = (error: unknown): error is ApiError =>
   error instanceof ApiError && [400, 409, 422].includes(error.status);
 
-/** The endpoint of a reply that held its id, URL and type, and whose rest cannot be read. */
+/** Reads the endpoint of a reply that has the right id, URL and type, but other fields that cannot be read. */
 async function describe(
   error: ReplyError,
   { api, inputs, isKnown }: Creation,
 ): Promise<LiveEndpoint | undefined> {
   const { data } = idSchema.safeParse(error.reply);
   if (!data || !isAbout(error.reply, inputs.url) || isKnown(data.id)) return undefined;
-  // What can be read is not ours.
+  // A reply that can be read was refused because it is about another endpoint.
   if (endpointFromWire.safeParse(error.reply).success) return undefined;
   try {
     const live = await api.find(data.id);
@@ -140,23 +140,23 @@ async function describe(
   }
 }
 
-/** What a look for a lost create found. */
+/** The result of a look for a lost create. */
 interface Found {
-  /** The endpoint that is ours for certain. */
+  /** The endpoint that is certainly ours. */
   ours?: LiveEndpoint;
-  /** The ids of those for which it cannot be decided. */
+  /** The ids of endpoints that may be ours. */
   doubtful: string[];
-  /** Others that hold the URL: members of a pool do not. */
+  /** Other endpoints that hold the URL. Members of a pool do not. */
   holders: LiveEndpoint[];
 }
 
 /**
- * The endpoint that our own lost create made, or what else has its URL.
+ * Looks for the endpoint that the lost create made, and for others with its URL.
  *
- * Ours has our URL and content, no other owner in this run, and was created between our first try and now by the service's
- * clock; with marks it carries our own, and without them none.
+ * With marks, ours has this create's mark. Without marks, ours has no mark, our URL and content, no other owner in this run,
+ * and was created between the first try and now, by the service's clock.
  *
- * @throws CreateDoubtfulError where that cannot be decided, naming the endpoints that it may be.
+ * @throws CreateDoubtfulError if it stays open which endpoint is ours. It names the candidates.
  */
 async function findLostCreate(
   firstSent: number,
@@ -166,7 +166,7 @@ async function findLostCreate(
 ): Promise<Omit<Found, "doubtful">> {
   const { api, inputs, log } = creation;
   const { clock, serviceClock } = api.http;
-  // A pool's members may all look the same, and one more of them is not refused.
+  // Members of a pool may all be equal, and the service accepts one more.
   const isShared = inputs.poolingEnabled === true && mark === undefined;
   let found: Found = { doubtful: [], holders: [] };
   for (let looks = 0; looks < LOOK_AFTER.length + LOOKS_AT_THE_CLOCK; looks++) {
@@ -194,7 +194,7 @@ async function lookOnce(
   mark: Mark | undefined,
 ): Promise<Found> {
   const { clock, serviceClock } = api.http;
-  // What the reply named may be ours under another URL, or without its mark, if the service changed what it was given.
+  // If the service changed the URL or dropped the mark, the endpoint that the reply names may still be ours.
   const replied = lost instanceof ReplyError ? idSchema.safeParse(lost.reply).data?.id : undefined;
   const ours: LiveEndpoint[] = [];
   const doubtful: string[] = [];
@@ -230,7 +230,7 @@ async function lookOnce(
   } catch (error) {
     throw error instanceof EndpointsError ? new CreateUnsettledError(lost, error, shownUrl(inputs)) : error;
   }
-  // In a pool others may have the same URL and content, so nothing shows whose it is.
+  // Others in the pool may have the same URL and content, so nothing shows which one is ours.
   const isShared = inputs.poolingEnabled === true && !mark;
   const [first, ...others] = ours;
   if (first && others.length === 0 && doubtful.length === 0 && !isShared)
@@ -239,7 +239,7 @@ async function lookOnce(
   return { doubtful: [...ours.map(({ id }) => id), ...doubtful], holders };
 }
 
-/** Logs once for each resource whose metadata cannot hold a mark. */
+/** The mark of a new create; undefined, with a message, if the metadata cannot hold one. */
 function newMark({ inputs, log }: Creation, owner: Owner): Mark | undefined {
   const mark = { ...owner, nonce: newNonce() };
   if (withMark(inputs.metadata, mark) !== undefined) return mark;
@@ -249,7 +249,7 @@ function newMark({ inputs, log }: Creation, owner: Owner): Mark | undefined {
   return undefined;
 }
 
-/** The first and the last second that a moment can lie in. */
+/** The earliest and the latest whole second of a moment, in milliseconds. */
 function secondOf(moment: Moment | undefined): [earliest: number, latest: number] {
   if (!moment) return [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
   return [Math.floor(moment.earliest / 1000) * 1000, Math.floor(moment.latest / 1000) * 1000];

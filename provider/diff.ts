@@ -13,15 +13,15 @@ import {
 import { editedChoices, GIVEN_KEY, withChosen } from "./state";
 
 interface Difference {
-  /** The inputs whose live value is not what the program wants; these an update sends. */
+  /** The inputs whose live value differs from the program's. An update sends them. */
   changed: ManagedInput[];
-  /** Whether the endpoint has to be made anew: the URL's scheme cannot change in place. */
+  /** Whether the endpoint must be replaced: the scheme of a URL cannot change in place. */
   replace: boolean;
-  /** Whether the state's own notes are out of date: an update without a request puts them right. */
+  /** Whether the state's notes are out of date. An update corrects them without a request. */
   stale: boolean;
 }
 
-/** Compares what the program wants with what the service last had. */
+/** Compares the program's inputs with the last known values of the service. */
 export function difference(state: JsonObject, news: CloudEndpointInputs): Difference {
   const olds = withData(state);
   const edited: ManagedInput[] = editedChoices(olds);
@@ -35,7 +35,7 @@ export function difference(state: JsonObject, news: CloudEndpointInputs): Differ
   return {
     changed,
     replace: changed.includes("url") && schemeDiffers(olds["url"], news.url),
-    // A refresh puts an edited choice among the inputs; neither it nor `ignoreChanges`, which keeps it there, gave it.
+    // A refresh adds an edited choice to the inputs, and `ignoreChanges` keeps it there, but the program did not give it.
     stale:
       (Array.isArray(recorded) &&
         leftToTheService.some(
@@ -46,8 +46,8 @@ export function difference(state: JsonObject, news: CloudEndpointInputs): Differ
 }
 
 /**
- * The places that `difference` is about, down into the documents: where the live value is not what the program wants,
- * and (`ofInputs`) where an input came or went that changes nothing on the service.
+ * The places that differ, within documents too. A change with `ofInputs` is an input that was added or removed without a
+ * change on the service.
  */
 export function changedPlaces(
   state: JsonObject,
@@ -58,7 +58,7 @@ export function changedPlaces(
   const wanted = withChosen(news, olds);
   const live = changed.flatMap((name) => {
     const before = olds[name] === "" ? undefined : olds[name];
-    // The order of bindings means nothing, so an index in them would not either.
+    // The order of bindings has no meaning, so an index would have none.
     const whole = name === "bindings" && before !== undefined && wanted[name] !== undefined;
     return whole ? [{ path: [name], kind: "update" as const }] : changesBetween(before, wanted[name], [name]);
   });
@@ -78,7 +78,7 @@ function satisfied(name: ManagedInput, live: unknown, wanted: unknown): boolean 
   if (hasUnknown(wanted)) return false;
   if (name === "bindings") return sameSet(live, wanted);
   if (name === "poolingEnabled") return (live === true) === wanted;
-  // A mark alone is no metadata, so an empty object with a mark comes back as none.
+  // The mark is taken out of live metadata, so an empty object comes back as no metadata.
   if (name === "metadata" && live === undefined) return sameData(wanted, {});
   return live !== undefined && sameData(live, wanted);
 }

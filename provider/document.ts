@@ -13,15 +13,15 @@ import {
 import { fromYaml } from "./yamlText";
 
 /*
- * Policies and metadata are data here: text is parsed once, at the check. Inputs hold the data; the wire and the outputs
- * hold canonical JSON, which takes far less time in a checkpoint than data of many values.
- * Nothing in this file ever quotes the text, since it may hold a secret.
+ * Policies and metadata as data. The check parses text once, and the inputs hold the data. The wire and the outputs hold
+ * canonical JSON, because Pulumi writes one text into a checkpoint much faster than many values.
+ * No message quotes the text, because it may contain a secret.
  */
 
-/** What the engine sends in place of a value that is not known yet, in any field and at any depth. */
+/** The engine's sentinel for a value that is not known yet, in any field and at any depth. */
 export const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
-/** Whether any part of the value is still unknown. Such a value is valid everywhere, and never compared. */
+/** Whether any part of the value is unknown. Such a value passes every check, and is never compared. */
 export function hasUnknown(value: unknown): boolean {
   if (value === UNKNOWN) return true;
   if (typeof value !== "object" || value === null) return false;
@@ -32,59 +32,59 @@ export function sameData(a: unknown, b: unknown): boolean {
   return canonicalJson(a) === canonicalJson(b);
 }
 
-/** Lists with the same members in any order. */
+/** Whether two lists have the same members, in any order. */
 export function sameSet(a: unknown, b: unknown): boolean {
   if (!Array.isArray(a) || !Array.isArray(b)) return false;
   return sameData([...a].sort(), [...b].sort());
 }
 
-/** Text as it goes over the wire: data as canonical JSON, plain text as it is. */
+/** The text of the wire: canonical JSON for data; other text is unchanged. */
 export function wireText(value: unknown): string {
   return typeof value === "string" ? value : canonicalJson(value);
 }
 
-/** A policy's text: JSON if it starts with `{` or `[`, and nothing else; otherwise a YAML mapping. */
+/** Parses a policy. Text that starts with `{` or `[` must be JSON; other text must be a YAML mapping. */
 export function policyFromText(text: string): Parsed {
   if (text.length > LONGEST) return problem("text", TOO_LONG);
   const parsed = looksLikeJson(text) ? fromJson(text) : fromYaml(text);
   if ("problem" in parsed) return parsed;
   if (!isMapping(parsed.data))
     return problem("text", "must be a mapping of phases, as in on_http_request: […]");
-  // YAML has values that JSON has not, and of either a short text can mean a long one: 1e20 has 21 digits on the wire.
+  // YAML has values that JSON lacks. In both, a short text can become long on the wire: 1e20 has 21 digits.
   const [first] = problemsOfData(parsed.data);
   return first ? { problem: first } : parsed;
 }
 
-/** Metadata's text: a JSON object or list becomes data, anything else is plain text. */
+/** Parses metadata. A JSON object or list becomes data; other text stays text. */
 export function metadataFromText(text: string): { data: unknown } {
   if (text.length > LONGEST) return { data: text };
   const parsed = looksLikeJson(text) ? fromJson(text) : undefined;
   return parsed && "data" in parsed ? parsed : { data: text };
 }
 
-/** The fields that hold a document. */
+/** The fields that contain a document. */
 export const documentFields = ["trafficPolicy", "metadata"] as const;
 
-/** The data of a document. A text that does not parse stays as it is. */
+/** The data of a document. Text that does not parse is unchanged. */
 function dataOf(name: (typeof documentFields)[number], text: string): unknown {
   if (name === "metadata") return metadataFromText(text).data;
   const parsed = policyFromText(text);
   return "data" in parsed ? parsed.data : text;
 }
 
-/** Properties with their documents as data, the form in which they are compared and shown. */
+/** Properties with their documents as data, for comparisons and diffs. */
 export function withData(props: JsonObject): JsonObject {
   return mapDocuments(props, (document, name) =>
     typeof document === "string" && document !== UNKNOWN ? dataOf(name, document) : document,
   );
 }
 
-/** Properties with their documents as canonical text, the form of outputs. */
+/** Properties with their documents as canonical text, for outputs. */
 export function withTexts(props: JsonObject): JsonObject {
   return mapDocuments(withData(props), wireText);
 }
 
-/** The same for a preview: a text is unknown if any part of it is. */
+/** The same for a preview: a document with an unknown part is unknown as a whole. */
 export function withPreviewTexts(props: JsonObject): JsonObject {
   return mapDocuments(props, (document) => (hasUnknown(document) ? UNKNOWN : wireText(document)));
 }
@@ -97,10 +97,10 @@ function mapDocuments(
   return { ...props, ...Object.fromEntries(fields.map((name) => [name, map(props[name], name)])) };
 }
 
-/** More mistakes in one document are not reported. */
+/** The most mistakes that are reported of one document. */
 const MOST_PROBLEMS = 20;
 
-/** What in this data could not be sent as JSON, with the path of each; or that there is more of it than is taken. */
+/** The parts of this data that JSON cannot carry, with their paths, or that the data is too long. */
 export function problemsOfData(value: unknown): Problem[] {
   const problems: Problem[] = [];
   collectProblems(value, "", 0, problems);
@@ -131,16 +131,16 @@ function collectProblems(value: unknown, path: string, depth: number, problems: 
   }
 }
 
-/** A place in a document: names and indexes. */
+/** A place in a document, as names and indexes. */
 export type Path = (string | number)[];
 
-/** One place at which two documents differ, as small as it can be. */
+/** The smallest place at which two documents differ. */
 export interface Change {
   path: Path;
   kind: "add" | "delete" | "update";
 }
 
-/** Every place at which two documents differ. What came or went as a whole is one; lists are compared item by item. */
+/** All places at which two documents differ. An added or removed value is one place. Lists are compared item by item. */
 export function changesBetween(before: unknown, after: unknown, path: Path = []): Change[] {
   if (before === undefined && after === undefined) return [];
   if (before === undefined) return [{ path, kind: "add" }];
@@ -158,7 +158,7 @@ export function changesBetween(before: unknown, after: unknown, path: Path = [])
   return sameData(before, after) ? [] : [{ path, kind: "update" }];
 }
 
-/** A path that a program wrote, in which `*` stands for any part; undefined where the text is none. */
+/** Parses a path of a program, in which `*` matches any part. Undefined if the text is no path. */
 export function parsePath(text: string): Path | undefined {
   const path: Path = [];
   let rest = text.startsWith(".") ? "[" : text;
@@ -173,11 +173,11 @@ export function parsePath(text: string): Path | undefined {
   return path;
 }
 
-/** Whether a path that a program wrote names this one, or something around it. */
+/** Whether a path of a program names this path or one that contains it. */
 export const isWithin = (path: Path, written: Path): boolean =>
   written.length <= path.length && written.every((part, index) => part === "*" || part === path[index]);
 
-/** A path as Pulumi writes it: `on_http_request[0].actions`; what a plain name cannot hold stands in brackets. */
+/** A path in Pulumi's notation: `on_http_request[0].actions`. Keys that are no plain names are in brackets. */
 export function pathText(path: Path): string {
   return path
     .map((part, index) => {
@@ -188,10 +188,10 @@ export function pathText(path: Path): string {
     .join("");
 }
 
-/** As many places of a change as one message names. */
+/** The most places of a change that one message names. */
 const MOST_PLACES = 5;
 
-/** Places of a change, in a message. */
+/** The places of a change, for a message. */
 export function firstOf(places: string[]): string {
   const more = places.length - MOST_PLACES;
   return places.slice(0, MOST_PLACES).join(", ") + (more > 0 ? ` and ${more} more` : "");

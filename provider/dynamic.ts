@@ -10,15 +10,15 @@ import { type Change, firstOf, hasUnknown, isWithin, parsePath, pathText } from 
 import { endWithEngine, engineAddress, engineIsThere } from "./engine";
 import { asSecret, MarkedSecrets, secretFields, shownUrl, withoutKeys } from "./markedSecrets";
 
-/** What Pulumi hands to a dynamic provider's `configure`: the whole stack configuration, secrets in plain. */
+/** The argument of a dynamic provider's `configure`: the whole stack configuration, secrets in plain text. */
 interface ConfigureRequest {
   config: { get(key: string): string | undefined };
 }
 
 /**
- * The object that Pulumi's dynamic provider host drives: the core, in that host's terms.
+ * The core behind the interface of Pulumi's dynamic provider host.
  *
- * @param given The service, instead of the one that the settings name.
+ * @param given The service to use instead of the configured one.
  */
 export function dynamicProvider(given?: () => Service) {
   let config: ConfigReader = () => undefined;
@@ -35,7 +35,7 @@ export function dynamicProvider(given?: () => Service) {
   };
   const core = new CloudEndpoints({ connect: given ?? (() => (service ??= connect())), log });
 
-  /** With marks of its own: the engine marks what has the name of a secret input, and nothing that came otherwise. */
+  /** Marks secret fields. The engine itself only marks outputs that have the name of a secret input. */
   const answer = (props: JsonObject, asked: JsonObject): JsonObject => {
     const noted = secrets.noted(props, asked);
     const fields = secretFields(noted);
@@ -46,7 +46,7 @@ export function dynamicProvider(given?: () => Service) {
     return Object.fromEntries(marked);
   };
 
-  /** The engine shows a secret document as `[secret]` before and after, without the places that change in it. */
+  /** Logs the places that change in a secret document, because the engine only shows `[secret]`. */
   const reportHidden = (changes: Change[], news: JsonObject): void => {
     const hidden = secretFields(news);
     const places = changes
@@ -57,8 +57,8 @@ export function dynamicProvider(given?: () => Service) {
 
   return {
     /**
-     * Only notes where the settings are: several calls arrive at once, the others do not wait for this one, and an
-     * error thrown here would reach only the first of them.
+     * Only keeps the configuration. Other calls do not wait for this one, and an error thrown here would reach only the first
+     * of them.
      */
     configure(request: ConfigureRequest): void {
       config = (key) => request.config.get(key);
@@ -73,14 +73,14 @@ export function dynamicProvider(given?: () => Service) {
       plainly(async () => {
         secrets.learn(olds, news);
         const { inputs, failures } = await core.check(olds, news);
-        // Without a property, the engine prints the reason alone.
+        // With a property's name, the engine would print the property's value too.
         return { inputs, failures: failures.map(({ reason }) => ({ property: "", reason })) };
       }),
     diff: (id: string, olds: JsonObject, news: JsonObject) =>
       plainly(async () => {
         secrets.learn(olds, news);
         const decision = core.diff(id, olds, news);
-        // Most resources of most runs: what follows parses the documents again.
+        // Most resources have no change, and the rest parses the documents again.
         if (!decision.changes) return decision;
         const places = changedPlaces(olds, checkedInputs(news));
         reportHidden(places, news);
@@ -112,7 +112,7 @@ export function dynamicProvider(given?: () => Service) {
   };
 }
 
-/** The properties that have to be replaced, since the option `replaceOnChanges` names a place of theirs that changes. */
+/** The properties with a changed place that the option `replaceOnChanges` names. */
 function replacedBy(places: Change[], news: JsonObject): string[] {
   const option = news[REPLACE_KEY];
   const written = (Array.isArray(option) ? option : []).map((text) => parsePath(String(text)) ?? []);
@@ -120,7 +120,7 @@ function replacedBy(places: Change[], news: JsonObject): string[] {
   return places.filter(isNamed).map(({ path }) => String(path[0]));
 }
 
-/** What the host prints of an error of ours before it hands the error to the engine, which prints the message. */
+/** The text of our errors in the host's own output. The engine prints their messages. */
 const TWICE = "[printed by the engine]";
 
 async function plainly<T>(work: () => Promise<T>): Promise<T> {
@@ -132,7 +132,7 @@ async function plainly<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Leaves out what the host prints of our errors: it writes `${error}: ${error.stack}`. */
+/** Drops the host's own output of our errors, which is `${error}: ${error.stack}`. */
 function leaveErrorsToEngine(): void {
   const { error } = console;
   console.error = (...parts: unknown[]) => {

@@ -1,24 +1,24 @@
 import { connect } from "node:net";
 
-/** Where Pulumi's engine listens. */
+/** The address of Pulumi's engine. */
 interface Address {
   host: string;
   port: number;
 }
 
-/** How often the engine is looked for, in milliseconds. */
+/** How often the engine is checked, in milliseconds. */
 const EVERY = 1_000;
 
-/** The engine's address, which Pulumi gives its provider hosts as the last argument; undefined outside of such a host. */
+/** The engine's address, which is the last argument of a provider's process. Undefined in any other process. */
 export function engineAddress(argv: readonly string[] = process.argv): Address | undefined {
   const [, host, port] = /^(127\.0\.0\.1|localhost|\[::1\]):(\d+)$/.exec(argv.at(-1) ?? "") ?? [];
   return host === undefined ? undefined : { host: host.replace(/[[\]]/g, ""), port: Number(port) };
 }
 
-/** In milliseconds. An answer that took longer is about a time too long ago. */
+/** The oldest answer that counts, in milliseconds. */
 const FRESH = 100;
 
-/** Whether the engine was there less than 100 ms ago: while it neither accepts nor refuses, it is asked again. */
+/** Whether the engine was there less than 100 ms ago. Asks again until the engine accepts or refuses a connection. */
 export async function engineIsThere(address: Address | undefined): Promise<boolean> {
   if (!address) return true;
   for (;;) {
@@ -43,15 +43,15 @@ function listens(address: Address): Promise<boolean> {
 }
 
 /**
- * Ends this process when the engine is gone, within seconds. A provider outlives an engine that was killed, and would
- * go on with what it had been asked for: endpoints that would be in no state.
+ * Ends this process within seconds after the engine has gone. A provider outlives a killed engine, and would continue to create
+ * endpoints that are in no state.
  */
 export function endWithEngine(address: Address | undefined, end: () => void = () => process.exit(1)): void {
   if (!address) return;
   let missed = 0;
   const timer = setInterval(async () => {
     missed = (await listens(address)) ? 0 : missed + 1;
-    // Twice, so that one odd refusal is not taken for the end.
+    // Two refusals in a row, because a single one may have another cause.
     if (missed < 2) return;
     clearInterval(timer);
     end();

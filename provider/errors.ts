@@ -4,14 +4,14 @@ import type { JsonObject } from "./api/json";
 import { ownerText } from "./api/mark";
 
 /*
- * What the provider fails with beside the failures of requests (`api/apiErrors.ts`). Each message is one line that states
- * what went wrong and the next step. Context is added by an error around another, its `cause`.
+ * The provider's errors, except for those of requests (`api/apiErrors.ts`). Each message is one line with the mistake and the
+ * next step. An error with a `cause` adds context to it.
  */
 
-/** One of Pulumi's operations that failed, with what it was about. */
+/** A failed operation of Pulumi. */
 export class OperationError extends UserError {
   constructor(
-    /** As in "create https://shop.example.com". */
+    /** Verb and endpoint: `create https://shop.example.com`. */
     operation: string,
     override readonly cause: UserError,
   ) {
@@ -19,7 +19,7 @@ export class OperationError extends UserError {
   }
 }
 
-/** A create that reached the service, and whose reply held the id but not the rest. Pulumi keeps it as a partial create. */
+/** A create of which only the id is known. Pulumi keeps it in the state as a partial create. */
 export class PartialCreateError extends UserError {
   readonly reasons: string[];
 

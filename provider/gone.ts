@@ -10,18 +10,18 @@ import { GoneUnprovenError, OtherAccountError, StillListedError } from "./errors
 import { ACCOUNT_KEY } from "./state";
 
 /*
- * A 404 is one reply, and one reply proves little: the base URL may lack a path prefix, a gateway may have answered in the
- * service's place, the key may be another account's. An endpoint is dropped from a state only with a second piece of
- * evidence, since Pulumi drops whatever a provider calls gone, all of a stack at once and without a question.
+ * A 404 proves little: the base URL may lack a path prefix, a gateway may have answered in place of the service, or the key
+ * may belong to another account. Pulumi drops every resource that a provider reports as gone, without a question. So an
+ * endpoint counts as gone only with a second piece of evidence.
  */
 
-/** How long a list may lag behind what was done, in milliseconds. */
+/** How long a list may lag behind a write, in milliseconds. */
 export const LIST_LAG = 5_000;
 
-/** A list that still shows what is gone is read again after these waits, in milliseconds. */
+/** The waits before a list that still shows the endpoint is read again, in milliseconds. */
 const LOOK_AGAIN_AFTER = [1_000, LIST_LAG - 1_000];
 
-/** A short fingerprint of base URL and key, which reveals neither. */
+/** A short hash of base URL and key, which reveals neither. */
 export function accountFingerprint({ baseUrl, apiKey }: Pick<Settings, "baseUrl" | "apiKey">): string {
   return createHash("sha256").update(`${baseUrl}\n${apiKey}`).digest("hex").slice(0, 16);
 }
@@ -31,24 +31,24 @@ export class GoneCheck {
   private answeredForOwn = false;
 
   /**
-   * @param known The ids that states of this run hold.
-   * @param created Those that this process created.
+   * @param known The ids in the states of this run.
+   * @param created The ids that this process created.
    */
   constructor(
     private readonly known: ReadonlySet<string>,
     private readonly created: ReadonlySet<string>,
   ) {}
 
-  /** The service has answered for an endpoint that a state of this run holds: so this is the stack's account. */
+  /** Notes that the service knows an endpoint of this run's states. So this is the stack's account. */
   answered(): void {
     this.answeredForOwn = true;
   }
 
   /**
-   * Returns where the endpoint is gone.
+   * Returns if the endpoint is gone.
    *
-   * @param notFound The 404 for it.
-   * @throws UserError where that is not proven; the message names what was found, and how to go on.
+   * @param notFound The 404 for the endpoint.
+   * @throws UserError if that is not proven. The message has the findings and the next step.
    */
   async confirm(
     { api, settings }: { api: EndpointsApi; settings: Settings },
@@ -64,7 +64,7 @@ export class GoneCheck {
     }
   }
 
-  /** A reading of the list that does not show the endpoint, though it would if it were there. */
+  /** A reading of the list without the endpoint, which would show the endpoint if it existed. */
   private async readingWithout(
     api: EndpointsApi,
     notFound: ApiError,
@@ -76,12 +76,12 @@ export class GoneCheck {
     const isOwn = isOfService(notFound);
     let reading = api.list.since(0);
     const isNew = this.isNew(api, reading, id, born);
-    // The service itself may not know yet what was created a moment ago; what a gateway says proves nothing at any age.
+    // Even the service may not know a new endpoint yet. A gateway's 404 proves nothing at any age.
     if (isNew === true || (isNew === undefined && !isOwn)) {
       await clock.sleep(LIST_LAG);
       reading = api.list.since(clock.now());
     }
-    // After the service's own 404, that its list answers too shows that the base URL is the right one.
+    // After the service's own 404, one page of the list is enough: it shows that the base URL is right.
     await (isOwn ? reading.until(() => reading.pages > 0) : reading.backTo(born ?? Number.NEGATIVE_INFINITY));
     for (const wait of LOOK_AGAIN_AFTER) {
       if (!isListed(reading, id)) return reading;
@@ -93,7 +93,7 @@ export class GoneCheck {
     return reading;
   }
 
-  /** Whether the endpoint is so new that a reading may lack it although it is there; undefined where that cannot be told. */
+  /** Whether the endpoint is so new that a reading may not show it yet. Undefined if its age is unknown. */
   private isNew(
     api: EndpointsApi,
     reading: Reading,
@@ -101,13 +101,13 @@ export class GoneCheck {
     born: number | undefined,
   ): boolean | undefined {
     const { clock, serviceClock } = api.http;
-    // A reading that has not begun yet begins now.
+    // A reading that has not begun will begin now.
     const began = serviceClock.at(Math.min(reading.began, clock.now()));
     if (this.created.has(id)) return true;
     return born === undefined || began === undefined ? undefined : born > began.earliest - LIST_LAG;
   }
 
-  /** @throws UserError where it may be another account than the one that has the stack's endpoints. */
+  /** @throws OtherAccountError unless this is the account with the stack's endpoints. */
   private async assertAccount(
     settings: Settings,
     reading: Reading,

@@ -1,10 +1,10 @@
 /*
- * What the provider string in every state requires by name: `require("pulumi-endpoints/provider")`. The names exported
- * here, and the properties that they read and write in states, have to work for as long as a state exists.
+ * The module that the provider string in every state loads: `require("pulumi-endpoints/provider")`. The exported names, and
+ * the state's properties that they use, must work for as long as any state exists.
  */
 import { dynamicProvider } from "./dynamic";
 
-/** The calls of Pulumi's host for dynamic providers. */
+/** The interface that Pulumi's dynamic provider host calls. */
 interface DynamicProvider {
   configure(request: { config: { get(key: string): string | undefined } }): void;
   check(olds: object, news: object): Promise<unknown>;

@@ -5,22 +5,22 @@ import { nearName } from "./nearName";
 import { type CloudEndpointInputs, MAX_DESCRIPTION } from "./schema";
 
 /*
- * What the service may refuse though the contract allows it. The user gets a warning at the preview, and nothing fails:
- * the contract decides, and the service may have changed.
+ * Warnings at the preview of inputs that the contract allows, but that the service may refuse. They never block, because the
+ * service may have changed.
  */
 
-/** The service calls these limits characters with its errors, and bytes elsewhere. */
+/** The service's errors state these limits in characters, its documentation states them in bytes. */
 const LIMITS = [
   ["description", MAX_DESCRIPTION],
   ["metadata", MAX_METADATA],
 ] as const;
 
-/** The bindings that the public service documents with its error 15005. */
+/** The bindings that the public service knows (documented with its error 15005). */
 const BINDINGS: readonly string[] = ["public", "internal", "kubernetes"];
 
 /**
- * What an endpoint's inputs may be refused for, as sentences that follow its URL. None of them quotes a value. A text that
- * the service has taken already gives none.
+ * The warnings of an endpoint's inputs, as sentences that follow its URL. None quotes a value. A text that the service has
+ * already accepted causes none.
  *
  * @param olds The inputs of the last run; empty for a new resource.
  */

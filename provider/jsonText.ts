@@ -1,39 +1,39 @@
 import { isDeeper, parseJson } from "./api/json";
 
 /*
- * JSON as text, and what reading it has in common with reading YAML. Whatever the text holds, this takes time in proportion
- * to its length. Nothing quotes it, since it may hold a secret.
+ * Parses JSON text, with the limits that it shares with YAML. The time is linear in the length of the text. No message quotes
+ * the text, because it may contain a secret.
  */
 
-/** Something wrong at a place in a document. The path is for people: `line 3`, `on_http_request[0].actions`. */
+/** A mistake at a place in a document. The path is for messages: `line 3`, `on_http_request[0].actions`. */
 export interface Problem {
   path: string;
   reason: string;
 }
 
-/** The mistake of a text that contains no data. */
+/** The mistake in a text that cannot be parsed. */
 export interface Unparsed {
   problem: Problem;
 }
 
 export type Parsed = { data: unknown } | Unparsed;
 
-/** More than any policy has, and less than what would take a parser's time or memory. */
+/** More than any policy needs, but harmless to a parser. */
 export const LONGEST = 1_000_000;
 
-/** More than any policy has; the messages to the engine cannot carry thousands. */
+/** More than any policy needs. Messages to the engine cannot carry thousands of levels. */
 export const DEEPEST = 200;
 
 export const TOO_LONG = `is longer than ${LONGEST} characters`;
 export const TOO_DEEP = `is nested more than ${DEEPEST} levels deep`;
 
-/** What a number is refused with that would be another one on the wire. */
+/** The mistake of a number that would be another one on the wire. */
 export const TOO_EXACT = "holds a number with more digits than can be kept";
 
-/** Text that is JSON or nothing; any other is YAML. */
+/** The start of text that must be JSON. Other text is YAML. */
 export const looksLikeJson = (text: string) => /^\s*[{[]/.test(text);
 
-/** The data of a document that is JSON. */
+/** Parses a JSON document. */
 export function fromJson(text: string): Parsed {
   if (isDeeper(text, DEEPEST)) return problem("text", TOO_DEEP);
   try {
@@ -47,20 +47,20 @@ export function fromJson(text: string): Parsed {
 
 export const problem = (path: string, reason: string): Unparsed => ({ problem: { path, reason } });
 
-/** A problem that people find by its line and column. */
+/** A problem at a line and a column. */
 export function problemAt(text: string, offset: number, reason: string, advice = ""): Unparsed {
   const before = text.slice(0, offset).split("\n");
   const line = `line ${before.length}`;
   return problem(line, `${reason} (${line}, column ${(before.at(-1)?.length ?? 0) + 1})${advice}`);
 }
 
-/** Whether a number stays what it is where it is read into data and written again. */
+/** Whether JavaScript reads and writes a number without a change of its value. */
 export function isKept(number: string): boolean {
   const value = Number(number);
   return /^0[xo]/.test(number) ? Number.isSafeInteger(value) : decimal(number) === decimal(String(value));
 }
 
-/** A decimal number's value in one spelling, without its sign: its digits but for the zeros around them, and an exponent. */
+/** A decimal number in one spelling, without its sign: its digits without zeros at either end, and an exponent. */
 function decimal(number: string): string | undefined {
   const [, whole = "", fraction = "", exponent = "0"] =
     /^[-+]?(\d*)(?:\.(\d*))?(?:e([-+]?\d+))?$/i.exec(number) ?? [];
@@ -72,9 +72,9 @@ function decimal(number: string): string | undefined {
   return `${digits.slice(start, end)}e${Number(exponent) + digits.length - end - fraction.length}`;
 }
 
-/** Where valid JSON has a number that data would change; undefined where it has none. */
+/** The position of the first number in valid JSON that JavaScript would change; undefined if there is none. */
 function tooExact(json: string): number | undefined {
-  // Fifteen digits are always kept, as are two of an exponent.
+  // Numbers of up to fifteen digits, with an exponent of up to two, are always kept.
   if (!/[\d.]{16}|\de[-+]?\d{3}/i.test(json)) return undefined;
   for (const { 0: token, index } of json.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/gs)) {
     if (!token.startsWith('"') && !isKept(token)) return index;
@@ -82,11 +82,11 @@ function tooExact(json: string): number | undefined {
   return undefined;
 }
 
-/** A token with the space before it; an empty one where there is none. */
+/** A token with the space before it. Empty if there is none. */
 const TOKEN =
   /[ \t\r\n]*([[\]{},:]|"[ !#-[\]-\u{10ffff}]*(?:\\(?:["\\/bfnrt]|u[\da-fA-F]{4})[ !#-[\]-\u{10ffff}]*)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null|)/uy;
 
-/** What can follow: for each state the first characters that tokens can have there, and the state after each. */
+/** For each state, the first characters of the tokens that may follow, and the state after each. */
 const VALUE = { "[": "first item", "{": "first key", '"': "end", scalar: "end" };
 const GRAMMAR: Record<string, Record<string, string>> = {
   value: VALUE,
@@ -97,7 +97,7 @@ const GRAMMAR: Record<string, Record<string, string>> = {
   end: { ",": "next", "]": "end", "}": "end" },
 };
 
-/** Where text that is no JSON breaks: at the first token that cannot stand where it does. The parser's error seldom names the place. */
+/** The position of the first invalid token in text that is no JSON. The parser's error seldom has it. */
 function breakOf(json: string): number {
   const open: string[] = [];
   let state = "value";

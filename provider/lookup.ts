@@ -8,20 +8,20 @@ import type { EndpointArgs, EndpointsArgs } from "./args";
 import { metadataFromText, sameData } from "./document";
 import { searchFor } from "./search";
 
-/** A question that has no answer, or a wrong one; with what would be right. */
+/** A look-up without a single result, or with invalid arguments. The message has the next step. */
 class LookupError extends UserError {}
 
 const text = z.string().optional();
 
 type Checks<T> = { [Name in keyof T]-?: z.ZodType<T[Name]> };
 
-/** The checks of what `getEndpoint` takes. */
+/** The checks of the arguments of `getEndpoint`. */
 export const endpointArgs = {
   id: text,
   url: text,
 } satisfies Checks<EndpointArgs>;
 
-/** The checks of what `getEndpoints` takes. */
+/** The checks of the arguments of `getEndpoints`. */
 export const endpointsArgs = {
   types: z.array(z.string()).optional(),
   region: text,
@@ -38,7 +38,7 @@ export const endpointsArgs = {
     .optional(),
 } satisfies Checks<EndpointsArgs>;
 
-/** The one endpoint that is asked for. @throws LookupError where there is none, or several. */
+/** Finds one endpoint. @throws LookupError if there is none, or if there are several. */
 export async function findEndpoint(
   api: EndpointsApi,
   { id, url }: EndpointArgs,
@@ -49,14 +49,14 @@ export async function findEndpoint(
   return withoutOwner(await (id !== undefined ? byId(api, id) : byUrl(api, url ?? "", fresh)));
 }
 
-/** A mark is none of the fields of an endpoint. */
+/** The mark's owner is no field of an endpoint. */
 const withoutOwner = ({ createdFor: _, ...endpoint }: LiveEndpoint): LiveEndpoint => endpoint;
 
 async function byId(api: EndpointsApi, id: string): Promise<LiveEndpoint> {
   try {
     return await api.get(id);
   } catch (error) {
-    // A 404 without the service's code may be a proxy's, and proves nothing about the endpoint.
+    // A 404 without the service's code may come from a proxy, and proves nothing about the endpoint.
     if (!isNotFound(error) || error.code === undefined) throw error;
     throw new LookupError(`there is no endpoint ${id}; getEndpoints() lists those of the account`);
   }
@@ -66,8 +66,8 @@ async function byUrl(api: EndpointsApi, url: string, fresh: boolean): Promise<Li
   const wanted = normalizeUrl(url);
   if (wanted === undefined) throw new LookupError(`getEndpoint: url ${urlProblem(url)}`);
   let found = await api.list.onUrl(wanted, fresh);
-  // A filter may leave something out, such as an edge, which has a public URL alone. So it is no proof of absence.
-  // Without filters it is the whole list that was read a moment ago.
+  // A filtered list proves no absence. It omits edges, for example, which only have a public URL. Without filters, this is
+  // the whole list that was just read.
   const isNew = fresh && api.list.affordsLookup(true);
   const all = found.length === 0 ? await api.list.select(EVERYTHING, isNew) : [];
   if (found.length === 0) found = all.filter((endpoint) => urlOf(endpoint) === wanted);
@@ -89,7 +89,7 @@ async function byUrl(api: EndpointsApi, url: string, fresh: boolean): Promise<Li
 /**
  * The endpoints that satisfy the filter, newest first.
  *
- * @param fits A judgement of the metadata, as data, instead of the filter's.
+ * @param fits Decides about the metadata, as data, instead of the filter.
  */
 export async function findEndpoints(
   api: EndpointsApi,
@@ -105,12 +105,13 @@ export async function findEndpoints(
     .map(withoutOwner);
 }
 
-/** The names of a type in filters: the public service's examples have `agent` for what its lists call `ephemeral`. */
+/** The names of a type in filters. The public service's examples use `agent` for the type that its lists call `ephemeral`. */
 const namesOfType = (type: string) => (type === "ephemeral" ? [type, "agent"] : [type]);
 
 /**
- * What a service can filter for certain. Not metadata, which is compared as data and may carry a mark; nor a URL where edges
- * count, which have a public URL alone; nor bindings, whose field the public service's documentation names in two ways.
+ * The part of a filter that the service can apply. It excludes metadata, which is compared as data and may carry a mark; the
+ * URL if edges are wanted, which only have a public URL; and bindings, whose field the public service documents under two
+ * names.
  */
 function selectionOf({ types, region, urlPattern, name, binding }: EndpointsArgs): Selection {
   const exact = types && !types.includes("edge") && urlPattern !== undefined && !urlPattern.includes("*");
@@ -133,7 +134,7 @@ function selectionOf({ types, region, urlPattern, name, binding }: EndpointsArgs
   };
 }
 
-/** An endpoint's metadata as data where it is; undefined where there is none. */
+/** An endpoint's metadata as data if possible, else as text; undefined if there is none. */
 export function metadataOf({ metadata }: Pick<LiveEndpoint, "metadata">): unknown {
   return metadata === undefined ? undefined : metadataFromText(metadata).data;
 }
@@ -145,7 +146,7 @@ function metadataFits(live: unknown, wanted: EndpointsArgs["metadata"]): boolean
   );
 }
 
-/** The same host under another scheme or port, or another name beside it. */
+/** Whether two URLs have the same host, or hosts under the same domain. */
 function isNear(url: string, wanted: string): boolean {
   const host = (text: string) => text.replace(/^\w+:\/\//, "").replace(/:\d+$/, "");
   const [mine, other] = [host(wanted), host(url)];
@@ -153,7 +154,7 @@ function isNear(url: string, wanted: string): boolean {
   return mine === other || (domain.includes(".") && other.endsWith(`.${domain}`)) || other === domain;
 }
 
-/** What the URLs have to be like that a pattern means, in which `*` stands for any text. */
+/** Matches URLs with a pattern, in which `*` matches any text. Takes time linear in both. */
 export function wildcard(pattern: string): Pick<RegExp, "test"> {
   const [first = "", ...others] = pattern.toLowerCase().replace(/\/$/, "").split("*");
   const last = others.pop();
@@ -161,7 +162,7 @@ export function wildcard(pattern: string): Pick<RegExp, "test"> {
   const test = (url: string) => {
     if (last === undefined) return url === first;
     if (!url.startsWith(first) || !url.endsWith(last)) return false;
-    // Each part as early as it can stand, which leaves the most to those behind it.
+    // The earliest match of each part leaves the most text for the parts after it.
     let at = first.length;
     for (const search of searches) {
       const [match] = search(url, at);

@@ -6,38 +6,38 @@ import { type CloudEndpointInputs, managedInputs } from "./schema";
 import { MASKED, secretPlaces } from "./secrets";
 
 /*
- * What the program marked as secret. A dynamic provider does not get the marks, and a state marks a document as a whole. So
- * the places are noted beside the inputs, and beside the outputs, which are all that a refresh gets. They are paths, and
- * hold no value.
+ * The values that the program marked as secret. A dynamic provider does not receive the marks, and a state marks a document as
+ * a whole. So the inputs carry a note with the paths of the secrets, and so do the outputs, because a refresh receives
+ * nothing else. The note contains no value.
  */
 
-/** Where inputs and outputs note which places of the inputs are secret. */
+/** The property with the note: the paths of the secrets in the inputs. */
 export const SECRETS_KEY = "__secrets";
 
-/** The key that makes an object something else than data to Pulumi, and what it has for a secret. */
+/** The key that marks an object as special in Pulumi's protocol, and its value for a secret. */
 export const SIGNATURE = "4dabf18193072939515e22adb298388d";
 export const SECRET = "1b47061264138c4ac30d75fd1eb44270";
 
-/** A value as Pulumi's protocol marks it as secret. */
+/** A value that Pulumi's protocol marks as secret. */
 export const asSecret = (value: unknown): JsonObject => ({ [SIGNATURE]: SECRET, value });
 
-/** The places that properties note, as Pulumi writes paths: `trafficPolicy.on_http_request[0].name`. */
+/** The noted places, in Pulumi's notation: `trafficPolicy.on_http_request[0].name`. */
 export function notedPlaces(props: JsonObject): string[] {
   const noted = props[SECRETS_KEY];
   return Array.isArray(noted) ? noted.filter((place) => typeof place === "string") : [];
 }
 
-/** Properties with a note of these places; without one where there are none. */
+/** Properties with a note of these places, or without a note if there are none. */
 export function withPlaces(props: JsonObject, places: Iterable<string>): JsonObject {
   const { [SECRETS_KEY]: _, ...others } = props;
   const all = [...new Set(places)].sort();
   return all.length > 0 ? { ...others, [SECRETS_KEY]: all } : others;
 }
 
-/** The top-level property that a place lies in. */
+/** The top-level property of a place. */
 export const fieldOf = (place: string): string => /^[^.[]*/.exec(place)?.[0] ?? "";
 
-/** Whether all that one note calls secret lies in places of the other. */
+/** Whether each place of the new note lies in a place of the old one. */
 export function areNotedIn(news: JsonObject, olds: JsonObject): boolean {
   const noted = notedPlaces(olds);
   const isNoted = (place: string) =>
@@ -45,24 +45,24 @@ export function areNotedIn(news: JsonObject, olds: JsonObject): boolean {
   return notedPlaces(news).every(isNoted);
 }
 
-/** The URL as messages have it. */
+/** The URL for messages. */
 export function shownUrl(inputs: CloudEndpointInputs): string {
   if (notedPlaces(inputs).includes("url")) return MASKED;
   return inputs.url === UNKNOWN ? "an endpoint whose URL is not known yet" : inputs.url;
 }
 
-/** The fields of an answer that are secret, each as a whole: what moves within a policy would come back unmarked. */
+/** The secret fields of an answer, each as a whole: a secret that moves within a policy would come back unmarked. */
 export function secretFields(answer: JsonObject): ReadonlySet<string> {
   const fields = new Set(notedPlaces(answer).map(fieldOf));
-  // What is derived from a secret URL reveals it.
+  // Fields that derive from a secret URL reveal it.
   if (fields.has("url")) for (const name of ["publicUrl", "hostport", ...decidedWithUrl]) fields.add(name);
   return fields;
 }
 
-/** A key as the contract and the policies write theirs; another one may be as secret as a value. */
+/** The form of keys in the contract and in policies. Any other key may be as secret as a value. */
 const PLAIN_KEY = /^[a-z]+(_[a-z]+)*$/;
 
-/** A path in a secret document, without keys that may be as secret as values. */
+/** A path in a secret document, with keys masked that may be secret themselves. */
 export const withoutKeys = ([field = "", ...path]: Path): Path => [
   field,
   ...path.map((part) => (typeof part === "number" || PLAIN_KEY.test(part) ? part : MASKED)),
@@ -70,19 +70,19 @@ export const withoutKeys = ([field = "", ...path]: Path): Path => [
 
 /** The values that were marked as secret in the resources of this run. */
 export class MarkedSecrets {
-  /** Cuts them out of texts. */
+  /** Removes them from texts. */
   readonly redaction = new Redaction();
 
-  /** Takes the values from the places that the properties note. */
+  /** Adds the values at the noted places of properties. */
   learn(...all: JsonObject[]): void {
     for (const { text, kind } of all.flatMap(markedTexts)) this.redaction.add(text, kind);
   }
 
   /**
-   * An answer with its note: the places that are noted of what it answers to, and every field that came otherwise than it
-   * was and now holds one of the secrets, or in a document something under the name of a secret.
+   * An answer with its note: the noted places of the request, and each field that differs from the request and contains a
+   * secret value or, in a document, a secret's name.
    *
-   * @param asked The inputs that were to be set, or the outputs that the state had.
+   * @param asked The inputs of the request, or the outputs in the state.
    */
   noted(answer: JsonObject, asked: JsonObject): JsonObject {
     const [now, before] = [withData(answer), withData(asked)];
@@ -101,13 +101,13 @@ export class MarkedSecrets {
   }
 }
 
-/** A text that was marked, or that is a part of something larger that was. */
+/** A text that was marked, or a part of a larger value that was marked. */
 interface MarkedText {
   text: string;
   kind: "whole" | "part";
 }
 
-/** The texts at the places that properties note. */
+/** The texts at the noted places of properties. */
 export function markedTexts(props: JsonObject): MarkedText[] {
   const places = new Set(notedPlaces(props));
   if (places.size === 0) return [];
@@ -120,7 +120,7 @@ export function markedTexts(props: JsonObject): MarkedText[] {
   return [...fields].flatMap((field) => find(data[field], [field]));
 }
 
-/** True, false and null are no secrets: every text has them. */
+/** The texts in a secret value. `true`, `false` and `null` are left out, because every text has them. */
 function textsOf(value: unknown, kind: MarkedText["kind"]): MarkedText[] {
   if (typeof value === "string") return [{ text: value, kind }];
   if (typeof value === "number") return spellingsOf(value).map((text) => ({ text, kind }));
@@ -135,7 +135,7 @@ function partsOf(value: unknown): [string | number, unknown][] {
   return isMapping(value) ? Object.entries(value) : [];
 }
 
-/** As JSON has a number, and as a program in Go prints a large one: 12345678 as 1.2345678e+07. */
+/** A number in the spelling of JSON and of Go, which prints 12345678 as 1.2345678e+07. */
 function spellingsOf(value: number): string[] {
   return [String(value), value.toExponential().replace(/([+-])(\d)$/, "$10$2")];
 }

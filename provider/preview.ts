@@ -7,17 +7,17 @@ import type { CloudEndpointInputs } from "./schema";
 import { isDescribed, notesOf, unchangedOutputs, withChosen } from "./state";
 
 /*
- * The outputs that a preview shows. Only what is certain has a value: the program's own inputs, what the contract derives
- * from the URL, and what an update leaves alone. Everything else is unknown until the service has answered.
+ * The outputs of a preview. Only certain values are known: the program's inputs, fields that the contract derives from the
+ * URL, and fields that an update does not touch. Everything else is unknown until the service has answered.
  */
 
-/** Outputs of a create, before it. */
+/** The outputs of a previewed create. */
 export function previewCreate(inputs: CloudEndpointInputs): JsonObject {
   const { id: _, description: _description, metadata: _metadata, ...open } = endpointFields;
   return { ...unknown(Object.keys(open)), type: "cloud", ...addressOf(inputs), ...given(inputs) };
 }
 
-/** Outputs of an update, before it. */
+/** The outputs of a previewed update. */
 export function previewUpdate(olds: JsonObject, inputs: CloudEndpointInputs): JsonObject {
   if (!isDescribed(olds)) return previewCreate(inputs);
   const { changed } = difference(olds, inputs);

@@ -3,55 +3,54 @@ import { searchFor } from "./search";
 import { MASKED, SHORTEST_SECRET, secretsIn, UNMISTAKABLE } from "./secrets";
 
 /*
- * The service's texts, without secrets whose values are known. A service repeats what it refuses in whatever spelling
- * it likes: as JSON (within JSON), escaped for HTML, encoded for a URL, in other letter case, wrapped, cut off. So a text
- * is read in layers, each of which takes one level of escapes off the one before, and compared without what spellings
- * differ in.
+ * Removes known secrets from the service's texts. A service may repeat what it refuses in any spelling: as JSON (within JSON),
+ * escaped for HTML, encoded for a URL, in other letter case, wrapped, or cut off. So a text is searched in layers, each with
+ * one level of escapes less, and without the characters that differ between spellings.
  */
 
-/** What is undone from one layer to the next: URL encoding, escapes of JSON and of Go, entities of HTML. */
+/** The escapes that each layer removes: URL encoding, escapes of JSON and of Go, entities of HTML. */
 const ESCAPE =
   /((?:%[\da-fA-F]{2})+)|\\+(?:u([\da-fA-F]{4})|U([\da-fA-F]{8})|x([\da-fA-F]{2})|[nrt])|&(?:#(\d{1,6})|#[xX]([\da-fA-F]{1,5})|(amp|lt|gt|quot|apos));/g;
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 
-/** No service escapes more often, and a text of escapes of escapes must come to an end. */
+/** No service escapes a text more often. The limit bounds the time for nested escapes. */
 const MOST_LAYERS = 6;
 
-/** What comes and goes between spellings: white space, the plus sign that URLs have for it, backslashes. */
+/** The characters that differ between spellings: white space, the plus sign that encodes it in URLs, backslashes. */
 const VARYING = /[\s+\\]/;
 
-/** A message is cut to this before it is cleaned, since a reader needs no more of it. */
+/** A longer message is cut before it is cleaned. */
 const LONGEST_MESSAGE = 10_000;
 
-/** A text and, for each of its characters, where its spelling in the original begins and ends. */
+/** A text with, for each of its characters, the start and the end of its spelling in the original. */
 interface Layer {
   text: string;
   from: number[];
   to: number[];
 }
 
-/** A part of the original: where it begins and where it ends. */
+/** The start and the end of a part of the original. */
 type Span = [from: number, to: number];
 
-/** Whether the program marked just this text, or something larger that it is a part of. */
+/** Whether the program marked exactly this text, or a larger value that contains it. */
 type Kind = "whole" | "part";
 
-/** Cuts secrets out of texts, in any spelling. */
+/** Removes secrets from texts, in any spelling. */
 export class Redaction {
-  /** The secrets, folded. */
+  /** All secrets, in the folded spelling. */
   private readonly secrets = new Map<string, Kind>();
-  /** Searches for those that are long enough, by how long a part has to be. */
+  /** Searches for all secrets, by the least length of secrets of the kind `part`. */
   private readonly searches = new Map<number, ReturnType<typeof searchFor>>();
-  /** Those too short to be cut out of a message, as they are. */
+  /** Secrets that are too short to be cut out of a message, in their own spelling. */
   private readonly words = new Set<string>();
-  /** Those of which no piece is recognized. */
+  /** Secrets that are recognized as a whole only. */
   private readonly short = new Set<string>();
-  /** Of the others all pieces of `UNMISTAKABLE` characters, and their beginnings and ends, which are shorter. */
+  /** All pieces of `UNMISTAKABLE` characters of longer secrets, and their shorter beginnings and ends. */
   private readonly pieces = new Set<string>();
   private readonly beginnings = new Set<string>();
   private readonly ends = new Set<string>();
-  /** Those that have not been taken to pieces yet: most runs have no message to clean. */
+  /** Secrets that have not been cut into pieces yet, because most runs have no message to clean. */
   private readonly unsorted = new Set<string>();
 
   constructor(secrets: Iterable<string> = []) {
@@ -59,7 +58,7 @@ export class Redaction {
   }
 
   add(secret: string, kind: Kind = "whole"): void {
-    // Also without escapes of its own: a text may have lost them together with others.
+    // A secret may contain escapes itself, and a text may have lost them.
     for (const layer of layersOf(secret)) {
       const { text } = folded(layer);
       if (text === "" || this.secrets.get(text) === "whole") continue;
@@ -70,7 +69,7 @@ export class Redaction {
     }
   }
 
-  /** Adds what stands under the name of a secret in the documents that a request carries. */
+  /** Adds the values under secret names in the documents of a request. */
   learnFromRequest(body: object): void {
     const { traffic_policy, metadata } = isMapping(body) ? body : {};
     for (const text of [traffic_policy, metadata]) {
@@ -78,7 +77,7 @@ export class Redaction {
     }
   }
 
-  /** A text without these secrets. Those of less than four characters are left: they stand in every other text. */
+  /** A text without the secrets. Secrets of less than four characters stay, because many texts contain them. */
   redacted(text: string): string {
     const search = this.search(SHORTEST_SECRET);
     const found = layersOf(text)
@@ -88,8 +87,8 @@ export class Redaction {
   }
 
   /**
-   * Whether a text holds one of these secrets. What is only a part of a larger one has to be unmistakable: a policy that
-   * is secret as a whole has words in it that anything may have.
+   * Whether a text contains a secret. Parts of a larger secret count only if they are long, because a policy that is secret as
+   * a whole contains ordinary words.
    */
   isIn(text: string): boolean {
     const search = this.search(UNMISTAKABLE);
@@ -101,10 +100,10 @@ export class Redaction {
   }
 
   /**
-   * A message without these secrets, nor pieces of them, since a quotation may be cut.
+   * A message without the secrets and without pieces of them, because a quotation may be cut off.
    *
-   * Secrets of one to three characters cannot be cut out: the gap in a sentence would reveal the word. A message in
-   * which one stands by itself is left out as a whole.
+   * Secrets of one to three characters cannot be cut out: the gap in the sentence would reveal the word. A message with such
+   * a secret as a word is masked as a whole.
    */
   cleaned(message: string): string {
     this.sort();
@@ -148,7 +147,7 @@ export class Redaction {
       for (let length = SHORTEST_SECRET; length < UNMISTAKABLE; length++) look(this.short, at, at + length);
       look(this.pieces, at, at + UNMISTAKABLE);
     }
-    // Where a quotation is cut off, fewer characters identify it.
+    // Next to an ellipsis, fewer characters are enough.
     for (const { index, 0: cut } of text.matchAll(/\.{3}|…|$/g)) {
       for (let length = SHORTEST_SECRET; length < UNMISTAKABLE; length++) {
         look(this.beginnings, index - length, index);
@@ -175,7 +174,7 @@ export class Redaction {
   }
 }
 
-/** The text as it is, then with one level of escapes after the other taken off. */
+/** The text, followed by the same text with one level of escapes after the other removed. */
 function layersOf(text: string): Layer[] {
   const from = Array.from({ length: text.length }, (_, index) => index);
   const layers: Layer[] = [];
@@ -187,7 +186,7 @@ function layersOf(text: string): Layer[] {
   return layers;
 }
 
-/** The text with one level of escapes taken off; undefined where it has none. */
+/** The text with one level of escapes removed; undefined if it has none. */
 function unescaped({ text, from, to }: Layer): Layer | undefined {
   const parts: string[] = [];
   const layer: Layer = { text: "", from: [], to: [] };
@@ -221,7 +220,7 @@ function unescaped({ text, from, to }: Layer): Layer | undefined {
   return { ...layer, text: parts.join("") };
 }
 
-/** What an escape of one character means; what has none of these is white space. */
+/** The character that an escape means. An escape without any of these parts is white space. */
 function characterOf(
   hexadecimal: (string | undefined)[],
   decimal: string | undefined,
@@ -233,7 +232,7 @@ function characterOf(
   return code <= 0x10ffff ? String.fromCodePoint(code) : "";
 }
 
-/** Without what spellings differ in. */
+/** The text in lower case, without the characters that differ between spellings. */
 function folded(layer: Layer): Layer {
   const kept = [...layer.from.keys()].filter((index) => !VARYING.test(layer.text.charAt(index)));
   return {

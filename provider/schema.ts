@@ -6,22 +6,22 @@ import type { CloudEndpointWritten } from "./args";
 import { metadataFromText, policyFromText, problemsOfData, wireText } from "./document";
 import type { Parsed } from "./jsonText";
 
-/* The check of each input of a cloud endpoint. */
+/* The checks of a cloud endpoint's inputs. */
 
-/** Most characters that the service takes in a description (documented with its error 18012). */
+/** The most characters of a description (documented with the service's error 18012). */
 export const MAX_DESCRIPTION = 255;
 
 const text = z.string({ error: (issue) => `must be text, not ${kindOf(issue.input)}` });
 const flag = z.boolean({ error: (issue) => `must be true or false, not ${kindOf(issue.input)}` });
 
-/** Data or text: what policies and metadata are written as. */
+/** Policies and metadata: data, or text. */
 function document(isData: (value: unknown) => boolean) {
   return z.custom<object | string>((value) => typeof value === "string" || isData(value), {
     error: (issue) => `must be an object or text, not ${kindOf(issue.input)}`,
   });
 }
 
-/** The inputs of a cloud endpoint. Each schema converts the written value to the form that the state holds. */
+/** The inputs of a cloud endpoint. Each schema converts the written value to the form of the state. */
 export const inputFields = {
   url: text
     .check((context) => refuse(context, urlProblem(context.value)))
@@ -57,10 +57,10 @@ export const inputFields = {
     .optional(),
 } satisfies { [Name in keyof CloudEndpointWritten]-?: z.ZodType<unknown, CloudEndpointWritten[Name]> };
 
-/** The same, checked: URL normalized, policy and metadata as data. This is what the state holds as inputs. */
+/** The checked inputs, in the form of the state: URL normalized, policy and metadata as data. */
 export type CloudEndpointInputs = z.output<z.ZodObject<typeof inputFields>>;
 
-/** The inputs that an endpoint is made of, and that an update can send. (`adopt` only decides how a first create begins.) */
+/** The inputs that describe an endpoint, and that an update can send. (`adopt` only affects the first create.) */
 export const managedInputs = [
   "url",
   "trafficPolicy",
@@ -72,15 +72,15 @@ export const managedInputs = [
 
 export type ManagedInput = (typeof managedInputs)[number];
 
-/** Inputs that the service decides about when they are not given. The others are cleared. */
+/** Inputs that the service chooses if they are not given. The others are cleared. */
 export const leftToTheService = ["trafficPolicy", "bindings", "poolingEnabled"] as const;
 
-/** Those of the inputs left to the service that were given, for the state's note. */
+/** The given ones of these inputs, for the state's note. */
 export function givenInputs(news: CloudEndpointInputs): ManagedInput[] {
   return leftToTheService.filter((name) => news[name] !== undefined);
 }
 
-/** Whether the service decides about an input that is not given. */
+/** Whether the service chooses this input if it is not given. */
 export function isLeftToTheService(name: ManagedInput): boolean {
   return leftToTheService.some((left) => left === name);
 }
@@ -96,10 +96,10 @@ function refuse(context: { issues: z.core.$ZodRawIssue[]; value: unknown }, reas
   if (reason) context.issues.push({ code: "custom", message: reason, input: context.value });
 }
 
-/** Parses text, and reports everything that could not travel as JSON under its own path. */
+/** Parses text, and reports each value that JSON cannot carry, with its path. */
 function asData(value: object | string, parse: (text: string) => Parsed, context: z.RefinementCtx): unknown {
   const parsed: Parsed = typeof value === "string" ? parse(value) : { data: value };
-  // What was parsed from text has been checked with it.
+  // The parser has checked the values of a text.
   const ofData = typeof value === "string" ? [] : problemsOfData(value);
   const problems = "problem" in parsed ? [parsed.problem] : ofData;
   for (const { path, reason } of problems) {

@@ -1,18 +1,18 @@
-/** Where a text that was searched for stands in another. */
+/** The start and the end of a match. */
 export interface Match {
   start: number;
   end: number;
 }
 
 /**
- * A search for many texts at once, in time that is in proportion to them and to what is searched (Aho and Corasick's
- * automaton). `indexOf` can take the product of both, and as long again for each text.
+ * Searches for many texts at once, in time linear in their length and in that of the searched text (Aho and Corasick's
+ * automaton). `indexOf` can take the product of both, for each text.
  *
- * @returns Finds, wherever any of the texts ends in another, the longest that ends there.
+ * @returns A function that finds, at each position where a match ends, the longest match.
  */
 export function searchFor(texts: readonly string[]): (text: string, from?: number) => Iterable<Match> {
-  // Each state is a beginning of a text: the steps from it, the longest other beginning that it ends with, and the length
-  // of the longest text that it ends with.
+  // Each state is a prefix of a text. It has the steps from it, the longest other prefix that is a suffix of it, and the length
+  // of the longest text that is a suffix of it.
   const steps = new Map<number, number>();
   const shorter = [0];
   const found = [0];
@@ -24,7 +24,7 @@ export function searchFor(texts: readonly string[]): (text: string, from?: numbe
     }
   };
 
-  // All texts at a time, character by character, since a state needs those of fewer characters.
+  // All texts together, character by character, because a state depends on shorter states.
   let growing = texts.map((text) => ({ text, state: 0 }));
   for (let length = 1; growing.length > 0; length++) {
     growing = growing.filter(({ text }) => text.length >= length);

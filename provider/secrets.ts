@@ -1,37 +1,36 @@
 import { isMapping } from "./api/json";
 import type { Path } from "./document";
 
-/** Names under which policies hold what must not be printed: `client_secret`, `password`, `x-api-key`. */
+/** Names of secret values in policies: `client_secret`, `password`, `x-api-key`. */
 const SECRET_NAME = /secret|password|token|credential|private[_-]?key|api[_-]?key|authorization/i;
 
-/** Names of nothing but secrets, whatever form they have: `credentials: {bob: …}`, `api_keys: [{value: …}]`. */
+/** Names below which every value is secret: `credentials: {bob: …}`, `api_keys: [{value: …}]`. */
 const NAME_OF_SECRETS_ALONE = /^(secret|password|credential|private[_-]?key|api[_-]?key)s?$/i;
 
-/** What stands in the place of a secret. */
+/** Replaces a secret. */
 export const MASKED = "[secret]";
 
-/** Shorter text stands in too many places to be cut out of a message. */
+/** The least length of a secret that is cut out of messages. Shorter texts occur too often. */
 export const SHORTEST_SECRET = 4;
 
-/** Long enough that a text which holds it somewhere else means the same secret, and not a word or number like any other. */
+/** The least length of a text that is recognized as the same secret in another place. Shorter ones may be ordinary words. */
 export const UNMISTAKABLE = 8;
 
-/** Where in a document a secret stands. */
+/** A secret and its place in a document. */
 interface SecretPlace {
   path: Path;
   secret: string | number;
 }
 
 /**
- * How far a name reaches: to the text, the numbers and the lists of them right under it, or to all below. A name that
- * has a secret's in it may as well be one of settings (`tokens: [{type: jwt, method: header}]`), so what is in an object
- * under it has names of its own.
+ * Which values a name makes secret: none, the texts and numbers directly under it and in lists there, or all below it. A name
+ * with `token` in it may also be one of settings (`tokens: [{type: jwt, method: header}]`), so it does not reach into objects.
  */
 type Reach = "none" | "values" | "all";
 
 /**
- * Every text and number that stands in a document under the name of a secret, at any depth and however short: that a
- * text is empty is information, too.
+ * Every text and number under a secret name in a document, at any depth and of any length. Even that a secret is empty is
+ * information.
  */
 export function secretPlaces(value: unknown): SecretPlace[] {
   const find = (part: unknown, path: Path, reach: Reach): SecretPlace[] => {
@@ -43,7 +42,7 @@ export function secretPlaces(value: unknown): SecretPlace[] {
   return find(value, [], "none");
 }
 
-/** Those that are long enough to be cut out of any text, the longest first. */
+/** The secrets that are long enough to be cut out of messages, the longest first. */
 export function secretsIn(value: unknown): string[] {
   return secretPlaces(value)
     .filter(
@@ -53,7 +52,7 @@ export function secretsIn(value: unknown): string[] {
     .sort((a, b) => b.length - a.length);
 }
 
-/** Whether text right under this name is secret. */
+/** Whether text directly under this name is secret. */
 export const isSecretName = (name: string) => SECRET_NAME.test(name);
 
 function reachOf(name: string, above: Reach): Reach {

@@ -14,33 +14,33 @@ import {
 } from "./schema";
 
 /*
- * What the state holds of an endpoint: the service's fields, and notes under names with two underscores, which keep them
- * out of what Pulumi shows.
+ * The state of an endpoint: the service's fields, and notes. The names of notes start with two underscores, so that Pulumi
+ * does not show them.
  */
 
 /**
- * The note of which inputs left to the service were given: a refresh gets the outputs alone, and must know which of them are
- * the program's. (Of the others it need not know: what is there and was not given is a difference anyway.)
+ * The note of the given inputs among those that the service may choose. A refresh only receives the outputs, and must know
+ * which of them come from the program. (Any other input that exists and was not given is a difference anyway.)
  */
 export const GIVEN_KEY = "__given";
 
-/** The note of what the service chose for those that were not. */
+/** The note of the service's choice for those that were not given. */
 export const CHOSEN_KEY = "__chosen";
 
 /** The note of the account that the state was written with. */
 export const ACCOUNT_KEY = "__account";
 
-/** The note of an endpoint's mark, which every change of its metadata sends again. */
+/** The note of the endpoint's mark. Every change of its metadata sends the mark again. */
 export const MARK_KEY = "__mark";
 
-/** What the state notes of the service, whatever the program gave. */
+/** The notes that do not depend on the inputs. */
 export interface ServiceNotes {
   /** The fingerprint of the account. */
   account: string;
   mark: Mark | undefined;
 }
 
-/** Outputs as the state holds them, after a create, an update or an adoption that the program asked for. */
+/** The outputs after a create, an update or an adoption. */
 export function outputsOf(
   live: LiveEndpoint,
   inputs: CloudEndpointInputs,
@@ -57,20 +57,20 @@ const noted = ({ account, mark }: ServiceNotes): JsonObject => ({
   ...(mark && { [MARK_KEY]: mark }),
 });
 
-/** What the state notes beside the service's fields, because a refresh gets the outputs alone. */
+/** The notes of the inputs, because a refresh only receives the outputs. */
 export function notesOf(inputs: CloudEndpointInputs): JsonObject {
   return { ...pick(inputs, ["adopt"]), [GIVEN_KEY]: givenInputs(inputs) };
 }
 
-/** Outputs after an update that had nothing to send: what was observed, and the notes of today. */
+/** The outputs after an update without a request: the old fields with new notes. */
 export function unchangedOutputs(olds: JsonObject, inputs: CloudEndpointInputs): JsonObject {
   const { adopt: _adopt, [PROVIDER_KEY]: _code, [CHOSEN_KEY]: _chosen, ...observed } = olds;
   return { ...observed, ...notesOf(inputs), ...chosenNote(observed, givenInputs(inputs), olds) };
 }
 
 /**
- * Outputs and inputs of an endpoint that was there before the stack. What was given is not noted: a program that gives
- * less wants what is there all the same.
+ * The outputs and inputs of an imported endpoint. The note of the given inputs is left out, so that a program that gives less
+ * keeps what exists.
  */
 export function imported(live: LiveEndpoint, notes: ServiceNotes): { props: JsonObject; inputs: JsonObject } {
   const fields = serviceFields(live, undefined);
@@ -82,47 +82,47 @@ export function inputsOf(live: LiveEndpoint): JsonObject {
   return withData(pick(serviceFields(live, undefined), managedInputs));
 }
 
-/** The outputs with the note of what was given, which those of an imported endpoint lack: its inputs show it. */
+/** The outputs with the note of the given inputs. Those of an imported endpoint lack it, so it is derived from the inputs. */
 export function withGiven(outputs: JsonObject, inputs: JsonObject): JsonObject {
   return GIVEN_KEY in outputs ? outputs : { ...outputs, [GIVEN_KEY]: givenInputs(checkedInputs(inputs)) };
 }
 
-/** Outputs and inputs as a refresh finds them: live values, and of the inputs those that are the program's. */
+/** The outputs and inputs of a refresh: all live values, and as inputs those that the program gives or must correct. */
 export function refreshed(live: LiveEndpoint, stored: JsonObject): { props: JsonObject; inputs: JsonObject } {
   const fields = serviceFields(live, stored["bindings"]);
   const recorded = stored[GIVEN_KEY];
   const given: unknown[] = Array.isArray(recorded) ? recorded : [];
-  // Without a record of what was given no program manages the endpoint, and nothing is noted of it.
+  // Without this note no program manages the endpoint, and it gets no other note.
   const note = recorded !== undefined && {
     [GIVEN_KEY]: given,
     ...chosenNote(withOff(fields), given, described(stored)),
   };
-  // A read renews neither the account nor the mark, since a note that changed alone would show as a difference.
+  // A read renews neither the account nor the mark, because a changed note would show as a difference.
   const kept = pick(stored, ["adopt", ACCOUNT_KEY, MARK_KEY]);
   const props = { ...fields, ...kept, ...note };
 
-  // The service's choice is no input; but an edit of it, and a description or metadata that was not given, will be
-  // put right, so that is shown.
+  // The service's choice is no input. But the next update reverts an edit of it, and a description or metadata that was not
+  // given, so these are shown.
   const edited: ManagedInput[] = editedChoices(props);
   const isInput = (name: ManagedInput) =>
     !isLeftToTheService(name) || given.includes(name) || edited.includes(name);
   return { props, inputs: withData(pick(props, [...managedInputs.filter(isInput), "adopt"])) };
 }
 
-/** The state of an endpoint that was created, but that the service has not described yet. */
+/** The state of an endpoint that was created, but not described by the service yet. */
 export function partialOutputs(inputs: CloudEndpointInputs, provider: unknown, account: string): JsonObject {
   const code = provider !== undefined && { [PROVIDER_KEY]: provider };
   return { ...withTexts(inputs), ...notesOf(inputs), ...noted({ account, mark: undefined }), ...code };
 }
 
-/** Whether the service's own fields are in this state; they are not after a partial create. */
+/** Whether the state has the service's fields. After a partial create it has none. */
 export const isDescribed = (stored: JsonObject) => typeof stored["type"] === "string";
 
 const described = (stored: JsonObject) => (isDescribed(stored) ? stored : undefined);
 
 /**
- * A list item with the stored values of the outputs that it lacks: some a service shows only by id. Undefined where it
- * lacks an input, which may have been cleared.
+ * A list item, completed with the stored values of outputs that the service only returns by id. Undefined if the item lacks an
+ * input, which may have been cleared.
  */
 export function withoutGaps(item: LiveEndpoint, stored: JsonObject): LiveEndpoint | undefined {
   const gaps = Object.keys(endpointFields).filter((name) => item[name] === undefined && name in stored);
@@ -131,9 +131,9 @@ export function withoutGaps(item: LiveEndpoint, stored: JsonObject): LiveEndpoin
 }
 
 /**
- * The body that sets these inputs. One that was not given is cleared, as the contract does it: with an empty text.
+ * The request body that sets these inputs. An empty text clears an input that is not given, as the contract requires.
  *
- * @param mark Goes into the metadata, where that is sent and can hold one.
+ * @param mark Is added to the metadata if that is sent and can hold a mark.
  */
 export function wireChange(
   inputs: CloudEndpointInputs,
@@ -155,8 +155,8 @@ export function wireChange(
 }
 
 /**
- * The contract's fields of an endpoint, documents as canonical text where they can be parsed. Fields that the contract does
- * not know stay out: a new one that changes by itself would show as a drift for ever.
+ * The contract's fields of an endpoint, with documents as canonical text if they can be parsed. Unknown fields are left out: one
+ * that changes by itself would be drift for ever.
  */
 function serviceFields(live: LiveEndpoint, bindings: unknown): JsonObject {
   const { id: _, ...fields } = withTexts(pick(live, Object.keys(endpointFields)));
@@ -164,12 +164,12 @@ function serviceFields(live: LiveEndpoint, bindings: unknown): JsonObject {
   return {
     ...fields,
     ...(url !== undefined && { url }),
-    // The order of bindings means nothing, so it stays as it was given.
+    // The order of bindings has no meaning, so the given order stays.
     ...(sameSet(live.bindings, bindings) && { bindings }),
   };
 }
 
-/** The properties that hold something; some servers have an empty text for nothing. */
+/** The properties with a value. Some servers return an empty text instead of no value. */
 function pick(from: JsonObject, names: readonly string[]): JsonObject {
   const picked: JsonObject = {};
   for (const name of names) {
@@ -180,22 +180,22 @@ function pick(from: JsonObject, names: readonly string[]): JsonObject {
 }
 
 /*
- * What the service decides where the program gives nothing. The state notes the service's choice, so that another live
- * value is known to be an edit: an internal endpoint that was made public by hand must not pass for one that the
- * service made public.
+ * The service's choices for inputs that the program does not give. The state notes them, so that another live value is
+ * recognized as an edit by hand. Otherwise an internal endpoint that somebody made public would look like the service's
+ * choice.
  */
 
-/** The inputs whose choice is noted. */
+/** The inputs with a noted choice. */
 const CHOICES = ["bindings", "poolingEnabled"] as const;
 type Choice = (typeof CHOICES)[number];
 
 /**
- * The note after a create, an update, an adoption, an import or a first description, of what the program does not give. It
- * stays as it is for as long as it can: what a later reply shows may be a hand edit that no refresh has found yet.
+ * The note of the service's choices. An existing note stays, because a later reply may show an edit that no refresh has found
+ * yet.
  *
- * @param live What the service shows now.
- * @param before What the state had before, note included. The default is for an endpoint that the service had not described.
- * @param sent What our update sent: with another URL the service was free to choose other bindings.
+ * @param live The service's fields.
+ * @param before The state before, with its note. The default is for an endpoint that the service had not described.
+ * @param sent The inputs that the update sent. With another URL, the service may choose other bindings.
  */
 function chosenNote(
   live: JsonObject,
@@ -212,7 +212,7 @@ function chosenNote(
   return Object.keys(note).length > 0 ? { [CHOSEN_KEY]: note } : {};
 }
 
-/** The choices whose live value is not the noted one. What the service does not show is no difference. */
+/** The choices whose live value differs from the noted one. A missing live value is no difference. */
 export function editedChoices(state: JsonObject): Choice[] {
   const noted = notedIn(state);
   return CHOICES.filter((name) => {
@@ -221,13 +221,13 @@ export function editedChoices(state: JsonObject): Choice[] {
   });
 }
 
-/** The inputs with what the service chose for those that are not given. */
+/** The inputs, completed with the noted choices for those that are not given. */
 export function withChosen(inputs: CloudEndpointInputs, state: JsonObject): CloudEndpointInputs {
   const given = Object.entries(inputs).filter(([, value]) => value !== undefined);
   return { ...notedIn(state), ...Object.fromEntries(given) } as CloudEndpointInputs;
 }
 
-/** An endpoint that is not described as pooled is not: services leave out what is off. */
+/** Services omit the field of an endpoint that is not pooled. */
 function withOff(state: JsonObject): JsonObject {
   return { poolingEnabled: false, ...state };
 }
@@ -237,7 +237,7 @@ function notedIn(state: JsonObject): { [K in Choice]?: unknown } {
   return isMapping(note) ? note : {};
 }
 
-/** An empty list means the same as none. */
+/** An empty list counts as none. */
 function shown(name: Choice, state: JsonObject): unknown {
   const value = state[name];
   return Array.isArray(value) && value.length === 0 ? undefined : value;

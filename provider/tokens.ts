@@ -1,19 +1,19 @@
-/** The package's version. A test holds it against `package.json`. */
+/** The package's version. A test compares it with `package.json`. */
 export const VERSION = "0.1.0";
 
-/** The plugin's name, and that of the package in Pulumi's terms. */
+/** The name of the plugin and of the Pulumi package. */
 export const PACKAGE = "endpoints";
 
 /**
- * The type under which states hold the resource, by what serves it: `dynamic` is a string in the state that Pulumi's
- * own process for such strings runs, `plugin` is this package's plugin. For ever the same.
+ * The resource's type in states, by its provider: `dynamic` is the provider string that Pulumi's dynamic provider host runs,
+ * `plugin` is this package's plugin. The types never change.
  */
 export const TYPES = {
   dynamic: `pulumi-nodejs:dynamic/${PACKAGE}:CloudEndpoint`,
   plugin: `${PACKAGE}:index:CloudEndpoint`,
 } as const;
 
-/** Under which the mocks of the test kit hold the account that data sources ask, for every copy of this package. */
+/** The global symbol under which the test kit's mocks keep the account for data sources, for all copies of this package. */
 export const MOCKED_ACCOUNT = Symbol.for("pulumi-endpoints:mockedAccount");
 
 /** The type of the plugin's explicit providers. */

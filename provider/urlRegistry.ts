@@ -1,20 +1,20 @@
 import { normalizeUrl } from "./api/url";
 
-/** What one resource registers. */
+/** An entry of a resource. */
 interface Entry {
-  /** Identifies the resource: registering the same owner again is no conflict. */
+  /** Identifies the resource. The same owner never conflicts with itself. */
   owner: unknown;
   /** The resource's name in the program. */
   name: string;
   pooled: boolean;
 }
 
-/** The URLs of one run's resources, and the ids that they adopt. The check of one resource does not see the others. */
+/** The URLs of a run's resources, and the ids that they adopt. The check of a single resource does not see the others. */
 export class UrlRegistry {
   private readonly urls = new Map<string, Entry>();
   private readonly adopted = new Map<string, Entry>();
 
-  /** Returns the conflict with another resource, if any. A URL is shared only where both resources are pooled. */
+  /** Returns the conflict with another resource, if any. Only pooled resources may share a URL. */
   register(url: unknown, adopt: unknown, entry: Entry): string | undefined {
     const normal = typeof url === "string" ? normalizeUrl(url) : undefined;
     const id = typeof adopt === "string" ? adopt : undefined;
@@ -28,7 +28,7 @@ export class UrlRegistry {
   }
 }
 
-/** Returns another owner's entry under the same key; otherwise stores this one. */
+/** Returns another owner's entry for the same key, or else stores this entry. */
 function add(entries: Map<string, Entry>, key: string | undefined, entry: Entry): Entry | undefined {
   if (key === undefined) return undefined;
   const other = entries.get(key);

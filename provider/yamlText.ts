@@ -14,14 +14,14 @@ import {
 } from "./jsonText";
 
 /*
- * YAML as text, in time that is in proportion to its length. So are the library's lexer, parser and composer; its search
- * for equal keys and for what an alias means is not, so that is done here.
+ * Parses YAML text in time linear in its length. The library's lexer, parser and composer are linear too, but its search for
+ * equal keys and for the targets of aliases is not, so both are done here.
  */
 
-/** Loaded where there is YAML to read: most programs have none, and every command starts the provider twice. */
+/** Loaded only for YAML, because most programs have none and every command starts the provider twice. */
 const yaml = (): typeof import("yaml") => require("yaml");
 
-/** Why a text is not taken, and where that stands in it. */
+/** Why a text is refused, and the position of the mistake. */
 class Refused extends Error {
   constructor(
     readonly reason: string,
@@ -34,19 +34,19 @@ class Refused extends Error {
 
 const INVALID = "is not valid YAML";
 
-/** The data of a document that is YAML. */
+/** Parses a single YAML document. */
 export function fromYaml(text: string): Parsed {
   const parsed = documentsFromYaml(text, 1);
   return "problem" in parsed ? parsed : { data: parsed.documents[0]?.data };
 }
 
-/** A document as data, and as nodes with positions. */
+/** A document as data and as nodes with positions. */
 interface YamlDocument {
   data: unknown;
   contents: Node | null;
 }
 
-/** The documents of a text that is YAML. More than `most` are refused. */
+/** Parses a YAML text of at most `most` documents. */
 export function documentsFromYaml(text: string, most: number): { documents: YamlDocument[] } | Unparsed {
   try {
     const documents = documentsOf(text, most);
@@ -60,9 +60,9 @@ export function documentsFromYaml(text: string, most: number): { documents: Yaml
 
 function documentsOf(text: string, most: number): Document.Parsed[] {
   const { Composer } = yaml();
-  // A directive for YAML 1.1 would make other data of the same text: `yes` would be true, and 010 would be 8.
+  // With a directive for YAML 1.1, the same text would be other data: `yes` would be true, and 010 would be 8.
   const composer = new Composer({ schema: "core", stringKeys: true, uniqueKeys: false, logLevel: "error" });
-  // Only the first mistake is reported. A text can have as many as characters, and an error for each takes long to make.
+  // Only the first mistake is reported. A text can have a mistake in each character, and each error takes time to create.
   let first: Refused | undefined;
   const onError = (
     at: number | number[] | { offset: number },
@@ -93,7 +93,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 const reasonOf = (code: string) => (REASONS[code] ? `: ${REASONS[code]}` : "");
 
-/** The tokens of the documents. What nests too deeply is refused here: composing it could end the whole process. */
+/** The tokens of the documents. Refuses nesting that is too deep, because the composer could overflow the stack. */
 function* tokensOf(text: string, most: number): Generator<CST.Token> {
   const { Lexer, Parser } = yaml();
   const parser = new Parser();
@@ -107,22 +107,22 @@ function* tokensOf(text: string, most: number): Generator<CST.Token> {
   };
   for (const lexeme of new Lexer().lex(text)) {
     yield* checked(parser.next(lexeme));
-    // Beside the collections that are open, the stack holds the document and a scalar.
+    // The stack contains the open collections, the document and a scalar.
     if (parser.stack.length > DEEPEST + 2) throw new Refused(TOO_DEEP);
   }
   yield* checked(parser.end());
 }
 
-/** The data of a document, with aliases and merge keys written out. */
+/** The data of a document, with aliases and merge keys resolved. */
 function dataOf(document: Document.Parsed): unknown {
   const { isAlias, isMap, isScalar, isSeq } = yaml();
-  /** The last node with each anchor, and what each alias meant where it was come upon first. */
+  /** The last node of each anchor, and the target of each alias at its first occurrence. */
   const anchors = new Map<string, Node>();
   const targets = new Map<Alias, Node | undefined>();
-  /** The collections that are being read. */
+  /** The collections that contain the current node. */
   const open = new Set<Node>();
   let repeating = 0;
-  /** How many characters of JSON may be repeated, at least: what is repeated within what is repeated multiplies. */
+  /** How many characters of JSON aliases may still add. Nested aliases multiply. */
   let left = LONGEST;
 
   const read = (node: unknown): unknown => {
@@ -153,19 +153,19 @@ function dataOf(document: Document.Parsed): unknown {
   const scalar = (node: Scalar): unknown => {
     const { value, source = "" } = node;
     if (typeof value === "string") return wellFormed(value);
-    // What is repeated was looked at where it stands.
+    // The number was checked at its first occurrence.
     const isNumber = repeating === 0 && typeof value === "number" && /\d/.test(source);
     if (isNumber && !isKept(source)) throw new Refused(TOO_EXACT, node.range?.[0], "; write it in quotes");
     return value;
   };
 
-  // As parsers in Go merge: a mapping's own keys win, and among those that it merges the first.
+  // Merges as Go's parsers do: a mapping's own keys win, then the first merged mapping.
   const mapping = ({ items }: YAMLMap): object => {
     const names = new Set<string>();
     const own: [string, unknown][] = [];
     let merged: unknown[] = [];
     for (const { key, value } of items) {
-      // Every key is text: the composer is configured so.
+      // The composer's options make every key a text.
       const name = isScalar(key) ? wellFormed(String(key.value)) : "";
       if (names.has(name)) throw invalid(key, "a key is there twice");
       names.add(name);
