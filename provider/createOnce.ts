@@ -96,7 +96,7 @@ export async function createOnce(creation: Creation): Promise<Created> {
     firstSent ??= error.sentAt ?? clock.now();
     const { ours, holders } = await findLostCreate(firstSent, error, creation, mark);
     if (ours) return { live: ours, leftover: false };
-     // A service that accepts a taken URL would create a second endpoint. The one that exists may still be ours, if the service
+    // A service that accepts a taken URL would create a second endpoint. The one that exists may still be ours, if the service
     // changed the content, or its clock differs from the `Date` of its replies.
     const taken = takeOverOrRefuse(error, holders, creation, mark);
     if (taken) return { live: taken, leftover: true };

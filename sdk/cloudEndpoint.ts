@@ -24,14 +24,14 @@ import { aliasesOf, providerKindOf } from "./provider";
 import { isOfType } from "./resourceType";
 
 /**
- * Every state of the dynamic type holds this in place of a serialized provider. It is the same in every release, so that
- * upgrades show no change and old states always run the installed code.
+ * The provider string in every state of the dynamic type, in place of a serialized provider. It never changes, so upgrades show
+ * no change, and old states run the installed code.
  */
 const PROVIDER = 'exports.handler = () => require("pulumi-endpoints/provider");';
 
 /** The inputs of a cloud endpoint. */
 export type CloudEndpointArgs = {
-  // Any object is taken as a policy. The type has editors complete what is known of policies.
+  // Any object is accepted. The type lets editors complete known phases, actions and keys.
   [K in keyof CloudEndpointWritten]: K extends "trafficPolicy"
     ? pulumi.Input<CloudEndpointWritten[K] | TrafficPolicy>
     : InputOf<CloudEndpointWritten[K]>;
@@ -107,8 +107,8 @@ export class CloudEndpoint extends pulumi.CustomResource {
     const places = secretPlacesOf(args ?? {});
     const outputs = Object.keys(endpointFields).filter((field) => field !== "id");
     const { stackTraceLimit } = Error;
-    // Pulumi records the stack of four promises for each output, to name one that never settles. With this many outputs
-    // that takes longer than the rest of a program, so it happens only where such a promise is looked for.
+    // Pulumi records the stack of four promises for each output, to name one that never settles. With this many outputs,
+    // that takes longer than the rest of a program, so it is off unless somebody looks for such a promise.
     if (!process.env["PULUMI_DEBUG_PROMISE_LEAKS"]) Error.stackTraceLimit = 0;
     try {
       super(
@@ -121,9 +121,9 @@ export class CloudEndpoint extends pulumi.CustomResource {
             trafficPolicy: wholeSecret("trafficPolicy", args.trafficPolicy, places),
           }),
           ...(args?.metadata !== undefined && { metadata: wholeSecret("metadata", args.metadata, places) }),
-          // An empty one lets the plugin's check leave out what has been checked here.
+          // An empty text tells the plugin's check that the class has checked this resource.
           [PROBLEM_KEY]: problem?.apply((problem) => problem || (kind === "plugin" ? "" : undefined)),
-          // Of the plugin's type on either provider, so that a stack that changes its provider keeps its marks.
+          // With the plugin's type for both providers, so that a stack that changes its provider keeps its marks.
           [URN_KEY]:
             kind === "dynamic" && isMarked()
               ? pulumi.createUrn(name, TYPES.plugin, options?.parent)
@@ -141,7 +141,7 @@ export class CloudEndpoint extends pulumi.CustomResource {
     } finally {
       Error.stackTraceLimit = stackTraceLimit;
     }
-    // A preview of the dynamic provider has the inputs for outputs, and those are data.
+    // In a preview of the dynamic provider, the outputs are the inputs, and their documents are data.
     for (const field of documentFields) {
       Object.assign(this, { [field]: this[field]?.apply(textOf) });
     }
@@ -150,18 +150,18 @@ export class CloudEndpoint extends pulumi.CustomResource {
   }
 }
 
-/** A document as the contract has it. */
+/** A document as text, as in the contract. */
 const textOf = (document: unknown): string | undefined =>
   document === undefined ? undefined : wireText(document);
 
-/** Whether creates carry a mark. The provider reads the mark itself. */
+/** Whether creates are marked. The provider reads the setting itself. */
 const isMarked = (): boolean =>
   Boolean(pulumi.runtime.getConfig("endpoints:mark")?.trim() || process.env[environmentName("mark")]?.trim());
 
 /**
- * A document with a secret in it is secret as a whole. The engine marks values by their path, so after a rearrangement by
- * hand, a refresh would return the secret unmarked. A document without a secret stays as it is, with unknown parts in
- * their places, so that the preview shows the known ones.
+ * Makes a document that contains a secret secret as a whole. The engine marks values by their path, so if somebody rearranged
+ * the policy by hand, a refresh would return the secret unmarked. A document without a secret is unchanged, so that the
+ * preview shows its known parts.
  */
 async function wholeSecret(
   field: string,
@@ -172,8 +172,8 @@ async function wholeSecret(
 }
 
 /**
- * The places of the secrets in a resource's arguments, as Pulumi writes paths. The provider gets them, since it must not
- * show these values, and receives them without marks, or with the marks of whole documents. Holds no value.
+ * The paths of the secrets in a resource's arguments, in Pulumi's notation. The provider must not show these values, but
+ * receives them without marks, or with marks of whole documents. The result contains no value.
  */
 async function secretPlacesOf(args: object): Promise<string[]> {
   const places = await Promise.all(Object.entries(args).map(([name, value]) => placesIn(value, [name])));
@@ -181,7 +181,7 @@ async function secretPlacesOf(args: object): Promise<string[]> {
 }
 
 async function placesIn(value: unknown, path: Path): Promise<string[]> {
-  // An output holds no other: a secret within it makes all of it secret.
+  // An output contains no other output. A secret within it makes all of it secret.
   if (pulumi.Output.isInstance(value)) return (await pulumi.isSecret(value)) ? [pathText(path)] : [];
   if (value instanceof Promise) return placesIn(await value, path);
   if (!Array.isArray(value) && !isMapping(value)) return [];

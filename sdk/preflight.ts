@@ -13,12 +13,12 @@ import { isMocked, perRun, programError, whenKnown } from "./programRun";
 import { explicitProvider, type Provider } from "./provider";
 
 /*
- * What a constructor checks before the engine does. The engine stops at the first resource whose check fails, so the
- * mistakes of all others are reported here. No check sees more than one resource, so conflicts between resources are found
- * here and handed to the check.
+ * The checks of a constructor, before those of the provider. The engine stops at the first resource with a failed check, so the
+ * mistakes of all others are reported here. A provider's check sees only one resource, so conflicts between resources are
+ * found here and passed to it.
  */
 
-/** The URLs by account, how many resources there are, the first with a mistake, and what has been reported already. */
+/** The URLs by account, the number of resources, the first resource with a mistake, and what has been checked already. */
 const thisRun = perRun(() => ({
   urls: new Map<Provider | undefined, UrlRegistry>(),
   resources: 0,
@@ -28,11 +28,11 @@ const thisRun = perRun(() => ({
 }));
 
 /**
- * Reports every mistake in those inputs whose values are known, each as one line. The first resource with mistakes goes on
- * to its check, so that the engine reports them and ends the run. The others must not: the engine could repeat theirs.
+ * Reports every mistake in the known inputs, each as one line. The first resource with mistakes continues to its check, so that
+ * the engine reports them and ends the run. The others must not continue, because the engine could report theirs again.
  *
- * @param problem A mistake that the check cannot see; empty where there is none.
- * @throws RunError where an earlier resource has a mistake, too.
+ * @param problem A mistake that the check cannot see; empty if there is none.
+ * @throws RunError if an earlier resource has a mistake too.
  */
 export async function reportMistakes(
   name: string,
@@ -51,7 +51,7 @@ export async function reportMistakes(
     for (const { input, reason } of checkInputs(news).failures) if (input === about) note(reason);
   };
 
-  // Each input by itself, since an unknown one would hold back the mistakes of the others.
+  // Each input by itself, because an unknown one would hide the mistakes of the others.
   const checked = Object.entries(args).map(async ([input, value]) => {
     if (value === undefined) return;
     const output = pulumi.output(value);
@@ -72,11 +72,11 @@ export async function reportMistakes(
       for (const error of errors) void Promise.reject(error);
       throw errors[0];
     }
-    // The engine receives messages in their order, and those of the other resources before this one ends the run.
+    // The engine receives messages in order: those of the other resources first, before this one ends the run.
     await nextTurn();
     await pulumi.log.debug(`${name} has mistakes, which its check reports`);
   };
-  // Values that are known at once have been checked by the next turn of the event loop.
+  // At the next turn of the event loop, all values that are known at once have been checked.
   await nextTurn();
   await report();
   await Promise.all(checked);
@@ -86,9 +86,9 @@ export async function reportMistakes(
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 /**
- * Warns of headers that a policy, or a part of one, asks for under a name that never matches.
+ * Warns of header names in a policy, or in a part of one, that never match.
  *
- * @param dataOf What contains the expressions, with the policy in its place among the inputs.
+ * @param dataOf Puts the policy into its place among the inputs.
  */
 export async function warnOfHeaders(
   name: string,
@@ -101,15 +101,15 @@ export async function warnOfHeaders(
   });
 }
 
-/** Marks a policy whose headers have been checked in its parts, so that its endpoint does not warn again. */
+/** Marks a policy whose parts have been checked for header names, so that its endpoint does not warn again. */
 export function headersAreChecked<T>(policy: pulumi.Output<T>): pulumi.Output<T> {
   thisRun().checkedPolicies.add(policy);
   return policy;
 }
 
 /**
- * The conflict between this resource and the others of the program, for its check to fail with. Empty where there is
- * none, unknown as long as the URL is.
+ * The conflict between this resource and another one of the program, with which its check fails. Empty if there is none,
+ * unknown while the URL is unknown.
  */
 export function problemAmongResources(
   name: string,
@@ -123,7 +123,7 @@ export function problemAmongResources(
   urls.set(account, registry);
   return pulumi.all([url, poolingEnabled, adopt]).apply(([url, pooled, adopt]) => {
     if (adopt !== undefined && adopt !== false && options?.deleteBeforeReplace === false) {
-      // Created first, the new endpoint would take the old one over, and the deletion of the old one would remove it.
+      // The replacement would be created first and adopt the old endpoint, which would then be deleted as the old one.
       return "adopt together with deleteBeforeReplace: false could delete the endpoint that it took over; take one of them out";
     }
     return registry.register(url, adopt, { owner, name, pooled: pooled === true }) ?? "";

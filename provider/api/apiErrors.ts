@@ -1,4 +1,4 @@
-/** An error whose message is complete for the user: one line, with the next step. */
+/** An error whose message the user can act on: one line, with the next step. */
 export abstract class UserError extends Error {
   constructor(message: string, options?: { cause?: unknown }) {
     super(message, options);
@@ -6,9 +6,9 @@ export abstract class UserError extends Error {
   }
 }
 
-/** Foreign text in a message: one line of well-formed characters, no longer than can be read. */
+/** Foreign text for a message: one line of well-formed characters, of limited length. */
 export function plain(text: string, most = 2000): string {
-  // Cut first, since the rest takes as long as the text is.
+  // Cut first, because the other steps take time linear in the text.
   const line = text
     .slice(0, most * 2)
     .replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, " ")
@@ -17,23 +17,23 @@ export function plain(text: string, most = 2000): string {
   return line.length > most ? `${line.slice(0, most).replace(/\p{Surrogate}$/u, "")}…` : line;
 }
 
-/** What a request was: enough to find it again in a trace, nothing secret. */
+/** The name of a request in messages and traces. Contains nothing secret. */
 export interface RequestName {
   method: string;
   /** The path below the base URL. */
   path: string;
 }
 
-/** The form of the service's error codes. What has another may hold anything. */
+/** The form of the service's error codes. Text of another form may contain anything. */
 const SERVICE_CODE = /^ERR_[A-Z]+_\d+$/;
 
 /** Every failure of a request. `message` is one line: what failed, the service's reply, what to do next. */
 export abstract class EndpointsError extends UserError {
   readonly method: string;
   readonly path: string;
-  /** What failed and the service's reply, for messages that know a better next step. */
+  /** The message without the next step, for messages that have a better one. */
   readonly summary: string;
-  /** When the request was last sent, by our own clock; undefined where it never was. */
+  /** When the request was last sent, by this machine's clock; undefined if it never was. */
   sentAt: number | undefined;
 
   constructor(request: RequestName, what: string, next: string | undefined, options?: { cause?: unknown }) {
@@ -47,28 +47,28 @@ export abstract class EndpointsError extends UserError {
 
 export interface ServiceFailure {
   status: number;
-  /** The service's error code, `ERR_NGROK_18009`; undefined where the reply has none: then a proxy may have answered. */
+  /** The service's error code, `ERR_NGROK_18009`. Undefined if the reply has none; then it may come from a proxy. */
   code: string | undefined;
   message: string | undefined;
-  /** Names the request in the service's own logs, `op_…`. */
+  /** The request's id in the service's logs, `op_…`. */
   operationId: string | undefined;
-  /** How long a `Retry-After` asks to wait, in milliseconds. */
+  /** The wait of a `Retry-After`, in milliseconds. */
   retryAfter?: number | undefined;
 }
 
-/** What an ApiError has to know beside the reply. */
+/** What an ApiError needs besides the reply. */
 interface Hints {
   keyIsConfigured: boolean;
-  /** Takes out of the service's words what must not be shown. */
+  /** Removes secrets from the service's texts. */
   cleaned(text: string): string;
 }
 
-/** The service (or a proxy before it) answered with a failure. */
+/** The service, or a proxy before it, answered with a failure. */
 export class ApiError extends EndpointsError {
   readonly status: number;
-  /** For decisions: as the service gave it. */
+  /** The unchanged code, for decisions. */
   readonly code: string | undefined;
-  /** For people. */
+  /** The code without secrets, for messages. */
   readonly shownCode: string | undefined;
   readonly operationId: string | undefined;
 
@@ -97,7 +97,7 @@ export class ConnectionError extends EndpointsError {
     request: RequestName,
     cause: unknown,
     origin: string,
-    /** Whether the request may have gone out. One that did not, had no effect. */
+    /** Whether the request may have been sent. If not, it had no effect. */
     readonly wentOut: boolean,
   ) {
     const step = `Check that ${origin} can be reached from here (endpoints:baseUrl or ENDPOINTS_BASE_URL, HTTPS_PROXY), then run the command again.`;
@@ -105,13 +105,13 @@ export class ConnectionError extends EndpointsError {
   }
 }
 
-/** A reply that breaks the contract: not JSON, or without what it must hold. */
+/** A reply that breaks the contract: no JSON, or without required fields. */
 export class ReplyError extends EndpointsError {
   constructor(
     request: RequestName,
     readonly status: number,
     what: string,
-    /** The reply as data, where it is JSON at least. */
+    /** The reply as data, if it is JSON. */
     readonly reply?: unknown,
   ) {
     const step =
@@ -120,7 +120,7 @@ export class ReplyError extends EndpointsError {
   }
 }
 
-/** A create that was not sent, because the engine that would store its result has ended. */
+/** A create that was not sent because the engine has ended, so nothing would store its result. */
 export class EngineGoneError extends EndpointsError {
   constructor(request: RequestName) {
     super(request, "not sent, since Pulumi has ended in the meantime", undefined);
@@ -141,14 +141,14 @@ export class InvalidIdError extends UserError {
   }
 }
 
-/** The reply for an endpoint that the service does not have. It is not enough to drop one: see `gone.ts`. */
+/** Whether this is a 404. It does not prove that an endpoint is gone: see `gone.ts`. */
 export const isNotFound = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.status === 404;
 
-/** Whether the reply carries an error code of the service's form. One without may be a proxy's or a gateway's. */
+/** Whether the reply has an error code of the service's form. A reply without one may come from a proxy or a gateway. */
 export const isOfService = ({ code }: ApiError): boolean => /^ERR_[A-Z]+_\d+$/.test(code ?? "");
 
-/** The number of the service's error code, `18009` of `ERR_NGROK_18009`; undefined where there is none. */
+/** The number in the service's error code, `18009` in `ERR_NGROK_18009`; undefined if there is none. */
 export const codeNumber = ({ code }: Pick<ServiceFailure, "code">): number | undefined =>
   /_\d+$/.test(code ?? "") ? Number(/\d+$/.exec(code ?? "")) : undefined;
 
@@ -159,8 +159,8 @@ const TAKEN_STEP =
   "An endpoint with this URL exists: set adopt to take it over, poolingEnabled on all of them to share the URL, or delete it.";
 
 /**
- * The next step by the number of the service's error code. It does not depend on the status, which the service documents for
- * few codes only.
+ * The next step by the number of the error code. It does not depend on the status, which the service only documents for a few
+ * codes.
  */
 const STEPS: Readonly<Record<number, string>> = {
   // The account and its plan. No change to the program helps with 204 and 220.
@@ -194,7 +194,7 @@ const STEPS: Readonly<Record<number, string>> = {
   18018: "An endpoint with the binding kubernetes takes http, tls or tcp: change url, or bindings.",
 };
 
-/** What a person can do about it; undefined where the service's own words are the best there is. */
+/** What the user can do; undefined if the service's own message is the best advice. */
 function nextStep(
   { status, code, retryAfter }: ServiceFailure,
   { keyIsConfigured }: { keyIsConfigured: boolean },
@@ -225,7 +225,7 @@ function nextStep(
   return undefined;
 }
 
-/** What a create that was lost leaves open, also where it was looked for. */
+/** The doubt that an unclear answer to a create leaves. */
 function doubt({ method }: RequestName): string {
   if (method !== "POST") return "";
   return " The endpoint may have been created all the same: then the next run names it, and how to take it over.";
@@ -234,7 +234,7 @@ function doubt({ method }: RequestName): string {
 function reasonOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
   const code = "code" in cause && typeof cause.code === "string" ? cause.code : undefined;
-  // A connection that was tried over several addresses has its reasons inside.
+  // An error about several addresses contains one error for each.
   if (cause instanceof AggregateError && cause.errors.length > 0) return reasonOf(cause.errors[0]);
   return [code, cause.message].filter(Boolean).join(": ");
 }

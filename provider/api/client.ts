@@ -24,32 +24,32 @@ export interface Log {
 
 /** Keeps secrets out of messages. */
 interface Redactor {
-  /** A foreign message without secrets. */
+  /** A foreign message, without secrets. */
   cleaned(message: string): string;
-  /** Notes the secrets in the body of a request that was refused: the service may repeat them. */
+  /** Adds the secrets in the body of a refused request, because the service may repeat them. */
   learnFromRequest(body: object): void;
 }
 
-/** What a client uses of its process. */
+/** What a client needs from its process. */
 interface ClientDependencies {
   clock: Clock;
   log: Log;
-  /** Takes a line of the trace that `ENDPOINTS_LOG` asks for. */
+  /** Writes a line of the trace (`ENDPOINTS_LOG`). */
   trace(line: string): void;
-  /** Called just before a create goes out: whether the engine is still there to store what it makes. */
+  /** Whether the engine is still there to store the result of a create. Called just before the create is sent. */
   engineIsThere(): Promise<boolean>;
-  /** How many connections may be open, and requests under way, at a time. */
+  /** The most open connections, and concurrent requests. */
   connections: number;
   redactor: Redactor;
 }
 
 /**
- * A command has a provider and a program that may read data sources; together they open eight at most. Few are plenty:
- * at 100 ms a request, one uses up the public service's budget five times over.
+ * The most connections of a provider, and of a program with data sources. A few are enough: at 100 ms a request, a single
+ * connection could send five times the public service's budget.
  */
 export const CONNECTIONS = { provider: 6, program: 2 };
 
-/** A service that has not answered for this long is reported, in milliseconds. */
+/** The user is told after so long a silence of the service, in milliseconds. */
 const SILENCE = 3_000;
 
 const alone: ClientDependencies = {
@@ -62,8 +62,8 @@ const alone: ClientDependencies = {
 };
 
 /**
- * Sends requests to one service with one key: paces and signs them, waits and repeats where that is safe, and turns
- * every failure into a typed error. One keep-alive pool; the proxy of the environment is used.
+ * Sends requests to one service with one key. It paces and authorizes them, repeats them if that is safe, and throws a typed
+ * error for every failure. It has one keep-alive pool and uses the proxy of the environment.
  */
 export class HttpClient {
   readonly clock: Clock;
@@ -91,9 +91,9 @@ export class HttpClient {
   /**
    * Sends a request and parses its reply.
    *
-   * @throws ApiError where the service refused; ConnectionError where no whole reply came; ReplyError where the
-   * reply is not what the contract says; EngineGoneError where a create would have come after the engine's end;
-   * CancelledError where it had not been sent when the client was stopped.
+   * @throws ApiError if the service refused; ConnectionError if there was no complete reply; ReplyError if the reply breaks
+   * the contract; EngineGoneError for a create after the engine has ended; CancelledError if the client was stopped before
+   * the request was sent.
    */
   async send<T extends z.ZodType>(request: Request, reply: T): Promise<z.output<T>> {
     const { retryForSeconds, windowSeconds } = this.settings;
@@ -116,7 +116,7 @@ export class HttpClient {
       if ("value" in outcome) return outcome.value;
 
       const { error, retryAfter } = outcome;
-      // Only the last try of a create can have had an effect: after such a one it is not sent again.
+      // Only the last attempt of a create can have had an effect, because after such an attempt it is not repeated.
       if (error instanceof EndpointsError) error.sentAt = sentAt;
       const wait = waitBeforeRetry({
         method: request.method,
@@ -141,7 +141,7 @@ export class HttpClient {
     }
   }
 
-  /** A service that does not answer is named once, long before the tries end. */
+  /** Reports a service that does not answer, once, long before the last attempt. */
   private reportSilence(what: string): void {
     if (this.isSilenceReported) return;
     this.isSilenceReported = true;
@@ -151,7 +151,7 @@ export class HttpClient {
     );
   }
 
-  /** What is in flight comes to its end; nothing more is sent, and what waits fails. */
+  /** Lets requests under way end, sends nothing more, and fails waiting requests. */
   stop(): void {
     this.stopping.now();
   }
@@ -160,24 +160,24 @@ export class HttpClient {
     this.deps.log.warn(message);
   }
 
-  /** A foreign message without the secrets of this run. */
+  /** A foreign message, without the secrets of this run. */
   cleaned(text: string): string {
     return this.deps.redactor.cleaned(text);
   }
 
-  /** Ends the pool's connections. A client that is not closed does not keep its process alive. */
+  /** Closes the connections. An open client does not keep its process alive. */
   close(): Promise<void> {
     return this.connections.close();
   }
 
-  /** Waits until the request may go; gives how long that took. */
+  /** Waits until the request may be sent, and returns for how long. */
   private async takeTurn({ method, path }: Request): Promise<number> {
     const asked = this.clock.now();
     await this.stopping.unless(this.limiter.turn(), () => new CancelledError({ method, path }));
     return this.clock.now() - asked;
   }
 
-  /** What a create makes after the engine's end would be in no state. */
+  /** After the engine's end, a created endpoint would be in no state. */
   private async beforeSending({ method, path }: Request): Promise<void> {
     if (method !== "POST" || (await this.deps.engineIsThere())) return;
     throw new EngineGoneError({ method, path });
@@ -209,10 +209,10 @@ export class HttpClient {
     );
 
     if (error) return { error, retryAfter };
-    // A proxy that answers everything with 200 has deleted nothing.
+    // A 200 may come from a proxy that answers everything, and has deleted nothing.
     if (request.method === "DELETE" && reply.status !== 204)
       return { error: new ReplyError(request, reply.status, "a deletion is answered with 204", json) };
-    // A delete answers with no body at all, which is no JSON either.
+    // The reply to a delete is empty, which is no JSON.
     if (json === undefined && reply.text !== "") {
       return { error: new ReplyError(request, reply.status, "the reply is not JSON") };
     }
@@ -236,7 +236,7 @@ export class HttpClient {
       message: said?.msg,
       operationId: said?.details?.operation_id,
     };
-    // The service may repeat what it refuses, and the secrets of a policy that is live already may not be marked.
+    // The service may repeat what it refuses, which may contain unmarked secrets.
     if (request.body) this.deps.redactor.learnFromRequest(request.body);
     return new ApiError(request, failure, {
       keyIsConfigured: this.settings.apiKeyIsConfigured,
@@ -270,8 +270,8 @@ function jsonOf(text: string): unknown {
 }
 
 /**
- * With `ENDPOINTS_LOG=requests`, one line a request: method, path, status, the service's code and operation
- * id, time. Headers, queries and bodies are not in it, so neither is the key nor a policy.
+ * With `ENDPOINTS_LOG=requests`, writes one line per request: method, path, status, the service's code and operation id, time.
+ * It omits headers, queries and bodies, and so the key and policies.
  */
 function traceRequest(
   request: RequestName,

@@ -1,4 +1,4 @@
-/** Time and chance, so that tests need not wait. */
+/** Time and randomness, which tests replace. */
 export interface Clock {
   /** Milliseconds since 1970. Never goes back. */
   now(): number;
@@ -13,20 +13,20 @@ export const realClock: Clock = {
   random: () => Math.random(),
 };
 
-/** A moment on the service's clock, as far as it is known: it lies between the two. In milliseconds since 1970. */
+/** A moment of the service's clock, between two bounds, in milliseconds since 1970. */
 export interface Moment {
   earliest: number;
   latest: number;
 }
 
 /**
- * The service's clock, derived from the `Date` headers of its replies. A header has whole seconds, and names when the reply
- * was made: some time between our sending and our receiving. Each reply narrows down how far the two clocks are apart.
+ * The service's clock, derived from the `Date` headers of its replies. A header has whole seconds, and the reply was made
+ * between sending and receiving. Each reply narrows the offset between the two clocks.
  */
 export class ServiceClock {
   private ahead: Moment | undefined;
 
-  /** Takes the `Date` of a reply; the other times are by our own clock. */
+  /** Adds the `Date` of a reply. The other times are by this machine's clock. */
   observe(date: string | undefined, sent: number, received: number): void {
     const second = Date.parse(date ?? "");
     if (Number.isNaN(second)) return;
@@ -35,37 +35,37 @@ export class ServiceClock {
       earliest: Math.max(this.ahead.earliest, shown.earliest),
       latest: Math.min(this.ahead.latest, shown.latest),
     };
-    // Where they contradict each other, one of the clocks was set, or two machines answer: the last one counts.
+    // A contradiction means that a clock was set, or that several machines answer. The last reply counts.
     this.ahead = both && both.earliest <= both.latest ? both : shown;
   }
 
-  /** A moment of our clock on the service's; undefined where no reply had a date. */
+  /** Converts a moment of this machine's clock to the service's. Undefined before the first reply with a date. */
   at(moment: number): Moment | undefined {
     return this.ahead && { earliest: moment + this.ahead.earliest, latest: moment + this.ahead.latest };
   }
 
-  /** How long to wait, at least so long, for the reply whose `Date` narrows the clock down the most. */
+  /** How long to wait, at least `least`, so that the next reply's `Date` narrows the offset the most. */
   waitForNextSecond(least: number, now: number): number {
     const then = this.at(now + least);
     if (!then) return least;
-    // A reply made in the middle of what is possible falls on one side of a full second or on the other.
+    // A full second in the middle of the uncertainty halves it: the reply is made before it or after it.
     const middle = (then.earliest + then.latest) / 2;
     return least + Math.ceil(middle / 1000) * 1000 - middle;
   }
 }
 
-/** Ends waits before their time. */
+/** Ends waits early. */
 export class Stop {
   private readonly waiting = new Set<() => void>();
   private isOn = false;
 
-  /** From now on every wait is over at once, those under way too. */
+  /** Ends all current and future waits. */
   now(): void {
     this.isOn = true;
     for (const leave of this.waiting) leave();
   }
 
-  /** Waits to the end, or throws the error where it is stopped. */
+  /** Waits for the work, or throws the error if stopped. */
   async unless(wait: Promise<void>, error: () => Error): Promise<void> {
     if (this.isOn) throw error();
     let leave = () => {};

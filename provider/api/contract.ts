@@ -94,12 +94,12 @@ type Snake<S extends string> = S extends `${infer Head}${infer Tail}`
   ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${Snake<Tail>}`
   : S;
 
-/** An endpoint as it travels: the contract's names, fields that do not apply left out. */
+/** An endpoint on the wire: the contract's names, without the fields that do not apply. */
 export type WireEndpoint = {
   [K in keyof Endpoint as Snake<K>]: Endpoint[K];
 };
 
-/** What a create sends, and (without `type`) an update. */
+/** The body of a create and, without `type`, of an update. */
 export interface WireChange {
   type?: string;
   url?: string;
@@ -120,11 +120,11 @@ export interface Owner {
   resource: string;
 }
 
-/** What the metadata of a marked endpoint holds. */
+/** The mark in an endpoint's metadata. */
 export interface Mark extends Owner {
   /** Distinguishes one create from every other. */
   nonce: string;
 }
 
-/** An endpoint with whatever else the reply held, and the mark that was in its metadata. */
+/** An endpoint with the unknown fields of the reply, and the mark from its metadata. */
 export type LiveEndpoint = Endpoint & JsonObject & { createdFor?: Mark };

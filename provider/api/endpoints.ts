@@ -8,13 +8,13 @@ import { EndpointList } from "./list";
 import { normalizeUrl } from "./url";
 import { endpointFromWire, ID, idSchema, listFromWire } from "./wire";
 
-/** Pages in a row that may show no id: a service may look for what fits page by page. */
+/** The most pages in a row without an endpoint: a service may filter page by page. */
 const MOST_WITHOUT_IDS = 1_000;
 
 /** The five calls of the contract. */
 export class EndpointsApi {
   readonly list: EndpointList;
-  /** Whether this process has changed anything on the service, or tried to. */
+  /** Whether this process has sent a write. */
   hasWritten = false;
 
   constructor(readonly http: HttpClient) {
@@ -26,9 +26,9 @@ export class EndpointsApi {
   }
 
   /**
-   * `POST /endpoints`. Only cloud endpoints can be created. A reply about another endpoint is none.
+   * `POST /endpoints`. Only cloud endpoints can be created. Throws ReplyError if the reply is about another endpoint.
    *
-   * @param isOurs Whether this can be the endpoint that was just created.
+   * @param isOurs Whether this may be the endpoint that was just created.
    */
   create(endpoint: WireChange, isOurs: (live: LiveEndpoint) => boolean = () => true): Promise<LiveEndpoint> {
     const request = { method: "POST", path: "/endpoints", body: { type: "cloud", ...endpoint } };
@@ -44,7 +44,7 @@ export class EndpointsApi {
     return ofId(id, request, await this.http.send(request, endpointFromWire));
   }
 
-  /** The same; undefined where the service itself has no such endpoint. Unlike an item of a list it is never out of date. */
+  /** `GET /endpoints/{id}`; undefined after the service's own 404. Unlike a list item it is never out of date. */
   async find(id: string): Promise<LiveEndpoint | undefined> {
     try {
       return await this.get(id);
@@ -66,9 +66,9 @@ export class EndpointsApi {
   }
 
   /**
-   * `GET /endpoints`, page by page, newest first, to the end. The next page is asked for only when it is wanted.
+   * `GET /endpoints`, newest first, to the end. The next page is requested when the caller wants it.
    *
-   * @throws ReplyError where the chain of pages breaks off or has no end: better than half a list.
+   * @throws ReplyError if the chain of pages breaks off or has no end, because half a list proves nothing.
    */
   private async *pages({ expression }: Selection): AsyncGenerator<unknown[]> {
     const filter: Record<string, string> = expression === undefined ? {} : { filter: expression };
@@ -85,7 +85,7 @@ export class EndpointsApi {
       const isNew = shown.some((id) => !ids.has(id));
       for (const id of shown) ids.add(id);
       withoutIds = shown.length > 0 ? 0 : withoutIds + 1;
-      // A page that brings nothing new, or is asked for again, shows that there would be no end.
+      // A page that repeats endpoints or its own address shows that the chain has no end.
       if (asked.has(next) || (shown.length > 0 && !isNew) || withoutIds > MOST_WITHOUT_IDS)
         throw new ReplyError(request, 200, "its pages go on without an end");
       asked.add(next);
@@ -102,8 +102,8 @@ export class EndpointsApi {
 }
 
 /**
- * The query of the next page, which is asked of the configured service, whatever host its URI names: the key goes nowhere
- * else, and behind a proxy that rewrites no bodies the host is another one.
+ * The query of the next page. The host of its URI is ignored: the key is only sent to the configured service, and behind a
+ * proxy that rewrites no bodies the URI names another host.
  */
 function queryOf(next: string, request: RequestName): Record<string, string> {
   if (URL.canParse(next, "http://any")) return Object.fromEntries(new URL(next, "http://any").searchParams);
@@ -114,10 +114,10 @@ const idOf = (item: unknown) => idSchema.safeParse(item).data?.id;
 
 const ABOUT_ANOTHER = "the reply is about another endpoint";
 
-/** What a reply about an endpoint that was just created must hold, whatever else it holds. */
+/** The fields that a reply to a create must have. */
 const identity = z.object({ url: z.string(), type: z.literal("cloud") });
 
-/** Whether this describes a cloud endpoint with that URL. */
+/** Whether this describes a cloud endpoint with this URL. */
 export function isAbout(reply: unknown, url: string | undefined): boolean {
   const { data } = identity.safeParse(reply);
   return data !== undefined && url !== undefined && normalizeUrl(data.url) === normalizeUrl(url);
@@ -128,7 +128,7 @@ function ofId(id: string, request: RequestName, live: LiveEndpoint): LiveEndpoin
   throw new ReplyError(request, 200, ABOUT_ANOTHER);
 }
 
-/** An id is a part of a path: `..` would be another address. */
+/** The path of an endpoint. An id such as `..` would change the address. */
 function pathOf(id: string): string {
   if (ID.test(id)) return `/endpoints/${id}`;
   throw new InvalidIdError(id);

@@ -2,29 +2,29 @@ import { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
 import { ConnectionError, EndpointsError, ReplyError, type RequestName } from "./apiErrors";
 
-/** More than the largest page that the service can mean (100 endpoints); a reply beyond it is not read to its end. */
+/** More than the largest page (100 endpoints) needs. A longer reply is refused. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
-/** A shorter key, as tests have them, can stand in a good reply by chance. The service's keys have 49 characters. */
+/** A shorter key, as in tests, could occur in a reply by chance. The service's keys have 49 characters. */
 const SHORTEST_KEY = 16;
 
-/** Loaded where the first request is made, since most of a preview makes none. An import would take half as long again. */
+/** Loaded for the first request, because most previews make none, and loading it takes a third of the provider's start. */
 const undici = (): typeof import("undici") => require("undici");
 
-/** What a client has to know of the service and of itself. Times in seconds. */
+/** The settings of a client. Times in seconds. */
 export interface ClientSettings {
   /** The key. It is sent to the base URL's origin and nowhere else. */
   apiKey: string;
-  /** Whether the key came from the stack's configuration: a refused one then has a remedy of its own. */
+  /** Whether the key comes from the stack's configuration, for the advice after a 401. */
   apiKeyIsConfigured: boolean;
   /** With its path prefix, without a slash at the end. */
   baseUrl: string;
   /** The name of the header that carries the version of the API. */
   versionHeader: string;
   userAgent: string;
-  /** For a connection, a reply's head, and between parts of its body: each. */
+  /** The limit for a connection, for a reply's headers, and between parts of its body, each. */
   timeoutSeconds: number;
-  /** How long faults that pass are tried again. */
+  /** How long requests are repeated after temporary failures. */
   retryForSeconds: number;
   requestsPerWindow: number;
   windowSeconds: number;
@@ -35,7 +35,7 @@ export interface Request extends RequestName {
   body?: object;
 }
 
-/** What came back, not looked at yet. */
+/** A reply before it is parsed. */
 export interface Reply {
   status: number;
   text: string;
@@ -47,16 +47,16 @@ export interface Reply {
 export class Connections {
   private pool: Dispatcher | undefined;
 
-  /** @param most How many connections may be open at a time. */
+  /** @param most The most open connections. */
   constructor(
     private readonly settings: ClientSettings,
     private readonly most: number,
   ) {}
 
   /**
-   * @param beforeSending Waited for once there is a connection, before the first byte of a request with a body goes out.
-   * @throws ConnectionError where no whole reply came; ReplyError where it is too long; the EndpointsError that
-   *   `beforeSending` throws, and then nothing went out.
+   * @param beforeSending Is awaited once there is a connection, before the first byte of a request with a body is sent.
+   * @throws ConnectionError if there was no complete reply; ReplyError if it is too long; the EndpointsError that
+   *   `beforeSending` throws, in which case nothing was sent.
    */
   async exchange(request: Request, beforeSending: () => Promise<void>): Promise<Reply> {
     const body = request.body && new Body(request.body, beforeSending);
@@ -79,12 +79,12 @@ export class Connections {
     const response = await undici().request(baseUrl + path, {
       method: method as Dispatcher.HttpMethod,
       dispatcher: this.connect(),
-      // For all of it, since a body that trickles keeps every other limit.
+      // A limit for the whole reply, because a body that arrives slowly exceeds none of the others.
       signal: AbortSignal.timeout((timeoutSeconds + retryForSeconds) * 1000),
       ...(query && { query }),
       headers: {
         accept: "application/json",
-        // What a gateway keeps for a while may be out of date, and then no proof of anything.
+        // A cached reply of a gateway may be out of date, and proves nothing.
         "cache-control": "no-cache",
         authorization: `Bearer ${apiKey}`,
         "user-agent": userAgent,
@@ -104,7 +104,7 @@ export class Connections {
     };
   }
 
-  /** The public service repeats a refused key in its own words; whatever else repeats it, it goes no further than here. */
+  /** Removes the key, because the public service repeats a refused one. */
   private withoutKey(text: string, status: number): string {
     const { apiKey } = this.settings;
     return status < 300 && apiKey.length < SHORTEST_KEY ? text : text.replaceAll(apiKey, "[key]");
@@ -123,8 +123,8 @@ export class Connections {
 }
 
 /**
- * A request's body, which knows whether it went out. It is taken when there is a connection to write it to: after a
- * proxy's tunnel and TLS, before the request's first byte.
+ * A request's body. It records whether it was sent. Undici reads it once there is a connection, after a proxy's tunnel and TLS,
+ * before it sends the first byte of the request.
  */
 class Body {
   isTaken = false;

@@ -2,42 +2,42 @@ import type { LiveEndpoint } from "./contract";
 import { isDefaultPort, urlOf } from "./url";
 
 /*
- * Expressions for the list's `filter` parameter, of which the contract knows nothing: the public service takes CEL, in which
+ * Expressions for the list's `filter` parameter, which the contract does not have. The public service accepts CEL, in which
  * `obj` is an endpoint.
  */
 
-/** Which endpoints of the account a reading holds. Readings of one name are shared. */
+/** A selection of the account's endpoints. Readings of selections with the same name are shared. */
 export interface Selection {
   name: string;
-  /** The same for a service that filters. Without one, the whole list is read. */
+  /** The selection as a filter. Without one, the whole list is read. */
   expression?: string;
   includes(endpoint: LiveEndpoint): boolean;
 }
 
 export const EVERYTHING: Selection = { name: "everything", includes: () => true };
 
-/** All that a stack can manage. An account may have thousands of agents' endpoints beside them. */
+/** All endpoints that stacks can manage. An account may also have thousands of agents' endpoints. */
 export const CLOUD: Selection = {
   name: "cloud",
   expression: 'obj.type == "cloud"',
   includes: ({ type }) => type === "cloud",
 };
 
-/** The service documents no limit for an expression. Longer ones are split, so that no proxy refuses the address. */
+/** Longer expressions are split, so that no proxy refuses the address. The service documents no limit. */
 const LONGEST = 2_000;
 
-/** What no text of an expression can hold. */
+/** Characters that no text in an expression may contain. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** A condition that a field has one of these values; undefined for text that no expression can hold. */
+/** The condition that a field has one of these values. Undefined if an expression cannot contain one of them. */
 export function isOneOf(field: string, values: readonly string[]): string | undefined {
   if (values.length === 0 || values.some((value) => LONE_SURROGATE.test(value))) return undefined;
-  // JSON's escapes are CEL's, so that no value can end its literal.
+  // CEL has JSON's escapes, so no value can end its literal.
   const texts = values.map((value) => JSON.stringify(value));
   return texts.length === 1 ? `obj.${field} == ${texts[0]}` : `obj.${field} in [${texts.join(", ")}]`;
 }
 
-/** The endpoints of any type on these URLs, which are in the one spelling; as many selections as it takes. */
+/** Selections that together contain the endpoints of any type with these normalized URLs. */
 export function onUrls(urls: readonly string[]): Selection[] {
   const parts: string[][] = [];
   let length = Number.POSITIVE_INFINITY;
@@ -57,7 +57,7 @@ export function onUrls(urls: readonly string[]): Selection[] {
   });
 }
 
-/** How the service may have kept a URL: the contract does not say that it normalizes. */
+/** The spellings in which the service may store a URL. The contract does not require that it normalizes URLs. */
 export function spellings(url: string): string[] {
   const withPort = ["80", "443"].map((port) => `${url}:${port}`).filter(isDefaultPort);
   return [url, `${url}/`, ...withPort];

@@ -1,29 +1,28 @@
 /*
- * JSON as data and as text. Nothing quotes the text, since it may hold a secret, and all of it takes time in proportion to
- * its length.
+ * JSON as data and as text, in time linear in its length. No message quotes the text, because it may contain a secret.
  */
 
 /** A policy, or metadata, as data. */
 export type JsonObject = { [key: string]: unknown };
 
-/** An object of plain data. Judged by name, so that objects of another realm (a test runner's) count too. */
+/** Whether this is a plain object. The test uses the constructor's name, so objects of another realm count too. */
 export function isMapping(value: unknown): value is { [key: string]: unknown } {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   const prototype = Object.getPrototypeOf(value);
   return prototype === null || prototype.constructor?.name === "Object";
 }
 
-/** Compact JSON with sorted keys: two documents are the same where this is. */
+/** Compact JSON with sorted keys. Equal data has equal text. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, part) =>
     isMapping(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
   );
 }
 
-/** Text that can travel. */
+/** The text with each lone surrogate replaced, so that UTF-8 can carry it. */
 export const wellFormed = (text: string) => text.replace(/\p{Surrogate}/gu, "\ufffd");
 
-/** Before it is parsed, since the parser takes a hundred bytes for each level. */
+/** Whether text nests too deeply. Tested before parsing, because the parser needs a hundred bytes for each level. */
 export function isDeeper(json: string, most: number): boolean {
   if (json.length <= most) return false;
   let depth = 0;
@@ -39,13 +38,13 @@ export function isDeeper(json: string, most: number): boolean {
   return false;
 }
 
-/** More than any reply has, and less than what would take the parser's memory. */
+/** More levels than any reply has, but harmless to the parser. */
 const DEEPEST_REPLY = 20_000;
 
-/** As `JSON.parse`, but all text can travel, which half of a surrogate pair cannot. Throws SyntaxError. */
+/** Like `JSON.parse`, but replaces lone surrogates in texts. Throws SyntaxError. */
 export function parseJson(text: string): unknown {
   if (isDeeper(text, DEEPEST_REPLY)) throw new SyntaxError();
-  // To look at every value takes longer than to parse it, and hardly any text has such a half, or a whole pair escaped.
+  // A look at every value takes longer than parsing, and hardly any text contains an escaped surrogate.
   const mayHaveHalves = /\p{Surrogate}|\\u[dD][89a-fA-F]/u.test(text);
   return JSON.parse(
     text,

@@ -6,21 +6,20 @@ import { IgnoredFilterError, type ListSource, Reading, skippedMessages } from ".
 import { urlOf } from "./url";
 
 /*
- * The one reader of lists: for refreshes, adoption, lost creates, conflicts, endpoints that are gone, data sources and
- * drift. They differ in how new a reading has to be and in how much of it they need, so each states both, and whatever
- * fits is shared.
+ * The one reader of lists: for refreshes, adoptions, lost creates, conflicts, endpoints that are gone, data sources and drift.
+ * Each states how new a reading must be and how much of it it needs. Readings are shared if they satisfy that.
  */
 
 /**
- * Refreshes and adoptions are not served what was listed longer ago, in milliseconds. Long enough for a refresh that waits
- * for a few windows of the service's rate limit to go on with what it has.
+ * The oldest listing for refreshes and adoptions, in milliseconds. A refresh can continue with its listing after it has waited
+ * for a few windows of the rate limit.
  */
 export const OLDEST_LISTING = 300_000;
 
-/** Data sources are not served what was listed longer ago, in milliseconds. */
+/** The oldest listing for data sources, in milliseconds. */
 const OLDEST_LOOKUP = 60_000;
 
-/** Up to this many look-ups by URL are made one by one. Further ones share the whole list. */
+/** The most look-ups by URL that use a filter. Further ones share the whole list. */
 const FEW_LOOKUPS = 10;
 
 const UNFILTERED_CLOUD: Selection = { name: "cloud, unfiltered", includes: CLOUD.includes };
@@ -31,18 +30,18 @@ interface Batch {
   found: Promise<LiveEndpoint[]>;
 }
 
-/** The endpoints of the account, with the last reading of each selection. */
+/** The account's endpoints, with the last reading of each selection. */
 export class EndpointList {
   private readonly readings = new Map<string, Reading>();
   private readonly batches = new Map<boolean, Batch>();
   private lastBatch: Promise<unknown> = Promise.resolve();
   private lookups = 0;
-  /** Whether filters are sent: until the service refuses or ignores one. */
+  /** Whether filters are sent. False once the service has refused or ignored one. */
   private filters = true;
 
   constructor(private readonly source: ListSource) {}
 
-  /** A reading that did not begin before this moment, by our clock. A list that was refused is not requested again. */
+  /** A reading that began at this moment or later, by this machine's clock. A refused list is not requested again. */
   since(moment: number): Reading {
     return this.reading(EVERYTHING, ({ failure, began }) =>
       failure ? isRefusal(failure.error) : began >= moment,
@@ -50,10 +49,10 @@ export class EndpointList {
   }
 
   /**
-   * The endpoints of a selection, for data sources and reports. A filter may leave out what fits: that nothing is found
-   * proves no absence. Calls share what was listed within a minute.
+   * The endpoints of a selection, for data sources and reports. A filter may omit endpoints, so an empty result proves no
+   * absence. Calls within a minute share a listing.
    *
-   * @param fresh Whether the call follows something that it must show: then it joins no reading that has begun.
+   * @param fresh Whether the result must show what happened before this call. Then it joins no reading that has begun.
    */
   async select(selection: Selection, fresh: boolean): Promise<LiveEndpoint[]> {
     const isUsable = ({ began, isOutdated, failure }: Reading) =>
@@ -69,9 +68,9 @@ export class EndpointList {
   }
 
   /**
-   * All cloud endpoints, as a refresh or another adoption listed them.
+   * All cloud endpoints, in a listing that refreshes and adoptions share.
    *
-   * @param current Whether only a listing will do that no write of this process has outdated.
+   * @param current Whether a write of this process outdates a listing.
    */
   async cloud(current: boolean): Promise<LiveEndpoint[]> {
     const isUsable = (reading: Reading) =>
@@ -84,17 +83,16 @@ export class EndpointList {
   }
 
   /**
-   * Whether a look-up by URL is likely to cost less than the whole list, which many can share.
+   * Whether a look-up by URL probably costs less than the whole list, which many look-ups can share.
    *
-   * @param isOutdated Whether a write has outdated what could be shared.
+   * @param isOutdated Whether a write has outdated the list that could be shared.
    */
   affordsLookup(isOutdated: boolean): boolean {
     return this.filters && (isOutdated || this.lookups < FEW_LOOKUPS);
   }
 
   /**
-   * The endpoints of any type on a URL in its one spelling. Look-ups that come together, or while another one is under way,
-   * share a request.
+   * The endpoints of any type with a normalized URL. Concurrent look-ups share requests.
    */
   async onUrl(url: string, fresh: boolean): Promise<LiveEndpoint[]> {
     this.lookups++;
@@ -109,14 +107,14 @@ export class EndpointList {
   }
 
   /**
-   * The cloud endpoint as the list shows it; undefined where it has to be read by its id. (An endpoint that the list does
-   * not show may be there all the same: on a page not fetched, or missed between two pages.)
+   * The cloud endpoint as the list shows it. Undefined if it must be read by id. (An endpoint that the list does not show may
+   * exist: on a page that was not fetched, or missed between two pages.)
    *
-   * A refresh reads every endpoint of a stack by itself, where one page of the list carries a hundred. How many pages the
-   * account has is not known beforehand, and most of it may be other stacks'. So reads share a reading, and each lets it
-   * grow by no more than the one request that the read would have cost.
+   * Pulumi refreshes each endpoint by itself, but one page of the list has a hundred. The number of pages is unknown, and most
+   * endpoints may belong to other stacks. So reads share a reading, and each read lets it grow by at most one request, which
+   * is what a read by id would have cost.
    *
-   * @throws ConnectionError, or ApiError 401 or 429: what a read by id would end with too.
+   * @throws ConnectionError, or ApiError 401 or 429, with which a read by id would fail too.
    */
   async listed(id: string): Promise<LiveEndpoint | undefined> {
     let reading: Reading | undefined;
@@ -125,29 +123,29 @@ export class EndpointList {
         this.filters ? CLOUD : UNFILTERED_CLOUD,
         (last) => !(last.failure && isOfEveryRequest(last.failure.error)) && this.isCurrent(last),
       );
-      // A write may have outdated the reading that this call began with.
+      // A write may have outdated the reading of the last round.
       if (current !== reading) current.reads++;
       reading = current;
 
       const live = reading.endpoints.get(id);
       if (live || reading.ended || reading.failure) return live;
-      // Keeps all requests within twice what reading singly, or listing everything, would have cost.
+      // Bounds the requests to twice the cost of single reads, and to twice the cost of the whole list.
       if (!reading.isFetching && reading.pages >= reading.reads) return undefined;
       await reading.nextPage().catch((error: unknown) => {
-        // Where the key may not list, or the chain of pages has no end, reading by id may still do.
+        // If the key may not list, or the chain of pages has no end, a read by id may still succeed.
         if (isOfEveryRequest(error)) throw error;
         if (current.isFiltered && isAgainstFilters(error)) this.filters = false;
       });
     }
   }
 
-  /** Something was written, successfully or not: what has been listed so far may not be true any more. */
+  /** Marks all readings as outdated, after a write with or without success. */
   outdate(): void {
     for (const reading of this.readings.values())
       if (reading.began !== Number.POSITIVE_INFINITY) reading.isOutdated = true;
   }
 
-  /** What the service finds with the selection's filter; undefined where the whole list has to be read instead. */
+  /** The endpoints that the service finds with the selection's filter. Undefined if the whole list must be read instead. */
   private async filtered(
     selection: Selection,
     isUsable: (reading: Reading) => boolean,
@@ -201,17 +199,17 @@ export class EndpointList {
   }
 }
 
-/** What has nothing to do with the list: no answer, a bad key, a rate limit that does not end. */
+/** Whether any request would fail with this error: no answer, an invalid key, a rate limit that does not end. */
 const isOfEveryRequest = (error: unknown) =>
   error instanceof ConnectionError ||
   (error instanceof ApiError && (error.status === 401 || error.status === 429));
 
-/** The service refused the filter, or ignored it. Then the whole list is read from now on. */
+/** Whether the service refused or ignored the filter. Then the whole list is read from now on. */
 const isAgainstFilters = (error: unknown) =>
   error instanceof IgnoredFilterError ||
   error instanceof ReplyError ||
   (error instanceof ApiError && (error.status < 500 || error.status === 501) && !isOfEveryRequest(error));
 
-/** What another try within the same run would end with too. */
+/** Whether another attempt in the same run would fail with this error too. */
 const isRefusal = (error: unknown) =>
   error instanceof ApiError && (error.status === 401 || error.status === 403 || error.status === 404);

@@ -4,12 +4,11 @@ import type { Mark, Owner } from "./contract";
 import { canonicalJson, isMapping, parseJson } from "./json";
 
 /*
- * Marked creates (`endpoints:mark`). A mark is one reserved key of the metadata object: it names the resource that an
- * endpoint was created for, and one particular create. It is put in on the way out and taken out on the way in, so that
- * nothing else knows of it.
+ * Marked creates (`endpoints:mark`). A mark is a reserved key of the metadata object. It names the resource that an endpoint was
+ * created for, and identifies a single create. It is added to requests and removed from replies, so no other code sees it.
  */
 
-/** Most characters that the service takes in metadata (documented with its error 18013). */
+/** The most characters of metadata (documented with the service's error 18013). */
 export const MAX_METADATA = 4096;
 
 /** The reserved key of the metadata object. */
@@ -23,7 +22,7 @@ const markSchema: z.ZodType<Mark> = z.object({
   nonce: z.string(),
 });
 
-/** The owner that a resource's URN means. The resource's own type is not part of it, as a stack may change its provider. */
+/** The owner from a resource's URN, without the resource's own type, because a stack may change its provider. */
 export function ownerOf(namespace: string, urn: string): Owner {
   const [stack = "", project = "", types = "", ...name] = urn.replace("urn:pulumi:", "").split("::");
   const parents = types.split("$").slice(0, -1).join("$");
@@ -34,7 +33,7 @@ export function ownerOf(namespace: string, urn: string): Owner {
 export const isSameOwner = (one: Owner | undefined, other: Owner | undefined): boolean =>
   one !== undefined && other !== undefined && ownerText(one) === ownerText(other);
 
-/** An owner as messages and reports name it. */
+/** An owner in messages and reports. */
 export const ownerText = ({ namespace, project, stack, resource }: Owner): string =>
   `${resource} of the stack ${project}/${stack} (${namespace})`;
 
@@ -43,7 +42,7 @@ export const parseMark = (value: unknown): Mark | undefined => markSchema.safePa
 /** A random number, in hexadecimal digits. */
 export const newNonce = (): string => randomBytes(8).toString("hex");
 
-/** Takes the mark out of the metadata that the service has. A mark alone is no metadata. */
+/** Removes the mark from live metadata. A mark alone is no metadata. */
 export function withoutMark(metadata: string | undefined): { metadata?: string | undefined; mark?: Mark } {
   if (!metadata?.includes(`"${MARK_FIELD}"`)) return { metadata };
   const data = dataOf(metadata);
@@ -53,11 +52,11 @@ export function withoutMark(metadata: string | undefined): { metadata?: string |
   return { metadata: Object.keys(rest).length > 0 ? canonicalJson(rest) : undefined, mark };
 }
 
-/** The metadata's text with the mark in it; undefined where it cannot hold one: it is text or a list, or gets too long. */
+/** The metadata's text with the mark. Undefined if the metadata is text or a list, or would get too long. */
 export function withMark(metadata: unknown, mark: Mark): string | undefined {
   if (metadata !== undefined && !isMapping(metadata)) return undefined;
   const text = canonicalJson({ ...metadata, [MARK_FIELD]: mark });
-  // In bytes, since services count either those or characters, and there are never fewer bytes.
+  // Services count bytes or characters, and there are never fewer bytes.
   return Buffer.byteLength(text) > MAX_METADATA ? undefined : text;
 }
 

@@ -1,36 +1,36 @@
 import type { Clock } from "./clock";
 
 export interface Limits {
-  /** How many requests may go out in any window of that length. */
+  /** The most requests in any window. */
   requests: number;
-  /** In milliseconds. */
+  /** The length of the window, in milliseconds. */
   window: number;
-  /** How many requests may be under way. */
+  /** The most concurrent requests. */
   atOnce: number;
 }
 
-/** What has been sent so far. Times in milliseconds. */
+/** The requests so far. Times in milliseconds. */
 export interface Traffic {
   now: number;
-  /** Sent, and not answered yet. */
+  /** The number of requests without an answer yet. */
   inFlight: number;
-  /** When those of the last window ended, the earliest first. */
+  /** When the requests of the last window ended, the earliest first. */
   ended: readonly number[];
-  /** Until when a 429 asked all requests to wait; 0 without one. */
+  /** Until when all requests wait because of a 429; 0 without one. */
   heldUntil: number;
 }
 
-/** How long the next request has to wait: 0 for not at all, undefined until one of those in flight has ended. */
+/** How long the next request must wait. Undefined if it must wait until another one has ended. */
 export function waitForTurn({ requests, window, atOnce }: Limits, traffic: Traffic): number | undefined {
   const { now, inFlight, ended, heldUntil } = traffic;
 
-  // The service knows better than we do: others use the account too.
+  // The service counts the requests of others on the account too.
   if (heldUntil > now) return heldUntil - now;
 
-  // There are no more connections, and what waits for one could no longer be stopped.
+  // More requests would wait for a connection, where they could not be stopped.
   if (inFlight >= atOnce) return undefined;
 
-  // A request counts from when it ended, since the service may have counted it any time before.
+  // A request counts from its end, because the service may have counted it at any time before.
   const recent = ended.filter((time) => time > now - window);
   if (inFlight + recent.length < requests) return 0;
 
@@ -38,19 +38,19 @@ export function waitForTurn({ requests, window, atOnce }: Limits, traffic: Traff
   return oldest === undefined ? undefined : oldest + window - now;
 }
 
-/** A wait that is reported to the user, and why. */
+/** A wait that is reported to the user. */
 export interface LongWait {
   milliseconds: number;
-  /** How many requests wait. */
+  /** The number of waiting requests. */
   waiting: number;
-  /** Whether the service asked for it, with a 429; else it is our own budget. */
+  /** Whether the service asked for it with a 429. Otherwise the wait keeps to the budget. */
   asked: boolean;
 }
 
-/** Waits longer than this are reported. */
+/** Longer waits are reported, in milliseconds. */
 const LONG = 10_000;
 
-/** Lets requests go one after the other, first come first served: reads and writes alike. */
+/** Lets requests start in the order in which they arrive. */
 export class RateLimiter {
   private readonly queue: (() => void)[] = [];
   private inFlight = 0;
@@ -64,7 +64,7 @@ export class RateLimiter {
     private readonly onLongWait: (wait: LongWait) => void,
   ) {}
 
-  /** Resolves when a request may be sent. When it has ended, `end` has to be called. */
+  /** Resolves when a request may be sent. The caller must call `end` when it has ended. */
   turn(): Promise<void> {
     return new Promise((resolve) => {
       this.queue.push(resolve);
@@ -72,14 +72,14 @@ export class RateLimiter {
     });
   }
 
-  /** A request has ended, well or not. */
+  /** Notes that a request has ended, with or without success. */
   end(): void {
     this.inFlight -= 1;
     this.ended.push(this.clock.now());
     void this.drain();
   }
 
-  /** Nothing goes out for so many milliseconds. A shorter hold does not end a longer one. */
+  /** Stops all requests for so many milliseconds. A shorter hold does not end a longer one. */
   hold(milliseconds: number): void {
     this.heldUntil = Math.max(this.heldUntil, this.clock.now() + milliseconds);
   }

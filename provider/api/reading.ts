@@ -7,49 +7,49 @@ import type { Selection } from "./filter";
 import { isMapping } from "./json";
 import { endpointFromWire } from "./wire";
 
-/** So many endpoints in a row, each older than the one before it, show that the list is sorted. */
+/** This many endpoints in a row, each older than the one before it, show that the list is sorted. */
 const ENOUGH_IN_A_ROW = 10;
 
-/** A list item that could not be read. It is left out, and must be reported. */
+/** A list item that could not be parsed. It is omitted and must be reported. */
 export interface SkippedItem {
-  /** The item's id, where it has one. */
+  /** The item's id, if it has one. */
   id: string | undefined;
-  /** The item's URL, where it has one. */
+  /** The item's URL, if it has one. */
   url: string | undefined;
   reason: string;
 }
 
-/** What a list is read from. */
+/** The source of a list. */
 export interface ListSource {
   clock: Clock;
-  /** The items of each page, newest first. The next page is requested only when it is asked for. */
+  /** The items of each page, newest first. A page is requested when the caller wants it. */
   pages(selection: Selection): AsyncIterator<unknown[]>;
-  /** Reports an item that is left out. */
+  /** Reports an omitted item. */
   warn(message: string): void;
 }
 
-/** One reading of the account, newest first. Pages are fetched as far as a caller needs, and all callers share them. */
+/** A reading of the account, newest first. It fetches as many pages as callers need, and all callers share them. */
 export class Reading {
-  /** What the pages so far have shown, by id. One that moves while pages are read comes twice; the last one counts. */
+  /** The endpoints of the pages so far, by id. If an endpoint comes twice, the last one counts. */
   readonly endpoints = new Map<string, LiveEndpoint>();
   readonly skipped: SkippedItem[] = [];
-  /** When the first page was requested, by our clock: what was created later may be missing. */
+  /** When the first page was requested, by this machine's clock. Endpoints that were created later may be missing. */
   began = Number.POSITIVE_INFINITY;
-  /** Pages so far. */
+  /** The number of pages so far. */
   pages = 0;
-  /** Whether there is no further page. */
+  /** Whether the list has been read to its end. */
   ended = false;
-  /** What a page failed with. Nothing can be read after that. */
+  /** The failure of a page, after which nothing more can be read. */
   failure: { error: unknown } | undefined;
-  /** Whether this process has written since the first page was requested. */
+  /** Whether this process has sent a write since the first page was requested. */
   isOutdated = false;
-  /** How many reads by id it has served, or tried to. */
+  /** How many reads have used this reading. */
   reads = 0;
   isReported = false;
 
   private readonly source: AsyncIterator<unknown[]>;
   private fetching: Promise<void> | undefined;
-  /** When the last endpoints with a time were created. */
+  /** The creation times of the last endpoints that have one. */
   private readonly last: number[] = [];
   private isNewestFirst = true;
 
@@ -65,7 +65,7 @@ export class Reading {
     return this.selection.expression !== undefined;
   }
 
-  /** Whether a page is on its way. Waiting for it costs nothing. */
+  /** Whether a page is being fetched. Waiting for it costs no request. */
   get isFetching(): boolean {
     return this.fetching !== undefined;
   }
@@ -73,7 +73,7 @@ export class Reading {
   /**
    * Reads on until the condition holds or the list ends.
    *
-   * @throws whatever a page of the list fails with.
+   * @throws The failure of a page.
    */
   async until(holds: () => boolean): Promise<void> {
     while (!this.ended && !holds()) await this.nextPage();
@@ -84,8 +84,8 @@ export class Reading {
   }
 
   /**
-   * Reads back to before this moment of the service's clock. The contract promises no order, and one old endpoint proves
-   * none: without several older ones in a row, to the end.
+   * Reads until the endpoints are older than this moment of the service's clock. The contract promises no order, so this takes
+   * several older endpoints in a row; without them it reads to the end.
    */
   backTo(moment: number): Promise<void> {
     const { last } = this;
@@ -93,7 +93,7 @@ export class Reading {
     return this.until(() => this.isNewestFirst && isOlder());
   }
 
-  /** Waits for the page that is on its way, or requests the next one. */
+  /** Waits for the page that is being fetched, or requests the next one. */
   nextPage(): Promise<void> {
     this.fetching ??= this.fetchPage().finally(() => {
       this.fetching = undefined;
@@ -105,7 +105,7 @@ export class Reading {
     if (this.failure) throw this.failure.error;
     try {
       if (this.began === Number.POSITIVE_INFINITY) {
-        // Calls that start together have all joined when the event loop comes round.
+        // After one turn of the event loop, all calls that start together have joined.
         await setImmediate();
         this.began = this.clock.now();
       }
@@ -136,10 +136,10 @@ export class Reading {
   }
 }
 
-/** The service sent what the filter leaves out. */
+/** The service returned endpoints that the filter excludes. */
 export class IgnoredFilterError extends Error {}
 
-/** More are only counted. */
+/** The most omitted items that are reported one by one. */
 const MOST_SKIPPED = 10;
 
 export function skippedMessages(skipped: readonly SkippedItem[]): string[] {
@@ -165,7 +165,7 @@ function reasonOf(error: z.ZodError): string {
 
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 
-/** When an endpoint was created, by the service's clock, in milliseconds; undefined where it has no such time. */
+/** When an endpoint was created, by the service's clock, in milliseconds; undefined if that is unknown. */
 export function createdAt({ createdAt: text }: { createdAt?: unknown }): number | undefined {
   const time = typeof text === "string" && RFC3339.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(time) ? undefined : time;

@@ -1,70 +1,70 @@
 import { ApiError, ConnectionError, EndpointsError, isOfService, ReplyError } from "./apiErrors";
 
-/** A wait that the service may ask for, at most; beyond it the attempt ends at once. In milliseconds. */
+/** The longest `Retry-After` that is waited for, in milliseconds. A longer one ends the attempt at once. */
 export const LONGEST_RETRY_AFTER = 600_000;
 
-/** A 429 that asks for less would be asked again at once, for ever. */
+/** The shortest wait after a 429, in milliseconds, so that a `Retry-After` of zero does not cause endless requests. */
 const SHORTEST_HOLD = 1_000;
 
 const FIRST_WAIT = 250;
 const LONGEST_WAIT = 15_000;
 
-/** All that the decision depends on; pure, so that it can be tried without waiting. Times in milliseconds. */
+/** The facts of a retry decision. Times in milliseconds. */
 export interface Attempt {
   method: string;
   error: unknown;
-  /** How many times the request has been sent, at least 1. */
+  /** How often the request has been sent, at least 1. */
   sent: number;
-  /** Since the first was sent, without the waits for a turn. */
+  /** The time since the first attempt, without waits of the rate limiter. */
   elapsed: number;
-  /** Length of the rate limit's window: the wait after a 429 that names no time. */
+  /** The length of the rate limit's window, which is the wait after a 429 without `Retry-After`. */
   window: number;
-  /** How long to go on, `retryForSeconds`. */
+  /** The time limit for all attempts (`retryForSeconds`). */
   retryFor: number;
-  /** What the reply's `Retry-After` asks for; undefined without one. */
+  /** The wait of the reply's `Retry-After`; undefined without one. */
   retryAfter: number | undefined;
   /** From 0 to 1. */
   random: number;
 }
 
-/** How long to wait before the request is sent again; undefined where it is not. */
+/** How long to wait before the request is repeated; undefined if it must not be repeated. */
 export function waitBeforeRetry(attempt: Attempt): number | undefined {
   const { method, error, sent, elapsed, window, retryFor, retryAfter, random } = attempt;
   const status = error instanceof ApiError ? error.status : undefined;
 
   if (method === "POST" && !didNothing(error)) return undefined;
 
-  // Not a fault that passes: the service understood, and refused; or this is no failure of a request at all.
+  // Permanent: the service refused the request, or this is no failure of a request.
   if (!(error instanceof EndpointsError) || error instanceof ReplyError) return undefined;
   if (!(error instanceof ConnectionError) && !passing(status)) return undefined;
 
-  // The account's limit is shared, so a 429 is no failure, however often it comes, up to the longest wait.
+  // Others share the account's limit, so a 429 is no failure, up to the longest wait.
   if (status === 429) return waitFor(retryAfter ?? window);
 
-  // A service that asks for no wait at all is not asked again at once.
+  // The `Retry-After` of the service is a lower bound for the wait.
   const own = backOff({ sent, elapsed, retryFor, random });
   const wait = own === undefined ? undefined : Math.max(own, retryAfter ?? 0);
   return wait === undefined || elapsed + wait > retryFor ? undefined : wait;
 }
 
-/** The wait after a fault that passes, longer each time; undefined when the time for it is over. */
+/** The wait after a temporary failure, which grows each time. Undefined once the time limit is reached. */
 export function backOff({
   sent,
   elapsed,
   retryFor,
   random,
 }: Pick<Attempt, "sent" | "elapsed" | "retryFor" | "random">): number | undefined {
-  // Half of the wait is fixed and half is random, so that many requests that failed together do not return together.
+  // Half of the wait is random, so that requests that failed together are not repeated together.
   const ceiling = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** (sent - 1));
   const wait = ceiling / 2 + (ceiling / 2) * random;
   return elapsed + wait > retryFor ? undefined : wait;
 }
 
-/** `Retry-After` as seconds or as a date, in milliseconds from now; undefined where it is neither. */
+/** Parses a `Retry-After` in seconds or as a date, to milliseconds from now. Undefined if it is neither. */
 export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined;
   if (/^\d+$/.test(header.trim())) return Number(header) * 1000;
-  // Date.parse takes "-5" and "1.5" for days of the year 2001.
+  // `Date.parse` reads "-5" and "1.5" as days of the year 2001.
   if (!/^[a-z]{3,9},? .*\d{2}:\d{2}:\d{2}/i.test(header.trim())) return undefined;
   const date = Date.parse(header);
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
@@ -75,8 +75,8 @@ function waitFor(asked: number): number | undefined {
 }
 
 /**
- * What a create is repeated after: it never went out, or the service's own reply means that it did nothing. A proxy's 429
- * does not.
+ * Whether a create may be repeated: it was never sent, or the service's own reply means that it had no effect. A proxy's 429
+ * does not mean that.
  */
 function didNothing(error: unknown): boolean {
   if (error instanceof ConnectionError) return !error.wentOut;

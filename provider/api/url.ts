@@ -1,6 +1,6 @@
 import { domainToASCII } from "node:url";
 
-/** The schemes that the service serves, each with the port that its URLs leave out (the public service's rule). */
+/** The schemes of endpoints, each with its default port, which URLs omit (the public service's rule). */
 const DEFAULT_PORT: Readonly<Record<string, number | undefined>> = {
   http: 80,
   https: 443,
@@ -15,13 +15,13 @@ const PARTS =
 interface Address {
   scheme: string;
   host: string;
-  /** Undefined for the scheme's own port. */
+  /** Undefined for the scheme's default port. */
   port: number | undefined;
 }
 
 /**
- * The one spelling of an endpoint's URL: lower-case scheme and host, no default port, no trailing slash. Undefined
- * for text that is no endpoint's URL; `urlProblem` gives the reason.
+ * Normalizes an endpoint's URL: lower-case scheme and host, no default port, no trailing slash. Undefined for text that is no
+ * endpoint's URL; `urlProblem` gives the reason.
  */
 export function normalizeUrl(url: string): string | undefined {
   const address = parse(url);
@@ -29,7 +29,7 @@ export function normalizeUrl(url: string): string | undefined {
   return `${address.scheme}://${address.host}${address.port === undefined ? "" : `:${address.port}`}`;
 }
 
-/** The URL that an endpoint is known by, in the one spelling; edges have a public URL alone. */
+/** An endpoint's normalized URL. Edges only have a public URL. */
 export function urlOf({
   url,
   publicUrl,
@@ -41,20 +41,20 @@ export function urlOf({
   return given === undefined ? undefined : (normalizeUrl(given) ?? given);
 }
 
-/** Whether a URL names the port that its scheme has anyway. */
+/** Whether a URL names the default port of its scheme. */
 export const isDefaultPort = (url: string): boolean =>
   normalizeUrl(url) !== url && normalizeUrl(url) !== undefined;
 
-/** Why this cannot be an endpoint's URL, and what would be right; undefined where it can. Never quotes credentials. */
+/** Why text is no endpoint's URL, and what would be right. Undefined for a valid URL. Never quotes credentials. */
 export function urlProblem(url: string): string | undefined {
   const address = parse(url);
   return typeof address === "string" ? address : undefined;
 }
 
-/** What the service decides with the URL, beside what the contract derives from it. */
+/** The fields that the service may change with the URL, besides those that the contract derives from it. */
 export const decidedWithUrl = ["domain", "tcpAddr", "scheme", "host", "port", "region"] as const;
 
-/** What the contract derives from an endpoint's URL; undefined for text that is none. */
+/** The fields that the contract derives from an endpoint's URL. Undefined for text that is no URL. */
 export function derivedFromUrl(
   url: string,
 ): { publicUrl: string; hostport: string; proto: string } | undefined {
@@ -64,12 +64,12 @@ export function derivedFromUrl(
   return { publicUrl: `${scheme}://${host}`, hostport: `${host}:${port}`, proto: scheme };
 }
 
-/** The URL's scheme, lower-case; undefined where there is none. */
+/** The URL's scheme in lower case; undefined if there is none. */
 function schemeOf(url: string): string | undefined {
   return /^([a-z][a-z0-9+.-]*):\/\//i.exec(url)?.[1]?.toLowerCase();
 }
 
-/** Whether one URL cannot become the other in place. What is no URL (an unknown value) is taken for one that can. */
+/** Whether two URLs have different schemes, so that an update in place is impossible. False for an unknown value. */
 export function schemeDiffers(from: unknown, to: unknown): boolean {
   const [before, after] = [from, to].map((url) => (typeof url === "string" ? schemeOf(url) : undefined));
   return before !== undefined && after !== undefined && before !== after;
@@ -103,7 +103,7 @@ function parse(url: string): Address | string {
   return { scheme, host, port: port === DEFAULT_PORT[scheme] ? undefined : port };
 }
 
-/** International names in the form that the service stores; "" for what is no host name. */
+/** A host in the service's form, with international names in ASCII. Empty for text that is no host name. */
 function asciiHost(host: string): string {
   const wildcard = host.startsWith("*.") ? "*." : "";
   const ascii = domainToASCII(host.slice(wildcard.length));

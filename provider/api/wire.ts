@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Endpoint, LiveEndpoint } from "./contract";
 import { withoutMark } from "./mark";
 
-/* Replies of the service, and the one conversion from the contract's names to the package's own. */
+/* The schemas of replies, and the conversion from the contract's names to the package's. */
 
 export const refSchema = z.looseObject({ id: z.string(), uri: z.string().optional() });
 
@@ -40,19 +40,19 @@ export const endpointFields = {
 
 const snakeCase = (name: string) => name.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
 
-/** What an identifier can be; the service's are `ep_` and letters and digits. */
+/** The form of an identifier. The service's are `ep_` and letters and digits. */
 export const ID = /^[\w-]{1,200}$/;
 
-/** The one field that every endpoint must have. */
+/** The only required field of an endpoint. */
 export const idSchema = z.object({ id: z.string().regex(ID) });
 
-/** Made once: a schema compiles itself when it is first used, which takes longer than reading an endpoint. */
+/** One object for all calls, because a schema compiles itself at its first use. */
 const fields = z.looseObject(endpointFields);
 const fieldNames = new Map(Object.keys(endpointFields).map((name) => [snakeCase(name), name]));
 
 /**
- * From the wire to fields, the one way that create, read, update and list all take. Unknown fields are kept under
- * their own names; `null` means the same as a missing field. A mark is taken out of the metadata.
+ * Converts an endpoint from the wire to fields, for create, read, update and list. Unknown fields keep their names, and `null`
+ * counts as a missing field. The mark is removed from the metadata.
  */
 export const endpointFromWire = idSchema.loose().transform((wire, context) => {
   const given = Object.entries(wire).filter(([, value]) => value !== null);
@@ -75,16 +75,16 @@ export const endpointFromWire = idSchema.loose().transform((wire, context) => {
   return z.NEVER;
 });
 
-/** A list as it travels. Its items are parsed one by one, so that a bad one never spoils the list. */
+/** A page of the list. Its items are parsed one by one, so that a malformed one does not spoil the list. */
 export const listFromWire = z.looseObject({
   endpoints: z.array(z.unknown()),
   next_page_uri: z.string().nullish(),
 });
 
-/** One part of another kind does not hide the others. */
+/** A part with a wrong type does not hide the others. */
 const text = z.string().optional().catch(undefined);
 
-/** How the service describes a failure; every part may be missing. */
+/** The body of a failure. Every part may be missing. */
 export const errorFromWire = z.looseObject({
   error_code: text,
   msg: text,

@@ -13,7 +13,7 @@ import { changesBetween, hasUnknown, metadataFromText } from "../document";
 import { detailedDiff } from "./detailedDiff";
 import { received, toStruct } from "./values";
 
-/** The engine's names for the provider of resources that name none. */
+/** The engine's names for a default provider. */
 const DEFAULT_PROVIDER = /^default(_\d+_\d+_\d+.*)?$/;
 
 /**
@@ -31,21 +31,21 @@ export class Configuration {
     this.stack = isMapping(data) ? data : {};
   }
 
-  /** Whether every setting has its value. In a preview one may come from a resource that is still to be created. */
+  /** Whether all settings are known. In a preview, one may come from a resource that does not exist yet. */
   get isKnown(): boolean {
     return !hasUnknown(this.args);
   }
 
-  /** Gives the settings of this instance to `readSettings`. */
+  /** The settings of this instance, for `readSettings`. */
   readonly reader: ConfigReader = (key) => read(this.args, this.stack, this.isDefault)(key);
 
-  /** Only stores the arguments. `check` has reported what is wrong with them, or the first operation will. */
+  /** Only stores the arguments. `check` or the first operation reports mistakes in them. */
   configure(request: ConfigureRequest): void {
     this.args = received(request.getArgs()).props;
     this.isDefault = DEFAULT_PROVIDER.test(request.getName() ?? "");
   }
 
-  /** Reports everything that is wrong with the settings, at the preview. */
+  /** Reports all mistakes in the settings, at the preview. */
   check(request: CheckRequest): CheckResponse {
     const { props } = received(request.getNews());
     const reader = read(props, this.stack, DEFAULT_PROVIDER.test(request.getName()));
@@ -55,17 +55,17 @@ export class Configuration {
 
     const response = new CheckResponse();
     for (const { message } of problems) {
-      // Without a property, since the engine would print its value beside the reason.
+      // With a property's name, the engine would print the property's value too.
       const failure = new CheckFailure();
       failure.setReason(message);
       response.addFailures(failure);
     }
-    // In plain configuration or not, the key is a secret in the state.
+    // The key is a secret in the state even if the configuration has it in plain text.
     response.setInputs(toStruct(props, new Set(secretSettings.filter((name) => name in props))));
     return response;
   }
 
-  /** Never a replacement, which would replace every endpoint: another key or address is no other endpoint. */
+  /** Never a replacement, because that would replace every endpoint of the provider. */
   diff(request: DiffRequest): DiffResponse {
     const olds = received(request.getOldInputs() ?? request.getOlds()).props;
     const news = received(request.getNews()).props;
@@ -74,7 +74,7 @@ export class Configuration {
   }
 }
 
-/** The stack's own value is newer than the copy that the default provider has in the state. */
+/** The stack's value is newer than the default provider's copy in the state. */
 function read(args: JsonObject, stack: JsonObject, isDefault: boolean): ConfigReader {
   const [first, second] = isDefault ? [stack, args] : [args, stack];
   return (key) => {

@@ -14,8 +14,8 @@ const KINDS = {
 type Place = Change & { ofInputs: boolean };
 
 /**
- * The places, with those in documents as places of the inputs: an output is a text, into which no path leads. If the inputs
- * are equal, and only the live document differs, the place is the document as a whole.
+ * The changed places in terms of the inputs, because a document among the outputs is a text without paths. If the inputs are
+ * equal and only the live document differs, the place is the whole document.
  */
 export function placesOfInputs(places: Place[], olds: JsonObject, news: JsonObject): Place[] {
   const isIn = (name: string) => (place: Place) => place.path[0] === name;
@@ -30,7 +30,7 @@ export function placesOfInputs(places: Place[], olds: JsonObject, news: JsonObje
   return [...places.filter(isOther), ...within];
 }
 
-/** A decision, and the places that differ, in the engine's terms. */
+/** A decision and its places, as the engine's reply. */
 export function detailedDiff(
   places: Place[],
   decision: { changes: boolean; replaces: string[]; deleteBeforeReplace?: boolean },

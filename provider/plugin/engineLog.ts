@@ -3,28 +3,28 @@ import { EngineClient } from "@pulumi/pulumi/proto/engine_grpc_pb";
 import { LogRequest, LogSeverity } from "@pulumi/pulumi/proto/engine_pb";
 import { insecure } from "./protocol";
 
-/** What a call is about. The engine shows messages as they arrive, so each waits for the one before it. */
+/** The resource of a call. The engine shows messages as they arrive, so each waits for the one before it. */
 interface Resource {
   urn: string;
   last: Promise<void>;
 }
 
 /**
- * Messages to the user, through Pulumi's engine, which shows nothing that a plugin prints. A message carries the resource
- * on whose behalf the provider works.
+ * Messages to the user, through Pulumi's engine, because it does not show a plugin's output. A message carries the URN of the
+ * resource that the call is about.
  */
 export class EngineLog {
   private client: EngineClient | undefined;
   private readonly resource = new AsyncLocalStorage<Resource>();
   private readonly underWay = new Set<Promise<void>>();
 
-  /** @param address Where the engine listens. Messages before the first call are dropped. */
+  /** @param address The engine's address. Messages before the first call are dropped. */
   connect(address: string): void {
     this.client?.close();
     this.client = new EngineClient(address, insecure());
   }
 
-  /** Works on behalf of a resource. Resolves when the engine has received every message. */
+  /** Does the work for a resource. Resolves when the engine has received every message. */
   async during<T>(urn: string, work: () => Promise<T>): Promise<T> {
     try {
       return await this.resource.run({ urn, last: Promise.resolve() }, work);
@@ -35,7 +35,7 @@ export class EngineLog {
 
   readonly info = (message: string): void => this.send(LogSeverity.INFO, message);
   readonly warn = (message: string): void => this.send(LogSeverity.WARNING, message);
-  /** A message about no resource, though one's request may have caused it. */
+  /** A log for messages that are not about the resource. */
   readonly general = (message: string): void => this.resource.exit(() => this.info(message));
 
   private send(severity: LogSeverity, message: string): void {
@@ -46,7 +46,7 @@ export class EngineLog {
     request.setSeverity(severity);
     request.setMessage(message);
     request.setUrn(resource?.urn ?? "");
-    // An error means that the engine is gone, and with it the user's terminal.
+    // An error means that the engine is gone, so nobody can see the message.
     const log = () => new Promise<void>((resolve) => client.log(request, () => resolve()));
     const received = resource ? resource.last.then(log) : log();
     if (resource) resource.last = received;

@@ -19,15 +19,15 @@ export class InitFailed extends UserError {
   }
 }
 
-/** An error as gRPC sends it. Its text is what the user reads: one line, no stack. */
+/** An error for gRPC. The user reads its text: one line, without a stack. */
 export function failure(error: unknown): Partial<grpc.StatusObject> {
   const details = error instanceof Error ? error.message : String(error);
-  // "Unknown" makes the engine warn of a state that may be corrupt. Errors of ours leave it intact.
+  // With the code "unknown", the engine warns that the state may be corrupt. Our errors leave it intact.
   const code = error instanceof UserError ? grpc.status.FAILED_PRECONDITION : grpc.status.UNKNOWN;
   return { code, details, ...(error instanceof InitFailed && { metadata: detailsOf(error, code) }) };
 }
 
-/** Details travel as a whole status of their own, under a name that every gRPC library knows. */
+/** gRPC libraries look for the details in a whole status under this name. */
 function detailsOf({ cause, inputs, secrets, message }: InitFailed, code: grpc.status): grpc.Metadata {
   const detail = new ErrorResourceInitFailed();
   detail.setId(cause.id);

@@ -6,7 +6,7 @@ import { UnknownTokenError } from "../errors";
 import { endpointArgs, endpointsArgs, findEndpoint, findEndpoints } from "../lookup";
 import { received, toStruct } from "./values";
 
-/** The data sources. A call may have to show what an earlier call made, so none joins a list that is being read already. */
+/** The data sources. A call may have to show what an earlier call created, so it never joins a reading that has begun. */
 export const functions: Record<string, (api: EndpointsApi, args: JsonObject) => Promise<JsonObject>> = {
   /** Reads one endpoint of any type by id or URL, in a preview too. */
   "endpoints:index:getEndpoint": (api, args) =>
@@ -18,7 +18,7 @@ export const functions: Record<string, (api: EndpointsApi, args: JsonObject) => 
   },
 };
 
-/** Calls a data source. Arguments that it does not take are failures of the call; everything else is an error. */
+/** Calls a data source. Returns invalid arguments as failures of the call, and throws every other error. */
 export async function invoke(request: InvokeRequest, api: () => EndpointsApi): Promise<InvokeResponse> {
   const call = functions[request.getTok()];
   if (!call) throw new UnknownTokenError(request.getTok(), Object.keys(functions));

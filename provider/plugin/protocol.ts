@@ -2,9 +2,9 @@ import { createRequire } from "node:module";
 import type { ChannelCredentials } from "@grpc/grpc-js";
 
 /*
- * Taken from the copies of gRPC and protobuf that Pulumi's SDK uses. Its clients refuse the credentials of another copy of
- * gRPC, and its services an empty answer of another copy of protobuf. Where the package and the SDK are installed globally,
- * npm gives each its own copies.
+ * gRPC and protobuf in the copies of Pulumi's SDK. Its clients refuse the credentials of another copy of gRPC, and its services
+ * refuse empty answers of another copy of protobuf. If the package and the SDK are installed globally, npm gives each its own
+ * copies.
  */
 const pulumi = createRequire(createRequire(__filename).resolve("@pulumi/pulumi"));
 

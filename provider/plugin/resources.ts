@@ -36,13 +36,13 @@ import { detailedDiff, placesOfInputs } from "./detailedDiff";
 import { InitFailed } from "./failure";
 import { type Received, received, toStruct } from "./values";
 
-/** The operations on cloud endpoints, each translated from the plugin protocol to the core and back. */
+/** The operations on cloud endpoints: the core behind the plugin protocol. */
 export class Resources {
   private readonly urls = new UrlRegistry();
   /** The URNs whose policies have been checked. The engine checks a resource again before it replaces it. */
   private readonly checked = new Set<string>();
 
-  /** @param isConfigured Whether the settings are known. In a preview they may not be: then nothing asks the service. */
+  /** @param isConfigured Whether the settings are known. Otherwise, in a preview, no request is made. */
   constructor(
     private readonly core: CloudEndpoints,
     private readonly secrets: MarkedSecrets,
@@ -63,7 +63,7 @@ export class Resources {
       ? await this.core.check(olds, given)
       : checkInputs(given, olds);
 
-    // The package's own SDK has checked the resources of the program, and hands the result over.
+    // The package's own SDK has checked the resources of the program, and passes on the result.
     if (!(PROBLEM_KEY in news)) {
       const name = request.getName();
       const entry = { owner: request.getUrn(), name, pooled: inputs["poolingEnabled"] === true };
@@ -125,14 +125,14 @@ export class Resources {
     }
   }
 
-  /** A refresh brings the state's inputs. Without them it is an import, or the `get` of a program. */
+  /** A refresh has the state's inputs. A call without them is an import, or a program's `get`. */
   async read(request: ReadRequest): Promise<ReadResponse> {
     const outputs = noted(request.getProperties());
     const inputs = noted(request.getInputs());
     const stored = withPlaces(outputs.props, [...notedPlaces(outputs.props), ...notedPlaces(inputs.props)]);
     this.secrets.learn(stored, inputs.props);
     const id = request.getId();
-    // The `get` of a program has no state, and must not be taken for a resource whose state gives nothing.
+    // A program's `get` has no state, unlike a resource whose state has no inputs.
     const isGet = Object.keys(stored).length === 0;
     const found = request.hasInputs()
       ? await this.core.read(id, isGet ? stored : withGiven(stored, inputs.props))
@@ -166,8 +166,8 @@ export class Resources {
   }
 
   /**
-   * @param secrets The fields that the request marks.
-   * @param withNote Whether the answer keeps its note. Imported inputs become code, which has none.
+   * @param secrets The fields that the request marks as secret.
+   * @param withNote Whether the answer keeps its note. Imported inputs become code, which must not contain it.
    */
   private answer(
     props: JsonObject,
@@ -180,7 +180,7 @@ export class Resources {
   }
 }
 
-/** Properties from the engine. Secrets that the engine marks in a field without a note are noted. */
+/** Properties from the engine, with a note of the marked secrets in fields without a note. */
 function noted(struct: Struct | undefined): Received {
   const { props, secrets, places } = received(struct);
   const before = notedPlaces(props);

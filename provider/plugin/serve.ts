@@ -4,10 +4,10 @@ import { ResourceProviderService } from "@pulumi/pulumi/proto/provider_grpc_pb";
 import { endWithEngine, engineAddress, engineIsThere } from "../engine";
 import { pluginService } from "./service";
 
-/** Messages hold whole properties, which outgrow the four megabytes that gRPC allows by default. */
+/** Messages contain whole properties, which may exceed gRPC's default limit of four megabytes. */
 const UNLIMITED = { "grpc.max_receive_message_length": -1, "grpc.max_send_message_length": -1 };
 
-/** Serves the plugin on a free port, and prints it first, as Pulumi's engine expects. */
+/** Serves the plugin on a free port. Prints the port first, as Pulumi's engine expects. */
 export async function servePlugin(schemaFile: string): Promise<void> {
   const engine = engineAddress();
   const server = new grpc.Server(UNLIMITED);

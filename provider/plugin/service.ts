@@ -25,15 +25,15 @@ import { Resources } from "./resources";
 interface PluginOptions {
   /** The package schema, as JSON. */
   schema(): string;
-  /** Where Pulumi's engine listens; undefined where its handshake brings the address. */
+  /** The engine's address; undefined if the handshake will bring it. */
   engine: string | undefined;
-  /** Whether the engine is still there to record what a create made. */
+  /** Whether the engine is still there to store the result of a create. */
   engineIsThere(): Promise<boolean>;
-  /** Holds the stack's configuration, and the settings that are given nowhere else. */
+  /** Contains the stack's configuration and the settings of the environment. */
   environment: NodeJS.ProcessEnv;
 }
 
-/** The plugin that Pulumi's engine drives: the core, in the terms of the plugin protocol. One process is one provider. */
+/** The core behind the plugin protocol. Each process serves one provider. */
 export function pluginService(options: PluginOptions): IResourceProviderServer {
   const { engine, environment } = options;
   const log = new EngineLog();
@@ -65,7 +65,7 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
     () => !areWarningsOff(configuration.reader, environment),
   );
 
-  /** A call, on behalf of a resource or of none. */
+  /** A call that is about a resource or about none. */
   function unary<Q, R>(work: (request: Q) => R | Promise<R>): grpc.handleUnaryCall<Q, R> {
     return ({ request }, answer) => {
       log
@@ -77,7 +77,7 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
     };
   }
 
-  /** A call on behalf of a resource, which must be one of ours. */
+  /** A call that is about a resource of this package. */
   function ofResource<Q extends { getUrn(): string }, R>(
     work: (request: Q) => R | Promise<R>,
   ): grpc.handleUnaryCall<Q, R> {

@@ -5,14 +5,14 @@ import { type Path, pathText, UNKNOWN } from "../document";
 import { asSecret, SECRET, SIGNATURE } from "../markedSecrets";
 
 /*
- * The one codec of Pulumi's properties, on the wire and in a state: JSON in which objects with a signature have a meaning,
- * and some texts mean "not known yet". The core knows neither.
+ * The codec of Pulumi's properties, on the wire and in a state: JSON in which objects with a signature have a special meaning,
+ * and some texts mean "not known yet". The core receives neither.
  */
 
 export const REFERENCE = "5cf8f73096256a8f31e491e813e4eb8e";
 export const OUTPUT = "d0e6a833031e9bbcd3f4e8bde6ca49a4";
 
-/** One text for each type that the value will have. The core knows the first. */
+/** The texts for unknown values, one for each type of value. The core only uses the first. */
 export const UNKNOWNS: ReadonlySet<unknown> = new Set([
   UNKNOWN,
   "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",
@@ -24,8 +24,8 @@ export const UNKNOWNS: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Rebuilds a value: every unknown becomes the same text, and `signed` gives what stands for each object with a signature.
- * Parts that are undefined are left out, or become null in a list, as in JSON.
+ * Converts a value: every unknown becomes the same text, and `signed` converts each object with a signature. Undefined parts are
+ * omitted, or become null in a list, as in JSON.
  */
 function rebuild(
   value: unknown,
@@ -41,16 +41,16 @@ function rebuild(
   return Object.fromEntries(parts.map(([name, part]) => [name, rebuild(part, signed, [...path, name])]));
 }
 
-/** An asset or an archive. It is no plain data, so every check refuses it. */
+/** An asset or an archive. Every check refuses it, because it is no plain data. */
 class Foreign {}
 
-/** Properties that came from the engine. */
+/** Properties from the engine. */
 export interface Received {
-  /** In the core's terms: secrets are what they hold, references are ids, every unknown is the same text. */
+  /** The values for the core: the content of secrets, the ids of references, and one text for all unknown values. */
   props: JsonObject;
   /** The top-level properties with a secret in them. */
   secrets: ReadonlySet<string>;
-  /** Where these secrets stand, as Pulumi writes paths. */
+  /** The paths of these secrets, in Pulumi's notation. */
   places: string[];
 }
 
@@ -65,7 +65,7 @@ export function received(struct: Struct | undefined): Received {
     }
     if (signature === SECRET || signature === OUTPUT)
       return "value" in object ? rebuild(object["value"], plain, path) : UNKNOWN;
-    // A resource stands for its id, which is empty as long as it is unknown; a component, which has none, for its URN.
+    // A reference to a resource becomes its id, which is empty while it is unknown. A component has no id but a URN.
     if (signature === REFERENCE)
       return "id" in object ? rebuild(object["id"] || UNKNOWN, plain, path) : object["urn"];
     return new Foreign();
@@ -76,8 +76,8 @@ export function received(struct: Struct | undefined): Received {
 }
 
 /**
- * Properties on their way to the engine. A property with a secret in it is secret as a whole: the engine marks values by
- * their path, and a secret that moved within a policy would otherwise come back unmarked.
+ * Properties for the engine. A property that contains a secret is secret as a whole: the engine marks values by their path, so
+ * a secret that moved within a policy would otherwise come back unmarked.
  */
 export function toStruct(props: JsonObject, secrets: ReadonlySet<string> = new Set()): Struct {
   const data = Object.entries(props).flatMap(([name, value]) => {
