@@ -176,7 +176,7 @@ async function findLostCreate(
     found = await lookOnce(firstSent, lost, creation, mark);
     if (found.ours) {
       log.info(
-        `${shownUrl(inputs)}: ${found.ours.id} is what a create made whose answer was lost; this run goes on with it`,
+        `${shownUrl(inputs)}: a create whose answer was lost has created ${found.ours.id}; this run continues with it`,
       );
       return found;
     }
@@ -244,7 +244,7 @@ function newMark({ inputs, log }: Creation, owner: Owner): Mark | undefined {
   const mark = { ...owner, nonce: newNonce() };
   if (withMark(inputs.metadata, mark) !== undefined) return mark;
   log.info(
-    `${shownUrl(inputs)}: is created without a mark (endpoints:mark), since its metadata is text or a list, or would get too long`,
+    `${shownUrl(inputs)}: is created without a mark (endpoints:mark), because its metadata is text or a list, or would get too long`,
   );
   return undefined;
 }

@@ -61,7 +61,7 @@ export class GoneUnprovenError extends UserError {
 export class StillListedError extends UserError {
   constructor(id: string, notFound: EndpointsError) {
     super(
-      `${notFound.summary}; but the list of the account still holds ${id}, so it is not taken for gone. Check what answers between here and the service (endpoints:baseUrl or ENDPOINTS_BASE_URL, HTTPS_PROXY), then run the command again.`,
+      `${notFound.summary}, but the account's list still contains ${id}, so it stays in the state. Check whether a proxy or gateway answers in place of the service (endpoints:baseUrl or ENDPOINTS_BASE_URL, HTTPS_PROXY), then run the command again.`,
       { cause: notFound },
     );
   }
@@ -70,7 +70,7 @@ export class StillListedError extends UserError {
 export class OtherAccountError extends UserError {
   constructor(id: string, listed: number, baseUrl: string) {
     super(
-      `The account that this key has at ${baseUrl} does not know ${id}, and it may be another account than the one with this stack's endpoints: the state was written with another key or base URL, and none of the ${listed} endpoints listed there is known to be this stack's. Use a key of the right account (endpoints:apiKey or ENDPOINTS_API_KEY). If this is the right one, or the endpoints of the other one are to be given up, run the command once with ENDPOINTS_ACCEPT_ACCOUNT=1.`,
+      `The account of this key at ${baseUrl} does not have ${id}, and may not be the account of this stack's endpoints: the state was written with another key or base URL, and none of the ${listed} endpoints listed there is known to belong to this stack. Use a key of the right account (endpoints:apiKey or ENDPOINTS_API_KEY). If this is the right account, or if the endpoints of the other account should be dropped from the state, run the command once with ENDPOINTS_ACCEPT_ACCOUNT=1.`,
     );
   }
 }
@@ -78,7 +78,7 @@ export class OtherAccountError extends UserError {
 export class UpdateNotFoundError extends UserError {
   constructor(id: string, notFound: EndpointsError) {
     super(
-      `${notFound.summary}. There is no endpoint ${id} any more, or the service is not the one that has it: run \`pulumi refresh\` to find out, then run the command again.`,
+      `${notFound.summary}. The endpoint ${id} does not exist any more, or this is not the service that has it: run \`pulumi refresh\` to find out, then run the command again.`,
       { cause: notFound },
     );
   }
@@ -87,7 +87,7 @@ export class UpdateNotFoundError extends UserError {
 export class AlreadyManagedError extends UserError {
   constructor(id: string) {
     super(
-      `${id} belongs to another resource of this stack already; an endpoint can be one resource's only. Take adopt out, or give the id of another endpoint.`,
+      `${id} already belongs to another resource of this stack, and an endpoint can only belong to one. Take adopt out, or give the id of another endpoint.`,
     );
   }
 }
@@ -132,7 +132,7 @@ export class UrlTakenError extends UserError {
       createdAt === undefined ? "" : `created at ${plain(createdAt, 100)}`,
       createdFor ? `created for ${plain(ownerText(createdFor), 300)}` : "",
       description && !isSame ? `described as “${plain(description, 100)}”` : "",
-      isSame ? "with exactly this content, as a run that was killed leaves it behind" : "",
+      isSame ? "with exactly this content, as a killed run leaves it behind" : "",
     ];
     const free = "choose another url, or delete it";
     const remedy = isKnown
@@ -141,7 +141,7 @@ export class UrlTakenError extends UserError {
         ? `choose another url, or stop what serves it`
         : isSame
           ? `set adopt: "${id}" on this resource for one \`pulumi up\`, or set endpoints:recoverWithin to take such endpoints over without asking`
-          : `set adopt: "${id}" if it is to become this resource; otherwise ${free}`;
+          : `set adopt: "${id}" to manage it with this resource; otherwise ${free}`;
     super(`${conflict.summary}. ${url} is served by ${id}, ${what.filter(Boolean).join(", ")}: ${remedy}.`, {
       cause: conflict,
     });
@@ -161,8 +161,8 @@ export class CreateDoubtfulError extends UserError {
   constructor(lost: EndpointsError, url: string, ids: string[]) {
     super(
       ids.length > 0
-        ? `${lost.summary}. It may be one of these, which serve ${url} and which no resource of this run has: ${plain(ids.join(", "))}. See which of them is not in any stack; set adopt to its id, or delete it, and run the command again.`
-        : `${lost.summary}. The list does not show it, but in a pool one more would not be noticed: see whether ${url} has an endpoint that is in no stack, set adopt to its id, or run the command again if it has none. With endpoints:mark this is found out without asking.`,
+        ? `${lost.summary}. It may have created one of these endpoints, which serve ${url} and belong to no resource of this run: ${plain(ids.join(", "))}. Find out which of them is in no stack, set adopt to its id or delete it, and run the command again.`
+        : `${lost.summary}. The list does not show it, but in a pool nobody would notice one more endpoint. Find out whether ${url} has an endpoint that is in no stack: set adopt to its id, or run the command again if there is none. With endpoints:mark, the provider finds out by itself.`,
       { cause: lost },
     );
   }
@@ -171,7 +171,7 @@ export class CreateDoubtfulError extends UserError {
 export class CreateUnsettledError extends UserError {
   constructor(lost: EndpointsError, why: EndpointsError, url: string) {
     super(
-      `${lost.summary}. Whether the endpoint was created could not be determined either (${plain(why.summary, 1000)}). Check that endpoints:baseUrl (or ENDPOINTS_BASE_URL) names the service's API. Before the next run see whether ${url} has an endpoint that is in no stack; set adopt to its id, or run the command again if it has none.`,
+      `${lost.summary}. Whether the endpoint was created could not be determined either (${plain(why.summary, 1000)}). Check that endpoints:baseUrl (or ENDPOINTS_BASE_URL) names the service's API. Before the next run, find out whether ${url} has an endpoint that is in no stack: set adopt to its id, or run the command again if there is none.`,
       { cause: lost },
     );
   }
@@ -180,7 +180,7 @@ export class CreateUnsettledError extends UserError {
 export class SeveralLeftoversError extends UserError {
   constructor(url: string, ids: string[]) {
     super(
-      `${plain(ids.join(", "))} carry the mark of this resource, and no resource of this run has them. Set adopt to the one that is to become ${url}, delete the others, and run the command again.`,
+      `${plain(ids.join(", "))} carry the mark of this resource, but belong to no resource of this run. Set adopt to the one to keep for ${url}, delete the others, and run the command again.`,
     );
   }
 }

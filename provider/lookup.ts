@@ -76,7 +76,7 @@ async function byUrl(api: EndpointsApi, url: string, fresh: boolean): Promise<Li
   if (first) {
     const ids = found.map(({ id, type }) => `${id} (${type})`).join(", ");
     throw new LookupError(
-      `${found.length} endpoints serve ${wanted}: ${ids}. Give the id of the one to read, or take them all with getEndpoints({ urlPattern: "${wanted}" })`,
+      `${found.length} endpoints serve ${wanted}: ${ids}. Give the id of the one to read, or read all of them with getEndpoints({ urlPattern: "${wanted}" })`,
     );
   }
   const near = all.map(urlOf).filter((other) => other !== undefined && isNear(other, wanted));

@@ -153,7 +153,7 @@ export const codeNumber = ({ code }: Pick<ServiceFailure, "code">): number | und
   /_\d+$/.test(code ?? "") ? Number(/\d+$/.exec(code ?? "")) : undefined;
 
 const VERSION_HEADER_STEP =
-  "The service wants its version header under another name: set endpoints:versionHeader (or ENDPOINTS_VERSION_HEADER).";
+  "The service expects its version header under another name: set endpoints:versionHeader (or ENDPOINTS_VERSION_HEADER).";
 const POLICY_STEP = "Correct trafficPolicy.";
 const TAKEN_STEP =
   "An endpoint with this URL exists: set adopt to take it over, poolingEnabled on all of them to share the URL, or delete it.";
@@ -181,15 +181,15 @@ const STEPS: Readonly<Record<number, string>> = {
   // The request and the inputs.
   217: VERSION_HEADER_STEP,
   218: VERSION_HEADER_STEP,
-  2235: "Let trafficPolicy end in an action that answers: forward-internal, custom-response or deny.",
+  2235: "Add an action that answers to trafficPolicy: forward-internal, custom-response or deny.",
   15005:
     "Correct bindings: the service knows public, internal and kubernetes, and an endpoint has one of them.",
   18002: POLICY_STEP,
   18006: "Reserve the domain (or the TCP address) with the service first.",
   18009: TAKEN_STEP,
-  18011: "Give trafficPolicy: this service demands one on every cloud endpoint.",
-  18015: "If it is the traffic policy that is missing: the public service demands one.",
-  18016: "The endpoint that is there does not share its URL: set poolingEnabled on it first.",
+  18011: "Give trafficPolicy: this service requires one on every cloud endpoint.",
+  18015: "If trafficPolicy is missing, give one: the public service requires it.",
+  18016: "The existing endpoint does not share its URL: set poolingEnabled on it first.",
   18017: TAKEN_STEP,
   18018: "An endpoint with the binding kubernetes takes http, tls or tcp: change url, or bindings.",
 };
@@ -228,7 +228,7 @@ function nextStep(
 /** The doubt that an unclear answer to a create leaves. */
 function doubt({ method }: RequestName): string {
   if (method !== "POST") return "";
-  return " The endpoint may have been created all the same: then the next run names it, and how to take it over.";
+  return " The endpoint may have been created nevertheless: then the next run names it, and how to take it over.";
 }
 
 function reasonOf(cause: unknown): string {

@@ -255,7 +255,7 @@ function waitMessage({ milliseconds, waiting, asked }: LongWait, settings: Clien
   const { requestsPerWindow, windowSeconds } = settings;
   const wait = `${waiting === 1 ? "a request waits" : `${waiting} requests wait`} ${Math.ceil(milliseconds / 1000)} s`;
   return asked
-    ? `${wait}, since the service says that the account's rate limit is used up. Others may use the account too; this program keeps to ${requestsPerWindow} requests in ${windowSeconds} s (endpoints:requestsPerWindow, endpoints:windowSeconds).`
+    ? `${wait}, because the service reports that the account's rate limit is used up. Others may use the account too; this program keeps to ${requestsPerWindow} requests in ${windowSeconds} s (endpoints:requestsPerWindow, endpoints:windowSeconds).`
     : `${wait}, to keep to the account's budget of ${requestsPerWindow} requests in ${windowSeconds} s (endpoints:requestsPerWindow, endpoints:windowSeconds).`;
 }
 

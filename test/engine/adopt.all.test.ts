@@ -29,6 +29,6 @@ module.exports = { id: shop.id };`;
   test("never happens unasked", async () => {
     const stack = await start(program(""));
     stack.emulator.seed({ type: "cloud", url: "https://shop.example.com" });
-    await expect(stack.up()).rejects.toThrow(/18017.*: set adopt: "ep_\w+" if it is to become this resource/);
+    await expect(stack.up()).rejects.toThrow(/18017.*: set adopt: "ep_\w+" to manage it with this resource/);
   });
 });

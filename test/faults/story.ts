@@ -33,7 +33,7 @@ export async function play(story: Story, options: Options): Promise<Ending> {
 
 /** What a message says of a create that could not be settled. */
 const LEFT_OPEN =
-  /could not be determined either|may have been created all the same|may be one of these|would not be noticed/;
+  /could not be determined either|may have been created nevertheless|may have created one of these|would notice one more/;
 
 /** Whoever reads a message does not type faster: what comes late has come, and the list shows it. In milliseconds. */
 const READING = 10_000;

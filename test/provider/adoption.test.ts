@@ -38,7 +38,7 @@ describe("adopt", () => {
       const { id, outs } = await first.create(other);
       const { core } = newProcess();
       const compare = () => core.diff(id, outs, other);
-      const message = /belongs to another resource of this stack already/;
+      const message = /already belongs to another resource of this stack/;
       if (when === "before") compare();
       const { failures } = await core.check({}, { url, adopt: id });
       if (when === "before") return expect(failures[0]?.reason).toMatch(message);
@@ -56,7 +56,7 @@ describe("adopt", () => {
     expect((await core.create({ url, adopt: id })).outs).toMatchObject({ url });
     expect(emulator.requests.filter(({ method }) => method !== "GET")).toHaveLength(1);
     expect((await thrown(core.create({ url, adopt: id }))).message).toMatch(
-      /belongs to another resource of this stack already/,
+      /already belongs to another resource of this stack/,
     );
     expect(emulator.requests.filter(({ method }) => method !== "GET")).toHaveLength(1);
   });

@@ -334,7 +334,7 @@ describe.each(bothProviders)("%s", (_, start) => {
       const { id, outs } = await provider.create({ url });
       provider.emulator.remove(id);
       const { message } = await thrown(provider.update(id, outs, { url, description: "x" }));
-      expect(message).toMatch(/There is no endpoint ep_\w+ any more.*pulumi refresh/);
+      expect(message).toMatch(/The endpoint ep_\w+ does not exist any more.*pulumi refresh/);
     });
 
     test("without a difference makes no request", async () => {

@@ -80,7 +80,7 @@ describe("a create whose answer is lost", () => {
     emulator.intercept(isCreate, { afterCommit: true, reset: true });
     const { id } = await core.create({ url });
     expect(said).toEqual([
-      `${url}: ${id} is what a create made whose answer was lost; this run goes on with it`,
+      `${url}: a create whose answer was lost has created ${id}; this run continues with it`,
     ]);
   });
 
@@ -226,7 +226,7 @@ describe("a create whose answer is lost", () => {
     emulator.intercept(isCreate, { afterCommit: true, reset: true });
     const error = await thrown(core.create(pooled));
     const lost = emulator.endpoints.find(({ id }) => id !== first)?.id ?? "";
-    expect(error.message).toMatch(new RegExp(`may be one of these.*: ${lost}\\. See which.*set adopt`));
+    expect(error.message).toMatch(new RegExp(`may have created one of these.*: ${lost}\\. Find out which.*set adopt`));
     expect(error.message).not.toContain(first);
     expect(posts(emulator.requests)).toBe(2);
   });
@@ -235,7 +235,7 @@ describe("a create whose answer is lost", () => {
     const { core, emulator } = await start();
     emulator.intercept(isCreate, { reset: true });
     const error = await thrown(core.create({ url, poolingEnabled: true }));
-    expect(error.message).toMatch(/in a pool one more would not be noticed.*endpoints:mark/);
+    expect(error.message).toMatch(/in a pool nobody would notice one more endpoint.*endpoints:mark/);
     expect(posts(emulator.requests)).toBe(1);
   });
 
@@ -379,7 +379,7 @@ describe("a URL that is taken", () => {
     const { id } = emulator.seed(leftover(5));
     const { message } = await thrown(core.create({ url, description: "x" }));
     expect(message).toContain(
-      `with exactly this content, as a run that was killed leaves it behind: set adopt: "${id}"`,
+      `with exactly this content, as a killed run leaves it behind: set adopt: "${id}"`,
     );
     expect(message).toMatch(/endpoints:recoverWithin/);
   });

@@ -84,7 +84,7 @@ describe.each(["read", "delete"])("a %s", (how) => {
     emulator.intercept(isById, reply, 9);
     // Not the list that reads share, which would show it as it is, with a filter or without.
     if (how === "read") emulator.intercept(isList, { status: 403, body: "" }, 2);
-    expect((await thrown(drop(how, calls, one))).message).toMatch(/list of the account still holds ep_/);
+    expect((await thrown(drop(how, calls, one))).message).toMatch(/account's list still contains ep_/);
     expect(emulator.endpoints).toHaveLength(2);
   });
 
@@ -95,7 +95,7 @@ describe.each(["read", "delete"])("a %s", (how) => {
     for (const name of ["a", "b", "c"]) await core.create({ url: `https://${name}.example.com` });
     emulator.intercept(isById, { status: 404, body: "<html>nothing here</html>" }, 9);
     if (how === "read") emulator.intercept(isList, { status: 403, body: "" }, 2);
-    expect((await thrown(drop(how, calls, one))).message).toMatch(/list of the account still holds ep_/);
+    expect((await thrown(drop(how, calls, one))).message).toMatch(/account's list still contains ep_/);
   });
 
   test.each(gateways)("believes %s where no page of the list holds it", async (_, reply) => {
@@ -113,7 +113,7 @@ describe.each(["read", "delete"])("a %s", (how) => {
     if (how === "read")
       emulator.intercept(isList, { status: 200, body: { endpoints: [], next_page_uri: null } });
     const calls = { read: () => core.read(id, outs), remove: () => core.delete(id, outs) };
-    expect((await thrown(drop(how, calls, { id, outs, inputs: {} }))).message).toMatch(/still holds/);
+    expect((await thrown(drop(how, calls, { id, outs, inputs: {} }))).message).toMatch(/still contains/);
   });
 
   test.each([
@@ -128,7 +128,7 @@ describe.each(["read", "delete"])("a %s", (how) => {
     // Not the list that reads share: the one that has to prove it is then the first.
     if (how === "read") emulator.intercept(isList, { status: 403, body: "" });
     const calls = { read: () => core.read(id, outs), remove: () => core.delete(id, outs) };
-    expect((await thrown(drop(how, calls, { id, outs, inputs: {} }))).message).toMatch(/still holds/);
+    expect((await thrown(drop(how, calls, { id, outs, inputs: {} }))).message).toMatch(/still contains/);
   });
 
   test("does not believe the service's own 404 for what was created a moment ago, which it may not know yet", async () => {
@@ -138,7 +138,7 @@ describe.each(["read", "delete"])("a %s", (how) => {
     emulator.behave({ listLag: 3_000 });
     const later = newProcess().core;
     const dropped = how === "delete" ? later.delete(id, outs) : later.read(id, { ...outs, type: undefined });
-    expect((await thrown(dropped)).message).toContain(`still holds ${id}`);
+    expect((await thrown(dropped)).message).toContain(`still contains ${id}`);
   });
 
   test("reads a list that still shows it again, and believes it when it has caught up", async () => {
@@ -204,7 +204,7 @@ describe.each(bothProviders)("with %s", (_, start) => {
       const { provider, one } = await later();
       provider.emulator.remove(one.id);
       const { message } = await thrown(drop(how, callsOf(provider), elsewhere(one)));
-      expect(message).toMatch(/another account.*none of the 1 endpoints.*ENDPOINTS_ACCEPT_ACCOUNT=1/);
+      expect(message).toMatch(/may not be the account of this stack.*none of the 1 endpoints.*ENDPOINTS_ACCEPT_ACCOUNT=1/);
       const accepting = await provider.restart({ ENDPOINTS_ACCEPT_ACCOUNT: "1" });
       expect(await drop(how, callsOf(accepting), elsewhere(one))).toBe(true);
     });

@@ -214,7 +214,7 @@ describe("a refused policy", () => {
       body: { error_code: "ERR_NGROK_2235", msg: "does not terminate" },
     });
     expect((await thrown(api.create({ url: "https://a.example.com" }))).message).toMatch(
-      /end in an action that answers/,
+      /Add an action that answers/,
     );
   });
 });
@@ -245,7 +245,7 @@ describe("a fault that passes", () => {
     emulator.intercept(any, { reset: true });
     const lost = await thrown(api.create({ url }));
     expect(lost).toBeInstanceOf(ConnectionError);
-    expect(lost.message).toMatch(/may have been created all the same.*next run names it/);
+    expect(lost.message).toMatch(/may have been created nevertheless.*next run names it/);
     emulator.intercept(any, { status: 503, body: "" });
     expect(await thrown(api.create({ url }))).toMatchObject({ status: 503 });
     expect(emulator.requests).toHaveLength(2);

@@ -16,7 +16,7 @@ import { service, thrown } from "../service";
 /* A request that never went out did nothing, for certain; of one that did, nobody knows. */
 
 const url = "https://shop.example.com";
-const DOUBT = /may have been created all the same/;
+const DOUBT = /may have been created nevertheless/;
 
 const servers: (Server | TcpServer)[] = [];
 afterEach(() => {
