@@ -226,7 +226,9 @@ describe("a create whose answer is lost", () => {
     emulator.intercept(isCreate, { afterCommit: true, reset: true });
     const error = await thrown(core.create(pooled));
     const lost = emulator.endpoints.find(({ id }) => id !== first)?.id ?? "";
-    expect(error.message).toMatch(new RegExp(`may have created one of these.*: ${lost}\\. Find out which.*set adopt`));
+    expect(error.message).toMatch(
+      new RegExp(`may have created one of these.*: ${lost}\\. Find out which.*set adopt`),
+    );
     expect(error.message).not.toContain(first);
     expect(posts(emulator.requests)).toBe(2);
   });

@@ -204,7 +204,9 @@ describe.each(bothProviders)("with %s", (_, start) => {
       const { provider, one } = await later();
       provider.emulator.remove(one.id);
       const { message } = await thrown(drop(how, callsOf(provider), elsewhere(one)));
-      expect(message).toMatch(/may not be the account of this stack.*none of the 1 endpoints.*ENDPOINTS_ACCEPT_ACCOUNT=1/);
+      expect(message).toMatch(
+        /may not be the account of this stack.*none of the 1 endpoints.*ENDPOINTS_ACCEPT_ACCOUNT=1/,
+      );
       const accepting = await provider.restart({ ENDPOINTS_ACCEPT_ACCOUNT: "1" });
       expect(await drop(how, callsOf(accepting), elsewhere(one))).toBe(true);
     });

@@ -43,7 +43,9 @@ describe("a long wait", () => {
     emulator.intercept(any, refused, 2);
     await api.create({ url });
     expect(said).toEqual([
-      expect.stringMatching(/^a request waits 60 s, because the service reports .*Others may use the account too/),
+      expect.stringMatching(
+        /^a request waits 60 s, because the service reports .*Others may use the account too/,
+      ),
     ]);
   });
 
