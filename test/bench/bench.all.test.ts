@@ -15,7 +15,7 @@ test("a small benchmark takes every contestant through the same life and writes 
   const options = ["--runs", "1", "--sizes", "10", "--driver", "kit", "--out", out];
   // Not `npm run bench`, which would build anew below the other tests.
   const run = promisify(execFile);
-  await run("node", ["node_modules/typescript-7/bin/tsc", "-p", "test/bench"], { cwd: root });
+  await run("npx", ["tsc", "-p", "test/bench"], { cwd: root });
   const program = "test/.programs/bench/test/bench/run.js";
   const { stdout } = await run(process.execPath, [program, ...options], { cwd: root });
 
