@@ -1,8 +1,9 @@
-import type { LiveEndpoint } from "./api/contract";
+import type { LiveEndpoint, Owner } from "./api/contract";
 import type { EndpointsApi } from "./api/endpoints";
+import { isSameOwner } from "./api/mark";
 import { normalizeUrl } from "./api/url";
 import { difference } from "./diff";
-import { withData } from "./document";
+import { changesBetween, pathText, withData } from "./document";
 import { AdoptAmbiguousError, AdoptNotFoundError, AdoptOtherSchemeError, WrongTypeError } from "./errors";
 import { shownUrl } from "./markedSecrets";
 import type { CloudEndpointInputs } from "./schema";
@@ -65,6 +66,19 @@ export function differenceOnAdoption(live: LiveEndpoint, inputs: CloudEndpointIn
   if (replace)
     throw new AdoptOtherSchemeError(live.id, shownUrl({ ...inputs, url: live.url ?? "" }), shownUrl(inputs));
   return { changed, before };
+}
+
+/** The inputs that an adoption sends, and the places that it changes, for a message. */
+export function changesOnAdoption(live: LiveEndpoint, inputs: CloudEndpointInputs, owner: Owner | undefined) {
+  const { changed, before } = differenceOnAdoption(live, inputs);
+  const places = changed
+    .flatMap((name) => changesBetween(before[name], inputs[name], [name]))
+    .map(({ path }) => pathText(path));
+  const isOthers =
+    owner !== undefined && live.createdFor !== undefined && !isSameOwner(live.createdFor, owner);
+  if (!isOthers) return { sent: changed, places };
+  // With another resource's mark, that resource's stack would take the endpoint back.
+  return { sent: [...new Set([...changed, "metadata" as const])], places: [...places, "its mark"] };
 }
 
 /** Whether this is a cloud endpoint with the program's URL. */

@@ -1,15 +1,15 @@
-import { differenceOnAdoption, findAdoptable } from "./adoption";
+import { changesOnAdoption, findAdoptable } from "./adoption";
 import { isNotFound, isOfService, plain, ReplyError, UserError } from "./api/apiErrors";
 import type { Log } from "./api/client";
 import type { LiveEndpoint, Mark, Owner } from "./api/contract";
 import type { EndpointsApi } from "./api/endpoints";
 import type { JsonObject } from "./api/json";
-import { isSameOwner, newNonce, ownerOf, parseMark } from "./api/mark";
+import { newNonce, ownerOf, parseMark } from "./api/mark";
 import { type Checked, checkedInputs, checkInputs, PROVIDER_KEY, URN_KEY } from "./check";
 import { isPublicService, type Settings } from "./config";
 import { createOnce, UnreadableReply } from "./createOnce";
 import { difference } from "./diff";
-import { changesBetween, firstOf, hasUnknown, pathText } from "./document";
+import { firstOf, hasUnknown } from "./document";
 import {
   AlreadyManagedError,
   DeleteOfAdoptedError,
@@ -262,9 +262,7 @@ export class CloudEndpoints {
     owner: Owner | undefined,
   ): Promise<LiveEndpoint> {
     this.claim(live.id);
-    const { changed } = differenceOnAdoption(live, inputs);
-    // With another resource's mark, that resource's stack would take the endpoint back.
-    const sent = isMarkedForAnother(live, owner) ? [...new Set([...changed, "metadata" as const])] : changed;
+    const { sent } = changesOnAdoption(live, inputs, owner);
     const mark = this.markOf(owner, live.createdFor);
     const result =
       sent.length > 0 ? await this.deps.connect().api.update(live.id, wireChange(inputs, sent, mark)) : live;
@@ -312,21 +310,14 @@ export class CloudEndpoints {
       );
     if (this.known.has(live.id)) throw new AlreadyManagedError(live.id);
     this.toAdopt.add(live.id);
-    const { changed, before } = differenceOnAdoption(live, inputs);
-    const isMarked = isMarkedForAnother(live, owner);
-    if (changed.length === 0 && !isMarked)
-      return this.deps.log.info(`${shownUrl(inputs)}: adopts ${live.id} as it is`);
-    const changes = changed.flatMap((name) => changesBetween(before[name], inputs[name], [name]));
-    const places = [...changes.map(({ path }) => pathText(path)), ...(isMarked ? ["its mark"] : [])];
+    const { places } = changesOnAdoption(live, inputs, owner);
     this.deps.log.info(
-      `${shownUrl(inputs)}: adopts ${live.id}, and changes ${plain(api.http.cleaned(firstOf(places)))}`,
+      places.length === 0
+        ? `${shownUrl(inputs)}: adopts ${live.id} as it is`
+        : `${shownUrl(inputs)}: adopts ${live.id}, and changes ${plain(api.http.cleaned(firstOf(places)))}`,
     );
   }
 }
-
-/** Whether an endpoint has another resource's mark, which this resource's mark must replace. */
-const isMarkedForAnother = ({ createdFor }: LiveEndpoint, owner: Owner | undefined) =>
-  owner !== undefined && createdFor !== undefined && !isSameOwner(createdFor, owner);
 
 /** @throws WrongTypeError if the endpoint is no cloud endpoint. */
 function assertCloud({ id, type }: LiveEndpoint): void {
