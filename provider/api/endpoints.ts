@@ -8,6 +8,9 @@ import { EndpointList } from "./list";
 import { normalizeUrl } from "./url";
 import { endpointFromWire, ID, idSchema, listFromWire } from "./wire";
 
+/** How long a filtered list that fails is repeated, in seconds. After that, the whole list is read. */
+const FILTER_FOR = 5;
+
 /** The most pages in a row without an endpoint: a service may filter page by page. */
 const MOST_WITHOUT_IDS = 1_000;
 
@@ -76,7 +79,8 @@ export class EndpointsApi {
     const ids = new Set<string>();
     let query = filter;
     for (let withoutIds = 0; ; ) {
-      const request = { method: "GET", path: "/endpoints", query };
+      const retryFor = expression === undefined ? undefined : FILTER_FOR;
+      const request = { method: "GET", path: "/endpoints", query, retryFor };
       const { endpoints, next_page_uri: next } = await this.http.send(request, listFromWire);
       yield endpoints;
 

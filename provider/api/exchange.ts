@@ -33,6 +33,8 @@ export interface ClientSettings {
 export interface Request extends RequestName {
   query?: Record<string, string>;
   body?: object;
+  /** How long faults that pass are tried again, in seconds, if not for `retryForSeconds`. */
+  retryFor?: number | undefined;
 }
 
 /** A reply before it is parsed. */

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { ApiError, ConnectionError, ReplyError } from "./apiErrors";
+import { ApiError, ConnectionError, EndpointsError } from "./apiErrors";
 import type { LiveEndpoint } from "./contract";
 import { CLOUD, EVERYTHING, onUrls, type Selection } from "./filter";
 import { IgnoredFilterError, type ListSource, Reading, skippedMessages } from "./reading";
@@ -36,7 +36,7 @@ export class EndpointList {
   private readonly batches = new Map<boolean, Batch>();
   private lastBatch: Promise<unknown> = Promise.resolve();
   private lookups = 0;
-  /** Whether filters are sent. False once the service has refused or ignored one. */
+  /** Whether filters are sent. False once the service has refused or ignored one, or failed at it. */
   private filters = true;
 
   constructor(private readonly source: ListSource) {}
@@ -132,9 +132,9 @@ export class EndpointList {
       // Bounds the requests to twice the cost of single reads, and to twice the cost of the whole list.
       if (!reading.isFetching && reading.pages >= reading.reads) return undefined;
       await reading.nextPage().catch((error: unknown) => {
-        // If the key may not list, or the chain of pages has no end, a read by id may still succeed.
-        if (isOfEveryRequest(error)) throw error;
         if (current.isFiltered && isAgainstFilters(error)) this.filters = false;
+        // If the key may not list, or the chain of pages has no end, a read by id may still succeed.
+        else if (isOfEveryRequest(error)) throw error;
       });
     }
   }
@@ -199,16 +199,19 @@ export class EndpointList {
   }
 }
 
-/** Whether any request would fail with this error: no answer, an invalid key, a rate limit that does not end. */
-const isOfEveryRequest = (error: unknown) =>
-  error instanceof ConnectionError ||
-  (error instanceof ApiError && (error.status === 401 || error.status === 429));
+/** Whether the key is invalid, or its rate limit does not end. */
+const isOfKey = (error: unknown) =>
+  error instanceof ApiError && (error.status === 401 || error.status === 429);
 
-/** Whether the service refused or ignored the filter. Then the whole list is read from now on. */
+/** Whether any request would fail with this error: the key's fault, or no answer. */
+const isOfEveryRequest = (error: unknown) => error instanceof ConnectionError || isOfKey(error);
+
+/**
+ * Whether the service refused or ignored the filter, or failed, perhaps because of the filter. Then the whole list is read
+ * from now on. If the whole service fails, that fails too.
+ */
 const isAgainstFilters = (error: unknown) =>
-  error instanceof IgnoredFilterError ||
-  error instanceof ReplyError ||
-  (error instanceof ApiError && (error.status < 500 || error.status === 501) && !isOfEveryRequest(error));
+  error instanceof IgnoredFilterError || (error instanceof EndpointsError && !isOfKey(error));
 
 /** Whether another attempt in the same run would fail with this error too. */
 const isRefusal = (error: unknown) =>

@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { HttpClient } from "../../../provider/api/client";
+import { realClock } from "../../../provider/api/clock";
 import { EndpointsApi } from "../../../provider/api/endpoints";
 import { isOneOf, onUrls } from "../../../provider/api/filter";
 import { CloudEndpoints } from "../../../provider/cloudEndpoint";
@@ -7,12 +8,21 @@ import { readSettings, type Settings } from "../../../provider/config";
 import { findEndpoint, findEndpoints } from "../../../provider/lookup";
 import { type Behaviour, Emulator, gatewayReply } from "../../../sdk/testing/emulator";
 
-type Mode = Behaviour["filters"] | "a page of HTML" | "a 404 of a gateway" | "a 501";
+type Mode = Behaviour["filters"] | keyof typeof replies;
+
+/** What comes in the place of a filtered list. */
+const replies = {
+  "a page of HTML": gatewayReply("html", 200),
+  "a 404 of a gateway": gatewayReply("html", 404),
+  "a 501": gatewayReply("html", 501),
+  "a 500": gatewayReply("coded", 500),
+  "a 504 of a gateway": gatewayReply("html", 504),
+  "no answer": { reset: true as const },
+};
 
 /** 20 cloud endpoints, newest, beside 300 of agents. */
 async function account(mode: Mode) {
-  const isMode = !mode.startsWith("a ");
-  const emulator = await Emulator.start(isMode ? { filters: mode as Behaviour["filters"] } : {});
+  const emulator = await Emulator.start(mode in replies ? {} : { filters: mode as Behaviour["filters"] });
   onTestFinished(() => emulator.close());
   for (let index = 0; index < 300; index++)
     emulator.seed({
@@ -22,14 +32,13 @@ async function account(mode: Mode) {
       name: `agent-${index}`,
     });
   const cloud = Array.from({ length: 20 }, (_, index) => emulator.seed({ type: "cloud", url: urlOf(index) }));
-  if (!isMode) {
-    const status = mode === "a page of HTML" ? 200 : mode === "a 501" ? 501 : 404;
-    const reply = gatewayReply("html", status);
-    emulator.intercept(({ query }) => "filter" in query, reply, 99);
-  }
+  if (mode in replies)
+    emulator.intercept(({ query }) => "filter" in query, replies[mode as keyof typeof replies], 99);
   const config: Record<string, string> = {
     "endpoints:apiKey": emulator.apiKey,
     "endpoints:baseUrl": emulator.baseUrl,
+    // A filtered list that fails is counted once.
+    "endpoints:retryForSeconds": "0.001",
   };
   const settings = () => readSettings((key) => config[key], {});
   const api = () => new EndpointsApi(new HttpClient(settings()));
@@ -48,18 +57,16 @@ const coreOf = (api: EndpointsApi, settings: Settings) =>
     log: { info: () => {}, warn: () => {} },
   });
 
-const MODES = [
+const MODES: Mode[] = [
   "works",
   "refused",
-  "a page of HTML",
-  "a 404 of a gateway",
-  "a 501",
   "ignored",
   "incomplete",
   "agent",
-] as const;
+  ...(Object.keys(replies) as (keyof typeof replies)[]),
+];
 
-describe.each(MODES)("with a filter that is %s", (mode) => {
+describe.each(MODES)("with a filter that is, or is answered with: %s", (mode) => {
   test("a refresh reads what the stack has, and no more than its cloud endpoints where it can", async () => {
     const { cloud, cost } = await account(mode);
     const requests = await cost(async (api) => {
@@ -127,6 +134,23 @@ describe.each(MODES)("with a filter that is %s", (mode) => {
     expect(emulator.endpoints).toHaveLength(320);
   });
 });
+
+test("a filtered list that fails is tried for seconds, and the whole list for as long as any other request", async () => {
+  const { emulator, cloud, settings } = await account("a 500");
+  const sleeps: number[] = [];
+  const sleep = async (milliseconds: number) => void sleeps.push(milliseconds);
+  const clock = { ...realClock, now: () => realClock.now() + sum(sleeps), sleep };
+  const api = new EndpointsApi(new HttpClient({ ...settings(), retryForSeconds: 120 }, { clock }));
+  emulator.intercept(({ path, query }) => path === "/endpoints" && !("filter" in query), { status: 503 }, 8);
+  const { id } = await findEndpoint(api, { url: urlOf(3) }, false);
+  expect(id).toBe(cloud[3]?.id);
+  const filtered = emulator.requests.filter(({ query }) => "filter" in query);
+  expect(filtered.length).toBeGreaterThan(1);
+  expect(sum(sleeps.slice(0, filtered.length - 1))).toBeLessThan(10_000);
+  expect(sum(sleeps)).toBeGreaterThan(20_000);
+});
+
+const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
 
 test("a text in an expression cannot end it, and what no expression can hold is not filtered by", () => {
   expect(isOneOf("name", ['a" || "b'])).toBe('obj.name == "a\\" || \\"b"');
