@@ -1,4 +1,5 @@
 import { existsSync, writeFileSync } from "node:fs";
+import { PIPELINE_COMMAND } from "../../provider/api/apiErrors";
 import { assertFile, type Command, command, type Log, UsageError } from "./command";
 import { repairAll } from "./drift/repair";
 import { type DriftReport, outcomeOf, reportSchema } from "./drift/report";
@@ -68,7 +69,8 @@ export const driftWith = ({ open, env }: Dependencies): Command =>
       }
       const report = reportOf(found, { startedAt, fix, failOnUnmanaged });
 
-      const asJson = `${JSON.stringify(report, undefined, 2)}\n`;
+      // In JSON the escape is the same text.
+      const asJson = `${JSON.stringify(report, undefined, 2).replace(PIPELINE_COMMAND, "\\u0023")}\n`;
       if (json === "-") stdout.write(asJson);
       else {
         const color = stdout.isTTY === true && !env["NO_COLOR"];

@@ -19,12 +19,13 @@ export function namesOf(
   for (const { wanted } of all) for (const name of wanted) users.set(name, (users.get(name) ?? 0) + 1);
   const numbers = new Map<string, number>();
   const numbered = (name: string): string => {
-    const number = (numbers.get(name) ?? 0) + 1;
-    numbers.set(name, number);
-    const next = `${name}-${number}`;
-    if (users.has(next) || isTaken(next)) return numbered(name);
-    users.set(next, 1);
-    return next;
+    for (let number = (numbers.get(name) ?? 0) + 1; ; number++) {
+      const next = `${name}-${number}`;
+      if (users.has(next) || isTaken(next)) continue;
+      numbers.set(name, number);
+      users.set(next, 1);
+      return next;
+    }
   };
   return new Map(
     all.map(({ id, short, wanted }) => {

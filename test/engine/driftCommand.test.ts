@@ -57,7 +57,7 @@ onKit("drift", (start) => {
     const other = emulator.seed({
       type: "cloud",
       url: "https://other.example.com",
-      description: "\u202e<b>",
+      description: "\u202e<b>##vso[task.complete]",
     });
     emulator.seed({ type: "edge", url: "https://edge.example.com" });
 
@@ -132,6 +132,8 @@ onKit("drift", (start) => {
         unseen: [],
       },
     ]);
+    expect(seen.report.accounts[0]?.unmanaged[0]?.description).toContain("##vso[task.complete]");
+    for (const form of [seen.stdout, seen.json]) expect(form).not.toContain("##vso[");
     const all = JSON.stringify(seen);
     for (const canary of ["CANARY", emulator.apiKey]) expect(all).not.toContain(canary);
     for (const form of [seen.stdout, seen.page.replaceAll("<wbr>", "")]) {

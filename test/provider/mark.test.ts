@@ -225,16 +225,17 @@ describe("with marks", () => {
     expect(emulator.endpoints[0]?.description).toBeUndefined();
   });
 
-  test("a mark that somebody else wrote is one line of a message, whatever is in it", async () => {
+  test("a mark that somebody else wrote is one line of a message and no command of a pipeline, whatever is in it", async () => {
     const { core, emulator } = await start();
-    const stack = `x\n\u001b[2J${"y".repeat(3_000)}`;
+    const stack = `x\n\u001b[2J\u202e##vso[task.complete]${"y".repeat(3_000)}`;
     emulator.seed({
       type: "cloud",
       url,
       metadata: JSON.stringify({ [MARK_FIELD]: { ...owner, stack, nonce: "0011" } }),
     });
     const { message } = await thrown(core.create({ url, __urn: URN }));
-    expect(message).toMatch(/^[^\p{Cc}]{1,1500}$/u);
+    expect(message).toMatch(/^[^\p{Cc}\p{Cf}]{1,1500}$/u);
+    expect(message).not.toContain("##vso");
   });
 
   test("metadata that cannot hold a mark goes without, and that is reported", async () => {

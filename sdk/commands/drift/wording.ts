@@ -1,3 +1,4 @@
+import { escaped } from "../../../provider/api/apiErrors";
 import { MASKED } from "../../../provider/secrets";
 import { count, grouped } from "../command";
 import {
@@ -15,7 +16,7 @@ import {
 
 /*
  * What the text and the page have in common. Values come from other people: invisible characters are written as escapes,
- * so they neither control a terminal nor hide a difference.
+ * so they neither control a terminal or a pipeline nor hide a difference.
  */
 
 /** The most names of what one cause hindered. */
@@ -110,9 +111,6 @@ export function accountName({ service, stacks }: Pick<AccountReport, "service" |
   return `Account of ${stacks.map((name) => visible(name)).join(", ")}${at}`;
 }
 
-/** Characters that are invisible, that move the text around them, or that are unassigned. */
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Surrogate}]/gu;
-
 /** How much of two long texts is shown before their first difference. */
 const BEFORE = 24;
 
@@ -138,10 +136,6 @@ export function shownSides(
 function written(side: FieldChange["live"]): string | undefined {
   if (side === undefined) return undefined;
   return side === MASKED || side === BROKEN ? side : escaped(JSON.stringify(side));
-}
-
-function escaped(text: string): string {
-  return text.replace(INVISIBLE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
 
 function cut(text: string, most: number): string {

@@ -61,3 +61,11 @@ test("whatever the endpoints, every one has its own name, which is not taken", (
     }),
   );
 });
+
+test("many endpoints whose hosts look like numbered names get names, too", () => {
+  const urls = Array.from({ length: 20_000 }, (_, index) => `https://a-${index + 1}`);
+  const endpoints = [...urls, "https://a", "https://a"].map((url, index) => at(`ep_${index}`, url));
+  const names = namesOf(endpoints, nobody);
+  expect(new Set(names.values()).size).toBe(endpoints.length);
+  expect(names.get("ep_20001")).toBe("a-20002");
+});

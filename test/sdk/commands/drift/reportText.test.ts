@@ -41,10 +41,11 @@ test("what one cause hindered is one line with a count", () => {
   ]);
 });
 
-test("hostile text cannot control the terminal, and every line has a limit", () => {
+test("hostile text cannot control the terminal or a pipeline, and every line has a limit", () => {
   const text = reportText(hostileReport(), plain);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not come through
   expect(text.replaceAll("\n", "")).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u200b\u202e\u2066\ud800]/);
+  expect(text).not.toMatch(/##\w*\[/);
   expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThan(3000);
 });
 

@@ -139,6 +139,7 @@ export const HOSTILE = [
   "abc\u202etxt.exe\u2066\u200b\u0000\u001b[31mred",
   "x".repeat(5000),
   "\ud800 half, שלום עולם, 😀",
+  "##vso[task.setvariable variable=PATH]/tmp ##[add-mask]a ##teamcity[buildStop]",
 ];
 
 export function hostileReport(): DriftReport {

@@ -13,6 +13,8 @@ export interface Ended {
   stdout: string;
   stderr: string;
   report: DriftReport;
+  /** The report as it was written. */
+  json: string;
   page: string;
 }
 
@@ -25,8 +27,9 @@ export async function drift(stacks: TestStack | DriftStack[], ...args: string[])
     const command = driftWith({ open: async () => opened, env: {} });
     const { code, printed } = started(command, [...args, "--json", files.json, "--html", files.html]);
     await code;
-    const report = reportSchema.parse(JSON.parse(readFileSync(files.json, "utf8")));
-    return { code: await code, ...printed, report, page: readFileSync(files.html, "utf8") };
+    const json = readFileSync(files.json, "utf8");
+    const report = reportSchema.parse(JSON.parse(json));
+    return { code: await code, ...printed, report, json, page: readFileSync(files.html, "utf8") };
   } finally {
     rmSync(folder, { recursive: true });
   }
