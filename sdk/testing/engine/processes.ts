@@ -1,70 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Project } from "./project";
-
-/**
- * Loaded before everything else in a program and in a provider. Most of a process's time goes into loading what it seldom
- * uses: TypeScript where no file is TypeScript, libraries that only tracing, the Automation API or the serialization of
- * functions need, and the source maps of the SDK for the stack trace that it takes of each resource. These wait until they
- * are used. On Node 20.20 `util.inspect(error, {colors: true})` runs away on certain stack lines, and a program that
- * throws then takes half a minute to end, also under the real CLI.
- */
-const PRELOAD = `const fs = require("node:fs");
-const Module = require("node:module");
-const { join } = require("node:path");
-const load = Module._load;
-const runner = /@pulumi.pulumi.cmd.run(-plugin)?.run\\.js$/;
-const late = [
-  [/^typescript$/, /@pulumi.pulumi.(typescript-shim|tsutils|cmd.run(-plugin)?.run)\\.js$/],
-  [/^@npmcli.arborist$/, /@pulumi.pulumi.runtime.closure.codePaths\\.js$/],
-  [/^@opentelemetry.(?!api$)/, /@pulumi.pulumi.cmd.run.tracing\\.js$/],
-  [/^.\\/automation$/, /@pulumi.pulumi.index\\.js$/],
-];
-Module._load = (request, parent, ...rest) => {
-  const from = parent?.filename ?? "";
-  const real = () => load(request, parent, ...rest);
-  if (/ts-node/.test(request) && runner.test(from)) return registeredLate(real);
-  if (!late.some(([name, file]) => name.test(request) && file.test(from))) return real();
-  const file = Module._resolveFilename(request, parent);
-  const get = (_, key) => {
-    if (key === "__esModule") return true;
-    if (request === "typescript" && key === "version") return load(join(file, "../../package.json"), parent).version;
-    return real()[key];
-  };
-  return new Proxy({}, { get });
-};
-const registeredLate = (tsNode) => ({
-  register(options) {
-    Module._extensions[".ts"] = Module._extensions[".tsx"] = (module, file) => {
-      delete Module._extensions[".ts"];
-      delete Module._extensions[".tsx"];
-      tsNode().register(options);
-      Module._extensions[file.endsWith("x") ? ".tsx" : ".ts"](module, file);
-    };
-  },
-});
-const exists = fs.existsSync;
-fs.existsSync = (path) => !/@pulumi.pulumi.*\\.js\\.map$/.test(path) && exists(path);
-const util = require("node:util");
-const inspect = util.inspect;
-const plain = (value, options, ...rest) =>
-  inspect(value, options && typeof options === "object" ? { ...options, colors: false } : options, ...rest);
-util.inspect = Object.assign(plain, inspect);
-`;
-
-/** No process outlives for long the one that started it. */
-const followParent = (milliseconds: number) => `const parent = process.ppid;
-setInterval(() => process.ppid === parent || process.kill(process.pid, "SIGKILL"), ${milliseconds}).unref();
-`;
-/** A program whose engine is gone reports that without end. */
-const PROGRAM = PRELOAD + followParent(500);
-/** What a provider does when its engine is gone is under test. One that was never used does nothing. */
-const PROVIDER = PRELOAD + followParent(60_000);
 
 /** How many provider calls may run at once. */
 export const PARALLEL = 8;
@@ -105,8 +45,6 @@ export interface Launch {
   project: Project;
   stack: string;
   env: Record<string, string | undefined>;
-  /** A folder of the engine's own, for what it must write to run. */
-  scratch: string;
   dryRun: boolean;
   /** The packages whose providers the stack's runs have needed so far. */
   packages: Set<string>;
@@ -123,15 +61,10 @@ export function resolveFrom(folder: string, module: string): string {
   }
 }
 
-function startNode(
-  { project, env, scratch }: Launch,
-  args: string[],
-  preload: string,
-  more: Record<string, string>,
-): ChildProcess {
-  const file = join(scratch, preload === PROVIDER ? "provider.cjs" : "program.cjs");
-  writeFileSync(file, preload);
-  const options = `${env["NODE_OPTIONS"] ?? ""} --require ${JSON.stringify(file)}`.trim();
+const PRELOAD = JSON.stringify(join(__dirname, "preload.cjs"));
+
+function startNode({ project, env }: Launch, args: string[], more: Record<string, string>): ChildProcess {
+  const options = `${env["NODE_OPTIONS"] ?? ""} --require ${PRELOAD}`.trim();
   return spawn(process.execPath, args, {
     cwd: project.folder,
     stdio: ["ignore", "pipe", "pipe"],
@@ -164,7 +97,7 @@ export function startProgram(
     ...(dryRun ? ["--dry-run"] : []),
     project.entry,
   ];
-  const child = startNode(launch, args, PROGRAM, {
+  const child = startNode(launch, args, {
     PULUMI_CONFIG: config.values,
     PULUMI_CONFIG_SECRET_KEYS: config.secretKeys,
     // Types are the compiler's to check, and a check takes longer than a whole run.
@@ -195,7 +128,7 @@ export function startProvider(
   const found = new Promise<number>((resolve) => {
     print = resolve;
   });
-  const child = new Child(startNode(launch, args, PROVIDER, env), (line, isError) => {
+  const child = new Child(startNode(launch, args, env), (line, isError) => {
     if (print && !isError && /^\d+$/.test(line)) {
       print(Number(line));
       print = undefined;

@@ -136,7 +136,7 @@ export class TestEngine implements Stack {
   }
 
   private run(dryRun: boolean): Run {
-    const { project, scratch, stateFile, options, packages } = this;
+    const { project, stateFile, options, packages } = this;
     const { stackName: stack = "test" } = options;
     const config = [...this.config].sort(([a], [b]) => (a < b ? -1 : 1));
     return {
@@ -144,7 +144,6 @@ export class TestEngine implements Stack {
         project,
         stack,
         env: { ...process.env, ...options.env },
-        scratch,
         dryRun,
         packages,
         startLimit: options.startLimit ?? 120_000,

@@ -5,6 +5,9 @@ import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { TestEngine } from "../../../../sdk/testing/engine/testEngine";
 import { PLUGGED, THINGS, Things } from "./play";
 
+/** Within the repository, so that programs find Pulumi's SDK. */
+const PROGRAMS = join(import.meta.dirname, "../../../.programs");
+
 const pattern = (text: string | RegExp) =>
   typeof text === "string" ? new RegExp(text.replace(/[^\w ]/g, "\\$&")) : text;
 
@@ -230,7 +233,8 @@ describe("with a plugin", () => {
       "here I am",
     ],
   ])("a plugin that %s fails the run with what it printed", async ([, code = "", ...parts]) => {
-    const folder = mkdtempSync(join(PLUGGED, "../broken-"));
+    mkdirSync(PROGRAMS, { recursive: true });
+    const folder = mkdtempSync(join(PROGRAMS, "broken-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const files = {
       "Pulumi.yaml": "{name: broken, runtime: nodejs, plugins: {providers: [{name: broken, path: plugin}]}}",
