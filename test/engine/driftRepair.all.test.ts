@@ -163,8 +163,10 @@ onKit("drift of what the program leaves to the service", (start) => {
         stack.emulator.endpoints.find(({ url }) => url === `https://${name}.internal`) ?? {};
       stack.emulator.edit(id, change);
     }
+    const marked = stack.emulator.requests.length;
     const seen = await drift(stack);
     expect(seen.code).toBe(7);
+    expect(stack.emulator.requests.slice(marked).filter(({ method }) => method !== "GET")).toEqual([]);
     expect(
       seen.report.stacks[0]?.drifted.map(({ name, changes }) => [
         name,

@@ -1,6 +1,12 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { basename, join } from "node:path";
 import { onTestFinished } from "vitest";
+import { parse } from "yaml";
+import { z } from "zod";
+import { TestStack, type TestStackOptions } from "../../sdk/testing";
+import { startApplication } from "../sdk/testing/agent/application";
 
 const ROOT = join(import.meta.dirname, "../..");
 
@@ -20,4 +26,81 @@ export function copyOf(example: string): string {
   writeFileSync(project, readFileSync(project, "utf8").replace("../../provider/plugin", plugin));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
+}
+
+const stackFile = z.object({ config: z.record(z.string(), z.unknown()) });
+
+/** A stack with the settings that the environment's file has, as the CLI would read it. */
+export async function startEnvironment(
+  environment: string,
+  driver: TestStack["driver"],
+  options: Partial<TestStackOptions> = {},
+): Promise<TestStack> {
+  const program = copyOf("environments");
+  const file = (name: string) => join(program, `Pulumi.${name}.yaml`);
+  const { config } = stackFile.parse(parse(readFileSync(file(environment), "utf8")));
+  rmSync(file(environment)); // The driver writes its own.
+  const stack = await TestStack.create({
+    program,
+    driver,
+    stackName: environment,
+    config: Object.fromEntries(Object.entries(config).map(([key, value]) => [key, settingText(value)])),
+    ...options,
+  });
+  onTestFinished(() => stack.close());
+  return stack;
+}
+
+const settingText = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
+
+/** What the live endpoint with this URL does with a request: each action and its configuration, in order. */
+export function policyOf(stack: TestStack, url: string): [string, unknown][] {
+  const endpoint = stack.emulator.endpoints.find((one) => one.url === url);
+  const policy = z
+    .object({
+      on_http_request: z.array(
+        z.object({ actions: z.array(z.object({ type: z.string(), config: z.unknown() })) }),
+      ),
+    })
+    .parse(JSON.parse(endpoint?.traffic_policy ?? "{}"));
+  return policy.on_http_request.flatMap(({ actions }) =>
+    actions.map(({ type, config }): [string, unknown] => [type, config]),
+  );
+}
+
+export async function startWithApplication(example: string, driver: NonNullable<TestStackOptions["driver"]>) {
+  const stack = await TestStack.create({ program: copyOf(example), driver });
+  onTestFinished(() => stack.close());
+  const application = await startApplication();
+  await stack.setConfig(`${example}:port`, `${application.port}`);
+  return { stack, application };
+}
+
+export const FIRST = "b2xkLXNlY3JldC1vbGQtc2VjcmV0";
+export const SECOND = "bmV3LXNlY3JldC1uZXctc2VjcmV0";
+
+/** A stack of the example brex, and what Brex lists to it. */
+export async function startBrexStack(driver: TestStack["driver"]) {
+  const { stack, application } = await startWithApplication("brex", driver);
+  const brex = await startBrex();
+  await stack.setConfig("brex:brexApi", brex.url);
+  await stack.setConfig("brex:brexToken", { secret: "a token" });
+  return { stack, application, brex };
+}
+
+/** Brex's listing of webhook secrets, for the one token that it knows. */
+async function startBrex() {
+  const brex = { url: "", secrets: [] as { secret: string; status: string }[] };
+  const server = createServer((request, response) => {
+    const known =
+      request.headers.authorization === "Bearer a token" && request.url === "/v1/webhooks/secrets";
+    response.writeHead(known ? 200 : 401).end(JSON.stringify(known ? brex.secrets : {}));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  brex.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return brex;
 }
