@@ -33,7 +33,7 @@ export interface ClientSettings {
 export interface Request extends RequestName {
   query?: Record<string, string>;
   body?: object;
-  /** How long faults that pass are tried again, in seconds, if not for `retryForSeconds`. */
+  /** How long the request is repeated after temporary failures, in seconds. Default: `retryForSeconds`. */
   retryFor?: number | undefined;
 }
 
