@@ -115,7 +115,7 @@ onBothDrivers("the example calendly", (_, driver) => {
         403, 403,
       ]);
     }
-    expect(application.seen.map(({ body }) => JSON.parse(body.toString()).event)).toEqual([
+    expect(application.requests.map(({ body }) => JSON.parse(body.toString()).event)).toEqual([
       "invitee.created",
       "invitee.created",
       "invitee.canceled",
@@ -147,6 +147,6 @@ onBothDrivers("the example brex", (_, driver) => {
     };
     expect(await deliver(agents, body, rotating)).toEqual([201, 201]);
     expect(await deliver(agents, body, both[0] ?? {})).toEqual([403, 403]);
-    expect(application.seen.map((seen) => seen.body.toString())).toEqual([body, body]);
+    expect(application.requests.map((request) => request.body.toString())).toEqual([body, body]);
   });
 });

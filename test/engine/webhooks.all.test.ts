@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { Agent, type AgentOptions, type SignedPlatform, signWebhook } from "../../sdk/testing";
 import { schemes, webhookScheme } from "../../sdk/testing/agent/schemes";
-import { type Seen, sendHalf, startApplication } from "../sdk/testing/agent/application";
+import { type ReceivedRequest, sendHalf, startApplication } from "../sdk/testing/agent/application";
 import { edit, errors, failure, methods, onBothDrivers } from "./setup";
 
 /** In every secret, and base64, for the platforms whose secrets are. */
@@ -62,11 +62,11 @@ for (const platform of ${JSON.stringify(platforms)}) {
         { trafficPolicy: endpoint?.traffic_policy ?? "" },
       ];
       for (const source of sources) {
-        const seen = await deliver(platform, source);
+        const requests = await deliver(platform, source);
         // A scheme without a signed time cannot detect a replay.
         const replays = webhookScheme(platform).time ? [] : [GOOD];
         expect(
-          seen.map(({ body }) => body),
+          requests.map(({ body }) => body),
           `${platform} by ${Object.keys(source)}`,
         ).toEqual([GOOD, ...replays]);
       }
@@ -197,7 +197,7 @@ mergeTrafficPolicy({ on_http_request: [] }, a);`;
 const GOOD = Buffer.from('{"event":"invitee.created","é":"✓"}\r\n');
 
 /** Sends a good, a forged, a replayed, a truncated and an unsigned delivery, and gives what the application saw. */
-async function deliver(platform: SignedPlatform, source: AgentOptions): Promise<Seen[]> {
+async function deliver(platform: SignedPlatform, source: AgentOptions): Promise<ReceivedRequest[]> {
   const application = await startApplication();
   let now = new Date();
   const agent = await Agent.start({ ...source, upstream: application.port, now: () => now });
@@ -217,5 +217,5 @@ async function deliver(platform: SignedPlatform, source: AgentOptions): Promise<
   now = new Date(now.getTime() + 700_000);
   expect(await post(GOOD, headers)).toBe(webhookScheme(platform).time ? 403 : 201);
   await agent.close();
-  return application.seen;
+  return application.requests;
 }

@@ -1,4 +1,4 @@
-import { ServiceError } from "./errors";
+import { ServiceError } from "./serviceErrors";
 
 /** The code and status of the refusal of a taken URL, and whether the answer contains the code. */
 const taken = {
@@ -75,7 +75,7 @@ export function behaviourOf(change: Partial<Behaviour>, before = DEFAULTS): Beha
 export function urlTakenError({ urlTaken }: Behaviour, url: string): ServiceError | undefined {
   if (urlTaken === "allowed") return undefined;
   const [code, status, coded] = taken[urlTaken];
-  return new ServiceError(code, url, "it is not free").seenAs(status, coded);
+  return new ServiceError(code, url, "it is not free").withStatus(status, coded);
 }
 
 export function reportedTime(

@@ -6,10 +6,10 @@ import { type Behaviour, type Busy, behaviourOf } from "./behaviour";
 import { Disturbances, type DisturbOptions, type RecordedFault } from "./disturbance";
 import { createRival, metBy, type RivalTime } from "./faults";
 import { Accounts, type KeyOptions } from "./keys";
-import { addressOf, placeOf } from "./rules";
 import { type Match, type ScriptedReply, Scripts } from "./script";
 import { type Host, listener } from "./server";
 import { Clock, type RateLimit, RateWindow } from "./serviceClock";
+import { addressOf, placeOf } from "./serviceRules";
 import { endpointOf, type Seed, Store } from "./store";
 
 export interface EmulatorOptions extends Partial<Behaviour> {

@@ -1,11 +1,11 @@
 import type { WireEndpoint } from "../../../provider/api/contract";
 import type { RecordedRequest } from "../types";
 import type { Behaviour } from "./behaviour";
-import { ServiceError } from "./errors";
 import { itemMoved, pageOverlap, pageRepeated } from "./listFaults";
 import type { Operation } from "./routes";
-import { readCreate } from "./rules";
 import { matches, type ScriptedReply } from "./script";
+import { ServiceError } from "./serviceErrors";
+import { readCreate } from "./serviceRules";
 import type { Kind, Target } from "./target";
 
 const LATENCY_MS = 20;
@@ -131,7 +131,7 @@ function limited({ operationId }: Target, headers: Record<string, string>) {
 function serverError({ random, operationId }: Target) {
   const status = random.oneOf([500, 502, 503, 504]) ?? 500;
   if (random.next() < 0.5) return gatewayReply("html", status);
-  return new ServiceError(20000, "a fault was drawn").seenAs(status).answer(operationId);
+  return new ServiceError(20000, "a fault was drawn").withStatus(status).answer(operationId);
 }
 
 /** Not for a list or a delete, and not where there is no other endpoint. */

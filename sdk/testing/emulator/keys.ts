@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { ServiceError } from "./errors";
 import { base62, newApiKey } from "./random";
+import { ServiceError } from "./serviceErrors";
 import type { Store } from "./store";
 
 /** A key to accept, and whose it is. */

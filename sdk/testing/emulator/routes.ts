@@ -1,9 +1,9 @@
 import type { WireEndpoint } from "../../../provider/api/contract";
 import type { Behaviour } from "./behaviour";
-import { ServiceError } from "./errors";
 import type { Key } from "./keys";
 import { FilterError, parseFilter } from "./listFilter";
-import { addressOf, readCreate, readUpdate } from "./rules";
+import { ServiceError } from "./serviceErrors";
+import { addressOf, readCreate, readUpdate } from "./serviceRules";
 
 export const MAX_PAGE = 100;
 

@@ -3,12 +3,12 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { RecordedRequest } from "../types";
 import { type Behaviour, reportedTime } from "./behaviour";
 import type { Disturbances } from "./disturbance";
-import { ServiceError } from "./errors";
 import type { Accounts } from "./keys";
 import { base62 } from "./random";
 import { type Answer, readQuery, routeOf } from "./routes";
 import type { AnsweringReply, Cut, Headers, Plan, Scripts } from "./script";
 import type { Clock, RateWindow } from "./serviceClock";
+import { ServiceError } from "./serviceErrors";
 
 const MAX_BODY = 5 * 1024 * 1024;
 /** Seen only where a script was not checked by the compiler. */
@@ -60,27 +60,27 @@ async function handle(host: Host, request: IncomingMessage, response: ServerResp
   const received = await receive(host, request);
   const { record, operationId } = received;
   host.clock.catchUp();
-  const { reply: seen, query = received.query, onEffect } = planFor(host, received);
+  const { reply: scripted, query = received.query, onEffect } = planFor(host, received);
   const perform = (rate?: RateWindow) => {
     const usual = host.behaviour;
-    host.behaviour = { ...usual, ...seen.behaviour };
+    host.behaviour = { ...usual, ...scripted.behaviour };
     const done = answer({ ...host, rate }, { ...received, query });
     host.behaviour = usual;
     onEffect?.(done.status < 400);
     return done;
   };
-  seen.before?.(record);
-  const real = seen.afterCommit ? perform(host.rate) : undefined;
-  seen.after?.(record);
+  scripted.before?.(record);
+  const real = scripted.afterCommit ? perform(host.rate) : undefined;
+  scripted.after?.(record);
   if (!real) host.rate?.count(received.arrival);
-  if (seen.lateMs !== undefined) host.clock.later(seen.lateMs, perform);
-  if (seen.delayMs) await wait(seen.delayMs, undefined, { signal: host.closing.signal });
-  if ("reset" in seen) {
+  if (scripted.lateMs !== undefined) host.clock.later(scripted.lateMs, perform);
+  if (scripted.delayMs) await wait(scripted.delayMs, undefined, { signal: host.closing.signal });
+  if ("reset" in scripted) {
     request.socket.resetAndDestroy();
-  } else if (!("hang" in seen)) {
-    const reply = replyOf(seen, real, received);
+  } else if (!("hang" in scripted)) {
+    const reply = replyOf(scripted, real, received);
     record.status = reply.status;
-    const { date: shown } = { ...host.behaviour, ...seen.behaviour };
+    const { date: shown } = { ...host.behaviour, ...scripted.behaviour };
     const date = reportedTime(shown, host.clock.now(), (time) => time.toUTCString()) ?? null;
     // The public service documents operation ids for errors only; here they tell any two answers apart.
     send(response, reply, { date, "operation-id": operationId });
@@ -92,13 +92,17 @@ async function handle(host: Host, request: IncomingMessage, response: ServerResp
 function planFor(host: Host, { headers, ...received }: Received): Plan {
   const { rivals, behaviour, accounts } = host;
   const about = { store: accounts.storeFor(headers), pageSize: behaviour.pageSize, rivals };
-  const scripted = host.scripts.take(received.record);
-  return scripted ?? host.disturbances.draw({ ...received, ...about }) ?? { reply: { afterCommit: true } };
+  const plan = host.scripts.take(received.record);
+  return plan ?? host.disturbances.draw({ ...received, ...about }) ?? { reply: { afterCommit: true } };
 }
 
-function replyOf(seen: AnsweringReply, real: Answer | undefined, { record, operationId }: Received): Reply {
-  const { status, headers, cut } = seen;
-  const body = typeof seen.body === "function" ? seen.body({ ...real?.body }, record) : seen.body;
+function replyOf(
+  scripted: AnsweringReply,
+  real: Answer | undefined,
+  { record, operationId }: Received,
+): Reply {
+  const { status, headers, cut } = scripted;
+  const body = typeof scripted.body === "function" ? scripted.body({ ...real?.body }, record) : scripted.body;
   if (status !== undefined) return { status, headers, body, cut };
   if (!real) return new ServiceError(20000, NOTHING_TO_SAY).answer(operationId);
   return { status: real.status, headers, body: body ?? real.body, cut };

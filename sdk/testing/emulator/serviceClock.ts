@@ -1,4 +1,4 @@
-import { ServiceError } from "./errors";
+import { ServiceError } from "./serviceErrors";
 
 /** The service's clock, in milliseconds, and what is to happen later by it. */
 export class Clock {

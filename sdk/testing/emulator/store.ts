@@ -1,9 +1,9 @@
 import type { WireChange, WireEndpoint } from "../../../provider/api/contract";
 import { type Behaviour, type Busy, reportedTime } from "./behaviour";
-import { ServiceError } from "./errors";
 import { base62 } from "./random";
-import { type Address, addressOf, checkUrlIsFree, placeOf } from "./rules";
 import type { Clock } from "./serviceClock";
+import { ServiceError } from "./serviceErrors";
+import { type Address, addressOf, checkUrlIsFree, placeOf } from "./serviceRules";
 
 /** The endpoints of an account. */
 export class Store {

@@ -2,7 +2,7 @@ import { UNKNOWN } from "../../../provider/document";
 import { type Checkpoint, isProvider, type PendingType, packageOf, type ResourceState } from "./checkpoint";
 import type { Step } from "./plan";
 import { equal, isSecret, secret } from "./properties";
-import type { Found } from "./provider";
+import type { Found } from "./providerCalls";
 import { InitFailed } from "./providerCalls";
 import type { Providers } from "./providers";
 import type { Report } from "./resourceDiff";

@@ -18,7 +18,7 @@ import type { Registrar } from "./monitor";
 import { Bail, isTarget, type Plan, Planner, type Step, untargeted } from "./plan";
 import { Unsupported } from "./project";
 import type { Props } from "./properties";
-import type { Invoked } from "./provider";
+import type { Invoked } from "./providerCalls";
 import type { Providers } from "./providers";
 import type { Summary } from "./summary";
 

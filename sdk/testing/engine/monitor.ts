@@ -10,7 +10,7 @@ import type { ResourceState } from "./checkpoint";
 import { type Goal, goalOf, type ProviderRequest, providerRequest, readGoalOf } from "./goals";
 import { Unsupported } from "./project";
 import { ALL, fromStruct, type Props, toStruct } from "./properties";
-import type { Invoked } from "./provider";
+import type { Invoked } from "./providerCalls";
 import { CHANNEL } from "./providerCalls";
 
 /** Who answers the program. A promise that is never kept leaves the program waiting, which is meant: it ends anyway. */

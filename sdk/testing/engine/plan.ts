@@ -15,7 +15,7 @@ import { Identities } from "./identities";
 import { Unsupported } from "./project";
 import { goText, type Props } from "./properties";
 import { applyReplaceOnChanges, mustReplace, type PropertyDiff } from "./propertyDiff";
-import type { CheckFailure, Provider } from "./provider";
+import type { CheckFailure, Provider } from "./providerCalls";
 import type { Providers } from "./providers";
 import { Differ, type Report } from "./resourceDiff";
 

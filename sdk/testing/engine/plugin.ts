@@ -16,7 +16,7 @@ import {
   toStruct,
 } from "./properties";
 import type { Diff } from "./propertyDiff";
-import type { Checked, Existing, Found, Invoked, Provider, ToRead } from "./provider";
+import type { Checked, Existing, Found, Invoked, Provider, ToRead } from "./providerCalls";
 import {
   type Answer,
   about,

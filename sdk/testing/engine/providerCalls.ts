@@ -2,12 +2,53 @@ import * as grpc from "@grpc/grpc-js";
 import * as pb from "@pulumi/pulumi/proto/provider_pb";
 import { Status } from "@pulumi/pulumi/proto/status_pb";
 import { parsePath } from "../../../provider/document";
-import { nameOf, typeOf } from "./checkpoint";
+import { nameOf, type ResourceState, typeOf } from "./checkpoint";
 import { type Keep, type Props, toStruct } from "./properties";
 import type { Diff, Kind } from "./propertyDiff";
-import type { CheckFailure, Existing } from "./provider";
 
-/* The messages of the protocol between engine and provider, and its errors. */
+/* What the engine asks of a provider; then the messages and errors of the protocol that carries it. */
+
+/**
+ * What serves a resource: the client of a provider process or, for the providers themselves, which are resources too,
+ * `Providers`.
+ */
+export interface Provider {
+  check(urn: string, olds: Props, news: Props): Promise<Checked>;
+  diff(old: Existing, news: Props, ignoreChanges: string[]): Promise<Diff>;
+  create(next: ResourceState, preview: boolean): Promise<{ id: string; outputs: Props }>;
+  update(old: ResourceState, next: ResourceState, preview: boolean): Promise<Props>;
+  read(resource: ToRead): Promise<Found>;
+  delete(old: ResourceState): Promise<void>;
+}
+
+export interface CheckFailure {
+  property: string;
+  reason: string;
+}
+
+export interface Checked {
+  inputs: Props;
+  failures: CheckFailure[];
+}
+
+/** What there is of a resource before a change. */
+export type Existing = Pick<ResourceState, "urn" | "id" | "inputs"> & { outputs?: Props | undefined };
+
+/** Of what is to be imported, no more is known than the id. */
+export type ToRead = Pick<ResourceState, "urn" | "id"> & { inputs?: Props; outputs?: Props | undefined };
+
+/** `outputs` is undefined where the provider gave none, `inputs` where it left them as they are. */
+export interface Found {
+  id: string;
+  outputs: Props | undefined;
+  inputs: Props | undefined;
+}
+
+/** The answer of a function of the package. */
+export interface Invoked {
+  result: Props;
+  failures: CheckFailure[];
+}
 
 /** Messages hold whole states, which outgrow the four megabytes that gRPC allows by default. */
 export const CHANNEL = { "grpc.max_receive_message_length": -1, "grpc.max_send_message_length": -1 };

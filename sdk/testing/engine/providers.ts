@@ -11,7 +11,7 @@ import { type Launch, type OnLine, resolveFrom, type Starting, startProvider } f
 import { CLI_DRIVER, type Project, runtimeSchema, Unsupported } from "./project";
 import { equal, type Props, plain } from "./properties";
 import { type Diff, mustReplace, resolveDiff } from "./propertyDiff";
-import type { Checked, Existing, Found, Provider } from "./provider";
+import type { Checked, Existing, Found, Provider } from "./providerCalls";
 
 /** How long a provider may take to answer that it will end, in milliseconds. */
 const PATIENCE = 1000;

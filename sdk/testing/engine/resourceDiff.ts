@@ -2,7 +2,7 @@ import { providerUrn, type ResourceState } from "./checkpoint";
 import type { Identities } from "./identities";
 import { equal, type Props } from "./properties";
 import { type Diff, ignoreChanges, resolveDiff, someDiff } from "./propertyDiff";
-import type { Provider } from "./provider";
+import type { Provider } from "./providerCalls";
 import type { Providers } from "./providers";
 
 export type Report = (severity: "info" | "warning" | "error", message: string, urn?: string) => void;

@@ -13,9 +13,9 @@ import {
   type StackOptions,
 } from "../types";
 import { Checkpoint } from "./checkpoint";
+import { type Outcome, type Run, runDestroy, runProgram, runRefresh } from "./phases";
 import { fullKey, type Project, readProject, Unsupported } from "./project";
 import { plain, secret } from "./properties";
-import { type Outcome, type Run, runDestroy, runProgram, runRefresh } from "./run";
 
 interface TestEngineOptions extends StackOptions {
   /** Where the state is kept. Default: a temporary file that `close` removes. */

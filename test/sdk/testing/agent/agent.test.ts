@@ -16,10 +16,10 @@ describe("a verified request", () => {
       "application",
       "taken",
     ]);
-    expect(application.seen).toMatchObject([
+    expect(application.requests).toMatchObject([
       { method: "POST", path: "/hook?b=2&a=%20", headers: { "x-more": "1", host: new URL(agent.url).host } },
     ]);
-    expect(application.seen[0]?.body.equals(body)).toBe(true);
+    expect(application.requests[0]?.body.equals(body)).toBe(true);
     expect(agent.requests).toEqual([
       {
         method: "POST",
@@ -43,7 +43,7 @@ describe("a request that does not verify", () => {
     const { agent, application, post } = await startAgent({ options: GITHUB });
     const reply = await post("{}", signWebhook("github", { body: "{}", secret: "another" }));
     expect([reply.status, await reply.text()]).toEqual([403, expect.stringMatching(/ERR_NGROK_3204/)]);
-    expect(application.seen).toEqual([]);
+    expect(application.requests).toEqual([]);
     expect(agent.requests[0]?.verdicts).toEqual([
       { provider: "github", verified: false, reason: "its signature is not that of this body and secret" },
     ]);
@@ -55,7 +55,7 @@ describe("a request that does not verify", () => {
     const body = "x".repeat(1000);
     await sendHalf(agent.url, signWebhook("github", { body, secret: SECRET }), Buffer.from(body));
     await signed("{}");
-    expect(application.seen.map(({ body }) => body.toString())).toEqual(["{}"]);
+    expect(application.requests.map(({ body }) => body.toString())).toEqual(["{}"]);
     expect(agent.requests[0]).toMatchObject({ forwarded: false, status: 0, verdicts: [] });
   });
 
@@ -64,7 +64,7 @@ describe("a request that does not verify", () => {
       trafficPolicy: policyOf(verifying({ enforce: false })),
     });
     expect([(await post("{}")).status, (await signed("{}")).status]).toEqual([201, 201]);
-    expect(application.seen).toHaveLength(2);
+    expect(application.requests).toHaveLength(2);
     expect(agent.requests.map(({ verdicts }) => verdicts)).toEqual([
       [{ provider: "github", verified: false, reason: "it is not signed" }],
       [{ provider: "github", verified: true }],

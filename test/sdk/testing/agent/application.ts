@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 import { Agent, type AgentOptions, signWebhook } from "../../../../sdk/testing";
 
-export interface Seen {
+export interface ReceivedRequest {
   method: string;
   path: string;
   headers: IncomingHttpHeaders;
@@ -11,19 +11,19 @@ export interface Seen {
 }
 
 /**
- * A local application behind the agent, which keeps what it has seen. Unless told otherwise it answers 201 with a header
+ * A local application behind the agent, which records what it receives. By default it answers 201 with a header
  * of its own.
  */
 export async function startApplication(
   reply: (response: ServerResponse) => void = (response) =>
     response.writeHead(201, { "x-from": "application" }).end("taken"),
-): Promise<{ port: number; seen: Seen[] }> {
-  const seen: Seen[] = [];
+): Promise<{ port: number; requests: ReceivedRequest[] }> {
+  const requests: ReceivedRequest[] = [];
   const server = createServer(async (incoming, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of incoming as AsyncIterable<Buffer>) chunks.push(chunk);
     const { method = "", url = "", headers } = incoming;
-    seen.push({ method, path: url, headers, body: Buffer.concat(chunks) });
+    requests.push({ method, path: url, headers, body: Buffer.concat(chunks) });
     reply(response);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -31,7 +31,7 @@ export async function startApplication(
     server.closeAllConnections();
     server.close();
   });
-  return { port: (server.address() as AddressInfo).port, seen };
+  return { port: (server.address() as AddressInfo).port, requests };
 }
 
 /** Sends the head and a part of the body, and breaks off. Resolves when the connection is gone. */

@@ -30,7 +30,7 @@ const send = (url: string, options: RequestOptions, body?: Buffer) =>
       .end(body);
   });
 
-const untilSeen = (seen: unknown[]) => expect.poll(() => seen.length).toBe(1);
+const untilReceived = (requests: unknown[]) => expect.poll(() => requests.length).toBe(1);
 
 test("an application that dies in the middle of its answer ends the client's connection", async () => {
   const { agent } = await between((response) => {
@@ -55,7 +55,7 @@ test.each([false, true])(
     const client = new AbortController();
     const answer = fetch(agent.url, { signal: client.signal }).then((reply) => reply.text());
     const failed = expect(answer).rejects.toThrow();
-    await untilSeen(application.seen);
+    await untilReceived(application.requests);
     client.abort();
     await failed;
     await Promise.all(gone);
@@ -68,7 +68,7 @@ test.each([false, true])(
     const { reply, gone } = hanging(begin);
     const { agent, application } = await between(reply);
     const failed = expect(fetch(agent.url).then((reply) => reply.text())).rejects.toThrow();
-    await untilSeen(application.seen);
+    await untilReceived(application.requests);
     await agent.close();
     await Promise.all([failed, ...gone]);
     await agent.close();
@@ -98,9 +98,9 @@ test("headers that stand several times do so on both sides, and those of the con
   reply.resume();
   expect(reply.headers["set-cookie"]).toEqual(["a=1", "b=2"]);
   expect(reply.headers["x-hop"]).toBeUndefined();
-  expect(application.seen[0]?.headers).toMatchObject({ host: "a", "x-many": "1, 2" });
-  expect(Object.keys(application.seen[0]?.headers ?? {})).not.toEqual(expect.arrayContaining(["x-hop"]));
-  expect(application.seen[0]?.headers["te"]).toBeUndefined();
+  expect(application.requests[0]?.headers).toMatchObject({ host: "a", "x-many": "1, 2" });
+  expect(Object.keys(application.requests[0]?.headers ?? {})).not.toEqual(expect.arrayContaining(["x-hop"]));
+  expect(application.requests[0]?.headers["te"]).toBeUndefined();
 });
 
 test("HEAD is answered with the headers of the answer, and no body", async () => {
@@ -109,7 +109,7 @@ test("HEAD is answered with the headers of the answer, and no body", async () =>
   });
   const reply = await fetch(agent.url, { method: "HEAD" });
   expect([reply.status, reply.headers.get("content-length"), await reply.text()]).toEqual([200, "5", ""]);
-  expect(application.seen[0]?.method).toBe("HEAD");
+  expect(application.requests[0]?.method).toBe("HEAD");
 });
 
 test("bodies that are sent in chunks arrive whole, both ways, also where they are no text", async () => {
@@ -122,7 +122,7 @@ test("bodies that are sent in chunks arrive whole, both ways, also where they ar
   const chunks: Buffer[] = [];
   for await (const chunk of reply as AsyncIterable<Buffer>) chunks.push(chunk);
   expect(Buffer.concat(chunks)).toEqual(Buffer.concat([bytes, bytes]));
-  expect(application.seen[0]?.body).toEqual(bytes);
+  expect(application.requests[0]?.body).toEqual(bytes);
 });
 
 test("an application on IPv6 is reached by its address in brackets", async ({ skip }) => {

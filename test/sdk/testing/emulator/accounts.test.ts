@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { WireEndpoint } from "../../../../provider/api/contract";
 import type { Emulator } from "../../../../sdk/testing";
-import { call, create, expectRefusal, start } from "./calls";
+import { call, create, expectRefusal, start } from "./requests";
 
 const url = "https://a.example.com";
 const as = (key: string, body?: object) => ({

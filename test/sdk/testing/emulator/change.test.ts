@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { call, create, expectRefusal, start, tryCreate } from "./calls";
+import { call, create, expectRefusal, start, tryCreate } from "./requests";
 
 const url = "https://a.example.com";
 const patch = (emulator: Awaited<ReturnType<typeof start>>, id: string, body: unknown) =>

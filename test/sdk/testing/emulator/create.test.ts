@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { call, create, expectRefusal, start, tryCreate } from "./calls";
+import { call, create, expectRefusal, start, tryCreate } from "./requests";
 
 describe("a created endpoint", () => {
   it("has every field that follows from its URL, and no field without a value", async () => {

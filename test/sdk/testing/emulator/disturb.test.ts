@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type DisturbOptions, type FaultKind, faultKinds } from "../../../../sdk/testing";
-import { create, start } from "./calls";
-import { failure, SHORT, see } from "./seen";
+import { create, failure, SHORT, send, start } from "./requests";
 
 const url = "https://a.example.com";
 
@@ -43,8 +42,8 @@ describe("a disturbance", () => {
     async (kind, shown, committed) => {
       const emulator = await disturbed([kind]);
       const patience = kind.startsWith("hang") || kind === "stalled" ? SHORT : undefined;
-      const seen = await see(emulator, "POST", "/endpoints", { url }, patience);
-      expect(seen).toMatchObject(shown);
+      const answer = await send(emulator, "POST", "/endpoints", { url }, patience);
+      expect(answer).toMatchObject(shown);
       expect(emulator.endpoints.map((endpoint) => endpoint.url)).toEqual(committed ? [url] : []);
       expect(emulator.faults).toEqual([{ kind, method: "POST", path: "/endpoints", committed }]);
       await emulator.close();
@@ -54,21 +53,21 @@ describe("a disturbance", () => {
   it("by latency gives the answer 20 ms late", async () => {
     const emulator = await disturbed(["latency"]);
     const started = performance.now();
-    await see(emulator, "GET", "/endpoints");
+    await send(emulator, "GET", "/endpoints");
     expect(performance.now() - started).toBeGreaterThanOrEqual(19);
   });
 
   it("has a test here for each kind, and no create is hit by a kind that only the list has", async () => {
     expect([...creates.map(([kind]) => kind), ...listKinds]).toEqual(faultKinds);
     const emulator = await disturbed(listKinds);
-    expect((await see(emulator, "POST", "/endpoints", { url })).status).toBe(201);
+    expect((await send(emulator, "POST", "/endpoints", { url })).status).toBe(201);
     expect(emulator.faults).toEqual([]);
   });
 
   it("has the headers that its kind says, and no others", async () => {
     const kinds = ["429-bare", "429-proxy", "html"] as const;
     for (const kind of kinds) {
-      const { headers } = await see(await disturbed([kind]), "GET", "/endpoints");
+      const { headers } = await send(await disturbed([kind]), "GET", "/endpoints");
       expect(headers).not.toHaveProperty("retry-after");
       const type = kind === "429-bare" ? "application/json" : "text/html; charset=utf-8";
       expect(headers["content-type"]).toBe(type);
@@ -79,7 +78,7 @@ describe("a disturbance", () => {
     const emulator = await disturbed(["5xx-before"]);
     const drawn = new Set<string>();
     for (let time = 0; time < 80; time++) {
-      const { status, headers, text } = await see(emulator, "GET", "/endpoints");
+      const { status, headers, text } = await send(emulator, "GET", "/endpoints");
       const isJson = headers["content-type"] === "application/json";
       if (isJson) expect(JSON.parse(text).status_code).toBe(status);
       drawn.add(`${status} ${isJson}`);
@@ -98,8 +97,8 @@ describe("a disturbance", () => {
     const emulator = await start();
     const [first, second] = [await create(emulator, { url }), emulator.seed({ type: "cloud" })];
     emulator.disturb({ seed: 1, probability: 1, kinds: [kind] });
-    await see(emulator, "PATCH", `/endpoints/${first.id}`, { description: "d" });
-    await see(emulator, "DELETE", `/endpoints/${second.id}`);
+    await send(emulator, "PATCH", `/endpoints/${first.id}`, { description: "d" });
+    await send(emulator, "DELETE", `/endpoints/${second.id}`);
     const after = untouched ? [second, first] : [expect.objectContaining({ id: first.id, description: "d" })];
     expect(emulator.endpoints).toEqual(after);
     expect(emulator.faults.map(({ committed }) => committed)).toEqual([!untouched, !untouched]);
@@ -109,7 +108,7 @@ describe("a disturbance", () => {
     const emulator = await start();
     const { id } = await create(emulator, { url });
     emulator.disturb({ seed: 1, probability: 1, kinds: bodyKinds });
-    expect((await see(emulator, "DELETE", `/endpoints/${id}`)).status).toBe(204);
+    expect((await send(emulator, "DELETE", `/endpoints/${id}`)).status).toBe(204);
     expect(emulator.faults).toEqual([]);
   });
 
@@ -117,7 +116,7 @@ describe("a disturbance", () => {
     const emulator = await start();
     await create(emulator, { url });
     emulator.disturb({ seed: 1, probability: 1, kinds: ["5xx-after"] });
-    expect((await see(emulator, "POST", "/endpoints", { url })).status).toSatisfy((status) => status >= 500);
+    expect((await send(emulator, "POST", "/endpoints", { url })).status).toSatisfy((status) => status >= 500);
     expect(emulator.endpoints).toHaveLength(1);
     expect(emulator.faults).toMatchObject([{ kind: "5xx-after", committed: false }]);
   });
@@ -125,8 +124,8 @@ describe("a disturbance", () => {
   it("counts against a rate limit, also where the service seems not to have been asked", async () => {
     const emulator = await start({ rateLimit: { requests: 1, windowSeconds: 60 } });
     emulator.disturb({ seed: 1, probability: 1, kinds: ["reset-before"], most: 1 });
-    await see(emulator, "GET", "/endpoints");
-    expect((await see(emulator, "GET", "/endpoints")).status).toBe(429);
+    await send(emulator, "GET", "/endpoints");
+    expect((await send(emulator, "GET", "/endpoints")).status).toBe(429);
   });
 });
 
@@ -136,7 +135,7 @@ describe("the draw", () => {
     const emulator = await disturbed(quick, { seed, probability: 0.5 });
     for (let index = 0; index < 40; index++) {
       const body = index % 2 ? { url: `https://h${index}.example.com` } : undefined;
-      await see(emulator, body ? "POST" : "GET", "/endpoints", body);
+      await send(emulator, body ? "POST" : "GET", "/endpoints", body);
     }
     const urls = emulator.endpoints.map((endpoint) => endpoint.url);
     return { faults: emulator.faults, statuses: emulator.requests.map(({ status }) => status), urls };
@@ -174,15 +173,16 @@ describe("the draw", () => {
     const emulator = await disturbed(["5xx-before"], { match, most: 2 });
     const statuses: (number | undefined)[] = [];
     for (let time = 0; time < 3; time++) {
-      expect((await see(emulator, "GET", "/endpoints")).status).toBe(200);
-      statuses.push((await see(emulator, "POST", "/endpoints", { url })).status);
+      expect((await send(emulator, "GET", "/endpoints")).status).toBe(200);
+      statuses.push((await send(emulator, "POST", "/endpoints", { url })).status);
     }
     expect(statuses).toEqual([serverError, serverError, 201]);
   });
 
   it("never hits with the probability 0, and refuses one that is none", async () => {
     const emulator = await disturbed(undefined, { probability: 0 });
-    for (let time = 0; time < 20; time++) expect((await see(emulator, "GET", "/endpoints")).status).toBe(200);
+    for (let time = 0; time < 20; time++)
+      expect((await send(emulator, "GET", "/endpoints")).status).toBe(200);
     for (const probability of [-0.1, 1.1, Number.NaN])
       expect(() => emulator.disturb({ seed: 1, probability })).toThrow(RangeError);
   });
@@ -190,18 +190,18 @@ describe("the draw", () => {
   it("leaves a request to a script that was given for it", async () => {
     const emulator = await disturbed(["reset-before"]);
     emulator.intercept(() => true, { status: 418 });
-    expect((await see(emulator, "GET", "/endpoints")).status).toBe(418);
-    expect((await see(emulator, "GET", "/endpoints")).error).toBe(failure.reset);
+    expect((await send(emulator, "GET", "/endpoints")).status).toBe(418);
+    expect((await send(emulator, "GET", "/endpoints")).error).toBe(failure.reset);
     expect(emulator.faults).toHaveLength(1);
   });
 
   it("ends with calm, which keeps the log, and a new one takes the old one's place", async () => {
     const emulator = await disturbed(["reset-before"]);
-    await see(emulator, "GET", "/endpoints");
+    await send(emulator, "GET", "/endpoints");
     emulator.disturb({ seed: 1, probability: 1, kinds: ["html"] });
-    await see(emulator, "GET", "/endpoints");
+    await send(emulator, "GET", "/endpoints");
     emulator.calm();
-    const { status, text } = await see(emulator, "GET", "/endpoints");
+    const { status, text } = await send(emulator, "GET", "/endpoints");
     expect([status, JSON.parse(text).endpoints]).toEqual([200, []]);
     expect(emulator.faults.map(({ kind }) => kind)).toEqual(["reset-before", "html"]);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { call, create, start } from "./calls";
+import { call, create, start } from "./requests";
 
 const url = "https://a.example.com";
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { WireEndpoint } from "../../../../provider/api/contract";
 import type { Emulator, EmulatorOptions, ScriptedReply } from "../../../../sdk/testing";
-import { call, create, expectRefusal, start, tryCreate } from "./calls";
-import { failure, SHORT, see } from "./seen";
+import { call, create, expectRefusal, failure, SHORT, send, start, tryCreate } from "./requests";
 
 const url = "https://a.example.com";
 const always = () => true;
@@ -76,12 +75,12 @@ describe("a request that takes effect late", () => {
     const [changed, dead] = [await create(emulator, { url }), emulator.seed({ type: "cloud" })];
     emulator.intercept(always, reply, 3);
     const patience = "hang" in reply ? SHORT : undefined;
-    const seen = [
-      await see(emulator, "POST", "/endpoints", { url: "https://b.example.com" }, patience),
-      await see(emulator, "PATCH", `/endpoints/${changed.id}`, { description: "d" }, patience),
-      await see(emulator, "DELETE", `/endpoints/${dead.id}`, undefined, patience),
+    const answer = [
+      await send(emulator, "POST", "/endpoints", { url: "https://b.example.com" }, patience),
+      await send(emulator, "PATCH", `/endpoints/${changed.id}`, { description: "d" }, patience),
+      await send(emulator, "DELETE", `/endpoints/${dead.id}`, undefined, patience),
     ];
-    expect(seen).toMatchObject([shown, shown, shown]);
+    expect(answer).toMatchObject([shown, shown, shown]);
     pass(3999);
     expect(emulator.endpoints).toEqual([dead, changed]);
     expect(await list(emulator)).toHaveLength(2);
@@ -96,8 +95,8 @@ describe("a request that takes effect late", () => {
     const { emulator, pass } = await frozen();
     emulator.intercept(always, { lateMs: 3000, reset: true });
     emulator.intercept(always, { lateMs: 1000, reset: true });
-    await see(emulator, "POST", "/endpoints", { url, description: "first" });
-    await see(emulator, "POST", "/endpoints", { url, description: "second" });
+    await send(emulator, "POST", "/endpoints", { url, description: "first" });
+    await send(emulator, "POST", "/endpoints", { url, description: "second" });
     pass(5000);
     expect(emulator.endpoints).toMatchObject([{ description: "second", created_at: "2026-01-02T03:04:06Z" }]);
   });
@@ -106,8 +105,8 @@ describe("a request that takes effect late", () => {
     const { emulator, pass } = await frozen();
     const { id } = await create(emulator, { url: "https://b.example.com" });
     emulator.intercept(always, { lateMs: 1000, reset: true }, 2);
-    await see(emulator, "PATCH", `/endpoints/${id}`, { description: "late" });
-    await see(emulator, "POST", "/endpoints", { url });
+    await send(emulator, "PATCH", `/endpoints/${id}`, { description: "late" });
+    await send(emulator, "POST", "/endpoints", { url });
     pass(1000);
     emulator.edit(id, { description: "by hand" });
     expectRefusal(await tryCreate(emulator, { url }), 18017, 400);
@@ -117,8 +116,8 @@ describe("a request that takes effect late", () => {
   it("counts against a rate limit when it comes, and takes effect whatever has come since", async () => {
     const { emulator, pass } = await frozen({ rateLimit: { requests: 1, windowSeconds: 60 } });
     emulator.intercept(always, { lateMs: 1000, reset: true });
-    await see(emulator, "POST", "/endpoints", { url });
-    expect((await see(emulator, "GET", "/endpoints")).status).toBe(429);
+    await send(emulator, "POST", "/endpoints", { url });
+    expect((await send(emulator, "GET", "/endpoints")).status).toBe(429);
     pass(1000);
     expect(emulator.endpoints).toHaveLength(1);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { WireEndpoint } from "../../../../provider/api/contract";
 import type { Emulator, FaultKind } from "../../../../sdk/testing";
-import { call, start } from "./calls";
+import { call, start } from "./requests";
 
 interface List {
   endpoints: WireEndpoint[];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Emulator, type RateLimit } from "../../../../sdk/testing/emulator";
-import { call, expectRefusal, start } from "./calls";
+import { call, expectRefusal, start } from "./requests";
 
 const url = "https://a.example.com";
 const always = () => true;

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Edit, gatewayReply, type Match, type ReportedTime } from "../../../../sdk/testing";
-import { call, create, start } from "./calls";
-import { failure, see } from "./seen";
+import { call, create, failure, send, start } from "./requests";
 
 const url = "https://a.example.com";
 const now = () => new Date("2026-01-02T03:04:05.600Z");
@@ -21,7 +20,7 @@ describe("a script for an operation", () => {
     for (const one of ["POST", "GET", "GET /ep_1", "PATCH /ep_1", "DELETE /ep_1"]) {
       const [verb = "", at = ""] = one.split(" ");
       const body = { POST: { url }, PATCH: { description: "d" } }[verb];
-      if ((await see(emulator, verb, `/endpoints${at}`, body)).status === 418) hit.push(one);
+      if ((await send(emulator, verb, `/endpoints${at}`, body)).status === 418) hit.push(one);
     }
     expect(hit).toEqual([`${method} ${path}`.trim()]);
   });
@@ -29,8 +28,8 @@ describe("a script for an operation", () => {
   it("can be a disturbance too", async () => {
     const emulator = await start();
     emulator.disturb({ seed: 1, probability: 1, kinds: ["5xx-before"], match: "list" });
-    expect((await see(emulator, "POST", "/endpoints", { url })).status).toBe(201);
-    expect((await see(emulator, "GET", "/endpoints")).status).toBeGreaterThanOrEqual(500);
+    expect((await send(emulator, "POST", "/endpoints", { url })).status).toBe(201);
+    expect((await send(emulator, "GET", "/endpoints")).status).toBeGreaterThanOrEqual(500);
   });
 });
 
@@ -50,10 +49,10 @@ describe("a gateway's own answer", () => {
       ["GET", ""],
       ["POST", ""],
     ]) {
-      const seen = await see(emulator, method ?? "", `/endpoints${path}`);
-      expect(seen).toMatchObject({ status: 404, headers: { "content-type": type } });
-      expect(seen.text).toMatch(text);
-      expect(seen.text).not.toContain("ERR_NGROK");
+      const answer = await send(emulator, method ?? "", `/endpoints${path}`);
+      expect(answer).toMatchObject({ status: 404, headers: { "content-type": type } });
+      expect(answer.text).toMatch(text);
+      expect(answer.text).not.toContain("ERR_NGROK");
     }
     expect(emulator.endpoints).toHaveLength(1);
   });
@@ -138,7 +137,7 @@ describe("a rival", () => {
     async (when, urlTaken, shown, makers) => {
       const emulator = await start({ ...(urlTaken && { urlTaken }) });
       emulator.rival(when);
-      expect(await see(emulator, "POST", "/endpoints", body)).toMatchObject(shown);
+      expect(await send(emulator, "POST", "/endpoints", body)).toMatchObject(shown);
       for (const endpoint of emulator.endpoints) expect(endpoint).toMatchObject(body);
       const by = emulator.endpoints.map(({ id }) => (emulator.rivals.includes(id) ? "rival" : "own"));
       expect(by).toEqual(makers);
@@ -151,7 +150,7 @@ describe("a rival", () => {
     const match: Match = (request) => request.method === "POST" && Object(request.body).url === url;
     emulator.rival("instead", { match, fields, reply: { status: 504 } });
     await create(emulator, { url: "https://b.example.com" });
-    expect((await see(emulator, "POST", "/endpoints", body)).status).toBe(504);
+    expect((await send(emulator, "POST", "/endpoints", body)).status).toBe(504);
     expect(emulator.endpoints[0]).toMatchObject({ ...body, ...fields, id: emulator.rivals[0] });
     expect(emulator.endpoints).toHaveLength(2);
   });

@@ -2,8 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { request } from "undici";
 import { describe, expect, it } from "vitest";
 import type { RecordedRequest, ScriptedReply } from "../../../../sdk/testing";
-import { call, create, start } from "./calls";
-import { failure, SHORT, see } from "./seen";
+import { call, create, failure, SHORT, send, start } from "./requests";
 
 const url = "https://a.example.com";
 const always = () => true;
@@ -19,18 +18,18 @@ describe("a scripted fault after the effect", () => {
     const emulator = await start();
     emulator.intercept(always, reply);
     const patience = "hang" in reply ? SHORT : undefined;
-    expect(await see(emulator, "POST", "/endpoints", { url }, patience)).toMatchObject(expected);
+    expect(await send(emulator, "POST", "/endpoints", { url }, patience)).toMatchObject(expected);
     expect(emulator.endpoints).toMatchObject([{ url }]);
-    expect((await see(emulator, "POST", "/endpoints", { url })).status).toBe(400);
+    expect((await send(emulator, "POST", "/endpoints", { url })).status).toBe(400);
   });
 
   it("updates and deletes too, though the client sees that it failed", async () => {
     const emulator = await start();
     const { id } = await create(emulator, { url });
     emulator.intercept(always, { afterCommit: true, status: 500 }, 2);
-    expect((await see(emulator, "PATCH", `/endpoints/${id}`, { description: "d" })).status).toBe(500);
+    expect((await send(emulator, "PATCH", `/endpoints/${id}`, { description: "d" })).status).toBe(500);
     expect(emulator.endpoints).toMatchObject([{ id, description: "d" }]);
-    expect((await see(emulator, "DELETE", `/endpoints/${id}`)).status).toBe(500);
+    expect((await send(emulator, "DELETE", `/endpoints/${id}`)).status).toBe(500);
     expect(emulator.endpoints).toEqual([]);
   });
 
@@ -38,7 +37,7 @@ describe("a scripted fault after the effect", () => {
     const emulator = await start();
     const before = await create(emulator, { url });
     emulator.intercept(always, { afterCommit: true, status: 504 }, 2);
-    expect((await see(emulator, "POST", "/endpoints", { url })).status).toBe(504);
+    expect((await send(emulator, "POST", "/endpoints", { url })).status).toBe(504);
     const badKey = { headers: { authorization: "Bearer wrong_key" } };
     const refused = await call(emulator, "DELETE", `/endpoints/${before.id}`, badKey);
     expect(refused.status).toBe(504);
@@ -48,10 +47,10 @@ describe("a scripted fault after the effect", () => {
   it("waits after the effect, not before it", async () => {
     const emulator = await start();
     emulator.intercept(always, { afterCommit: true, delayMs: 100 });
-    const seen = see(emulator, "POST", "/endpoints", { url });
+    const answer = send(emulator, "POST", "/endpoints", { url });
     await expect.poll(() => emulator.endpoints.length).toBe(1);
     expect(emulator.requests[0]?.status).toBe(0);
-    const { status, text } = await seen;
+    const { status, text } = await answer;
     expect([status, JSON.parse(text)]).toEqual([201, emulator.endpoints[0]]);
   });
 });
@@ -65,7 +64,7 @@ describe("a scripted fault before the effect", () => {
     const emulator = await start();
     emulator.intercept(always, reply);
     const patience = "hang" in reply ? SHORT : undefined;
-    expect(await see(emulator, "POST", "/endpoints", { url }, patience)).toMatchObject(expected);
+    expect(await send(emulator, "POST", "/endpoints", { url }, patience)).toMatchObject(expected);
     expect(emulator.endpoints).toEqual([]);
   });
 
@@ -87,10 +86,10 @@ describe("a cut body", () => {
     const emulator = await start();
     emulator.intercept(always, { afterCommit: true, cut });
     const patience = cut === "stall" ? SHORT : undefined;
-    const seen = await see(emulator, "POST", "/endpoints", { url }, patience);
+    const answer = await send(emulator, "POST", "/endpoints", { url }, patience);
     const whole = JSON.stringify(emulator.endpoints[0]);
-    expect(seen).toMatchObject({ status: 201, error, text: whole.slice(0, Math.floor(whole.length / 2)) });
-    expect(seen.headers).toMatchObject({
+    expect(answer).toMatchObject({ status: 201, error, text: whole.slice(0, Math.floor(whole.length / 2)) });
+    expect(answer.headers).toMatchObject({
       "content-length": `${whole.length}`,
       "content-type": "application/json",
     });
@@ -100,15 +99,15 @@ describe("a cut body", () => {
   it("of a scripted answer leaves the endpoints alone", async () => {
     const emulator = await start();
     emulator.intercept(always, { status: 200, body: { endpoints: [] }, cut: "end" });
-    const seen = await see(emulator, "POST", "/endpoints", { url });
-    expect(seen).toMatchObject({ status: 200, text: '{"endpoi', error: failure.closed });
+    const answer = await send(emulator, "POST", "/endpoints", { url });
+    expect(answer).toMatchObject({ status: 200, text: '{"endpoi', error: failure.closed });
     expect(emulator.endpoints).toEqual([]);
   });
 
   it("of one byte is a head alone", async () => {
     const emulator = await start();
     emulator.intercept(always, { status: 200, body: "x", cut: "stall" });
-    expect(await see(emulator, "GET", "/endpoints", undefined, SHORT)).toMatchObject({
+    expect(await send(emulator, "GET", "/endpoints", undefined, SHORT)).toMatchObject({
       status: 200,
       text: "",
       error: failure.silence,
@@ -119,8 +118,8 @@ describe("a cut body", () => {
     const emulator = await start();
     const { id } = await create(emulator, { url });
     emulator.intercept(always, { afterCommit: true, cut: "stall" });
-    const seen = await see(emulator, "DELETE", `/endpoints/${id}`);
-    expect([seen.status, seen.text, seen.error]).toEqual([204, "", undefined]);
+    const answer = await send(emulator, "DELETE", `/endpoints/${id}`);
+    expect([answer.status, answer.text, answer.error]).toEqual([204, "", undefined]);
     expect(emulator.endpoints).toEqual([]);
   });
 });
@@ -130,8 +129,8 @@ describe("a proxy's page", () => {
     const emulator = await start();
     const headers = { "Content-Type": "text/html" };
     emulator.intercept(always, { afterCommit: true, status, headers, body: "<p>sign in" });
-    const seen = await see(emulator, "POST", "/endpoints", { url });
-    expect([seen.status, seen.headers["content-type"], seen.text]).toEqual([
+    const answer = await send(emulator, "POST", "/endpoints", { url });
+    expect([answer.status, answer.headers["content-type"], answer.text]).toEqual([
       status,
       "text/html",
       "<p>sign in",
@@ -142,9 +141,9 @@ describe("a proxy's page", () => {
   it("can stand over the real answer's type, with its status and body", async () => {
     const emulator = await start();
     emulator.intercept(always, { afterCommit: true, headers: { "content-type": "text/plain" } });
-    const seen = await see(emulator, "POST", "/endpoints", { url });
-    expect([seen.status, seen.headers["content-type"]]).toEqual([201, "text/plain"]);
-    expect(JSON.parse(seen.text)).toEqual(emulator.endpoints[0]);
+    const answer = await send(emulator, "POST", "/endpoints", { url });
+    expect([answer.status, answer.headers["content-type"]]).toEqual([201, "text/plain"]);
+    expect(JSON.parse(answer.text)).toEqual(emulator.endpoints[0]);
   });
 });
 
@@ -178,7 +177,7 @@ describe("a client that waits for ever", () => {
       await expect(fetch(`${emulator.baseUrl}/endpoints`, { signal })).rejects.toThrow();
     }
     await wait(60);
-    expect((await see(emulator, "GET", "/endpoints")).status).toBe(200);
+    expect((await send(emulator, "GET", "/endpoints")).status).toBe(200);
   });
 });
 
@@ -190,7 +189,7 @@ describe("the log of a fault", () => {
     emulator.intercept(always, { afterCommit: true, reset: true });
     emulator.intercept(always, { hang: true });
     for (const patience of [undefined, undefined, SHORT])
-      await see(emulator, "GET", "/endpoints", undefined, patience);
+      await send(emulator, "GET", "/endpoints", undefined, patience);
     expect(emulator.requests.map(({ status }) => status)).toEqual([503, 0, 0]);
     expect(answered).toEqual(emulator.requests);
   });

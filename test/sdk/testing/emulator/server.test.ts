@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { Agent, request } from "undici";
 import { describe, expect, it } from "vitest";
 import type { RecordedRequest } from "../../../../sdk/testing/types";
-import { call, create, expectRefusal, type Refusal, start } from "./calls";
+import { call, create, expectRefusal, type Refusal, start } from "./requests";
 
 const url = "https://a.example.com";
 
@@ -155,14 +155,15 @@ describe("the log", () => {
   it("is in order of arrival, also where a later request is answered first", async () => {
     const answered: RecordedRequest[] = [];
     const emulator = await start({ onAnswer: (record) => answered.push(record) });
-    emulator.intercept(({ method }) => method === "POST", { status: 503, delayMs: 100 });
-    const slow = call(emulator, "POST", "/endpoints", { body: { url } });
+    const slow = httpRequest(`${emulator.baseUrl}/endpoints`, { method: "POST" });
+    slow.flushHeaders();
     await expect.poll(() => emulator.requests.length).toBe(1);
     expect(emulator.requests[0]?.status).toBe(0);
     await call(emulator, "GET", "/endpoints");
-    await slow;
+    slow.end();
+    await once(slow, "response");
     expect(emulator.requests.map(({ method, status }) => [method, status])).toEqual([
-      ["POST", 503],
+      ["POST", 401],
       ["GET", 200],
     ]);
     expect(answered.map(({ method }) => method)).toEqual(["GET", "POST"]);

@@ -54,19 +54,19 @@ describe("what a run gives back", () => {
 describe("where a run fails", () => {
   test("a failed preview applies nothing", async () => {
     const { run } = await kit();
-    const { ok, said, calls, state } = await run("up", "bad");
+    const { ok, messages, calls, state } = await run("up", "bad");
     expect(ok).toBe(false);
     expect(calls).toEqual([]);
     expect(state).toEqual({ resources: [], pending: [] });
     // The engine stops at the first resource, and prints a failed property's value, secret or not.
     const resource = "pulumi-nodejs:dynamic/things:Thing resource 'bad'";
-    expect(said).toEqual([
+    expect(messages).toEqual([
       `error bad: ${resource}: property a.b value {<nil>} has a problem: deep`,
       `error bad: ${resource}: property bad value {&{{map[b:{1e-05} z:{[{1} {a} {true} {<nil>} {1.2345675e+06}]}]}}} has a problem: no good`,
     ]);
   });
 
-  test("programs that throw, reject or exit say so, and nothing is deleted", async () => {
+  test("programs that throw, reject or exit fail the run with their error, and nothing is deleted", async () => {
     const { run } = await kit();
     await run("up", "createFails.2");
     for (const [scene, message] of [
@@ -75,8 +75,8 @@ describe("where a run fails", () => {
       ["runError", "plainly wrong"],
       ["exits", "Program exited with non-zero exit code: 7"],
     ] as const) {
-      const { ok, said, calls } = await run("up", scene);
-      expect([scene, ok, said.join()]).toEqual([scene, false, expect.stringContaining(message)]);
+      const { ok, messages, calls } = await run("up", scene);
+      expect([scene, ok, messages.join()]).toEqual([scene, false, expect.stringContaining(message)]);
       expect(calls).toEqual([]);
     }
   });
@@ -94,8 +94,8 @@ describe("where a run fails", () => {
       ["hook", "does not support resource hooks"],
       ["deletedWith", "does not support the DeletedWith option"],
     ] as const) {
-      const { ok, said } = await run("preview", scene);
-      expect([scene, ok, said.join()]).toEqual([scene, false, expect.stringMatching(pattern(message))]);
+      const { ok, messages } = await run("preview", scene);
+      expect([scene, ok, messages.join()]).toEqual([scene, false, expect.stringMatching(pattern(message))]);
     }
   });
 });
@@ -148,15 +148,15 @@ describe("the state", () => {
   test("configuration reaches the program and, as the state knows it, the provider's entry", async () => {
     const { engine, env } = await kit();
     env["SCENE"] = "configured";
-    await engine.setConfig("things:plain", "seen");
+    await engine.setConfig("things:plain", "configured");
     await engine.setConfig("secret", { secret: "hush" });
     const { outputs, text } = await engine.up();
-    expect(outputs).toEqual({ plain: "seen", secret: "hush" });
+    expect(outputs).toEqual({ plain: "configured", secret: "hush" });
     expect(text).not.toContain("hush");
     const { resources = [] } = (await engine.exportState()).deployment;
     const provider = resources.find(({ type }) => type === "pulumi:providers:pulumi-nodejs");
     expect(provider?.inputs).toMatchObject({
-      "things:plain": "seen",
+      "things:plain": "configured",
       "things:secret": { plaintext: '"hush"' },
     });
   });
@@ -165,9 +165,9 @@ describe("the state", () => {
 describe("with a plugin", () => {
   test("a provider whose configuration is not known at the preview is refused in a sentence", async () => {
     const { run } = await plugged();
-    const { ok, said } = await run("preview", "unknownConfig.1");
+    const { ok, messages } = await run("preview", "unknownConfig.1");
     expect(ok).toBe(false);
-    expect(said.join()).toMatch(
+    expect(messages.join()).toMatch(
       /previews with a provider whose configuration is not known yet \(late\): use/,
     );
     expect((await run("up", "unknownConfig.1", { skipPreview: true })).ok).toBe(true);
@@ -184,8 +184,8 @@ describe("with a plugin", () => {
     const { run, objects } = await plugged();
     objects.edit((all) => Object.assign(all, { kinds: { kind: "there", size: 1 } }));
     expect((await run("up", `${scene}.1`)).ok).toBe(true);
-    const { ok, said, calls } = await run("up", `${scene}.2`);
-    expect([ok, said.join()]).toEqual([false, expect.stringMatching(message)]);
+    const { ok, messages, calls } = await run("up", `${scene}.2`);
+    expect([ok, messages.join()]).toEqual([false, expect.stringMatching(message)]);
     expect(calls.filter((call) => /^(create|update|delete) /.test(call))).toEqual([]);
   });
 
@@ -258,8 +258,10 @@ describe("with a plugin", () => {
   test("a plugin that takes no secrets is refused in a sentence", async () => {
     const things = await Things.onKit({ program: PLUGGED, env: { SECRETS: "no" } });
     open.push(things);
-    const { said } = await things.run("preview", "rich.1");
-    expect(said.join()).toMatch(/does not support plugins that take no secrets or no references \(things in/);
+    const { messages } = await things.run("preview", "rich.1");
+    expect(messages.join()).toMatch(
+      /does not support plugins that take no secrets or no references \(things in/,
+    );
   });
 
   test("an import by command is refused in a sentence", async () => {

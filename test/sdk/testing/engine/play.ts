@@ -35,13 +35,13 @@ export type Part =
   | ((objects: Record<string, Record<string, unknown>>) => void);
 
 /** What two engines must agree on after a command. */
-export interface Seen {
+export interface Result {
   ok: boolean;
   /** `update a ~text`, sorted: eight things at once end in any order. */
   steps: string[];
   changes: Record<string, number>;
   /** Warnings and errors, sorted. */
-  said: string[];
+  messages: string[];
   state: unknown;
   /** What the provider was called for, sorted. */
   calls: string[];
@@ -57,7 +57,7 @@ const fileOf = (subject: string, name: string) =>
   join(RECORDED, `${subject}-${name.toLowerCase().replace(/[^a-z0-9]+/g, "-")}.json`);
 
 const recorded = (subject: string, name: string): unknown =>
-  JSON.parse(readFileSync(fileOf(subject, name), "utf8")).seen;
+  JSON.parse(readFileSync(fileOf(subject, name), "utf8")).results;
 
 /** Compares both engines with the recorded runs of the CLI, or records them anew. */
 export function playAll(subject: string, scenarios: Record<string, Part[]>, options: PlayOptions): void {
@@ -66,9 +66,9 @@ export function playAll(subject: string, scenarios: Record<string, Part[]>, opti
   describe.runIf(recording)(`the CLI is recorded (${subject})`, { timeout: 900_000 }, () => {
     test.for(all)("%s", async ([name, parts]) => {
       const version = await cliVersion();
-      const seen = await play(await Things.onCli(options), parts);
+      const results = await play(await Things.onCli(options), parts);
       mkdirSync(RECORDED, { recursive: true });
-      writeFileSync(fileOf(subject, name), `${JSON.stringify({ cli: version, seen }, undefined, 1)}\n`);
+      writeFileSync(fileOf(subject, name), `${JSON.stringify({ cli: version, results }, undefined, 1)}\n`);
     });
   });
   describe.runIf(!recording)(`the test kit's engine does what the CLI did (${subject})`, () => {
@@ -101,17 +101,17 @@ async function cliVersion(): Promise<string> {
 
 /** What each command showed. Paths of this machine and what the SDK made of a function are masked. */
 async function play(things: Things<Stack>, parts: Part[]): Promise<unknown> {
-  const seen: Seen[] = [];
+  const results: Result[] = [];
   try {
     for (const part of parts) {
       if (typeof part === "function") things.objects.edit(part);
       else if ("state" in part) await things.editState(part.state);
-      else seen.push(await things.run(part[0], part[1], { skipPreview: true, ...part[2] }));
+      else results.push(await things.run(part[0], part[1], { skipPreview: true, ...part[2] }));
     }
   } finally {
     await things.close();
   }
-  return JSON.parse(JSON.stringify(seen), (key, value) => {
+  return JSON.parse(JSON.stringify(results), (key, value) => {
     if (key === "__provider" && /\b__f0\b/.test(String(value))) return "a function";
     return typeof value === "string" ? value.replaceAll(ROOT, "<root>") : value;
   });
@@ -141,9 +141,9 @@ export class Things<S extends Stack> {
     command: Exclude<Command, "import">,
     scene: string,
     options: RunOptions = {},
-  ): Promise<Seen> => {
+  ): Promise<Result> => {
     this.env["SCENE"] = scene;
-    return this.see(this.engine[command](options));
+    return this.resultOf(this.engine[command](options));
   };
 
   async editState(edit: (state: ExportedState) => void): Promise<void> {
@@ -152,7 +152,7 @@ export class Things<S extends Stack> {
     await this.engine.importState(state);
   }
 
-  private async see(run: Promise<RunResult>): Promise<Seen> {
+  private async resultOf(run: Promise<RunResult>): Promise<Result> {
     const result = await run.catch((error: unknown) => {
       if (error instanceof RunFailed) return error.result;
       throw error;
@@ -161,7 +161,7 @@ export class Things<S extends Stack> {
       ok: result.ok,
       steps: result.steps.map(({ op, name, diff }) => `${op} ${name} ${diff.join(",")}`.trim()).sort(),
       changes: result.changes,
-      said: result.diagnostics
+      messages: result.diagnostics
         .filter(({ severity }) => severity !== "info")
         .map(({ severity, message, urn }) => `${severity} ${nameOf(urn)}: ${message.trim()}`)
         .sort(),

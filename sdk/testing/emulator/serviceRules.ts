@@ -1,7 +1,7 @@
 import { parse as parseYaml } from "yaml";
 import type { WireChange, WireEndpoint } from "../../../provider/api/contract";
 import { type Behaviour, urlTakenError } from "./behaviour";
-import { ServiceError } from "./errors";
+import { ServiceError } from "./serviceErrors";
 
 const MAX_DESCRIPTION = 255;
 const MAX_METADATA = 4096;

@@ -1,3 +1,4 @@
+import { request } from "undici";
 import { afterEach, expect } from "vitest";
 import type { WireEndpoint } from "../../../../provider/api/contract";
 import { Emulator, type EmulatorOptions } from "../../../../sdk/testing/emulator";
@@ -29,7 +30,7 @@ export interface Sent {
   headers?: Record<string, string | null>;
 }
 
-/** One request as a good client sends it, but for what `sent` changes. */
+/** Sends one request, changed as `sent` asks, and parses the answer. */
 export async function call<Body = WireEndpoint>(
   emulator: Emulator,
   method: string,
@@ -80,3 +81,57 @@ export async function create(emulator: Emulator, body: object): Promise<WireEndp
 
 export const tryCreate = (emulator: Emulator, body: unknown) =>
   call(emulator, "POST", "/endpoints", { body });
+
+/** As much of an answer as arrived: without a `status` none, with an `error` not all of it. */
+export interface Answer {
+  status?: number;
+  headers: Record<string, string | string[] | undefined>;
+  /** As much of the body as arrived. */
+  text: string;
+  /** undici's code or the system's, or `TimeoutError`. */
+  error?: string;
+}
+
+/** How long to wait for an answer that must arrive, and for one that must not. A busy machine can be slow. In ms. */
+const PATIENCE = 10_000;
+export const SHORT = 400;
+
+/** Sends one request and gives up after `patience` milliseconds. Never throws. */
+export async function send(
+  emulator: Emulator,
+  method: string,
+  path: string,
+  body?: object,
+  patience = PATIENCE,
+): Promise<Answer> {
+  const headers = {
+    authorization: `Bearer ${emulator.apiKey}`,
+    [emulator.versionHeader]: "2",
+    ...(body ? { "content-type": "application/json" } : {}),
+  };
+  // undici's own timeouts are only good to a second.
+  const signal = AbortSignal.timeout(patience);
+  const payload = body ? { body: JSON.stringify(body) } : {};
+  const answer: Answer = { headers: {}, text: "" };
+  try {
+    const reply = await request(emulator.baseUrl + path, { method, headers, signal, ...payload });
+    answer.status = reply.statusCode;
+    answer.headers = reply.headers;
+    for await (const chunk of reply.body) answer.text += String(chunk);
+  } catch (error) {
+    answer.error = nameOf(error);
+  }
+  return answer;
+}
+
+/** A client's error for each way in which a connection fails. */
+export const failure = {
+  reset: "ECONNRESET",
+  closed: "UND_ERR_SOCKET",
+  silence: "TimeoutError",
+};
+
+function nameOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return "code" in error && typeof error.code === "string" ? error.code : error.name;
+}

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { WireEndpoint } from "../../../../provider/api/contract";
 import type { Emulator } from "../../../../sdk/testing/emulator";
-import { call, create, expectRefusal, start } from "./calls";
+import { call, create, expectRefusal, start } from "./requests";
 
 interface List {
   endpoints: WireEndpoint[];

@@ -67,8 +67,8 @@ export class ServiceError extends Error {
     this.status = status;
   }
 
-  /** Under another status, and without its code if so wished. */
-  seenAs(status: number, coded = true): this {
+  /** The same with another status, and without its code where `coded` is false. */
+  withStatus(status: number, coded = true): this {
     return Object.assign(this, { status, coded });
   }
 
