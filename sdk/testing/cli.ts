@@ -1,10 +1,9 @@
 import { execFile } from "node:child_process";
 import { constants, existsSync } from "node:fs";
-import { access, mkdtemp, readFile, rm } from "node:fs/promises";
+import { access, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { readEvents } from "./cliEvents";
-import { importArguments } from "./cliImport";
 import {
   type Command,
   type ConfigValue,
@@ -99,14 +98,17 @@ export class CliStack implements Stack {
 
   async import(what: ImportSpec[] | ImportFile, options: ImportOptions = {}): Promise<ImportResult> {
     const code = join(this.folder, `code-${++this.runs}`);
-    const file = join(this.folder, `import-${this.runs}.json`);
+    const file = Array.isArray(what) ? join(this.folder, `import-${this.runs}.json`) : what.file;
+    if (Array.isArray(what)) await writeFile(file, JSON.stringify({ resources: what }));
     const flags = [
+      "--file",
+      file,
       "--yes",
       "--skip-preview",
       `--protect=${options.protect ?? true}`,
       ...(options.code ? ["--out", code] : ["--generate-code=false"]),
     ];
-    const result = await this.run("import", [...(await importArguments(what, file)), ...flags], {});
+    const result = await this.run("import", flags, {});
     return { ...result, ...(options.code && { code: await readFile(code, "utf8") }) };
   }
 

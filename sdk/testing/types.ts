@@ -92,7 +92,7 @@ export interface RunOptions {
   clearPendingCreates?: boolean;
 }
 
-/** Something that exists and is to be taken into the state; as an entry of the file that `pulumi import --file` reads. */
+/** Something that exists and is to be taken into the state. What else `pulumi import` can be given stands in an `ImportFile`. */
 export interface ImportSpec {
   /** The type of the resource: `endpoints:index:CloudEndpoint`. */
   type: string;
@@ -100,15 +100,6 @@ export interface ImportSpec {
   name: string;
   /** The id that its provider knows it by. */
   id: string;
-  /** URN of its parent. Default: the stack. */
-  parent?: string;
-  /** URN of an explicit provider, which must be in the state. Default: the default provider of its package. */
-  provider?: string;
-  /** Version of the plugin. */
-  version?: string;
-  pluginDownloadUrl?: string;
-  /** The inputs that generated code is to have. Default: all that are needed. */
-  properties?: string[];
 }
 
 /** A file as `pulumi import --file` reads it. */

@@ -32,15 +32,10 @@ describe("an update", () => {
       public_url: "https://b.example.com",
     });
     expect(body.hostport).toBe("b.example.com:443");
+    expect((await patch(emulator, before.id, { url: "https://b.example.com" })).status).toBe(200);
     expect(body.domain?.id).not.toBe(before.domain?.id);
     const moved = await patch(emulator, before.id, { url: "https://b.internal" });
     expect(moved.body).not.toHaveProperty("domain");
-  });
-
-  it("that gives the URL it has already is accepted", async () => {
-    const emulator = await start();
-    const { id } = await create(emulator, { url });
-    expect((await patch(emulator, id, { url })).status).toBe(200);
   });
 
   it("of the bindings to an empty list gives them back to the service", async () => {
@@ -112,48 +107,33 @@ describe("an endpoint that is not a cloud endpoint", () => {
 });
 
 describe("two endpoints on one URL", () => {
-  it("are refused, however the URL is written", async () => {
+  const pooling = { pooling_enabled: true };
+
+  it.each<[string, object, object, number | undefined]>([
+    ["refused, however the URL is written", {}, { url: "HTTPS://A.example.com:443" }, 18017],
+    ["refused where only the first has pooling enabled", pooling, {}, 18017],
+    ["refused where only the second has pooling enabled", {}, pooling, 18016],
+    ["a pool where both have pooling enabled", pooling, pooling, undefined],
+    ["refused where a binding is common", {}, { bindings: ["internal", "public"] }, 18017],
+    ["allowed where no binding is common", {}, { bindings: ["kubernetes"] }, undefined],
+  ])("are %s, on create and on update", async (_case, first, second, code) => {
     const emulator = await start();
-    await create(emulator, { url });
-    expectRefusal(await tryCreate(emulator, { url: "HTTPS://A.example.com:443" }), 18017, 400);
+    await create(emulator, { url, ...first });
+    const created = await tryCreate(emulator, { url, ...second });
+    const { id } = await create(emulator, { url: "https://b.example.com" });
+    const updated = await patch(emulator, id, { url, ...second });
+    if (code) for (const reply of [created, updated]) expectRefusal(reply, code, 400);
+    // The update meets the endpoint that was created before it, too.
+    else expect([created.status, updated.status]).toEqual([201, first === pooling ? 200 : 400]);
   });
 
-  it("are a pool where both have pooling enabled", async () => {
+  it("are refused on an update of pooling or bindings alone", async () => {
     const emulator = await start();
-    await create(emulator, { url, pooling_enabled: true });
-    await create(emulator, { url, pooling_enabled: true });
-    expect(emulator.endpoints).toHaveLength(2);
-  });
-
-  it("are refused in both directions where they disagree on pooling", async () => {
-    const emulator = await start();
-    await create(emulator, { url });
-    expectRefusal(await tryCreate(emulator, { url, pooling_enabled: true }), 18016, 400);
-    const pooled = "https://b.example.com";
-    await create(emulator, { url: pooled, pooling_enabled: true });
-    expectRefusal(await tryCreate(emulator, { url: pooled }), 18017, 400);
-  });
-
-  it("are allowed where no binding is common, and refused where an update makes one common", async () => {
-    const emulator = await start();
-    await create(emulator, { url, bindings: ["public", "internal"] });
-    const { id } = await create(emulator, { url, bindings: ["kubernetes"] });
-    expectRefusal(await patch(emulator, id, { bindings: ["kubernetes", "internal"] }), 18017, 400);
-  });
-
-  it("are refused on an update of the URL or of pooling too", async () => {
-    const emulator = await start();
-    await create(emulator, { url });
-    const other = await create(emulator, { url: "https://b.example.com" });
-    expectRefusal(await patch(emulator, other.id, { url }), 18017, 400);
-    expectRefusal(await patch(emulator, other.id, { url, pooling_enabled: true }), 18016, 400);
-
-    const pooled = "https://c.example.com";
-    await create(emulator, { url: pooled, pooling_enabled: true });
-    const member = await create(emulator, { url: pooled, pooling_enabled: true });
+    await create(emulator, { url, ...pooling });
+    const member = await create(emulator, { url, ...pooling });
+    const apart = await create(emulator, { url, bindings: ["kubernetes"] });
     expectRefusal(await patch(emulator, member.id, { pooling_enabled: false }), 18017, 400);
-    expectRefusal(await patch(emulator, other.id, { url: pooled }), 18017, 400);
-    expect((await patch(emulator, other.id, { url: pooled, pooling_enabled: true })).status).toBe(200);
+    expectRefusal(await patch(emulator, apart.id, { bindings: ["kubernetes", "public"] }), 18017, 400);
   });
 
   it("that came about behind the service's back can still have their texts changed", async () => {
@@ -163,31 +143,35 @@ describe("two endpoints on one URL", () => {
     expect((await patch(emulator, id, { description: "d" })).status).toBe(200);
   });
 
-  it.each(["18017", "18009", "422", "400-bare", "409-bare"] as const)(
-    "are refused as the option urlTaken says, also on an update, and a disagreement on pooling as ever: %s",
-    async (urlTaken) => {
+  it.each([
+    ["18017", 400, 18017],
+    ["18009", 409, 18009],
+    ["422", 422, 18001],
+    ["400-bare", 400, undefined],
+    ["409-bare", 409, undefined],
+  ] as const)(
+    "are refused with the option urlTaken as %s, also on an update",
+    async (urlTaken, status, code) => {
       const emulator = await start({ urlTaken });
       await create(emulator, { url });
       const other = await create(emulator, { url: "https://b.example.com" });
-      const status = { "18017": 400, "18009": 409, "422": 422, "400-bare": 400, "409-bare": 409 }[urlTaken];
-      const code = { "18017": 18017, "18009": 18009, "422": 18001, "400-bare": "no", "409-bare": "no" }[
-        urlTaken
-      ];
       for (const reply of [await tryCreate(emulator, { url }), await patch(emulator, other.id, { url })]) {
-        if (typeof code === "number") expectRefusal(reply, code, status);
-        else
+        if (code) expectRefusal(reply, code, status);
+        else {
           expect(reply).toMatchObject({
             status,
             body: { status_code: status, msg: expect.stringMatching(/\S/) },
           });
-        if (typeof code !== "number") expect(reply.body).not.toHaveProperty("error_code");
+          expect(reply.body).not.toHaveProperty("error_code");
+        }
       }
-      expectRefusal(await tryCreate(emulator, { url, pooling_enabled: true }), 18016, 400);
+      // A disagreement on pooling is refused as ever.
+      expectRefusal(await tryCreate(emulator, { url, ...pooling }), 18016, 400);
       expect(emulator.endpoints).toHaveLength(2);
     },
   );
 
-  it("coexist where the service refuses no URL, whatever they say of pooling, until it does again", async () => {
+  it("coexist where the service refuses no URL, with pooling or without, until it does again", async () => {
     const emulator = await start({ urlTaken: "allowed" });
     await create(emulator, { url });
     await create(emulator, { url });

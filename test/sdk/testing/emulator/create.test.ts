@@ -150,12 +150,7 @@ describe("a traffic policy", () => {
     },
   );
 
-  it("may be left out, and then is no field of the endpoint", async () => {
-    const emulator = await start();
-    expect(await create(emulator, { url })).not.toHaveProperty("traffic_policy");
-  });
-
-  it("is demanded where the emulator is told to, on create and on update", async () => {
+  it("is required where requirePolicy is set, on create and on update", async () => {
     const emulator = await start({ requirePolicy: true });
     expectRefusal(await tryCreate(emulator, { url }), 18011, 400);
     expectRefusal(await tryCreate(emulator, { url, traffic_policy: "" }), 18011, 400);

@@ -84,16 +84,3 @@ describe("a rate limit", () => {
     await expect(Emulator.start({ rateLimit })).rejects.toThrow(RangeError);
   });
 });
-
-describe("the Date header", () => {
-  it("is the service's clock, on every answer, unless a script sets another", async () => {
-    const { emulator, list, pass } = await limited({ requests: 2, windowSeconds: 1 });
-    expect((await list()).headers.get("date")).toBe("Fri, 02 Jan 2026 03:04:05 GMT");
-    pass(3600);
-    expect((await list()).headers.get("date")).toBe("Fri, 02 Jan 2026 04:04:05 GMT");
-    const refused = await call(emulator, "GET", "/endpoints", { headers: { authorization: null } });
-    expect(refused.headers.get("date")).toBe("Fri, 02 Jan 2026 04:04:05 GMT");
-    emulator.intercept(always, { status: 204, headers: { Date: "Thu, 01 Jan 1970 00:00:00 GMT" } });
-    expect((await list()).headers.get("date")).toBe("Thu, 01 Jan 1970 00:00:00 GMT");
-  });
-});

@@ -93,6 +93,7 @@ describe("the service's times", () => {
   ])("in the header Date are what the option says: %j", async (date, shown) => {
     const emulator = await start({ now, date });
     expect((await call(emulator, "GET", "/endpoints")).headers.get("date")).toBe(shown);
+    expect((await call(emulator, "GET", "/nothing")).headers.get("date"), "of an error").toBe(shown);
     emulator.behave({ date: 0 });
     expect((await call(emulator, "GET", "/endpoints")).headers.get("date")).toMatch(/03:04:05 GMT$/);
   });

@@ -134,10 +134,6 @@ export const dynamicScenarios: Record<string, Part[]> = {
     ["up", "drift"],
     ["up", "drift"],
   ],
-  "a new name by alias": [
-    ["up", "rename.1"],
-    ["up", "rename.2"],
-  ],
   "an import, which a dynamic provider cannot do": [["up", "import"]],
   "failed checks": [["up", "bad"]],
   "a check that throws": [["up", "checkThrows"]],

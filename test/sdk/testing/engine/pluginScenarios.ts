@@ -56,7 +56,6 @@ export const pluginScenarios: Record<string, Part[]> = {
     ["preview", "refused"],
     ["up", "refused"],
   ],
-  "a creation that fails": [["up", "createFails"]],
   "a check that fails": [["up", "checkFails"]],
   "functions and their failures": [
     ["preview", "invokes"],

@@ -96,9 +96,6 @@ const scenes = {
   refused() {
     new Thing("a", {}, { provider: new Provider("p", { refused: "yes" }) });
   },
-  createFails() {
-    new Thing("a", { fails: true });
-  },
   checkFails() {
     new Thing("a", { bad: pulumi.secret("x") });
   },

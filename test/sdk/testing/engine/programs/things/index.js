@@ -177,9 +177,6 @@ const scenes = {
     new Thing("d", { n: 1 });
     new Thing("e", { n: 1 }, { ignoreChanges: ["n"] });
   },
-  rename(step) {
-    new Thing(step === 1 ? "a" : "a2", { name: "a" }, step === 1 ? {} : { aliases: [{ name: "a" }] });
-  },
   stays(step) {
     const a = new Thing("a");
     if (step === 1) new Thing("b", { stays: true, from: a.id });

@@ -126,7 +126,6 @@ const methods = {
     log(request.getPreview() ? "create?" : "create", name, methods.account, text(inputs));
     if (request.getPreview())
       return answer(pb.CreateResponse, { setProperties: struct({ ...inputs, computed: `of ${name}` }) });
-    if (inputs.fails) throw new Error("no room");
     return make(name, inputs);
   },
   update(request) {
