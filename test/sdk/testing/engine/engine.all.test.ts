@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, onTestFinished, test } from "vitest";
@@ -106,22 +106,16 @@ describe("the state", () => {
   test("an operation is on disk while the provider is at it", async () => {
     const folder = mkdtempSync(join(tmpdir(), "kit-state-"));
     const stateFile = join(folder, "state.json");
-    const env = { THINGS: join(folder, "objects.json"), SCENE: "slow" };
+    const env = { THINGS: join(folder, "objects.json"), SCENE: "waiting" };
     const engine = await TestEngine.create({ program: THINGS, env, stateFile });
-    let most = 0;
-    const watch = setInterval(() => {
-      try {
-        most = Math.max(
-          most,
-          JSON.parse(readFileSync(stateFile, "utf8")).deployment.pending_operations?.length ?? 0,
-        );
-      } catch {
-        // Not there yet.
-      }
-    }, 20);
-    await engine.up();
-    clearInterval(watch);
-    expect(most).toBe(8);
+    const pending = () =>
+      existsSync(stateFile)
+        ? JSON.parse(readFileSync(stateFile, "utf8")).deployment.pending_operations?.length
+        : undefined;
+    const run = engine.up();
+    await expect.poll(pending, { timeout: 120_000 }).toBe(8);
+    writeFileSync(`${env.THINGS}.go`, "");
+    await run;
     await engine.close();
     const taken = await TestEngine.create({ program: THINGS, env, stateFile });
     expect((await taken.up()).changes).toEqual({ same: 13 });

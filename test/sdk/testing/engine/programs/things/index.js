@@ -211,8 +211,8 @@ const scenes = {
   runError() {
     throw new pulumi.RunError("plainly wrong");
   },
-  slow() {
-    for (let i = 0; i < 12; i++) new Thing(`s${i}`, { slow: 400 });
+  waiting() {
+    for (let i = 0; i < 12; i++) new Thing(`s${i}`, { waits: true });
   },
   configured() {
     const config = new pulumi.Config();

@@ -34,7 +34,8 @@ exports.handler = () => ({
     while (objects[`${inputs.name}-${n}`]) n++;
     const id = `${inputs.name}-${n}`;
     log("create", id);
-    if (inputs.slow) await new Promise((resolve) => setTimeout(resolve, inputs.slow));
+    while (inputs.waits && !fs.existsSync(`${file()}.go`))
+      await new Promise((resolve) => setTimeout(resolve, 20));
     if (inputs.fails) throw quiet("no room");
     save({ ...load(), [id]: given(inputs) });
     if (inputs.unready)
