@@ -10,8 +10,8 @@ import { type AgentSource, readSource, type Verification } from "./source";
 
 export interface AgentOptions extends AgentSource {
   /**
-   * Where the application listens: a port of 127.0.0.1, or a URL without a path. Default: what the configuration file
-   * says; options and policies name none, so with those it is required.
+   * Where the application listens: a port of 127.0.0.1, or a URL without a path. Default: the upstream of the configuration
+   * file. Required with options and policies, which name none.
    */
   upstream?: number | string;
   /**
@@ -21,7 +21,7 @@ export interface AgentOptions extends AgentSource {
   plan?: Plan;
   /** The service's vaults, for secrets that refer to one: `{ webhooks: { brex: "…" } }`. Default: none. */
   vaults?: Record<string, Record<string, string>>;
-  /** The clock that signed times are held against. Default: this machine's. */
+  /** The clock that signed times are compared with. Default: this machine's. */
   now?: () => Date;
 }
 
@@ -110,7 +110,7 @@ export class Agent {
     const { method = "", url: path = "" } = request;
     const record: AgentRecord = { method, path, verdicts: [], forwarded: false, status: 0 };
     this.log.push(record);
-    // Throws where the sender breaks off, so that no part is passed on.
+    // Throws if the sender disconnects, so that no partial body is forwarded.
     const body = await buffer(request);
     if (!this.passes(request, body, record)) {
       return reply(response, record, 403, "ERR_NGROK_3204: Request failed webhook verification");

@@ -3,8 +3,8 @@ import { platformInfo } from "../../webhooks/platforms";
 import { base64Key } from "../../webhooks/webhookSecret";
 
 /*
- * How platforms sign their webhooks. Each scheme is the platform's own documentation's; the tests hold those against a
- * published example for which there is one, and docs/webhooks.md says which.
+ * How platforms sign their webhooks, by their own documentation. Tests compare each scheme with a published example if there
+ * is one; docs/webhooks.md lists those.
  */
 
 /** Headers by lower-case name. */
@@ -80,7 +80,7 @@ const versioned = (header: string, timeHeader: string, toleranceSeconds: number)
 const standard = (prefix: string, toleranceSeconds: number): Scheme => ({
   time: unixTime(toleranceSeconds),
   sign: (secret, body, time, id) => {
-    // A secret that is no key was refused before. A random key can sign nothing.
+    // Invalid secrets were refused before. A random key would never verify.
     const key = base64Key(secret) ?? randomBytes(32);
     return `v1,${hmac(key, [`${id}.${time}.`, body], "base64")}`;
   },

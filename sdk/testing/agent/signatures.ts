@@ -61,7 +61,7 @@ function usable(platform: string, secret: string, problem: string | undefined): 
   return secret;
 }
 
-/** A request, and what it is held against. */
+/** A request, and what it is verified with. */
 export interface Delivery {
   headers: Headers;
   body: Buffer;
@@ -76,14 +76,14 @@ export function verifyWebhook(platform: string, { headers, body, secret, now }: 
   if (signatures.length === 0) return { verified: false, reason: "it is not signed" };
   if (scheme.time) {
     const seconds = Math.abs(scheme.time.read(time).getTime() - now.getTime()) / 1000;
-    // A time that is none gives NaN, which is no distance either.
+    // An invalid time gives NaN, which fails this comparison.
     if (!(seconds <= scheme.time.toleranceSeconds)) {
       const reason = `its signed time is not within ${scheme.time.toleranceSeconds} seconds of now`;
       return { verified: false, reason };
     }
   }
   const expected = scheme.sign(secret, body, time, id);
-  // All are compared, so that the time it takes does not tell which was right.
+  // Compares all of them, so that the time taken does not reveal which one matched.
   return signatures.filter((signature) => same(signature, expected)).length > 0
     ? { verified: true }
     : { verified: false, reason: "its signature is not that of this body and secret" };

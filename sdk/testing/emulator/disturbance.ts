@@ -21,7 +21,7 @@ export interface RecordedFault {
   kind: FaultKind;
   method: string;
   path: string;
-  /** Whether the service carried the request out: it was not held back, and it was not refused. */
+  /** Whether the request took effect. */
   committed: boolean;
 }
 

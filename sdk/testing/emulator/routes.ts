@@ -68,7 +68,7 @@ function createEndpoint({ key: { store, principal }, behaviour, body }: Call): A
 /**
  * Lists endpoints of every type, newest first. 200 with one page of them, and where the next one is. `limit` is 1 to
  * 100, default 100. `before_id` gives the endpoints older than that one, which may be gone by now. `filter`
- * gives those that an expression means, as far as `behaviour.filters` says so.
+ * gives the endpoints that fit an expression, subject to `behaviour.filters`.
  */
 function listEndpoints({ key: { store, mayList }, behaviour, query }: Call): Answer {
   if (!mayList) throw new ServiceError(204);

@@ -31,9 +31,8 @@ export type ScriptedReply = {
    */
   afterCommit?: boolean;
   /**
-   * The request takes effect so many milliseconds later by the emulator's clock, whether or not the answer was seen:
-   * before anything that is asked, and before the state is looked at, from then on. In place of `afterCommit`, and for
-   * replies that are not the real one.
+   * The request takes effect this many milliseconds later by the emulator's clock, before any later request and before the
+   * state is read. In place of `afterCommit`, for replies other than the real one.
    */
   lateMs?: number;
   /** How the service behaves for this request: `{ listLag: 4000 }` makes one list an old one. */

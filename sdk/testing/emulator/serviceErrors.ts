@@ -1,8 +1,8 @@
 /**
  * The errors that the emulator gives, with the public service's codes; `{}` stands for a word of the message. The service
  * documents a status for 218, 18016, 18017 and the list parameters (400), for 226 (429), and that an unknown id is a 404.
- * The other statuses are by kind: 401 for no credential, 403 for a wrong one, 400 for a bad request. 18009 has not been
- * seen in public. Like the service, 201, 202 and 208 repeat what they were sent, so that a client that leaks it is caught.
+ * The other statuses are by kind: 401 for no credential, 403 for a wrong one, 400 for a bad request. 18009 was
+ * never observed in public. Like the service, 201, 202 and 208 repeat the credential, so that a client that leaks it is caught.
  */
 const table = {
   200: [401, "No credentials: set the Authorization header to `Bearer <API key>`."],
@@ -20,7 +20,7 @@ const table = {
   216: [400, "The request has a body and no Content-Type: send application/json."],
   217: [400, "The API version `{}` is not supported. Supported versions: 2."],
   218: [400, "No API version: set the header {}. Supported versions: 2."],
-  // Undocumented: no page gives the code of an unknown endpoint or path; this one has been seen with a 404.
+  // Undocumented: no page gives the code of an unknown endpoint or path; this one was observed with a 404.
   222: [404, "{} was not found."],
   226: [429, "The rate limit is exceeded: at most {} requests in {} seconds."],
   227: [400, "The id `{}` is invalid: expected an id with the prefix `ep_`."],

@@ -8,9 +8,9 @@ import { type Address, addressOf, checkUrlIsFree, placeOf } from "./serviceRules
 /** The endpoints of an account. */
 export class Store {
   private readonly live = new Map<string, WireEndpoint>();
-  /** Everything that `live` ever held, for a list that lags. */
+  /** All former states of `live`, for a list that lags. */
   private readonly history: { at: number; id: string; endpoint: WireEndpoint | undefined }[] = [];
-  /** Also when those were created that are gone: a page that starts after one of them must still find its place. */
+  /** Includes deleted endpoints: a page that starts after one of them must still find its place. */
   private readonly created = new Map<string, number>();
   /** The places of all ids, newest first, until one is inserted: sorting a large account for each page takes long. */
   private places: ReadonlyMap<string, number> | undefined;
@@ -81,7 +81,7 @@ export class Store {
   }
 
   private newestFirstPlaces(): ReadonlyMap<string, number> {
-    // Of one time, who came later is the newer one.
+    // Of two with the same time, the later insertion is newer.
     const order = [...this.created].reverse().sort(([, one], [, other]) => other - one);
     return new Map(order.map(([id], place) => [id, place]));
   }

@@ -7,7 +7,7 @@ import { InitFailed } from "./providerCalls";
 import type { Providers } from "./providers";
 import type { Report } from "./resourceDiff";
 
-/** A protected resource was to be deleted. The others go on. */
+/** The deletion of a protected resource. Other deletions continue. */
 export class Protected extends Error {
   override readonly name = "Protected";
   constructor(urn: string) {
@@ -41,8 +41,8 @@ const PENDING: Partial<Record<Step["op"], PendingType>> = {
 };
 
 /**
- * Does a step, and writes the checkpoint before and after. A resource that was made but is not ready is kept as one that
- * was made, and the error is thrown nevertheless.
+ * Does a step, and writes the checkpoint before and after. A resource that was made but is not ready is kept in the
+ * state, and the error is still thrown.
  */
 export async function apply(step: Step, context: Context): Promise<void> {
   const { checkpoint } = context;
@@ -58,7 +58,7 @@ export async function apply(step: Step, context: Context): Promise<void> {
   }
   if (next) markOutputs(next);
   const isKept = failure === undefined || failure instanceof InitFailed;
-  // What exists was not made from the new inputs.
+  // An update that is not ready leaves the old inputs in the state, so that the next run repeats it.
   if (failure instanceof InitFailed && op === "update" && old && next) next.inputs = { ...old.inputs };
   const record = () => {
     if (isKept) recordIn(checkpoint, step);
@@ -71,7 +71,7 @@ export async function apply(step: Step, context: Context): Promise<void> {
   if (failure !== undefined) throw failure;
 }
 
-/** Unchanged resources are not worth a write of the whole state each. */
+/** Writing the whole state for each unchanged resource would be slow. */
 function mustWrite({ op, old, new: next }: Step): boolean {
   if (op !== "same" || !old || !next) return true;
   return !equal({ ...old, initErrors: 0 }, { ...next, initErrors: 0 });
@@ -111,7 +111,7 @@ async function perform(step: Step, context: Context): Promise<void> {
   if (isProvider(next.type)) await context.providers.same({ ...next, inputs: old.inputs });
 }
 
-/** Takes over what a provider made. What exists but is not ready is taken over too, and returned as the failure. */
+/** Copies what a provider made into the state. A resource that exists but is not ready is copied too, and its error returned. */
 async function take(
   next: ResourceState,
   making: Promise<Pick<ResourceState, "id" | "outputs">>,
@@ -153,13 +153,13 @@ async function update(
 
 async function remove(step: Step, old: ResourceState, { dryRun, providers }: Context): Promise<void> {
   if (!/-replaced$/.test(step.op) && old.protect) throw new Protected(old.urn);
-  // What Pulumi does not own, or has to retain, only leaves the state.
+  // Resources that Pulumi does not own or must retain are removed from the state only.
   if (!dryRun && old.custom && !old.external && !old.retainOnDelete)
     await (await providers.of(old)).delete(old);
   if (step.pendingReplacement) old.pendingReplacement = true;
 }
 
-/** Reads happen in a preview too, unless even the id is not known yet. */
+/** Reads in a preview too, unless the id is unknown. */
 async function read({ op, old }: Step, next: ResourceState, { providers }: Context): Promise<void> {
   if (next.id === UNKNOWN) next.outputs = {};
   else {
@@ -176,8 +176,7 @@ async function read({ op, old }: Step, next: ResourceState, { providers }: Conte
 }
 
 /**
- * Takes over what exists: reads it by its id, in a preview too. What the program asks for is not looked at here but in
- * the steps that follow.
+ * Reads an existing resource by its id, in a preview too. The steps that follow compare it with the program.
  */
 async function importResource(step: Step, next: ResourceState, context: Context): Promise<void> {
   const { old, pendingDelete } = step;
@@ -186,7 +185,7 @@ async function importResource(step: Step, next: ResourceState, context: Context)
   try {
     found = await provider.read({ urn: next.urn, id: next.importID });
   } catch (error) {
-    // What is not ready is taken over all the same.
+    // A resource that is not ready is imported too.
     if (!(error instanceof InitFailed)) throw error;
     next.initErrors = error.reasons;
     found = error;
@@ -203,7 +202,7 @@ async function importResource(step: Step, next: ResourceState, context: Context)
   if (pendingDelete && old) old.delete = true;
 }
 
-/** Outputs that were asked to be secret, or whose input was, are. */
+/** Marks the outputs that the program wants secret, and those whose input is secret. */
 export function markOutputs(state: ResourceState): void {
   const { outputs, inputs, additionalSecretOutputs } = state;
   if (!outputs) return;

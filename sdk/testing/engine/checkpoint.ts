@@ -9,7 +9,7 @@ const flag = z.boolean().default(false);
 const list = z.array(z.string()).default([]);
 const properties = z.record(z.string(), z.unknown());
 
-/** A resource in the form of `pulumi stack export`. What is not named here is carried along. */
+/** A resource in the form of `pulumi stack export`. Unknown fields are kept. */
 const exported = z.looseObject({
   urn: z.string(),
   type: z.string(),
@@ -21,9 +21,9 @@ const exported = z.looseObject({
   parent: text,
   protect: flag,
   external: flag,
-  /** It was replaced; what is left is to delete the old one. */
+  /** Replaced: the old resource must still be deleted. */
   delete: flag,
-  /** It was deleted to be replaced; what is left is to create the new one. */
+  /** Deleted for a replacement: the new resource must still be created. */
   pendingReplacement: flag,
   dependencies: list,
   propertyDependencies: z.record(z.string(), z.array(z.string())).default({}),
@@ -41,8 +41,8 @@ const exported = z.looseObject({
 });
 
 /**
- * What the engine knows of one resource. Steps share these objects, and change old ones in place (`delete`,
- * `pendingReplacement`), which is how the checkpoint learns of it.
+ * What the engine knows of one resource. Steps share these objects and set `delete` and `pendingReplacement` of old ones in
+ * place, so the checkpoint has the change at once.
  */
 export type ResourceState = z.infer<typeof exported>;
 
@@ -63,7 +63,7 @@ function toExported({ urn, type, custom, ...rest }: ResourceState): ExportedReso
     outputs: outputs && propsToState(outputs),
     propertyDependencies: propsToState(propertyDependencies),
   };
-  // Go leaves out what is empty.
+  // The CLI leaves out empty fields.
   const filled = Object.entries(fields).filter(([, value]) =>
     typeof value === "object" && value !== null ? Object.keys(value).length > 0 : Boolean(value),
   );
@@ -83,17 +83,17 @@ export const isProvider = (type: string) => type.startsWith(PROVIDERS);
 export const packageOf = (token: string) =>
   isProvider(token) ? token.slice(PROVIDERS.length) : (token.split(":")[0] ?? "");
 export const providerType = (package_: string) => PROVIDERS + package_;
-/** One that no program made. */
+/** A provider that no program declared. */
 export const isDefaultProvider = (urn: string) =>
   isProvider(typeOf(urn)) && nameOf(urn).startsWith("default");
 
-/** Where the URNs of a run belong to. */
+/** The stack and project of a run's URNs. */
 export interface Place {
   stack: string;
   project: string;
 }
 
-/** A parent that is the stack leaves no trace. */
+/** The stack as a parent does not appear in a URN. */
 export function createUrn({ stack, project }: Place, parent: string, type: string, name: string): string {
   const around = parent.split("::")[2] ?? "";
   const qualified = around === "" || around === ROOT_STACK ? type : `${around}$${type}`;
@@ -116,13 +116,13 @@ const VERSION = "v3.260.0";
  * done and what it was about to do.
  */
 export class Checkpoint {
-  /** What the run began with. */
+  /** The state before the run. */
   olds: ResourceState[] = [];
   /** Operations that a killed run has left. */
   interrupted: Pending[] = [];
-  /** What the run has made since. */
+  /** States that the run has added. */
   private readonly news: ResourceState[] = [];
-  /** Those that are no longer part of the state. */
+  /** States that the run has removed. */
   private readonly done = new Set<ResourceState>();
   private readonly pending = new Set<Pending>();
   private rest: Pick<ExportedState["deployment"], "secrets_providers" | "metadata"> = { metadata: {} };
@@ -146,7 +146,7 @@ export class Checkpoint {
     this.rest = { metadata, ...(secrets_providers && { secrets_providers }) };
   }
 
-  /** Notes on disk that an operation is about to begin; the function returned notes how it ended. */
+  /** Writes that an operation is about to begin. The returned function writes its result. */
   begin(type: PendingType, resource: ResourceState): (change: () => void) => void {
     const operation = { resource, type };
     this.pending.add(operation);
@@ -176,7 +176,7 @@ export class Checkpoint {
 
   export(): ExportedState {
     const states = this.snapshot();
-    // An interrupted creation stays until the user clears it. The next refresh finds out about the others.
+    // An interrupted create stays until the user clears it. A refresh settles the others.
     const pending = [...this.pending, ...this.interrupted.filter(({ type }) => type === "creating")];
     return {
       version: 3,

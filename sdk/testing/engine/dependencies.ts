@@ -1,12 +1,12 @@
 import { providerUrn, type ResourceState } from "./checkpoint";
 
-/** What must still be there for this resource to be: all that it depends on but its parent. */
+/** The URNs that this resource depends on, without its parent. */
 function neededBy({ dependencies, propertyDependencies, provider }: ResourceState): Set<string> {
   const urns = [...dependencies, ...Object.values(propertyDependencies).flat()];
   return new Set(provider === "" ? urns : [...urns, providerUrn(provider)]);
 }
 
-/** All after the state that depend on it, directly or not, in order; parents do not count. */
+/** The later states that depend on this one, directly or not, in order. Children do not count. */
 export function dependentsOf(
   root: ResourceState,
   states: ResourceState[],
@@ -19,7 +19,7 @@ export function dependentsOf(
   });
 }
 
-/** All that the state needs, parents too. An old state refers to old ones where there are any. */
+/** Everything that the state depends on, parents included. A replaced state depends on replaced ones where there are any. */
 export function requirementsOf(root: ResourceState, states: ResourceState[]): Set<ResourceState> {
   const found = new Set<ResourceState>();
   const visit = (state: ResourceState): void => {
@@ -35,7 +35,7 @@ export function requirementsOf(root: ResourceState, states: ResourceState[]): Se
   return found;
 }
 
-/** Groups of what is to be deleted, to go one after the other: first what nothing depends on. */
+/** What is to be deleted, in groups. Nothing in a group is needed by a later group. */
 export function deleteOrder(condemned: Iterable<ResourceState>, states: ResourceState[]): ResourceState[][] {
   const left = new Set(condemned);
   const groups: ResourceState[][] = [];
@@ -59,7 +59,7 @@ function directlyNeeds(state: ResourceState, others: Set<ResourceState>, states:
   });
 }
 
-/** Drops what refers to what is gone: a state may refer only to URNs before it. */
+/** Removes references to resources that are gone. A state may refer only to earlier URNs. */
 export function withoutDangling(states: ResourceState[]): ResourceState[] {
   const known = new Set<string>();
   for (const state of states) {

@@ -25,12 +25,12 @@ import type { Summary } from "./summary";
 /** One preview, update or destroy from its first registration to its last deletion. */
 export class Deployment implements Registrar {
   readonly executor: Executor;
-  /** Set when the program said that it has ended well. */
+  /** Set when the program has reported that it ended well. */
   isEnded = false;
   private readonly planner: Planner;
-  /** By package, the default provider that the first who needs it registers. */
+  /** Default providers by package, registered when first needed. */
   private readonly defaults = new Map<string, Promise<string>>();
-  /** What components hand on to their children, by the component's URN. */
+  /** The providers that components pass to their children, by the component's URN. */
   private readonly ofComponents = new Map<string, Record<string, string>>();
   private readonly goals = new Map<string, Goal>();
   private deciding: Promise<unknown> = Promise.resolve();
@@ -90,7 +90,7 @@ export class Deployment implements Registrar {
     return plugin.invoke(token, args, this.dryRun);
   }
 
-  /** The one that the program names, for the resource or for its package in a component around it; else the default one. */
+  /** The provider of the resource or of a component around it, otherwise the default provider. */
   private async providerFor({
     package: package_,
     provider,
@@ -120,7 +120,7 @@ export class Deployment implements Registrar {
     });
   }
 
-  /** Never resolves for what failed. */
+  /** Never resolves if the resource fails: the program is ended then. */
   private decide(
     urn: string,
     choose: (urn: string, done: (state: ResourceState) => void) => Promise<Plan>,
@@ -153,7 +153,7 @@ export class Deployment implements Registrar {
     return createUrn(this.place, parent, type, name);
   }
 
-  /** The stack's own are kept until it is known how the run ended. */
+  /** The stack's outputs are written at the end, when it is known whether the run failed. */
   async registerOutputs(urn: string, outputs: Props): Promise<void> {
     if (typeOf(urn) === ROOT_STACK) {
       this.stackOutputs = { urn, outputs };
@@ -181,10 +181,10 @@ export class Deployment implements Registrar {
     this.isEnded = true;
   }
 
-  /** The program is gone. Waits for what has begun, then deletes what was not registered, where all went well. */
+  /** Called when the program has ended. Waits for running steps and, after a good run, deletes what was not registered. */
   async finish(programSucceeded: boolean): Promise<void> {
     if (!programSucceeded) this.isBailed = this.executor.isCanceled = true;
-    // A step that is done may bring the next decision with it.
+    // The end of a step may start another decision.
     for (let last: unknown; last !== this.deciding; ) {
       last = this.deciding;
       await this.deciding;
@@ -197,7 +197,7 @@ export class Deployment implements Registrar {
       this.summary.report("error", `${dryRun ? "preview" : "update"} failed`);
   }
 
-  /** Deletes what was not registered. What something still needs that could not be deleted stays too. */
+  /** Deletes what was not registered, except for what a protected resource still needs. */
   private async deleteRest(): Promise<void> {
     const { planner, executor } = this;
     const { olds, targets } = planner;
@@ -214,7 +214,7 @@ export class Deployment implements Registrar {
         throw new Error(`the test engine does not delete the target ${old.urn}, since others depend on it`);
       planner.deleted.add(old.urn);
       deletions.set(old, step);
-      // In a preview too, so that a provider that cannot be had is found out.
+      // In a preview too, so that a missing provider is reported.
       if (old.provider !== "") await this.providers.of(old);
     }
     await executor.together(left);
@@ -234,7 +234,7 @@ export class Deployment implements Registrar {
     }
     if (this.planner.isOperated(urn)) return undefined;
     if (!old.pendingReplacement) return { op: external ? "discard" : "delete", urn, old, logical: true };
-    // It was deleted for a replacement that no longer comes.
+    // It was deleted for a replacement that the program no longer wants.
     this.checkpoint.drop(old);
     this.checkpoint.save();
     return undefined;
@@ -243,7 +243,7 @@ export class Deployment implements Registrar {
   private finalizeStackOutputs({ urn, outputs }: { urn: string; outputs: Props }): void {
     const state = this.lookup(urn);
     if (!state) return;
-    // Where the run failed, an output that is missing may only not have been reached.
+    // After a failed run, a missing output keeps its old value: the program may not have reached it.
     state.outputs = this.isFailed ? { ...this.planner.old(urn)?.outputs, ...outputs } : outputs;
     this.checkpoint.save();
   }

@@ -5,7 +5,7 @@ import { PARALLEL } from "./processes";
 import { InitFailed } from "./providerCalls";
 import type { Summary } from "./summary";
 
-/** Lets at most so many in at once; the others wait in the order in which they came. */
+/** Limits how many run at once. The others wait in order. */
 export class Slots {
   private readonly waiting: (() => void)[] = [];
   constructor(private free: number) {}
@@ -23,15 +23,14 @@ export class Slots {
 }
 
 /**
- * Does the steps that were decided, several chains at a time, each chain in its order. The first failure stops the rest:
- * what has begun ends, nothing more begins.
+ * Runs chains of steps, several at a time, each in order. After the first failure running steps finish and no other starts.
  */
 export class Executor {
-  /** Every state that a step has made or kept, by URN. */
+  /** The states that steps have made or kept, by URN. */
   readonly news = new Map<string, ResourceState>();
-  /** What could not be deleted because it is protected. */
+  /** Protected resources that were not deleted. */
   readonly protected: ResourceState[] = [];
-  /** What the first step that failed said. */
+  /** The message of the first step that failed. */
   failure: string | undefined;
   isCanceled = false;
   onCancel: () => void = () => {};
@@ -61,7 +60,7 @@ export class Executor {
     return { done };
   }
 
-  /** All at once, as far as slots allow, until the last one is done. */
+  /** Runs steps in parallel and waits for all. */
   async together(steps: Step[]): Promise<void> {
     for (const step of steps) await this.execute([step]);
     await this.idle();
@@ -94,7 +93,7 @@ export class Executor {
     const urn = isDefaultProvider(step.urn) ? "" : step.urn;
     report("error", dryRun ? `Preview failed: ${message}` : message, urn);
     this.summary.addFailure(step);
-    // Nothing was tried and nothing answered, so that the other deletions may go on.
+    // Nothing was attempted, so the other deletions may continue.
     if (error instanceof Protected && step.old) this.protected.push(step.old);
     else this.cancel();
   }

@@ -6,7 +6,7 @@ import { fromStruct } from "./properties";
 /** A resource that the program asks for. */
 export interface Goal {
   name: string;
-  /** As it is to be. It has no URN yet. */
+  /** The wanted state, still without its URN. */
   state: ResourceState;
   /** Undefined where the program leaves it to the parent. */
   protect?: boolean | undefined;
@@ -16,7 +16,7 @@ export interface Goal {
   aliases: Alias[];
 }
 
-/** A former identity: a whole URN, or what of it differs from the present one. */
+/** A former identity: a URN, or the parts that differ from the present one. */
 export type Alias = { urn: string } | ReturnType<NonNullable<ReturnType<PbAlias["getSpec"]>>["toObject"]>;
 type PbAlias = ReturnType<pb.RegisterResourceRequest["getAliasesList"]>[number];
 
@@ -25,12 +25,12 @@ export interface ProviderRequest {
   package: string;
   /** A reference, as the program gave it; empty for the default. */
   provider: string;
-  /** References by package, which a component hands on to its children. */
+  /** References by package, which a component passes to its children. */
   providers: Record<string, string>;
   parent: string;
 }
 
-/** What a registration may ask for that this engine does not do. */
+/** Refuses options that this engine does not support. */
 function refuseUnsupported(request: pb.RegisterResourceRequest): void {
   const [type, option] = [
     request.getType(),
@@ -61,7 +61,7 @@ export function goalOf(request: pb.RegisterResourceRequest): Goal {
   const byProperty = new Map(given.map(([key, value]) => [key, value.getUrnsList()]));
   const ofOutputs: [string, string][] = [];
   const inputs = fromStruct(request.getObject(), (key, urn) => ofOutputs.push([key, urn]));
-  // In a request without dependencies of single properties, each property depends on all.
+  // Without dependencies by property, each property depends on all of them.
   for (const key of Object.keys(inputs))
     if (!byProperty.has(key)) byProperty.set(key, given.length === 0 ? dependencies : []);
   for (const [key, urn] of ofOutputs) byProperty.set(key, [...(byProperty.get(key) ?? []), urn]);

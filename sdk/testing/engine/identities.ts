@@ -1,7 +1,7 @@
 import { createUrn, nameOf, type Place, type ResourceState, ROOT_STACK, typeOf } from "./checkpoint";
 import type { Alias, Goal } from "./goals";
 
-/** Which resource of the last run a registration is: the one with its own URN, else the first that an alias names. */
+/** Finds the old state of a registration: by its URN, otherwise by the first alias that has one. */
 export class Identities {
   private readonly registered = new Set<string>();
   /** The present URN by former URN, and the other way round. */
@@ -62,7 +62,7 @@ export class Identities {
     ];
   }
 
-  /** What an alias leaves out is as it is now. */
+  /** Parts that an alias leaves out have their present value. */
   private urnOfAlias(alias: Alias, name: string, type: string, parent: string): string {
     if ("urn" in alias) return alias.urn;
     const given = alias.parenturn === "" ? parent : (this.formerUrn.get(alias.parenturn) ?? alias.parenturn);

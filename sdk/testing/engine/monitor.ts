@@ -13,7 +13,7 @@ import { ALL, fromStruct, type Props, toStruct } from "./properties";
 import type { Invoked } from "./providerCalls";
 import { CHANNEL } from "./providerCalls";
 
-/** Who answers the program. A promise that is never kept leaves the program waiting, which is meant: it ends anyway. */
+/** Answers the program. A promise that never resolves keeps the program waiting until it is ended, as after a failure. */
 export interface Registrar {
   register(goal: Goal, request: ProviderRequest): Promise<ResourceState>;
   read(goal: Goal, request: ProviderRequest): Promise<ResourceState>;
@@ -21,13 +21,13 @@ export interface Registrar {
   registerOutputs(urn: string, outputs: Props): Promise<void>;
   lookup(urn: string): ResourceState | undefined;
   log(severity: Diagnostic["severity"], message: string, urn: string): void;
-  /** The program asks for something that cannot be. The run fails with this sentence. */
+  /** Fails the run with this message. */
   refuse(message: string): void;
   /** The program ended well and has registered all that it will. */
   finished(): void;
 }
 
-/** What the SDK may use. For what is missing here (`deletedWith`, `replaceWith`, hooks) it throws on its own. */
+/** What the SDK may use. It throws for features that are not listed (`deletedWith`, `replaceWith`, hooks). */
 const FEATURES = new Set(["secrets", "resourceReferences", "outputValues", "aliasSpecs", "transforms"]);
 const SEVERITIES = ["debug", "info", "warning", "error"] as const;
 
@@ -67,7 +67,7 @@ export class Monitor {
     };
   }
 
-  /** Answers with what the work gives. Work that throws ends the run, and the program is left without an answer. */
+  /** Answers with the result of `work`. If it throws, the run fails and the program gets no answer. */
   private answering<Q, A>(work: (request: Q) => A | Promise<A>): Unary<Q, A> {
     return async ({ request }, answer) => {
       try {
@@ -108,7 +108,7 @@ export class Monitor {
         registrar.finished();
         return new Empty();
       }),
-      // The SDK falls back to asking for single features.
+      // Without this method the SDK asks for single features.
       getDeploymentInfo: (_: unknown, answer: grpc.sendUnaryData<unknown>) =>
         answer({ code: grpc.status.UNIMPLEMENTED, details: "GetDeploymentInfo is not implemented" }),
       call: this.refused("methods of resources"),
@@ -120,7 +120,7 @@ export class Monitor {
     };
   }
 
-  /** What a function answers, a failure too, is the program's to deal with. */
+  /** Errors of a function are returned to the program, which may handle them. */
   private readonly invoke: Unary<pb.ResourceInvokeRequest, InvokeResponse> = async ({ request }, answer) => {
     const [token, args] = [request.getTok(), fromStruct(request.getArgs())];
     try {
@@ -139,7 +139,7 @@ export class Monitor {
     }
   };
 
-  /** The SDK itself asks for resources that it finds as values. */
+  /** The SDK calls this for each resource that it receives as a value. */
   private getResource(urn: string): Invoked {
     const state = this.registrar.lookup(urn);
     if (!state) throw new Error(`unknown resource ${urn}`);

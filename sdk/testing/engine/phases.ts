@@ -19,7 +19,7 @@ export interface Run {
   config: Props;
 }
 
-/** What a phase did and said, and the stack's outputs after it. */
+/** The steps and messages of a phase, and the stack's outputs after it. */
 export interface Outcome {
   ok: boolean;
   summary: Summary;
@@ -33,7 +33,7 @@ class Phase {
   readonly checkpoint: Checkpoint;
   readonly providers: Providers;
   readonly deployment: Deployment;
-  /** Providers can reach one where no program runs, too. */
+  /** Also serves providers in phases without a program. */
   private readonly monitor: Monitor;
 
   constructor({ launch, stateFile, config }: Run, title: string, options: RunOptions = {}) {
@@ -56,7 +56,7 @@ class Phase {
     if (line.trim() !== "") this.summary.report("info", line);
   };
 
-  /** The outcome is there at the end, whatever happened. */
+  /** Builds the outcome, of a failed phase too. */
   end(ok: boolean, outputs = this.checkpoint.stackOutputs(), olds = outputs): Outcome {
     return { ok, summary: this.summary, outputs, text: this.summary.text(olds, outputs) };
   }
@@ -90,7 +90,7 @@ class Phase {
   }
 }
 
-/** Runs the program and does, or in a preview decides, what it asks for. */
+/** Runs the program and makes its changes, or in a preview only plans them. */
 export async function runProgram(run: Run, options: RunOptions): Promise<Outcome> {
   const { launch, config } = run;
   const phase = new Phase(run, launch.dryRun ? "Previewing update" : "Updating", options);
@@ -112,7 +112,7 @@ export async function runProgram(run: Run, options: RunOptions): Promise<Outcome
         );
       if (code === 0 && !isCanceled && !deployment.isEnded)
         summary.report("error", "the program ended before it reported to Pulumi that it was done");
-      // A program that leaves before it has registered everything must not have the rest deleted.
+      // After an early exit nothing may be deleted: the rest of the program may still want it.
       await deployment.finish(code === 0 && !isCanceled && deployment.isEnded);
       return phase.endDeployment();
     } finally {
@@ -185,11 +185,11 @@ async function refreshOne(old: ResourceState, { providers, summary }: Phase): Pr
     next.modified = new Date().toISOString();
   if (old.external) {
     markOutputs(next);
-    // Pulumi does not own it: only what it puts out counts.
+    // Pulumi does not own it, so only its outputs are compared.
     summary.add({ ...step, new: next, op: equal(next.outputs, old.outputs ?? {}) ? "same" : "update" });
     return [next];
   }
-  // What an update of an unchanged program would change now, turned around: that is what came from outside.
+  // The inverse of what an update would now change back: the drift.
   const diff = resolveDiff(await provider.diff(next, old.inputs, ignoreChanges), inputs, old.inputs);
   markOutputs(next);
   summary.add({

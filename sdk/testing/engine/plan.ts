@@ -19,7 +19,7 @@ import type { CheckFailure, Provider } from "./providerCalls";
 import type { Providers } from "./providers";
 import { Differ, type Report } from "./resourceDiff";
 
-/** One thing that is done to one resource. */
+/** One operation on one resource. */
 export interface Step {
   op: StepOp;
   urn: string;
@@ -27,36 +27,36 @@ export interface Step {
   new?: ResourceState;
   /** Counted in the summary. */
   logical: boolean;
-  /** What the diff names as changed; empty where it names nothing. */
+  /** The changed properties that the diff names. */
   changedKeys?: string[];
-  /** Where the resource changes, if that is known better than by comparing its inputs. */
+  /** The provider's own list of changes, if it gives one. */
   detailed?: PropertyDiff[] | undefined;
   /** A deletion after which the resource is created again. */
   pendingReplacement?: boolean;
   /** A creation, or an import, before the deletion of the old resource. */
   pendingDelete?: boolean;
-  /** Answers the program. Never called for a step that failed. */
+  /** Answers the program. Not called if the step fails. */
   done?: (state: ResourceState) => void;
 }
 
-/** What is to be done for one registration; `afterwards` decides on, once these steps have gone well. */
+/** The steps for one registration. After they succeed, `afterwards` plans more. */
 export interface Plan {
   steps: Step[];
   afterwards?: () => Promise<Plan>;
 }
 
-/** Ends the run. The error has been reported. */
+/** Ends the run, after the error was reported. */
 export class Bail extends Error {
   override readonly name = "Bail";
 }
 
-/** The resources that a run is confined to. Everything, unless it has targets; then these, providers and the stack. */
+/** Whether a run may change a resource: any without targets, otherwise targets, providers and the stack. */
 export function isTarget(targets: ReadonlySet<string>, urn: string): boolean {
   const type = typeOf(urn);
   return targets.size === 0 || targets.has(urn) || isProvider(type) || type === ROOT_STACK;
 }
 
-/** A resource that is no target stays as the state has it. */
+/** Keeps a resource that is not a target as it is. */
 export function untargeted(urn: string, old: ResourceState | undefined): Step {
   if (!old)
     throw new Error(`the test engine does not skip a creation, and ${urn} is new, but not among the targets`);
@@ -71,12 +71,12 @@ function checkMessages({ type, urn, inputs }: ResourceState, failures: CheckFail
   });
 }
 
-/** One registration on its way to its steps. */
+/** One registration while its steps are planned. */
 interface Registration {
   urn: string;
   goal: Goal;
   provider: Provider | undefined;
-  /** It was deleted already, for the replacement of something that it depends on. */
+  /** Already deleted for the replacement of a resource that it depends on. */
   isDeleted: boolean;
   isImported: boolean;
   done: (state: ResourceState) => void;
@@ -91,13 +91,13 @@ function asWanted(
 
 /** Decides what is to be done for each resource that the program registers, one at a time and in their order. */
 export class Planner {
-  /** Failed in a way that lets a preview go on. */
+  /** Whether the preview has failed and still continues. */
   failed = false;
-  /** URNs of which the run has made something, and those whose deletion it has planned. */
+  /** URNs that the run has kept, created, or planned to delete. */
   private readonly operated = new Set<string>();
   private readonly created = new Set<string>();
   readonly deleted = new Set<string>();
-  /** Old states that go before their replacements come. */
+  /** Old states that are deleted before their replacements are created. */
   readonly deletedFirst = new Set<ResourceState>();
 
   private readonly identities: Identities;
@@ -122,7 +122,7 @@ export class Planner {
     return this.identities.old(urn);
   }
 
-  /** Whether something was done with a resource of the last run, under whatever name. */
+  /** Whether the run has handled an old resource, under its old or its new URN. */
   isOperated(urn: string): boolean {
     return this.operated.has(this.identities.present(urn));
   }
@@ -161,13 +161,13 @@ export class Planner {
       isImported: false,
       done,
     };
-    // Once imported, a resource is known by the id that the program gave, whatever id it has.
+    // An imported resource is recognized by the id in the program, even if the provider returned another id.
     const isKnown = old !== undefined && !old.external && (old.importID || old.id) === next.importID;
     if (next.custom && next.importID !== "" && !isKnown) return this.import(registration, old, next);
     return { steps: await this.steps(registration, old, next) };
   }
 
-  /** What is there is taken over first, and then changed to what the program asks for. */
+  /** Imports first, then plans the changes that the program wants. */
   private import(registration: Registration, old: ResourceState | undefined, next: ResourceState): Plan {
     const { urn, goal, isDeleted } = registration;
     const afterwards = async (): Promise<Plan> => {
@@ -189,7 +189,7 @@ export class Planner {
     const given = goal.state.inputs;
     if (old) next.inputs = this.differ.withIgnored(urn, given, old.inputs, next.ignoreChanges);
     if (provider) {
-      // Nothing of an old resource is handed to the check of a new one.
+      // A new resource is checked without the old inputs.
       const isNew = isDeleted || old === undefined || old.external || this.forced.has(urn);
       next.inputs = isNew
         ? await this.check(provider, next, {}, given)
@@ -224,7 +224,7 @@ export class Planner {
     const { changedKeys, detailed } = diff;
     const step = { urn, old, new: next, changedKeys, detailed };
     if (diff.changes === "none" && !old.pendingReplacement) {
-      // A resource that is not ready yet gets an update, so that its provider waits for it once more.
+      // A resource that is not ready gets an update, so that its provider waits for it again.
       if (isUnready) return [{ ...step, op: "update", logical: true, done }];
       if (!isImported) return [{ op: "same", urn, old, new: next, logical: true, done }];
       done(old);
@@ -235,13 +235,13 @@ export class Planner {
 
     if (next.protect && old.protect) {
       if (!this.dryRun) throw new Error(protectedMessage(urn));
-      // A preview goes on, so that the difference that asks for the replacement is shown.
+      // A preview continues, to show the change that requires the replacement.
       this.report("error", protectedMessage(urn), urn);
       this.failed = true;
     }
     if (next.importID !== "")
       throw new Unsupported(`the replacement of ${nameOf(urn)}, which still has the option import`);
-    // What the inputs took from the old resource (for example a generated name) does not go over to the new one.
+    // Checked again without the old inputs, so that for example a generated name is not reused.
     if (provider && !this.forced.has(urn))
       next.inputs = await this.check(provider, next, {}, goal.state.inputs);
     const replace: Step = { ...step, op: "replace", logical: true };
@@ -258,7 +258,7 @@ export class Planner {
     return inputs;
   }
 
-  /** The deletion before its replacement. Before it go the dependents that its replacement replaces, in reverse order. */
+  /** Deletes the resource, after the dependents that must be replaced with it, in reverse order. */
   private async deleteFirst(urn: string, old: ResourceState): Promise<Step[]> {
     const steps: Step[] = [];
     for (const dependent of (await this.replacedWith(old)).reverse()) {
@@ -280,7 +280,7 @@ export class Planner {
     return [...steps, { op: "delete-replaced", urn: old.urn, old, logical: false, pendingReplacement: true }];
   }
 
-  /** Asks each dependent's provider, with the properties concerned unknown. */
+  /** Diffs each dependent with the properties that depend on `root` unknown. */
   private async replacedWith(root: ResourceState): Promise<ResourceState[]> {
     const condemned = new Set([root.urn]);
     const settled = new Set([...this.operated, ...this.created, ...this.deleted]);

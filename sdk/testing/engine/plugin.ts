@@ -35,15 +35,14 @@ import {
 export const DYNAMIC = "pulumi-nodejs";
 
 /**
- * The client of one provider process. To a provider that takes no secrets they go as what they hold, and are marked
- * again in what comes back.
+ * The client of one provider process. A provider that takes no secrets gets plain values, and the results are marked again.
  */
 export class Plugin implements Provider {
   private readonly client: rpc.ResourceProviderClient;
   /** Pulumi's host of dynamic providers takes plain values, and knows no previews. */
   private readonly isDynamic: boolean;
   private readonly keep: Keep;
-  /** Kept when the process is configured. */
+  /** Resolves when the process is configured. */
   private configured: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -97,7 +96,7 @@ export class Plugin implements Provider {
     return diffOf(response ?? new pb.DiffResponse());
   }
 
-  /** Every later call waits for this, and fails with it. */
+  /** Later calls wait for this, and fail if it fails. */
   configure(urn: string, id: string, config: Props): void {
     this.configured = this.sendConfiguration(urn, id, config);
     this.configured.catch(() => {});
@@ -120,7 +119,7 @@ export class Plugin implements Provider {
     await call<pb.ConfigureResponse>((answer) => this.client.configure(request, answer));
   }
 
-  /** Asks the provider to finish what it does and to begin nothing. */
+  /** Asks the provider to finish its operations and start no other. */
   async cancel(): Promise<void> {
     await optional(call<Empty>((answer) => this.client.cancel(new Empty(), answer)));
   }
@@ -138,7 +137,7 @@ export class Plugin implements Provider {
     return diffOf(await call<pb.DiffResponse>((answer) => this.client.diff(request, answer)));
   }
 
-  /** In a preview, a provider without previews of its own makes known what goes in. */
+  /** A provider without previews of its own previews the inputs as outputs. */
   async create({ urn, inputs }: ResourceState, preview: boolean): Promise<{ id: string; outputs: Props }> {
     await this.configured;
     if (preview && this.isDynamic) return { id: "", outputs: { ...inputs } };

@@ -32,7 +32,7 @@ export class Child {
     });
   }
 
-  /** Asks it to end with the signal, and makes it after `patience` milliseconds. */
+  /** Sends the signal, and SIGKILL after `patience` milliseconds. */
   async stop(signal: NodeJS.Signals, patience: number): Promise<void> {
     if (this.process.exitCode === null && this.process.signalCode === null) this.process.kill(signal);
     const timer = setTimeout(() => this.process.kill("SIGKILL"), patience);
@@ -100,7 +100,7 @@ export function startProgram(
   const child = startNode(launch, args, {
     PULUMI_CONFIG: config.values,
     PULUMI_CONFIG_SECRET_KEYS: config.secretKeys,
-    // Types are the compiler's to check, and a check takes longer than a whole run.
+    // A type check takes longer than a whole run.
     PULUMI_NODEJS_TRANSPILE_ONLY: launch.env["PULUMI_NODEJS_TRANSPILE_ONLY"] ?? "true",
     ...(project.typescript && { PULUMI_NODEJS_TYPESCRIPT: "true" }),
   });
@@ -112,7 +112,7 @@ export interface Starting {
   child: Child;
   /** The port that it prints first. Rejects where the process ends without one, or takes too long. */
   port: Promise<number>;
-  /** The end of a message: what the process has printed beside its port. */
+  /** What the process has printed beside its port, as the end of a message. */
   printed: () => string;
 }
 
@@ -145,7 +145,7 @@ export function startProvider(
     throw new Error(`the provider process ${args[0]} ${what}${printed()}`);
   });
   const port = Promise.race([found, failed]);
-  // One that was started ahead may never be asked for.
+  // A process that was started ahead may never be used.
   port.catch(() => {});
   return { child, port, printed };
 }

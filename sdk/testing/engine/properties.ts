@@ -63,7 +63,7 @@ export function fromStruct(
   );
 }
 
-/** What the reader of a message understands. */
+/** What the receiver of a message understands. */
 export interface Keep {
   secrets: boolean;
   references: boolean;
@@ -74,7 +74,7 @@ export const ALL: Keep = { secrets: true, references: true };
 /** What a dynamic provider understands. */
 export const NONE: Keep = { secrets: false, references: false };
 
-/** For a reader who keeps no secrets, what they hold; for one who keeps no references, a resource's id or a component's URN. */
+/** Without secrets: their values. Without references: a resource's id or a component's URN. */
 function toWire(value: unknown, keep: Keep): unknown {
   return rebuild(value, (signed) => {
     if (isSecret(signed)) {
@@ -129,7 +129,7 @@ export const hasSecrets = (value: unknown) => some(value, isSecret);
 export const hasUnknowns = (value: unknown) => some(value, (item) => item === UNKNOWN);
 
 /**
- * Marks what a provider gave back as secret where the value of the same name was. Objects are followed key by key; a
+ * Marks values that a provider returned as secret if the input of the same name was. Objects are followed key by key; a
  * secret inside a list makes the whole list secret.
  */
 export function markSecrets(outs: Props, ins: Props): Props {

@@ -62,7 +62,7 @@ export interface Diff {
   detailed?: PropertyDiff[] | undefined;
 }
 
-/** A change of which no more is known than that it asks for a replacement, or not. */
+/** A change without details. It requires a replacement if `replaces` are given. */
 export function someDiff(...replaces: string[]): Diff {
   return { changes: "some", replaces, deleteBeforeReplace: false, changedKeys: [] };
 }
@@ -84,7 +84,7 @@ export function resolveDiff(diff: Diff, olds: Props, news: Props): Diff {
   };
 }
 
-/** The option speaks only of changes that the diff names. */
+/** The option applies only to changes that the diff names. */
 export function applyReplaceOnChanges(diff: Diff, texts: string[]): Diff {
   if (diff.changes !== "some") return diff;
   const paths = texts.map(parsePath).filter((path) => path !== undefined);
@@ -97,7 +97,7 @@ export function applyReplaceOnChanges(diff: Diff, texts: string[]): Diff {
   };
 }
 
-/** What would undo the changes. */
+/** The changes that would undo these. */
 export function invert(detailed: PropertyDiff[]): PropertyDiff[] {
   const opposite = { add: "delete", delete: "add", update: "update" } as const;
   return detailed.map((each) => ({ ...each, kind: opposite[each.kind] }));
@@ -108,7 +108,7 @@ interface Sides {
   outputs?: Props | undefined;
 }
 
-/** The changes with the values on both sides. Where something around a path is new or gone, that is the change. */
+/** The changes with their old and new values. If a value around a path is new or gone, that is the change. */
 export function withValues(detailed: PropertyDiff[], old: Sides, next: Sides): Change[] {
   return detailed.map(({ path, kind, inputDiff }) => {
     const sides = (depth: number) =>
@@ -123,7 +123,7 @@ export function withValues(detailed: PropertyDiff[], old: Sides, next: Sides): C
   });
 }
 
-/** The content of a secret or an unknown is not known, so it stands for all of its properties. */
+/** A secret or unknown value stands for all properties inside it. */
 function valueIn(value: unknown, path: Path): unknown {
   return path.reduce(
     (inside, key) => (isSecret(inside) || inside === UNKNOWN ? inside : valueAt(inside, key)) ?? undefined,
@@ -131,7 +131,7 @@ function valueIn(value: unknown, path: Path): unknown {
   );
 }
 
-/** The inputs with what the paths name as it was, and the paths that could not be followed. */
+/** Resets the inputs at the paths to their old values. `failed` are the paths that could not be followed. */
 export function ignoreChanges(
   inputs: Props,
   olds: Props,

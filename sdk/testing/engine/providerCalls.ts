@@ -34,7 +34,7 @@ export interface Checked {
 /** What there is of a resource before a change. */
 export type Existing = Pick<ResourceState, "urn" | "id" | "inputs"> & { outputs?: Props | undefined };
 
-/** Of what is to be imported, no more is known than the id. */
+/** For an import, only the id is known. */
 export type ToRead = Pick<ResourceState, "urn" | "id"> & { inputs?: Props; outputs?: Props | undefined };
 
 /** `outputs` is undefined where the provider gave none, `inputs` where it left them as they are. */
@@ -83,7 +83,7 @@ export function call<T>(send: (answer: Answer<T>) => unknown): Promise<T> {
   });
 }
 
-/** Undefined where the provider does not have the method. */
+/** Undefined if the provider does not implement the method. */
 export async function optional<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;

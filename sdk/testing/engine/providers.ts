@@ -13,7 +13,7 @@ import { equal, type Props, plain } from "./properties";
 import { type Diff, mustReplace, resolveDiff } from "./propertyDiff";
 import type { Checked, Existing, Found, Provider } from "./providerCalls";
 
-/** How long a provider may take to answer that it will end, in milliseconds. */
+/** How long to wait for the answers to `Cancel`, in milliseconds. */
 const PATIENCE = 1000;
 
 /** A provider's process, and the folder that it was started from. */
@@ -46,13 +46,13 @@ function findPlugin(package_: string, project: Project): Command {
 }
 
 /**
- * The provider processes of one run. To the steps it is the provider of the providers: to check one starts its process,
- * to create or update one configures it.
+ * The provider processes of one run. To steps it is the provider of provider resources: checking one starts its process,
+ * creating or updating one configures it.
  */
 export class Providers implements Provider {
   /** By `URN::id`, once they are configured. */
   private readonly running = new Map<string, Promise<Plugin>>();
-  /** By URN, what `check` has started and nothing has configured yet. */
+  /** By URN, started by `check` and not configured yet. */
   private readonly unconfigured = new Map<string, Plugin>();
   /** Processes that were started ahead and are not used yet, by package. */
   private readonly ahead = new Map<string, Process>();
@@ -73,7 +73,7 @@ export class Providers implements Provider {
     return isProvider(type) ? this : this.get(provider);
   }
 
-  /** The provider of a reference; one that the run did not register comes from the state. */
+  /** The provider of a reference. One that the run has not registered is taken from the state. */
   get(reference: string): Promise<Plugin> {
     const running = this.running.get(reference);
     if (running) return running;
@@ -87,7 +87,7 @@ export class Providers implements Provider {
     return started;
   }
 
-  /** What a default provider of the package is given: a dynamic one everything, a plugin its own keys. */
+  /** The configuration of a default provider: all keys for the dynamic one, a plugin's own keys for a plugin. */
   configOf(package_: string): Props {
     return package_ === DYNAMIC ? this.config : this.ownConfig(package_);
   }
@@ -99,7 +99,7 @@ export class Providers implements Provider {
 
   async check(urn: string, olds: Props, news: Props): Promise<Checked> {
     const plugin = await this.start(urn);
-    // A dynamic provider has an answer to no question about its configuration.
+    // The dynamic provider cannot check a configuration.
     const checked =
       plugin.package_ === DYNAMIC
         ? { inputs: news, failures: [] }
@@ -108,7 +108,7 @@ export class Providers implements Provider {
     return checked;
   }
 
-  /** If the provider has no answer, any difference from its configuration is a change. */
+  /** Without an answer of the provider, any difference in its configuration is a change. */
   async diff(old: Existing, news: Props): Promise<Diff> {
     const plugin = this.unconfigured.get(old.urn) ?? (await this.get(`${old.urn}::${old.id}`));
     const diff = await configDiff(plugin, old, news);
@@ -116,7 +116,7 @@ export class Providers implements Provider {
     return { ...diff, changes: equal(old.outputs, news) ? "none" : "some" };
   }
 
-  /** Whether a resource has to be made anew because another provider takes it over, from one with another configuration. */
+  /** Whether a resource must be replaced because its new provider has another configuration. */
   async mustReplace(reference: string, old: ResourceState, { urn, inputs }: ResourceState): Promise<boolean> {
     const diff = await configDiff(await this.get(reference), { ...old, urn }, inputs);
     return mustReplace(resolveDiff(diff, old.inputs, inputs));
@@ -133,7 +133,7 @@ export class Providers implements Provider {
     return inputs;
   }
 
-  /** A provider that did not change is ready for its resources, with what it always had. */
+  /** Configures an unchanged provider. */
   async same({ urn, id, inputs }: ResourceState): Promise<void> {
     if (!this.running.has(`${urn}::${id}`)) await this.configure(urn, id, inputs);
   }
@@ -142,12 +142,12 @@ export class Providers implements Provider {
     return Promise.reject(new Error("provider resources may not be read"));
   }
 
-  /** Its process lives on until the run ends, when all do. */
+  /** The process runs until the end of the run. */
   async delete({ urn, id }: ResourceState): Promise<void> {
     this.running.delete(`${urn}::${id}`);
   }
 
-  /** Returns when all processes are gone. Each is asked to end before it is made to. */
+  /** Returns when all processes are gone. Each may finish its operations before it is killed. */
   async close(): Promise<void> {
     await Promise.allSettled(this.running.values());
     const asked = Promise.allSettled(this.plugins.map((plugin) => plugin.cancel()));
@@ -168,7 +168,7 @@ export class Providers implements Provider {
     this.running.set(reference, plugin);
   }
 
-  /** Starts what the last run needed, while the program is still loading. Nothing is asked of it yet. */
+  /** Starts the providers that the last run needed, while the program is still loading. */
   startAhead(): void {
     for (const package_ of this.launch.packages) this.ahead.set(package_, this.spawn(package_));
   }
@@ -196,7 +196,7 @@ export class Providers implements Provider {
       PULUMI_PROJECT: this.launch.project.name,
       PULUMI_CONFIG: JSON.stringify(plain(this.ownConfig(package_))),
     };
-    // What a plugin prints is not shown.
+    // The CLI does not show what a plugin prints.
     const onLine = package_ === DYNAMIC ? this.onLine : undefined;
     const process = { folder, ...startProvider(this.launch, [...args, this.address()], own, onLine) };
     this.processes.push(process);
@@ -204,7 +204,7 @@ export class Providers implements Provider {
   }
 }
 
-/** A dynamic provider has no opinion. */
+/** The dynamic provider cannot diff a configuration. */
 async function configDiff(plugin: Plugin, old: Existing, news: Props): Promise<Diff> {
   if (plugin.package_ !== DYNAMIC) return plugin.diffConfig(old, news);
   return { changes: "unknown", replaces: [], changedKeys: [], deleteBeforeReplace: false };

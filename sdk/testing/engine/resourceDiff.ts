@@ -7,7 +7,7 @@ import type { Providers } from "./providers";
 
 export type Report = (severity: "info" | "warning" | "error", message: string, urn?: string) => void;
 
-/** Finds out how a resource differs from what the program asks for. */
+/** Compares a resource with what the program wants. */
 export class Differ {
   /** The providers that this run registered, by URN. */
   readonly newProviders = new Map<string, ResourceState>();
@@ -21,7 +21,7 @@ export class Differ {
   ) {}
 
   async diff(old: ResourceState, next: ResourceState, provider: Provider | undefined): Promise<Diff> {
-    // A forced replacement never asks the provider, so that only the resource's own option can turn its order around.
+    // A forced replacement does not ask the provider, so only the resource's own option can change its order.
     if (this.forced.has(next.urn)) return someDiff("id");
     if (await this.isProviderReplaced(old, next)) return someDiff("provider");
     if (provider) return this.ask(provider, next.urn, old, next.inputs, next.ignoreChanges);
@@ -40,7 +40,7 @@ export class Differ {
     return resolveDiff(diff, old.inputs, this.withIgnored(urn, inputs, old.inputs, ignored));
   }
 
-  /** Another provider takes a resource over unless all resources of the old one's configuration have to be made anew. */
+  /** A resource moves to another provider without a replacement, unless the change of configuration requires one. */
   private async isProviderReplaced(old: ResourceState, next: ResourceState): Promise<boolean> {
     if (old.provider === next.provider) return false;
     if (old.provider === "" || next.provider === "") return true;

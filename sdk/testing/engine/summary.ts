@@ -32,7 +32,7 @@ const OPS: Record<string, [sign: string, toDo: string, done: string]> = {
   "import-replacement": ["=>", "import replacement", "imported replacement"],
 };
 
-/** Collects what a run did and reported. Secret values never get in. */
+/** Collects the steps and messages of a run, without secret values. */
 export class Summary {
   readonly steps: ShownStep[] = [];
   readonly changes: RunResult["changes"] = {};
@@ -50,7 +50,7 @@ export class Summary {
     this.root = rootUrn(place);
   }
 
-  /** Without debugging: the SDK logs whole properties there, secrets in plain. */
+  /** Drops debug messages, in which the SDK logs whole properties with secrets in plain. */
   readonly report = (severity: Diagnostic["severity"], message: string, urn = ""): void => {
     if (severity !== "debug") this.diagnostics.push({ severity, message, ...(urn !== "" && { urn }) });
   };
@@ -76,7 +76,7 @@ export class Summary {
       });
     if (op === "same" && diff.length === 0) return;
     this.addLine(step, OPS[op]?.[this.dryRun ? 1 : 2] ?? op, diff);
-    // The creation that belongs to a replacement shows the change; the replacement itself is only its headline.
+    // The changes of a replacement are shown at its creation.
     const isNew = op === "create" || op === "import";
     const shownChanges = isNew ? changesBetween({}, maskedProps(next?.inputs ?? {})) : changes;
     if (op !== "replace") this.lines.push(...changeLines(shownChanges));
@@ -120,7 +120,7 @@ export class Summary {
   }
 }
 
-/** A read counts only where it found something else than before. */
+/** A read counts only if its outputs have changed. */
 function isCounted({ op, old, new: next, logical }: Step): boolean {
   if (op !== "read") return logical;
   return old !== undefined && changesBetween(old.outputs ?? {}, next?.outputs ?? {}).length > 0;
@@ -138,7 +138,7 @@ const maskedSides = ({ inputs, outputs = {} }: ResourceState) => ({
   outputs: maskedProps(outputs),
 });
 
-/** Of an unchanged resource only a change of its protection is worth a line. */
+/** For an unchanged resource only a change of its protection is shown. */
 function metadata(op: StepOp, old: ResourceState, next: ResourceState): string[] {
   const isProtected = old.protect !== next.protect;
   const isServed = old.provider !== next.provider && (op !== "same" || isProtected);
@@ -154,7 +154,7 @@ function inline(value: unknown): string {
   return `{${entries.map(([key, item]) => `${key}: ${inline(item)}`).join(", ")}}`;
 }
 
-/** One line a change, under its path: what is inside of a property is indented below it, where that is named once. */
+/** One line per change. Changes inside a property are indented below its name. */
 function changeLines(changes: Change[], depth = 0): string[] {
   const indent = `      ${"    ".repeat(depth)}`;
   const keys = new Set(changes.map(({ path }) => path[depth]).filter((key) => !isInternal(key)));

@@ -62,7 +62,7 @@ export class TestEngine implements Stack {
   preview(options: RunOptions = {}): Promise<RunResult> {
     return this.command("preview", options, async () => {
       if (!options.refresh) return runProgram(this.run(true), options);
-      // A copy of the state is refreshed, which is all that a preview may write.
+      // A preview must not change the state, so it refreshes a copy.
       const stateFile = join(this.scratch, "refreshed.json");
       rmSync(stateFile, { force: true });
       if (existsSync(this.stateFile)) copyFileSync(this.stateFile, stateFile);
@@ -86,7 +86,7 @@ export class TestEngine implements Stack {
     });
   }
 
-  /** Takes into the state what is really there, as `pulumi refresh --yes --skip-preview`: each resource is read once. */
+  /** Updates the state from what really exists, as `pulumi refresh --yes --skip-preview`. Reads each resource once. */
   refresh(options: RunOptions = {}): Promise<RunResult> {
     return this.command("refresh", options, () =>
       runRefresh(this.run(options.previewOnly ?? false), options),
@@ -98,7 +98,7 @@ export class TestEngine implements Stack {
     return this.command("destroy", options, () => runDestroy(this.run(false)));
   }
 
-  /** The option `import` of a resource is supported. */
+  /** Refused. The resource option `import` is supported. */
   async import(): Promise<ImportResult> {
     throw new Unsupported("importing by command");
   }
@@ -155,7 +155,7 @@ export class TestEngine implements Stack {
     };
   }
 
-  /** The result of a command, thrown where it failed. */
+  /** Returns the result of a command, or throws it if the command failed. */
   private command(
     command: Command,
     { expectNoChanges = false }: RunOptions,
@@ -188,7 +188,7 @@ export class TestEngine implements Stack {
   }
 }
 
-/** Adds the resources that the refresh of a run has read to the steps of that run. */
+/** Adds the steps of a refresh to those of the run that it belongs to. */
 function afterRefresh(refresh: Outcome | undefined, run: Outcome): Outcome {
   const read = refresh?.summary.steps.filter(({ id }) => id !== undefined) ?? [];
   run.summary.steps.unshift(...read.map((step) => ({ ...step, op: "refresh" as const, diff: [] })));
