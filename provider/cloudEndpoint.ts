@@ -24,6 +24,7 @@ import { inputWarnings } from "./inputWarnings";
 import { shownUrl } from "./markedSecrets";
 import type { CloudEndpointInputs } from "./schema";
 import {
+  ACCOUNT_KEY,
   imported,
   isDescribed,
   MARK_KEY,
@@ -61,8 +62,11 @@ export class CloudEndpoints {
   /** The ids that this process adopted. A later step of the run must not delete one of them as the replaced endpoint. */
   private readonly adopted = new Set<string>();
 
-  /** The ids that resources of this run have, from their states or from a create. None of them is a stranger's. */
-  private readonly known = new Set<string>();
+  /**
+   * The ids that resources of this run have, from their states or from a create, with the fingerprints of their accounts.
+   * None of them is a stranger's.
+   */
+  private readonly known = new Map<string, unknown>();
 
   private readonly created = new Set<string>();
   private readonly deleted = new Set<string>();
@@ -106,7 +110,7 @@ export class CloudEndpoints {
 
   /** Compares the program's inputs with the state. Makes no request. */
   diff(id: string, olds: JsonObject, news: JsonObject): Decision {
-    this.known.add(id);
+    this.known.set(id, olds[ACCOUNT_KEY]);
     const isAdopters = this.adopted.has(id) && olds["adopt"] !== undefined;
     if (this.toAdopt.has(id) && !isAdopters) throw new AlreadyManagedError(id);
     const { changed, replace, stale } = difference(olds, checkedInputs(news));
@@ -150,13 +154,13 @@ export class CloudEndpoints {
     id: string,
     stored: JsonObject,
   ): Promise<{ id: string; props: JsonObject; inputs?: JsonObject }> {
-    this.known.add(id);
+    this.known.set(id, stored[ACCOUNT_KEY]);
     return operation(`read ${id}`, async () => {
       const api = this.deps.connect().api;
       try {
         const live = (await listed(api, id, stored)) ?? (await api.get(id));
         assertCloud(live);
-        this.gone.answered();
+        this.gone.answered(stored);
         return { id, ...refreshed(live, stored) };
       } catch (error) {
         if (!isNotFound(error)) throw error;
@@ -175,7 +179,7 @@ export class CloudEndpoints {
    * @throws UserError if there is no such endpoint, or if it is no cloud endpoint.
    */
   async import(id: string): Promise<{ id: string; props: JsonObject; inputs: JsonObject }> {
-    this.known.add(id);
+    this.known.set(id, this.account());
     return operation(`import ${id}`, async () => {
       const live = await this.deps
         .connect()
@@ -192,7 +196,7 @@ export class CloudEndpoints {
   async update(id: string, olds: JsonObject, news: JsonObject): Promise<{ outs: JsonObject }> {
     const inputs = checkedInputs(news);
     const { changed } = difference(olds, inputs);
-    this.known.add(id);
+    this.known.set(id, olds[ACCOUNT_KEY]);
     return operation(`update ${id}`, async () => {
       if (changed.length === 0 && isDescribed(olds)) return { outs: unchangedOutputs(olds, inputs) };
       const api = this.deps.connect().api;
@@ -204,7 +208,7 @@ export class CloudEndpoints {
       ).catch((error: unknown) => {
         throw isNotFound(error) ? new UpdateNotFoundError(id, error) : error;
       });
-      this.gone.answered();
+      this.gone.answered(olds);
       const notes = this.notes(live.createdFor ?? stored);
       return { outs: outputsOf(live, inputs, notes, { before: olds, sent: changed }) };
     });
@@ -212,13 +216,13 @@ export class CloudEndpoints {
 
   /** Deletes the endpoint. Succeeds if it is already gone. */
   async delete(id: string, stored: JsonObject): Promise<void> {
-    this.known.add(id);
+    this.known.set(id, stored[ACCOUNT_KEY]);
     if (this.adopted.has(id)) throw new DeleteOfAdoptedError(id);
     await operation(`delete ${id}`, async () => {
       const api = this.deps.connect().api;
       try {
         await api.delete(id);
-        this.gone.answered();
+        this.gone.answered(stored);
       } catch (error) {
         const notFound = error instanceof ReplyError ? await notFoundAfter(error, api, id) : error;
         if (!isNotFound(notFound)) throw notFound;
@@ -240,7 +244,7 @@ export class CloudEndpoints {
       });
     } catch (error) {
       if (!(error instanceof UnreadableReply)) throw error;
-      this.known.add(error.id);
+      this.known.set(error.id, this.account());
       this.created.add(error.id);
       throw this.partialCreate(error.id, inputs, provider, error.cause);
     }
@@ -273,7 +277,7 @@ export class CloudEndpoints {
   /** @throws AlreadyManagedError if another resource of this run has the endpoint. */
   private claim(id: string): void {
     if (this.known.has(id)) throw new AlreadyManagedError(id);
-    this.known.add(id);
+    this.known.set(id, this.account());
   }
 
   /** The owner for the mark; undefined if creates are not marked. */

@@ -28,20 +28,21 @@ export function accountFingerprint({ baseUrl, apiKey }: Pick<Settings, "baseUrl"
 
 /** Decides whether an endpoint is gone, for all resources of one process. */
 export class GoneCheck {
-  private answeredForOwn = false;
+  /** The fingerprints in the states of endpoints that the service knows: other names of the current account. */
+  private readonly proven = new Set<unknown>();
 
   /**
-   * @param known The ids in the states of this run.
+   * @param known The ids in the states of this run, with the fingerprints there.
    * @param created The ids that this process created.
    */
   constructor(
-    private readonly known: ReadonlySet<string>,
+    private readonly known: ReadonlyMap<string, unknown>,
     private readonly created: ReadonlySet<string>,
   ) {}
 
-  /** Notes that the service knows an endpoint of this run's states. So this is the stack's account. */
-  answered(): void {
-    this.answeredForOwn = true;
+  /** Notes that the service knows an endpoint of this run's states. So this is the account that the state was written with. */
+  answered(stored: JsonObject): void {
+    this.proven.add(stored[ACCOUNT_KEY]);
   }
 
   /**
@@ -114,12 +115,14 @@ export class GoneCheck {
     id: string,
     stored: JsonObject,
   ): Promise<void> {
-    if (stored[ACCOUNT_KEY] === accountFingerprint(settings) || settings.acceptAccount) return;
+    const account = stored[ACCOUNT_KEY];
+    if (account === accountFingerprint(settings) || settings.acceptAccount) return;
     const principal = principalOf(stored);
+    // What a run with the key of another account has created there says nothing about this endpoint.
     const isOurs = (live: LiveEndpoint) =>
-      (live.id !== id && this.known.has(live.id)) ||
+      (live.id !== id && this.known.has(live.id) && this.known.get(live.id) === account) ||
       (principal !== undefined && principalOf(live) === principal);
-    const isProven = () => this.answeredForOwn || [...reading.endpoints.values()].some(isOurs);
+    const isProven = () => this.proven.has(account) || [...reading.endpoints.values()].some(isOurs);
     await reading.until(isProven);
     if (!isProven()) throw new OtherAccountError(id, reading.endpoints.size, settings.baseUrl);
   }

@@ -214,7 +214,7 @@ describe.each(bothProviders)("with %s", (_, start) => {
     test("accepts another key where the account has another endpoint of this stack", async () => {
       const { provider, one, other } = await later();
       provider.emulator.remove(one.id);
-      await provider.diff(other.id, other.outs, other.inputs);
+      await provider.diff(other.id, elsewhere(other).outs, other.inputs);
       expect(await drop(how, callsOf(provider), elsewhere(one))).toBe(true);
     });
 
@@ -230,9 +230,24 @@ describe.each(bothProviders)("with %s", (_, start) => {
     test("accepts another key once the service has answered for an endpoint of this stack", async () => {
       const { provider, one, other } = await later();
       provider.emulator.remove(one.id);
-      await provider.delete(other.id, other.outs);
+      await provider.delete(other.id, elsewhere(other).outs);
       expect(await drop(how, callsOf(provider), elsewhere(one))).toBe(true);
     });
+
+    test.each(["creates", "reads", "deletes"])(
+      "refuses another account in a run that %s an endpoint of the stack there",
+      async (does) => {
+        const { provider: first, one } = await later();
+        first.emulator.remove(one.id);
+        const there = await made(first, "https://created-there.example.com");
+        const provider = does === "creates" ? first : await first.restart();
+        if (does === "reads") await callsOf(provider).read(there);
+        if (does === "deletes") await callsOf(provider).remove(there);
+        expect((await thrown(drop(how, callsOf(provider), elsewhere(one)))).message).toMatch(
+          /may not be the account of this stack/,
+        );
+      },
+    );
 
     test("of the only endpoint of an account needs the key that wrote the state", async () => {
       const first = await start();
