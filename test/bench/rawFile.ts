@@ -1,13 +1,12 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { z } from "zod";
-import { type Machine, machine } from "./machine";
 
 /** The first line of a file of raw results. */
-const head = z.object({ machine, began: z.string() });
+const head = z.object({ machine: z.string(), began: z.string() });
 
 export interface Read<T> {
-  machine: Machine;
+  machine: string;
   /** The day of the first measurement, as in 2026-01-31. */
   began: string;
   lines: T[];
@@ -31,9 +30,9 @@ export class RawFile<T extends z.ZodType> {
   }
 
   /** Begins the file, or takes it up. Throws where it was begun on another machine: times of two say nothing together. */
-  begin(here: Machine): Read<z.output<T>> {
+  begin(here: string): Read<z.output<T>> {
     const read = this.read();
-    if (read && JSON.stringify(read.machine) !== JSON.stringify(here))
+    if (read && read.machine !== here)
       throw new Error(
         `${this.file} is of another machine or other versions: move it away, or choose another --out`,
       );

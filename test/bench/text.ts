@@ -1,5 +1,4 @@
 import type { Cell, Driver } from "./cells";
-import { type Machine, machineText } from "./machine";
 import type { Summary } from "./results";
 
 export const driverNames: Record<Driver, string> = { kit: "The test kit's engine", cli: "The Pulumi CLI" };
@@ -44,8 +43,8 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 /** How a page of results begins: what it is, where and when it was measured, and how to do so again. */
 export function pageHead(
   title: string,
-  { machine, began }: { machine: Machine; began: string },
+  { machine, began }: { machine: string; began: string },
   command: string,
 ): string {
-  return `# ${title}\n\nMeasured on ${began}: ${machineText(machine)}.\nTo measure and to write this page: \`${command}\`.\n`;
+  return `# ${title}\n\nMeasured on ${began}: ${machine}.\nTo measure and to write this page: \`${command}\`.\n`;
 }
