@@ -25,10 +25,4 @@ module.exports = { id: shop.id };`;
     edit(stack, program(""));
     expect(methods(await stack.up({ expectNoChanges: true }))).toEqual([]);
   });
-
-  test("never happens unasked", async () => {
-    const stack = await start(program(""));
-    stack.emulator.seed({ type: "cloud", url: "https://shop.example.com" });
-    await expect(stack.up()).rejects.toThrow(/18017.*: set adopt: "ep_\w+" to manage it with this resource/);
-  });
 });

@@ -53,19 +53,6 @@ onBothDrivers("drift", (start) => {
     }
   });
 
-  test("is found in a description that the program does not give, and the next up clears it", async () => {
-    const stack = await start(PROGRAM);
-    await stack.up();
-    const other = stack.emulator.endpoints.find((endpoint) => endpoint.url === "https://other.example.com");
-    stack.emulator.edit(other?.id ?? "", { description: "by hand" });
-    await stack.refresh();
-    const up = await stack.up();
-    expect(up.steps.filter((step) => step.op === "update").map((step) => step.diff)).toEqual([
-      ["-description"],
-    ]);
-    expect(writes(up).map((request) => request.body)).toEqual([{ id: other?.id, description: "" }]);
-  });
-
   test("of what the program leaves to the service is found and repaired, unless it is ignored", async () => {
     const edits: [name: string, type: string, change: Edit, back: Edit, seen: string, shown: string][] = [
       ["a", "CloudEndpoint", { bindings: ["public"] }, { bindings: ["internal"] }, "+bindings", "-bindings"],
@@ -122,18 +109,6 @@ onBothDrivers("drift", (start) => {
     await stack.refresh({ expectNoChanges: true });
   });
 
-  test("of an endpoint that somebody deleted brings it back", async () => {
-    const stack = await start(PROGRAM);
-    const { id } = (await stack.up()).outputs as { id: string };
-    stack.emulator.remove(id);
-    const refresh = await stack.refresh();
-    expect(refresh.changes).toMatchObject({ delete: 1 });
-    const up = await stack.up();
-    expect(methods(up)).toEqual(["POST"]);
-    expect(up.outputs["id"]).not.toBe(id);
-    expect(stack.emulator.endpoints).toHaveLength(2);
-  });
-
   test("that cannot be read for one endpoint is still found for the others, and the run fails", async () => {
     const stack = await start(PROGRAM);
     const { id } = (await stack.up()).outputs as { id: string };
@@ -151,13 +126,5 @@ onBothDrivers("drift", (start) => {
     expect(resources.find(({ urn }) => urn.endsWith("::other"))?.outputs).toMatchObject({
       description: "by hand",
     });
-  });
-
-  test("of an endpoint deleted before destroy is no failure", async () => {
-    const stack = await start(PROGRAM);
-    const { id } = (await stack.up()).outputs as { id: string };
-    stack.emulator.remove(id);
-    await stack.destroy();
-    expect(stack.emulator.endpoints).toEqual([]);
   });
 });

@@ -40,27 +40,6 @@ onBothDrivers("an endpoint", (start) => {
     }
   });
 
-  test("is the same for a policy as an object, as JSON and as YAML", async () => {
-    const stack = await start(shop(`trafficPolicy: ${POLICY}`));
-    await stack.up();
-    for (const text of [
-      '{"on_http_request": [{"actions": [{"config": {"status_code": 404}, "type": "deny"}]}]}',
-      "# comment\non_http_request:\n  - actions:\n      - type: deny\n        config: {status_code: 404}\n",
-    ]) {
-      edit(stack, shop(`trafficPolicy: ${JSON.stringify(text)}`));
-      expect((await stack.up({ expectNoChanges: true })).requests).toEqual([]);
-    }
-  });
-
-  test("moves to another host name in place", async () => {
-    const stack = await start(shop(`trafficPolicy: ${POLICY}`));
-    const before = await stack.up();
-    edit(stack, shop(`trafficPolicy: ${POLICY}`).replace("//shop.", "//store."));
-    const after = await stack.up();
-    expect(methods(after)).toEqual(["PATCH"]);
-    expect(after.outputs).toEqual({ id: before.outputs["id"], url: "https://store.example.com" });
-  });
-
   test("keeps nulls inside its documents", async () => {
     const stack = await start(shop(`metadata: { a: null, b: [null, 1] }, trafficPolicy: { c: { d: null } }`));
     await stack.up();

@@ -31,26 +31,6 @@ onBothDrivers("the plugin", (start) => {
     expect(methods(await stack.up())).toEqual(["PATCH"]);
     expect(methods(await stack.destroy())).toEqual(["DELETE"]);
   });
-
-  test("serves two accounts in one program, whatever key is left in the shell", async () => {
-    const other = await Emulator.start();
-    onTestFinished(() => other.close());
-    const program = `${PLUGIN}
-const other = new Provider("other", { baseUrl: "${other.baseUrl}", apiKey: pulumi.secret("${other.apiKey}") });
-new PluginEndpoint("mine", { url: "https://mine.example.com" });
-const theirs = new PluginEndpoint("theirs", { url: "https://theirs.example.com" }, { provider: other });
-const urls = (provider) => pulumi.runtime.invokeOutput("endpoints:index:getEndpoints", {}, { provider, dependsOn: [theirs] })
-  .apply(({ endpoints }) => endpoints.map(({ url }) => url));
-module.exports = { theirs: urls(other) };`;
-    const stack = await start(program, { env: { ENDPOINTS_API_KEY: "of-nobody" } });
-    const up = await stack.up();
-    expect(stack.emulator.endpoints.map(({ url }) => url)).toEqual(["https://mine.example.com"]);
-    expect(other.endpoints.map(({ url }) => url)).toEqual(["https://theirs.example.com"]);
-    expect(up.outputs).toEqual({ theirs: ["https://theirs.example.com"] });
-    await stack.up({ expectNoChanges: true });
-    await stack.destroy();
-    expect([...stack.emulator.endpoints, ...other.endpoints]).toEqual([]);
-  });
 });
 
 onBothDrivers("an import from the plugin", (start, driver) => {

@@ -7,18 +7,6 @@ module.exports = { id: shop.id };
 `;
 
 onBothDrivers("a replacement", (start) => {
-  test("follows from another scheme, and deletes first", async () => {
-    const stack = await start(shop("https"));
-    const before = await stack.up();
-    edit(stack, shop("tls"));
-    const after = await stack.up();
-    expect(methods(after)).toEqual(["DELETE", "POST"]);
-    expect(after.outputs["id"]).not.toBe(before.outputs["id"]);
-    expect(after.changes).toMatchObject({ replace: 1 });
-    expect(stack.emulator.endpoints).toHaveLength(1);
-    await stack.refresh({ expectNoChanges: true });
-  });
-
   test("creates first where the program asks for it", async () => {
     const stack = await start(shop("https", "deleteBeforeReplace: false"));
     await stack.up();

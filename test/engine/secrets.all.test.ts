@@ -85,10 +85,10 @@ describe.each(["dynamic", "plugin"])("with the %s provider", (provider) => {
         metadata: '{"key":"new"}',
       });
       for (let run = 0; run < 3; run++) {
-        expect(printed(await stack.refresh())).not.toMatch(CANARY);
+        expect(printed(await stack.refresh({ diff: true }))).not.toMatch(CANARY);
         expect(plainIn(await stack.exportState())).not.toMatch(CANARY);
       }
-      const preview = await stack.preview();
+      const preview = await stack.preview({ diff: true });
       expect(preview.changes).toMatchObject({ update: 1 });
       expect(printed(preview)).not.toMatch(CANARY);
       const up = await stack.up();

@@ -15,31 +15,6 @@ const TYPE = "endpoints:index:CloudEndpoint";
 const skipPreview = ["--yes", "--skip-preview"];
 
 describe.skipIf(!cli)("on the Pulumi CLI the plugin", () => {
-  test("creates, shows a drift at its exact place, repairs it, and destroys", async () => {
-    const emulator = await service();
-    const program = `
-      const shop = new endpoints.CloudEndpoint("shop", { url: "${url}", trafficPolicy: ${JSON.stringify(rules(404))} });
-      module.exports = { id: shop.id, publicUrl: shop.publicUrl };
-    `;
-    const stack = await project(program, { emulator });
-    expect((await stack.pulumi("preview")).stdout).toContain(`publicUrl: "${url}"`);
-    await stack.pulumi("up", ...skipPreview);
-    const { id } = await stack.outputs();
-
-    emulator.edit(String(id), { traffic_policy: JSON.stringify(rules(403)) });
-    await stack.pulumi("refresh", ...skipPreview);
-    const place = "trafficPolicy.on_http_request[0].actions[1].config.status_code";
-    expect(await stack.preview()).toEqual([{ op: "update", name: "shop", at: { [place]: "update" } }]);
-    expect((await stack.pulumi("preview", "--diff")).stdout).toMatch(/~ status_code: 403 => 404/);
-
-    await stack.pulumi("up", ...skipPreview);
-    expect(emulator.requests.slice(-1)).toMatchObject([{ method: "PATCH" }]);
-    expect(JSON.parse(emulator.endpoints[0]?.traffic_policy ?? "")).toEqual(rules(404));
-    await stack.pulumi("refresh", "--yes", "--expect-no-changes");
-    await stack.pulumi("destroy", ...skipPreview);
-    expect(emulator.endpoints).toEqual([]);
-  });
-
   test("imports by command, and the code that Pulumi prints changes nothing", async () => {
     const emulator = await service();
     const { id } = emulator.seed(live);
@@ -66,36 +41,6 @@ describe.skipIf(!cli)("on the Pulumi CLI the plugin", () => {
     const stack = await project("", { emulator });
     await stack.pulumi("import", TYPE, "web", id, ...skipPreview);
     expect((await stack.state()).text).not.toContain("CANARY");
-  });
-
-  test("imports by option, with no more in the program than matters to it", async () => {
-    const emulator = await service();
-    const { id } = emulator.seed({ ...live, bindings: ["public"] });
-    const program = `
-      new endpoints.CloudEndpoint("web", {
-        url: "${url}", trafficPolicy: ${JSON.stringify(rules(404))}, metadata: { team: "shop" },
-      }, { import: "${id}" });
-    `;
-    const stack = await project(program, { emulator });
-    expect(await stack.preview()).toMatchObject([{ op: "create" }, { op: "import", name: "web" }]);
-    await stack.pulumi("up", ...skipPreview);
-    await stack.pulumi("preview", "--expect-no-changes");
-    await stack.pulumi("refresh", "--yes", "--expect-no-changes");
-    expect(emulator.requests.every(({ method }) => method === "GET")).toBe(true);
-  });
-
-  test("imports no endpoint of another type, none that is not there, and says why", async () => {
-    const emulator = await service();
-    const stack = await project("", { emulator });
-    const edge = emulator.seed({ type: "edge" });
-    const refused = await stack.attempt("import", TYPE, "web", edge.id, ...skipPreview);
-    expect(refused.code).not.toBe(0);
-    expect(refused.stdout).toContain(
-      `${edge.id} is of type edge; CloudEndpoint manages cloud endpoints only.`,
-    );
-    expect((await stack.attempt("import", TYPE, "web", "ep_none", ...skipPreview)).stdout).toContain(
-      "There is no endpoint ep_none.",
-    );
   });
 
   test("serves two accounts in one program, whatever key the environment holds", async () => {
@@ -169,14 +114,6 @@ describe.skipIf(!cli)("on the Pulumi CLI the plugin", () => {
     expect(logged).toContain("the base URL has no scheme");
     expect(logged).toContain("windowSeconds is not a number of seconds above zero");
     expect(logged).not.toContain("CANARY");
-  });
-
-  test("logs what it would take over, beside the resource", async () => {
-    const emulator = await service();
-    const { id } = emulator.seed(live);
-    const program = `new endpoints.CloudEndpoint("shop", { url: "${url}", metadata: {}, adopt: true });`;
-    const stack = await project(program, { emulator });
-    expect((await stack.pulumi("preview")).stdout).toContain(`adopts ${id}, and changes metadata.team`);
   });
 
   test("gives its schema without a warning", async () => {

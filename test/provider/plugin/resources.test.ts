@@ -37,15 +37,6 @@ describe("secrets", () => {
     });
   });
 
-  test("that somebody put into a policy by hand come back marked", async () => {
-    const { client, emulator, id, outs, inputs } = await created(full);
-    const policy = { on_http_request: [{ actions: [{ config: { secret: "whsec_hush" } }] }] };
-    emulator.edit(id, { traffic_policy: JSON.stringify(policy) });
-    const found = await client.read(id, outs, inputs);
-    expect(found.props).toMatchObject({ trafficPolicy: secret(canonicalJson(policy)) });
-    expect(found.inputs).toMatchObject({ trafficPolicy: secret(policy) });
-  });
-
   test("are cut out of messages alone, and not what stands beside them, in every later step too", async () => {
     const { client, emulator } = await plugin();
     const body = { note: secret("CANARY-1"), kind: "internal-kind" };
@@ -122,19 +113,6 @@ test("an unknown value is recognized whatever its type will be", async () => {
     inputs: { url, poolingEnabled: UNKNOWN, bindings: UNKNOWN, trafficPolicy: { on_http_request: UNKNOWN } },
     failures: [],
   });
-});
-
-test("two resources with one URL are refused, and one that is checked twice is not", async () => {
-  const { client } = await plugin();
-  const other = URN.replace("::shop", "::other");
-  expect((await client.check({}, { url })).failures).toEqual([]);
-  expect((await client.check({}, { url })).failures).toEqual([]);
-  expect((await client.check({}, { url: `${url}/` }, other)).failures).toEqual([
-    {
-      property: "",
-      reason: expect.stringMatching(/the url is also that of shop; give each endpoint its own/),
-    },
-  ]);
 });
 
 describe("a header in another spelling than the service's", () => {

@@ -110,6 +110,7 @@ describe("a secret", () => {
         expect(secretProblem(platform, nothing), platform + JSON.stringify(nothing)).toBeTypeOf("string");
       }
     }
+    expect(secretProblem("clerk", "whsec_")).toMatch(/is only the beginning of a secret/);
   });
 
   test("of VMware is user name and password in one", () => {

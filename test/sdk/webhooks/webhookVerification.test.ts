@@ -85,6 +85,13 @@ test("a merge without a verification is reported with the mistakes of the compon
   ]);
 });
 
+test("a merged policy in which nothing answers is reported", async () => {
+  const verification = create("a", { platform: "github", secret: "shared" });
+  expect(await reported(() => mergeTrafficPolicy({ on_http_request: [] }, verification))).toEqual([
+    expect.stringMatching(/mergeTrafficPolicy: no action behind the verification answers/),
+  ]);
+});
+
 describe("a platform that the catalogue does not have", () => {
   const unknownTo = /is not in the catalogue; if the service supports it/;
 
@@ -164,19 +171,6 @@ describe("a header in another spelling than the service's", () => {
       "warning: [runtime] a: expressions[1] asks req.headers for X-GitHub-Event, which never matches: write x-github-event, as the service does",
       "warning: [runtime] b: expressions[0] asks hasReqHeader for X-GitHub-Event, which never matches: write X-Github-Event, as the service does",
     ]);
-  });
-
-  test("is reported in a merged policy's own rules too, once, in each form that policies have", async () => {
-    const rules = [{ expressions: [asks], actions: [{ type: "deny" }] }];
-    for (const policy of [{ on_http_request: rules }, JSON.stringify({ on_http_request: rules })]) {
-      const texts = await reported(() => {
-        mergeTrafficPolicy(policy, create("a", { ...args, expressions: [asks] }));
-      });
-      expect(texts).toEqual([
-        expect.stringMatching(/a: expressions\[0\] asks req.headers for X-GitHub-Event/),
-        expect.stringMatching(/mergeTrafficPolicy: on_http_request\[0\].expressions\[0\] asks req.headers/),
-      ]);
-    }
   });
 
   test("is reported without its name where that is a part of a secret, and not while it is unknown", async () => {

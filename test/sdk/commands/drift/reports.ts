@@ -176,9 +176,3 @@ export function hostileReport(): DriftReport {
     })),
   });
 }
-
-/** As many drifted endpoints as a big account has. */
-export function bigReport(): DriftReport {
-  const many = Array.from({ length: 1000 }, (_, index) => drifted(`endpoint-${index}`));
-  return report({ stacks: [{ name: "prod", endpoints: 1000, compared: 1000, drifted: many, unseen: [] }] });
-}
