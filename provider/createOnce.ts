@@ -1,5 +1,5 @@
 import { ApiError, ConnectionError, EndpointsError, isOfService, ReplyError } from "./api/apiErrors";
-import type { Moment } from "./api/clock";
+import type { Moment, ServiceClock } from "./api/clock";
 import type { LiveEndpoint, Mark, Owner } from "./api/contract";
 import { isAbout } from "./api/endpoints";
 import { newNonce, withMark } from "./api/mark";
@@ -72,9 +72,10 @@ export async function createOnce(creation: Creation): Promise<Created> {
 
   const isOurs = ({ id, createdFor }: LiveEndpoint) =>
     !creation.isKnown(id) && (!mark || createdFor?.nonce === mark.nonce);
+  const tries: LostTry[] = [];
   let firstSent: number | undefined;
   let refused = 0;
-  for (let sent = 1; ; sent++) {
+  for (let count = 1; ; count++) {
     let error: unknown;
     try {
       return { live: await api.create(body, isOurs), leftover: false };
@@ -93,8 +94,10 @@ export async function createOnce(creation: Creation): Promise<Created> {
     }
     if (!mayHaveHappened(error) || !(error instanceof EndpointsError)) throw error;
 
-    firstSent ??= error.sentAt ?? clock.now();
-    const { ours, holders } = await findLostCreate(firstSent, error, creation, mark);
+    const sent = error.sentAt ?? clock.now();
+    firstSent ??= sent;
+    tries.push({ sent, lost: clock.now() });
+    const { ours, holders } = await findLostCreate(tries, error, creation, mark);
     if (ours) return { live: ours, leftover: false };
     // A service that accepts a taken URL would create a second endpoint. The one that exists may still be ours, if the service
     // changed the content, or its clock differs from the `Date` of its replies.
@@ -103,7 +106,7 @@ export async function createOnce(creation: Creation): Promise<Created> {
     // The create did not happen. It is repeated for as long as any other request.
     const elapsed = clock.now() - firstSent;
     const retryFor = settings.retryForSeconds * 1000;
-    const wait = backOff({ sent, elapsed, retryFor, random: clock.random() });
+    const wait = backOff({ sent: count, elapsed, retryFor, random: clock.random() });
     if (wait === undefined) throw error;
     await clock.sleep(wait);
   }
@@ -140,6 +143,22 @@ async function describe(
   }
 }
 
+/** A try whose answer was lost: when it was sent and when that was known, by this machine's clock in milliseconds. */
+interface LostTry {
+  sent: number;
+  lost: number;
+}
+
+/**
+ * Whether an endpoint was certainly created in the seconds of this try. One that was created later can be a late effect of
+ * the try, or somebody else's.
+ */
+function isDuring({ sent, lost }: LostTry, created: number | undefined, clock: ServiceClock): boolean {
+  const [, from] = secondOf(clock.at(sent));
+  const [until] = secondOf(clock.at(lost));
+  return created !== undefined && created >= from && created <= until;
+}
+
 /** The result of a look for a lost create. */
 interface Found {
   /** The endpoint that is certainly ours. */
@@ -154,12 +173,12 @@ interface Found {
  * Looks for the endpoint that the lost create made, and for others with its URL.
  *
  * With marks, ours has this create's mark. Without marks, ours has no mark, our URL and content, no other owner in this run,
- * and was created between the first try and now, by the service's clock.
+ * and was created while a try was under way, by the service's clock.
  *
  * @throws CreateDoubtfulError if it stays open which endpoint is ours. It names the candidates.
  */
 async function findLostCreate(
-  firstSent: number,
+  tries: readonly LostTry[],
   lost: EndpointsError,
   creation: Creation,
   mark: Mark | undefined,
@@ -173,7 +192,7 @@ async function findLostCreate(
     const least = LOOK_AFTER[looks] ?? 0;
     if (looks >= LOOK_AFTER.length && (found.doubtful.length === 0 || isShared)) break;
     if (looks > 0) await clock.sleep(serviceClock.waitForNextSecond(least, clock.now()));
-    found = await lookOnce(firstSent, lost, creation, mark);
+    found = await lookOnce(tries, lost, creation, mark);
     if (found.ours) {
       log.info(
         `${shownUrl(inputs)}: a create whose answer was lost has created ${found.ours.id}; this run continues with it`,
@@ -188,7 +207,7 @@ async function findLostCreate(
 
 /** Looks once. */
 async function lookOnce(
-  firstSent: number,
+  tries: readonly LostTry[],
   lost: EndpointsError,
   { api, inputs, isKnown }: Creation,
   mark: Mark | undefined,
@@ -203,22 +222,20 @@ async function lookOnce(
   try {
     const reading = api.list.since(clock.now());
     await reading.until(() => reading.pages > 0);
-    const [earliest, latest] = secondOf(serviceClock.at(firstSent));
-    await reading.backTo(earliest);
+    const earliest = () => Math.min(...tries.map(({ sent }) => secondOf(serviceClock.at(sent))[0]));
+    await reading.backTo(earliest());
 
     const onOurUrl = onUrl(reading, inputs.url).map(({ id }) => id);
     for (const id of new Set([...onOurUrl, ...(replied === undefined ? [] : [replied])])) {
       if (isKnown(id)) continue;
       const live = await api.find(id);
       const created = live && createdAt(live);
-      const now = serviceClock.at(clock.now());
-      const isTold = created !== undefined && now !== undefined && created <= now.latest;
-      const isNew = !isTold || created >= earliest;
+      const isNew = created === undefined || created >= earliest();
       if (!live) {
         if (id !== replied) doubtful.push(id);
       } else if (mark && live.createdFor?.nonce === mark.nonce) ours.push(live);
       else if (!mark && !live.createdFor && isWanted(live, inputs) && isNew) {
-        if (isTold && created >= latest) ours.push(live);
+        if (tries.some((one) => isDuring(one, created, serviceClock))) ours.push(live);
         else doubtful.push(id);
       } else if (urlOf(live) === inputs.url && inputs.poolingEnabled !== true) holders.push(live);
       else if (id === replied && !live.createdFor && live.type === "cloud" && isNew) repliedNew.push(id);

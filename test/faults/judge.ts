@@ -55,7 +55,7 @@ const OTHER = "other";
 
 /**
  * Two things cannot be known without marks. A stranger's endpoint with our URL and content, made in the seconds in which a
- * create of ours was lost, cannot be distinguished from ours. And what a killed run left where equal URLs are not refused, meets
+ * create of ours was under way and lost, cannot be distinguished from ours. And what a killed run left where equal URLs are not refused, meets
  * nobody who would name it.
  */
 export class Judge {
@@ -123,11 +123,12 @@ export class Judge {
     const skew = typeof service.date === "string" || service.date === null ? Number.NaN : (service.date ?? 0);
     const created = Date.parse(shown ?? "");
     const creates = this.world.processes.at(-1)?.life.creates ?? [];
-    const losses = creates
-      .filter((create) => create.url === url)
-      .map(({ lostAt = Number.NaN }) => lostAt + skew);
     const now = this.world.clock.now() + skew;
-    const isOfOurSeconds = losses.some((at) => created >= Math.floor(at / 1000) * 1000 && created <= now);
+    const secondOf = (time = Number.NaN) => Math.floor((time + skew) / 1000) * 1000;
+    const isOfOurSeconds = creates.some(
+      ({ url: ours, sentAt, lostAt }) =>
+        ours === url && created >= secondOf(sentAt) && created <= secondOf(lostAt),
+    );
     const isYoung = recovers && created <= now && created > now - 3_600_000;
     if (!this.options.marks && !this.options.pools && isOfOurSeconds) this.stranger++;
     else if (!this.options.marks && isYoung) this.recovered++;

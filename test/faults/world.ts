@@ -35,8 +35,8 @@ function jumpingClock(): Clock {
 /** What becomes of a process. What a dead one had begun may still reach the service; it begins nothing more. */
 interface Life {
   ended: boolean;
-  /** The creates that it began, and when those were sent whose answers were lost. */
-  creates: { url: string; lostAt?: number | undefined }[];
+  /** The creates that it began, and when those whose answers were lost were sent and lost. */
+  creates: { url: string; sentAt?: number | undefined; lostAt?: number }[];
 }
 
 const never = () => new Promise<never>(() => {});
@@ -61,7 +61,8 @@ class MortalClient extends HttpClient {
     const create: Life["creates"][number] = { url: String(Object(request.body).url) };
     this.life.creates.push(create);
     return super.send(request, reply).catch((error: unknown) => {
-      if (error instanceof EndpointsError) create.lostAt = error.sentAt;
+      if (error instanceof EndpointsError)
+        Object.assign(create, { sentAt: error.sentAt, lostAt: this.clock.now() });
       throw error;
     });
   };

@@ -86,10 +86,7 @@ describe("a create whose answer is lost", () => {
 
   test("is looked for no further back than it was sent, by the service's own clock", async () => {
     for (const hours of [-5, 0, 5]) {
-      const { core, emulator } = await service({
-        now: () => new Date(Date.now() + hours * 3_600_000),
-        pageSize: 12,
-      });
+      const { core, emulator } = await service({ pageSize: 12, ahead: hours * 3_600_000 });
       const old = new Date(Date.now() + (hours - 1) * 3_600_000).toISOString();
       for (let index = 0; index < 40; index++) {
         emulator.seed({ type: "ephemeral", url: `https://old-${index}.example.app`, created_at: old });
@@ -107,6 +104,7 @@ describe("a create whose answer is lost", () => {
   const strangers: [string, (now: number) => object, date?: boolean][] = [
     ["a second before our POST", (now) => ({ created_at: iso(now - 1_000) })],
     ["long before our POST", (now) => ({ created_at: iso(now - 3_600_000) })],
+    ["seconds after our POST was lost", (now) => ({ created_at: iso(now + 5_000) })],
     ["in the future", (now) => ({ created_at: iso(now + 3_600_000) })],
     ["at a time that is not given", () => ({ created_at: undefined })],
     ["at a time that is garbage", () => ({ created_at: "yesterday" })],

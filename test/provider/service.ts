@@ -15,13 +15,23 @@ afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close();
 });
 
+interface Given extends EmulatorOptions {
+  settings?: Record<string, string>;
+  /** How far the service's clock is ahead of ours, in milliseconds. */
+  ahead?: number;
+}
+
 /** The service on loopback, a real client of it whose waits take no time, and the provider's core. */
-export async function service(options: EmulatorOptions & { settings?: Record<string, string> } = {}) {
+export async function service({ ahead = 0, ...options }: Given = {}) {
   // Early in a second: which one a create was sent in then follows from whole seconds.
   let late = 1_200 - (Date.now() % 1_000);
   // One clock for both, since a wait that takes no time here must not take any there either.
   const now = () => Date.now() + late;
-  const emulator = await Emulator.start({ apiKey: CANARY_KEY, now: () => new Date(now()), ...options });
+  const emulator = await Emulator.start({
+    apiKey: CANARY_KEY,
+    now: () => new Date(now() + ahead),
+    ...options,
+  });
   const config: Record<string, string> = {
     "endpoints:apiKey": emulator.apiKey,
     "endpoints:baseUrl": emulator.baseUrl,
