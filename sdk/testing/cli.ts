@@ -44,7 +44,7 @@ export async function findOnPath(
 }
 
 /**
- * The real Pulumi CLI as a driver: the same runs as the kit's engine, with its state in a temporary folder.
+ * The real Pulumi CLI as a driver: the same runs as with the test kit's engine, with its state in a temporary folder.
  * The stack's settings file lies in the program's folder, as the CLI wants it, until `close`.
  */
 export class CliStack implements Stack {

@@ -17,7 +17,7 @@ import {
 
 export interface TestStackOptions extends StackOptions {
   /**
-   * What runs the program: the kit's own engine, which needs no CLI, or the Pulumi CLI on the PATH. Default: `kit`.
+   * What runs the program: the test kit's engine, which needs no CLI, or the Pulumi CLI on the PATH. Default: `kit`.
    */
   driver?: Stack["driver"];
   /**
@@ -55,7 +55,7 @@ export class TestStack implements Stack {
     const { driver = "kit", emulator, stateFile, ...rest } = options;
     if (driver === "cli" && stateFile !== undefined) {
       throw new Error(
-        "stateFile is the kit's: the CLI keeps its state in a backend; use exportState and importState",
+        "stateFile is for the driver kit: the CLI keeps its state in a backend; use exportState and importState",
       );
     }
     const service = emulator ?? (await Emulator.start());

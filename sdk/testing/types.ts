@@ -127,7 +127,7 @@ export interface RunResult {
   /** How many of the steps had each operation, as Pulumi's summary counts them. */
   changes: Partial<Record<StepOp, number>>;
   diagnostics: Diagnostic[];
-  /** How long the command took, without what the kit itself does before and after it. */
+  /** How long the command took, without what the test kit itself does before and after it. */
   seconds: number;
   /** What a terminal would have shown: a line a step, property changes below it, diagnostics, the summary. */
   text: string;
@@ -167,7 +167,7 @@ export interface ExportedResource {
 }
 
 /**
- * What both drivers can do: the kit's own engine, and the real CLI where it is on the PATH. A run that fails throws
+ * What both drivers can do: the test kit's engine, and the real CLI where it is on the PATH. A run that fails throws
  * `RunFailed`, which carries the result.
  */
 export interface Stack {
@@ -188,7 +188,7 @@ export interface Stack {
   importState(state: ExportedState): Promise<void>;
   /** Sets a value of the configuration for the runs that follow. A key without a namespace belongs to the project. */
   setConfig(key: string, value: ConfigValue): Promise<void>;
-  /** Unlocks the stack after a run that was killed, as `pulumi cancel`. The kit's engine keeps no lock. */
+  /** Unlocks the stack after a run that was killed, as `pulumi cancel`. The test kit's engine keeps no lock. */
   cancel(): Promise<void>;
   /** Removes the temporary state, and ends the emulator if the stack started it. Does not destroy. */
   close(): Promise<void>;

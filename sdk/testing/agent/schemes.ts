@@ -130,7 +130,7 @@ export const schemes = byPlatform({
   zoom: versioned("x-zm-signature", "x-zm-request-timestamp", SERVICE_TOLERANCE),
 });
 
-/** A platform whose scheme the kit knows. */
+/** A platform whose scheme the test kit knows. */
 export type SignedPlatform = keyof typeof schemes;
 
 /** Throws for a platform whose scheme is not known; unless it is in the catalogue, its name may be a secret. */

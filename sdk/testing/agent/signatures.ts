@@ -24,7 +24,7 @@ export type Verdict = { verified: true } | { verified: false; reason: string };
  * await fetch(url, { method: "POST", body, headers: signWebhook("github", { body, secret }) });
  * ```
  *
- * @throws Error for a platform whose scheme the kit does not know, and for what cannot be its secret.
+ * @throws Error for a platform whose scheme the test kit does not know, and for what cannot be its secret.
  */
 export function signWebhook(
   platform: SignedPlatform | (string & {}),

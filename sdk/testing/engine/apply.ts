@@ -112,7 +112,7 @@ async function perform(step: Step, context: Context): Promise<void> {
 }
 
 /** Copies what a provider made into the state. A resource that exists but is not ready is copied too, and its error returned. */
-async function take(
+async function copyResult(
   next: ResourceState,
   making: Promise<Pick<ResourceState, "id" | "outputs">>,
 ): Promise<InitFailed | undefined> {
@@ -128,7 +128,9 @@ async function take(
 
 async function create(step: Step, next: ResourceState, { dryRun, providers }: Context): Promise<void> {
   next.outputs = {};
-  const failure = next.custom ? await take(next, (await providers.of(next)).create(next, dryRun)) : undefined;
+  const failure = next.custom
+    ? await copyResult(next, (await providers.of(next)).create(next, dryRun))
+    : undefined;
   next.created = next.modified = now();
   if (step.old && step.pendingDelete) step.old.delete = true;
   if (failure) throw failure;
@@ -142,7 +144,7 @@ async function update(
   next.id = old.id;
   if (!next.custom) return;
   const updating = (await providers.of(next)).update(old, next, dryRun);
-  const failure = await take(
+  const failure = await copyResult(
     next,
     updating.then((outputs) => ({ id: old.id, outputs })),
   );

@@ -95,8 +95,8 @@ export interface Place {
 
 /** The stack as a parent does not appear in a URN. */
 export function createUrn({ stack, project }: Place, parent: string, type: string, name: string): string {
-  const around = parent.split("::")[2] ?? "";
-  const qualified = around === "" || around === ROOT_STACK ? type : `${around}$${type}`;
+  const ofParent = parent.split("::")[2] ?? "";
+  const qualified = ofParent === "" || ofParent === ROOT_STACK ? type : `${ofParent}$${type}`;
   return `urn:pulumi:${stack}::${project}::${qualified}::${name}`;
 }
 

@@ -10,12 +10,12 @@ export class Slots {
   private readonly waiting: (() => void)[] = [];
   constructor(private free: number) {}
 
-  async take(): Promise<void> {
+  async acquire(): Promise<void> {
     if (this.free > 0) this.free--;
     else await new Promise<void>((resolve) => this.waiting.push(resolve));
   }
 
-  give(): void {
+  release(): void {
     const next = this.waiting.shift();
     if (next) next();
     else this.free++;
@@ -51,10 +51,10 @@ export class Executor {
 
   /** Resolves when the chain has begun; `done` when it has ended. */
   async execute(chain: Step[]): Promise<{ done: Promise<void> }> {
-    await this.slots.take();
+    await this.slots.acquire();
     const done = this.run(chain).finally(() => {
       this.running.delete(done);
-      this.slots.give();
+      this.slots.release();
     });
     this.running.add(done);
     return { done };

@@ -146,7 +146,7 @@ export function runRefresh(run: Run, { clearPendingCreates, target }: RunOptions
     let ok = true;
     const refresh = async (old: ResourceState): Promise<ResourceState[]> => {
       if (target?.length && !target.includes(old.urn)) return [old];
-      await slots.take();
+      await slots.acquire();
       try {
         return await refreshOne(old, phase);
       } catch (error) {
@@ -155,7 +155,7 @@ export function runRefresh(run: Run, { clearPendingCreates, target }: RunOptions
         summary.addFailure({ op: "refresh", urn: old.urn, old, logical: false });
         return [old];
       } finally {
-        slots.give();
+        slots.release();
       }
     };
     checkpoint.olds = withoutDangling((await Promise.all(checkpoint.olds.map(refresh))).flat());

@@ -283,9 +283,9 @@ export class Planner {
   /** Diffs each dependent with the properties that depend on `root` unknown. */
   private async replacedWith(root: ResourceState): Promise<ResourceState[]> {
     const condemned = new Set([root.urn]);
-    const settled = new Set([...this.operated, ...this.created, ...this.deleted]);
+    const handled = new Set([...this.operated, ...this.created, ...this.deleted]);
     const found: ResourceState[] = [];
-    for (const state of dependentsOf(root, this.olds, settled)) {
+    for (const state of dependentsOf(root, this.olds, handled)) {
       if (!state.custom || state.external) continue;
       const isOrphaned = state.provider !== "" && condemned.has(providerUrn(state.provider));
       if (!isOrphaned && !(await this.wouldBeReplaced(state, condemned))) continue;

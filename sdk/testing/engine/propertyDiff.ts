@@ -113,13 +113,13 @@ export function withValues(detailed: PropertyDiff[], old: Sides, next: Sides): C
   return detailed.map(({ path, kind, inputDiff }) => {
     const sides = (depth: number) =>
       [inputDiff ? old.inputs : old.outputs, next.inputs].map((side) => valueIn(side, path.slice(0, depth)));
-    const around = path.slice(0, -1).findIndex((_, i) => {
+    const depth = path.slice(0, -1).findIndex((_, i) => {
       const [from, to] = sides(i + 1);
       return (from === undefined) !== (to === undefined);
     });
-    const [from, to] = sides(around < 0 ? path.length : around + 1);
-    if (around < 0) return { path, kind, old: from, new: to };
-    return { path: path.slice(0, around + 1), kind: to === undefined ? "delete" : "add", old: from, new: to };
+    const [from, to] = sides(depth < 0 ? path.length : depth + 1);
+    if (depth < 0) return { path, kind, old: from, new: to };
+    return { path: path.slice(0, depth + 1), kind: to === undefined ? "delete" : "add", old: from, new: to };
   });
 }
 

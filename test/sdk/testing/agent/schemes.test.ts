@@ -161,7 +161,7 @@ describe("a scheme", () => {
     }
   });
 
-  test("that the kit does not know is refused, with those that it knows", () => {
+  test("that the test kit does not know is refused, with a list of those that it knows", () => {
     for (const [platform, name] of [
       ["dropbox", "Dropbox"],
       ["toString", "this platform"],

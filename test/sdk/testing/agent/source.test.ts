@@ -67,7 +67,7 @@ describe("an agent starts", () => {
 });
 
 /** The message with which the agent refuses to start. */
-async function refusalOf(options: AgentOptions): Promise<string> {
+async function startError(options: AgentOptions): Promise<string> {
   try {
     await (await Agent.start({ upstream: 1, ...options })).close();
     return "it started";
@@ -115,7 +115,7 @@ describe("an agent does not start, and quotes no value,", () => {
   ])("with %s in its policy, in whatever form", async (_, policy, words) => {
     const text = JSON.stringify(policy);
     for (const source of [{ trafficPolicy: policy }, { trafficPolicy: text }, { config: version3(policy) }]) {
-      const message = await refusalOf(source);
+      const message = await startError(source);
       expect(message).toMatch(words);
       expect(message).not.toContain("CANARY");
     }
@@ -148,7 +148,7 @@ describe("an agent does not start, and quotes no value,", () => {
     ["a path", { options: GITHUB, upstream: `http://localhost/${CANARY}` }, /^upstream has a path/],
     ["another scheme", { options: GITHUB, upstream: `ftp://${CANARY}` }, /^upstream must be a port/],
   ])("with %s", async (_, options, words) => {
-    const message = await refusalOf(options);
+    const message = await startError(options);
     expect(message).toMatch(words);
     expect(message).not.toContain("CANARY");
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { WireEndpoint } from "../../../../provider/api/contract";
 import type { Emulator } from "../../../../sdk/testing";
-import { call, create, expectRefusal, start } from "./requests";
+import { call, create, expectError, start } from "./requests";
 
 const url = "https://a.example.com";
 const as = (key: string, body?: object) => ({
@@ -27,7 +27,7 @@ describe("the keys of an emulator", () => {
     const key = emulator.addKey({ account: "theirs" });
     const theirs = emulator.seed({ type: "ephemeral" }, "theirs");
     for (const method of ["GET", "DELETE"])
-      expectRefusal(await call(emulator, method, `/endpoints/${mine.id}`, as(key)), 222, 404);
+      expectError(await call(emulator, method, `/endpoints/${mine.id}`, as(key)), 222, 404);
     const { body } = await call(emulator, "POST", "/endpoints", as(key, { url }));
     expect(await list(emulator, key)).toEqual(emulator.endpointsOf("theirs"));
     expect(emulator.endpointsOf("theirs").map(({ id }) => id)).toEqual([body.id, theirs.id]);
@@ -58,7 +58,7 @@ describe("the keys of an emulator", () => {
     const { id } = await create(emulator, { url });
     const key = emulator.addKey({ mayList: false, apiKey: "my_key" });
     expect(key).toBe("my_key");
-    expectRefusal(await call(emulator, "GET", "/endpoints", as(key)), 204, 403);
+    expectError(await call(emulator, "GET", "/endpoints", as(key)), 204, 403);
     expect((await call(emulator, "GET", `/endpoints/${id}`, as(key))).status).toBe(200);
   });
 });

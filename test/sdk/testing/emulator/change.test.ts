@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { call, create, expectRefusal, start, tryCreate } from "./requests";
+import { call, create, expectError, start, tryCreate } from "./requests";
 
 const url = "https://a.example.com";
 const patch = (emulator: Awaited<ReturnType<typeof start>>, id: string, body: unknown) =>
@@ -61,14 +61,14 @@ describe("an update", () => {
   ])("is refused with %i for %j, and changes nothing", async (code, body) => {
     const emulator = await start();
     const before = await create(emulator, { url });
-    expectRefusal(await patch(emulator, before.id, body), code, 400);
+    expectError(await patch(emulator, before.id, body), code, 400);
     expect(emulator.endpoints).toEqual([before]);
   });
 
   it("that holds nothing but the id is an empty update", async () => {
     const emulator = await start();
     const { id } = await create(emulator, { url });
-    expectRefusal(await patch(emulator, id, { id }), 18004, 400);
+    expectError(await patch(emulator, id, { id }), 18004, 400);
   });
 });
 
@@ -78,9 +78,9 @@ describe("a delete", () => {
     const { id } = await create(emulator, { url });
     const reply = await call(emulator, "DELETE", `/endpoints/${id}`);
     expect([reply.status, reply.body]).toEqual([204, undefined]);
-    expectRefusal(await call(emulator, "GET", `/endpoints/${id}`), 222, 404);
-    expectRefusal(await patch(emulator, id, { description: "d" }), 222, 404);
-    expectRefusal(await call(emulator, "DELETE", `/endpoints/${id}`), 222, 404);
+    expectError(await call(emulator, "GET", `/endpoints/${id}`), 222, 404);
+    expectError(await patch(emulator, id, { description: "d" }), 222, 404);
+    expectError(await call(emulator, "DELETE", `/endpoints/${id}`), 222, 404);
     expect(emulator.endpoints).toEqual([]);
   });
 
@@ -99,8 +99,8 @@ describe("an endpoint that is not a cloud endpoint", () => {
       const emulator = await start();
       const seeded = emulator.seed({ type });
       expect((await call(emulator, "GET", `/endpoints/${seeded.id}`)).body).toEqual(seeded);
-      expectRefusal(await patch(emulator, seeded.id, { description: "d" }), 18014, 400);
-      expectRefusal(await call(emulator, "DELETE", `/endpoints/${seeded.id}`), 18014, 400);
+      expectError(await patch(emulator, seeded.id, { description: "d" }), 18014, 400);
+      expectError(await call(emulator, "DELETE", `/endpoints/${seeded.id}`), 18014, 400);
       expect(emulator.endpoints).toEqual([seeded]);
     },
   );
@@ -122,7 +122,7 @@ describe("two endpoints on one URL", () => {
     const created = await tryCreate(emulator, { url, ...second });
     const { id } = await create(emulator, { url: "https://b.example.com" });
     const updated = await patch(emulator, id, { url, ...second });
-    if (code) for (const reply of [created, updated]) expectRefusal(reply, code, 400);
+    if (code) for (const reply of [created, updated]) expectError(reply, code, 400);
     // The update meets the endpoint that was created before it, too.
     else expect([created.status, updated.status]).toEqual([201, first === pooling ? 200 : 400]);
   });
@@ -132,8 +132,8 @@ describe("two endpoints on one URL", () => {
     await create(emulator, { url, ...pooling });
     const member = await create(emulator, { url, ...pooling });
     const apart = await create(emulator, { url, bindings: ["kubernetes"] });
-    expectRefusal(await patch(emulator, member.id, { pooling_enabled: false }), 18017, 400);
-    expectRefusal(await patch(emulator, apart.id, { bindings: ["kubernetes", "public"] }), 18017, 400);
+    expectError(await patch(emulator, member.id, { pooling_enabled: false }), 18017, 400);
+    expectError(await patch(emulator, apart.id, { bindings: ["kubernetes", "public"] }), 18017, 400);
   });
 
   it("that came about behind the service's back can still have their texts changed", async () => {
@@ -156,7 +156,7 @@ describe("two endpoints on one URL", () => {
       await create(emulator, { url });
       const other = await create(emulator, { url: "https://b.example.com" });
       for (const reply of [await tryCreate(emulator, { url }), await patch(emulator, other.id, { url })]) {
-        if (code) expectRefusal(reply, code, status);
+        if (code) expectError(reply, code, status);
         else {
           expect(reply).toMatchObject({
             status,
@@ -166,7 +166,7 @@ describe("two endpoints on one URL", () => {
         }
       }
       // A disagreement on pooling is refused as ever.
-      expectRefusal(await tryCreate(emulator, { url, ...pooling }), 18016, 400);
+      expectError(await tryCreate(emulator, { url, ...pooling }), 18016, 400);
       expect(emulator.endpoints).toHaveLength(2);
     },
   );
@@ -178,7 +178,7 @@ describe("two endpoints on one URL", () => {
     await create(emulator, { url, pooling_enabled: true });
     expect(new Set(emulator.endpoints.map((endpoint) => endpoint.id)).size).toBe(3);
     emulator.behave({ urlTaken: "18009" });
-    expectRefusal(await tryCreate(emulator, { url }), 18009, 409);
+    expectError(await tryCreate(emulator, { url }), 18009, 409);
   });
 
   it.each([
@@ -189,8 +189,8 @@ describe("two endpoints on one URL", () => {
     const emulator = await start();
     const { id } = emulator.seed(seed);
     const wanted = "hostport" in seed ? "tcp://1.tcp.example.com:20000" : url;
-    expectRefusal(await tryCreate(emulator, { url: wanted }), 18017, 400);
-    expectRefusal(await tryCreate(emulator, { url: wanted, pooling_enabled: true }), 18016, 400);
+    expectError(await tryCreate(emulator, { url: wanted }), 18017, 400);
+    expectError(await tryCreate(emulator, { url: wanted, pooling_enabled: true }), 18016, 400);
     emulator.edit(id, { pooling_enabled: true });
     await create(emulator, { url: wanted, pooling_enabled: true });
     expect(emulator.endpoints).toHaveLength(2);

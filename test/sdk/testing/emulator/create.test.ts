@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { call, create, expectRefusal, start, tryCreate } from "./requests";
+import { call, create, expectError, start, tryCreate } from "./requests";
 
 describe("a created endpoint", () => {
   it("has every field that follows from its URL, and no field without a value", async () => {
@@ -120,7 +120,7 @@ describe("a create is refused", () => {
     [215, { url: "https://a.example.com", pooling_enabled: "true" }],
   ])("with %i for %j, and nothing is created", async (code, body) => {
     const emulator = await start();
-    expectRefusal(await tryCreate(emulator, body), code, 400);
+    expectError(await tryCreate(emulator, body), code, 400);
     expect(emulator.endpoints).toEqual([]);
   });
 
@@ -146,16 +146,16 @@ describe("a traffic policy", () => {
   it.each([["{a: 1}"], ['{"a": 1'], ["- a\n- b"], ["[1]"], ["just words"], ["a: b: c"], ["   "]])(
     "that is %j is refused",
     async (policy) => {
-      expectRefusal(await tryCreate(await start(), { url, traffic_policy: policy }), 2236, 400);
+      expectError(await tryCreate(await start(), { url, traffic_policy: policy }), 2236, 400);
     },
   );
 
   it("is required where requirePolicy is set, on create and on update", async () => {
     const emulator = await start({ requirePolicy: true });
-    expectRefusal(await tryCreate(emulator, { url }), 18011, 400);
-    expectRefusal(await tryCreate(emulator, { url, traffic_policy: "" }), 18011, 400);
+    expectError(await tryCreate(emulator, { url }), 18011, 400);
+    expectError(await tryCreate(emulator, { url, traffic_policy: "" }), 18011, 400);
     const { id } = await create(emulator, { url, traffic_policy: "{}" });
-    expectRefusal(
+    expectError(
       await call(emulator, "PATCH", `/endpoints/${id}`, { body: { traffic_policy: "" } }),
       18011,
       400,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { WireEndpoint } from "../../../../provider/api/contract";
 import type { Emulator, EmulatorOptions, ScriptedReply } from "../../../../sdk/testing";
-import { call, create, expectRefusal, failure, SHORT, send, start, tryCreate } from "./requests";
+import { call, create, expectError, failure, SHORT, send, start, tryCreate } from "./requests";
 
 const url = "https://a.example.com";
 const always = () => true;
@@ -35,7 +35,7 @@ describe("a list that lags", () => {
       expect(await list(emulator)).toEqual([dead, old]);
     }
     expect((await call(emulator, "GET", `/endpoints/${made.id}`)).body).toEqual(made);
-    expectRefusal(await call(emulator, "GET", `/endpoints/${dead.id}`), 222, 404);
+    expectError(await call(emulator, "GET", `/endpoints/${dead.id}`), 222, 404);
     expect(emulator.endpoints).toEqual([made, changed]);
     pass(1);
     expect(await list(emulator)).toEqual([made, changed]);
@@ -109,7 +109,7 @@ describe("a request that takes effect late", () => {
     await send(emulator, "POST", "/endpoints", { url });
     pass(1000);
     emulator.edit(id, { description: "by hand" });
-    expectRefusal(await tryCreate(emulator, { url }), 18017, 400);
+    expectError(await tryCreate(emulator, { url }), 18017, 400);
     expect(emulator.endpoints).toMatchObject([{ url }, { id, description: "by hand" }]);
   });
 
@@ -134,8 +134,8 @@ describe("a URL that is not ready", () => {
       for (const milliseconds of [0, 2999]) {
         pass(milliseconds);
         for (const freed of [url, `${url}:8443`]) {
-          expectRefusal(await tryCreate(emulator, { url: freed }), code, 400);
-          expectRefusal(await tryCreate(emulator, { url: freed, pooling_enabled: true }), code, 400);
+          expectError(await tryCreate(emulator, { url: freed }), code, 400);
+          expectError(await tryCreate(emulator, { url: freed, pooling_enabled: true }), code, 400);
         }
       }
       await create(emulator, { url: "https://c.example.com" });
@@ -158,7 +158,7 @@ describe("a URL that is not ready", () => {
   it("can be one that nobody had, as after its domain was reserved", async () => {
     const { emulator, pass } = await frozen();
     emulator.busy("https://A.example.com", { ms: 1000, code: 18006 });
-    expectRefusal(await tryCreate(emulator, { url }), 18006, 400);
+    expectError(await tryCreate(emulator, { url }), 18006, 400);
     pass(1000);
     await create(emulator, { url });
   });

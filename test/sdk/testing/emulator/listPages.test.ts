@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { WireEndpoint } from "../../../../provider/api/contract";
 import type { Emulator } from "../../../../sdk/testing/emulator";
-import { call, create, expectRefusal, start } from "./requests";
+import { call, create, expectError, start } from "./requests";
 
 interface List {
   endpoints: WireEndpoint[];
@@ -96,7 +96,7 @@ describe("the list", () => {
 
   it("refuses a filter as a service that knows none", async () => {
     const emulator = await start({ filters: "refused" });
-    expectRefusal(await call(emulator, "GET", "/endpoints?filter=true"), 231, 400);
+    expectError(await call(emulator, "GET", "/endpoints?filter=true"), 231, 400);
   });
 
   it("goes on after an endpoint that has been deleted since its page was read", async () => {
@@ -127,6 +127,6 @@ describe("the list", () => {
     ["?before_id=tn_1", 227],
     ["?before_id=ep_never", 230],
   ])("is refused for %s with %i", async (query, code) => {
-    expectRefusal(await call(await start(), "GET", `/endpoints${query}`), code, 400);
+    expectError(await call(await start(), "GET", `/endpoints${query}`), code, 400);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Emulator, type RateLimit } from "../../../../sdk/testing/emulator";
-import { call, expectRefusal, start } from "./requests";
+import { call, expectError, start } from "./requests";
 
 const url = "https://a.example.com";
 const always = () => true;
@@ -21,7 +21,7 @@ describe("a rate limit", () => {
     const { emulator, list } = await limited({ requests: 2, windowSeconds: 60 });
     for (let time = 0; time < 2; time++) expect((await list()).status).toBe(200);
     const refused = await call(emulator, "POST", "/endpoints", { body: { url } });
-    expectRefusal(refused, 226, 429);
+    expectError(refused, 226, 429);
     expect(refused.headers.get("retry-after")).toBeNull();
     expect(emulator.endpoints).toEqual([]);
   });
@@ -44,11 +44,11 @@ describe("a rate limit", () => {
     const { emulator, list } = await limited({ requests: 1, windowSeconds: 60 });
     const without = (name: string) => call(emulator, "GET", "/endpoints", { headers: { [name]: null } });
     for (let time = 0; time < 2; time++) {
-      expectRefusal(await without("authorization"), 200, 401);
-      expectRefusal(await without("service-version"), 218, 400);
+      expectError(await without("authorization"), 200, 401);
+      expectError(await without("service-version"), 218, 400);
     }
     expect((await list()).status).toBe(200);
-    expectRefusal(await call(emulator, "GET", "/nothing"), 226, 429);
+    expectError(await call(emulator, "GET", "/nothing"), 226, 429);
   });
 
   it("counts scripted replies, and never refuses one", async () => {

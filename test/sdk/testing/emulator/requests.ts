@@ -55,15 +55,15 @@ export async function call<Body = WireEndpoint>(
   };
 }
 
-export interface Refusal {
+export interface ErrorBody {
   error_code: string;
   status_code: number;
   msg: string;
   details: { operation_id: string };
 }
 
-/** The answer must be a refusal in the service's shape with this code and status. */
-export function expectRefusal(reply: Reply<unknown>, code: number, status: number): void {
+/** The answer must be an error of the service with this code and status. */
+export function expectError(reply: Reply<unknown>, code: number, status: number): void {
   expect(reply.body).toEqual({
     error_code: `ERR_NGROK_${code}`,
     status_code: status,

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { Agent, request } from "undici";
 import { describe, expect, it } from "vitest";
 import type { RecordedRequest } from "../../../../sdk/testing/types";
-import { call, create, expectRefusal, type Refusal, start } from "./requests";
+import { call, create, type ErrorBody, expectError, start } from "./requests";
 
 const url = "https://a.example.com";
 
@@ -19,7 +19,7 @@ describe("credentials", () => {
   ])("that %s are refused before anything else is looked at", async (_case, authorization, code, status) => {
     const emulator = await start();
     const headers = { authorization, "service-version": null };
-    expectRefusal(await call(emulator, "PUT", "/nothing", { headers }), code, status);
+    expectError(await call(emulator, "PUT", "/nothing", { headers }), code, status);
   });
 
   it("are of the service's form unless given", async () => {
@@ -32,23 +32,19 @@ describe("credentials", () => {
 describe("the version header", () => {
   it("must be there and hold 2", async () => {
     const emulator = await start();
-    expectRefusal(
+    expectError(
       await call(emulator, "GET", "/endpoints", { headers: { "service-version": null } }),
       218,
       400,
     );
-    expectRefusal(
-      await call(emulator, "GET", "/endpoints", { headers: { "service-version": "1" } }),
-      217,
-      400,
-    );
+    expectError(await call(emulator, "GET", "/endpoints", { headers: { "service-version": "1" } }), 217, 400);
   });
 
   it("is the one that the emulator was started with, and no other", async () => {
     const emulator = await start({ versionHeader: "Ngrok-Version" });
     expect((await call(emulator, "GET", "/endpoints")).status).toBe(200);
     const headers = { "ngrok-version": null, "service-version": "2" };
-    expectRefusal(await call(emulator, "GET", "/endpoints", { headers }), 218, 400);
+    expectError(await call(emulator, "GET", "/endpoints", { headers }), 218, 400);
   });
 });
 
@@ -62,7 +58,7 @@ describe("a body", () => {
     ["that is a list", "[]", {}, 213],
     ["that is null", "null", {}, 213],
   ])("%s is refused", async (_case, text, headers, code) => {
-    expectRefusal(await call(await start(), "POST", "/endpoints", { text, headers }), code, 400);
+    expectError(await call(await start(), "POST", "/endpoints", { text, headers }), code, 400);
   });
 
   it("may name a charset in its content type", async () => {
@@ -73,13 +69,13 @@ describe("a body", () => {
   it("is refused where the method takes none", async () => {
     const emulator = await start();
     const { id } = await create(emulator, { url });
-    expectRefusal(await call(emulator, "DELETE", `/endpoints/${id}`, { body: {} }), 211, 400);
+    expectError(await call(emulator, "DELETE", `/endpoints/${id}`, { body: {} }), 211, 400);
     expect(emulator.endpoints).toHaveLength(1);
   });
 
   it("of more than 5 MB is refused with 413", async () => {
     const body = { url, metadata: "m".repeat(5 * 1024 * 1024) };
-    expectRefusal(await call(await start(), "POST", "/endpoints", { body }), 212, 413);
+    expectError(await call(await start(), "POST", "/endpoints", { body }), 212, 413);
   });
 });
 
@@ -87,7 +83,7 @@ describe("a path", () => {
   it.each(["/", "/endpoint", "/endpoints/", "/endpoints/ep_1/more", "/tunnels", "/endpoints/ep_unknown"])(
     "%s is not found",
     async (path) => {
-      expectRefusal(await call(await start(), "GET", path), 222, 404);
+      expectError(await call(await start(), "GET", path), 222, 404);
     },
   );
 
@@ -97,12 +93,12 @@ describe("a path", () => {
     ["PATCH", "/endpoints"],
     ["POST", "/endpoints/ep_1"],
   ])("does not take %s %s", async (method, path) => {
-    expectRefusal(await call(await start(), method, path), 27614, 405);
+    expectError(await call(await start(), method, path), 27614, 405);
   });
 
   it.each(["GET", "PATCH", "DELETE"])("with an id of another prefix is refused for %s", async (method) => {
     const body = method === "PATCH" ? { body: { description: "d" } } : {};
-    expectRefusal(await call(await start(), method, "/endpoints/tn_1", body), 227, 400);
+    expectError(await call(await start(), method, "/endpoints/tn_1", body), 227, 400);
   });
 
   it("stands below the base path, and everything the service says of itself does too", async () => {
@@ -114,7 +110,7 @@ describe("a path", () => {
     const { body } = await call<{ next_page_uri: string }>(emulator, "GET", "/endpoints");
     expect(body.next_page_uri.startsWith(`${emulator.baseUrl}/endpoints?`)).toBe(true);
     expect(emulator.requests.map(({ path }) => path)).toEqual(["/endpoints", "/endpoints"]);
-    expectRefusal(await call(emulator, "GET", "/../../endpoints"), 222, 404);
+    expectError(await call(emulator, "GET", "/../../endpoints"), 222, 404);
   });
 });
 
@@ -122,7 +118,7 @@ describe("answers", () => {
   it("each have an operation id of their own", async () => {
     const emulator = await start();
     const good = await call(emulator, "GET", "/endpoints");
-    const bad = await call<Refusal>(emulator, "GET", "/endpoints/ep_1");
+    const bad = await call<ErrorBody>(emulator, "GET", "/endpoints/ep_1");
     expect(good.headers.get("operation-id")).toMatch(/^op_\w{27}$/);
     expect(bad.headers.get("operation-id")).toBe(bad.body.details.operation_id);
     expect(bad.headers.get("operation-id")).not.toBe(good.headers.get("operation-id"));

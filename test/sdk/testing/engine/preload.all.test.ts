@@ -14,9 +14,9 @@ function programOf(files: Record<string, string>): string {
   return folder;
 }
 
-/** Compiled files are kept in the program's folder. */
-async function start(program: string, transpileOnly?: string): Promise<TestEngine> {
-  const env = { TMPDIR: program, PULUMI_NODEJS_TRANSPILE_ONLY: transpileOnly };
+/** Compiled files are kept in the folder `temporary`. */
+async function start(program: string, temporary = program, transpileOnly?: string): Promise<TestEngine> {
+  const env = { TMPDIR: temporary, PULUMI_NODEJS_TRANSPILE_ONLY: transpileOnly };
   const engine = await TestEngine.create({ program, env });
   onTestFinished(() => engine.close());
   return engine;
@@ -45,6 +45,12 @@ test.each([
   await engine.setConfig("text", "throw");
   await expect(up(engine), "the place in the source").rejects.toThrow(/index\.ts:6:/);
 
+  const copy = programOf({ ...config, "index.ts": PROGRAM });
+  const copied = await start(copy, folder);
+  expect(await up(copied)).toEqual({ text: "none", compiler: false });
+  await copied.setConfig("text", "throw");
+  await expect(up(copied), "the copy's own place").rejects.toThrow(`${copy}/index.ts:6:`);
+
   await engine.setConfig("text", "again");
   writeFileSync(join(folder, "index.ts"), PROGRAM.replace('"none"', '"changed"'));
   expect(await up(engine)).toEqual({ text: "again", compiler: true });
@@ -61,7 +67,7 @@ test.each([
 test("types are checked where that is asked for, whatever was compiled before", async () => {
   const folder = programOf({ "index.ts": 'export const port: number = "443";\n' });
   expect(await up(await start(folder))).toEqual({ port: "443" });
-  await expect(up(await start(folder, "false"))).rejects.toThrow(/index\.ts.*TS2322/);
+  await expect(up(await start(folder, folder, "false"))).rejects.toThrow(/index\.ts.*TS2322/);
 });
 
 test("a configuration that extends another one is followed", async () => {
