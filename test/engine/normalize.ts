@@ -32,7 +32,8 @@ export function normalize(state: ExportedState): unknown {
     return ids.get(id) ?? id;
   });
   for (const [pattern, mask] of MASKS) text = text.replace(pattern, mask);
-  return JSON.parse(text);
+  // The engine writes secrets as JSON with escapes of its own.
+  return JSON.parse(text, (name, value) => (name === "plaintext" ? JSON.parse(value) : value));
 }
 
 /**

@@ -42,7 +42,9 @@ new CloudEndpoint("deletedWith", at("part"), { deletedWith: whole });`
 }`;
 
 onBothDrivers("resource options", (start, driver) => {
-  test.each(["dynamic", "plugin"])("act alike on the provider %s", async (provider) => {
+  // The states of the two drivers are compared by the names of the cases, and these programs differ.
+  const which = driver === "cli" ? "those of the CLI alone included" : "as far as the engine has them";
+  test.each(["dynamic", "plugin"])(`act alike on the provider %s, ${which}`, async (provider) => {
     const program = (round: "one" | "two") =>
       supportedByKit(round) + (driver === "cli" ? cliOnly(round) : "");
     const stack = await start(program("one"), { env: { ENDPOINTS_PROVIDER: provider } });
