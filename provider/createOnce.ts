@@ -153,9 +153,14 @@ interface LostTry {
  * Whether an endpoint was certainly created in the seconds of this try. One that was created later can be a late effect of
  * the try, or somebody else's.
  */
-function isDuring({ sent, lost }: LostTry, created: number | undefined, clock: ServiceClock): boolean {
+function isDuring(
+  { sent, lost }: LostTry,
+  created: number | undefined,
+  clock: ServiceClock,
+  atOnce: number | undefined,
+): boolean {
   const [, from] = secondOf(clock.at(sent));
-  const [until] = secondOf(clock.at(lost));
+  const until = atOnce === undefined ? secondOf(clock.at(lost))[0] : secondOf(clock.at(atOnce))[1];
   return created !== undefined && created >= from && created <= until;
 }
 
@@ -192,7 +197,7 @@ async function findLostCreate(
     const least = LOOK_AFTER[looks] ?? 0;
     if (looks >= LOOK_AFTER.length && (found.doubtful.length === 0 || isShared)) break;
     if (looks > 0) await clock.sleep(serviceClock.waitForNextSecond(least, clock.now()));
-    found = await lookOnce(tries, lost, creation, mark);
+    found = await lookOnce(tries, looks === 0, lost, creation, mark);
     if (found.ours) {
       log.info(
         `${shownUrl(inputs)}: a create whose answer was lost has created ${found.ours.id}; this run continues with it`,
@@ -208,6 +213,7 @@ async function findLostCreate(
 /** Looks once. */
 async function lookOnce(
   tries: readonly LostTry[],
+  isFirst: boolean,
   lost: EndpointsError,
   { api, inputs, isKnown }: Creation,
   mark: Mark | undefined,
@@ -230,12 +236,14 @@ async function lookOnce(
       if (isKnown(id)) continue;
       const live = await api.find(id);
       const created = live && createdAt(live);
+      // What the first look shows has been there since the loss, or was created within one request of it.
+      const atOnce = isFirst ? clock.now() : undefined;
       const isNew = created === undefined || created >= earliest();
       if (!live) {
         if (id !== replied) doubtful.push(id);
       } else if (mark && live.createdFor?.nonce === mark.nonce) ours.push(live);
       else if (!mark && !live.createdFor && isWanted(live, inputs) && isNew) {
-        if (tries.some((one) => isDuring(one, created, serviceClock))) ours.push(live);
+        if (tries.some((one) => isDuring(one, created, serviceClock, atOnce))) ours.push(live);
         else doubtful.push(id);
       } else if (urlOf(live) === inputs.url && inputs.poolingEnabled !== true) holders.push(live);
       else if (id === replied && !live.createdFor && live.type === "cloud" && isNew) repliedNew.push(id);
