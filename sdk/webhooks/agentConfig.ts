@@ -1,5 +1,4 @@
 import * as pulumi from "@pulumi/pulumi";
-import { Document, isMap, isScalar, parse, Scalar } from "yaml";
 import { z } from "zod";
 import type { JsonObject } from "../../provider/api/json";
 import { canonicalJson } from "../../provider/api/json";
@@ -11,6 +10,9 @@ import { vaultReference } from "./webhookSecret";
  * One verification in each of the forms that agents take. Flags and version 2 of the configuration file can only express
  * "verify every request with this secret, and refuse the rest". Everything else needs a traffic policy.
  */
+
+/** Loaded when it is used, because most programs have no agent. */
+const yaml = (): typeof import("yaml") => require("yaml");
 
 /** What is to be verified. */
 export type Verification = Pick<WebhookSettings, "platform" | "enforce" | "expressions"> & { secret: string };
@@ -68,6 +70,7 @@ const version2 = (tunnels: JsonObject) => yamlText({ version: 2, tunnels });
  * chooses: parsers differ on which plain words (`yes`, `1_000`) are text.
  */
 function yamlText(data: JsonObject): string {
+  const { Document, isMap, isScalar, Scalar } = yaml();
   const document = new Document(data);
   const tunnels = document.get("tunnels");
   for (const { key } of isMap(tunnels) ? tunnels.items : []) {
@@ -136,9 +139,9 @@ function readConfig(text: unknown, place: number): Config | string {
 }
 
 /** Undefined for text that is no YAML. */
-function dataOf(yaml: string): unknown {
+function dataOf(text: string): unknown {
   try {
-    return parse(yaml, { logLevel: "error" });
+    return yaml().parse(text, { logLevel: "error" });
   } catch {
     return undefined;
   }

@@ -8,10 +8,11 @@ import { expect, test } from "vitest";
  * start costs is kept small: in a process of its own, what is loaded, and what is left running.
  */
 const PROVIDER = resolve("dist/provider/index.js");
+const SDK = resolve("dist/sdk/index.js");
 
 /** Runs a script in a new process, and gives what it logged as JSON. */
-async function inNewProcess(script: string): Promise<unknown> {
-  const { stdout } = await promisify(execFile)(process.execPath, ["--eval", script, PROVIDER]);
+async function inNewProcess(script: string, module = PROVIDER): Promise<unknown> {
+  const { stdout } = await promisify(execFile)(process.execPath, ["--eval", script, module]);
   return JSON.parse(stdout);
 }
 
@@ -34,4 +35,13 @@ test("a check and a diff load nothing more, and make no request", async () => {
       .then(({ inputs }) => provider.diff("ep_1", { url: "https://old.example.com" }, inputs))
       .then(({ changes }) => { console.log(JSON.stringify({ changes, packages: ${loaded} })); process.exit(); });`;
   expect(await inNewProcess(script)).toEqual({ changes: true, packages: ["zod"] });
+});
+
+test("a program's import of the package loads neither an HTTP client nor a YAML parser", async () => {
+  const packages = await inNewProcess(
+    `require(process.argv[1]); console.log(JSON.stringify(${loaded})); process.exit();`,
+    SDK,
+  );
+  expect(packages).toContain("@pulumi/pulumi");
+  expect(packages).not.toEqual(expect.arrayContaining([expect.stringMatching(/^(undici|yaml)$/)]));
 });
