@@ -1,5 +1,5 @@
 import { ApiError, ConnectionError, EndpointsError, isOfService, ReplyError } from "./api/apiErrors";
-import type { Moment, ServiceClock } from "./api/clock";
+import type { Moment } from "./api/clock";
 import type { LiveEndpoint, Mark, Owner } from "./api/contract";
 import { isAbout } from "./api/endpoints";
 import { newNonce, withMark } from "./api/mark";
@@ -143,25 +143,11 @@ async function describe(
   }
 }
 
-/** A try whose answer was lost: when it was sent and when that was known, by this machine's clock in milliseconds. */
+/** An attempt whose answer was lost. Times by this machine's clock, in milliseconds. */
 interface LostTry {
   sent: number;
+  /** When the loss was known. */
   lost: number;
-}
-
-/**
- * Whether an endpoint was certainly created in the seconds of this try. One that was created later can be a late effect of
- * the try, or somebody else's.
- */
-function isDuring(
-  { sent, lost }: LostTry,
-  created: number | undefined,
-  clock: ServiceClock,
-  atOnce: number | undefined,
-): boolean {
-  const [, from] = secondOf(clock.at(sent));
-  const until = atOnce === undefined ? secondOf(clock.at(lost))[0] : secondOf(clock.at(atOnce))[1];
-  return created !== undefined && created >= from && created <= until;
 }
 
 /** The result of a look for a lost create. */
@@ -225,6 +211,13 @@ async function lookOnce(
   const doubtful: string[] = [];
   const holders: LiveEndpoint[] = [];
   const repliedNew: string[] = [];
+  // The first look shows what existed when the answer was lost, or was created within one request of that. An endpoint that
+  // only a later look shows must have been created while the create was under way: otherwise it can be somebody else's.
+  const isDuring = ({ sent, lost: until }: LostTry, created: number | undefined) => {
+    const [, from] = secondOf(serviceClock.at(sent));
+    const to = isFirst ? secondOf(serviceClock.at(clock.now()))[1] : secondOf(serviceClock.at(until))[0];
+    return created !== undefined && created >= from && created <= to;
+  };
   try {
     const reading = api.list.since(clock.now());
     await reading.until(() => reading.pages > 0);
@@ -236,14 +229,12 @@ async function lookOnce(
       if (isKnown(id)) continue;
       const live = await api.find(id);
       const created = live && createdAt(live);
-      // What the first look shows has been there since the loss, or was created within one request of it.
-      const atOnce = isFirst ? clock.now() : undefined;
       const isNew = created === undefined || created >= earliest();
       if (!live) {
         if (id !== replied) doubtful.push(id);
       } else if (mark && live.createdFor?.nonce === mark.nonce) ours.push(live);
       else if (!mark && !live.createdFor && isWanted(live, inputs) && isNew) {
-        if (tries.some((one) => isDuring(one, created, serviceClock, atOnce))) ours.push(live);
+        if (tries.some((one) => isDuring(one, created))) ours.push(live);
         else doubtful.push(id);
       } else if (urlOf(live) === inputs.url && inputs.poolingEnabled !== true) holders.push(live);
       else if (id === replied && !live.createdFor && live.type === "cloud" && isNew) repliedNew.push(id);

@@ -33,7 +33,9 @@ export function normalize(state: ExportedState): unknown {
   });
   for (const [pattern, mask] of MASKS) text = text.replace(pattern, mask);
   // The engine writes secrets as JSON with escapes of its own.
-  return JSON.parse(text, (name, value) => (name === "plaintext" ? JSON.parse(value) : value));
+  return JSON.parse(text, (name, value) =>
+    name === "plaintext" ? JSON.stringify(JSON.parse(value)) : value,
+  );
 }
 
 /**
