@@ -101,7 +101,8 @@ test("a secret is taken from the vault that the policy refers to", async () => {
 
 test("a free account verifies 500 requests, and then none", async () => {
   const { agent, signed } = await startAgent({ options: GITHUB, plan: "free" });
-  for (let index = 0; index < 500; index++) expect((await signed("{}")).status).toBe(201);
+  const fifty = () => Promise.all(Array.from({ length: 50 }, async () => (await signed("{}")).status));
+  for (let round = 0; round < 10; round++) expect(new Set(await fifty())).toEqual(new Set([201]));
   expect((await signed("{}")).status).toBe(403);
   expect(agent.validations).toBe(500);
 });
