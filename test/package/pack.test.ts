@@ -30,6 +30,7 @@ const OTHERS = [
   "CHANGELOG.md",
   "LICENSE",
   "README.md",
+  "dist/sdk/testing/engine/preload.cjs",
   "package.json",
   "provider/plugin/PulumiPlugin.yaml",
   "provider/plugin/index.js",
