@@ -73,7 +73,6 @@ export async function createOnce(creation: Creation): Promise<Created> {
   const isOurs = ({ id, createdFor }: LiveEndpoint) =>
     !creation.isKnown(id) && (!mark || createdFor?.nonce === mark.nonce);
   const tries: LostTry[] = [];
-  let firstSent: number | undefined;
   let refused = 0;
   for (let count = 1; ; count++) {
     let error: unknown;
@@ -94,9 +93,7 @@ export async function createOnce(creation: Creation): Promise<Created> {
     }
     if (!mayHaveHappened(error) || !(error instanceof EndpointsError)) throw error;
 
-    const sent = error.sentAt ?? clock.now();
-    firstSent ??= sent;
-    tries.push({ sent, lost: clock.now() });
+    tries.push({ sent: error.sentAt ?? clock.now(), lost: clock.now() });
     const { ours, holders } = await findLostCreate(tries, error, creation, mark);
     if (ours) return { live: ours, leftover: false };
     // A service that accepts a taken URL would create a second endpoint. The one that exists may still be ours, if the service
@@ -104,7 +101,7 @@ export async function createOnce(creation: Creation): Promise<Created> {
     const taken = takeOverOrRefuse(error, holders, creation, mark);
     if (taken) return { live: taken, leftover: true };
     // The create did not happen. It is repeated for as long as any other request.
-    const elapsed = clock.now() - firstSent;
+    const elapsed = clock.now() - Math.min(...tries.map(({ sent }) => sent));
     const retryFor = settings.retryForSeconds * 1000;
     const wait = backOff({ sent: count, elapsed, retryFor, random: clock.random() });
     if (wait === undefined) throw error;
@@ -211,11 +208,12 @@ async function lookOnce(
   const doubtful: string[] = [];
   const holders: LiveEndpoint[] = [];
   const repliedNew: string[] = [];
-  // The first look shows what existed when the answer was lost, or was created within one request of that. An endpoint that
-  // only a later look shows must have been created while the create was under way: otherwise it can be somebody else's.
-  const isDuring = ({ sent, lost: until }: LostTry, created: number | undefined) => {
-    const [, from] = secondOf(serviceClock.at(sent));
-    const to = isFirst ? secondOf(serviceClock.at(clock.now()))[1] : secondOf(serviceClock.at(until))[0];
+  // The first look shows what existed when the last answer was lost, or was created within one request of that. Any other
+  // endpoint must have been created while a create was under way: otherwise it can be somebody else's.
+  const isDuring = (one: LostTry, created: number | undefined) => {
+    const [, from] = secondOf(serviceClock.at(one.sent));
+    const isLatest = isFirst && one === tries.at(-1);
+    const to = isLatest ? secondOf(serviceClock.at(clock.now()))[1] : secondOf(serviceClock.at(one.lost))[0];
     return created !== undefined && created >= from && created <= to;
   };
   try {

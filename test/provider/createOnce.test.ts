@@ -66,6 +66,16 @@ describe("a create whose answer is lost", () => {
     expect(emulator.endpoints).toHaveLength(1);
   });
 
+  test("twice is not taken for what somebody else made between the two", async () => {
+    const { core, emulator, clock } = await start();
+    emulator.behave({ urlTaken: "allowed" });
+    emulator.intercept(isCreate, { reset: true });
+    const before = () => void emulator.seed({ type: "cloud", url, created_at: iso(clock.now() - 3_000) });
+    emulator.intercept(isCreate, { before, reset: true });
+    const error = await thrown(core.create({ url }));
+    expect(error.message).toContain(emulator.endpoints[0]?.id);
+  });
+
   test("and that the list does not show yet is found when the list has caught up", async () => {
     const { core, emulator } = await start();
     emulator.intercept(isCreate, { afterCommit: true, reset: true });
