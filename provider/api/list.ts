@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { ApiError, ConnectionError, EndpointsError } from "./apiErrors";
+import { ApiError, ConnectionError, EndpointsError, isOfService } from "./apiErrors";
 import type { LiveEndpoint } from "./contract";
 import { CLOUD, EVERYTHING, onUrls, type Selection } from "./filter";
 import { IgnoredFilterError, type ListSource, Reading, skippedMessages } from "./reading";
@@ -36,7 +36,7 @@ export class EndpointList {
   private readonly batches = new Map<boolean, Batch>();
   private lastBatch: Promise<unknown> = Promise.resolve();
   private lookups = 0;
-  /** Whether filters are sent. False once the service has refused or ignored one, or failed at it. */
+  /** Whether filters are sent. False once the service has refused or ignored one, or failed at it twice. */
   private filters = true;
 
   constructor(private readonly source: ListSource) {}
@@ -60,11 +60,8 @@ export class EndpointList {
         ? began === Number.POSITIVE_INFINITY
         : !isOutdated && !failure && this.source.clock.now() - began <= OLDEST_LOOKUP;
     const whole = this.readings.get(EVERYTHING.name);
-    const isListed = whole !== undefined && isUsable(whole);
-    const found = isListed ? undefined : await this.filtered(selection, isUsable);
-    if (found) return found;
-    const all = await this.endpointsOf(this.reading(EVERYTHING, isUsable));
-    return all.filter((live) => selection.includes(live));
+    if (whole?.ended && isUsable(whole)) return (await this.endpointsOf(whole)).filter(selection.includes);
+    return this.read(selection, EVERYTHING, isUsable);
   }
 
   /**
@@ -75,11 +72,9 @@ export class EndpointList {
   async cloud(current: boolean): Promise<LiveEndpoint[]> {
     const isUsable = (reading: Reading) =>
       !reading.failure && (current ? this.isCurrent(reading) : this.isYoung(reading));
-    const found = await this.filtered(CLOUD, isUsable);
-    if (found) return found;
     const whole = this.readings.get(EVERYTHING.name);
-    const reading = whole && isUsable(whole) ? whole : this.reading(UNFILTERED_CLOUD, isUsable);
-    return (await this.endpointsOf(reading)).filter(CLOUD.includes);
+    if (whole?.ended && isUsable(whole)) return (await this.endpointsOf(whole)).filter(CLOUD.includes);
+    return this.read(CLOUD, UNFILTERED_CLOUD, isUsable);
   }
 
   /**
@@ -117,12 +112,12 @@ export class EndpointList {
    * @throws ConnectionError, or ApiError 401 or 429, with which a read by id would fail too.
    */
   async listed(id: string): Promise<LiveEndpoint | undefined> {
+    const isUsable = (last: Reading) =>
+      this.isCurrent(last) && !(last.failure && (last.isFiltered || isOfEveryRequest(last.failure.error)));
     let reading: Reading | undefined;
+    let failures = 0;
     for (;;) {
-      const current = this.reading(
-        this.filters ? CLOUD : UNFILTERED_CLOUD,
-        (last) => !(last.failure && isOfEveryRequest(last.failure.error)) && this.isCurrent(last),
-      );
+      const current = this.reading(this.filters ? CLOUD : UNFILTERED_CLOUD, isUsable);
       // A write may have outdated the reading of the last round.
       if (current !== reading) current.reads++;
       reading = current;
@@ -131,11 +126,16 @@ export class EndpointList {
       if (live || reading.ended || reading.failure) return live;
       // Bounds the requests to twice the cost of single reads, and to twice the cost of the whole list.
       if (!reading.isFetching && reading.pages >= reading.reads) return undefined;
-      await reading.nextPage().catch((error: unknown) => {
-        if (current.isFiltered && isAgainstFilters(error)) this.filters = false;
+      try {
+        await reading.nextPage().catch((error: unknown) => {
+          if (!current.isFiltered) throw error;
+          return this.withoutFilter(error, ++failures, () => this.reading(UNFILTERED_CLOUD, isUsable));
+        });
+      } catch (error) {
         // If the key may not list, or the chain of pages has no end, a read by id may still succeed.
-        else if (isOfEveryRequest(error)) throw error;
-      });
+        if (isOfEveryRequest(error)) throw error;
+        return undefined;
+      }
     }
   }
 
@@ -145,18 +145,41 @@ export class EndpointList {
       if (reading.began !== Number.POSITIVE_INFINITY) reading.isOutdated = true;
   }
 
-  /** The endpoints that the service finds with the selection's filter. Undefined if the whole list must be read instead. */
-  private async filtered(
+  /** The endpoints of a selection, found by its filter if the service takes it. */
+  private async read(
     selection: Selection,
+    unfiltered: Selection,
     isUsable: (reading: Reading) => boolean,
-  ): Promise<LiveEndpoint[] | undefined> {
-    if (selection.expression === undefined || !this.filters) return undefined;
-    try {
-      return await this.endpointsOf(this.reading(selection, isUsable));
-    } catch (error) {
-      if (!isAgainstFilters(error)) throw error;
+  ): Promise<LiveEndpoint[]> {
+    for (let failures = 0; selection.expression !== undefined && this.filters; ) {
+      try {
+        return await this.endpointsOf(this.reading(selection, isUsable));
+      } catch (error) {
+        await this.withoutFilter(error, ++failures, () => this.reading(unfiltered, isUsable));
+      }
+    }
+    return (await this.endpointsOf(this.reading(unfiltered, isUsable))).filter(selection.includes);
+  }
+
+  /**
+   * Returns if a filtered list must be read again after an error: with its filter, or without. A refusal of the service turns
+   * filters off. Anything else may be an outage, or a reply of a gateway, and would say nothing about filters. So it turns them
+   * off if it happens twice, and the service answers without a filter in between.
+   */
+  private async withoutFilter(error: unknown, failures: number, unfiltered: () => Reading): Promise<void> {
+    const isIgnored = error instanceof IgnoredFilterError;
+    if (!isIgnored && (!(error instanceof EndpointsError) || isOfKey(error))) throw error;
+    if (isIgnored || isRefusedFilter(error) || failures > 1) {
       this.filters = false;
-      return undefined;
+      return;
+    }
+    const reading = unfiltered();
+    try {
+      await reading.until(() => reading.pages > 0);
+    } catch (thrown) {
+      // Where no list can be read, the next call must not wait for a filtered one again.
+      if (!isOfEveryRequest(thrown)) this.filters = false;
+      throw thrown;
     }
   }
 
@@ -206,12 +229,9 @@ const isOfKey = (error: unknown) =>
 /** Whether any request would fail with this error: the key's fault, or no answer. */
 const isOfEveryRequest = (error: unknown) => error instanceof ConnectionError || isOfKey(error);
 
-/**
- * Whether the service refused or ignored the filter, or failed, perhaps because of the filter. Then the whole list is read
- * from now on. If the whole service fails, that fails too.
- */
-const isAgainstFilters = (error: unknown) =>
-  error instanceof IgnoredFilterError || (error instanceof EndpointsError && !isOfKey(error));
+/** Whether the service itself refused the filter. */
+const isRefusedFilter = (error: unknown) =>
+  error instanceof ApiError && isOfService(error) && error.status < 500;
 
 /** Whether another attempt in the same run would fail with this error too. */
 const isRefusal = (error: unknown) =>
