@@ -9,7 +9,7 @@ import type { WireEndpoint } from "../../../provider/api/contract";
 const FIELDS = ["type", "url", "name", "region"] as const;
 
 /** JSON's escapes are CEL's. */
-const TEXT = String.raw`"(?:[^"\\]|\\.)*"`;
+const TEXT = String.raw`"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"`;
 const COMPARISON = `obj\\.(${FIELDS.join("|")}) (?:== (${TEXT})|in (\\[(?:${TEXT}(?:, ${TEXT})*)?\\]))`;
 const WHOLE = new RegExp(`^${COMPARISON}(?: && ${COMPARISON})*$`);
 

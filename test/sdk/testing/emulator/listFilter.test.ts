@@ -35,6 +35,9 @@ describe("a filter of the list", () => {
     'obj.__proto__ == "x"',
     "obj.type == 1",
     'type == "cloud"',
+    String.raw`obj.name == "\q"`,
+    String.raw`obj.name == "\u12"`,
+    'obj.name == "\n"',
   ])("%s is refused", (expression) => {
     expect(() => parseFilter(expression)).toThrow(FilterError);
   });
