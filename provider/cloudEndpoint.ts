@@ -1,8 +1,9 @@
 import { changesOnAdoption, findAdoptable } from "./adoption";
-import { isNotFound, isOfService, plain, ReplyError, UserError } from "./api/apiErrors";
+import { isNotFound, isOfService, ReplyError, UserError } from "./api/apiErrors";
 import type { Log } from "./api/client";
 import type { LiveEndpoint, Mark, Owner } from "./api/contract";
 import type { EndpointsApi } from "./api/endpoints";
+import { oneLine } from "./api/foreignText";
 import type { JsonObject } from "./api/json";
 import { newNonce, ownerOf, parseMark } from "./api/mark";
 import { type Checked, checkedInputs, checkInputs, PROVIDER_KEY, URN_KEY } from "./check";
@@ -318,7 +319,7 @@ export class CloudEndpoints {
     this.deps.log.info(
       places.length === 0
         ? `${shownUrl(inputs)}: adopts ${live.id} as it is`
-        : `${shownUrl(inputs)}: adopts ${live.id}, and changes ${plain(api.http.cleaned(firstOf(places)))}`,
+        : `${shownUrl(inputs)}: adopts ${live.id}, and changes ${oneLine(api.http.cleaned(firstOf(places)))}`,
     );
   }
 }

@@ -1,9 +1,10 @@
 import { differenceOnAdoption } from "./adoption";
-import { type ApiError, codeNumber, EndpointsError } from "./api/apiErrors";
+import { type ApiError, EndpointsError } from "./api/apiErrors";
 import type { Log } from "./api/client";
 import type { LiveEndpoint, Mark, Owner } from "./api/contract";
 import type { EndpointsApi } from "./api/endpoints";
 import { isSameOwner } from "./api/mark";
+import { codeNumber } from "./api/nextSteps";
 import { createdAt, type Reading } from "./api/reading";
 import { normalizeUrl, urlOf } from "./api/url";
 import type { Settings } from "./config";

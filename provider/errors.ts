@@ -1,5 +1,6 @@
-import { EndpointsError, plain, UserError } from "./api/apiErrors";
+import { EndpointsError, UserError } from "./api/apiErrors";
 import type { LiveEndpoint } from "./api/contract";
+import { oneLine } from "./api/foreignText";
 import type { JsonObject } from "./api/json";
 import { ownerText } from "./api/mark";
 
@@ -28,7 +29,7 @@ export class PartialCreateError extends UserError {
     readonly properties: JsonObject,
     cause: Error,
   ) {
-    const why = plain(cause instanceof EndpointsError ? cause.summary : cause.message);
+    const why = oneLine(cause instanceof EndpointsError ? cause.summary : cause.message);
     const reason = `${id} was created, but its description could not be read (${why}); run \`pulumi refresh\` or \`pulumi up\` again`;
     super(reason, { cause });
     this.reasons = [reason];
@@ -38,21 +39,21 @@ export class PartialCreateError extends UserError {
 export class WrongTypeError extends UserError {
   constructor(id: string, type: string) {
     super(
-      `${id} is of type ${plain(type, 100)}; CloudEndpoint manages cloud endpoints only. Read it with getEndpoint, or give the id of a cloud endpoint.`,
+      `${id} is of type ${oneLine(type, 100)}; CloudEndpoint manages cloud endpoints only. Read it with getEndpoint, or give the id of a cloud endpoint.`,
     );
   }
 }
 
 export class UnknownTokenError extends UserError {
   constructor(token: string, known: string[]) {
-    super(`There is no ${plain(token, 200)} in this package; it has ${known.join(" and ")}.`);
+    super(`There is no ${oneLine(token, 200)} in this package; it has ${known.join(" and ")}.`);
   }
 }
 
 export class GoneUnprovenError extends UserError {
   constructor(id: string, notFound: EndpointsError, why: EndpointsError) {
     super(
-      `The service says that there is no ${id}, but its list, which would prove it, cannot be read (${plain(why.summary, 1000)}). Check endpoints:baseUrl (or ENDPOINTS_BASE_URL), with its path prefix, and use a key that may list endpoints. If the endpoint is really gone, remove the resource with \`pulumi state delete\`.`,
+      `The service says that there is no ${id}, but its list, which would prove it, cannot be read (${oneLine(why.summary, 1000)}). Check endpoints:baseUrl (or ENDPOINTS_BASE_URL), with its path prefix, and use a key that may list endpoints. If the endpoint is really gone, remove the resource with \`pulumi state delete\`.`,
       { cause: notFound },
     );
   }
@@ -107,7 +108,7 @@ export class AdoptNotFoundError extends UserError {
 export class AdoptAmbiguousError extends UserError {
   constructor(url: string, ids: string[]) {
     super(
-      `Several cloud endpoints serve ${url}: ${plain(ids.join(", "))}. Set adopt to the id of the one to take over.`,
+      `Several cloud endpoints serve ${url}: ${oneLine(ids.join(", "))}. Set adopt to the id of the one to take over.`,
     );
   }
 }
@@ -115,7 +116,7 @@ export class AdoptAmbiguousError extends UserError {
 export class AdoptOtherSchemeError extends UserError {
   constructor(id: string, live: string, wanted: string) {
     super(
-      `${id} serves ${plain(live, 300)}, and the scheme of an endpoint cannot change to that of ${wanted}. Adopt an endpoint with the same scheme, or take adopt out to create a new one.`,
+      `${id} serves ${oneLine(live, 300)}, and the scheme of an endpoint cannot change to that of ${wanted}. Adopt an endpoint with the same scheme, or take adopt out to create a new one.`,
     );
   }
 }
@@ -128,10 +129,10 @@ export class UrlTakenError extends UserError {
     { isSame, isKnown }: { isSame: boolean; isKnown: boolean },
   ) {
     const what = [
-      type === "cloud" ? "a cloud endpoint" : `an endpoint of type ${plain(type ?? "unknown", 100)}`,
-      createdAt === undefined ? "" : `created at ${plain(createdAt, 100)}`,
-      createdFor ? `created for ${plain(ownerText(createdFor), 300)}` : "",
-      description && !isSame ? `described as “${plain(description, 100)}”` : "",
+      type === "cloud" ? "a cloud endpoint" : `an endpoint of type ${oneLine(type ?? "unknown", 100)}`,
+      createdAt === undefined ? "" : `created at ${oneLine(createdAt, 100)}`,
+      createdFor ? `created for ${oneLine(ownerText(createdFor), 300)}` : "",
+      description && !isSame ? `described as “${oneLine(description, 100)}”` : "",
       isSame ? "with exactly this content, as a killed run leaves it behind" : "",
     ];
     const free = "choose another url, or delete it";
@@ -151,7 +152,7 @@ export class UrlTakenError extends UserError {
 export class CreateRefusedError extends UserError {
   constructor(conflict: EndpointsError, why: EndpointsError, url: string) {
     super(
-      `${conflict.summary}. Whether another endpoint has ${url} could not be determined (${plain(why.summary, 1000)}). Run the command again; if another endpoint has the URL, set adopt to take it over, or choose another url.`,
+      `${conflict.summary}. Whether another endpoint has ${url} could not be determined (${oneLine(why.summary, 1000)}). Run the command again; if another endpoint has the URL, set adopt to take it over, or choose another url.`,
       { cause: conflict },
     );
   }
@@ -161,7 +162,7 @@ export class CreateDoubtfulError extends UserError {
   constructor(lost: EndpointsError, url: string, ids: string[]) {
     super(
       ids.length > 0
-        ? `${lost.summary}. It may have created one of these endpoints, which serve ${url} and belong to no resource of this run: ${plain(ids.join(", "))}. Find out which of them is in no stack, set adopt to its id or delete it, and run the command again.`
+        ? `${lost.summary}. It may have created one of these endpoints, which serve ${url} and belong to no resource of this run: ${oneLine(ids.join(", "))}. Find out which of them is in no stack, set adopt to its id or delete it, and run the command again.`
         : `${lost.summary}. The list does not show it, but in a pool nobody would notice one more endpoint. Find out whether ${url} has an endpoint that is in no stack: set adopt to its id, or run the command again if there is none. With endpoints:mark, the provider finds out by itself.`,
       { cause: lost },
     );
@@ -171,7 +172,7 @@ export class CreateDoubtfulError extends UserError {
 export class CreateUnsettledError extends UserError {
   constructor(lost: EndpointsError, why: EndpointsError, url: string) {
     super(
-      `${lost.summary}. Whether the endpoint was created could not be determined either (${plain(why.summary, 1000)}). Check that endpoints:baseUrl (or ENDPOINTS_BASE_URL) names the service's API. Before the next run, find out whether ${url} has an endpoint that is in no stack: set adopt to its id, or run the command again if there is none.`,
+      `${lost.summary}. Whether the endpoint was created could not be determined either (${oneLine(why.summary, 1000)}). Check that endpoints:baseUrl (or ENDPOINTS_BASE_URL) names the service's API. Before the next run, find out whether ${url} has an endpoint that is in no stack: set adopt to its id, or run the command again if there is none.`,
       { cause: lost },
     );
   }
@@ -180,7 +181,7 @@ export class CreateUnsettledError extends UserError {
 export class SeveralLeftoversError extends UserError {
   constructor(url: string, ids: string[]) {
     super(
-      `${plain(ids.join(", "))} carry the mark of this resource, but belong to no resource of this run. Set adopt to the one to keep for ${url}, delete the others, and run the command again.`,
+      `${oneLine(ids.join(", "))} carry the mark of this resource, but belong to no resource of this run. Set adopt to the one to keep for ${url}, delete the others, and run the command again.`,
     );
   }
 }

@@ -7,11 +7,11 @@ import {
   EngineGoneError,
   ReplyError,
   type RequestName,
-  type ServiceFailure,
 } from "./apiErrors";
 import { type Clock, realClock, ServiceClock, Stop } from "./clock";
 import { type ClientSettings, Connections, type Reply, type Request } from "./exchange";
 import { parseJson } from "./json";
+import type { ServiceFailure } from "./nextSteps";
 import { type Limits, type LongWait, RateLimiter } from "./rateLimiter";
 import { LONGEST_RETRY_AFTER, parseRetryAfter, waitBeforeRetry } from "./retry";
 import { errorFromWire } from "./wire";

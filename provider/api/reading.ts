@@ -1,9 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import type { z } from "zod";
-import { plain } from "./apiErrors";
 import type { Clock } from "./clock";
 import type { LiveEndpoint } from "./contract";
 import type { Selection } from "./filter";
+import { oneLine } from "./foreignText";
 import { isMapping } from "./json";
 import { endpointFromWire } from "./wire";
 
@@ -144,7 +144,7 @@ const MOST_SKIPPED = 10;
 
 export function skippedMessages(skipped: readonly SkippedItem[]): string[] {
   const named = skipped.slice(0, MOST_SKIPPED).map(({ id, reason }) => {
-    const name = id === undefined ? "without an id" : plain(id, 100);
+    const name = id === undefined ? "without an id" : oneLine(id, 100);
     return `the service's list holds an endpoint (${name}) that cannot be read, and is left out: ${reason}`;
   });
   const more = skipped.length - named.length;

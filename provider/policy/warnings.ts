@@ -1,4 +1,4 @@
-import { plain } from "../api/apiErrors";
+import { oneLine } from "../api/foreignText";
 import { isMapping, type JsonObject } from "../api/json";
 import { derivedFromUrl } from "../api/url";
 import { type Path, pathText, UNKNOWN } from "../document";
@@ -53,7 +53,7 @@ export function policyWarnings(policy: unknown, target: PolicyTarget = {}, most 
 
 /** A warning as one line; `place` is what the policy itself is called there. */
 export function warningText({ path, reason }: PolicyWarning, place: string, more = ""): string {
-  return plain(`${path.length > 0 ? pathText(path) : place}${more} ${reason}`);
+  return oneLine(`${path.length > 0 ? pathText(path) : place}${more} ${reason}`);
 }
 
 /** Whether an action can answer, so that nothing needs to come after it. One that is not known might. */

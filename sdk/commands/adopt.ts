@@ -1,4 +1,4 @@
-import { plain } from "../../provider/api/apiErrors";
+import { oneLine } from "../../provider/api/foreignText";
 import { pathText } from "../../provider/document";
 import { adoptionsOf, withAllFields } from "./adopt/adoptable";
 import { type Secret, secretsOf } from "./adopt/configSecrets";
@@ -31,10 +31,10 @@ export const adoptCommand = command({
     const { account, endpoints, target, isTaken } = await selectEndpoints(values, log);
     const { adoptions, unadoptable } = adoptionsOf(await withAllFields(account, endpoints, log));
     for (const { live, reason } of unadoptable)
-      log(`Left out: ${plain(`${live.id} (${live.url ?? "no URL"}): ${reason}`)}`);
+      log(`Left out: ${oneLine(`${live.id} (${live.url ?? "no URL"}): ${reason}`)}`);
     for (const { live, leftToService } of adoptions)
       for (const field of leftToService)
-        log(`Left to the service: ${plain(`${field}, of ${live.id} (${live.url})`)}`);
+        log(`Left to the service: ${oneLine(`${field}, of ${live.id} (${live.url})`)}`);
     // An empty file would only stop the next run, which never overwrites one.
     if (adoptions.length === 0) {
       log("Taken: 0 endpoints, so nothing was written");
@@ -75,7 +75,7 @@ function listSecrets(secrets: readonly Secret[], log: Log): void {
   for (const { name, places } of secrets) {
     log(`  pulumi config set --secret ${name}`);
     for (const { id, url, path } of places.slice(0, MOST_PLACES))
-      log(`      ${plain(`${pathText(path)} of ${id} (${url})`)}`);
+      log(`      ${oneLine(`${pathText(path)} of ${id} (${url})`)}`);
     if (places.length > MOST_PLACES) log(`      and in ${count(places.length - MOST_PLACES, "other place")}`);
   }
 }

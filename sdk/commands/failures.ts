@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { ApiError, plain, UserError } from "../../provider/api/apiErrors";
+import { ApiError, UserError } from "../../provider/api/apiErrors";
+import { oneLine } from "../../provider/api/foreignText";
 
 /* What failures mean to commands: those of the service, and those of the Pulumi CLI. */
 
@@ -28,7 +29,7 @@ export function cliFailure(error: unknown) {
 
 /** The CLI's message, without the command that the Automation API puts before it. */
 export const cliMessage = (stderr: string): string =>
-  plain(stderr.replace(/^[\s\S]*?error: /, "")) || "the Pulumi CLI failed without a message";
+  oneLine(stderr.replace(/^[\s\S]*?error: /, "")) || "the Pulumi CLI failed without a message";
 
 /** An error's message, as people may read it. */
 export function messageOf(error: unknown): string {

@@ -1,5 +1,5 @@
-import { plain } from "../../provider/api/apiErrors";
 import type { LiveEndpoint } from "../../provider/api/contract";
+import { oneLine } from "../../provider/api/foreignText";
 import { metadataFromText, policyFromText } from "../../provider/document";
 import { secretPlaces } from "../../provider/secrets";
 import { TYPES } from "../../provider/tokens";
@@ -41,7 +41,7 @@ export const importFileCommand = command({
     for (const live of endpoints)
       for (const problem of problemsOf(live))
         log(
-          `Check the code that pulumi import prints for ${plain(`${live.id} (${live.url ?? "no URL"}): ${problem}`)}. Or leave the endpoint out with --select, or change it on the service first`,
+          `Check the code that pulumi import prints for ${oneLine(`${live.id} (${live.url ?? "no URL"}): ${problem}`)}. Or leave the endpoint out with --select, or change it on the service first`,
         );
     const withSecrets = endpoints.filter(containsSecrets).length;
     if (withSecrets > 0)

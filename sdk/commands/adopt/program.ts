@@ -1,4 +1,4 @@
-import { plain } from "../../../provider/api/apiErrors";
+import { oneLine } from "../../../provider/api/foreignText";
 import { isMapping, type JsonObject } from "../../../provider/api/json";
 import { ownerText } from "../../../provider/api/mark";
 import { count, grouped } from "../command";
@@ -19,8 +19,8 @@ export function programOf(
   const shared = sharedPolicies(all.map(({ inputs }) => inputs));
   const definitions = all.map(({ live, leftToService, inputs }) => {
     const trafficPolicy = shared.get(literal(inputs["trafficPolicy"]));
-    const owner = live.createdFor ? `// Created for ${plain(ownerText(live.createdFor))}.\n` : "";
-    const notes = leftToService.map((what) => `// Left to the service: ${plain(what)}.\n`).join("");
+    const owner = live.createdFor ? `// Created for ${oneLine(ownerText(live.createdFor))}.\n` : "";
+    const notes = leftToService.map((what) => `// Left to the service: ${oneLine(what)}.\n`).join("");
     const args = block({ ...inputs, ...(trafficPolicy && { trafficPolicy }) }, "");
     return `${owner}${notes}new CloudEndpoint(${text(names.get(live.id) ?? live.id)}, ${args}, keep);\n`;
   });
@@ -57,7 +57,7 @@ function headOf(number: number, unadoptable: readonly Unadoptable[]): string {
   const them = number === 1 ? "it" : "them";
   const others = unadoptable.map(
     ({ live, reason }) =>
-      `// Left out: ${plain(`${live.id} (${live.url ?? "without a URL"}): ${reason}`)}.\n`,
+      `// Left out: ${oneLine(`${live.id} (${live.url ?? "without a URL"}): ${reason}`)}.\n`,
   );
   return `// ${count(number, "cloud endpoint")}, as the service had ${them}. The first \`pulumi up\` adopts ${them} without a change;
 // after that, every \`adopt\` can be removed. Written by \`npx pulumi-endpoints adopt\`.

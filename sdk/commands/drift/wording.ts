@@ -1,4 +1,4 @@
-import { escaped } from "../../../provider/api/apiErrors";
+import { escaped } from "../../../provider/api/foreignText";
 import { MASKED } from "../../../provider/secrets";
 import { count, grouped } from "../command";
 import {
