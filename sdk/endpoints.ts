@@ -74,7 +74,7 @@ export interface GetEndpointsResult {
  * message names the endpoint and the next step.
  */
 export function getEndpoint(args: GetEndpointArgs, options?: pulumi.InvokeOptions): Promise<AnyEndpoint> {
-  return plainly(() => find(args, false, options));
+  return withRunErrors(() => find(args, false, options));
 }
 
 /**
@@ -86,14 +86,14 @@ export function getEndpointOutput(
   options?: pulumi.InvokeOutputOptions,
 ): pulumi.Output<AnyEndpoint> {
   const given = pulumi.output(args);
-  const known = pulumi.all([given, there(given, options)]);
-  return known.apply(([args]) => plainly(() => find(args as GetEndpointArgs, true, options)));
+  const known = pulumi.all([given, dependenciesExist(given, options)]);
+  return known.apply(([args]) => withRunErrors(() => find(args as GetEndpointArgs, true, options)));
 }
 
 /**
  * Reads all endpoints of the account that match the filters, while the program runs, in a preview too. One request brings 100
- * endpoints: of those that match, if the service filters lists, otherwise of the whole account. Concurrent calls share them. An endpoint that this program created
- * before the call is in the result.
+ * endpoints: of those that match, if the service filters lists, otherwise of the whole account. Concurrent calls share them. An
+ * endpoint that this program created before the call is in the result.
  *
  * @throws RunError for every failure of the service. An item of the list that cannot be read causes a warning and is omitted.
  */
@@ -101,7 +101,7 @@ export function getEndpoints(
   args: GetEndpointsArgs = {},
   options?: pulumi.InvokeOptions,
 ): Promise<GetEndpointsResult> {
-  return plainly(() => filter(args, false, options));
+  return withRunErrors(() => filter(args, false, options));
 }
 
 /** `getEndpoints` for inputs that are known later, and with the option `dependsOn`, like `getEndpointOutput`. */
@@ -110,8 +110,8 @@ export function getEndpointsOutput(
   options?: pulumi.InvokeOutputOptions,
 ): pulumi.Output<GetEndpointsResult> {
   const given = pulumi.output(args);
-  const known = pulumi.all([given, there(given, options)]);
-  return known.apply(([args]) => plainly(() => filter(args as GetEndpointsArgs, true, options)));
+  const known = pulumi.all([given, dependenciesExist(given, options)]);
+  return known.apply(([args]) => withRunErrors(() => filter(args as GetEndpointsArgs, true, options)));
 }
 
 async function find(
@@ -165,11 +165,14 @@ function typed(endpoint: LiveEndpoint): AnyEndpoint {
 }
 
 /**
- * Known once the resources are there that the arguments come from, and those of `dependsOn`, and the settings of an
- * explicit provider are. As in Pulumi's own data sources it is unknown in a preview that would create one of them: the
- * service does not have it yet, even where its inputs are known.
+ * Known when the resources exist that the arguments come from, and those of `dependsOn`, and when the settings of an explicit
+ * provider are known. As in Pulumi's own data sources, it is unknown in a preview that would create one of them: the service
+ * does not have it yet, even if its inputs are known.
  */
-function there(args: object, options: pulumi.InvokeOutputOptions | undefined): pulumi.Output<string[]> {
+function dependenciesExist(
+  args: object,
+  options: pulumi.InvokeOutputOptions | undefined,
+): pulumi.Output<string[]> {
   return pulumi
     .all([
       pulumi.output(options?.dependsOn ?? []),
@@ -181,7 +184,7 @@ function there(args: object, options: pulumi.InvokeOutputOptions | undefined): p
     );
 }
 
-/** The resources that an output comes from. Pulumi keeps them on it, and does not declare so. */
+/** The resources that an output comes from. Pulumi stores them there, but does not declare them. */
 async function sourcesOf(output: object): Promise<pulumi.Resource[]> {
   if (!("allResources" in output) || typeof output.allResources !== "function") return [];
   return [...((await output.allResources()) as Iterable<pulumi.Resource>)];
@@ -194,8 +197,8 @@ function idsOf(resource: pulumi.Resource): pulumi.Output<string>[] {
   return [pulumi.CustomResource.isInstance(resource) ? resource.id : resource.urn, ...inside];
 }
 
-/** Pulumi prints the whole stack of any error of a program but a RunError. */
-async function plainly<T>(work: () => Promise<T>): Promise<T> {
+/** Turns errors for users into RunErrors. Of all others, Pulumi prints the whole stack. */
+async function withRunErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -4,10 +4,14 @@ import { EndpointsApi } from "../provider/api/endpoints";
 import { readSettings } from "../provider/config";
 import { MOCKED_ACCOUNT } from "../provider/tokens";
 
-/** One client a configuration; several configurations meet in a process only under the Automation API. */
+/** One client for each configuration. A process has several only under the Automation API. */
 const accounts = new Map<string, EndpointsApi>();
 
-/** The account that the running program's configuration names. Throws ConfigError where a setting is missing. */
+/**
+ * The account of the program's configuration.
+ *
+ * @throws ConfigError if a setting is missing.
+ */
 export function thisAccount(): EndpointsApi {
   const mocked = mockedAccount();
   if (mocked) return mocked;
@@ -27,15 +31,15 @@ export function thisAccount(): EndpointsApi {
   return account;
 }
 
-/** The account of the test kit's mocks, where `pulumi.runtime.setMocks` has set them. */
+/** The account of the test kit's mocks, if `pulumi.runtime.setMocks` has set them. */
 function mockedAccount(): EndpointsApi | undefined {
-  // Pulumi keeps the mocks on it without declaring them.
+  // Pulumi stores the mocks there, but does not declare them.
   const monitor: object = pulumi.runtime.getMonitor() ?? {};
   const { mocks } = monitor as { mocks?: { [MOCKED_ACCOUNT]?: EndpointsApi } };
   return mocks?.[MOCKED_ACCOUNT];
 }
 
-/** Tells every listing under way that this program has just created an endpoint. */
+/** Marks all listings as outdated, because this program has just created an endpoint. */
 export function outdateListings(): void {
   for (const account of accounts.values()) account.list.outdate();
 }

@@ -9,8 +9,8 @@ import { perRun, programError } from "./programRun";
 import { pluginFolders, projectFile } from "./projectFile";
 
 /*
- * Where Pulumi finds plugins. Where it finds none, it advises to download one, and there is none to download. So the
- * constructors look first, in the places where the engine looks, and name the lines to add.
+ * Looks for this package's plugin in the places where the engine looks. An engine that finds none advises to download one, but
+ * there is none to download. So the constructors look first, and name the lines to add.
  */
 
 const BINARY = `pulumi-resource-${PACKAGE}`;
@@ -18,7 +18,7 @@ const ENDINGS = process.platform === "win32" ? [".exe", ".cmd"] : [""];
 
 const thisRun = perRun(() => ({ found: false }));
 
-/** @throws RunError where the engine would not find this package's plugin. */
+/** @throws RunError if the engine would not find this package's plugin. */
 export function assertPluginInReach(): void {
   const run = thisRun();
   const root = pulumi.runtime.getRootDirectory();
@@ -53,5 +53,5 @@ function isInstalled(): boolean {
   return existsSync(plugins) && readdirSync(plugins).some((name) => name.startsWith(`resource-${PACKAGE}-v`));
 }
 
-/** Started by other means, as for a debugger. */
+/** Started separately, for example in a debugger. */
 const isAttached = () => /(^|,)endpoints:\d/.test(process.env["PULUMI_DEBUG_PROVIDERS"] ?? "");

@@ -145,7 +145,7 @@ export function warnOfSettings(): void {
   // The language host sets it beside the configuration. Without it, nothing is known.
   const secretKeys = process.env["PULUMI_CONFIG_SECRET_KEYS"];
   if (secretKeys === undefined || !keys.includes("endpoints:apiKey")) return;
-  // Every clone of the configuration has it.
+  // A key in plain text is in every clone of the repository.
   if (secretKeys.includes('"endpoints:apiKey"')) return;
   void pulumi.log.warn(
     "endpoints:apiKey stands in the stack's configuration in plain text. Replace the key, and set the new one with `pulumi config set --secret endpoints:apiKey`, or in ENDPOINTS_API_KEY alone.",
@@ -156,7 +156,7 @@ export function warnOfSettings(): void {
  * Bun runs programs as well as Node does, but Pulumi always starts Node providers with `node`. Without one, Pulumi only
  * reports that it could not read the plugin.
  *
- * @throws RunError under Bun where no Node is on the PATH.
+ * @throws RunError under Bun if no Node is on the PATH.
  */
 export function assertNodeForProviders(
   versions: object = process.versions,
@@ -171,15 +171,15 @@ export function assertNodeForProviders(
 }
 
 /**
- * The provider's process resolves the package from the working directory. Where that fails (a transitive install in a
- * pnpm layout) every operation would end in "Cannot find module".
+ * The provider's process resolves the package from the working directory. If that fails (a transitive install in a pnpm layout),
+ * every operation would end in "Cannot find module".
  *
- * @throws RunError where the package cannot be found from the working directory.
+ * @throws RunError if the package cannot be found from the working directory.
  */
 export function assertResolvable(): void {
   const from = process.cwd();
   try {
-    // Not `require.resolve` with a path: from a file of this package that finds the package by its own name, always.
+    // `require.resolve` with a path would always succeed: in this package, it finds the package by its own name.
     createRequire(join(from, "index.js")).resolve("pulumi-endpoints/provider");
   } catch {
     throw programError(

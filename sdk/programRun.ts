@@ -15,29 +15,29 @@ export function perRun<T>(start: () => T): () => T {
 }
 
 /**
- * A mistake of the program. Pulumi prints its message alone, once, however much waits for what fails with it.
+ * A mistake of the program. Pulumi prints only its message, once, even if many outputs fail with it.
  *
- * It has no stack: nobody would see it, and Pulumi has Node map the stack of every uncaught error to its sources. On Node
- * 20, a frame in Pulumi's own code, whose source map leads nowhere, makes that take half a minute and a gigabyte.
+ * It has no stack. Nobody would see it, and Pulumi lets Node map the stack of every uncaught error to its sources. On Node 20,
+ * that takes half a minute and a gigabyte for a frame in Pulumi's own code, whose source map is broken.
  */
 export function programError(message: string, cause?: unknown): pulumi.RunError {
-  // Node would warn of every promise whose failure is handled later than it is reported.
+  // Without a listener, Node warns of each promise whose failure is handled late.
   if (!process.listeners("rejectionHandled").includes(ignored)) process.on("rejectionHandled", ignored);
   const error = Object.assign(new pulumi.RunError(), { stack: "" }, cause === undefined ? {} : { cause });
-  // Pulumi sets another message, `error serializing property "…"` in front of ours, where a resource waits for it.
+  // If a resource waits for it, Pulumi would put `error serializing property "…"` before our message.
   return Object.defineProperty(error, "message", { get: () => message, set: ignored });
 }
 
 const ignored = () => {};
 
-/** Whether a unit test runs the program. Its mocks judge the inputs. */
+/** Whether a unit test with mocks runs the program. Then the mocks check the inputs. */
 export function isMocked(): boolean {
-  // Pulumi keeps the mocks on it without declaring them.
+  // Pulumi stores the mocks there, but does not declare them.
   const monitor: object = pulumi.runtime.getMonitor() ?? {};
   return "mocks" in monitor;
 }
 
-/** Gives an output's value to `use`, once there is one. Resolves without it where the value is unknown, or fails. */
+/** Calls `use` with an output's value when it is known. Resolves without a call if it is unknown, or if the output fails. */
 export async function whenKnown<T>(output: pulumi.Output<T>, use: (value: T) => unknown): Promise<void> {
   if (!(await isKnown(output))) return;
   await new Promise<void>((resolve) =>
@@ -48,9 +48,9 @@ export async function whenKnown<T>(output: pulumi.Output<T>, use: (value: T) => 
   );
 }
 
-/** Whether an output has its value; undefined where it failed, which is reported elsewhere. */
+/** Whether an output's value is known. Undefined if the output failed, which is reported elsewhere. */
 export async function isKnown(output: object): Promise<boolean | undefined> {
-  // Pulumi keeps it on the output without declaring it.
+  // Pulumi stores it there, but does not declare it.
   const known: unknown = await Promise.resolve("isKnown" in output ? output.isKnown : true).catch(
     () => undefined,
   );

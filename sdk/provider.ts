@@ -5,7 +5,7 @@ import { assertPluginInReach } from "./pluginLookup";
 import { programError } from "./programRun";
 import { isOfType } from "./resourceType";
 
-/** The type that a program writes for each setting. One has a notation of its own. */
+/** The type that a program writes for each setting. `recoverWithin` is a text such as `15m`. */
 type Written<Name extends SettingName> = Name extends "recoverWithin"
   ? string
   : NonNullable<ReturnType<(typeof settingFields)[Name]>>;
@@ -35,7 +35,7 @@ export class Provider extends pulumi.ProviderResource {
   /** @internal Unknown as long as a setting is, such as one that comes from a resource that does not exist yet. */
   readonly isKnown: pulumi.Output<true>;
 
-  /** @internal Undefined where the program leaves it to the stack. */
+  /** @internal Undefined if the program leaves it to the stack's configuration. */
   readonly policyWarnings: pulumi.Output<string> | undefined;
 
   constructor(name: string, args: ProviderArgs = {}, options?: pulumi.ResourceOptions) {
@@ -56,7 +56,7 @@ type ProviderKind = keyof typeof TYPES;
 const SETTING = "endpoints:provider";
 const STANDARD: ProviderKind = "dynamic";
 
-/** What serves a resource: the plugin where it has an explicit provider, otherwise the provider of the setting. */
+/** What serves a resource: the plugin if it has an explicit provider, otherwise the provider of the setting. */
 export function providerKindOf(options: pulumi.CustomResourceOptions | undefined): ProviderKind {
   const kind = explicitProvider(options) ? "plugin" : chosenKind();
   if (kind === "plugin") assertPluginInReach();

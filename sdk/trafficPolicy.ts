@@ -44,7 +44,11 @@ export function mergeTrafficPolicy(
   );
 }
 
-/** The policy with the rules of the others in front. Throws for what cannot be merged. */
+/**
+ * The policy with the rules of the verifications before its own.
+ *
+ * @throws RunError if they cannot be merged.
+ */
 export function mergedPolicy(policy: object | string, policies: readonly (string | undefined)[]): object {
   const data = policyData(policy);
   const own = rulesOf(data);
@@ -69,7 +73,9 @@ export function mergedPolicy(policy: object | string, policies: readonly (string
 
 function verificationData(text: string | undefined): JsonObject {
   if (text !== undefined) return JSON.parse(text);
-  throw programError("mergeTrafficPolicy: what is to be verified must be a WebhookVerification, or a list");
+  throw programError(
+    "mergeTrafficPolicy: the second argument must be a WebhookVerification, or a list of them",
+  );
 }
 
 function policyData(policy: object | string): JsonObject {

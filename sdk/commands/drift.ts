@@ -82,7 +82,7 @@ export const driftWith = ({ open, env }: Dependencies): Command =>
     },
   });
 
-/** `npx pulumi-endpoints drift`: reports what is not as the stacks have it. */
+/** `npx pulumi-endpoints drift`: reports what differs from the stacks' states. */
 export const driftCommand = driftWith({ open: openWithPulumi, env: process.env });
 
 function reportOf(

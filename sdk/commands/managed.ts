@@ -40,7 +40,7 @@ export interface Managed {
   urn: string;
   type: string;
   id: string;
-  /** What the program gave, secrets decrypted: never to be shown as it is. */
+  /** The program's inputs, secrets decrypted. Never show them unmasked. */
   inputs: JsonObject;
   outputs: JsonObject;
   /** The properties that the state marks as secret, or that contain a secret. */

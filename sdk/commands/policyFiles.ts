@@ -28,7 +28,7 @@ export class UnreadableFile extends UserError {}
 /**
  * Checks every policy of a file.
  *
- * @param target The endpoint of the policies. Default: what the file says about each.
+ * @param target The endpoint of the policies. Default: the endpoint that the file names for each.
  * @throws UnreadableFile
  */
 export function checkFile(file: string, target: PolicyTarget | undefined): CheckedFile {

@@ -14,7 +14,7 @@ import { vaultReference } from "./webhookSecret";
 /** Loaded when it is used, because most programs have no agent. */
 const yaml = (): typeof import("yaml") => require("yaml");
 
-/** What is to be verified. */
+/** The checked inputs of a verification. */
 export type Verification = Pick<WebhookSettings, "platform" | "enforce" | "expressions"> & { secret: string };
 
 /** A whole policy for an agent, as the file for `--traffic-policy-file`: canonical JSON. */
@@ -56,12 +56,12 @@ function agentPolicy({ platform, secret, enforce, expressions }: Verification): 
   return { on_http_request: [defined({ expressions, actions: [{ type: "verify-webhook", config }] })] };
 }
 
-/** To let failures through, to verify only some requests, and to read the vault. */
+/** Only a policy can let failures through, verify only some requests, or read the vault. */
 function needsPolicy({ enforce, expressions, secret }: Verification): boolean {
   return enforce === false || expressions !== undefined || vaultReference(secret) !== undefined;
 }
 
-// The key `agent` is required, though the token that it is for stays out.
+// The key `agent` is required, although the agent's token does not belong into this file.
 const version3 = (endpoints: JsonObject[]) => yamlText({ version: 3, agent: {}, endpoints });
 const version2 = (tunnels: JsonObject) => yamlText({ version: 2, tunnels });
 
@@ -109,7 +109,11 @@ export function mergeAgentConfigs(...configs: pulumi.Input<string | undefined>[]
   return pulumi.secret(pulumi.all(configs).apply((texts) => mergedConfig(texts)));
 }
 
-/** The file that holds all of these. Throws one error with everything that is wrong with them. */
+/**
+ * One file with all configurations.
+ *
+ * @throws RunError with all mistakes.
+ */
 export function mergedConfig(texts: readonly unknown[]): string {
   if (texts.length === 0) throw programError("mergeAgentConfigs: there is no configuration to merge");
   const read = texts.map((text, index) => readConfig(text, index + 1));
@@ -138,7 +142,7 @@ function readConfig(text: unknown, place: number): Config | string {
     : `configuration ${place} is not the agentConfig of a webhook verification`;
 }
 
-/** Undefined for text that is no YAML. */
+/** Undefined for text that is not YAML. */
 function dataOf(text: string): unknown {
   try {
     return yaml().parse(text, { logLevel: "error" });

@@ -2,8 +2,8 @@ import { nearName } from "../../provider/nearName";
 
 /*
  * The webhook platforms whose signatures the service verifies, as its documentation of August 2026 lists them. Where a
- * secret comes from, its form and the challenges are from the same pages; where those contradict each other, or the
- * platform's own page, the fact is left out.
+ * secret comes from, its form and the challenges are from the same pages. A fact is left out if they contradict each other, or
+ * the platform's own page.
  */
 
 /** How many signatures a free account verifies in a month (contract, limits). Paid plans have no such limit. */
@@ -57,7 +57,7 @@ const unclear = (name: string, page: string, more: More = {}): WebhookPlatformIn
 });
 
 /** All platforms, by the identifier that the service takes. */
-// biome-ignore format: a platform a line, so that it reads as the table that it is
+// biome-ignore format: one platform per line, as a table
 export const webhookPlatforms = {
   aftership: shown("AfterShip", "the webhook's secret", "https://www.aftership.com/docs/tracking/webhook/webhook-signature"),
   airship: chosen("Airship", "the Secret Key of the open channel, whose authentication is set to Signature", "https://support.airship.com/hc/en-us/articles/360032501831-Implementing-a-Signature-Hash-and-Validating-an-Open-Channel-Webhook"),

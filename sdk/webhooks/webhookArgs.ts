@@ -69,5 +69,5 @@ export interface WebhookSettingsWritten {
   plan?: Plan | undefined;
 }
 
-/** The same, where a secret may be missing that is still to be reported. */
+/** The same, but the secret may be missing, so that its absence can be reported. */
 export type WebhookSettings = Omit<WebhookSettingsWritten, "secret"> & { secret?: string | undefined };

@@ -9,18 +9,18 @@ import { platformInfo } from "./platforms";
 
 const VAULT_ENTRY = /^\$\{\s*secrets\.get\(\s*(['"])(.+?)\1\s*,\s*(['"])(.+?)\3\s*\)\s*\}$/;
 
-/** The vault's entry that holds the secret, where this is a reference to one and not the secret itself. */
+/** The vault's entry that holds the secret, if this is a reference to one and not the secret itself. */
 export function vaultReference(secret: string): { vault: string; name: string } | undefined {
   const [, , vault, , name] = VAULT_ENTRY.exec(secret) ?? [];
   return vault === undefined || name === undefined ? undefined : { vault, name };
 }
 
-/** Whether these are in each other's place, by the catalogue. */
+/** Whether platform and secret are swapped, by the catalogue. */
 export function areSwapped(platform: string, secret: string | undefined): boolean {
   return !platformInfo(platform) && secret !== undefined && platformInfo(secret) !== undefined;
 }
 
-/** Why this cannot be the platform's secret; undefined where it can. */
+/** Why this cannot be the platform's secret; undefined if it can. */
 export function secretProblem(platform: string, secret: string | undefined): string | undefined {
   const info = platformInfo(platform);
   if (secret === undefined) {
@@ -35,13 +35,13 @@ export function secretProblem(platform: string, secret: string | undefined): str
   return formProblem(platform, secret);
 }
 
-/** Why nothing can be signed or verified with this secret itself, wherever it is kept. */
+/** Why nothing can be signed or verified with this secret, even if the vault has it. */
 export function keyProblem(platform: string, secret: string): string | undefined {
   if (vaultReference(secret)) return "refers to the vault; give what the vault holds";
   return textProblem(secret) ?? formProblem(platform, secret);
 }
 
-/** The key in a secret of this form. Undefined where there is none, so that nothing verifies with an empty key. */
+/** The key in a secret of this form. Undefined if there is none, so that nothing verifies with an empty key. */
 export function base64Key(secret: string): Buffer | undefined {
   const key = decoded(secret.replace(/^whsec_/, ""));
   return key && key.length >= SHORTEST_KEY ? key : undefined;

@@ -65,7 +65,7 @@ export function checkField<K extends WebhookField>(
   const parsed = webhookFields[field].safeParse(value);
   if (parsed.success) return { value: parsed.data as WebhookSettings[K] };
   const { issues } = parsed.error;
-  // What an agent seems to lack may stand under a wrong name.
+  // A missing input of an agent may stand under a wrong name.
   const misnamed = issues.flatMap((issue) =>
     issue.code === "unrecognized_keys"
       ? issue.keys.map((key) => `${field}.${key} is no input; ${field} ${issue.message}`)
@@ -91,7 +91,7 @@ export function unknownField(name: string): string | undefined {
   return `${name} is no input of a webhook verification; ${near ? `did you mean ${near}?` : `the inputs are ${names.join(", ")}`}`;
 }
 
-/** Why this version of the agent's configuration file cannot express an agent; undefined where it can. */
+/** Why this version of the agent's configuration file cannot express an agent; undefined if it can. */
 export function agentProblem({ url }: WebhookAgent, version: 2 | 3): string | undefined {
   if (version === 3 || !url || !/:\d+$/.test(url)) return undefined;
   return "agent.url has a port, which version 2 of the configuration cannot name; leave the port out, or use version 3";

@@ -65,7 +65,7 @@ export class WebhookVerification extends pulumi.ComponentResource {
 
   /**
    * @param name The component's name in the program; also the agent's name for it, unless `agent.name` is given.
-   * @param args What is to be verified; see each input.
+   * @param args The inputs; see each of them.
    */
   constructor(name: string, args: WebhookVerificationArgs, options?: pulumi.ComponentResourceOptions) {
     super(TYPE, name, {}, options);

@@ -8,7 +8,7 @@ import type { WebhookSettings } from "./webhookArgs";
 /** An identifier's form. A text of another form could be a secret in the wrong place, and is not shown. */
 const SHOWABLE = /^[a-z0-9_ .-]{1,40}$/i;
 
-/** Warns of a platform that the catalogue lacks. Shows its name only where that cannot be a secret. */
+/** Warns of a platform that the catalogue lacks. Shows its name only if that cannot be a secret. */
 export async function warnOfPlatform(
   name: string,
   platform: pulumi.Output<string>,
@@ -64,7 +64,7 @@ export function expectDeliveries(component: object, expected: Expected): void {
   });
 }
 
-/** The warning where a free account's month is too small. One component that names a paid plan is enough for all. */
+/** The warning if a free account verifies fewer a month. If one component names a paid plan, the account has it. */
 export function quotaWarning(all: readonly Expected[]): { sum: number; text: string } | undefined {
   const sum = all.reduce((total, { deliveries }) => total + deliveries, 0);
   const paid = all.some(({ plan = "free" }) => plan !== "free");

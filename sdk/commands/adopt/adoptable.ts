@@ -79,7 +79,7 @@ export function adoptionsOf(lives: readonly LiveEndpoint[]): {
   );
   const adoptions: Adoption[] = [];
   for (const same of byUrl.values()) {
-    // The service may tell endpoints with one URL apart by their bindings. The provider accepts them only if they pool.
+    // On the service, endpoints with one URL may differ in their bindings. The provider accepts them only if they pool.
     const areCompatible = same.length === 1 || same.every(({ inputs }) => inputs["poolingEnabled"] === true);
     const reason = "other endpoints have the same URL, and not all of them have pooling enabled";
     if (areCompatible) adoptions.push(...same);

@@ -31,7 +31,7 @@ export async function repairAll(found: Survey, deps: Dependencies): Promise<Surv
     return { ...found, stacks: attempts.map((each) => withRepairs(each, undefined)) };
   const others = found.stacks.filter((surveyed) => !repaired.includes(surveyed));
   deps.log("checking the repair");
-  // What the endpoints should be: their states may have what is live by now.
+  // What the endpoints should be: after the repair their states may have the live values.
   const before = repaired.flatMap(({ managed = [] }) => managed).filter(({ isOld }) => !isOld);
   const expected = new Map(before.map((each) => [each.urn, each]));
   const after = await survey(

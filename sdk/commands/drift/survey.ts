@@ -52,7 +52,7 @@ export interface Account {
 
 /** What a survey takes over from one before it. */
 interface Earlier {
-  /** What endpoints should be, by URN, whatever their states have by now. */
+  /** What endpoints should be, by URN, even if their states have changed since. */
   expected: ReadonlyMap<string, Managed>;
   /** The accounts of stacks that are not surveyed again. */
   sources: AccountSource[];

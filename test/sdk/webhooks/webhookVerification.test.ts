@@ -80,7 +80,7 @@ test("a merge without a verification is reported with the mistakes of the compon
     expect.stringMatching(/^b: secret is empty/),
     expect.stringMatching(/^mergeTrafficPolicy: the list of verifications is empty/),
     expect.stringMatching(
-      /^mergeTrafficPolicy: what is to be verified must be a WebhookVerification, or a list/,
+      /^mergeTrafficPolicy: the second argument must be a WebhookVerification, or a list of them/,
     ),
   ]);
 });
