@@ -60,7 +60,7 @@ export class EndpointList {
         ? began === Number.POSITIVE_INFINITY
         : !isOutdated && !failure && this.source.clock.now() - began <= OLDEST_LOOKUP;
     const whole = this.readings.get(EVERYTHING.name);
-    if (whole?.ended && isUsable(whole)) return (await this.endpointsOf(whole)).filter(selection.includes);
+    if (whole?.willEnd && isUsable(whole)) return (await this.endpointsOf(whole)).filter(selection.includes);
     return this.read(selection, EVERYTHING, isUsable);
   }
 
@@ -73,7 +73,7 @@ export class EndpointList {
     const isUsable = (reading: Reading) =>
       !reading.failure && (current ? this.isCurrent(reading) : this.isYoung(reading));
     const whole = this.readings.get(EVERYTHING.name);
-    if (whole?.ended && isUsable(whole)) return (await this.endpointsOf(whole)).filter(CLOUD.includes);
+    if (whole?.willEnd && isUsable(whole)) return (await this.endpointsOf(whole)).filter(CLOUD.includes);
     return this.read(CLOUD, UNFILTERED_CLOUD, isUsable);
   }
 

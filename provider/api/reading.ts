@@ -43,6 +43,8 @@ export class Reading {
   failure: { error: unknown } | undefined;
   /** Whether this process has sent a write since the first page was requested. */
   isOutdated = false;
+  /** Whether a caller reads it to its end. */
+  willEnd = false;
   /** How many reads have used this reading. */
   reads = 0;
   isReported = false;
@@ -80,6 +82,7 @@ export class Reading {
   }
 
   toEnd(): Promise<void> {
+    this.willEnd = true;
     return this.until(() => false);
   }
 
