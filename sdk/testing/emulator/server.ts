@@ -11,8 +11,6 @@ import type { Clock, RateWindow } from "./serviceClock";
 import { ServiceError } from "./serviceErrors";
 
 const MAX_BODY = 5 * 1024 * 1024;
-/** Seen only where a script was not checked by the compiler. */
-const NOTHING_TO_SAY = "a scripted reply without a status must have `afterCommit: true`";
 
 export interface Host {
   accounts: Accounts;
@@ -78,7 +76,7 @@ async function handle(host: Host, request: IncomingMessage, response: ServerResp
   if ("reset" in scripted) {
     request.socket.resetAndDestroy();
   } else if (!("hang" in scripted)) {
-    const reply = replyOf(scripted, real, received);
+    const reply = replyOf(scripted, real, record);
     record.status = reply.status;
     const { date: shown } = { ...host.behaviour, ...scripted.behaviour };
     const date = reportedTime(shown, host.clock.now(), (time) => time.toUTCString()) ?? null;
@@ -96,16 +94,11 @@ function planFor(host: Host, { headers, ...received }: Received): Plan {
   return plan ?? host.disturbances.draw({ ...received, ...about }) ?? { reply: { afterCommit: true } };
 }
 
-function replyOf(
-  scripted: AnsweringReply,
-  real: Answer | undefined,
-  { record, operationId }: Received,
-): Reply {
+function replyOf(scripted: AnsweringReply, real: Answer | undefined, record: RecordedRequest): Reply {
   const { status, headers, cut } = scripted;
   const body = typeof scripted.body === "function" ? scripted.body({ ...real?.body }, record) : scripted.body;
   if (status !== undefined) return { status, headers, body, cut };
-  if (!real) return new ServiceError(20000, NOTHING_TO_SAY).answer(operationId);
-  return { status: real.status, headers, body: body ?? real.body, cut };
+  return { status: real?.status ?? 500, headers, body: body ?? real?.body, cut };
 }
 
 /** Notes the request when its head is there, so that the log is in order of arrival, and reads its body. */

@@ -1,22 +1,17 @@
 import { describe, expect, it } from "vitest";
-import type { WireEndpoint } from "../../../../provider/api/contract";
-import type { Emulator } from "../../../../sdk/testing";
-import { call, create, expectError, start } from "./requests";
+import { call, create, expectError, idsOf, list, start } from "./requests";
 
 const url = "https://a.example.com";
 const as = (key: string, body?: object) => ({
   headers: { authorization: `Bearer ${key}` },
   ...(body && { body }),
 });
-const list = async (emulator: Emulator, key: string) =>
-  (await call<{ endpoints: WireEndpoint[] }>(emulator, "GET", "/endpoints", as(key))).body.endpoints;
-
 describe("the keys of an emulator", () => {
   it("open the same endpoints where they are of one account, the first key still too", async () => {
     const emulator = await start();
     const { id } = await create(emulator, { url });
     const rotated = emulator.addKey();
-    expect((await list(emulator, rotated)).map((endpoint) => endpoint.id)).toEqual([id]);
+    expect(idsOf((await list(emulator, "", as(rotated))).endpoints)).toEqual([id]);
     expect((await call(emulator, "DELETE", `/endpoints/${id}`, as(rotated))).status).toBe(204);
     expect(emulator.endpoints).toEqual([]);
   });
@@ -29,8 +24,8 @@ describe("the keys of an emulator", () => {
     for (const method of ["GET", "DELETE"])
       expectError(await call(emulator, method, `/endpoints/${mine.id}`, as(key)), 222, 404);
     const { body } = await call(emulator, "POST", "/endpoints", as(key, { url }));
-    expect(await list(emulator, key)).toEqual(emulator.endpointsOf("theirs"));
-    expect(emulator.endpointsOf("theirs").map(({ id }) => id)).toEqual([body.id, theirs.id]);
+    expect((await list(emulator, "", as(key))).endpoints).toEqual(emulator.endpointsOf("theirs"));
+    expect(idsOf(emulator.endpointsOf("theirs"))).toEqual([body.id, theirs.id]);
     expect(emulator.endpoints).toEqual([mine]);
     emulator.edit(body.id, { description: "by hand" });
     emulator.remove(theirs.id);

@@ -112,39 +112,3 @@ describe("somebody else", () => {
     expect(emulator.endpoints[0]).not.toHaveProperty("description");
   });
 });
-
-describe("a scripted reply", () => {
-  it("is given as often as it says, without any effect, and then the service answers", async () => {
-    const emulator = await start();
-    const script = { status: 429, headers: { "Retry-After": "3" }, body: { error_code: "ERR_NGROK_226" } };
-    emulator.intercept(({ method }) => method === "POST", script, 2);
-    expect((await call(emulator, "GET", "/endpoints")).status).toBe(200);
-    for (let time = 0; time < 2; time++) {
-      const reply = await call<object>(emulator, "POST", "/endpoints", { body: { url } });
-      expect([reply.status, reply.headers.get("retry-after"), reply.body]).toEqual([429, "3", script.body]);
-    }
-    expect(emulator.endpoints).toEqual([]);
-    expect((await call(emulator, "POST", "/endpoints", { body: { url } })).status).toBe(201);
-    expect(emulator.requests.map(({ status }) => status)).toEqual([200, 429, 429, 201]);
-  });
-
-  it("with an object and a content type of its own sends that one only", async () => {
-    const emulator = await start();
-    emulator.intercept(() => true, {
-      status: 400,
-      headers: { "Content-Type": "application/problem+json" },
-      body: {},
-    });
-    expect((await call(emulator, "GET", "/endpoints")).headers.get("content-type")).toBe(
-      "application/problem+json",
-    );
-  });
-
-  it("that was added first is used first", async () => {
-    const emulator = await start();
-    emulator.intercept(() => true, { status: 500 });
-    emulator.intercept(() => true, { status: 503 });
-    const statuses = [await call(emulator, "GET", "/endpoints"), await call(emulator, "GET", "/endpoints")];
-    expect(statuses.map(({ status }) => status)).toEqual([500, 503]);
-  });
-});

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { WireEndpoint } from "../../../../provider/api/contract";
-import type { Emulator, EmulatorOptions, ScriptedReply } from "../../../../sdk/testing";
-import { call, create, expectError, failure, SHORT, send, start, tryCreate } from "./requests";
+import type { EmulatorOptions, ScriptedReply } from "../../../../sdk/testing";
+import { call, create, expectError, failure, list, SHORT, send, start, tryCreate } from "./requests";
 
 const url = "https://a.example.com";
 const always = () => true;
@@ -16,11 +15,6 @@ async function frozen(options: EmulatorOptions = {}) {
   return { emulator, pass };
 }
 
-const list = async (emulator: Emulator, query = "") => {
-  const { body } = await call<{ endpoints: WireEndpoint[] }>(emulator, "GET", `/endpoints${query}`);
-  return body.endpoints;
-};
-
 describe("a list that lags", () => {
   it("lacks what is new, has what is deleted, and shows no edit, until its time has passed", async () => {
     const { emulator, pass } = await frozen({ listLag: 3000 });
@@ -32,13 +26,13 @@ describe("a list that lags", () => {
     await call(emulator, "DELETE", `/endpoints/${dead.id}`);
     for (const milliseconds of [0, 2999]) {
       pass(milliseconds);
-      expect(await list(emulator)).toEqual([dead, old]);
+      expect((await list(emulator)).endpoints).toEqual([dead, old]);
     }
     expect((await call(emulator, "GET", `/endpoints/${made.id}`)).body).toEqual(made);
     expectError(await call(emulator, "GET", `/endpoints/${dead.id}`), 222, 404);
     expect(emulator.endpoints).toEqual([made, changed]);
     pass(1);
-    expect(await list(emulator)).toEqual([made, changed]);
+    expect((await list(emulator)).endpoints).toEqual([made, changed]);
   });
 
   it("goes on where a page ended, though the last item of it is gone by now", async () => {
@@ -47,8 +41,8 @@ describe("a list that lags", () => {
       emulator.seed({ type: "cloud", created_at: `2025-01-0${day}T00:00:00Z` }),
     );
     emulator.remove(second?.id ?? "");
-    expect(await list(emulator)).toEqual([second]);
-    expect(await list(emulator, `?before_id=${second?.id}`)).toEqual([first]);
+    expect((await list(emulator)).endpoints).toEqual([second]);
+    expect((await list(emulator, `?before_id=${second?.id}`)).endpoints).toEqual([first]);
   });
 
   it("can be switched, and can be scripted for one request", async () => {
@@ -56,12 +50,12 @@ describe("a list that lags", () => {
     const made = await create(emulator, { url });
     pass(1000);
     emulator.behave({ listLag: 2000 });
-    expect(await list(emulator)).toEqual([]);
+    expect((await list(emulator)).endpoints).toEqual([]);
     emulator.behave({ listLag: 0 });
-    expect(await list(emulator)).toEqual([made]);
+    expect((await list(emulator)).endpoints).toEqual([made]);
     emulator.intercept(always, { afterCommit: true, behaviour: { listLag: 1001 } });
-    expect(await list(emulator)).toEqual([]);
-    expect(await list(emulator)).toEqual([made]);
+    expect((await list(emulator)).endpoints).toEqual([]);
+    expect((await list(emulator)).endpoints).toEqual([made]);
   });
 });
 
@@ -83,11 +77,11 @@ describe("a request that takes effect late", () => {
     expect(answer).toMatchObject([shown, shown, shown]);
     pass(3999);
     expect(emulator.endpoints).toEqual([dead, changed]);
-    expect(await list(emulator)).toHaveLength(2);
+    expect((await list(emulator)).endpoints).toHaveLength(2);
     pass(60_001);
     // Created at its own time, not when somebody looked.
     const made = { url: "https://b.example.com", created_at: "2026-01-02T03:04:09Z" };
-    expect(await list(emulator)).toMatchObject([made, { id: changed.id, description: "d" }]);
+    expect((await list(emulator)).endpoints).toMatchObject([made, { id: changed.id, description: "d" }]);
     expect(emulator.endpoints).toMatchObject([made, { id: changed.id }]);
   });
 

@@ -1,27 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { WireEndpoint } from "../../../../provider/api/contract";
-import type { Emulator } from "../../../../sdk/testing/emulator";
-import { call, create, expectError, start } from "./requests";
-
-interface List {
-  endpoints: WireEndpoint[];
-  uri: string;
-  next_page_uri: string | null;
-}
-
-const list = async (emulator: Emulator, query = "") =>
-  (await call<List>(emulator, "GET", `/endpoints${query}`)).body;
-
-async function allPages(emulator: Emulator, query = ""): Promise<WireEndpoint[][]> {
-  const pages: WireEndpoint[][] = [];
-  for (let next: string | null = query; next !== null; ) {
-    const page: List = await list(emulator, next);
-    pages.push(page.endpoints);
-    expect(page.next_page_uri ?? emulator.baseUrl).toContain(emulator.baseUrl);
-    next = page.next_page_uri?.slice(`${emulator.baseUrl}/endpoints`.length) ?? null;
-  }
-  return pages;
-}
+import { call, create, expectError, idsOf, list, pagesOf, start } from "./requests";
 
 describe("the list", () => {
   it("of an empty account has no endpoints, its own address and no next page", async () => {
@@ -38,21 +16,21 @@ describe("the list", () => {
     const made: string[] = [];
     for (let index = 0; index < 20; index++)
       made.unshift((await create(emulator, { url: `https://h${index}.example.com` })).id);
-    expect((await list(emulator)).endpoints.map(({ id }) => id)).toEqual(made);
-    expect(emulator.endpoints.map(({ id }) => id)).toEqual(made);
+    expect(idsOf((await list(emulator)).endpoints)).toEqual(made);
+    expect(idsOf(emulator.endpoints)).toEqual(made);
   });
 
   it("puts an endpoint that is seeded as older behind those that are newer", async () => {
     const emulator = await start();
     const young = emulator.seed({ type: "cloud" });
     const old = emulator.seed({ type: "cloud", created_at: "2020-01-01T00:00:00Z" });
-    expect((await list(emulator)).endpoints.map(({ id }) => id)).toEqual([young.id, old.id]);
+    expect(idsOf((await list(emulator)).endpoints)).toEqual([young.id, old.id]);
   });
 
   it("holds 100 on a page, and its pages together hold each endpoint once", async () => {
     const emulator = await start();
     for (let index = 0; index < 201; index++) emulator.seed({ type: "cloud" });
-    const pages = await allPages(emulator);
+    const pages = await pagesOf(emulator);
     expect(pages.map((page) => page.length)).toEqual([100, 100, 1]);
     expect(pages.flat()).toEqual(emulator.endpoints);
   });
@@ -60,13 +38,13 @@ describe("the list", () => {
   it("has no next page where the last one is just full", async () => {
     const emulator = await start();
     for (let index = 0; index < 4; index++) emulator.seed({ type: "edge" });
-    expect((await allPages(emulator, "?limit=2")).map((page) => page.length)).toEqual([2, 2]);
+    expect((await pagesOf(emulator, "?limit=2")).map((page) => page.length)).toEqual([2, 2]);
   });
 
   it("has pages no larger than the emulator was told, whatever the limit asks for", async () => {
     const emulator = await start({ pageSize: 2 });
     for (let index = 0; index < 5; index++) emulator.seed({ type: "cloud" });
-    expect((await allPages(emulator, "?limit=100")).map((page) => page.length)).toEqual([2, 2, 1]);
+    expect((await pagesOf(emulator, "?limit=100")).map((page) => page.length)).toEqual([2, 2, 1]);
   });
 
   it.each([
@@ -87,7 +65,7 @@ describe("the list", () => {
       const types = ["edge", "ephemeral", "edge", "cloud", "cloud", "cloud"] as const;
       const seeded = types.map((type) => emulator.seed({ type }));
       const filter = encodeURIComponent('obj.type == "cloud"');
-      const listed = await allPages(emulator, `?filter=${filter}`);
+      const listed = await pagesOf(emulator, `?filter=${filter}`);
       expect(listed.map((page) => page.map(({ id }) => seeded.findIndex((one) => one.id === id)))).toEqual(
         pages,
       );

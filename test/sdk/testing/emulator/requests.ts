@@ -55,6 +55,31 @@ export async function call<Body = WireEndpoint>(
   };
 }
 
+export interface List {
+  endpoints: WireEndpoint[];
+  uri: string;
+  next_page_uri: string | null;
+}
+
+/** One page of the list. */
+export const list = async (emulator: Emulator, query = "", sent?: Sent): Promise<List> =>
+  (await call<List>(emulator, "GET", `/endpoints${query}`, sent)).body;
+
+/** All pages that a client gets which goes where each page sends it. */
+export async function pagesOf(emulator: Emulator, query = ""): Promise<WireEndpoint[][]> {
+  const pages: WireEndpoint[][] = [];
+  for (let next: string | null = query; next !== null; ) {
+    const page: List = await list(emulator, next);
+    pages.push(page.endpoints);
+    expect(page.next_page_uri ?? emulator.baseUrl).toContain(emulator.baseUrl);
+    expect(pages.length).toBeLessThan(100);
+    next = page.next_page_uri?.slice(`${emulator.baseUrl}/endpoints`.length) ?? null;
+  }
+  return pages;
+}
+
+export const idsOf = (endpoints: WireEndpoint[]) => endpoints.map(({ id }) => id);
+
 export interface ErrorBody {
   error_code: string;
   status_code: number;

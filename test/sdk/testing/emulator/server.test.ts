@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
-import { Agent, request } from "undici";
 import { describe, expect, it } from "vitest";
 import type { RecordedRequest } from "../../../../sdk/testing/types";
 import { call, create, type ErrorBody, expectError, start } from "./requests";
@@ -167,21 +166,6 @@ describe("the log", () => {
 });
 
 describe("the server", () => {
-  it("serves many requests on one connection", async () => {
-    const emulator = await start();
-    const agent = new Agent({ connections: 1 });
-    let connections = 0;
-    agent.on("connect", () => connections++);
-    const headers = { authorization: `Bearer ${emulator.apiKey}`, "service-version": "2" };
-    for (let index = 0; index < 5; index++) {
-      const reply = await request(`${emulator.baseUrl}/endpoints`, { dispatcher: agent, headers });
-      await reply.body.dump();
-      expect(reply.statusCode).toBe(200);
-    }
-    expect(connections).toBe(1);
-    await agent.close();
-  });
-
   it("survives a client that leaves in the middle of its body, and one that does not speak HTTP", async () => {
     const emulator = await start();
     const leaving = httpRequest(`${emulator.baseUrl}/endpoints`, {
