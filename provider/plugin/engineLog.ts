@@ -9,13 +9,15 @@ interface Resource {
   last: Promise<void>;
 }
 
+/** One for all logs, since on Node 20 each that was ever used slows every asynchronous step of the process down. */
+const current = new AsyncLocalStorage<Resource>();
+
 /**
  * Messages to the user, through Pulumi's engine, because it does not show a plugin's output. A message carries the URN of the
  * resource that the call is about.
  */
 export class EngineLog {
   private client: EngineClient | undefined;
-  private readonly resource = new AsyncLocalStorage<Resource>();
   private readonly underWay = new Set<Promise<void>>();
 
   /** @param address The engine's address. Messages before the first call are dropped. */
@@ -27,7 +29,7 @@ export class EngineLog {
   /** Does the work for a resource. Resolves when the engine has received every message. */
   async during<T>(urn: string, work: () => Promise<T>): Promise<T> {
     try {
-      return await this.resource.run({ urn, last: Promise.resolve() }, work);
+      return await current.run({ urn, last: Promise.resolve() }, work);
     } finally {
       await Promise.all(this.underWay);
     }
@@ -36,12 +38,12 @@ export class EngineLog {
   readonly info = (message: string): void => this.send(LogSeverity.INFO, message);
   readonly warn = (message: string): void => this.send(LogSeverity.WARNING, message);
   /** A log for messages that are not about the resource. */
-  readonly general = (message: string): void => this.resource.exit(() => this.info(message));
+  readonly general = (message: string): void => current.exit(() => this.info(message));
 
   private send(severity: LogSeverity, message: string): void {
     const { client } = this;
     if (!client) return;
-    const resource = this.resource.getStore();
+    const resource = current.getStore();
     const request = new LogRequest();
     request.setSeverity(severity);
     request.setMessage(message);

@@ -1,10 +1,10 @@
-import { randomInt } from "node:crypto";
+import { randomBytes } from "node:crypto";
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /** As many random base62 characters; the service's ids have 27. */
 export function base62(length = 27): string {
-  return Array.from({ length }, () => BASE62[randomInt(BASE62.length)]).join("");
+  return Array.from(randomBytes(length), (byte) => BASE62[byte % BASE62.length]).join("");
 }
 
 /** A key of the service's form: 27 characters, an underscore, 21 characters. */
