@@ -38,6 +38,8 @@ export class EndpointList {
   private lookups = 0;
   /** Whether filters are sent. False once the service has refused or ignored one, or failed at it twice. */
   private filters = true;
+  /** The first selection that is read with a filter. It shows whether filters work, or that no list can be read now. */
+  private trial: Promise<unknown> | undefined;
 
   constructor(private readonly source: ListSource) {}
 
@@ -117,6 +119,9 @@ export class EndpointList {
     let reading: Reading | undefined;
     let failures = 0;
     for (;;) {
+      const whole = this.readings.get(UNFILTERED_CLOUD.name);
+      // Where no list can be read, the next read must not wait for a filtered one again.
+      if (whole?.failure && isUsable(whole)) return undefined;
       const current = this.reading(this.filters ? CLOUD : UNFILTERED_CLOUD, isUsable);
       // A write may have outdated the reading of the last round.
       if (current !== reading) current.reads++;
@@ -151,14 +156,34 @@ export class EndpointList {
     unfiltered: Selection,
     isUsable: (reading: Reading) => boolean,
   ): Promise<LiveEndpoint[]> {
-    for (let failures = 0; selection.expression !== undefined && this.filters; ) {
+    if (selection.expression !== undefined) {
+      // If filters do not work, a hundred selections at once must not each find that out.
+      if (this.trial) await this.trial;
+      const reading = this.readFiltered(selection, unfiltered, isUsable);
+      this.trial ??= reading;
+      const found = await reading.catch((error: unknown) => {
+        this.trial = undefined;
+        throw error;
+      });
+      if (found) return found;
+    }
+    return (await this.endpointsOf(this.reading(unfiltered, isUsable))).filter(selection.includes);
+  }
+
+  /** Undefined if filters do not work. */
+  private async readFiltered(
+    selection: Selection,
+    unfiltered: Selection,
+    isUsable: (reading: Reading) => boolean,
+  ): Promise<LiveEndpoint[] | undefined> {
+    for (let failures = 0; this.filters; ) {
       try {
         return await this.endpointsOf(this.reading(selection, isUsable));
       } catch (error) {
         await this.withoutFilter(error, ++failures, () => this.reading(unfiltered, isUsable));
       }
     }
-    return (await this.endpointsOf(this.reading(unfiltered, isUsable))).filter(selection.includes);
+    return undefined;
   }
 
   /**
@@ -174,13 +199,7 @@ export class EndpointList {
       return;
     }
     const reading = unfiltered();
-    try {
-      await reading.until(() => reading.pages > 0);
-    } catch (thrown) {
-      // Where no list can be read, the next call must not wait for a filtered one again.
-      if (!isOfEveryRequest(thrown)) this.filters = false;
-      throw thrown;
-    }
+    await reading.until(() => reading.pages > 0);
   }
 
   private readBatch(urls: ReadonlySet<string>, fresh: boolean): Promise<LiveEndpoint[]> {

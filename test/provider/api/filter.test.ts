@@ -112,6 +112,18 @@ describe.each(MODES)("with a filter that is, or is answered with: %s", (mode) =>
     expect(requests).toBe({ works: 1, agent: 1, incomplete: 1 }[mode as "works"] ?? unfiltered(mode));
   });
 
+  test("a hundred data sources at once find out together whether it works", async () => {
+    const { cost } = await account(mode);
+    const requests = await cost((api) =>
+      Promise.all(
+        Array.from({ length: 100 }, (_, index) => findEndpoints(api, { name: `agent-${index}` }, true)),
+      ),
+    );
+    expect(requests).toBeLessThanOrEqual(
+      { works: 100, agent: 100, incomplete: 100 }[mode as "works"] ?? 2 * unfiltered(mode),
+    );
+  });
+
   test.skipIf(mode === "incomplete")("data sources give the same as without a filter", async () => {
     const { api, cloud } = await account(mode);
     const named = async (args: object) =>
@@ -158,22 +170,36 @@ test("a filtered list that fails is tried for seconds, and the whole list for as
   expect(sum(sleeps)).toBeGreaterThan(20_000);
 });
 
-test.each([
+describe.each([
   ["a data source", (api: EndpointsApi, { url }: { url: string }) => findEndpoint(api, { url }, false)],
   ["a refresh", (api: EndpointsApi, { id }: { id: string }) => api.list.listed(id)],
   ["an adoption", (api: EndpointsApi) => api.list.cloud(false)],
-])("after an outage of the whole service, the lists of %s are filtered", async (_, read) => {
-  const { emulator, cloud, settings } = await account("works");
-  const { api, sleeps } = patient(settings());
-  emulator.intercept(() => true, { reset: true }, 12);
-  const [first, second] = cloud.map(({ id }, index) => ({ id, url: urlOf(index) }));
-  if (!first || !second) throw new Error("the account has endpoints");
-  await read(api, first);
-  expect(sum(sleeps)).toBeGreaterThan(5_000);
-  await api.list.onUrl(second.url, true);
-  // One page showed that the service answers again.
-  const answered = emulator.requests.slice(12);
-  expect(answered.filter(({ query }) => !("filter" in query))).toHaveLength(1);
+])("after an outage of the whole service, the lists of %s are filtered", (_, read) => {
+  const [first, second] = [3, 7];
+
+  test("if requests were repeated until it ended", async () => {
+    const { emulator, cloud, settings } = await account("works");
+    const { api, sleeps } = patient(settings());
+    emulator.intercept(() => true, { reset: true }, 12);
+    await read(api, { id: cloud[first]?.id ?? "", url: urlOf(first) });
+    expect(sum(sleeps)).toBeGreaterThan(5_000);
+    await api.list.onUrl(urlOf(second), true);
+    // One page showed that the service answers again.
+    const answered = emulator.requests.slice(12);
+    expect(answered.filter(({ query }) => !("filter" in query))).toHaveLength(1);
+  });
+
+  test("if it lasted longer than requests are repeated", async () => {
+    const { emulator, cloud, settings } = await account("works");
+    const { api } = patient(settings());
+    let isDown = true;
+    emulator.intercept(() => isDown, { status: 503, body: "" }, 999);
+    await Promise.allSettled([read(api, { id: cloud[first]?.id ?? "", url: urlOf(first) })]);
+    isDown = false;
+    const before = emulator.requests.length;
+    await api.list.onUrl(urlOf(second), true);
+    expect(emulator.requests.slice(before).filter(({ query }) => !("filter" in query))).toEqual([]);
+  });
 });
 
 const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
