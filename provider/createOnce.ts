@@ -226,7 +226,7 @@ async function lookOnce(
     for (const id of new Set([...onOurUrl, ...(replied === undefined ? [] : [replied])])) {
       if (isKnown(id)) continue;
       const live = await api.find(id);
-      const created = live && createdAt(live);
+      const created = live && secondOfCreation(live);
       const isNew = created === undefined || created >= earliest();
       if (!live) {
         if (id !== replied) doubtful.push(id);
@@ -266,5 +266,13 @@ function newMark({ inputs, log }: Creation, owner: Owner): Mark | undefined {
 /** The earliest and the latest whole second of a moment, in milliseconds. */
 function secondOf(moment: Moment | undefined): [earliest: number, latest: number] {
   if (!moment) return [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
-  return [Math.floor(moment.earliest / 1000) * 1000, Math.floor(moment.latest / 1000) * 1000];
+  return [wholeSecond(moment.earliest), wholeSecond(moment.latest)];
 }
+
+/** The second in which an endpoint was created. Services give the time in seconds or with fractions. */
+function secondOfCreation(live: LiveEndpoint): number | undefined {
+  const created = createdAt(live);
+  return created === undefined ? undefined : wholeSecond(created);
+}
+
+const wholeSecond = (time: number) => Math.floor(time / 1000) * 1000;
