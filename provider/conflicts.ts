@@ -54,7 +54,7 @@ export async function findConflict(
   stays: boolean,
 ): Promise<LiveEndpoint | undefined> {
   const { api, inputs, isDeleted } = creation;
-  // The list may show endpoints that were deleted meanwhile. Members of a pool share a URL, so they do not hold it.
+  // The list may show endpoints that were deleted or moved meanwhile. Members of a pool share a URL, so they do not hold it.
   const read = new Set<string>();
   const thatHold = async (listed: LiveEndpoint[]) => {
     const found: LiveEndpoint[] = [];
@@ -63,7 +63,7 @@ export async function findConflict(
       read.add(id);
       const live = isDeleted(id) ? undefined : await api.find(id);
       const isPoolOfBoth = inputs.poolingEnabled === true && live?.poolingEnabled === true;
-      if (live && !isPoolOfBoth) found.push(live);
+      if (live && urlOf(live) === inputs.url && !isPoolOfBoth) found.push(live);
     }
     return found;
   };

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Emulator, RecordedRequest, ScriptedReply } from "../../sdk/testing";
 import { service, thrown } from "./service";
 
@@ -83,6 +83,25 @@ describe("a create whose answer is lost", () => {
     const { id } = await core.create({ url, description: "x" });
     expect(emulator.endpoints.map((endpoint) => endpoint.id)).toEqual([id]);
     expect(posts(emulator.requests)).toBe(1);
+  });
+
+  test("and whose time has fractions of a second is found", async () => {
+    // Only sleeps take time, so that the moments of the create are certain.
+    vi.useFakeTimers({ toFake: ["Date"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { core, emulator, api, clock } = await start();
+    // Many replies show the service's clock exactly.
+    for (let index = 0; index < 30; index++) {
+      await api.find("ep_none");
+      await clock.sleep(137);
+    }
+    await clock.sleep(1_300 - (clock.now() % 1_000));
+    emulator.behave({ urlTaken: "allowed" });
+    const created_at = new Date(clock.now()).toISOString();
+    const before = () => void emulator.seed({ type: "cloud", url, created_at });
+    emulator.intercept(isCreate, { before, reset: true });
+    const { id } = await core.create({ url });
+    expect(emulator.endpoints.map((endpoint) => endpoint.id)).toEqual([id]);
   });
 
   test("is reported to the user in one line when it is found", async () => {
@@ -371,6 +390,16 @@ describe("a URL that is taken", () => {
     const first = await core.create({ url });
     const shown = emulator.endpoints;
     await core.delete(first.id, first.outs);
+    emulator.intercept(isCreate, conflict, 2);
+    emulator.intercept(isList, { status: 200, body: { endpoints: shown, next_page_uri: null } }, 9);
+    expect((await core.create({ url })).id).not.toBe(first.id);
+  });
+
+  test("by what this run has just moved to another URL, which the list does not show yet, is tried again", async () => {
+    const { core, emulator } = await start();
+    const first = await core.create({ url });
+    const shown = emulator.endpoints;
+    await core.update(first.id, first.outs, { url: "https://moved.example.com" });
     emulator.intercept(isCreate, conflict, 2);
     emulator.intercept(isList, { status: 200, body: { endpoints: shown, next_page_uri: null } }, 9);
     expect((await core.create({ url })).id).not.toBe(first.id);
