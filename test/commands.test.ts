@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import { commandLine, commands } from "../sdk/commands/commandLine";
 import { driftCommand } from "../sdk/commands/drift";
 import { ranWith } from "./sdk/commands/inProcess";
 import { run } from "./sdk/commands/run";
@@ -25,19 +26,22 @@ test("an unknown command is refused with the list of commands and the nearest na
   const { code, stderr } = await run(["emulater"]);
   expect(code).toBe(2);
   expect(stderr).toMatch(/there is no command emulater; did you mean emulator\?[\s\S]*import-file/);
-  expect((await run(["constructor"])).stderr).toContain("there is no command constructor");
+  expect((await ranWith(commandLine, ["constructor"])).stderr).toContain("there is no command constructor");
 });
 
 test("version, help and a command's help are printed", async () => {
-  expect((await run(["--version"])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
-  const { stdout } = await run([]);
-  expect(stdout).toContain("Usage: npx pulumi-endpoints");
-  expect(stdout, "every command works where the package is installed").not.toContain("repository");
-  expect((await run(["help", "adopt"])).stdout).toContain("Usage: npx pulumi-endpoints adopt");
+  const printed = async (...args: string[]) => (await ranWith(commandLine, args)).stdout;
+  expect(await printed("--version")).toMatch(/^\d+\.\d+\.\d+\n$/);
+  const help = await printed();
+  expect(help).toContain("Usage: npx pulumi-endpoints");
+  expect(help, "every command works where the package is installed").not.toContain("repository");
+  for (const name of Object.keys(commands)) expect(help).toMatch(new RegExp(`^  ${name} {2,}\\S`, "m"));
+  expect(await printed("help", "adopt")).toContain("Usage: npx pulumi-endpoints adopt");
 });
 
 test("drift without a Pulumi CLI fails and names what it needs", async () => {
-  const { code, stderr } = await run(["drift"]);
+  vi.stubEnv("PATH", "/usr/bin:/bin");
+  const { code, stderr } = await ranWith(commandLine, ["drift"]);
   expect(code).toBe(1);
   expect(stderr).toMatch(/needs the Pulumi CLI, and there is no pulumi on the PATH/);
 });

@@ -15,5 +15,4 @@ const policies = join(root, "docs", "policies.md");
 
 writeFileSync(join(root, "provider", "policy", "schema.json"), `${JSON.stringify(policySchema())}\n`);
 writeFileSync(policies, withActions(readFileSync(policies, "utf8")));
-// The last: the commands whose help it shows may read what was written before.
-writeFileSync(join(root, "docs", "reference.md"), referencePage());
+void referencePage().then((page) => writeFileSync(join(root, "docs", "reference.md"), page));

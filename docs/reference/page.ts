@@ -1,11 +1,10 @@
-import { execFileSync } from "node:child_process";
-import { join } from "node:path";
 import { alwaysPresent } from "../../provider/api/contract";
 import { endpointFields, refSchema } from "../../provider/api/wire";
 import { environmentName, secretSettings, settingFields } from "../../provider/config";
 import { endpointArgs, endpointsArgs } from "../../provider/lookup";
-import { docsOf, membersOf, root } from "../../provider/plugin/schema/docs";
+import { docsOf, membersOf } from "../../provider/plugin/schema/docs";
 import { inputFields } from "../../provider/schema";
+import { commandLine, commands } from "../../sdk/commands/commandLine";
 import { agentFields, webhookFields } from "../../sdk/webhooks/webhookSettings";
 import { code, fieldsOf, fieldsOfMembers, inputTable, outputTable, table, withoutDefault } from "./tables";
 
@@ -14,7 +13,7 @@ import { code, fieldsOf, fieldsOfMembers, inputTable, outputTable, table, withou
  * compares the page with the source.
  */
 
-export function referencePage(): string {
+export async function referencePage(): Promise<string> {
   return `# Reference
 
 \`npm run generate\` writes this page from the comments in the source. Inputs also accept values that are known later (\`pulumi.Input\`). Outputs
@@ -27,7 +26,7 @@ of resources are \`pulumi.Output\`s.
 - [Commands](#commands)
 - [Testing](#testing)
 
-${[...resource(), ...dataSources(), ...webhooks(), ...settings(), ...commands(), ...testing()].join("\n\n")}
+${[...resource(), ...dataSources(), ...webhooks(), ...settings(), ...(await commandHelp()), ...testing()].join("\n\n")}
 `;
 }
 
@@ -109,13 +108,15 @@ function settings(): string[] {
 }
 
 /** The commands' own help. */
-function commands(): string[] {
-  const main = join(root, "dist", "sdk", "commands", "main.js");
-  const run = (...args: string[]) => execFileSync(process.execPath, [main, ...args], { encoding: "utf8" });
-  const names = [...run("--help").matchAll(/^ {2}([a-z][\w-]*) {2,}\S/gm)].map(([, name = ""]) => name);
-  if (names.length === 0) throw new Error("the commands' help lists no command");
-  const all = names.flatMap((name) => [`### ${name}`, `\`\`\`text\n${run(name, "--help").trim()}\n\`\`\``]);
-  return ["## Commands", "`npx pulumi-endpoints <command>`. Each command has `--help`.", ...all];
+async function commandHelp(): Promise<string[]> {
+  const sections = ["## Commands", "`npx pulumi-endpoints <command>`. Each command has `--help`."];
+  for (const name of Object.keys(commands)) {
+    let help = "";
+    const stdout = { write: (text: string) => (help += text) };
+    await commandLine([name, "--help"], { stdout, stderr: process.stderr });
+    sections.push(`### ${name}`, `\`\`\`text\n${help.trim()}\n\`\`\``);
+  }
+  return sections;
 }
 
 function testing(): string[] {

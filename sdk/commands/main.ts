@@ -1,49 +1,7 @@
 #!/usr/bin/env node
-import { nearName } from "../../provider/nearName";
-import { VERSION } from "../../provider/tokens";
-import type { Command } from "./command";
+import { commandLine } from "./commandLine";
 
-const HELP = `Usage: npx pulumi-endpoints <command>
-
-  adopt          write the TypeScript that adopts the account's cloud endpoints as they are
-  import-file    list the account's cloud endpoints for \`pulumi import --file\`
-  drift          report what has drifted from the stacks of a Pulumi project, and repair it
-  check-policy   warn of what is probably wrong with traffic policies in files
-  policy-schema  print a JSON Schema of traffic policies, for editors
-  emulator       run the endpoint service on this machine, for tests and for trying things out
-  demo           the whole life of an endpoint on the emulator, step by step
-
-  --help after a command lists its options; --version prints this package's version.
-`;
-
-/** Each command is loaded only if it is run. */
-const commands: Record<string, () => Promise<Command>> = {
-  adopt: async () => (await import("./adopt.js")).adoptCommand,
-  "import-file": async () => (await import("./importFile.js")).importFileCommand,
-  drift: async () => (await import("./drift.js")).driftCommand,
-  "check-policy": async () => (await import("./checkPolicy.js")).checkPolicyCommand,
-  "policy-schema": async () => (await import("./policySchema.js")).policySchemaCommand,
-  emulator: async () => (await import("./emulator.js")).emulatorCommand,
-  demo: async () => (await import("./demo.js")).demoCommand,
-};
-
-async function main([name = "--help", ...args]: string[]): Promise<number> {
-  const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (load) return (await load())(args);
-  const [wanted] = args;
-  if (name === "help" && wanted !== undefined) return main([wanted, "--help"]);
-  const isHelp = ["--help", "-h", "help"].includes(name);
-  if (isHelp || ["--version", "-v"].includes(name)) {
-    process.stdout.write(isHelp ? HELP : `${VERSION}\n`);
-    return 0;
-  }
-  const near = nearName(name, Object.keys(commands));
-  const suggestion = near === undefined ? "" : `; did you mean ${near}?`;
-  process.stderr.write(`pulumi-endpoints: there is no command ${name}${suggestion}\n\n${HELP}`);
-  return 2;
-}
-
-main(process.argv.slice(2)).then(
+commandLine(process.argv.slice(2)).then(
   (code) => {
     process.exitCode = code;
   },

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { referencePage } from "../../docs/reference/page";
 
-const page = referencePage();
+const page = await referencePage();
 
 test("the checked-in reference matches the source", () => {
   expect(readFileSync("docs/reference.md", "utf8"), "run `npm run generate`").toBe(page);
