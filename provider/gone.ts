@@ -74,16 +74,17 @@ export class GoneCheck {
   ): Promise<Reading> {
     const { clock } = api.http;
     const born = createdAt(stored);
-    const isOwn = isOfService(notFound);
     let reading = api.list.since(0);
-    const isNew = this.isNew(api, reading, id, born);
-    // Even the service may not know a new endpoint yet. A gateway's 404 proves nothing at any age.
-    if (isNew === true || (isNew === undefined && !isOwn)) {
+    // A reading may not show a new endpoint yet, and even the service may not know it.
+    if (this.mayBeNew(api, reading, id, born)) {
       await clock.sleep(LIST_LAG);
       reading = api.list.since(clock.now());
     }
     // After the service's own 404, one page of the list is enough: it shows that the base URL is right.
-    await (isOwn ? reading.until(() => reading.pages > 0) : reading.backTo(born ?? Number.NEGATIVE_INFINITY));
+    // A gateway's 404 proves nothing.
+    await (isOfService(notFound)
+      ? reading.until(() => reading.pages > 0)
+      : reading.backTo(born ?? Number.NEGATIVE_INFINITY));
     for (const wait of LOOK_AGAIN_AFTER) {
       if (!isListed(reading, id)) return reading;
       await clock.sleep(wait);
@@ -94,18 +95,13 @@ export class GoneCheck {
     return reading;
   }
 
-  /** Whether the endpoint is so new that a reading may not show it yet. Undefined if its age is unknown. */
-  private isNew(
-    api: EndpointsApi,
-    reading: Reading,
-    id: string,
-    born: number | undefined,
-  ): boolean | undefined {
+  /** Whether the endpoint may be so new that a reading does not show it yet. */
+  private mayBeNew(api: EndpointsApi, reading: Reading, id: string, born: number | undefined): boolean {
     const { clock, serviceClock } = api.http;
     // A reading that has not begun will begin now.
     const began = serviceClock.at(Math.min(reading.began, clock.now()));
-    if (this.created.has(id)) return true;
-    return born === undefined || began === undefined ? undefined : born > began.earliest - LIST_LAG;
+    if (this.created.has(id) || born === undefined || began === undefined) return true;
+    return born > began.earliest - LIST_LAG;
   }
 
   /** @throws OtherAccountError unless this is the account with the stack's endpoints. */

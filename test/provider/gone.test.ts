@@ -116,30 +116,39 @@ describe.each(["read", "delete"])("a %s", (how) => {
     expect((await thrown(drop(how, calls, { id, outs, inputs: {} }))).message).toMatch(/still contains/);
   });
 
-  test.each([
+  const maybeNew = [
     ["another process created it a moment ago", {}],
     ["the service's clock is not known", { date: null }],
     ["its age is not known", { createdAt: null }],
-  ])("believes a gateway only when the list has caught up, where %s", async (_, behaviour) => {
-    const { core: first, newProcess, emulator } = await service({ listLag: 4_000, ...behaviour });
-    const { id, outs } = await first.create({ url });
-    const { core } = newProcess();
-    emulator.intercept(isById, { status: 404, body: "<html>" }, 9);
-    // Not the list that reads share: the one that has to prove it is then the first.
-    if (how === "read") emulator.intercept(isList, { status: 403, body: "" });
-    const calls = { read: () => core.read(id, outs), remove: () => core.delete(id, outs) };
-    expect((await thrown(drop(how, calls, { id, outs, inputs: {} }))).message).toMatch(/still contains/);
-  });
+  ] as const;
 
-  test("does not believe the service's own 404 for what was created a moment ago, which it may not know yet", async () => {
-    const { core, newProcess, emulator } = await service();
-    const { id, outs } = await core.create({ url });
-    emulator.intercept(isById, { status: 404, body: { error_code: "ERR_NGROK_18100", msg: "no" } });
-    emulator.behave({ listLag: 3_000 });
-    const later = newProcess().core;
-    const dropped = how === "delete" ? later.delete(id, outs) : later.read(id, { ...outs, type: undefined });
-    expect((await thrown(dropped)).message).toContain(`still contains ${id}`);
-  });
+  test.each(maybeNew)(
+    "believes a gateway only when the list has caught up, where %s",
+    async (_, behaviour) => {
+      const { core: first, newProcess, emulator } = await service({ listLag: 4_000, ...behaviour });
+      const { id, outs } = await first.create({ url });
+      const { core } = newProcess();
+      emulator.intercept(isById, { status: 404, body: "<html>" }, 9);
+      // Not the list that reads share: the one that has to prove it is then the first.
+      if (how === "read") emulator.intercept(isList, { status: 403, body: "" });
+      const calls = { read: () => core.read(id, outs), remove: () => core.delete(id, outs) };
+      expect((await thrown(drop(how, calls, { id, outs, inputs: {} }))).message).toMatch(/still contains/);
+    },
+  );
+
+  test.each(maybeNew)(
+    "believes the service's own 404 only when the list has caught up, where %s",
+    async (_, behaviour) => {
+      const { core, newProcess, emulator } = await service({ ...behaviour });
+      const { id, outs } = await core.create({ url });
+      emulator.intercept(isById, { status: 404, body: { error_code: "ERR_NGROK_18100", msg: "no" } });
+      emulator.behave({ listLag: 3_000 });
+      const later = newProcess().core;
+      const dropped =
+        how === "delete" ? later.delete(id, outs) : later.read(id, { ...outs, type: undefined });
+      expect((await thrown(dropped)).message).toContain(`still contains ${id}`);
+    },
+  );
 
   test("reads a list that still shows it again, and believes it when it has caught up", async () => {
     const { emulator, one, calls, waits } = await twoEndpoints();
