@@ -80,7 +80,8 @@ async function byUrl(api: EndpointsApi, url: string, fresh: boolean): Promise<Li
     );
   }
   const near = all.map(urlOf).filter((other) => other !== undefined && isNear(other, wanted));
-  const came = near.length > 0 ? ` Near it: ${[...new Set(near)].slice(0, 3).join(", ")}.` : "";
+  const shown = api.http.cleaned([...new Set(near)].slice(0, 3).join(", "));
+  const came = near.length > 0 ? ` Near it: ${shown}.` : "";
   throw new LookupError(
     `no endpoint of the ${all.length} of this account serves ${wanted}.${came} getEndpoints() lists them all`,
   );

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { thrown } from "../service";
-import { plugin } from "./client";
+import { plugin, secret } from "./client";
 
 const GET = "endpoints:index:getEndpoint";
 const LIST = "endpoints:index:getEndpoints";
@@ -44,6 +44,14 @@ describe("getEndpoint", () => {
       "getEndpoint takes an id or a url, one of the two",
     );
   });
+});
+
+test("getEndpoint names no URL that a resource of the run keeps secret", async () => {
+  const { client } = await plugin();
+  await client.create({ url: secret("https://hidden.example.com") });
+  const { message } = await thrown(client.invoke(GET, { url: "https://shop.example.com" }));
+  expect(message).toContain("Near it: ");
+  expect(message).not.toContain("hidden");
 });
 
 describe("getEndpoints", () => {
