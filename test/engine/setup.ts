@@ -30,15 +30,17 @@ interface Opened {
 
 const opened: Opened[] = [];
 
+const ON_KIT = "on the test kit's engine";
+const ON_CLI = "on the Pulumi CLI";
+
 /** The states that the test kit's engine ended with, by case; the real engine has to end with the same. */
 const kitStates = new Map<string, unknown>();
 
 /** Runs the cases on the test kit's engine and, where it is there, on the real CLI, and compares the states they end with. */
 export function onBothDrivers(subject: string, cases: (start: Start, driver: Stack["driver"]) => void): void {
   describe(subject, () => {
-    if (drivers.includes("kit")) describe("on the test kit's engine", () => cases(starter("kit"), "kit"));
-    if (drivers.includes("cli"))
-      describe.skipIf(!cli)("on the Pulumi CLI", () => cases(starter("cli"), "cli"));
+    if (drivers.includes("kit")) describe(ON_KIT, () => cases(starter("kit"), "kit"));
+    if (drivers.includes("cli")) describe.skipIf(!cli)(ON_CLI, () => cases(starter("cli"), "cli"));
   });
 }
 
@@ -52,7 +54,7 @@ afterEach(async (context) => {
   try {
     if (context.task.result?.state === "fail") return;
     for (const [index, { stack }] of ended.entries()) {
-      const name = `${context.task.file.name} ${context.task.name} ${index}`;
+      const name = `${context.task.fullName.replace(ON_CLI, ON_KIT)} ${index}`;
       const exported = await stack.exportState();
       // A plugin's provider has its key among its inputs, where it is marked as a secret.
       const resources = exported.deployment.resources ?? [];
