@@ -23,7 +23,11 @@ const CHOSEN: [name: string, endpoint: string, change: Edit][] = [
       "{ deleteBeforeReplace: true }",
       "PluginEndpoint",
     ),
-    { pooling_enabled: true, bindings: ["public"] },
+    {
+      pooling_enabled: true,
+      bindings: ["public"],
+      traffic_policy: JSON.stringify(policy(403, "CANARY")),
+    },
   ],
 ];
 onKit("drift", (start) => {
@@ -166,6 +170,8 @@ onKit("drift of what the program leaves to the service", (start) => {
     const marked = stack.emulator.requests.length;
     const seen = await drift(stack);
     expect(seen.code).toBe(7);
+    expect(JSON.stringify(seen)).not.toContain("CANARY");
+    const action = "trafficPolicy.on_http_request[0].actions[0].config";
     expect(stack.emulator.requests.slice(marked).filter(({ method }) => method !== "GET")).toEqual([]);
     expect(
       seen.report.stacks[0]?.drifted.map(({ name, changes }) => [
@@ -177,6 +183,8 @@ onKit("drift of what the program leaves to the service", (start) => {
       [
         "m-pooled",
         [
+          [`${action}.secret`, "added", undefined, "[secret]"],
+          [`${action}.status_code`, "changed", 404, 403],
           ["bindings", "changed", ["internal"], ["public"]],
           ["poolingEnabled", "changed", false, true],
         ],
@@ -189,7 +197,7 @@ onKit("drift of what the program leaves to the service", (start) => {
     const chosen = stack.emulator.endpoints.filter(({ url }) => url?.endsWith(".internal"));
     expect(chosen).toMatchObject([
       { bindings: ["internal"], pooling_enabled: false },
-      { bindings: ["internal"], pooling_enabled: false },
+      { bindings: ["internal"], pooling_enabled: false, traffic_policy: expect.stringContaining("404") },
     ]);
     expect((await drift(stack)).code).toBe(0);
     await stack.preview({ expectNoChanges: true });
