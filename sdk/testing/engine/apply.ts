@@ -1,11 +1,17 @@
 import { UNKNOWN } from "../../../provider/document";
-import { type Checkpoint, isProvider, type PendingType, packageOf, type ResourceState } from "./checkpoint";
-import type { Step } from "./plan";
+import {
+  type Checkpoint,
+  isProvider,
+  type PendingType,
+  type Place,
+  packageOf,
+  type ResourceState,
+} from "./checkpoint";
 import { equal, isSecret, secret } from "./properties";
 import type { Found } from "./providerCalls";
 import { InitFailed } from "./providerCalls";
 import type { Providers } from "./providers";
-import type { Report } from "./resourceDiff";
+import type { Step, Summary } from "./summary";
 
 /** The deletion of a protected resource. Other deletions continue. */
 export class Protected extends Error {
@@ -19,11 +25,13 @@ export class Protected extends Error {
   }
 }
 
+/** What a run works on. */
 export interface Context {
+  place: Place;
   dryRun: boolean;
   checkpoint: Checkpoint;
   providers: Providers;
-  report: Report;
+  summary: Summary;
 }
 
 const PENDING: Partial<Record<Step["op"], PendingType>> = {

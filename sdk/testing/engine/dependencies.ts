@@ -48,15 +48,11 @@ export function deleteOrder(condemned: Iterable<ResourceState>, states: Resource
   return groups;
 }
 
-/** Whether one of the others is its parent, is needed by it, or is in a component that is. */
+/** Whether one of the others, which is before it, is its parent or is needed by it. */
 function directlyNeeds(state: ResourceState, others: Set<ResourceState>, states: ResourceState[]): boolean {
-  const needed = neededBy(state);
-  const components = new Set<string>();
-  return states.slice(0, states.indexOf(state)).some((candidate) => {
-    const isInside = components.has(candidate.parent);
-    if (isInside || (!candidate.custom && needed.has(candidate.urn))) components.add(candidate.urn);
-    return others.has(candidate) && (isInside || candidate.urn === state.parent || needed.has(candidate.urn));
-  });
+  const needed = neededBy(state).add(state.parent);
+  const before = states.slice(0, states.indexOf(state));
+  return before.some((candidate) => others.has(candidate) && needed.has(candidate.urn));
 }
 
 /** Removes references to resources that are gone. A state may refer only to earlier URNs. */

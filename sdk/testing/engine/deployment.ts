@@ -1,11 +1,11 @@
-import type { Diagnostic, RunOptions } from "../types";
+import type { InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
+import type { RunOptions } from "../types";
+import type { Context } from "./apply";
 import {
-  type Checkpoint,
   createUrn,
   isProvider,
   nameOf,
   newState,
-  type Place,
   providerType,
   type ResourceState,
   ROOT_STACK,
@@ -14,16 +14,13 @@ import {
 import { deleteOrder, dependentsOf, requirementsOf } from "./dependencies";
 import { Executor } from "./executor";
 import type { Goal, ProviderRequest } from "./goals";
-import type { Registrar } from "./monitor";
-import { Bail, isTarget, type Plan, Planner, type Step, untargeted } from "./plan";
+import { Bail, isTarget, type Plan, Planner, untargeted } from "./plan";
 import { Unsupported } from "./project";
 import type { Props } from "./properties";
-import type { Invoked } from "./providerCalls";
-import type { Providers } from "./providers";
-import type { Summary } from "./summary";
+import type { Step } from "./summary";
 
 /** One preview, update or destroy from its first registration to its last deletion. */
-export class Deployment implements Registrar {
+export class Deployment {
   readonly executor: Executor;
   /** Set when the program has reported that it ended well. */
   isEnded = false;
@@ -38,22 +35,17 @@ export class Deployment implements Registrar {
   private isBailed = false;
 
   constructor(
-    private readonly place: Place,
-    private readonly dryRun: boolean,
-    private readonly checkpoint: Checkpoint,
-    private readonly providers: Providers,
-    private readonly summary: Summary,
+    readonly context: Context,
     { target = [], replace = [] }: RunOptions,
   ) {
-    const { report } = summary;
-    this.executor = new Executor({ dryRun, checkpoint, providers, report }, summary);
+    this.executor = new Executor(context);
     const forced = new Set(replace.flatMap((named) => this.urnsOf(named)));
-    this.planner = new Planner(place, dryRun, checkpoint.olds, new Set(target), forced, providers, report);
+    this.planner = new Planner(context, new Set(target), forced);
   }
 
   /** The resources of a URN or a name. The run fails where there is none. */
   private urnsOf(named: string): string[] {
-    const urns = this.checkpoint.olds.map(({ urn }) => urn);
+    const urns = this.context.checkpoint.olds.map(({ urn }) => urn);
     const found = urns.filter((urn) => urn === named || nameOf(urn) === named);
     if (found.length === 0) this.refuse(`Target '${named}' could not be found in the stack.`);
     return found;
@@ -85,9 +77,9 @@ export class Deployment implements Registrar {
     return this.decide(this.urnOf(goal), (urn, done) => this.planner.read(urn, goal, done));
   }
 
-  async invoke(token: string, args: Props, request: ProviderRequest): Promise<Invoked> {
-    const plugin = await this.providers.get(await this.providerFor(request));
-    return plugin.invoke(token, args, this.dryRun);
+  async invoke(token: string, args: Props, request: ProviderRequest): Promise<InvokeResponse> {
+    const plugin = await this.context.providers.get(await this.providerFor(request));
+    return plugin.invoke(token, args, this.context.dryRun);
   }
 
   /** The provider of the resource or of a component around it, otherwise the default provider. */
@@ -105,9 +97,9 @@ export class Deployment implements Registrar {
   }
 
   private async registerDefault(package_: string): Promise<string> {
-    if ("pulumi:disable-default-providers" in this.providers.config)
+    if ("pulumi:disable-default-providers" in this.context.providers.config)
       throw new Unsupported("pulumi:disable-default-providers");
-    const inputs = this.providers.configOf(package_);
+    const inputs = this.context.providers.configOf(package_);
     const state = newState("", providerType(package_), { custom: true, inputs });
     const { urn, id } = await this.decideGoal({ name: "default", state, aliases: [] });
     return `${urn}::${id}`;
@@ -145,12 +137,12 @@ export class Deployment implements Registrar {
   private bail(error: unknown, urn = ""): void {
     this.isBailed = true;
     if (!(error instanceof Bail) && !this.executor.isCanceled)
-      this.summary.report("error", error instanceof Error ? error.message : String(error), urn);
+      this.context.summary.report("error", error instanceof Error ? error.message : String(error), urn);
     this.executor.cancel();
   }
 
   private urnOf({ name, state: { parent, type } }: Goal): string {
-    return createUrn(this.place, parent, type, name);
+    return createUrn(this.context.place, parent, type, name);
   }
 
   /** The stack's outputs are written at the end, when it is known whether the run failed. */
@@ -159,26 +151,13 @@ export class Deployment implements Registrar {
       this.stackOutputs = { urn, outputs };
       return;
     }
-    const state = this.lookup(urn);
-    if (!state) throw new Error(`cannot complete the resource '${urn}', which is not registered`);
-    state.outputs = outputs;
-    this.checkpoint.save();
-  }
-
-  lookup(urn: string): ResourceState | undefined {
-    return this.executor.news.get(urn);
-  }
-
-  log(severity: Diagnostic["severity"], message: string, urn: string): void {
-    this.summary.report(severity, message, urn);
+    const state = this.executor.news.get(urn);
+    if (state) state.outputs = outputs;
+    this.context.checkpoint.save();
   }
 
   refuse(message: string): void {
     this.bail(new Error(message));
-  }
-
-  finished(): void {
-    this.isEnded = true;
   }
 
   /** Called when the program has ended. Waits for running steps and, after a good run, deletes what was not registered. */
@@ -192,15 +171,16 @@ export class Deployment implements Registrar {
     }
     if (!this.executor.isCanceled) await this.deleteRest().catch((error: unknown) => this.bail(error));
     if (this.stackOutputs) this.finalizeStackOutputs(this.stackOutputs);
-    const { executor, planner, dryRun } = this;
+    const { executor, planner } = this;
     if (executor.failure !== undefined || (planner.failed && !this.isBailed))
-      this.summary.report("error", `${dryRun ? "preview" : "update"} failed`);
+      this.context.summary.report("error", `${this.context.dryRun ? "preview" : "update"} failed`);
   }
 
   /** Deletes what was not registered, except for what a protected resource still needs. */
   private async deleteRest(): Promise<void> {
     const { planner, executor } = this;
-    const { olds, targets } = planner;
+    const { targets } = planner;
+    const { olds } = this.context.checkpoint;
     const deletions = new Map<ResourceState, Step>();
     const left: Step[] = [];
     for (const old of olds) {
@@ -215,7 +195,7 @@ export class Deployment implements Registrar {
       planner.deleted.add(old.urn);
       deletions.set(old, step);
       // In a preview too, so that a missing provider is reported.
-      if (old.provider !== "") await this.providers.of(old);
+      if (old.provider !== "") await this.context.providers.of(old);
     }
     await executor.together(left);
     for (const group of deleteOrder(deletions.keys(), olds)) {
@@ -235,24 +215,26 @@ export class Deployment implements Registrar {
     if (this.planner.isOperated(urn)) return undefined;
     if (!old.pendingReplacement) return { op: external ? "discard" : "delete", urn, old, logical: true };
     // It was deleted for a replacement that the program no longer wants.
-    this.checkpoint.drop(old);
-    this.checkpoint.save();
+    this.context.checkpoint.drop(old);
+    this.context.checkpoint.save();
     return undefined;
   }
 
   private finalizeStackOutputs({ urn, outputs }: { urn: string; outputs: Props }): void {
-    const state = this.lookup(urn);
+    const state = this.executor.news.get(urn);
     if (!state) return;
     // After a failed run, a missing output keeps its old value: the program may not have reached it.
     state.outputs = this.isFailed ? { ...this.planner.old(urn)?.outputs, ...outputs } : outputs;
-    this.checkpoint.save();
+    this.context.checkpoint.save();
   }
 
   /** The stack's outputs before and after the run. */
   outputs(): { olds: Props; news: Props } {
     const root = (states: Iterable<ResourceState>): Props =>
       [...states].find(({ type }) => type === ROOT_STACK)?.outputs ?? {};
-    const news = this.dryRun ? root(this.executor.news.values()) : this.checkpoint.stackOutputs();
-    return { olds: root(this.checkpoint.olds), news };
+    const news = this.context.dryRun
+      ? root(this.executor.news.values())
+      : this.context.checkpoint.stackOutputs();
+    return { olds: root(this.context.checkpoint.olds), news };
   }
 }

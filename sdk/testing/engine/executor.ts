@@ -1,9 +1,8 @@
 import { apply, type Context, Protected } from "./apply";
 import { isDefaultProvider, type ResourceState } from "./checkpoint";
-import type { Step } from "./plan";
 import { PARALLEL } from "./processes";
 import { InitFailed } from "./providerCalls";
-import type { Summary } from "./summary";
+import type { Step } from "./summary";
 
 /** Limits how many run at once. The others wait in order. */
 export class Slots {
@@ -35,14 +34,9 @@ export class Executor {
   isCanceled = false;
   onCancel: () => void = () => {};
   private readonly running = new Set<Promise<void>>();
-  private readonly slots: Slots;
+  private readonly slots = new Slots(PARALLEL);
 
-  constructor(
-    private readonly context: Context,
-    private readonly summary: Summary,
-  ) {
-    this.slots = new Slots(PARALLEL);
-  }
+  constructor(private readonly context: Context) {}
 
   cancel(): void {
     if (!this.isCanceled) this.onCancel();
@@ -81,7 +75,7 @@ export class Executor {
         return this.fail(step, error);
       }
       if (next && op !== "replace") this.news.set(urn, next);
-      this.summary.add(step);
+      this.context.summary.add(step);
       if (next) step.done?.(next);
     }
   }
@@ -89,10 +83,10 @@ export class Executor {
   private fail(step: Step, error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
     this.failure ??= message;
-    const { dryRun, report } = this.context;
+    const { dryRun, summary } = this.context;
     const urn = isDefaultProvider(step.urn) ? "" : step.urn;
-    report("error", dryRun ? `Preview failed: ${message}` : message, urn);
-    this.summary.addFailure(step);
+    summary.report("error", dryRun ? `Preview failed: ${message}` : message, urn);
+    summary.addFailure(step);
     // Nothing was attempted, so the other deletions may continue.
     if (error instanceof Protected && step.old) this.protected.push(step.old);
     else this.cancel();

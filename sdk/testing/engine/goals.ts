@@ -56,24 +56,18 @@ type Dependencies = pb.RegisterResourceRequest.PropertyDependencies;
 
 export function goalOf(request: pb.RegisterResourceRequest): Goal {
   refuseUnsupported(request);
-  const dependencies = sorted(request.getDependenciesList());
-  const given = [...(request.getPropertydependenciesMap().entries() as Iterable<[string, Dependencies]>)];
-  const byProperty = new Map(given.map(([key, value]) => [key, value.getUrnsList()]));
-  const ofOutputs: [string, string][] = [];
-  const inputs = fromStruct(request.getObject(), (key, urn) => ofOutputs.push([key, urn]));
-  // Without dependencies by property, each property depends on all of them.
-  for (const key of Object.keys(inputs))
-    if (!byProperty.has(key)) byProperty.set(key, given.length === 0 ? dependencies : []);
-  for (const [key, urn] of ofOutputs) byProperty.set(key, [...(byProperty.get(key) ?? []), urn]);
+  const byProperty = [
+    ...(request.getPropertydependenciesMap().entries() as Iterable<[string, Dependencies]>),
+  ].map(([key, value]) => [key, sorted(value.getUrnsList())]);
   const isOrdered = request.getDeletebeforereplacedefined() || request.getDeletebeforereplace();
   return {
     name: request.getName(),
     state: newState("", request.getType(), {
       custom: request.getCustom(),
       parent: request.getParent(),
-      inputs,
-      dependencies,
-      propertyDependencies: Object.fromEntries([...byProperty].map(([key, urns]) => [key, sorted(urns)])),
+      inputs: fromStruct(request.getObject()),
+      dependencies: sorted(request.getDependenciesList()),
+      propertyDependencies: Object.fromEntries(byProperty),
       ignoreChanges: request.getIgnorechangesList(),
       replaceOnChanges: request.getReplaceonchangesList(),
       additionalSecretOutputs: request.getAdditionalsecretoutputsList(),
@@ -82,10 +76,7 @@ export function goalOf(request: pb.RegisterResourceRequest): Goal {
     protect: request.hasProtect() ? request.getProtect() : undefined,
     retainOnDelete: request.hasRetainondelete() ? request.getRetainondelete() : undefined,
     deleteBeforeReplace: isOrdered ? request.getDeletebeforereplace() : undefined,
-    aliases: [
-      ...request.getAliasurnsList().map((urn) => ({ urn })),
-      ...request.getAliasesList().map((alias) => alias.getSpec()?.toObject() ?? { urn: alias.getUrn() }),
-    ],
+    aliases: request.getAliasesList().map((alias) => alias.getSpec()?.toObject() ?? { urn: alias.getUrn() }),
   };
 }
 

@@ -1,4 +1,4 @@
-import { createUrn, nameOf, type Place, type ResourceState, ROOT_STACK, typeOf } from "./checkpoint";
+import { createUrn, nameOf, type Place, type ResourceState, typeOf } from "./checkpoint";
 import type { Alias, Goal } from "./goals";
 
 /** Finds the old state of a registration: by its URN, otherwise by the first alias that has one. */
@@ -27,9 +27,6 @@ export class Identities {
   }
 
   find(urn: string, goal: Goal): ResourceState | undefined {
-    const { parent } = goal.state;
-    if (parent !== "" && !this.registered.has(parent))
-      throw new Error(`could not find parent resource ${parent}`);
     if (this.registered.has(urn))
       throw new Error(`Duplicate resource URN '${urn}'; try giving it a unique name`);
     this.registered.add(urn);
@@ -46,7 +43,7 @@ export class Identities {
 
   /** The URNs of the aliases, and those that follow from an alias of the parent. */
   private formerUrns({ name, state: { type, parent }, aliases }: Goal): string[] {
-    const own = aliases.map((alias) => this.urnOfAlias(alias, name, type, parent));
+    const own = aliases.map((alias) => this.urnOfAlias(alias, name, type));
     const formerParent = this.formerUrn.get(parent);
     if (formerParent === undefined) return own;
     const inherited = [{ type, name }, ...own.map((urn) => ({ type: typeOf(urn), name: nameOf(urn) }))];
@@ -62,11 +59,10 @@ export class Identities {
     ];
   }
 
-  /** Parts that an alias leaves out have their present value. */
-  private urnOfAlias(alias: Alias, name: string, type: string, parent: string): string {
+  /** Parts that an alias leaves out have their present value; the SDK fills in the parent. */
+  private urnOfAlias(alias: Alias, name: string, type: string): string {
     if ("urn" in alias) return alias.urn;
-    const given = alias.parenturn === "" ? parent : (this.formerUrn.get(alias.parenturn) ?? alias.parenturn);
-    const former = alias.noparent || typeOf(given) === ROOT_STACK ? "" : given;
+    const former = alias.noparent ? "" : (this.formerUrn.get(alias.parenturn) ?? alias.parenturn);
     const place = {
       stack: alias.stack || this.place.stack,
       project: alias.project || this.place.project,

@@ -1,34 +1,18 @@
 import * as grpc from "@grpc/grpc-js";
 import { EngineService } from "@pulumi/pulumi/proto/engine_grpc_pb";
 import * as engine from "@pulumi/pulumi/proto/engine_pb";
-import { CheckFailure, InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
+import type { InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
 import { ResourceMonitorService } from "@pulumi/pulumi/proto/resource_grpc_pb";
 import * as pb from "@pulumi/pulumi/proto/resource_pb";
 import { Empty } from "../../../provider/plugin/protocol";
-import type { Diagnostic } from "../types";
-import type { ResourceState } from "./checkpoint";
-import { type Goal, goalOf, type ProviderRequest, providerRequest, readGoalOf } from "./goals";
+import type { Deployment } from "./deployment";
+import { goalOf, providerRequest, readGoalOf } from "./goals";
 import { Unsupported } from "./project";
-import { ALL, fromStruct, type Props, toStruct } from "./properties";
-import type { Invoked } from "./providerCalls";
+import { fromStruct, toStruct } from "./properties";
 import { CHANNEL } from "./providerCalls";
 
-/** Answers the program. A promise that never resolves keeps the program waiting until it is ended, as after a failure. */
-export interface Registrar {
-  register(goal: Goal, request: ProviderRequest): Promise<ResourceState>;
-  read(goal: Goal, request: ProviderRequest): Promise<ResourceState>;
-  invoke(token: string, args: Props, request: ProviderRequest): Promise<Invoked>;
-  registerOutputs(urn: string, outputs: Props): Promise<void>;
-  lookup(urn: string): ResourceState | undefined;
-  log(severity: Diagnostic["severity"], message: string, urn: string): void;
-  /** Fails the run with this message. */
-  refuse(message: string): void;
-  /** The program ended well and has registered all that it will. */
-  finished(): void;
-}
-
-/** What the SDK may use. It throws for features that are not listed (`deletedWith`, `replaceWith`, hooks). */
-const FEATURES = new Set(["secrets", "resourceReferences", "outputValues", "aliasSpecs", "transforms"]);
+/** What the SDK may use. It throws for options that are not listed (`deletedWith`, `replaceWith`, hooks). */
+const FEATURES = new Set(["secrets", "resourceReferences", "aliasSpecs", "transforms"]);
 const SEVERITIES = ["debug", "info", "warning", "error"] as const;
 
 type Unary<Q, A> = (call: grpc.ServerUnaryCall<Q, A>, answer: grpc.sendUnaryData<A>) => void;
@@ -38,9 +22,8 @@ export class Monitor {
   private readonly server = new grpc.Server(CHANNEL);
   /** `host:port`, once it listens. */
   address = "";
-  private root = "";
 
-  constructor(private readonly registrar: Registrar) {
+  constructor(private readonly deployment: Deployment) {
     this.server.addService(ResourceMonitorService, this.monitorService());
     this.server.addService(EngineService, this.engineService());
   }
@@ -62,7 +45,7 @@ export class Monitor {
   private refused(what: string): Unary<unknown, unknown> {
     return (_, answer) => {
       const { message: details } = new Unsupported(what);
-      this.registrar.refuse(details);
+      this.deployment.refuse(details);
       answer({ code: grpc.status.UNIMPLEMENTED, details });
     };
   }
@@ -73,39 +56,37 @@ export class Monitor {
       try {
         answer(null, await work(request));
       } catch (error) {
-        this.registrar.refuse(error instanceof Error ? error.message : String(error));
+        this.deployment.refuse(error instanceof Error ? error.message : String(error));
       }
     };
   }
 
   private monitorService(): grpc.UntypedServiceImplementation {
-    const { registrar } = this;
+    const { deployment } = this;
     return {
       supportsFeature: this.answering((request: pb.SupportsFeatureRequest) =>
         new pb.SupportsFeatureResponse().setHassupport(FEATURES.has(request.getId())),
       ),
       registerResource: this.answering(async (request: pb.RegisterResourceRequest) => {
-        const state = await registrar.register(goalOf(request), providerRequest(request.getType(), request));
+        const state = await deployment.register(goalOf(request), providerRequest(request.getType(), request));
         // A component's outputs may refer to resources that are not registered yet.
         const outputs = request.getCustom() ? (state.outputs ?? {}) : {};
         return new pb.RegisterResourceResponse()
           .setUrn(state.urn)
           .setId(state.id)
-          .setObject(toStruct(outputs, ALL));
+          .setObject(toStruct(outputs));
       }),
       readResource: this.answering(async (request: pb.ReadResourceRequest) => {
-        const state = await registrar.read(readGoalOf(request), providerRequest(request.getType(), request));
-        return new pb.ReadResourceResponse()
-          .setUrn(state.urn)
-          .setProperties(toStruct(state.outputs ?? {}, ALL));
+        const state = await deployment.read(readGoalOf(request), providerRequest(request.getType(), request));
+        return new pb.ReadResourceResponse().setUrn(state.urn).setProperties(toStruct(state.outputs ?? {}));
       }),
       registerResourceOutputs: this.answering(async (request: pb.RegisterResourceOutputsRequest) => {
-        await registrar.registerOutputs(request.getUrn(), fromStruct(request.getOutputs()));
+        await deployment.registerOutputs(request.getUrn(), fromStruct(request.getOutputs()));
         return new Empty();
       }),
       invoke: this.invoke,
       signalAndWaitForShutdown: this.answering(() => {
-        registrar.finished();
+        deployment.isEnded = true;
         return new Empty();
       }),
       // Without this method the SDK asks for single features.
@@ -124,14 +105,7 @@ export class Monitor {
   private readonly invoke: Unary<pb.ResourceInvokeRequest, InvokeResponse> = async ({ request }, answer) => {
     const [token, args] = [request.getTok(), fromStruct(request.getArgs())];
     try {
-      const { result, failures } =
-        token === "pulumi:pulumi:getResource"
-          ? this.getResource(String(args["urn"]))
-          : await this.registrar.invoke(token, args, providerRequest(token, request));
-      const list = failures.map(({ property, reason }) =>
-        new CheckFailure().setProperty(property).setReason(reason),
-      );
-      answer(null, new InvokeResponse().setReturn(toStruct(result, ALL)).setFailuresList(list));
+      answer(null, await this.deployment.invoke(token, args, providerRequest(token, request)));
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       const details = `invocation of ${token} returned an error: ${reason}`;
@@ -139,25 +113,15 @@ export class Monitor {
     }
   };
 
-  /** The SDK calls this for each resource that it receives as a value. */
-  private getResource(urn: string): Invoked {
-    const state = this.registrar.lookup(urn);
-    if (!state) throw new Error(`unknown resource ${urn}`);
-    return { result: { urn, id: state.id, state: state.outputs ?? {} }, failures: [] };
-  }
-
   private engineService(): grpc.UntypedServiceImplementation {
     return {
       log: this.answering((request: engine.LogRequest) => {
         const severity = SEVERITIES[request.getSeverity()] ?? "info";
-        if (!request.getEphemeral()) this.registrar.log(severity, request.getMessage(), request.getUrn());
+        if (!request.getEphemeral())
+          this.deployment.context.summary.report(severity, request.getMessage(), request.getUrn());
         return new Empty();
       }),
-      getRootResource: this.answering(() => new engine.GetRootResourceResponse().setUrn(this.root)),
-      setRootResource: this.answering((request: engine.SetRootResourceRequest) => {
-        this.root = request.getUrn();
-        return new engine.SetRootResourceResponse();
-      }),
+      setRootResource: this.answering(() => new engine.SetRootResourceResponse()),
       startDebugging: this.refused("debugging"),
       requirePulumiVersion: this.refused("asking for a version of the CLI"),
     };

@@ -1,6 +1,6 @@
 import type { RunOptions } from "../types";
-import { markOutputs } from "./apply";
-import { Checkpoint, isProvider, type ResourceState } from "./checkpoint";
+import { type Context, markOutputs } from "./apply";
+import { Checkpoint, isProvider, type Place, type ResourceState } from "./checkpoint";
 import { withoutDangling } from "./dependencies";
 import { Deployment } from "./deployment";
 import { Slots } from "./executor";
@@ -28,7 +28,9 @@ export interface Outcome {
 }
 
 /** One phase of a command. */
-class Phase {
+class Phase implements Context {
+  readonly place: Place;
+  readonly dryRun: boolean;
   readonly summary: Summary;
   readonly checkpoint: Checkpoint;
   readonly providers: Providers;
@@ -37,13 +39,12 @@ class Phase {
   private readonly monitor: Monitor;
 
   constructor({ launch, stateFile, config }: Run, title: string, options: RunOptions = {}) {
-    const { dryRun, stack, project } = launch;
-    const place = { stack, project: project.name };
-    this.summary = new Summary(title, place, dryRun);
-    this.checkpoint = new Checkpoint(stateFile, dryRun);
+    this.place = { stack: launch.stack, project: launch.project.name };
+    this.dryRun = launch.dryRun;
+    this.summary = new Summary(title, this.place, this.dryRun);
+    this.checkpoint = new Checkpoint(stateFile, this.dryRun);
     this.providers = new Providers(launch, config, this.checkpoint.olds, () => this.address, this.onLine);
-    const { checkpoint, providers, summary } = this;
-    this.deployment = new Deployment(place, dryRun, checkpoint, providers, summary, options);
+    this.deployment = new Deployment(this, options);
     this.monitor = new Monitor(this.deployment);
   }
 

@@ -1,43 +1,15 @@
 import { UNKNOWN } from "../../../provider/document";
-import type { StepOp } from "../types";
-import {
-  isProvider,
-  nameOf,
-  type Place,
-  providerUrn,
-  type ResourceState,
-  ROOT_STACK,
-  typeOf,
-} from "./checkpoint";
+import type { Context } from "./apply";
+import { isProvider, nameOf, providerUrn, type ResourceState, ROOT_STACK, typeOf } from "./checkpoint";
 import { dependentsOf } from "./dependencies";
 import type { Goal } from "./goals";
 import { Identities } from "./identities";
 import { Unsupported } from "./project";
 import { goText, type Props } from "./properties";
-import { applyReplaceOnChanges, mustReplace, type PropertyDiff } from "./propertyDiff";
+import { applyReplaceOnChanges, mustReplace } from "./propertyDiff";
 import type { CheckFailure, Provider } from "./providerCalls";
-import type { Providers } from "./providers";
-import { Differ, type Report } from "./resourceDiff";
-
-/** One operation on one resource. */
-export interface Step {
-  op: StepOp;
-  urn: string;
-  old?: ResourceState;
-  new?: ResourceState;
-  /** Counted in the summary. */
-  logical: boolean;
-  /** The changed properties that the diff names. */
-  changedKeys?: string[];
-  /** The provider's own list of changes, if it gives one. */
-  detailed?: PropertyDiff[] | undefined;
-  /** A deletion after which the resource is created again. */
-  pendingReplacement?: boolean;
-  /** A creation, or an import, before the deletion of the old resource. */
-  pendingDelete?: boolean;
-  /** Answers the program. Not called if the step fails. */
-  done?: (state: ResourceState) => void;
-}
+import { Differ } from "./resourceDiff";
+import type { Step } from "./summary";
 
 /** The steps for one registration. After they succeed, `afterwards` plans more. */
 export interface Plan {
@@ -104,17 +76,13 @@ export class Planner {
   private readonly differ: Differ;
 
   constructor(
-    place: Place,
-    private readonly dryRun: boolean,
-    readonly olds: ResourceState[],
+    private readonly context: Context,
     readonly targets: ReadonlySet<string>,
     /** URNs to replace though nothing about them changed. */
     private readonly forced: ReadonlySet<string>,
-    private readonly providers: Providers,
-    private readonly report: Report,
   ) {
-    this.identities = new Identities(place, olds);
-    this.differ = new Differ(this.identities, forced, providers, report);
+    this.identities = new Identities(context.place, context.checkpoint.olds);
+    this.differ = new Differ(context, this.identities, forced);
   }
 
   /** The state before the run. */
@@ -156,7 +124,7 @@ export class Planner {
     const registration: Registration = {
       urn,
       goal,
-      provider: next.custom ? await this.providers.of(next) : undefined,
+      provider: next.custom ? await this.context.providers.of(next) : undefined,
       isDeleted: this.deleted.has(urn),
       isImported: false,
       done,
@@ -234,9 +202,9 @@ export class Planner {
       return [{ ...step, op: "update", logical: true, done }];
 
     if (next.protect && old.protect) {
-      if (!this.dryRun) throw new Error(protectedMessage(urn));
+      if (!this.context.dryRun) throw new Error(protectedMessage(urn));
       // A preview continues, to show the change that requires the replacement.
-      this.report("error", protectedMessage(urn), urn);
+      this.context.summary.report("error", protectedMessage(urn), urn);
       this.failed = true;
     }
     if (next.importID !== "")
@@ -253,7 +221,8 @@ export class Planner {
 
   private async check(provider: Provider, next: ResourceState, olds: Props, news: Props): Promise<Props> {
     const { inputs, failures } = await provider.check(next.urn, olds, news);
-    for (const message of checkMessages(next, failures)) this.report("error", message, next.urn);
+    for (const message of checkMessages(next, failures))
+      this.context.summary.report("error", message, next.urn);
     if (failures.length > 0) throw new Bail(`resource ${next.urn} is invalid`);
     return inputs;
   }
@@ -285,7 +254,7 @@ export class Planner {
     const condemned = new Set([root.urn]);
     const handled = new Set([...this.operated, ...this.created, ...this.deleted]);
     const found: ResourceState[] = [];
-    for (const state of dependentsOf(root, this.olds, handled)) {
+    for (const state of dependentsOf(root, this.context.checkpoint.olds, handled)) {
       if (!state.custom || state.external) continue;
       const isOrphaned = state.provider !== "" && condemned.has(providerUrn(state.provider));
       if (!isOrphaned && !(await this.wouldBeReplaced(state, condemned))) continue;
@@ -302,7 +271,7 @@ export class Planner {
     );
     if (concerned.length === 0) return false;
     const inputs = { ...olds, ...Object.fromEntries(concerned.map((key) => [key, UNKNOWN])) };
-    const provider = await this.providers.of(state);
+    const provider = await this.context.providers.of(state);
     const asked = await this.differ.ask(provider, state.urn, state, inputs, state.ignoreChanges);
     return mustReplace(applyReplaceOnChanges(asked, replaceOnChanges));
   }

@@ -4,19 +4,9 @@ import * as pb from "@pulumi/pulumi/proto/provider_pb";
 import { Empty, insecure } from "../../../provider/plugin/protocol";
 import { nameOf, type ResourceState } from "./checkpoint";
 import { Unsupported } from "./project";
-import {
-  ALL,
-  fromStruct,
-  hasUnknowns,
-  type Keep,
-  markSecrets,
-  NONE,
-  type Props,
-  plain,
-  toStruct,
-} from "./properties";
+import { fromStruct, hasUnknowns, markSecrets, type Props, plain, toStruct } from "./properties";
 import type { Diff } from "./propertyDiff";
-import type { Checked, Existing, Found, Invoked, Provider, ToRead } from "./providerCalls";
+import type { Checked, Existing, Found, Provider, ToRead } from "./providerCalls";
 import {
   type Answer,
   about,
@@ -41,7 +31,6 @@ export class Plugin implements Provider {
   private readonly client: rpc.ResourceProviderClient;
   /** Pulumi's host of dynamic providers takes plain values, and knows no previews. */
   private readonly isDynamic: boolean;
-  private readonly keep: Keep;
   /** Resolves when the process is configured. */
   private configured: Promise<unknown> = Promise.resolve();
 
@@ -50,7 +39,6 @@ export class Plugin implements Provider {
     readonly package_: string,
   ) {
     this.isDynamic = package_ === DYNAMIC;
-    this.keep = this.isDynamic ? NONE : ALL;
     this.client = new rpc.ResourceProviderClient(`127.0.0.1:${port}`, insecure(), CHANNEL);
   }
 
@@ -78,9 +66,7 @@ export class Plugin implements Provider {
 
   /** A provider without such a method takes every configuration. */
   async checkConfig(urn: string, olds: Props, news: Props): Promise<Checked> {
-    const request = about(new pb.CheckRequest(), urn)
-      .setOlds(toStruct(olds, NONE))
-      .setNews(toStruct(news, NONE));
+    const request = about(new pb.CheckRequest(), urn).setOlds(plainStruct(olds)).setNews(plainStruct(news));
     const response = await optional(
       call<pb.CheckResponse>((answer) => this.client.checkConfig(request, answer)),
     );
@@ -89,7 +75,7 @@ export class Plugin implements Provider {
   }
 
   async diffConfig(old: Existing, news: Props): Promise<Diff> {
-    const request = diffRequest(old, news, [], NONE);
+    const request = diffRequest(old, news, [], plainStruct);
     const response = await optional(
       call<pb.DiffResponse>((answer) => this.client.diffConfig(request, answer)),
     );
@@ -107,7 +93,7 @@ export class Plugin implements Provider {
       throw new Unsupported(`previews with a provider whose configuration is not known yet (${nameOf(urn)})`);
     const request = about(new pb.ConfigureRequest(), urn)
       .setId(id)
-      .setArgs(toStruct(config, ALL))
+      .setArgs(toStruct(config))
       .setAcceptsecrets(true)
       .setAcceptresources(true)
       .setSendsOldInputs(true)
@@ -133,7 +119,7 @@ export class Plugin implements Provider {
 
   async diff(old: Existing, news: Props, ignoreChanges: string[]): Promise<Diff> {
     await this.configured;
-    const request = diffRequest(old, news, ignoreChanges, this.keep);
+    const request = diffRequest(old, news, ignoreChanges, (props) => this.struct(props));
     return diffOf(await call<pb.DiffResponse>((answer) => this.client.diff(request, answer)));
   }
 
@@ -190,19 +176,18 @@ export class Plugin implements Provider {
     await call<Empty>((answer) => this.client.delete(request, answer));
   }
 
-  async invoke(token: string, args: Props, preview: boolean): Promise<Invoked> {
+  async invoke(token: string, args: Props, preview: boolean): Promise<pb.InvokeResponse> {
     await this.configured;
     const request = new pb.InvokeRequest().setTok(token).setArgs(this.struct(args)).setPreview(preview);
-    const response = await call<pb.InvokeResponse>((answer) => this.client.invoke(request, answer));
-    return { result: fromStruct(response.getReturn()), failures: failuresOf(response) };
+    return call<pb.InvokeResponse>((answer) => this.client.invoke(request, answer));
   }
 
   private struct(props: Props = {}) {
-    return toStruct(props, this.keep);
+    return this.isDynamic ? plainStruct(props) : toStruct(props);
   }
 
   private marked(outs: pb.CheckResponse["getInputs"] extends () => infer S ? S : never, ins: Props): Props {
-    return this.keep.secrets ? fromStruct(outs) : markSecrets(fromStruct(outs), ins);
+    return this.isDynamic ? markSecrets(fromStruct(outs), ins) : fromStruct(outs);
   }
 
   /** A call whose error may carry a resource that exists and is not ready. */
@@ -222,3 +207,5 @@ export class Plugin implements Provider {
     }
   }
 }
+
+const plainStruct = (props: Props) => toStruct(plain(props));

@@ -2,7 +2,7 @@ import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import { isMapping } from "../../../provider/api/json";
 import { UNKNOWN } from "../../../provider/document";
 import { SECRET, SIGNATURE } from "../../../provider/markedSecrets";
-import { OUTPUT, REFERENCE } from "../../../provider/plugin/values";
+import { REFERENCE } from "../../../provider/plugin/values";
 import { Unsupported } from "./project";
 
 /*
@@ -41,59 +41,34 @@ function rebuild(value: unknown, convert: (signed: Props) => unknown): unknown {
   return value[SIGNATURE] === undefined ? mapProps(value, (item) => rebuild(item, convert)) : convert(value);
 }
 
-/** Reads what came over the wire. `onDependency` gets the URNs that the program's output values carry. */
-function fromWire(value: unknown, onDependency: (urn: string) => void): unknown {
+/** Reads what came over the wire. */
+function fromWire(value: unknown): unknown {
   return rebuild(value, (signed) => {
-    const { [SIGNATURE]: signature, dependencies } = signed;
-    if (signature === SECRET) return secret(fromWire(signed["value"] ?? null, onDependency));
-    if (signature === REFERENCE) return { packageVersion: "", ...signed };
-    if (signature !== OUTPUT) throw new Unsupported("assets and archives");
-    if (Array.isArray(dependencies)) dependencies.map(String).forEach(onDependency);
-    const element = "value" in signed ? fromWire(signed["value"], onDependency) : UNKNOWN;
-    return signed["secret"] === true ? secret(element) : element;
+    if (signed[SIGNATURE] === SECRET) return secret(fromWire(signed["value"] ?? null));
+    if (signed[SIGNATURE] === REFERENCE) return { packageVersion: "", ...signed };
+    throw new Unsupported("assets and archives");
   });
 }
 
-export function fromStruct(
-  struct: Struct | undefined,
-  onDependency: (key: string, urn: string) => void = () => {},
-): Props {
-  return mapProps(struct?.toJavaScript() ?? {}, (value, key) =>
-    fromWire(value, (urn) => onDependency(key, urn)),
-  );
+export const fromStruct = (struct: Struct | undefined): Props =>
+  mapProps(struct?.toJavaScript() ?? {}, (value) => fromWire(value));
+
+/** As plain data: the value of a secret, and the id or, of a component, the URN of a resource. */
+export function plain(props: Props): Props {
+  return mapProps(props, withoutSignatures);
 }
 
-/** What the receiver of a message understands. */
-export interface Keep {
-  secrets: boolean;
-  references: boolean;
-}
-
-/** What the program understands, and a provider's configuration. */
-export const ALL: Keep = { secrets: true, references: true };
-/** What a dynamic provider understands. */
-export const NONE: Keep = { secrets: false, references: false };
-
-/** Without secrets: their values. Without references: a resource's id or a component's URN. */
-function toWire(value: unknown, keep: Keep): unknown {
+function withoutSignatures(value: unknown): unknown {
   return rebuild(value, (signed) => {
-    if (isSecret(signed)) {
-      const element = toWire(signed.value, keep);
-      return keep.secrets ? secret(element) : element;
-    }
-    if (keep.references) return signed;
+    if (isSecret(signed)) return withoutSignatures(signed.value);
     return "id" in signed ? signed["id"] || UNKNOWN : signed["urn"];
   });
 }
 
-/** As plain data, which marks no secret. */
-export function plain(props: Props): Props {
-  return mapProps(props, (value) => toWire(value, NONE));
-}
-
-export function toStruct(props: Props, keep: Keep): Struct {
-  const data = mapProps(props, (value) => toWire(value, keep));
-  return Struct.fromJavaScript(data as Parameters<typeof Struct.fromJavaScript>[0]);
+export function toStruct(props: Props): Struct {
+  return Struct.fromJavaScript(
+    mapProps(props, (value) => value) as Parameters<typeof Struct.fromJavaScript>[0],
+  );
 }
 
 /** As `pulumi stack export --show-secrets` writes a value, its keys in order. */

@@ -108,19 +108,14 @@ interface Sides {
   outputs?: Props | undefined;
 }
 
-/** The changes with their old and new values. If a value around a path is new or gone, that is the change. */
+/** The changes with their old and new values. */
 export function withValues(detailed: PropertyDiff[], old: Sides, next: Sides): Change[] {
-  return detailed.map(({ path, kind, inputDiff }) => {
-    const sides = (depth: number) =>
-      [inputDiff ? old.inputs : old.outputs, next.inputs].map((side) => valueIn(side, path.slice(0, depth)));
-    const depth = path.slice(0, -1).findIndex((_, i) => {
-      const [from, to] = sides(i + 1);
-      return (from === undefined) !== (to === undefined);
-    });
-    const [from, to] = sides(depth < 0 ? path.length : depth + 1);
-    if (depth < 0) return { path, kind, old: from, new: to };
-    return { path: path.slice(0, depth + 1), kind: to === undefined ? "delete" : "add", old: from, new: to };
-  });
+  return detailed.map(({ path, kind, inputDiff }) => ({
+    path,
+    kind,
+    old: valueIn(inputDiff ? old.inputs : old.outputs, path),
+    new: valueIn(next.inputs, path),
+  }));
 }
 
 /** A secret or unknown value stands for all properties inside it. */

@@ -3,7 +3,7 @@ import * as pb from "@pulumi/pulumi/proto/provider_pb";
 import { Status } from "@pulumi/pulumi/proto/status_pb";
 import { parsePath } from "../../../provider/document";
 import { nameOf, type ResourceState, typeOf } from "./checkpoint";
-import { type Keep, type Props, toStruct } from "./properties";
+import type { Props, toStruct } from "./properties";
 import type { Diff, Kind } from "./propertyDiff";
 
 /* What the engine asks of a provider; then the messages and errors of the protocol that carries it. */
@@ -42,12 +42,6 @@ export interface Found {
   id: string;
   outputs: Props | undefined;
   inputs: Props | undefined;
-}
-
-/** The answer of a function of the package. */
-export interface Invoked {
-  result: Props;
-  failures: CheckFailure[];
 }
 
 /** Messages hold whole states, which outgrow the four megabytes that gRPC allows by default. */
@@ -120,13 +114,13 @@ export function diffRequest(
   { urn, id, inputs, outputs = {} }: Existing,
   news: Props,
   ignoreChanges: string[],
-  keep: Keep,
+  struct: typeof toStruct,
 ): pb.DiffRequest {
   return about(new pb.DiffRequest(), urn)
     .setId(id)
-    .setOldInputs(toStruct(inputs, keep))
-    .setOlds(toStruct(outputs, keep))
-    .setNews(toStruct(news, keep))
+    .setOldInputs(struct(inputs))
+    .setOlds(struct(outputs))
+    .setNews(struct(news))
     .setIgnorechangesList(ignoreChanges);
 }
 
@@ -155,8 +149,5 @@ function kindOf(kind: pb.PropertyDiff.Kind): Kind {
   return kind === DELETE || kind === DELETE_REPLACE ? "delete" : "update";
 }
 
-export function failuresOf(response: { getFailuresList(): pb.CheckFailure[] }): CheckFailure[] {
-  return response
-    .getFailuresList()
-    .map((each) => ({ property: each.getProperty(), reason: each.getReason() }));
-}
+export const failuresOf = (response: { getFailuresList(): pb.CheckFailure[] }): CheckFailure[] =>
+  response.getFailuresList().map((each) => each.toObject());

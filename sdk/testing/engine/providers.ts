@@ -99,11 +99,7 @@ export class Providers implements Provider {
 
   async check(urn: string, olds: Props, news: Props): Promise<Checked> {
     const plugin = await this.start(urn);
-    // The dynamic provider cannot check a configuration.
-    const checked =
-      plugin.package_ === DYNAMIC
-        ? { inputs: news, failures: [] }
-        : await plugin.checkConfig(urn, olds, news);
+    const checked = await plugin.checkConfig(urn, olds, news);
     if (checked.failures.length === 0) this.unconfigured.set(urn, plugin);
     return checked;
   }
@@ -111,14 +107,14 @@ export class Providers implements Provider {
   /** Without an answer of the provider, any difference in its configuration is a change. */
   async diff(old: Existing, news: Props): Promise<Diff> {
     const plugin = this.unconfigured.get(old.urn) ?? (await this.get(`${old.urn}::${old.id}`));
-    const diff = await configDiff(plugin, old, news);
+    const diff = await plugin.diffConfig(old, news);
     if (diff.changes !== "unknown") return diff;
     return { ...diff, changes: equal(old.outputs, news) ? "none" : "some" };
   }
 
   /** Whether a resource must be replaced because its new provider has another configuration. */
   async mustReplace(reference: string, old: ResourceState, { urn, inputs }: ResourceState): Promise<boolean> {
-    const diff = await configDiff(await this.get(reference), { ...old, urn }, inputs);
+    const diff = await (await this.get(reference)).diffConfig({ ...old, urn }, inputs);
     return mustReplace(resolveDiff(diff, old.inputs, inputs));
   }
 
@@ -202,10 +198,4 @@ export class Providers implements Provider {
     this.processes.push(process);
     return process;
   }
-}
-
-/** The dynamic provider cannot diff a configuration. */
-async function configDiff(plugin: Plugin, old: Existing, news: Props): Promise<Diff> {
-  if (plugin.package_ !== DYNAMIC) return plugin.diffConfig(old, news);
-  return { changes: "unknown", replaces: [], changedKeys: [], deleteBeforeReplace: false };
 }

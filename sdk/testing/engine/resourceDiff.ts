@@ -1,11 +1,9 @@
+import type { Context } from "./apply";
 import { providerUrn, type ResourceState } from "./checkpoint";
 import type { Identities } from "./identities";
 import { equal, type Props } from "./properties";
 import { type Diff, ignoreChanges, resolveDiff, someDiff } from "./propertyDiff";
 import type { Provider } from "./providerCalls";
-import type { Providers } from "./providers";
-
-export type Report = (severity: "info" | "warning" | "error", message: string, urn?: string) => void;
 
 /** Compares a resource with what the program wants. */
 export class Differ {
@@ -13,11 +11,10 @@ export class Differ {
   readonly newProviders = new Map<string, ResourceState>();
 
   constructor(
+    private readonly context: Context,
     private readonly identities: Identities,
     /** URNs to replace though nothing about them changed. */
     private readonly forced: ReadonlySet<string>,
-    private readonly providers: Providers,
-    private readonly report: Report,
   ) {}
 
   async diff(old: ResourceState, next: ResourceState, provider: Provider | undefined): Promise<Diff> {
@@ -47,7 +44,7 @@ export class Differ {
     const before = this.identities.old(providerUrn(old.provider));
     const after = this.newProviders.get(providerUrn(next.provider));
     if (!before || !after) throw new Error(`failed to resolve provider reference: "${old.provider}"`);
-    return this.providers.mustReplace(next.provider, before, after);
+    return this.context.providers.mustReplace(next.provider, before, after);
   }
 
   withIgnored(urn: string, inputs: Props, olds: Props, paths: string[]): Props {
@@ -55,7 +52,11 @@ export class Differ {
     const ignored = ignoreChanges(inputs, olds, paths);
     if (ignored.failed.length > 0) {
       const failed = JSON.stringify(ignored.failed.join(", "));
-      this.report("info", `cannot ignore changes in added or removed elements of the path: ${failed}`, urn);
+      this.context.summary.report(
+        "info",
+        `cannot ignore changes in added or removed elements of the path: ${failed}`,
+        urn,
+      );
     }
     return ignored.inputs;
   }

@@ -10,9 +10,36 @@ import {
   rootUrn,
   typeOf,
 } from "./checkpoint";
-import type { Step } from "./plan";
 import { isProps, isSecret, maskedProps, type Props, plain, shown } from "./properties";
-import { type Change, changesBetween, isInternal, SIGNS, shortDiff, withValues } from "./propertyDiff";
+import {
+  type Change,
+  changesBetween,
+  isInternal,
+  type PropertyDiff,
+  SIGNS,
+  shortDiff,
+  withValues,
+} from "./propertyDiff";
+
+/** One operation on one resource. */
+export interface Step {
+  op: StepOp;
+  urn: string;
+  old?: ResourceState;
+  new?: ResourceState;
+  /** Counted in the summary. */
+  logical: boolean;
+  /** The changed properties that the diff names. */
+  changedKeys?: string[];
+  /** The provider's own list of changes, if it gives one. */
+  detailed?: PropertyDiff[] | undefined;
+  /** A deletion after which the resource is created again. */
+  pendingReplacement?: boolean;
+  /** A creation, or an import, before the deletion of the old resource. */
+  pendingDelete?: boolean;
+  /** Answers the program. Not called if the step fails. */
+  done?: (state: ResourceState) => void;
+}
 
 /** The sign of each operation and its words, as in Pulumi's display. */
 const OPS: Record<string, [sign: string, toDo: string, done: string]> = {

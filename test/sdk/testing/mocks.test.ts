@@ -19,6 +19,10 @@ async function mocked(options: EndpointMocksOptions = {}, preview = false) {
   return mocks;
 }
 
+const registered = (type: string, name: string, inputs: object) =>
+  ({ type, name, inputs, custom: true, provider: "" }) as pulumi.runtime.MockResourceArgs;
+const cloud = (inputs: object) => registered("endpoints:index:CloudEndpoint", "shop", inputs);
+
 describe("endpointMocks", () => {
   test("gives a resource what the service derives from its inputs, as the emulator would over HTTP", async () => {
     const mocks = await mocked();
@@ -104,30 +108,14 @@ describe("endpointMocks", () => {
 
   test("fails for what the service or the provider refuses", async () => {
     const mocks = await mocked({ endpoints: [{ type: "cloud", url: "https://shop.example.com" }] });
-    const create = async (inputs: object) =>
-      mocks.newResource({
-        type: "endpoints:index:CloudEndpoint",
-        name: "shop",
-        inputs,
-        custom: true,
-        provider: "",
-      } as pulumi.runtime.MockResourceArgs);
-    await expect(create({ url: "https://shop.example.com" })).rejects.toThrow(/18017/);
-    await expect(create({ url: "shop.example.com", description: "x".repeat(256) })).rejects.toThrow(
-      /shop: .*scheme.*; .*255/,
-    );
+    await expect(mocks.newResource(cloud({ url: "https://shop.example.com" }))).rejects.toThrow(/18017/);
+    const bad = cloud({ url: "shop.example.com", description: "x".repeat(256) });
+    await expect(mocks.newResource(bad)).rejects.toThrow(/shop: .*scheme.*; .*255/);
   });
 
   test("in a preview an endpoint of an unknown URL has no id", async () => {
     const mocks = await mocked({}, true);
-    const result = await mocks.newResource({
-      type: "endpoints:index:CloudEndpoint",
-      name: "shop",
-      inputs: {},
-      custom: true,
-      provider: "",
-    } as unknown as pulumi.runtime.MockResourceArgs);
-    expect(result).toEqual({ id: "", state: {} });
+    expect(await mocks.newResource(cloud({}))).toEqual({ id: "", state: {} });
   });
 
   test("leaves what other packages have to other mocks", async () => {
@@ -137,8 +125,8 @@ describe("endpointMocks", () => {
         call: () => ({ region: "eu" }),
       },
     });
-    const args = { type: "aws:s3:Bucket", name: "b", inputs: { x: 1 }, custom: true, provider: "" };
-    expect(await mocks.newResource(args as pulumi.runtime.MockResourceArgs)).toEqual({
+    const args = registered("aws:s3:Bucket", "b", { x: 1 });
+    expect(await mocks.newResource(args)).toEqual({
       id: "bucket b",
       state: { arn: "arn:1" },
     });
@@ -146,7 +134,7 @@ describe("endpointMocks", () => {
       region: "eu",
     });
     const plain = endpointMocks();
-    expect(await plain.newResource(args as pulumi.runtime.MockResourceArgs)).toEqual({
+    expect(await plain.newResource(args)).toEqual({
       id: "b_id",
       state: { x: 1 },
     });

@@ -12,6 +12,7 @@ import {
   type RunOptions,
   type RunResult,
   type Stack,
+  type StackOptions,
 } from "../../../../sdk/testing/types";
 import { normalize } from "../../../engine/normalize";
 
@@ -125,16 +126,16 @@ export class Things<S extends Stack> {
     readonly env: Record<string, string>,
   ) {}
 
-  static async onKit(options: PlayOptions = { program: THINGS }): Promise<Things<TestEngine>> {
-    const objects = new Objects(options.program);
-    const env = { THINGS: objects.file, ...options.env };
-    return new Things(await TestEngine.create({ ...options, env }), objects, env);
-  }
+  static onKit = (options?: PlayOptions) => Things.on(TestEngine, options);
+  static onCli = (options?: PlayOptions) => Things.on(CliStack, options);
 
-  static async onCli(options: PlayOptions = { program: THINGS }): Promise<Things<CliStack>> {
+  private static async on<S extends Stack>(
+    driver: { create: (options: StackOptions) => Promise<S> },
+    options: PlayOptions = { program: THINGS },
+  ): Promise<Things<S>> {
     const objects = new Objects(options.program);
     const env = { THINGS: objects.file, ...options.env };
-    return new Things(await CliStack.create({ ...options, env }), objects, env);
+    return new Things(await driver.create({ ...options, env }), objects, env);
   }
 
   readonly run = (
