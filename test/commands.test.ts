@@ -1,8 +1,8 @@
 import { expect, test, vi } from "vitest";
 import { commandLine, commands } from "../sdk/commands/commandLine";
 import { driftCommand } from "../sdk/commands/drift";
+import { run } from "./sdk/commands/commandProcess";
 import { ranWith } from "./sdk/commands/inProcess";
-import { run } from "./sdk/commands/run";
 
 test("the demo plays an endpoint's whole life and ends with the requests of each step", async () => {
   const { code, stdout, stderr } = await run(["demo"]);

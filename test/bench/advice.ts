@@ -2,7 +2,7 @@ import { z } from "zod";
 import { EngineRuns } from "./engineRuns";
 import type { Read } from "./rawFile";
 import { type Summary, summaryOf } from "./results";
-import { Service } from "./service";
+import { Service } from "./serviceClient";
 import { pageHead, ratioText, secondsText, table } from "./text";
 
 /* What a large stack costs on the CLI with its state in a folder, and what helps. */

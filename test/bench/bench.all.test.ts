@@ -16,7 +16,7 @@ test("a small benchmark takes every contestant through the same life and writes 
   // Not `npm run bench`, which would build anew below the other tests.
   const run = promisify(execFile);
   await run("npx", ["tsc", "-p", "test/bench"], { cwd: root });
-  const program = "test/.programs/bench/test/bench/run.js";
+  const program = "test/.programs/bench/test/bench/bench.js";
   await run(process.execPath, [program, ...options], { cwd: root });
 
   const { lines = [] } = new RawFile(join(out, "comparison.jsonl"), cell).read() ?? {};

@@ -2,7 +2,7 @@ import { type Cell, contestants, type Driver, drivers, operations, type Unit } f
 import { EngineRuns } from "./engineRuns";
 import type { Read } from "./rawFile";
 import { type Place, Results, type Summary } from "./results";
-import { Service } from "./service";
+import { Service } from "./serviceClient";
 import {
   driverNames,
   kilobytes,

@@ -7,7 +7,7 @@ import type { Contestant, Operation } from "./cells";
 import { changedCount } from "./contestants/endpoints";
 import { NOOP_PACKAGE } from "./contestants/noop";
 import { ProviderWatch, type Taken } from "./providerProcess";
-import type { Service } from "./service";
+import type { Service } from "./serviceClient";
 
 /** A thousand resources of a contestant that is slow take the CLI minutes. In seconds. */
 const LONGEST_RUN = 3600;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Edit, Emulator } from "../../sdk/testing";
-import { drift } from "../sdk/commands/drift/run";
+import { drift } from "../sdk/commands/drift/driftRun";
 import { onKit } from "./setup";
 
 /* The command without a Pulumi CLI, with the dynamic provider; with the plugin, in `driftRepair.all.test.ts`. Through Pulumi's

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Edit } from "../../sdk/testing";
-import { drift } from "../sdk/commands/drift/run";
+import { drift } from "../sdk/commands/drift/driftRun";
 import { edit, onKit, PLUGIN } from "./setup";
 
 const policy = (status: number, secret = "") => ({

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
+import { run } from "../sdk/commands/commandProcess";
 import { seedMixed } from "../sdk/commands/mixedAccount";
-import { run } from "../sdk/commands/run";
 import { edit, onBothDrivers, PLUGIN, writes } from "./setup";
 
 const importFile = z.object({

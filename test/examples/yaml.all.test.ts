@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { parse, stringify } from "yaml";
 import { CliStack, Emulator, findPulumiCli } from "../../sdk/testing";
 import { copyOf } from "../engine/example";
-import { secret } from "../provider/plugin/client";
+import { secret } from "../provider/plugin/pluginClient";
 
 const found = (await findPulumiCli()) && (await findPulumiCli(undefined, "yaml"));
 

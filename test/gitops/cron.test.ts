@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { copyOf } from "../engine/example";
-import { cli, deployed, type Machine, machine, type Ran, recipes } from "./project";
+import { cli, deployed, type Machine, machine, type Ran, recipes } from "./recipeMachine";
 
 const script = join(recipes, "cron/endpoints.sh");
 const has = (command: string) => spawnSync("sh", ["-c", `command -v ${command}`]).status === 0;

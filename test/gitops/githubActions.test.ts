@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
 import { copyOf } from "../engine/example";
-import { cli, deployed, type Machine, machine, type Ran, recipes } from "./project";
+import { cli, deployed, type Machine, machine, type Ran, recipes } from "./recipeMachine";
 
 const text = z.record(z.string(), z.string());
 const step = z.object({

@@ -5,7 +5,7 @@ import { parse } from "yaml";
 import { z } from "zod";
 import { copyOf } from "../engine/example";
 import { type GitLab, startGitLab } from "./gitlab";
-import { cli, deployed, type Machine, machine, type Ran, recipes } from "./project";
+import { cli, deployed, type Machine, machine, type Ran, recipes } from "./recipeMachine";
 
 const folder = join(recipes, "gitlab-ci");
 const text = readFileSync(join(folder, ".gitlab-ci.yml"), "utf8");

@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { parse, parseAllDocuments, stringify } from "yaml";
 import { z } from "zod";
 import { Emulator, findPulumiCli } from "../../sdk/testing";
-import { machine, recipes } from "./project";
+import { machine, recipes } from "./recipeMachine";
 
 const root = join(import.meta.dirname, "../..");
 const folder = join(recipes, "kubernetes-operator");

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { VERSION } from "../../provider/tokens";
-import { commandFile, recipes } from "./project";
+import { commandFile, recipes } from "./recipeMachine";
 
 const files = readdirSync(recipes, { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile())

@@ -1,7 +1,7 @@
 import { afterEach, vi } from "vitest";
 import { dynamicProvider } from "../../provider/dynamic";
 import { Emulator, type EmulatorOptions } from "../../sdk/testing/emulator";
-import { plugin } from "./plugin/client";
+import { plugin } from "./plugin/pluginClient";
 import { CANARY_KEY } from "./service";
 
 /* The providers over one core, each as its protocol drives it, under one interface. */

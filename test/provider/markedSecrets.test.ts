@@ -3,7 +3,7 @@ import { canonicalJson } from "../../provider/api/json";
 import { UNKNOWN } from "../../provider/document";
 import type { RecordedRequest } from "../../sdk/testing";
 import { bothProviders, type Options, type Props } from "./bothProviders";
-import { secret } from "./plugin/client";
+import { secret } from "./plugin/pluginClient";
 import { thrown } from "./service";
 
 /* What a program marked as secret, by the places that are noted beside the properties, on both providers. */

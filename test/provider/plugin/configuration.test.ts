@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Emulator } from "../../../sdk/testing/emulator";
 import { thrown } from "../service";
-import { plugin, secret } from "./client";
+import { plugin, secret } from "./pluginClient";
 
 const url = "https://shop.example.com";
 const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { thrown } from "../service";
-import { plugin, secret } from "./client";
+import { plugin, secret } from "./pluginClient";
 
 const GET = "endpoints:index:getEndpoint";
 const LIST = "endpoints:index:getEndpoints";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { thrown } from "../service";
-import { plugin } from "./client";
+import { plugin } from "./pluginClient";
 import { url } from "./shop";
 
 describe("an import", () => {

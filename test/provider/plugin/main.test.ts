@@ -7,7 +7,7 @@ import { GetSchemaRequest } from "@pulumi/pulumi/proto/provider_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import { expect, onTestFinished, test } from "vitest";
 import { VERSION } from "../../../provider/tokens";
-import { PluginClient } from "./client";
+import { PluginClient } from "./pluginClient";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 const folder = join(root, "provider", "plugin");

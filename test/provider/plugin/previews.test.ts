@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { plugin } from "./client";
+import { plugin } from "./pluginClient";
 import { created, full, rules, UNKNOWN } from "./shop";
 
 describe("a preview", () => {

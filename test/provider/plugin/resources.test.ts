@@ -3,7 +3,7 @@ import { ListRequest } from "@pulumi/pulumi/proto/provider_pb";
 import { describe, expect, test } from "vitest";
 import { canonicalJson } from "../../../provider/api/json";
 import { thrown } from "../service";
-import { plugin, secret, URN } from "./client";
+import { plugin, secret, URN } from "./pluginClient";
 import { created, full, rules, UNKNOWN, url } from "./shop";
 
 describe("secrets", () => {

@@ -1,4 +1,4 @@
-import { plugin } from "./client";
+import { plugin } from "./pluginClient";
 
 /* The endpoint that the cases are about. */
 

@@ -1,7 +1,7 @@
 import { onTestFinished, vi } from "vitest";
 import type { Command } from "../../../sdk/commands/command";
 import type { Emulator } from "../../../sdk/testing";
-import type { Ran } from "./run";
+import type { Ran } from "./commandProcess";
 
 /** Runs a command in this process, with an account in its environment: a tenth of the time of a process of its own. */
 export async function ranWith(

@@ -5,8 +5,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { parseDocument } from "yaml";
 import { type Emulator, TestStack } from "../../../../sdk/testing";
 import { cli, project, service } from "../../../provider/plugin/pulumi";
+import { run } from "../commandProcess";
 import { seedMixed } from "../mixedAccount";
-import { run } from "../run";
 import { seedOdd } from "./oddEndpoints";
 
 const root = join(import.meta.dirname, "../../../..");

@@ -5,7 +5,7 @@ import type { Path } from "../../../../provider/document";
 import { Redaction } from "../../../../provider/redaction";
 import { MASKED, secretPlaces, secretsIn } from "../../../../provider/secrets";
 import { maskedValue, placeIn } from "../../../../sdk/commands/drift/masking";
-import { drift } from "./run";
+import { drift } from "./driftRun";
 import { changesOf, secret, stackOf } from "./stacks";
 
 test("every place of a secret in a document is masked", () => {

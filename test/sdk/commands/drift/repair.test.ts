@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { DriftStack, Step } from "../../../../sdk/commands/drift/stack";
-import { drift } from "./run";
+import { drift } from "./driftRun";
 import { emulator, stackOf, urnOf } from "./stacks";
 
 test("a repair that fails half-way reports which endpoints it repaired, which not, and the next step", async () => {

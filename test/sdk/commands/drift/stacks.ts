@@ -3,7 +3,7 @@ import { SECRET, SIGNATURE } from "../../../../provider/markedSecrets";
 import type { DriftStack, Run, Step } from "../../../../sdk/commands/drift/stack";
 import { parseState } from "../../../../sdk/commands/managed";
 import { Emulator, type ExportedResource } from "../../../../sdk/testing";
-import type { drift } from "./run";
+import type { drift } from "./driftRun";
 
 /* Stacks with made-up states and steps, and accounts of real emulators. */
 

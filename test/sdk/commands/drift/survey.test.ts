@@ -3,7 +3,7 @@ import type { DriftStack } from "../../../../sdk/commands/drift/stack";
 import { StackError } from "../../../../sdk/commands/failures";
 import { parseState } from "../../../../sdk/commands/managed";
 import { Emulator, type ExportedResource } from "../../../../sdk/testing";
-import { drift } from "./run";
+import { drift } from "./driftRun";
 import { changesOf, emulator, other, secret, stackOf } from "./stacks";
 
 test("ignored changes are no drift, and neither are changes of an endpoint that the program only reads", async () => {
