@@ -144,18 +144,4 @@ describe("adopt", () => {
     await core.create({ url, adopt: true });
     expect(said).toEqual([expect.stringMatching(/ep_2.*cannot be read.*port/)]);
   });
-
-  test("never happens unasked", async () => {
-    const { core, emulator } = await service();
-    emulator.seed({ type: "cloud", url });
-    expect((await thrown(core.create({ url }))).message).toMatch(/ERR_NGROK_18017/);
-  });
-
-  test("protects what it took over from being deleted as the old endpoint in the same run", async () => {
-    const { core, emulator } = await service();
-    const { id } = emulator.seed({ type: "cloud", url });
-    const { outs } = await core.create({ url, adopt: true });
-    expect((await thrown(core.delete(id, outs))).message).toMatch(/taken over by its own replacement/);
-    expect(emulator.endpoints).toHaveLength(1);
-  });
 });

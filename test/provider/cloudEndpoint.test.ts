@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { PartialCreateError } from "../../provider/errors";
 import { CANARY_KEY, service, thrown } from "./service";
 
 const url = "https://shop.example.com";
@@ -14,22 +13,6 @@ async function created(news: Record<string, unknown>, options: Parameters<typeof
 }
 
 describe("create", () => {
-  test("sends what was given, documents as canonical JSON, and keeps them so among the service's fields", async () => {
-    const { outs, emulator } = await created({
-      url,
-      trafficPolicy: policy,
-      metadata: { b: 1, a: 2 },
-      bindings: ["public"],
-    });
-    const trafficPolicy = '{"on_http_request":[{"actions":[{"config":{"status_code":404},"type":"deny"}]}]}';
-    const metadata = '{"a":2,"b":1}';
-    expect(emulator.requests.map((request) => request.body)).toEqual([
-      { type: "cloud", url, traffic_policy: trafficPolicy, metadata, bindings: ["public"] },
-    ]);
-    expect(outs).toMatchObject({ url, publicUrl: url, type: "cloud", trafficPolicy, metadata });
-    expect(outs["__given"]).toEqual(["trafficPolicy", "bindings"]);
-  });
-
   test("sends pooling only when it is given, false too", async () => {
     const { emulator } = await created({ url, poolingEnabled: false });
     expect(emulator.requests[0]?.body).toEqual({ type: "cloud", url, pooling_enabled: false });
@@ -45,40 +28,9 @@ describe("create", () => {
       `GET /endpoints/${id}`,
     ]);
   });
-
-  test("whose reply holds only what it is about, and which cannot be read either, is kept as a partial create, and completed by the next update", async () => {
-    const { core, emulator } = await service();
-    const { id } = emulator.seed({ type: "cloud", url });
-    emulator.intercept(any, { status: 201, body: { id, url, type: "cloud", port: "high" } });
-    emulator.intercept(({ path }) => path === `/endpoints/${id}`, { status: 403, body: "" });
-    const error = await thrown(core.create({ url, description: "x", __provider: "code" }));
-    expect(error).toBeInstanceOf(PartialCreateError);
-    expect(error).toMatchObject({
-      id,
-      properties: { url, description: "x", __provider: "code" },
-      reasons: [expect.stringMatching(/was created.*pulumi refresh/)],
-    });
-    emulator.edit(id, { description: "x" });
-    const { outs } = await core.update(id, (error as PartialCreateError).properties, {
-      url,
-      description: "x",
-    });
-    expect(outs).toMatchObject({ publicUrl: url, type: "cloud" });
-  });
 });
 
 describe("read", () => {
-  test("finds no change right after a create, whatever the service added", async () => {
-    const { core, id, outs, inputs } = await created({
-      url,
-      trafficPolicy: policy,
-      description: "front door",
-    });
-    const found = await core.read(id, outs);
-    expect(found).toEqual({ id, props: outs, inputs });
-    expect(core.diff("ep_1", found.props, inputs).changes).toBe(false);
-  });
-
   test.each([
     ["description", { description: "by hand" }, { description: "by hand" }],
     ["metadata", { metadata: '{"by": "hand"}' }, { metadata: { by: "hand" } }],
@@ -146,21 +98,9 @@ describe("read", () => {
     const { props } = await core.read(id, { __provider: "code" });
     expect((await core.read(id, props)).props).not.toHaveProperty("__chosen");
   });
-
-  test("refuses an endpoint of another type", async () => {
-    const { core, emulator } = await service();
-    const { id } = emulator.seed({ type: "ephemeral", url });
-    expect((await thrown(core.read(id, {}))).message).toMatch(/is of type ephemeral.*getEndpoint/);
-  });
 });
 
 describe("update", () => {
-  test("sends the changed fields alone, and a cleared one as an empty text", async () => {
-    const { core, id, outs, emulator } = await created({ url, description: "a", metadata: "m" });
-    await core.update(id, outs, { url, metadata: "n" });
-    expect(emulator.requests.at(-1)?.body).toEqual({ id, description: "", metadata: "n" });
-  });
-
   test("that only brings the state's note up to date makes no request", async () => {
     const { core, id, outs, emulator } = await created({ url });
     const news = { url, poolingEnabled: false };
@@ -177,15 +117,6 @@ describe("update", () => {
     expect(core.diff("ep_1", { ...outs, __provider: "code" }, { url, __provider: "code" }).changes).toBe(
       false,
     );
-  });
-});
-
-describe("delete", () => {
-  test("of an endpoint that is gone is done", async () => {
-    const { core, id, outs, emulator } = await created({ url });
-    await core.delete(id, outs);
-    await core.delete(id, outs);
-    expect(emulator.requests.map((request) => request.status)).toEqual([201, 204, 404, 200]);
   });
 });
 

@@ -14,11 +14,6 @@ test("the stack's configuration wins over the environment", () => {
   expect(readSettings(from({}), environment)).toMatchObject({ apiKey: "env_key", apiKeyIsConfigured: false });
 });
 
-test("every setting has both names by one rule", () => {
-  expect(environmentName("baseUrl")).toBe("ENDPOINTS_BASE_URL");
-  expect(environmentName("retryForSeconds")).toBe("ENDPOINTS_RETRY_FOR_SECONDS");
-});
-
 test("a base URL keeps its path prefix and loses its trailing slashes", () => {
   const settings = readSettings(
     from({ "endpoints:baseUrl": "https://gateway.example.com/api/v2//" }),

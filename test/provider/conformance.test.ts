@@ -100,12 +100,6 @@ describe.each(bothProviders)("%s", (_, start) => {
       ]);
     });
 
-    test("lets unknown values pass, at any depth", async () => {
-      const provider = await start();
-      const inputs = { url: UNKNOWN, trafficPolicy: { on_http_request: [{ name: UNKNOWN }] } };
-      expect(await provider.check({}, inputs)).toEqual({ inputs, failures: [] });
-    });
-
     test("refuses to take a policy out", async () => {
       const provider = await start();
       expect((await provider.check(full, { url })).failures).toEqual([
@@ -262,12 +256,13 @@ describe.each(bothProviders)("%s", (_, start) => {
         body: { id, url, type: "cloud", port: "high" },
       });
       provider.emulator.intercept(({ path }) => path === `/endpoints/${id}`, { status: 403, body: "" });
-      const error = await thrown(provider.create({ url, description: "x" }));
+      const error = await thrown(provider.create({ url, description: "x", __provider: "code" }));
       const { properties, reasons } = partialCreate.parse(
         "partialCreate" in error ? error.partialCreate : error,
       );
-      expect(properties).toMatchObject({ url, description: "x" });
-      expect(reasons).toEqual([expect.stringMatching(`${id} was created`)]);
+      // Without its provider string, Pulumi could neither read nor delete a dynamic resource.
+      expect(properties).toMatchObject({ url, description: "x", __provider: "code" });
+      expect(reasons).toEqual([expect.stringMatching(`${id} was created.*pulumi refresh`)]);
 
       provider.emulator.edit(id, { description: "x" });
       const { outs } = await provider.update(id, properties, { url, description: "x" });

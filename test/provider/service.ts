@@ -19,10 +19,13 @@ interface Given extends EmulatorOptions {
   settings?: Record<string, string>;
   /** How far the service's clock is ahead of ours, in milliseconds. */
   ahead?: number;
+  /** What a wait of the client does. Default: it takes no time. */
+  sleep?: () => Promise<void>;
+  engineIsThere?: () => Promise<boolean>;
 }
 
 /** The service on loopback, a real client of it whose waits take no time, and the provider's core. */
-export async function service({ ahead = 0, ...options }: Given = {}) {
+export async function service({ ahead = 0, sleep, engineIsThere, ...options }: Given = {}) {
   // Early in a second: which one a create was sent in then follows from whole seconds.
   let late = 1_200 - (Date.now() % 1_000);
   // One clock for both, since a wait that takes no time here must not take any there either.
@@ -45,6 +48,7 @@ export async function service({ ahead = 0, ...options }: Given = {}) {
     sleep: async (milliseconds) => {
       waits.push(milliseconds);
       late += milliseconds;
+      await sleep?.();
     },
   };
   open.push(emulator);
@@ -53,7 +57,8 @@ export async function service({ ahead = 0, ...options }: Given = {}) {
     const settings = readSettings((key) => config[key], environment);
     const write = (message: string) => void said.push(message);
     const log = { info: write, warn: write };
-    const http = new HttpClient(settings, { clock, log, redactor: new Redaction() });
+    const redactor = new Redaction();
+    const http = new HttpClient(settings, { clock, log, redactor, ...(engineIsThere && { engineIsThere }) });
     const api = new EndpointsApi(http);
     open.push(http);
     const connect = () => ({ api, settings });

@@ -1,7 +1,8 @@
 import { createServer, type Server } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { connect } from "node:net";
 import { afterEach, expect, test, vi } from "vitest";
 import { CONNECTIONS } from "../../../provider/api/client";
+import { listen } from "../../../sdk/testing/listen";
 import { CANARY_KEY, service, thrown, wholeList } from "../service";
 
 let proxy: Server | undefined;
@@ -28,8 +29,7 @@ async function startProxy(): Promise<{ url: string; tunnels: string[] }> {
     upstream.on("error", () => client.destroy());
     client.on("error", () => upstream.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, tunnels };
+  return { url: `http://127.0.0.1:${await listen(server, 0)}`, tunnels };
 }
 
 test("the proxy of the environment is used, and hosts of NO_PROXY are reached without it", async () => {

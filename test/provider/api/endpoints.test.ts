@@ -124,11 +124,6 @@ describe("a failure", () => {
     expect(error.message).not.toContain("\n");
   });
 
-  test("of a service that demands a policy says which input to give", async () => {
-    const { api } = await service({ requirePolicy: true });
-    expect((await thrown(api.create({ url }))).message).toMatch(/18011.*Give trafficPolicy/);
-  });
-
   test("of a key from the environment names the variable, of a configured one the way out of a stale state", async () => {
     const { api } = await service({ settings: { "endpoints:apiKey": "wrong_key" } });
     const error = await thrown(api.get("ep_1"));
@@ -165,15 +160,6 @@ describe("a failure", () => {
     });
   });
 
-  test("of the connection names the base URL's settings", async () => {
-    const { api } = await service({
-      settings: { "endpoints:baseUrl": "http://127.0.0.1:9", "endpoints:retryForSeconds": "1" },
-    });
-    const error = await thrown(api.get("ep_1"));
-    expect(error).toBeInstanceOf(ConnectionError);
-    expect(error.message).toMatch(/no answer \(ECONNREFUSED.*endpoints:baseUrl or ENDPOINTS_BASE_URL/);
-  });
-
   test("never holds the key", async () => {
     const { api, emulator } = await service({ settings: { "endpoints:retryForSeconds": "1" } });
     emulator.intercept(any, {
@@ -206,17 +192,6 @@ describe("a refused policy", () => {
     expect(error.message).toMatch(/"secret":"\[secret\]".*\(\[secret\]\).*Correct trafficPolicy/);
     expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain("CANARY");
   });
-
-  test("because it does not end names how a policy ends", async () => {
-    const { api, emulator } = await service({ settings: {} });
-    emulator.intercept(any, {
-      status: 400,
-      body: { error_code: "ERR_NGROK_2235", msg: "does not terminate" },
-    });
-    expect((await thrown(api.create({ url: "https://a.example.com" }))).message).toMatch(
-      /Add an action that answers/,
-    );
-  });
 });
 
 describe("a fault that passes", () => {
@@ -238,17 +213,6 @@ describe("a fault that passes", () => {
     expect(emulator.requests).toHaveLength(9);
     expect(waits).toHaveLength(6);
     expect(emulator.endpoints).toEqual([]);
-  });
-
-  test("is no reason to send a create again", async () => {
-    const { api, emulator } = await service();
-    emulator.intercept(any, { reset: true });
-    const lost = await thrown(api.create({ url }));
-    expect(lost).toBeInstanceOf(ConnectionError);
-    expect(lost.message).toMatch(/may have been created nevertheless.*next run names it/);
-    emulator.intercept(any, { status: 503, body: "" });
-    expect(await thrown(api.create({ url }))).toMatchObject({ status: 503 });
-    expect(emulator.requests).toHaveLength(2);
   });
 });
 

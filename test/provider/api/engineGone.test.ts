@@ -1,35 +1,25 @@
 import { createServer, type Server } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { connect } from "node:net";
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { EngineGoneError } from "../../../provider/api/apiErrors";
-import { CONNECTIONS, HttpClient } from "../../../provider/api/client";
-import { type Clock, realClock } from "../../../provider/api/clock";
-import { EndpointsApi } from "../../../provider/api/endpoints";
-import { CloudEndpoints } from "../../../provider/cloudEndpoint";
-import { readSettings } from "../../../provider/config";
+import { CONNECTIONS } from "../../../provider/api/client";
+import type { EndpointsApi } from "../../../provider/api/endpoints";
 import type { RecordedRequest } from "../../../sdk/testing";
-import { Emulator } from "../../../sdk/testing/emulator";
-import { thrown } from "../service";
+import { listen } from "../../../sdk/testing/listen";
+import { service, thrown } from "../service";
 
 /* What an ended engine can no longer store is not created, wherever the create waited. */
 
 afterEach(() => void vi.unstubAllEnvs());
 
 /** A client whose engine is there until a test says otherwise. */
-async function client(given: Record<string, string> = {}, clock: Clock = realClock) {
+async function client(settings: Record<string, string> = {}) {
   const engine = { isThere: true };
   let answered: (request: RecordedRequest) => void = () => {};
-  const emulator = await Emulator.start({ onAnswer: (request) => answered(request) });
-  const config: Record<string, string> = {
-    "endpoints:apiKey": emulator.apiKey,
-    "endpoints:baseUrl": emulator.baseUrl,
-    ...given,
-  };
-  const settings = readSettings((key) => config[key], {});
-  const http = new HttpClient(settings, { clock, engineIsThere: async () => engine.isThere });
-  onTestFinished(async () => {
-    await http.close();
-    await emulator.close();
+  const parts = await service({
+    settings,
+    onAnswer: (request) => answered(request),
+    engineIsThere: async () => engine.isThere,
   });
   /** The engine ends when the service has answered so many requests of this method. */
   const endAfter = (count: number, method: string) => {
@@ -38,7 +28,7 @@ async function client(given: Record<string, string> = {}, clock: Clock = realClo
       if (request.method === method && --left === 0) engine.isThere = false;
     };
   };
-  return { emulator, api: new EndpointsApi(http), settings, engine, endAfter };
+  return { ...parts, engine, endAfter };
 }
 
 const creates = (api: EndpointsApi, count: number) =>
@@ -109,10 +99,9 @@ test("a create that waits for its connection is not sent once the engine has end
 });
 
 test("a create whose answer was lost is looked for, and not sent again once the engine has ended", async () => {
-  const { emulator, api, settings, endAfter } = await client({}, { ...realClock, sleep: async () => {} });
+  const { emulator, core, endAfter } = await client();
   endAfter(1, "GET");
   emulator.intercept(({ method }) => method === "POST", { reset: true });
-  const core = new CloudEndpoints({ connect: () => ({ api, settings }), log: { info() {}, warn() {} } });
   const { cause } = await thrown(core.create({ url: "https://shop.example.com" }));
   expect(cause).toBeInstanceOf(EngineGoneError);
   expect(emulator.requests.map(({ method }) => method)).toContain("GET");
@@ -135,26 +124,20 @@ test("nothing of a create is written before the engine has answered", async () =
     new Promise<boolean>((resolve) => {
       answer = resolve;
     });
-  const config: Record<string, string> = { "endpoints:apiKey": "key", "endpoints:baseUrl": baseUrl };
-  const http = new HttpClient(
-    readSettings((key) => config[key], {}),
-    { engineIsThere },
-  );
-  const error = thrown(new EndpointsApi(http).create({ url: "https://shop.example.com" }));
+  const { api } = await service({ settings: { "endpoints:baseUrl": baseUrl }, engineIsThere });
+  const error = thrown(api.create({ url: "https://shop.example.com" }));
   await vi.waitUntil(() => connections === 1, 60_000);
   await new Promise((resolve) => setTimeout(resolve, 100));
   expect(bytes).toBe(0);
   answer(false);
   expect(await error).toBeInstanceOf(EngineGoneError);
   expect(bytes).toBe(0);
-  await http.close();
 });
 
 async function listening(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
-  return (server.address() as AddressInfo).port;
+  return listen(server, 0);
 }

@@ -4,30 +4,6 @@ import { service } from "../service";
 import { agents, count, refresh, seeded, settings } from "./refresh";
 
 describe("a refresh", () => {
-  test("of a thousand endpoints lists ten pages, and reads at most ten of them singly", async () => {
-    const { core, emulator } = await service({ settings });
-    const states = seeded(emulator, 1000);
-    // The engine asks in the order of creation, and the service lists the newest first: the worst order there is.
-    expect(await refresh(core, states)).toHaveLength(1000);
-    const { pages, singles } = count(emulator.requests);
-    expect(pages).toBe(10);
-    expect(singles).toBeLessThanOrEqual(10);
-  });
-
-  test("of five endpoints among 50,000 of agents costs at most twice five requests", async () => {
-    const { core, emulator } = await service({ settings });
-    const states = seeded(emulator, 5);
-    agents(emulator, 50_000);
-    expect(await refresh(core, states)).toHaveLength(5);
-    expect(emulator.requests.length).toBeLessThanOrEqual(10);
-  });
-
-  test("of one endpoint asks once, where the account is small", async () => {
-    const { core, emulator } = await service();
-    expect(await refresh(core, seeded(emulator, 1))).toHaveLength(1);
-    expect(emulator.requests).toHaveLength(1);
-  });
-
   test("costs at most twice the cheaper way, plus one, and what proves that something is gone, whatever the account holds and others do meanwhile", async () => {
     const totals = { reads: 0, requests: 0 };
     await fc.assert(

@@ -1,58 +1,40 @@
 import { expect, test, vi } from "vitest";
 import { CancelledError } from "../../../provider/api/apiErrors";
-import { CONNECTIONS, HttpClient } from "../../../provider/api/client";
-import { realClock } from "../../../provider/api/clock";
-import { EndpointsApi } from "../../../provider/api/endpoints";
-import { readSettings } from "../../../provider/config";
-import { Emulator } from "../../../sdk/testing/emulator";
-import { thrown } from "../service";
+import { CONNECTIONS } from "../../../provider/api/client";
+import { service, thrown } from "../service";
 
 /** A client whose waits have no end. */
-async function waiting(settings: Record<string, string> = {}) {
-  const emulator = await Emulator.start();
-  const config: Record<string, string> = {
-    "endpoints:apiKey": emulator.apiKey,
-    "endpoints:baseUrl": emulator.baseUrl,
-    ...settings,
-  };
-  const clock = { ...realClock, sleep: () => new Promise<void>(() => {}) };
-  const http = new HttpClient(
-    readSettings((key) => config[key], {}),
-    { clock },
-  );
-  return { emulator, http, api: new EndpointsApi(http) };
-}
+const waiting = (settings: Record<string, string> = {}) =>
+  service({ settings, sleep: () => new Promise(() => {}) });
 
 test("a stopped client reports the fault that it was about to try again", async () => {
-  const { emulator, http, api } = await waiting();
+  const { emulator, api } = await waiting();
   emulator.intercept(() => true, { status: 503, body: "" });
   const error = thrown(api.get("ep_1"));
   await vi.waitUntil(() => emulator.requests.some(({ status }) => status === 503), 60_000);
-  http.stop();
+  api.http.stop();
   expect(await error).toMatchObject({ status: 503 });
-  await emulator.close();
 });
 
 test("a stopped client sends nothing, neither what waits nor what comes", async () => {
-  const { emulator, http, api } = await waiting({ "endpoints:requestsPerWindow": "1" });
+  const { emulator, api } = await waiting({ "endpoints:requestsPerWindow": "1" });
   const { id } = emulator.seed({ type: "cloud", url: "https://shop.example.com" });
   await api.get(id);
   const waits = Array.from({ length: 30 }, () => thrown(api.get(id)));
   await new Promise((resolve) => setImmediate(resolve));
-  http.stop();
+  api.http.stop();
   const late = thrown(api.delete(id));
   for (const error of [...(await Promise.all(waits)), await late])
     expect(error).toBeInstanceOf(CancelledError);
   expect(emulator.requests).toHaveLength(1);
-  await emulator.close();
 });
 
 test("a stopped client sends nothing that waits for a connection", async () => {
-  const { emulator, http, api } = await waiting();
+  const { emulator, api } = await waiting();
   emulator.intercept(() => true, { hang: true }, 30);
   const errors = Array.from({ length: 30 }, () => thrown(api.get("ep_1")));
   await vi.waitUntil(() => emulator.requests.length === CONNECTIONS.provider, 60_000);
-  http.stop();
+  api.http.stop();
   for (const error of await Promise.all(errors.slice(CONNECTIONS.provider)))
     expect(error).toBeInstanceOf(CancelledError);
   expect(emulator.requests).toHaveLength(CONNECTIONS.provider);

@@ -7,10 +7,6 @@ import {
 } from "node:net";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { ConnectionError } from "../../../provider/api/apiErrors";
-import { HttpClient } from "../../../provider/api/client";
-import { type Clock, realClock } from "../../../provider/api/clock";
-import { EndpointsApi } from "../../../provider/api/endpoints";
-import { readSettings } from "../../../provider/config";
 import { service, thrown } from "../service";
 
 /* A request that never went out did nothing, for certain; of one that did, nobody knows. */
@@ -115,26 +111,17 @@ describe("a create whose first tries were refused", () => {
     const [host, port] = address.split(":");
     const server = createTcpServer(serve);
     servers.push(server);
-    let late = 0;
-    const clock: Clock = {
-      ...realClock,
-      now: () => realClock.now() + late,
-      sleep: async (milliseconds) => {
-        late += milliseconds;
-        if (late > 10_000 && !server.listening)
+    const engineIsThere = vi.fn(async () => true);
+    const { api, clock, waits } = await service({
+      settings: { "endpoints:baseUrl": `http://${address}` },
+      engineIsThere,
+      sleep: async () => {
+        if (late() > 10_000 && !server.listening)
           await new Promise<void>((resolve) => server.listen(Number(port), host, resolve));
       },
-    };
-    const config: Record<string, string> = {
-      "endpoints:apiKey": "x",
-      "endpoints:baseUrl": `http://${address}`,
-    };
-    const engineIsThere = vi.fn(async () => true);
-    const client = new HttpClient(
-      readSettings((key) => config[key], {}),
-      { clock, engineIsThere },
-    );
-    return { api: new EndpointsApi(client), engineIsThere, clock, late: () => late };
+    });
+    const late = () => waits.reduce((sum, wait) => sum + wait, 0);
+    return { api, engineIsThere, clock, late };
   }
 
   test("is made once the service listens, if the engine is still there to store it", async () => {

@@ -78,14 +78,6 @@ describe("the check of a configuration", () => {
     expect(JSON.stringify(failures)).not.toContain("CANARY");
   });
 
-  test("names what is missing, and where it could be given", async () => {
-    const { client } = await plugin({ configure: false });
-    expect((await client.checkConfig({})).failures).toEqual([
-      { property: "", reason: expect.stringMatching(/ENDPOINTS_API_KEY.*--secret endpoints:apiKey/) },
-      { property: "", reason: expect.stringMatching(/ENDPOINTS_BASE_URL.*endpoints:baseUrl/) },
-    ]);
-  });
-
   test("gives the key back as a secret, and everything else as it came", async () => {
     const { client } = await plugin({ configure: false });
     const news = { apiKey: "key", baseUrl: "https://api.example.com/", version: "0.1.0", other: "x" };
