@@ -8,7 +8,6 @@ import {
   type ResourceState,
 } from "./checkpoint";
 import { equal, isSecret, secret } from "./properties";
-import type { Found } from "./providerCalls";
 import { InitFailed } from "./providerCalls";
 import type { Providers } from "./providers";
 import type { Step, Summary } from "./summary";
@@ -56,26 +55,21 @@ export async function apply(step: Step, context: Context): Promise<void> {
   const { checkpoint } = context;
   const { op, old, new: next } = step;
   if (op === "replace") return;
-  const [pending, subject] = [PENDING[op], next ?? old];
-  const end = pending && subject ? checkpoint.begin(pending, subject) : undefined;
-  let failure: unknown;
-  try {
-    await perform(step, context);
-  } catch (error) {
-    failure = error;
-  }
+  const [type, resource] = [PENDING[op], next ?? old];
+  const operation = type && resource && { type, resource };
+  if (operation) checkpoint.begin(operation);
+  const failure = await perform(step, context).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
   if (next) markOutputs(next);
-  const isKept = failure === undefined || failure instanceof InitFailed;
+  const isUnready = failure instanceof InitFailed;
   // An update that is not ready leaves the old inputs in the state, so that the next run repeats it.
-  if (failure instanceof InitFailed && op === "update" && old && next) next.inputs = { ...old.inputs };
-  const record = () => {
-    if (isKept) recordIn(checkpoint, step);
-  };
-  if (end) end(record);
-  else {
-    record();
-    if (isKept && mustWrite(step)) checkpoint.save();
-  }
+  if (isUnready && op === "update" && old && next) next.inputs = { ...old.inputs };
+  const isKept = failure === undefined || isUnready;
+  if (isKept) recordIn(checkpoint, step);
+  if (operation) checkpoint.end(operation);
+  else if (isKept && mustWrite(step)) checkpoint.save();
   if (failure !== undefined) throw failure;
 }
 
@@ -191,15 +185,7 @@ async function read({ op, old }: Step, next: ResourceState, { providers }: Conte
 async function importResource(step: Step, next: ResourceState, context: Context): Promise<void> {
   const { old, pendingDelete } = step;
   const provider = await context.providers.of(next);
-  let found: Found;
-  try {
-    found = await provider.read({ urn: next.urn, id: next.importID });
-  } catch (error) {
-    // A resource that is not ready is imported too.
-    if (!(error instanceof InitFailed)) throw error;
-    next.initErrors = error.reasons;
-    found = error;
-  }
+  const found = await provider.read({ urn: next.urn, id: next.importID });
   if (found.outputs === undefined) throw new Error(`resource '${next.importID}' does not exist`);
   if (found.inputs === undefined)
     throw new Error(

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { z } from "zod";
 import type { ExportedResource, ExportedState } from "../types";
-import { type Props, propsFromState, propsToState } from "./properties";
+import { propsFromState, propsToState } from "./properties";
 
 const text = z.string().default("");
 const flag = z.boolean().default(false);
@@ -146,16 +146,15 @@ export class Checkpoint {
     this.rest = { metadata, ...(secrets_providers && { secrets_providers }) };
   }
 
-  /** Writes that an operation is about to begin. The returned function writes its result. */
-  begin(type: PendingType, resource: ResourceState): (change: () => void) => void {
-    const operation = { resource, type };
+  /** Writes that an operation is about to begin; `end` writes its result. */
+  begin(operation: Pending): void {
     this.pending.add(operation);
     this.save();
-    return (change) => {
-      this.pending.delete(operation);
-      change();
-      this.save();
-    };
+  }
+
+  end(operation: Pending): void {
+    this.pending.delete(operation);
+    this.save();
   }
 
   drop(old: ResourceState): void {
@@ -168,10 +167,6 @@ export class Checkpoint {
 
   snapshot(): ResourceState[] {
     return [...this.news, ...this.olds].filter((state) => !this.done.has(state));
-  }
-
-  stackOutputs(): Props {
-    return this.snapshot().find(({ type }) => type === ROOT_STACK)?.outputs ?? {};
   }
 
   export(): ExportedState {

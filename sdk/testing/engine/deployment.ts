@@ -22,8 +22,6 @@ import type { Step } from "./summary";
 /** One preview, update or destroy from its first registration to its last deletion. */
 export class Deployment {
   readonly executor: Executor;
-  /** Set when the program has reported that it ended well. */
-  isEnded = false;
   private readonly planner: Planner;
   /** Default providers by package, registered when first needed. */
   private readonly defaults = new Map<string, Promise<string>>();
@@ -226,15 +224,5 @@ export class Deployment {
     // After a failed run, a missing output keeps its old value: the program may not have reached it.
     state.outputs = this.isFailed ? { ...this.planner.old(urn)?.outputs, ...outputs } : outputs;
     this.context.checkpoint.save();
-  }
-
-  /** The stack's outputs before and after the run. */
-  outputs(): { olds: Props; news: Props } {
-    const root = (states: Iterable<ResourceState>): Props =>
-      [...states].find(({ type }) => type === ROOT_STACK)?.outputs ?? {};
-    const news = this.context.dryRun
-      ? root(this.executor.news.values())
-      : this.context.checkpoint.stackOutputs();
-    return { olds: root(this.context.checkpoint.olds), news };
   }
 }

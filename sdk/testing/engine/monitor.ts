@@ -85,10 +85,7 @@ export class Monitor {
         return new Empty();
       }),
       invoke: this.invoke,
-      signalAndWaitForShutdown: this.answering(() => {
-        deployment.isEnded = true;
-        return new Empty();
-      }),
+      signalAndWaitForShutdown: this.answering(() => new Empty()),
       // Without this method the SDK asks for single features.
       getDeploymentInfo: (_: unknown, answer: grpc.sendUnaryData<unknown>) =>
         answer({ code: grpc.status.UNIMPLEMENTED, details: "GetDeploymentInfo is not implemented" }),

@@ -1,6 +1,6 @@
-import type { RunOptions } from "../types";
+import type { RunOptions, RunResult } from "../types";
 import { type Context, markOutputs } from "./apply";
-import { Checkpoint, isProvider, type Place, type ResourceState } from "./checkpoint";
+import { Checkpoint, isProvider, type Place, type ResourceState, ROOT_STACK } from "./checkpoint";
 import { withoutDangling } from "./dependencies";
 import { Deployment } from "./deployment";
 import { Slots } from "./executor";
@@ -19,13 +19,8 @@ export interface Run {
   config: Props;
 }
 
-/** The steps and messages of a phase, and the stack's outputs after it. */
-export interface Outcome {
-  ok: boolean;
-  summary: Summary;
-  outputs: Props;
-  text: string;
-}
+/** What a phase adds to the result of its command. `outputs` are still marked. */
+export type Outcome = Omit<RunResult, "command" | "seconds" | "requests">;
 
 /** One phase of a command. */
 class Phase implements Context {
@@ -58,14 +53,18 @@ class Phase implements Context {
   };
 
   /** Builds the outcome, of a failed phase too. */
-  end(ok: boolean, outputs = this.checkpoint.stackOutputs(), olds = outputs): Outcome {
-    return { ok, summary: this.summary, outputs, text: this.summary.text(olds, outputs) };
-  }
-
-  /** Ends a phase in which resources were registered or deleted. */
-  endDeployment(): Outcome {
-    const { olds, news } = this.deployment.outputs();
-    return this.end(!this.deployment.isFailed, news, olds);
+  end(ok: boolean): Outcome {
+    const { checkpoint, deployment, summary } = this;
+    const outputs = stackOutputs([...deployment.executor.news.values(), ...checkpoint.snapshot()]);
+    const { steps, changes, diagnostics } = summary;
+    return {
+      ok,
+      outputs,
+      steps,
+      changes,
+      diagnostics,
+      text: summary.text(stackOutputs(checkpoint.olds), outputs),
+    };
   }
 
   async serve(work: () => Promise<Outcome>): Promise<Outcome> {
@@ -111,11 +110,9 @@ export async function runProgram(run: Run, options: RunOptions): Promise<Outcome
           "error",
           `an unhandled error occurred: Program exited with non-zero exit code: ${code}`,
         );
-      if (code === 0 && !isCanceled && !deployment.isEnded)
-        summary.report("error", "the program ended before it reported to Pulumi that it was done");
-      // After an early exit nothing may be deleted: the rest of the program may still want it.
-      await deployment.finish(code === 0 && !isCanceled && deployment.isEnded);
-      return phase.endDeployment();
+      // After an early exit, for which the SDK sets a code, nothing may be deleted: the rest of the program may want it.
+      await deployment.finish(code === 0 && !isCanceled);
+      return phase.end(!deployment.isFailed);
     } finally {
       await program.stop("SIGKILL", 0);
     }
@@ -128,7 +125,7 @@ export function runDestroy(run: Run): Promise<Outcome> {
   phase.warnOfInterrupted();
   return phase.serve(async () => {
     await phase.deployment.finish(true);
-    return phase.endDeployment();
+    return phase.end(!phase.deployment.isFailed);
   });
 }
 
@@ -202,6 +199,9 @@ async function refreshOne(old: ResourceState, { providers, summary }: Phase): Pr
   });
   return [next];
 }
+
+const stackOutputs = (states: ResourceState[]): Props =>
+  states.find(({ type }) => type === ROOT_STACK)?.outputs ?? {};
 
 /** The configuration as the Node language host hands it to a program. */
 function configText(config: Props): { values: string; secretKeys: string } {

@@ -6,7 +6,7 @@ import { nameOf, type ResourceState } from "./checkpoint";
 import { Unsupported } from "./project";
 import { fromStruct, hasUnknowns, markSecrets, type Props, plain, toStruct } from "./properties";
 import type { Diff } from "./propertyDiff";
-import type { Checked, Existing, Found, Provider, ToRead } from "./providerCalls";
+import type { Checked, Found, Provider, ToRead } from "./providerCalls";
 import {
   type Answer,
   about,
@@ -74,7 +74,7 @@ export class Plugin implements Provider {
     return { inputs: markSecrets(fromStruct(response.getInputs()), news), failures: failuresOf(response) };
   }
 
-  async diffConfig(old: Existing, news: Props): Promise<Diff> {
+  async diffConfig(old: ResourceState, news: Props): Promise<Diff> {
     const request = diffRequest(old, news, [], plainStruct);
     const response = await optional(
       call<pb.DiffResponse>((answer) => this.client.diffConfig(request, answer)),
@@ -117,7 +117,7 @@ export class Plugin implements Provider {
     return { inputs: this.marked(response.getInputs(), news), failures: failuresOf(response) };
   }
 
-  async diff(old: Existing, news: Props, ignoreChanges: string[]): Promise<Diff> {
+  async diff(old: ResourceState, news: Props, ignoreChanges: string[]): Promise<Diff> {
     await this.configured;
     const request = diffRequest(old, news, ignoreChanges, (props) => this.struct(props));
     return diffOf(await call<pb.DiffResponse>((answer) => this.client.diff(request, answer)));
@@ -156,9 +156,7 @@ export class Plugin implements Provider {
     await this.configured;
     const request = about(new pb.ReadRequest(), urn).setId(id);
     if (inputs) request.setInputs(this.struct(inputs)).setProperties(this.struct(outputs));
-    const response = await this.change<pb.ReadResponse>(outputs ?? {}, (answer) =>
-      this.client.read(request, answer),
-    );
+    const response = await call<pb.ReadResponse>((answer) => this.client.read(request, answer));
     const [properties, liveInputs] = [response.getProperties(), response.getInputs()];
     return {
       id: response.getId(),
@@ -197,13 +195,7 @@ export class Plugin implements Provider {
     } catch (error) {
       const failed = error instanceof CallFailed ? initFailure(error.cause) : undefined;
       if (!failed) throw error;
-      const inputs = failed.getInputs();
-      throw new InitFailed(
-        failed.getId(),
-        this.marked(failed.getProperties(), ins),
-        inputs && this.marked(inputs, ins),
-        failed.getReasonsList(),
-      );
+      throw new InitFailed(failed.getId(), this.marked(failed.getProperties(), ins), failed.getReasonsList());
     }
   }
 }

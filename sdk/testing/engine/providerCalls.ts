@@ -14,7 +14,7 @@ import type { Diff, Kind } from "./propertyDiff";
  */
 export interface Provider {
   check(urn: string, olds: Props, news: Props): Promise<Checked>;
-  diff(old: Existing, news: Props, ignoreChanges: string[]): Promise<Diff>;
+  diff(old: ResourceState, news: Props, ignoreChanges: string[]): Promise<Diff>;
   create(next: ResourceState, preview: boolean): Promise<{ id: string; outputs: Props }>;
   update(old: ResourceState, next: ResourceState, preview: boolean): Promise<Props>;
   read(resource: ToRead): Promise<Found>;
@@ -30,9 +30,6 @@ export interface Checked {
   inputs: Props;
   failures: CheckFailure[];
 }
-
-/** What there is of a resource before a change. */
-export type Existing = Pick<ResourceState, "urn" | "id" | "inputs"> & { outputs?: Props | undefined };
 
 /** For an import, only the id is known. */
 export type ToRead = Pick<ResourceState, "urn" | "id"> & { inputs?: Props; outputs?: Props | undefined };
@@ -53,7 +50,6 @@ export class InitFailed extends Error {
   constructor(
     readonly id: string,
     readonly outputs: Props,
-    readonly inputs: Props | undefined,
     readonly reasons: string[],
   ) {
     const errors = `${reasons.length} error${reasons.length === 1 ? "" : "s"} occurred`;
@@ -111,7 +107,7 @@ export function about<R extends AboutResource>(request: R, urn: string): R {
 }
 
 export function diffRequest(
-  { urn, id, inputs, outputs = {} }: Existing,
+  { urn, id, inputs, outputs = {} }: ResourceState,
   news: Props,
   ignoreChanges: string[],
   struct: typeof toStruct,

@@ -11,7 +11,7 @@ import { type Launch, type OnLine, resolveFrom, type Starting, startProvider } f
 import { CLI_DRIVER, type Project, runtimeSchema, Unsupported } from "./project";
 import { equal, type Props, plain } from "./properties";
 import { type Diff, mustReplace, resolveDiff } from "./propertyDiff";
-import type { Checked, Existing, Found, Provider } from "./providerCalls";
+import type { Checked, Found, Provider } from "./providerCalls";
 
 /** How long to wait for the answers to `Cancel`, in milliseconds. */
 const PATIENCE = 1000;
@@ -105,7 +105,7 @@ export class Providers implements Provider {
   }
 
   /** Without an answer of the provider, any difference in its configuration is a change. */
-  async diff(old: Existing, news: Props): Promise<Diff> {
+  async diff(old: ResourceState, news: Props): Promise<Diff> {
     const plugin = this.unconfigured.get(old.urn) ?? (await this.get(`${old.urn}::${old.id}`));
     const diff = await plugin.diffConfig(old, news);
     if (diff.changes !== "unknown") return diff;

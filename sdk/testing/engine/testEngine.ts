@@ -163,25 +163,18 @@ export class TestEngine implements Stack {
   ): Promise<RunResult> {
     return this.alone(async () => {
       const started = performance.now();
-      const { ok, summary, outputs, text } = await work();
+      const outcome = await work();
       const seconds = (performance.now() - started) / 1000;
-      const { steps, changes, diagnostics } = summary;
-      const isChanged = Object.keys(changes).some((op) => op !== "same" && op !== "read");
-      const isUnwanted = expectNoChanges && ok && isChanged;
-      const what = command === "up" ? "update" : command;
-      const unwanted = `no changes were expected for ${what} but changes were proposed`;
-      if (isUnwanted) summary.report("error", unwanted);
-      const result = {
-        command,
-        ok: ok && !isUnwanted,
-        seconds,
-        outputs: plain(outputs),
-        steps,
-        changes,
-        diagnostics,
-        text: isUnwanted ? `${text}error: ${unwanted}\n` : text,
-        requests: [],
-      };
+      const outputs = plain(outcome.outputs);
+      const result = { ...outcome, outputs, command, seconds, requests: [] };
+      const isChanged = Object.keys(result.changes).some((op) => op !== "same" && op !== "read");
+      if (expectNoChanges && result.ok && isChanged) {
+        const what = command === "up" ? "update" : command;
+        const message = `no changes were expected for ${what} but changes were proposed`;
+        result.ok = false;
+        result.diagnostics.push({ severity: "error", message });
+        result.text += `error: ${message}\n`;
+      }
       if (!result.ok) throw new RunFailed(result);
       return result;
     });
@@ -190,7 +183,7 @@ export class TestEngine implements Stack {
 
 /** Adds the steps of a refresh to those of the run that it belongs to. */
 function afterRefresh(refresh: Outcome | undefined, run: Outcome): Outcome {
-  const read = refresh?.summary.steps.filter(({ id }) => id !== undefined) ?? [];
-  run.summary.steps.unshift(...read.map((step) => ({ ...step, op: "refresh" as const, diff: [] })));
+  const read = refresh?.steps.filter(({ id }) => id !== undefined) ?? [];
+  run.steps.unshift(...read.map((step) => ({ ...step, op: "refresh" as const, diff: [] })));
   return run;
 }

@@ -46,7 +46,7 @@ describe("where a run fails", () => {
     for (const [scene, message] of [
       ["throws", "the program threw"],
       ["rejects", "in apply"],
-      ["exitsWell", "the program ended before it reported to Pulumi that it was done"],
+      ["exitsWell", "Program exited with non-zero exit code: 1"],
     ] as const) {
       const { ok, messages, calls } = await run("up", scene);
       expect([scene, ok, messages.join()]).toEqual([scene, false, expect.stringContaining(message)]);
