@@ -27,7 +27,7 @@ export const UNKNOWNS: ReadonlySet<unknown> = new Set([
  * Converts a value: every unknown becomes the same text, and `signed` converts each object with a signature. Undefined parts are
  * omitted, or become null in a list, as in JSON.
  */
-function rebuild(
+export function rebuild(
   value: unknown,
   signed: (object: JsonObject, path: Path) => unknown,
   path: Path = [],

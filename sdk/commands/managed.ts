@@ -1,9 +1,8 @@
 import { z } from "zod";
 import type { JsonObject } from "../../provider/api/json";
-import { isMapping } from "../../provider/api/json";
 import { PROVIDER_KEY } from "../../provider/check";
 import { SECRET, SIGNATURE } from "../../provider/markedSecrets";
-import { REFERENCE } from "../../provider/plugin/values";
+import { REFERENCE, rebuild } from "../../provider/plugin/values";
 import { PROVIDER_TYPE, TYPES } from "../../provider/tokens";
 
 /* The cloud endpoints and the accounts in a stack's state. */
@@ -108,17 +107,14 @@ function managed(resource: Resource, id: string): Managed {
 
 const hasSecret = (value: unknown): boolean => JSON.stringify(value)?.includes(SECRET) === true;
 
-const plainValues = (properties: object): JsonObject =>
-  Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, plainValue(value)]));
-
-/** A value of the state as data: of a secret its content, of a resource its id, of a component its URN. */
-function plainValue(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(plainValue);
-  if (!isMapping(value)) return value;
-  const { [SIGNATURE]: signature, plaintext } = value;
-  if (signature === SECRET) {
-    if (typeof plaintext === "string") return plainValue(JSON.parse(plaintext));
+/** The state's properties as data: of a secret its content, of a resource its id, of a component its URN. */
+function plainValues(properties: object): JsonObject {
+  const plain = (signed: JsonObject): unknown => {
+    const { [SIGNATURE]: signature, plaintext } = signed;
+    if (signature === REFERENCE) return signed["id"] || signed["urn"];
+    if (signature !== SECRET) return signed;
+    if (typeof plaintext === "string") return rebuild(JSON.parse(plaintext), plain);
     throw new Error("the state has an encrypted secret: export it with --show-secrets");
-  }
-  return signature === REFERENCE ? value["id"] || value["urn"] : plainValues(value);
+  };
+  return rebuild(properties, plain) as JsonObject;
 }

@@ -4,6 +4,7 @@ import type { JsonObject } from "../../../provider/api/json";
 import { isMapping } from "../../../provider/api/json";
 import type { ConfigReader } from "../../../provider/config";
 import { SECRET, SIGNATURE } from "../../../provider/markedSecrets";
+import { rebuild } from "../../../provider/plugin/values";
 import { MASKED } from "../../../provider/secrets";
 import { cliFailure, StackError } from "../failures";
 import { isCloudEndpointType, type State } from "../managed";
@@ -198,9 +199,5 @@ async function recorded(start: (onEvent: RunOptions["onEvent"]) => Promise<unkno
 }
 
 /** Events have the form of a secret, without its content. */
-function masked(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(masked);
-  if (!isMapping(value)) return value;
-  if (value[SIGNATURE] === SECRET) return MASKED;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, masked(item)]));
-}
+const masked = (value: unknown) =>
+  rebuild(value, (signed) => (signed[SIGNATURE] === SECRET ? MASKED : signed));
