@@ -69,9 +69,8 @@ export class CloudEndpoints {
    */
   private readonly known = new Map<string, unknown>();
 
-  private readonly created = new Set<string>();
   private readonly deleted = new Set<string>();
-  private readonly gone = new GoneCheck(this.known, this.created);
+  private readonly gone = new GoneCheck(this.known);
 
   /** The ids that checked resources will adopt. A resource that already has one of them is a conflict. */
   private readonly toAdopt = new Set<string>();
@@ -136,7 +135,6 @@ export class CloudEndpoints {
       this.claim(live.id);
       return live;
     });
-    this.created.add(live.id);
     try {
       return { id: live.id, outs: outputsOf(live, inputs, this.notes(live.createdFor)) };
     } catch (error) {
@@ -246,7 +244,6 @@ export class CloudEndpoints {
     } catch (error) {
       if (!(error instanceof UnreadableReply)) throw error;
       this.known.set(error.id, this.account());
-      this.created.add(error.id);
       throw this.partialCreate(error.id, inputs, provider, error.cause);
     }
   }

@@ -31,14 +31,8 @@ export class GoneCheck {
   /** The fingerprints in the states of endpoints that the service knows: other names of the current account. */
   private readonly proven = new Set<unknown>();
 
-  /**
-   * @param known The ids in the states of this run, with the fingerprints there.
-   * @param created The ids that this process created.
-   */
-  constructor(
-    private readonly known: ReadonlyMap<string, unknown>,
-    private readonly created: ReadonlySet<string>,
-  ) {}
+  /** @param known The ids in the states of this run, with the fingerprints there. */
+  constructor(private readonly known: ReadonlyMap<string, unknown>) {}
 
   /** Notes that the service knows an endpoint of this run's states. So this is the account that the state was written with. */
   answered(stored: JsonObject): void {
@@ -76,7 +70,7 @@ export class GoneCheck {
     const born = createdAt(stored);
     let reading = api.list.since(0);
     // A reading may not show a new endpoint yet, and even the service may not know it.
-    if (this.mayBeNew(api, reading, id, born)) {
+    if (mayBeNew(api, reading, born)) {
       await clock.sleep(LIST_LAG);
       reading = api.list.since(clock.now());
     }
@@ -93,15 +87,6 @@ export class GoneCheck {
     }
     if (isListed(reading, id)) throw new StillListedError(id, notFound);
     return reading;
-  }
-
-  /** Whether the endpoint may be so new that a reading does not show it yet. */
-  private mayBeNew(api: EndpointsApi, reading: Reading, id: string, born: number | undefined): boolean {
-    const { clock, serviceClock } = api.http;
-    // A reading that has not begun will begin now.
-    const began = serviceClock.at(Math.min(reading.began, clock.now()));
-    if (this.created.has(id) || born === undefined || began === undefined) return true;
-    return born > began.earliest - LIST_LAG;
   }
 
   /** @throws OtherAccountError unless this is the account with the stack's endpoints. */
@@ -129,4 +114,11 @@ const isListed = ({ endpoints, skipped }: Reading, id: string) =>
 
 function principalOf({ principal }: JsonObject): string | undefined {
   return isMapping(principal) && typeof principal["id"] === "string" ? principal["id"] : undefined;
+}
+
+/** Whether the endpoint may be so new that a reading does not show it yet. */
+function mayBeNew({ http }: EndpointsApi, reading: Reading, born: number | undefined): boolean {
+  // A reading that has not begun will begin now.
+  const began = http.serviceClock.at(Math.min(reading.began, http.clock.now()));
+  return born === undefined || began === undefined || born > began.earliest - LIST_LAG;
 }

@@ -44,8 +44,6 @@ export class Redaction {
   private readonly searches = new Map<number, ReturnType<typeof searchFor>>();
   /** Secrets that are too short to be cut out of a message, in their own spelling. */
   private readonly words = new Set<string>();
-  /** Secrets that are recognized as a whole only. */
-  private readonly short = new Set<string>();
   /** All pieces of `UNMISTAKABLE` characters of longer secrets, and their shorter beginnings and ends. */
   private readonly pieces = new Set<string>();
   private readonly beginnings = new Set<string>();
@@ -65,7 +63,7 @@ export class Redaction {
       this.secrets.set(text, kind);
       this.searches.clear();
       if (text.length < SHORTEST_SECRET) this.words.add(layer.text.toLowerCase());
-      else this.unsorted.add(text);
+      else if (text.length >= UNMISTAKABLE) this.unsorted.add(text);
     }
   }
 
@@ -140,11 +138,12 @@ export class Redaction {
   private piecesIn(fold: Layer): Span[] {
     const { text } = fold;
     const found: Span[] = [];
-    const look = (known: ReadonlySet<string>, from: number, to: number) => {
+    const look = (known: Pick<Set<string>, "has">, from: number, to: number) => {
       if (from >= 0 && known.has(text.slice(from, to))) found.push(spanOf(fold, from, to));
     };
     for (let at = 0; at < text.length; at++) {
-      for (let length = SHORTEST_SECRET; length < UNMISTAKABLE; length++) look(this.short, at, at + length);
+      // Shorter secrets are recognized as a whole only.
+      for (let length = SHORTEST_SECRET; length < UNMISTAKABLE; length++) look(this.secrets, at, at + length);
       look(this.pieces, at, at + UNMISTAKABLE);
     }
     // Next to an ellipsis, fewer characters are enough.
@@ -159,10 +158,6 @@ export class Redaction {
 
   private sort(): void {
     for (const secret of this.unsorted) {
-      if (secret.length < UNMISTAKABLE) {
-        this.short.add(secret);
-        continue;
-      }
       for (let at = 0; at + UNMISTAKABLE <= secret.length; at++)
         this.pieces.add(secret.slice(at, at + UNMISTAKABLE));
       for (let length = SHORTEST_SECRET; length < UNMISTAKABLE; length++) {

@@ -61,8 +61,6 @@ export class EndpointList {
       fresh
         ? began === Number.POSITIVE_INFINITY
         : !isOutdated && !failure && this.source.clock.now() - began <= OLDEST_LOOKUP;
-    const whole = this.readings.get(EVERYTHING.name);
-    if (whole?.willEnd && isUsable(whole)) return (await this.endpointsOf(whole)).filter(selection.includes);
     return this.read(selection, EVERYTHING, isUsable);
   }
 
@@ -74,8 +72,6 @@ export class EndpointList {
   async cloud(current: boolean): Promise<LiveEndpoint[]> {
     const isUsable = (reading: Reading) =>
       !reading.failure && (current ? this.isCurrent(reading) : this.isYoung(reading));
-    const whole = this.readings.get(EVERYTHING.name);
-    if (whole?.willEnd && isUsable(whole)) return (await this.endpointsOf(whole)).filter(CLOUD.includes);
     return this.read(CLOUD, UNFILTERED_CLOUD, isUsable);
   }
 
@@ -156,6 +152,8 @@ export class EndpointList {
     unfiltered: Selection,
     isUsable: (reading: Reading) => boolean,
   ): Promise<LiveEndpoint[]> {
+    const whole = this.readings.get(EVERYTHING.name);
+    if (whole?.willEnd && isUsable(whole)) return (await this.endpointsOf(whole)).filter(selection.includes);
     if (selection.expression !== undefined) {
       // If filters do not work, a hundred selections at once must not each find that out.
       if (this.trial) await this.trial;

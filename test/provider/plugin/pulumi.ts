@@ -2,7 +2,6 @@ import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach } from "vitest";
-import { z } from "zod";
 import { type ExportedState, findPulumiCli } from "../../../sdk/testing";
 import { Emulator, type EmulatorOptions } from "../../../sdk/testing/emulator";
 
@@ -91,16 +90,6 @@ plugins: {providers: [{name: endpoints, path: ${JSON.stringify(join(root, "provi
   return project;
 }
 
-const preview = z.object({
-  steps: z.array(
-    z.object({
-      op: z.string(),
-      urn: z.string(),
-      detailedDiff: z.record(z.string(), z.object({ kind: z.string(), inputDiff: z.boolean() })).nullish(),
-    }),
-  ),
-});
-
 export class Project {
   constructor(
     readonly folder: string,
@@ -114,21 +103,6 @@ export class Project {
   async setConfig(key: string, value: string | { secret: string }): Promise<void> {
     const [flag, text] = typeof value === "string" ? ["--plaintext", value] : ["--secret", value.secret];
     await this.pulumi("config", "set", flag, key, text);
-  }
-
-  /** The resources that a preview would touch, and where exactly. */
-  async preview(): Promise<{ op: string; name: string; at: Record<string, string> }[]> {
-    const { steps } = preview.parse(JSON.parse((await this.pulumi("preview", "--json")).stdout));
-    return steps
-      .filter(({ op }) => op !== "same")
-      .map(({ op, urn, detailedDiff }) => {
-        const at = Object.entries(detailedDiff ?? {}).map(([path, { kind }]) => [path, kind]);
-        return { op, name: urn.split("::").at(-1) ?? "", at: Object.fromEntries(at) };
-      });
-  }
-
-  async outputs(): Promise<Record<string, unknown>> {
-    return JSON.parse((await this.pulumi("stack", "output", "--json", "--show-secrets")).stdout);
   }
 
   /** The state as it lies on the disk, but for the outer encryption: secrets stay what they are. */
