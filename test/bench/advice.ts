@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { EngineRuns } from "./engineRuns";
 import type { Read } from "./rawFile";
-import { type Summary, summaryOf } from "./results";
+import { ratioOf, summaryOf } from "./results";
 import { Service } from "./serviceClient";
-import { pageHead, ratioText, secondsText, table } from "./text";
+import { orDash, pageHead, ratioText, secondsText, table } from "./text";
 
 /* What a large stack costs on the CLI with its state in a folder, and what helps. */
 
@@ -70,23 +70,15 @@ const names: Record<Variant, string> = {
 
 export function advicePage({ lines, ...head }: Read<AdviceRow>): string {
   const at = (variant: Variant) => lines.filter((line) => line.variant === variant);
-  const times = (variant: Variant, of: "create" | "destroy") =>
-    summaryOf(at(variant).map((line) => line[of]));
-  const ratios = (variant: Variant, of: "create" | "destroy") =>
-    summaryOf(
-      at(variant).flatMap((line) => {
-        const beside = at("default").find(({ round }) => round === line.round);
-        return beside ? [line[of] / beside[of]] : [];
-      }),
-    );
-  const or = (summary: Summary | undefined, text: (summary: Summary) => string) =>
-    summary ? text(summary) : "–";
   const rows = variants.map((variant) => [
     names[variant],
     `${at(variant).length}`,
     ...(["create", "destroy"] as const).flatMap((of) => [
-      or(times(variant, of), secondsText),
-      or(ratios(variant, of), ratioText),
+      orDash(summaryOf(at(variant).map((line) => line[of])), secondsText),
+      orDash(
+        ratioOf(at(variant), at("default"), (line) => line[of]),
+        ratioText,
+      ),
     ]),
   ]);
   const columns = ["", "runs", "up, s", "to one stack", "destroy, s", "to one stack"];

@@ -23,25 +23,23 @@ export interface Unit {
 export interface Plan {
   runs: number;
   sizes: readonly number[];
-  drivers: readonly Driver[];
+  driver: Driver;
 }
 
 /**
  * All units, round by round. Within a round, the contestants take turns in a shuffled order, so that whatever else the
  * machine does affects all of them alike. The order is the same in every run, so a run that was ended can be resumed.
  */
-export function unitsOf({ runs, sizes, drivers }: Plan): Unit[] {
+export function unitsOf({ runs, sizes, driver }: Plan): Unit[] {
   const rounds = Array.from({ length: runs }, (_, index) => index + 1);
   return rounds.flatMap((round) =>
     sizes.flatMap((size) =>
-      drivers.flatMap((driver) =>
-        shuffled(new Random(round * 10_007 + size), contestants).map((contestant) => ({
-          round,
-          size,
-          driver,
-          contestant,
-        })),
-      ),
+      shuffled(new Random(round * 10_007 + size), contestants).map((contestant) => ({
+        round,
+        size,
+        driver,
+        contestant,
+      })),
     ),
   );
 }
@@ -53,18 +51,15 @@ export function shuffled<T>(random: Random, items: readonly T[]): T[] {
     .map(({ item }) => item);
 }
 
-/** How many requests of each kind the service received. */
-export const requestCounts = z.object({
-  list: z.number(),
-  get: z.number(),
-  post: z.number(),
-  patch: z.number(),
-  delete: z.number(),
-});
-
 /** What the service counted during one operation. */
 export const serviceCounts = z.object({
-  requests: requestCounts,
+  requests: z.object({
+    list: z.number(),
+    get: z.number(),
+    post: z.number(),
+    patch: z.number(),
+    delete: z.number(),
+  }),
   /** Most connections that were open at once. */
   connections: z.number(),
   /** Endpoints that are there after it. */

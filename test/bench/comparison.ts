@@ -1,12 +1,13 @@
 import { type Cell, contestants, type Driver, drivers, operations, type Unit } from "./cells";
 import { EngineRuns } from "./engineRuns";
 import type { Read } from "./rawFile";
-import { type Place, Results, type Summary } from "./results";
+import { type Place, Results } from "./results";
 import { Service } from "./serviceClient";
 import {
   driverNames,
   kilobytes,
   megabytes,
+  orDash,
   pageHead,
   ratioText,
   requestsText,
@@ -118,5 +119,3 @@ const places = (results: Results, driver: Driver) =>
       .filter((size) => results.at({ driver, size, operation }).length > 0)
       .map((size) => ({ driver, size, operation })),
   );
-
-const orDash = (value: Summary | undefined, text: (value: Summary) => string) => (value ? text(value) : "–");

@@ -5,7 +5,6 @@ export interface Summary {
   median: number;
   least: number;
   most: number;
-  runs: number;
 }
 
 /** Undefined where nothing was measured. */
@@ -15,7 +14,22 @@ export function summaryOf(values: readonly number[]): Summary | undefined {
   const low = sorted[Math.floor((sorted.length - 1) / 2)];
   const high = sorted[Math.ceil((sorted.length - 1) / 2)];
   if (least === undefined || most === undefined || low === undefined || high === undefined) return undefined;
-  return { median: (low + high) / 2, least, most, runs: sorted.length };
+  return { median: (low + high) / 2, least, most };
+}
+
+/** The figure of one to that of the other within each round, so that a slow hour does not count. */
+export function ratioOf<T extends { round: number }>(
+  ones: readonly T[],
+  others: readonly T[],
+  figure: (row: T) => number,
+): Summary | undefined {
+  const byRound = new Map(others.map((other) => [other.round, figure(other)]));
+  return summaryOf(
+    ones.flatMap((one) => {
+      const beside = byRound.get(one.round);
+      return beside === undefined ? [] : [figure(one) / beside];
+    }),
+  );
 }
 
 export interface Place {
@@ -37,29 +51,17 @@ export class Results {
   }
 
   at(where: Partial<Place>): Cell[] {
-    const { driver, size, contestant, operation } = where;
-    return this.cells.filter(
-      (cell) =>
-        cell.driver === (driver ?? cell.driver) &&
-        cell.size === (size ?? cell.size) &&
-        cell.contestant === (contestant ?? cell.contestant) &&
-        cell.operation === (operation ?? cell.operation),
-    );
+    const wanted = Object.entries(where);
+    return this.cells.filter((cell) => wanted.every(([key, value]) => cell[key as keyof Place] === value));
   }
 
   seconds(place: Place): Summary | undefined {
     return summaryOf(this.at(place).map(({ seconds }) => seconds));
   }
 
-  /** Wall time of one to that of the other within each round, so that a slow hour does not count. */
+  /** Of wall times. */
   ratio(one: Place, other: Place): Summary | undefined {
-    const others = new Map(this.at(other).map(({ round, seconds }) => [round, seconds]));
-    return summaryOf(
-      this.at(one).flatMap(({ round, seconds }) => {
-        const beside = others.get(round);
-        return beside === undefined ? [] : [seconds / beside];
-      }),
-    );
+    return ratioOf(this.at(one), this.at(other), ({ seconds }) => seconds);
   }
 
   get sizes(): number[] {

@@ -12,25 +12,20 @@ export function ratioText({ median, least, most }: Summary): string {
   return `${median.toFixed(2)} (${least.toFixed(2)}–${most.toFixed(2)})`;
 }
 
+/** A dash where nothing was measured. */
+export const orDash = (value: Summary | undefined, text: (value: Summary) => string) =>
+  value ? text(value) : "–";
+
 export const seconds = (value: number) =>
   value >= 100 ? value.toFixed(0) : value.toPrecision(value < 0.1 ? 2 : 3);
 
 export const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(0)} MB`;
 export const kilobytes = (bytes: number) => `${(bytes / 1e3).toFixed(0)} kB`;
 
-const KINDS: readonly [keyof Cell["requests"], string][] = [
-  ["list", "list"],
-  ["get", "GET"],
-  ["post", "POST"],
-  ["patch", "PATCH"],
-  ["delete", "DELETE"],
-];
-
 export function requestsText(requests: Cell["requests"]): string {
-  const some = KINDS.filter(([kind]) => requests[kind] > 0).map(
-    ([kind, name]) => `${requests[kind]} ${name}`,
-  );
-  return some.join(", ") || "none";
+  const some = Object.entries(requests).filter(([, count]) => count > 0);
+  const text = some.map(([kind, count]) => `${count} ${kind === "list" ? kind : kind.toUpperCase()}`);
+  return text.join(", ") || "none";
 }
 
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { Emulator, findPulumiCli } from "../../sdk/testing";
-import { newProject } from "../faults/newProject";
+import { newProject } from "../newProject";
 
 /*
  * Every recovery that docs/reliability.md names, done with the very commands of the page, on the real CLI and a state in

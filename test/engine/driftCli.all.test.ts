@@ -2,12 +2,7 @@ import { describe, expect, test } from "vitest";
 import { reportSchema } from "../../sdk/commands/drift/report";
 import { REPAIR_MESSAGE } from "../../sdk/commands/drift/stack";
 import { cli, project, service } from "../provider/plugin/pulumi";
-
-const policy = (status: number, secret = "") => ({
-  on_http_request: [
-    { actions: [{ type: "deny", config: { status_code: status, ...(secret && { secret }) } }] },
-  ],
-});
+import { idOf, policy } from "./driftPrograms";
 
 const PROGRAM = `
 const { CloudEndpoint: Dynamic } = require("pulumi-endpoints");
@@ -46,15 +41,13 @@ describe.skipIf(!cli)("drift of a project of the Pulumi CLI", () => {
     const stack = await project(PROGRAM, { emulator });
     await stack.pulumi("up", "--yes", "--skip-preview");
     await stack.pulumi("stack", "init", "selected");
-    const idOf = (name: string) =>
-      emulator.endpoints.find(({ url }) => url === `https://${name}.example.com`)?.id ?? "";
-    emulator.edit(idOf("described"), { description: "by hand" });
-    emulator.edit(idOf("secret"), { traffic_policy: JSON.stringify(policy(403, "CANARY-2")) });
-    emulator.edit(idOf("plugged"), { traffic_policy: JSON.stringify(policy(403)) });
+    emulator.edit(idOf(emulator, "described"), { description: "by hand" });
+    emulator.edit(idOf(emulator, "secret"), { traffic_policy: JSON.stringify(policy(403, "CANARY-2")) });
+    emulator.edit(idOf(emulator, "plugged"), { traffic_policy: JSON.stringify(policy(403)) });
     emulator.edit(emulator.endpoints.find(({ url }) => url === "https://left.internal")?.id ?? "", {
       bindings: ["public"],
     });
-    emulator.remove(idOf("deleted"));
+    emulator.remove(idOf(emulator, "deleted"));
     const other = emulator.seed({ type: "cloud", url: "https://other.example.com" });
 
     const marked = emulator.requests.length;
@@ -95,14 +88,14 @@ describe.skipIf(!cli)("drift of a project of the Pulumi CLI", () => {
         'Dynamic("renamed", named("described", { description: "front door" }), { aliases: [{ name: "described" }] })',
       ),
     );
-    emulator.edit(idOf("described"), { description: "by hand again" });
+    emulator.edit(idOf(emulator, "described"), { description: "by hand again" });
     const writes = () => emulator.requests.filter(({ method }) => method !== "GET").length;
     const before = { writes: writes(), state: (await stack.state()).resources };
     const renamed = await stack.command("drift", "--fix", "--stack", "test");
     expect(renamed.code, renamed.stdout + renamed.stderr).toBe(1);
     expect(renamed.stdout).toContain("not repaired: the program does not have this endpoint any more");
     expect({ writes: writes(), state: (await stack.state()).resources }).toEqual(before);
-    emulator.edit(idOf("described"), { description: "front door" });
+    emulator.edit(idOf(emulator, "described"), { description: "front door" });
 
     const selected = await stack.command("drift");
     expect(selected.code, selected.stderr).toBe(0);

@@ -1,19 +1,11 @@
 import { expect, test } from "vitest";
 import type { Edit, Emulator } from "../../sdk/testing";
 import { drift } from "../sdk/commands/drift/driftRun";
+import { endpoint, idOf, policy } from "./driftPrograms";
 import { onKit } from "./setup";
 
 /* The command without a Pulumi CLI, with the dynamic provider; with the plugin, in `driftRepair.all.test.ts`. Through Pulumi's
  * Automation API it is run in `driftCli.all.test.ts`. */
-
-const policy = (status: number, secret = "") => ({
-  on_http_request: [
-    { actions: [{ type: "deny", config: { status_code: status, ...(secret && { secret }) } }] },
-  ],
-});
-
-const endpoint = (name: string, more: object = {}) =>
-  `new CloudEndpoint("${name}", ${JSON.stringify({ url: `https://${name}.example.com`, trafficPolicy: policy(404), ...more })});`;
 
 /** What the endpoints are, and how each drifts, in each way that there is. */
 const DRIFTS: [name: string, endpoint: string, change: Edit][] = [
@@ -41,13 +33,11 @@ onKit("drift", (start) => {
     const stack = await start(PROGRAM);
     await stack.up();
     const { emulator } = stack;
-    const idOf = (name: string) =>
-      emulator.endpoints.find(({ url }) => url === `https://${name}.example.com`)?.id ?? "";
     const contentOf = ({ id: _, uri, created_at, updated_at, ...content }: Emulator["endpoints"][number]) =>
       content;
     const good = emulator.endpoints.map(contentOf);
-    for (const [name, , change] of DRIFTS) emulator.edit(idOf(name), change);
-    emulator.remove(idOf("i-deleted"));
+    for (const [name, , change] of DRIFTS) emulator.edit(idOf(emulator, name), change);
+    emulator.remove(idOf(emulator, "i-deleted"));
     const other = emulator.seed({
       type: "cloud",
       url: "https://other.example.com",

@@ -1,16 +1,8 @@
 import { expect, test } from "vitest";
 import type { Edit } from "../../sdk/testing";
 import { drift } from "../sdk/commands/drift/driftRun";
+import { endpoint, idOf, policy } from "./driftPrograms";
 import { edit, onKit, PLUGIN } from "./setup";
-
-const policy = (status: number, secret = "") => ({
-  on_http_request: [
-    { actions: [{ type: "deny", config: { status_code: status, ...(secret && { secret }) } }] },
-  ],
-});
-
-const endpoint = (name: string, more: object = {}, options = "{}", type = "CloudEndpoint") =>
-  `new ${type}("${name}", ${JSON.stringify({ url: `https://${name}.example.com`, trafficPolicy: policy(404), ...more })}, ${options});`;
 
 /** What the program does not give, and the service chose. */
 const CHOSEN: [name: string, endpoint: string, change: Edit][] = [
@@ -34,19 +26,11 @@ onKit("drift", (start) => {
   test("that cannot be checked for one endpoint is reported for the others, and the check fails", async () => {
     const stack = await start([endpoint("a"), endpoint("b")].join("\n"));
     await stack.up();
-    const [a, b] = ["a", "b"].map(
-      (name) => stack.emulator.endpoints.find(({ url }) => url?.startsWith(`https://${name}.`))?.id ?? "",
-    );
-    stack.emulator.edit(a ?? "", { description: "by hand" });
-    const refuse = (status: number) => {
-      for (let i = 0; i < 3; i++)
-        stack.emulator.intercept(({ path }) => path === "/endpoints", { status: 400, body: "" });
-      stack.emulator.intercept(({ path }) => path.endsWith(b ?? ""), {
-        status,
-        body: { error_code: "ERR_NGROK_9" },
-      });
-    };
-    refuse(401);
+    const { emulator } = stack;
+    const b = idOf(emulator, "b");
+    emulator.edit(idOf(emulator, "a"), { description: "by hand" });
+    emulator.intercept(({ path }) => path === "/endpoints", { status: 400, body: "" }, 3);
+    emulator.intercept(({ path }) => path.endsWith(b), { status: 401, body: { error_code: "ERR_NGROK_9" } });
     const refused = await drift(stack);
     expect(refused.code, refused.stdout).toBe(3);
     expect(refused.report.outcome).toBe("unseen");
@@ -63,9 +47,8 @@ onKit("a repair", (start) => {
   test("deploys nothing that was not deployed before, and reports what it left", async () => {
     const stack = await start([endpoint("a"), endpoint("b"), endpoint("c"), endpoint("d")].join("\n"));
     await stack.up();
-    const idOf = (name: string) =>
-      stack.emulator.endpoints.find(({ url }) => url === `https://${name}.example.com`)?.id ?? "";
-    for (const name of ["a", "b", "c"]) stack.emulator.edit(idOf(name), { description: "by hand" });
+    for (const name of ["a", "b", "c"])
+      stack.emulator.edit(idOf(stack.emulator, name), { description: "by hand" });
     edit(
       stack,
       [endpoint("a"), endpoint("b", { metadata: "new" }), endpoint("d", { metadata: "new" })].join("\n"),
@@ -77,7 +60,7 @@ onKit("a repair", (start) => {
     expect(fixed.report.outcome).toBe("unrepaired");
     const writes = stack.emulator.requests.slice(marked).filter(({ method }) => method !== "GET");
     expect(writes.map(({ method, body }) => ({ method, body }))).toEqual([
-      { method: "PATCH", body: { id: idOf("a"), description: "" } },
+      { method: "PATCH", body: { id: idOf(stack.emulator, "a"), description: "" } },
     ]);
     expect(fixed.report.stacks[0]?.drifted.map(({ name, repair }) => [name, repair?.done])).toEqual([
       ["a", true],
@@ -93,8 +76,7 @@ onKit("a repair", (start) => {
   test("of an endpoint that the program has renamed is not done, and its drift is still reported", async () => {
     const stack = await start(endpoint("b"));
     await stack.up();
-    const [live] = stack.emulator.endpoints;
-    stack.emulator.edit(live?.id ?? "", { description: "by hand" });
+    stack.emulator.edit(idOf(stack.emulator, "b"), { description: "by hand" });
     edit(
       stack,
       `new CloudEndpoint("c", ${JSON.stringify({ url: "https://b.example.com", trafficPolicy: policy(404) })}, { aliases: [{ name: "b" }] });`,
@@ -111,8 +93,7 @@ onKit("a repair", (start) => {
   test("never adopts what somebody else has made on the URL of an endpoint that was deleted", async () => {
     const stack = await start(endpoint("a", { adopt: true }));
     await stack.up();
-    const [live] = stack.emulator.endpoints;
-    stack.emulator.remove(live?.id ?? "");
+    stack.emulator.remove(idOf(stack.emulator, "a"));
     const other = stack.emulator.seed({ type: "cloud", url: "https://a.example.com", metadata: "theirs" });
 
     const marked = stack.emulator.requests.length;
@@ -130,8 +111,7 @@ onKit("a repair", (start) => {
   test("whose preview fails leaves the state as it is, and the drift is still reported", async () => {
     const stack = await start(endpoint("a", {}, "{ protect: true }"));
     await stack.up();
-    const [live] = stack.emulator.endpoints;
-    stack.emulator.edit(live?.id ?? "", { url: "tls://a.example.com" });
+    stack.emulator.edit(idOf(stack.emulator, "a"), { url: "tls://a.example.com" });
 
     const before = await stack.exportState();
     const fixed = await drift(stack, "--fix");
@@ -144,8 +124,7 @@ onKit("a repair", (start) => {
   test("with a key that may only read ends with the number for a refused key", async () => {
     const stack = await start(endpoint("a"));
     await stack.up();
-    const [live] = stack.emulator.endpoints;
-    stack.emulator.edit(live?.id ?? "", { description: "by hand" });
+    stack.emulator.edit(idOf(stack.emulator, "a"), { description: "by hand" });
     stack.emulator.intercept(({ method }) => method === "PATCH", {
       status: 403,
       body: { error_code: "ERR_NGROK_9", msg: "The key lacks the permission." },

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { Emulator } from "../../sdk/testing";
-import { edit, errors, failure, methods, onBothDrivers, writes } from "./setup";
+import { edit, errors, failure, methods, onBothDrivers, plainIn, writes } from "./setup";
 
 const TYPE = "endpoints:index:CloudEndpoint";
 const SDK = `const { Provider, getEndpoint, getEndpointOutput, getEndpoints, getEndpointsOutput } = require("pulumi-endpoints");`;
@@ -11,10 +11,6 @@ const shop = new CloudEndpoint("${name}", {
   trafficPolicy: { on_http_request: [{ actions: [{ type: "custom-response", config: { body: pulumi.secret("CANARY") } }] }] },
 }, { ${options} });
 module.exports = { id: shop.id, is: CloudEndpoint.isInstance(shop) };`;
-
-/** A state as text, without what it marks as secret. */
-const plainIn = (state: object) =>
-  JSON.stringify(state, (_, value) => (value?.plaintext === undefined ? value : "[secret]"));
 
 onBothDrivers("one class on two providers", (start, driver) => {
   test("a stack moves to the plugin with no change, back with an update that makes no request, and is destroyed", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { RunResult } from "../../sdk/testing";
-import { edit, errors, failure, methods, onBothDrivers, writes } from "./setup";
+import { edit, errors, failure, methods, onBothDrivers, plainIn, writes } from "./setup";
 
 /* What the program marked as secret is in no output of Pulumi and in no plain part of the state, whatever the service does. */
 
@@ -37,10 +37,6 @@ new CloudEndpoint("shop", {
   metadata: { note: ${secret(SECRETS.metadata)}, kind: "plain" },
   ${more}
 });`;
-
-/** A state, or a part of it, as text, without what it marks as secret. */
-const plainIn = (state: unknown) =>
-  JSON.stringify(state, (_, value) => (value?.plaintext === undefined ? value : "[secret]"));
 
 const printed = ({ text, diagnostics, steps }: RunResult) => text + JSON.stringify([diagnostics, steps]);
 

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect } from "vitest";
 import {
@@ -9,6 +9,7 @@ import {
   TestStack,
   type TestStackOptions,
 } from "../../sdk/testing";
+import { newProject } from "../newProject";
 import { normalize } from "./normalize";
 
 /*
@@ -18,14 +19,12 @@ import { normalize } from "./normalize";
 const drivers = (process.env["TEST_DRIVERS"] ?? "kit,cli").split(",");
 const cli = drivers.includes("cli") && (await findPulumiCli());
 
-/** Within the repository, so that programs find `pulumi-endpoints` and Pulumi as a user's do. */
-const root = join(import.meta.dirname, "..", ".programs");
+const PLUGINS = "plugins:\n  providers:\n    - name: endpoints\n      path: ../../../provider/plugin\n";
 
 export type Start = (program: string, options?: Partial<TestStackOptions>) => Promise<TestStack>;
 interface Opened {
   stack: TestStack;
   folder: string;
-  program: string;
 }
 
 const opened: Opened[] = [];
@@ -66,38 +65,20 @@ afterEach(async (context) => {
         expect(state, "the state that the test kit's engine ends with").toEqual(kitStates.get(name));
     }
   } finally {
-    for (const { stack, folder } of ended) {
-      await stack.close();
-      rmSync(folder, { recursive: true, force: true });
-    }
+    for (const { stack } of ended) await stack.close();
   }
 });
 
 /** Starts a stack whose program is this text. */
 function starter(driver: Stack["driver"]): Start {
   return async (program, options = {}) => {
-    mkdirSync(root, { recursive: true });
-    const folder = mkdtempSync(join(root, "p-"));
-    writeFileSync(
-      join(folder, "Pulumi.yaml"),
-      `name: case
-runtime:
-  name: nodejs
-  options:
-    typescript: false
-plugins:
-  providers:
-    - name: endpoints
-      path: ../../../provider/plugin
-`,
-    );
-    writeFileSync(join(folder, "package.json"), '{"name": "case", "main": "index.js"}\n');
+    const folder = newProject("case", PLUGINS);
     writeProgram(folder, program);
     const stack = await TestStack.create({ program: folder, driver, ...options });
     // Previews have cases of their own; without one before each update, a case takes half the time.
     const up = stack.up.bind(stack);
     stack.up = (runOptions) => up({ skipPreview: true, ...runOptions });
-    opened.push({ stack, folder, program });
+    opened.push({ stack, folder });
     return stack;
   };
 }
@@ -106,6 +87,10 @@ const HEAD = `
 const pulumi = require("@pulumi/pulumi");
 const { CloudEndpoint } = require("pulumi-endpoints");
 `;
+
+/** A state as text, without what it marks as secret. */
+export const plainIn = (state: unknown): string =>
+  JSON.stringify(state, (_, value) => (value?.plaintext === undefined ? value : "[secret]"));
 
 /** Classes with which a program uses the plugin. */
 export const PLUGIN = `

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { Emulator, findPulumiCli, type RunResult, TestStack } from "../../sdk/testing";
-import { newProject } from "./newProject";
+import { newProject } from "../newProject";
 
 /*
  * Many endpoints on an account with a small budget, with real processes: each command in one run, never beyond the budget.

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { CONNECTIONS } from "../../provider/api/client";
 import { Emulator, findPulumiCli, RunFailed, type Stack, TestStack } from "../../sdk/testing";
-import { newProject } from "./newProject";
+import { newProject } from "../newProject";
 
 /*
  * Kills in the middle of many creates, with real processes, and then the documented recovery:

@@ -28,7 +28,7 @@ async function call(method: string, path: string, body?: object) {
   return text === "" ? {} : JSON.parse(text);
 }
 
-export const provider: pulumi.dynamic.ResourceProvider = {
+const provider: pulumi.dynamic.ResourceProvider = {
   async create({ url, description, traffic_policy }: Inputs) {
     const endpoint = await call("POST", "/endpoints", { type: "cloud", url, description, traffic_policy });
     return { id: endpoint.id, outs: endpoint };
@@ -65,12 +65,7 @@ class PlainEndpoint extends pulumi.dynamic.Resource {
   }
 }
 
-export const plainInputs = (size: number, changed: boolean) =>
-  declaredEndpoints(size, changed).map(({ name, url, description, trafficPolicy }) => ({
-    name,
-    args: { url, description, traffic_policy: JSON.stringify(trafficPolicy) },
-  }));
-
 export function declare(size: number, changed: boolean): void {
-  for (const { name, args } of plainInputs(size, changed)) new PlainEndpoint(name, args);
+  for (const { name, url, description, trafficPolicy } of declaredEndpoints(size, changed))
+    new PlainEndpoint(name, { url, description, traffic_policy: JSON.stringify(trafficPolicy) });
 }
