@@ -15,7 +15,7 @@ export function pageRepeated(target: Target): ReturnType<Kind> {
   if (!isList(target) || repeated.has(asked)) return undefined;
   return () => {
     repeated.add(asked);
-    const itself = `${store.baseUrl}/endpoints${asked && `?${asked}`}`;
+    const itself = `${store.baseUrl}/endpoints?${asked}`;
     const body = (real: object) => ("endpoints" in real ? { ...real, next_page_uri: itself } : real);
     return { reply: { ...asItIs, body } };
   };

@@ -19,6 +19,7 @@ describe("a verified request", () => {
     expect(application.requests).toMatchObject([
       { method: "POST", path: "/hook?b=2&a=%20", headers: { "x-more": "1", host: new URL(agent.url).host } },
     ]);
+    expect(application.requests[0]?.headers["content-length"]).toBe(`${body.length}`);
     expect(application.requests[0]?.body.equals(body)).toBe(true);
     expect(agent.requests).toEqual([
       {

@@ -78,24 +78,6 @@ describe("a disturbance", () => {
     expect(drawn.size).toBe(8);
   });
 
-  it.each<[FaultKind, boolean]>([
-    ["5xx-before", true],
-    ["reset-before", true],
-    ["429", true],
-    ["5xx-after", false],
-    ["reset-after", false],
-    ["html", false],
-  ])("by %s of a delete and an update leaves the endpoint as it was: %s", async (kind, untouched) => {
-    const emulator = await start();
-    const [first, second] = [await create(emulator, { url }), emulator.seed({ type: "cloud" })];
-    emulator.disturb({ seed: 1, probability: 1, kinds: [kind] });
-    await send(emulator, "PATCH", `/endpoints/${first.id}`, { description: "d" });
-    await send(emulator, "DELETE", `/endpoints/${second.id}`);
-    const after = untouched ? [second, first] : [expect.objectContaining({ id: first.id, description: "d" })];
-    expect(emulator.endpoints).toEqual(after);
-    expect(emulator.faults.map(({ committed }) => committed)).toEqual([!untouched, !untouched]);
-  });
-
   it("cuts no body of a delete, which has none", async () => {
     const emulator = await start();
     const { id } = await create(emulator, { url });

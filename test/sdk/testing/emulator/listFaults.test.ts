@@ -21,12 +21,6 @@ describe("a repeated page", () => {
     expect((await pagesOf(emulator, "?limit=10")).map(idsOf)).toEqual([one, two, three]);
   });
 
-  it("that was asked for without a query is named without one", async () => {
-    const { emulator } = await disturbed(1, "page-repeated");
-    expect((await list(emulator)).next_page_uri).toBe(`${emulator.baseUrl}/endpoints`);
-    expect((await list(emulator)).next_page_uri).toBeNull();
-  });
-
   it("that is refused names nothing", async () => {
     const { emulator } = await disturbed(1, "page-repeated");
     const { status, body } = await call<object>(emulator, "GET", "/endpoints?limit=0");
@@ -77,11 +71,5 @@ describe("an item that moves", () => {
     }
     expect(new Set(changes)).toEqual(new Set([1, -1]));
     expect(emulator.faults).toHaveLength(30);
-  });
-
-  it("does not come with a read by id", async () => {
-    const { emulator, ids } = await disturbed(1, "item-moved");
-    expect((await call(emulator, "GET", `/endpoints/${ids[0]}`)).status).toBe(200);
-    expect(emulator.endpoints).toHaveLength(1);
   });
 });

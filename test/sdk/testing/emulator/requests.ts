@@ -1,4 +1,4 @@
-import { request } from "undici";
+import { type Dispatcher, request } from "undici";
 import { afterEach, expect } from "vitest";
 import type { WireEndpoint } from "../../../../provider/api/contract";
 import { Emulator, type EmulatorOptions } from "../../../../sdk/testing/emulator";
@@ -30,29 +30,17 @@ export interface Sent {
   headers?: Record<string, string | null>;
 }
 
-/** Sends one request, changed as `sent` asks, and parses the answer. */
+/** Sends one request, changed as `sent` asks, and parses the answer. Throws where it does not arrive. */
 export async function call<Body = WireEndpoint>(
   emulator: Emulator,
   method: string,
   path: string,
-  { body, text = body === undefined ? undefined : JSON.stringify(body), headers = {} }: Sent = {},
+  sent?: Sent,
 ): Promise<Reply<Body>> {
-  const all = {
-    authorization: `Bearer ${emulator.apiKey}`,
-    [emulator.versionHeader.toLowerCase()]: "2",
-    ...(text === undefined ? {} : { "content-type": "application/json" }),
-    ...headers,
-  };
-  const kept = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== null);
-  // As bytes, since fetch gives text a content type of its own.
-  const payload = text === undefined ? {} : { body: new TextEncoder().encode(text) };
-  const reply = await fetch(emulator.baseUrl + path, { method, headers: kept, ...payload });
-  const answered = await reply.text();
-  return {
-    status: reply.status,
-    headers: reply.headers,
-    body: (answered === "" ? undefined : JSON.parse(answered)) as Body,
-  };
+  const { status = 0, headers, text, error } = await exchange(emulator, method, path, sent);
+  if (error) throw new Error(error);
+  const body = (text === "" ? undefined : JSON.parse(text)) as Body;
+  return { status, headers: new Headers(headers as Record<string, string>), body };
 }
 
 export interface List {
@@ -122,28 +110,32 @@ const PATIENCE = 10_000;
 export const SHORT = 400;
 
 /** Sends one request and gives up when its patience ends. Never throws. */
-export async function send(
+export const send = (emulator: Emulator, method: string, path: string, body?: object, patience?: number) =>
+  exchange(emulator, method, path, { body }, patience);
+
+async function exchange(
   emulator: Emulator,
   method: string,
   path: string,
-  body?: object,
+  { body, text = body === undefined ? undefined : JSON.stringify(body), headers = {} }: Sent = {},
   patience = PATIENCE,
 ): Promise<Answer> {
-  const headers = {
+  const all = {
     authorization: `Bearer ${emulator.apiKey}`,
-    [emulator.versionHeader]: "2",
-    ...(body ? { "content-type": "application/json" } : {}),
+    [emulator.versionHeader.toLowerCase()]: "2",
+    ...(text === undefined ? {} : { "content-type": "application/json" }),
+    ...headers,
   };
-  const payload = body ? { body: JSON.stringify(body) } : {};
+  const kept = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null));
   const answer: Answer = { headers: {}, text: "" };
   const leaving = new AbortController();
   const isOver = giveUpAfter(patience, leaving);
   try {
     const reply = await request(emulator.baseUrl + path, {
-      method,
-      headers,
+      method: method as Dispatcher.HttpMethod,
+      headers: kept,
       signal: leaving.signal,
-      ...payload,
+      ...(text !== undefined && { body: text }),
     });
     answer.status = reply.statusCode;
     answer.headers = reply.headers;

@@ -90,15 +90,9 @@ const scenes = {
     const things = new Provider("things", { account: "of the component" });
     new Group("g", { providers: { things } });
   },
-  badConfig() {
-    new Thing("a", {}, { provider: new Provider("p", { bad: "yes" }) });
-  },
-  refused() {
-    new Thing("a", {}, { provider: new Provider("p", { refused: "yes" }) });
-  },
-  checkFails() {
-    new Thing("a", { bad: pulumi.secret("x") });
-  },
+  badConfig: () => new Thing("a", {}, { provider: new Provider("p", { bad: "yes" }) }),
+  refused: () => new Thing("a", {}, { provider: new Provider("p", { refused: "yes" }) }),
+  checkFails: () => new Thing("a", { bad: pulumi.secret("x") }),
   invokes() {
     const fails = pulumi.runtime
       .invoke("things:index:count", { fails: true })
@@ -137,12 +131,8 @@ const scenes = {
     if (step === 1) new Thing("a", { kind: "there" }, { import: "kinds" });
     else new Thing("a", { kind: `other${step}` }, step === 2 ? { import: "kinds" } : {});
   },
-  importReplaces(step) {
-    new Thing("a", { n: 1 }, step === 1 ? {} : { import: "there" });
-  },
-  importRead(step) {
-    new Thing("a", { n: 1, size: 1 }, step === 1 ? { id: "there" } : { import: "there" });
-  },
+  importReplaces: (step) => new Thing("a", { n: 1 }, step === 1 ? {} : { import: "there" }),
+  importRead: (step) => new Thing("a", { n: 1, size: 1 }, step === 1 ? { id: "there" } : { import: "there" }),
   host(step) {
     const aliases = ["things:index:Thing", "pulumi-nodejs:dynamic/things:Thing"].map((type) => ({ type }));
     const Class = step === 1 || step === 3 ? DynamicThing : Thing;

@@ -84,12 +84,8 @@ const scenes = {
     new Thing("same", {});
     outputs.step = step;
   },
-  createFirst(step) {
-    chain(`k${step}`, false, { stays: false });
-  },
-  deleteFirst(step) {
-    chain(`k${step}`, true);
-  },
+  createFirst: (step) => chain(`k${step}`, false, { stays: false }),
+  deleteFirst: (step) => chain(`k${step}`, true),
   deleteFirstOption(step) {
     const a = new Thing("a", { kind: `k${step}` }, { deleteBeforeReplace: true });
     new Thing("b", { kindOf: a.computed }, { deleteBeforeReplace: false });
@@ -114,9 +110,7 @@ const scenes = {
     new Thing("b", { fails: step === 1, from: a.id });
     outputs.a = a.id;
   },
-  updateUnready(step) {
-    new Thing("a", { n: step, unready: step === 2 });
-  },
+  updateUnready: (step) => new Thing("a", { n: step, unready: step === 2 }),
   unready(step) {
     const a = new Thing("a", { unready: step < 3, n: 1 });
     new Thing("b", { from: a.id });
@@ -185,9 +179,7 @@ const scenes = {
     const bad = new Thing("bad", { bad: pulumi.secret({ z: [1, "a", true, null, 1234567.5], b: 0.00001 }) });
     new Thing("bad2", { bad: 1 }, { dependsOn: bad });
   },
-  checkThrows() {
-    new Thing("a", { checkThrows: true });
-  },
+  checkThrows: () => new Thing("a", { checkThrows: true }),
   twice() {
     const first = new Thing("a");
     new Thing("a", {}, { dependsOn: first });
@@ -202,12 +194,8 @@ const scenes = {
       throw new Error("in apply");
     });
   },
-  exits() {
-    process.exit(7);
-  },
-  exitsWell() {
-    process.exit(0);
-  },
+  exits: () => process.exit(7),
+  exitsWell: () => process.exit(0),
   runError() {
     throw new pulumi.RunError("plainly wrong");
   },
@@ -226,34 +214,18 @@ const scenes = {
     pulumi.log.debug("not shown");
     pulumi.log.error("logged an error");
   },
-  import() {
-    new Thing("a", {}, { import: "a-1" });
-  },
-  hook() {
-    new Thing("a", {}, { hooks: { afterCreate: [new pulumi.ResourceHook("h", async () => {})] } });
-  },
+  import: () => new Thing("a", {}, { import: "a-1" }),
+  hook: () => new Thing("a", {}, { hooks: { afterCreate: [new pulumi.ResourceHook("h", async () => {})] } }),
   transform() {
     pulumi.runtime.registerResourceTransform(() => undefined);
     new Thing("a");
   },
-  timeouts() {
-    new Thing("a", {}, { customTimeouts: { create: "1m" } });
-  },
-  version() {
-    new Thing("a", {}, { version: "1.2.3" });
-  },
-  asset() {
-    new Thing("a", { file: new pulumi.asset.StringAsset("text") });
-  },
-  foreign() {
-    new pulumi.CustomResource("random:index:Thing", "a", {});
-  },
-  remote() {
-    new pulumi.ComponentResource("random:index:Thing", "a", {}, {}, true);
-  },
-  invoke() {
-    outputs.x = pulumi.runtime.invoke("random:index:get", {});
-  },
+  timeouts: () => new Thing("a", {}, { customTimeouts: { create: "1m" } }),
+  version: () => new Thing("a", {}, { version: "1.2.3" }),
+  asset: () => new Thing("a", { file: new pulumi.asset.StringAsset("text") }),
+  foreign: () => new pulumi.CustomResource("random:index:Thing", "a", {}),
+  remote: () => new pulumi.ComponentResource("random:index:Thing", "a", {}, {}, true),
+  invoke: () => (outputs.x = pulumi.runtime.invoke("random:index:get", {})),
   deletedWith() {
     const a = new Thing("a");
     new Thing("b", {}, { deletedWith: a });
