@@ -1,6 +1,6 @@
 import type { JsonObject } from "./api/json";
 import { schemeDiffers } from "./api/url";
-import { type Change, changesBetween, hasUnknown, sameData, sameSet, withData } from "./document";
+import { type Change, changesBetween, sameData, sameSet, withData } from "./document";
 import { areNotedIn } from "./markedSecrets";
 import {
   type CloudEndpointInputs,
@@ -73,9 +73,9 @@ export function changedPlaces(
   ];
 }
 
+/** An unknown value differs from every live one. */
 function satisfied(name: ManagedInput, live: unknown, wanted: unknown): boolean {
   if (wanted === undefined) return live === undefined || live === "";
-  if (hasUnknown(wanted)) return false;
   if (name === "bindings") return sameSet(live, wanted);
   if (name === "poolingEnabled") return (live === true) === wanted;
   // The mark is taken out of live metadata, so an empty object comes back as no metadata.

@@ -13,7 +13,7 @@ import { type ClientSettings, Connections, type Reply, type Request } from "./ex
 import { parseJson } from "./json";
 import type { ServiceFailure } from "./nextSteps";
 import { type Limits, type LongWait, RateLimiter } from "./rateLimiter";
-import { LONGEST_RETRY_AFTER, parseRetryAfter, waitBeforeRetry } from "./retry";
+import { parseRetryAfter, waitBeforeRetry } from "./retry";
 import { errorFromWire } from "./wire";
 
 /** Messages for the user. */
@@ -51,6 +51,9 @@ export const CONNECTIONS = { provider: 6, program: 2 };
 
 /** The user is told after so long a silence of the service, in milliseconds. */
 const SILENCE = 3_000;
+
+/** The longest wait of a request after replies with 429, in milliseconds. A longer one ends the attempt at once. */
+const LONGEST_HOLD = 600_000;
 
 const alone: ClientDependencies = {
   clock: realClock,
@@ -134,7 +137,7 @@ export class HttpClient {
       if (error instanceof ConnectionError && elapsed >= SILENCE) this.reportSilence(error.summary);
       if (isRateLimit(error)) {
         limited += wait;
-        if (limited > LONGEST_RETRY_AFTER) throw error;
+        if (limited > LONGEST_HOLD) throw error;
         this.limiter.hold(wait);
       } else {
         await this.stopping.unless(this.clock.sleep(wait), () => error);

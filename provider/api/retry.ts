@@ -1,8 +1,5 @@
 import { ApiError, ConnectionError, EndpointsError, isOfService, ReplyError } from "./apiErrors";
 
-/** The longest `Retry-After` that is waited for, in milliseconds. A longer one ends the attempt at once. */
-export const LONGEST_RETRY_AFTER = 600_000;
-
 /** The shortest wait after a 429, in milliseconds, so that a `Retry-After` of zero does not cause endless requests. */
 const SHORTEST_HOLD = 1_000;
 
@@ -38,8 +35,8 @@ export function waitBeforeRetry(attempt: Attempt): number | undefined {
   if (!(error instanceof EndpointsError) || error instanceof ReplyError) return undefined;
   if (!(error instanceof ConnectionError) && !passing(status)) return undefined;
 
-  // Others share the account's limit, so a 429 is no failure, up to the longest wait.
-  if (status === 429) return waitFor(retryAfter ?? window);
+  // Others share the account's limit, so a 429 is no failure.
+  if (status === 429) return Math.max(retryAfter ?? window, SHORTEST_HOLD);
 
   // The `Retry-After` of the service is a lower bound for the wait.
   const own = backOff({ sent, elapsed, retryFor, random });
@@ -68,10 +65,6 @@ export function parseRetryAfter(header: string | undefined, now: number): number
   if (!/^[a-z]{3,9},? .*\d{2}:\d{2}:\d{2}/i.test(header.trim())) return undefined;
   const date = Date.parse(header);
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
-}
-
-function waitFor(asked: number): number | undefined {
-  return asked > LONGEST_RETRY_AFTER ? undefined : Math.max(asked, SHORTEST_HOLD);
 }
 
 /**

@@ -1,8 +1,6 @@
-import { createServer, type Server } from "node:http";
-import { afterEach, describe, expect, test } from "vitest";
-import { z } from "zod";
+import { describe, expect, test } from "vitest";
+import type { RecordedRequest } from "../../sdk/testing";
 import type { Edit, Emulator } from "../../sdk/testing/emulator";
-import { listen } from "../../sdk/testing/listen";
 import { bothProviders, type DrivenProvider, type Props, startDynamic } from "./bothProviders";
 
 /*
@@ -155,9 +153,9 @@ describe.each(bothProviders)("%s", (_, start) => {
 /* What follows is the core's, whatever drives it. */
 describe("a service behind the core", () => {
   const world = async (service: Service = {}): Promise<World> => {
-    const { emulator } = await startDynamic();
-    const baseUrl = await otherService(emulator, service);
-    return new World(await startDynamic({ emulator, settings: { baseUrl } }));
+    const provider = await startDynamic();
+    pretend(provider.emulator, service);
+    return new World(provider);
   };
 
   test.each([
@@ -290,51 +288,23 @@ interface Service {
   decidesWithUrl?: boolean;
 }
 
-const servers: Server[] = [];
-afterEach(() => {
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections();
-    server.close();
-  }
-});
-
-const reply = z.looseObject({ id: z.string().optional(), url: z.string().optional() });
-const list = z.object({ endpoints: z.array(reply) });
-
-/** Another service than the emulator, one that stands before it, and its address. */
-async function otherService(emulator: Emulator, service: Service): Promise<string> {
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const { method = "", url = "", headers } = request;
-    const body = Buffer.concat(chunks).toString();
-    const answer = await fetch(emulator.baseUrl + url, {
-      method,
-      headers: {
-        authorization: headers.authorization ?? "",
-        "service-version": "2",
-        "content-type": "application/json",
-      },
-      ...(body && { body }),
-    });
-    const kind = { write: method !== "GET", byId: method === "GET" && url.includes("ep_") };
-    const omits = service.omits?.(kind) ?? false;
+/** Lets the emulator answer as this service does. */
+function pretend(emulator: Emulator, { omits, omitsOff = false, decidesWithUrl = false }: Service): void {
+  const body = (real: Props, { method, path, body: sent }: RecordedRequest) => {
+    const isOmitted = omits?.({ write: method !== "GET", byId: method === "GET" && path.includes("ep_") });
     const shown = ({ bindings, pooling_enabled, ...rest }: Props): Props => ({
       ...rest,
-      ...(!omits && { bindings }),
-      ...(!omits && (pooling_enabled || !service.omitsOff) && { pooling_enabled }),
+      ...(!isOmitted && { bindings }),
+      ...(!isOmitted && (pooling_enabled || !omitsOff) && { pooling_enabled }),
     });
-    const real = reply.parse(await answer.json());
-    const sent = method === "PATCH" ? reply.parse(JSON.parse(body)) : {};
-    if (service.decidesWithUrl && sent.url !== undefined && !("bindings" in sent)) {
-      const bindings = [sent.url.endsWith(".internal") ? "internal" : "public"];
-      emulator.edit(real.id ?? "", { bindings });
-      real["bindings"] = bindings;
+    const { url, ...others } = (method === "PATCH" ? sent : {}) as Props;
+    if (decidesWithUrl && url !== undefined && !("bindings" in others)) {
+      const bindings = [String(url).endsWith(".internal") ? "internal" : "public"];
+      emulator.edit(String(real["id"]), { bindings });
+      return shown({ ...real, bindings });
     }
-    const shownReply =
-      "endpoints" in real ? { endpoints: list.parse(real).endpoints.map(shown) } : shown(real);
-    response.writeHead(answer.status, { "content-type": "application/json" }).end(JSON.stringify(shownReply));
-  });
-  servers.push(server);
-  return `http://127.0.0.1:${await listen(server, 0)}`;
+    const { endpoints } = real;
+    return Array.isArray(endpoints) ? { ...real, endpoints: endpoints.map(shown) } : shown(real);
+  };
+  emulator.intercept(() => true, { afterCommit: true, body }, Number.POSITIVE_INFINITY);
 }

@@ -67,17 +67,6 @@ describe("a create", () => {
   });
 });
 
-describe("a 429", () => {
-  test("is waited for as long as it asks, or for a full window", () => {
-    expect(waitBeforeRetry(attempt({ error: api(429), retryAfter: 7_000 }))).toBe(7_000);
-    expect(waitBeforeRetry(attempt({ error: api(429) }))).toBe(60_000);
-  });
-
-  test("that asks for more than ten minutes ends the attempt at once", () => {
-    expect(waitBeforeRetry(attempt({ error: api(429), retryAfter: 600_001 }))).toBeUndefined();
-  });
-});
-
 test("Retry-After is read as seconds and as a date", () => {
   const now = Date.parse("2026-01-01T00:00:00Z");
   expect(parseRetryAfter("7", now)).toBe(7_000);

@@ -9,6 +9,7 @@ import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import { afterEach } from "vitest";
 import { pluginService } from "../../../provider/plugin/service";
 import { Emulator, type EmulatorOptions } from "../../../sdk/testing/emulator";
+import { about } from "../../../sdk/testing/engine/providerCalls";
 import { CANARY_KEY } from "../service";
 
 export type Props = Record<string, unknown>;
@@ -21,7 +22,6 @@ export const secret = (value: unknown) => ({
 
 export const TYPE = "endpoints:index:CloudEndpoint";
 export const URN = `urn:pulumi:stack::project::${TYPE}::shop`;
-const PROVIDER_TYPE = "pulumi:providers:endpoints";
 
 /** An error of a call: its text, its code, and the half-made resource that it may carry. */
 export class CallError extends Error {
@@ -111,66 +111,48 @@ export class PluginClient {
   }
 
   async handshake(engine: string) {
-    const request = new pb.ProviderHandshakeRequest();
-    request.setEngineAddress(engine);
+    const request = new pb.ProviderHandshakeRequest().setEngineAddress(engine);
     const answer = await call<pb.ProviderHandshakeResponse>((then) => this.raw.handshake(request, then));
     return answer.toObject();
   }
 
   async checkConfig(news: Props, name = "default") {
-    const request = new pb.CheckRequest();
-    identify(request, `urn:pulumi:stack::project::${PROVIDER_TYPE}::${name}`, PROVIDER_TYPE);
-    request.setNews(struct(news));
+    const urn = `urn:pulumi:stack::project::pulumi:providers:endpoints::${name}`;
+    const request = about(new pb.CheckRequest(), urn).setNews(struct(news));
     return checked(await call<pb.CheckResponse>((then) => this.raw.checkConfig(request, then)));
   }
 
   async diffConfig(olds: Props, news: Props) {
-    const request = new pb.DiffRequest();
-    request.setOldInputs(struct(olds));
-    request.setNews(struct(news));
+    const request = new pb.DiffRequest().setOldInputs(struct(olds)).setNews(struct(news));
     return decided(await call<pb.DiffResponse>((then) => this.raw.diffConfig(request, then)));
   }
 
   async configure(args: Props, name = "default") {
-    const request = new pb.ConfigureRequest();
-    request.setArgs(struct(args));
-    request.setName(name);
+    const request = new pb.ConfigureRequest().setArgs(struct(args)).setName(name);
     const answer = await call<pb.ConfigureResponse>((then) => this.raw.configure(request, then));
     return answer.toObject();
   }
 
   async check(olds: Props, news: Props, urn = URN) {
-    const request = new pb.CheckRequest();
-    identify(request, urn, TYPE);
-    request.setOlds(struct(olds));
-    request.setNews(struct(news));
+    const request = about(new pb.CheckRequest(), urn).setOlds(struct(olds)).setNews(struct(news));
     return checked(await call<pb.CheckResponse>((then) => this.raw.check(request, then)));
   }
 
   async diff(id: string, oldOutputs: Props, news: Props, oldInputs: Props = {}) {
-    const request = new pb.DiffRequest();
-    identify(request, URN, TYPE);
-    request.setId(id);
-    request.setOldInputs(struct(oldInputs));
-    request.setOlds(struct(oldOutputs));
-    request.setNews(struct(news));
+    const request = about(new pb.DiffRequest(), URN).setId(id).setOldInputs(struct(oldInputs));
+    request.setOlds(struct(oldOutputs)).setNews(struct(news));
     return decided(await call<pb.DiffResponse>((then) => this.raw.diff(request, then)));
   }
 
   async create(news: Props, { preview = false } = {}) {
-    const request = new pb.CreateRequest();
-    identify(request, URN, TYPE);
-    request.setProperties(struct(news));
-    request.setPreview(preview);
+    const request = about(new pb.CreateRequest(), URN).setProperties(struct(news)).setPreview(preview);
     const answer = await call<pb.CreateResponse>((then) => this.raw.create(request, then));
     return { id: answer.getId(), outs: plain(answer.getProperties()) };
   }
 
   /** As a refresh, with the state's inputs, or as an import, without. */
   async read(id: string, outputs?: Props, inputs?: Props) {
-    const request = new pb.ReadRequest();
-    identify(request, URN, TYPE);
-    request.setId(id);
+    const request = about(new pb.ReadRequest(), URN).setId(id);
     if (outputs) request.setProperties(struct(outputs));
     if (inputs) request.setInputs(struct(inputs));
     const answer = await call<pb.ReadResponse>((then) => this.raw.read(request, then));
@@ -182,28 +164,19 @@ export class PluginClient {
   }
 
   async update(id: string, oldOutputs: Props, news: Props, { preview = false } = {}) {
-    const request = new pb.UpdateRequest();
-    identify(request, URN, TYPE);
-    request.setId(id);
-    request.setOlds(struct(oldOutputs));
-    request.setNews(struct(news));
-    request.setPreview(preview);
+    const request = about(new pb.UpdateRequest(), URN).setId(id).setOlds(struct(oldOutputs));
+    request.setNews(struct(news)).setPreview(preview);
     const answer = await call<pb.UpdateResponse>((then) => this.raw.update(request, then));
     return { outs: plain(answer.getProperties()) };
   }
 
   async delete(id: string, outputs: Props): Promise<void> {
-    const request = new pb.DeleteRequest();
-    identify(request, URN, TYPE);
-    request.setId(id);
-    request.setProperties(struct(outputs));
+    const request = about(new pb.DeleteRequest(), URN).setId(id).setProperties(struct(outputs));
     await call<Empty>((then) => this.raw.delete(request, then));
   }
 
   async invoke(token: string, args: Props) {
-    const request = new pb.InvokeRequest();
-    request.setTok(token);
-    request.setArgs(struct(args));
+    const request = new pb.InvokeRequest().setTok(token).setArgs(struct(args));
     const answer = await call<pb.InvokeResponse>((then) => this.raw.invoke(request, then));
     return { result: plain(answer.getReturn()), failures: answer.toObject().failuresList };
   }
@@ -211,16 +184,6 @@ export class PluginClient {
   async cancel(): Promise<void> {
     await call<Empty>((then) => this.raw.cancel(new Empty(), then));
   }
-}
-
-function identify(
-  request: { setUrn(urn: string): void; setName(name: string): void; setType(type: string): void },
-  urn: string,
-  type: string,
-): void {
-  request.setUrn(urn);
-  request.setName(urn.split("::").at(-1) ?? "");
-  request.setType(type);
 }
 
 const struct = (props: Props) => Struct.fromJavaScript(props as Parameters<typeof Struct.fromJavaScript>[0]);
