@@ -6,8 +6,15 @@ import type { Diagnostic, RunResult, Step, StepOp } from "./types";
 /** What is read here of the engine's events (`apitype.EngineEvent`). */
 interface EngineEvent {
   resOutputsEvent?: { metadata: StepMetadata };
-  diagnosticEvent?: { urn?: string; message: string; severity: string; ephemeral?: boolean };
+  diagnosticEvent?: DiagnosticEvent;
   summaryEvent?: { resourceChanges?: Partial<Record<StepOp, number>> };
+}
+
+interface DiagnosticEvent {
+  urn?: string;
+  message: string;
+  severity: string;
+  ephemeral?: boolean;
 }
 
 interface StepMetadata {
@@ -20,48 +27,33 @@ interface StepMetadata {
 
 type Reported = Pick<RunResult, "steps" | "changes" | "diagnostics">;
 
-/** Reads the log of a run that has ended. */
+/** Reads the log of a run that has ended. The diff of each step is read from the text that a user sees. */
 export async function readEvents(file: string, text: string): Promise<Reported> {
   const lines = (await readFile(file, "utf8").catch(() => "")).split("\n").filter((line) => line !== "");
-  const events = new EngineEvents();
-  for (const line of lines) events.add(JSON.parse(line) as EngineEvent);
-  return events.report(text);
-}
-
-/** Takes the events of a run one after the other. */
-class EngineEvents {
-  private readonly steps = new Map<string, StepMetadata>();
-  private readonly diagnostics: Diagnostic[] = [];
-  private changes: RunResult["changes"] = {};
-  private ended = false;
-
-  add(event: EngineEvent): void {
+  const steps = new Map<string, StepMetadata>();
+  const diagnostics: Diagnostic[] = [];
+  let changes: RunResult["changes"] = {};
+  let hasEnded = false;
+  for (const event of lines.map((line) => JSON.parse(line) as EngineEvent)) {
     // An `up` shows its preview first, and a summary ends each of the two; the last one counts.
     if (event.summaryEvent) {
-      this.changes = event.summaryEvent.resourceChanges ?? {};
-      this.ended = true;
+      changes = event.summaryEvent.resourceChanges ?? {};
+      hasEnded = true;
     }
-    if (event.diagnosticEvent && isForUsers(event.diagnosticEvent))
-      this.diagnostics.push(diagnosticOf(event.diagnosticEvent));
+    // The log holds the engine's own debugging too, which no terminal shows unasked.
+    const diagnostic = event.diagnosticEvent;
+    if (diagnostic && !diagnostic.ephemeral && diagnostic.severity !== "debug")
+      diagnostics.push(diagnosticOf(diagnostic));
     const metadata = event.resOutputsEvent?.metadata;
-    if (!metadata || !isUsers(metadata.type)) return;
-    if (this.ended) this.steps.clear();
-    this.ended = false;
+    if (!metadata || !isUsers(metadata.type)) continue;
+    if (hasEnded) steps.clear();
+    hasEnded = false;
     // A preview reports a component twice: when it is registered, and when its outputs are.
     const key = `${metadata.op} ${metadata.urn} ${idOf(metadata)}`;
-    if (!this.steps.has(key)) this.steps.set(key, metadata);
+    if (!steps.has(key)) steps.set(key, metadata);
   }
-
-  /** The steps in the order in which they ended. The diff of each is read from the text that a user sees. */
-  report(text: string): Reported {
-    const steps = [...this.steps.values()].map((metadata) => stepOf(metadata, text));
-    return { steps, changes: this.changes, diagnostics: this.diagnostics };
-  }
+  return { steps: [...steps.values()].map((metadata) => stepOf(metadata, text)), changes, diagnostics };
 }
-
-/** The log holds the engine's own debugging too, which no terminal shows unasked. */
-const isForUsers = (event: { severity: string; ephemeral?: boolean }) =>
-  !event.ephemeral && event.severity !== "debug";
 
 const isUsers = (type: string) => type !== "pulumi:pulumi:Stack" && !type.startsWith("pulumi:providers:");
 
@@ -101,15 +93,7 @@ function withSigns(parts: string[]): string[] {
     });
 }
 
-function diagnosticOf({
-  urn,
-  message,
-  severity,
-}: {
-  urn?: string;
-  message: string;
-  severity: string;
-}): Diagnostic {
+function diagnosticOf({ urn, message, severity }: DiagnosticEvent): Diagnostic {
   const plain = message.replace(/<\{%[^%]*%\}>/g, "").trim();
   const kind = severity.startsWith("info") ? "info" : (severity as Diagnostic["severity"]);
   return { severity: kind, message: plain, ...(urn && { urn }) };

@@ -46,8 +46,9 @@ const exported = z.looseObject({
  */
 export type ResourceState = z.infer<typeof exported>;
 
-export function newState(urn: string, type: string, fields: Partial<ResourceState> = {}): ResourceState {
-  return { ...exported.parse({ urn, type }), ...fields };
+/** Without a URN, which follows from the name. */
+export function newState(type: string, fields: Partial<ResourceState>): ResourceState {
+  return { ...exported.parse({ urn: "", type }), ...fields };
 }
 
 function fromExported(resource: unknown): ResourceState {

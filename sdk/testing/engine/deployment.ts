@@ -98,7 +98,7 @@ export class Deployment {
     if ("pulumi:disable-default-providers" in this.context.providers.config)
       throw new Unsupported("pulumi:disable-default-providers");
     const inputs = this.context.providers.configOf(package_);
-    const state = newState("", providerType(package_), { custom: true, inputs });
+    const state = newState(providerType(package_), { custom: true, inputs });
     const { urn, id } = await this.decideGoal({ name: "default", state, aliases: [] });
     return `${urn}::${id}`;
   }

@@ -62,7 +62,7 @@ export function goalOf(request: pb.RegisterResourceRequest): Goal {
   const isOrdered = request.getDeletebeforereplacedefined() || request.getDeletebeforereplace();
   return {
     name: request.getName(),
-    state: newState("", request.getType(), {
+    state: newState(request.getType(), {
       custom: request.getCustom(),
       parent: request.getParent(),
       inputs: fromStruct(request.getObject()),
@@ -81,7 +81,7 @@ export function goalOf(request: pb.RegisterResourceRequest): Goal {
 }
 
 export function readGoalOf(request: pb.ReadResourceRequest): Goal {
-  const state = newState("", request.getType(), {
+  const state = newState(request.getType(), {
     custom: true,
     external: true,
     id: request.getId(),
@@ -95,22 +95,16 @@ export function readGoalOf(request: pb.ReadResourceRequest): Goal {
 
 const sorted = (urns: string[]) => [...new Set(urns)].sort();
 
-/** What all requests that need a provider have in common. */
-interface WithProvider {
-  getProvider(): string;
-  getParent?(): string;
-  getVersion(): string;
-  getPlugindownloadurl(): string;
-  getProvidersMap?(): { toObject(include: boolean): [string, string][] };
-}
+type Request = pb.RegisterResourceRequest | pb.ReadResourceRequest | pb.ResourceInvokeRequest;
 
-export function providerRequest(token: string, request: WithProvider): ProviderRequest {
+export function providerRequest(token: string, request: Request): ProviderRequest {
   if (request.getVersion() !== "" || request.getPlugindownloadurl() !== "")
     throw new Unsupported(`versions and download URLs of plugins (of ${token})`);
   return {
     package: packageOf(token),
     provider: request.getProvider(),
-    providers: Object.fromEntries(request.getProvidersMap?.().toObject(false) ?? []),
-    parent: request.getParent?.() ?? "",
+    providers:
+      "getProvidersMap" in request ? Object.fromEntries(request.getProvidersMap().toObject(false)) : {},
+    parent: "getParent" in request ? request.getParent() : "",
   };
 }

@@ -86,9 +86,6 @@ export class Monitor {
       }),
       invoke: this.invoke,
       signalAndWaitForShutdown: this.answering(() => new Empty()),
-      // Without this method the SDK asks for single features.
-      getDeploymentInfo: (_: unknown, answer: grpc.sendUnaryData<unknown>) =>
-        answer({ code: grpc.status.UNIMPLEMENTED, details: "GetDeploymentInfo is not implemented" }),
       call: this.refused("methods of resources"),
       registerStackTransform: this.refused("transforms"),
       registerStackInvokeTransform: this.refused("transforms of invokes"),

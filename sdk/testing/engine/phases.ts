@@ -31,20 +31,22 @@ class Phase implements Context {
   readonly providers: Providers;
   readonly deployment: Deployment;
   /** Also serves providers in phases without a program. */
-  private readonly monitor: Monitor;
+  readonly monitor: Monitor;
 
   constructor({ launch, stateFile, config }: Run, title: string, options: RunOptions = {}) {
     this.place = { stack: launch.stack, project: launch.project.name };
     this.dryRun = launch.dryRun;
     this.summary = new Summary(title, this.place, this.dryRun);
     this.checkpoint = new Checkpoint(stateFile, this.dryRun);
-    this.providers = new Providers(launch, config, this.checkpoint.olds, () => this.address, this.onLine);
+    this.providers = new Providers(
+      launch,
+      config,
+      this.checkpoint.olds,
+      () => this.monitor.address,
+      this.onLine,
+    );
     this.deployment = new Deployment(this, options);
     this.monitor = new Monitor(this.deployment);
-  }
-
-  get address(): string {
-    return this.monitor.address;
   }
 
   /** The program's own lines and those of its provider become messages, as they do in Pulumi's display. */
@@ -98,7 +100,7 @@ export async function runProgram(run: Run, options: RunOptions): Promise<Outcome
   if (!launch.dryRun) phase.warnOfInterrupted();
   if (deployment.isFailed) return phase.end(false);
   return phase.serve(async () => {
-    const program = startProgram(launch, configText(config), phase.address, phase.onLine);
+    const program = startProgram(launch, configText(config), phase.monitor.address, phase.onLine);
     phase.providers.startAhead();
     deployment.onCancel(() => void program.stop("SIGINT", 2000));
     try {

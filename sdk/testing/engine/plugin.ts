@@ -1,10 +1,11 @@
 import * as grpc from "@grpc/grpc-js";
 import * as rpc from "@pulumi/pulumi/proto/provider_grpc_pb";
 import * as pb from "@pulumi/pulumi/proto/provider_pb";
+import { hasUnknown } from "../../../provider/document";
 import { Empty, insecure } from "../../../provider/plugin/protocol";
 import { nameOf, type ResourceState } from "./checkpoint";
 import { Unsupported } from "./project";
-import { fromStruct, hasUnknowns, markSecrets, type Props, plain, toStruct } from "./properties";
+import { fromStruct, markSecrets, type Props, plain, toStruct } from "./properties";
 import type { Diff } from "./propertyDiff";
 import type { Checked, Found, Provider, ToRead } from "./providerCalls";
 import {
@@ -89,7 +90,7 @@ export class Plugin implements Provider {
   }
 
   private async sendConfiguration(urn: string, id: string, config: Props): Promise<void> {
-    if (hasUnknowns(config))
+    if (hasUnknown(config))
       throw new Unsupported(`previews with a provider whose configuration is not known yet (${nameOf(urn)})`);
     const request = about(new pb.ConfigureRequest(), urn)
       .setId(id)

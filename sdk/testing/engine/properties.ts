@@ -93,15 +93,10 @@ export function propsFromState(props: Props): Props {
   return mapProps(props, fromState);
 }
 
-function some(value: unknown, test: (value: unknown) => boolean): boolean {
-  return (
-    test(value) ||
-    (typeof value === "object" && value !== null && Object.values(value).some((item) => some(item, test)))
-  );
+export function hasSecrets(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return isSecret(value) || Object.values(value).some(hasSecrets);
 }
-
-export const hasSecrets = (value: unknown) => some(value, isSecret);
-export const hasUnknowns = (value: unknown) => some(value, (item) => item === UNKNOWN);
 
 /**
  * Marks values that a provider returned as secret if the input of the same name was. Objects are followed key by key; a

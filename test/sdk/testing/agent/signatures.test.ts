@@ -62,36 +62,6 @@ describe.each(platforms)("a webhook of %s", (platform) => {
   });
 });
 
-test("the time of a signature is part of what is signed", () => {
-  const body = "{}";
-  for (const platform of platforms.filter((platform) => webhookScheme(platform).time)) {
-    const [old = {}, fresh = {}] = [0, 3_600_000].map((ms) =>
-      lower(
-        signWebhook(platform, {
-          body,
-          secret: SECRET,
-          at: new Date(1_700_000_000_000 + ms),
-          id: "msg_1",
-        }),
-      ),
-    );
-    // The old signature under the new time, as one who replays it would send it.
-    const forged = Object.fromEntries(
-      Object.entries(old).map(([name, value]) => [
-        name,
-        /time/.test(name) ? (fresh[name] ?? "") : value.replace("t=1700000000", "t=1700003600"),
-      ]),
-    );
-    const now = new Date(1_700_003_600_000);
-    expect(
-      verifyWebhook(platform, { headers: forged, body: Buffer.from(body), secret: SECRET, now }),
-      platform,
-    ).toMatchObject({
-      reason: "its signature is not that of this body and secret",
-    });
-  }
-});
-
 test("one of several signatures is enough, as while a secret is being rotated", () => {
   const at = new Date();
   const sign = (platform: SignedPlatform, secret: string) =>

@@ -202,12 +202,6 @@ const scenes = {
   waiting() {
     for (let i = 0; i < 12; i++) new Thing(`s${i}`, { waits: true });
   },
-  configured() {
-    const config = new pulumi.Config();
-    outputs.plain = config.get("plain");
-    outputs.secret = config.getSecret("secret");
-    new Thing("a");
-  },
   prints() {
     console.log("to stdout");
     console.error("to stderr");
