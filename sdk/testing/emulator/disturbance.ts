@@ -1,7 +1,6 @@
 import { drawFault, type FaultKind, faultKinds } from "./faults";
 import { Random } from "./random";
-import { type Match, matches, type Plan } from "./script";
-import type { Target } from "./target";
+import { type Match, matches, type Plan, type Target } from "./script";
 
 export interface DisturbOptions {
   /** The same seed and the same sequence of requests give the same faults. 32 bits of it count. */

@@ -3,10 +3,9 @@ import type { RecordedRequest } from "../types";
 import type { Behaviour } from "./behaviour";
 import { itemMoved, pageOverlap, pageRepeated } from "./listFaults";
 import type { Operation } from "./routes";
-import { matches, type ScriptedReply } from "./script";
+import { type Kind, matches, type ScriptedReply, type Target } from "./script";
 import { ServiceError } from "./serviceErrors";
 import { readCreate } from "./serviceRules";
-import type { Kind, Target } from "./target";
 
 const LATENCY_MS = 20;
 /** How far lists lag behind, and how late an effect comes, at most. */

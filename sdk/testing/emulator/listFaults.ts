@@ -1,7 +1,6 @@
 import { MAX_PAGE } from "./routes";
-import type { Plan } from "./script";
+import type { Kind, Plan, Target } from "./script";
 import { endpointOf } from "./store";
-import type { Kind, Target } from "./target";
 
 /* Faults that only the list can have: what a client gets to see when it reads pages that others write to. */
 

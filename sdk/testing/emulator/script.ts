@@ -1,6 +1,8 @@
 import type { RecordedRequest } from "../types";
 import type { Behaviour } from "./behaviour";
+import type { Random } from "./random";
 import { type Operation, operationOf } from "./routes";
+import type { Store } from "./store";
 
 /**
  * How a body ends after its first half: the connection is closed in order (`end`), reset (`reset`), or left open
@@ -64,6 +66,24 @@ export interface Plan {
   /** Called after the service has handled the request, with whether it took effect. */
   onEffect?: (committed: boolean) => void;
 }
+
+/** A request, and what a fault may take into account. */
+export interface Target {
+  record: RecordedRequest;
+  query: URLSearchParams;
+  /** The endpoints of the account that was asked. */
+  store: Store;
+  pageSize: number;
+  operationId: string;
+  random: Random;
+  /** Queries of pages that have been given as their own next page. */
+  repeated: Set<string>;
+  /** The ids of what rivals created. */
+  rivals: string[];
+}
+
+/** Undefined where the fault does not apply to the request. Whether it does must not depend on chance. */
+export type Kind = (target: Target) => (() => Plan) | undefined;
 
 /** Selects requests: those of an operation, or those for which the function returns true. */
 export type Match = Operation | ((request: RecordedRequest) => boolean);

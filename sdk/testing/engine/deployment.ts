@@ -55,7 +55,7 @@ export class Deployment {
   }
 
   get isFailed(): boolean {
-    return this.isBailed || this.executor.failure !== undefined || this.planner.failed;
+    return this.isBailed || this.executor.isFailed || this.planner.failed;
   }
 
   async register(goal: Goal, request: ProviderRequest): Promise<ResourceState> {
@@ -170,7 +170,7 @@ export class Deployment {
     if (!this.executor.isCanceled) await this.deleteRest().catch((error: unknown) => this.bail(error));
     if (this.stackOutputs) this.finalizeStackOutputs(this.stackOutputs);
     const { executor, planner } = this;
-    if (executor.failure !== undefined || (planner.failed && !this.isBailed))
+    if (executor.isFailed || (planner.failed && !this.isBailed))
       this.context.summary.report("error", `${this.context.dryRun ? "preview" : "update"} failed`);
   }
 
@@ -183,7 +183,7 @@ export class Deployment {
     const left: Step[] = [];
     for (const old of olds) {
       if (!isTarget(targets, old.urn)) {
-        if (!planner.isOperated(old.urn)) left.push(untargeted(old.urn, old));
+        if (!planner.identities.isRegistered(old.urn)) left.push(untargeted(old.urn, old));
         continue;
       }
       const step = this.deletion(old);
@@ -210,7 +210,7 @@ export class Deployment {
       if (this.planner.deletedFirst.has(old)) return undefined;
       return { op: external ? "discard-replaced" : "delete-replaced", urn, old, logical: false };
     }
-    if (this.planner.isOperated(urn)) return undefined;
+    if (this.planner.identities.isRegistered(urn)) return undefined;
     if (!old.pendingReplacement) return { op: external ? "discard" : "delete", urn, old, logical: true };
     // It was deleted for a replacement that the program no longer wants.
     this.context.checkpoint.drop(old);
@@ -222,7 +222,7 @@ export class Deployment {
     const state = this.executor.news.get(urn);
     if (!state) return;
     // After a failed run, a missing output keeps its old value: the program may not have reached it.
-    state.outputs = this.isFailed ? { ...this.planner.old(urn)?.outputs, ...outputs } : outputs;
+    state.outputs = this.isFailed ? { ...this.planner.identities.old(urn)?.outputs, ...outputs } : outputs;
     this.context.checkpoint.save();
   }
 }

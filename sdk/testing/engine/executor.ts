@@ -29,8 +29,7 @@ export class Executor {
   readonly news = new Map<string, ResourceState>();
   /** Protected resources that were not deleted. */
   readonly protected: ResourceState[] = [];
-  /** The message of the first step that failed. */
-  failure: string | undefined;
+  isFailed = false;
   isCanceled = false;
   onCancel: () => void = () => {};
   private readonly running = new Set<Promise<void>>();
@@ -82,7 +81,7 @@ export class Executor {
 
   private fail(step: Step, error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
-    this.failure ??= message;
+    this.isFailed = true;
     const { dryRun, summary } = this.context;
     const urn = isDefaultProvider(step.urn) ? "" : step.urn;
     summary.report("error", dryRun ? `Preview failed: ${message}` : message, urn);

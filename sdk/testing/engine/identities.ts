@@ -3,7 +3,8 @@ import type { Alias, Goal } from "./goals";
 
 /** Finds the old state of a registration: by its URN, otherwise by the first alias that has one. */
 export class Identities {
-  private readonly registered = new Set<string>();
+  /** The URNs of this run. */
+  readonly registered = new Set<string>();
   /** The present URN by former URN, and the other way round. */
   private readonly takenBy = new Map<string, string>();
   private readonly formerUrn = new Map<string, string>();
@@ -21,9 +22,9 @@ export class Identities {
     return this.byUrn.get(urn);
   }
 
-  /** The URN that a resource of the last run has in this one. */
-  present(urn: string): string {
-    return this.takenBy.get(urn) ?? urn;
+  /** Whether a resource of the last run is one of this run too, under its old or its new URN. */
+  isRegistered(urn: string): boolean {
+    return this.registered.has(this.takenBy.get(urn) ?? urn);
   }
 
   find(urn: string, goal: Goal): ResourceState | undefined {

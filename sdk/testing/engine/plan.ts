@@ -65,14 +65,11 @@ function asWanted(
 export class Planner {
   /** Whether the preview has failed and still continues. */
   failed = false;
-  /** URNs that the run has kept, created, or planned to delete. */
-  private readonly operated = new Set<string>();
-  private readonly created = new Set<string>();
   readonly deleted = new Set<string>();
   /** Old states that are deleted before their replacements are created. */
   readonly deletedFirst = new Set<ResourceState>();
 
-  private readonly identities: Identities;
+  readonly identities: Identities;
   private readonly differ: Differ;
 
   constructor(
@@ -85,20 +82,9 @@ export class Planner {
     this.differ = new Differ(context, this.identities, forced);
   }
 
-  /** The state before the run. */
-  old(urn: string): ResourceState | undefined {
-    return this.identities.old(urn);
-  }
-
-  /** Whether the run has handled an old resource, under its old or its new URN. */
-  isOperated(urn: string): boolean {
-    return this.operated.has(this.identities.present(urn));
-  }
-
   /** A resource that Pulumi only reads. */
   async read(urn: string, goal: Goal, done: Registration["done"]): Promise<Plan> {
     const old = this.identities.find(urn, goal);
-    this.operated.add(urn);
     const next = { ...goal.state, urn };
     if (old === undefined || old.external || old.id === next.id)
       return { steps: [{ op: "read", urn, ...(old && { old }), new: next, logical: true, done }] };
@@ -111,10 +97,7 @@ export class Planner {
 
   async register(urn: string, goal: Goal, done: Registration["done"]): Promise<Plan> {
     const old = this.identities.find(urn, goal);
-    if (!isTarget(this.targets, urn)) {
-      this.operated.add(urn);
-      return { steps: [{ ...untargeted(urn, old), done }] };
-    }
+    if (!isTarget(this.targets, urn)) return { steps: [{ ...untargeted(urn, old), done }] };
     const { created = "", modified = "" } = old ?? {};
     const next = asWanted(goal, { urn, created, modified });
     if (isProvider(next.type)) {
@@ -165,14 +148,12 @@ export class Planner {
     }
     if (isDeleted && old) {
       this.deleted.delete(urn);
-      this.operated.add(urn);
       return [
         { op: "replace", urn, old, new: next, logical: true },
         { op: "create-replacement", urn, old, new: next, logical: false, done },
       ];
     }
     if (old && !old.external) return this.stepsFromDiff(registration, old, next);
-    this.created.add(urn);
     if (!old) return [{ op: "create", urn, new: next, logical: true, done }];
     return [
       { op: "create-replacement", urn, old, new: next, logical: false, pendingDelete: true, done },
@@ -188,7 +169,6 @@ export class Planner {
     const isUnready = old.initErrors.length > 0;
     const asked = await this.differ.diff(old, next, provider);
     const diff = applyReplaceOnChanges(asked, next.replaceOnChanges);
-    this.operated.add(urn);
     const { changedKeys, detailed } = diff;
     const step = { urn, old, new: next, changedKeys, detailed };
     if (diff.changes === "none" && !old.pendingReplacement) {
@@ -252,7 +232,7 @@ export class Planner {
   /** Diffs each dependent with the properties that depend on `root` unknown. */
   private async replacedWith(root: ResourceState): Promise<ResourceState[]> {
     const condemned = new Set([root.urn]);
-    const handled = new Set([...this.operated, ...this.created, ...this.deleted]);
+    const handled = new Set([...this.identities.registered, ...this.deleted]);
     const found: ResourceState[] = [];
     for (const state of dependentsOf(root, this.context.checkpoint.olds, handled)) {
       if (!state.custom || state.external) continue;
