@@ -1,17 +1,16 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../folders";
 import { cell } from "./cells";
 import { RawFile } from "./rawFile";
 
 const root = join(import.meta.dirname, "../..");
 
 test("a small benchmark takes every contestant through the same life and writes a page", async () => {
-  const out = mkdtempSync(join(tmpdir(), "pulumi-endpoints-bench-"));
-  onTestFinished(() => rmSync(out, { recursive: true, force: true }));
+  const out = temporaryFolder();
   const options = ["--runs", "1", "--sizes", "10", "--driver", "kit", "--out", out];
   // Not `npm run bench`, which would build anew below the other tests.
   const run = promisify(execFile);

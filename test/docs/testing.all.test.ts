@@ -1,9 +1,10 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import ts from "typescript";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { programFolder } from "../folders";
 import { readmeProgram } from "../package/installs";
 import { root } from "../package/pack";
 
@@ -19,11 +20,8 @@ function example(containing: string): string {
   return found[0] ?? "";
 }
 
-/** A folder within the repository, so that programs find the packages as a user's do. */
 function folderWith(files: Record<string, string>): string {
-  mkdirSync(join(root, "test", ".programs"), { recursive: true });
-  const folder = mkdtempSync(join(root, "test", ".programs", "page-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = programFolder();
   for (const [file, text] of Object.entries(files)) {
     mkdirSync(join(folder, file, ".."), { recursive: true });
     writeFileSync(join(folder, file), text);

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { basename, join } from "node:path";
@@ -6,6 +6,7 @@ import { onTestFinished } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
 import { TestStack, type TestStackOptions } from "../../sdk/testing";
+import { programFolder } from "../folders";
 import { startApplication } from "../sdk/testing/agent/application";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -15,8 +16,7 @@ const LEFTOVERS = ["node_modules", "sdks", "venv", "__pycache__"];
 
 /** A copy of an example, since the CLI writes its settings beside the program. It finds the plugin from where it lies. */
 export function copyOf(example: string): string {
-  mkdirSync(join(ROOT, "test/.programs"), { recursive: true });
-  const folder = mkdtempSync(join(ROOT, "test/.programs/x-"));
+  const folder = programFolder();
   cpSync(join(ROOT, "examples", example), folder, {
     recursive: true,
     filter: (file) => !LEFTOVERS.includes(basename(file)),
@@ -24,7 +24,6 @@ export function copyOf(example: string): string {
   const project = join(folder, "Pulumi.yaml");
   const plugin = join(ROOT, "provider", "plugin");
   writeFileSync(project, readFileSync(project, "utf8").replace("../../provider/plugin", plugin));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 

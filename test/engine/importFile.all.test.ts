@@ -1,8 +1,8 @@
-import { readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { z } from "zod";
+import { temporaryFolder } from "../folders";
 import { run } from "../sdk/commands/commandProcess";
 import { seedMixed } from "../sdk/commands/mixedAccount";
 import { edit, onBothDrivers, PLUGIN, writes } from "./setup";
@@ -20,8 +20,7 @@ onBothDrivers("the file of import-file", (start, driver) => {
       const { emulator } = stack;
       seedMixed(emulator, 150);
       const before = emulator.endpoints;
-      const file = join(tmpdir(), `import-file-${process.pid}-${driver}.json`);
-      onTestFinished(() => rmSync(file, { force: true }));
+      const file = join(temporaryFolder(), "import.json");
       const env = { ENDPOINTS_BASE_URL: emulator.baseUrl, ENDPOINTS_API_KEY: emulator.apiKey };
       const { code, stdout, stderr } = await run(["import-file", "--out", file], env);
       expect({ code, stdout }).toEqual({ code: 0, stdout: "" });

@@ -1,14 +1,14 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import type { ResourceValidationArgs, ResourceValidationPolicy } from "@pulumi/policy";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { owned, restricted, secretsInVault } from "../../examples/policy-pack/rules";
 import { PROVIDER_TYPE, TYPES } from "../../provider/tokens";
 import { CloudEndpoint, Provider, WebhookVerification } from "../../sdk";
 import { findPulumiCli } from "../../sdk/testing";
+import { temporaryFolder } from "../folders";
 import { root } from "../package/pack";
 
 /** Asks as `@pulumi/policy` asks a class without a static type: with an object that has nothing but the type. */
@@ -61,8 +61,7 @@ const cli = await findPulumiCli();
 test.runIf(cli).each(Object.keys(TYPES))(
   "the CLI refuses an endpoint that breaks the pack, served by the %s provider",
   async (kind) => {
-    const folder = mkdtempSync(join(tmpdir(), "pulumi-endpoints-policy-pack-"));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder();
     symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
     const plugin = join(root, "provider", "plugin");
     writeFileSync(

@@ -1,10 +1,10 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { parse, parseAllDocuments, stringify } from "yaml";
 import { z } from "zod";
 import { Emulator, findPulumiCli } from "../../sdk/testing";
+import { temporaryFolder } from "../folders";
 import { machine, recipes } from "./recipeMachine";
 
 const root = join(import.meta.dirname, "../..");
@@ -122,10 +122,9 @@ describe.skipIf(!hasYaml)("the program on the Pulumi CLI with its language host 
   test("is installed and deployed as the operator does it, and checked by its name for drift and for a last run that failed", async () => {
     const emulator = await Emulator.start();
     onTestFinished(() => emulator.close());
-    const workspace = machine(mkdtempSync(join(tmpdir(), "pulumi-endpoints-")));
-    const pod = machine(mkdtempSync(join(tmpdir(), "pulumi-endpoints-")));
+    const workspace = machine(temporaryFolder());
+    const pod = machine(temporaryFolder());
     for (const on of [workspace, pod]) {
-      onTestFinished(() => rmSync(on.folder, { recursive: true }));
       Object.assign(on.env, {
         PATH: [join(root, "provider/plugin"), on.env["PATH"]].join(delimiter),
         PULUMI_BACKEND_URL: `file://${workspace.scratch}`,

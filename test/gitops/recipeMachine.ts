@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { onTestFinished } from "vitest";
 import { Emulator, findPulumiCli } from "../../sdk/testing";
 import { copyOf } from "../engine/example";
+import { temporaryFolder } from "../folders";
 
 /*
  * The commands of the recipes, run as their runner runs them: in a folder that holds a project, by the shell that the
@@ -39,8 +39,7 @@ export interface Machine {
 
 /** A machine with a project, stand-ins for npm and gh before everything else on its PATH. */
 export function machine(folder: string, instead: Record<string, string> = {}): Machine {
-  const scratch = mkdtempSync(join(tmpdir(), "pulumi-endpoints-"));
-  onTestFinished(() => rmSync(scratch, { recursive: true, force: true }));
+  const scratch = temporaryFolder();
   const calls = join(scratch, "calls");
   writeFileSync(calls, "");
   // What installing the package puts there.

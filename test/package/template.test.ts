@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { Emulator, findPulumiCli, TestStack } from "../../sdk/testing";
+import { programFolder, temporaryFolder } from "../folders";
 import { pack, root } from "./pack";
 
 /* The template that `pulumi new` takes from the installed package. */
@@ -12,15 +12,8 @@ import { pack, root } from "./pack";
 const template = join(root, "examples", "template");
 const version = (JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string }).version;
 
-function temporary(parent: string, prefix: string): string {
-  mkdirSync(parent, { recursive: true });
-  const folder = mkdtempSync(join(parent, prefix));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 test("the template's program creates one endpoint, and its manifest takes this version of the package", async () => {
-  const program = temporary(join(root, "test", ".programs"), "template-");
+  const program = programFolder();
   cpSync(template, program, { recursive: true });
   for (const file of ["Pulumi.yaml", "package.json"]) {
     const text = readFileSync(join(program, file), "utf8");
@@ -41,7 +34,7 @@ test("the template's program creates one endpoint, and its manifest takes this v
 test.skipIf(!(await findPulumiCli()))(
   "the README's two commands make a project from the installed package, which previews against the emulator",
   async () => {
-    const folder = temporary(tmpdir(), "pulumi-endpoints-new-");
+    const folder = temporaryFolder();
     const { tarball } = pack(folder);
     const project = join(folder, "shop");
     mkdirSync(project);

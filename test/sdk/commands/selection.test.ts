@@ -1,9 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { adoptCommand } from "../../../sdk/commands/adopt";
 import { importFileCommand } from "../../../sdk/commands/importFile";
+import { temporaryFolder } from "../../folders";
 import { service } from "../../provider/plugin/pulumi";
 import { ranWith } from "./inProcess";
 
@@ -60,9 +60,7 @@ describe.each(Object.entries(commands))("%s", (name, command) => {
 
   test("overwrites a file only with --force, and sends no request before it has checked that", async () => {
     const emulator = await service();
-    const folder = mkdtempSync(join(tmpdir(), "choice-"));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    const file = join(folder, "result");
+    const file = join(temporaryFolder(), "result");
     writeFileSync(file, "precious");
     const refused = await ranWith(command, ["--out", file], emulator);
     expect(refused.code).toBe(2);

@@ -1,9 +1,10 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { parseDocument } from "yaml";
 import { type Emulator, TestStack } from "../../../../sdk/testing";
+import { programFolder } from "../../../folders";
 import { cli, project, service } from "../../../provider/plugin/pulumi";
 import { run } from "../commandProcess";
 import { seedMixed } from "../mixedAccount";
@@ -12,16 +13,7 @@ import { seedOdd } from "./oddEndpoints";
 const root = join(import.meta.dirname, "../../../..");
 const CANARIES = /CANARY|CNRY|77001122|bob: "ab"/;
 
-/** A project for a program in TypeScript, where it finds this package as a user's does. */
-function folder(): string {
-  const programs = join(root, "test", ".programs");
-  mkdirSync(programs, { recursive: true });
-  const made = mkdtempSync(join(programs, "adopt-"));
-  onTestFinished(() => rmSync(made, { recursive: true, force: true }));
-  makeTypeScript(made);
-  return made;
-}
-
+/** A project for a program in TypeScript. */
 function makeTypeScript(folder: string): void {
   writeFileSync(join(folder, "Pulumi.yaml"), "name: case\nruntime: nodejs\n");
   writeFileSync(join(folder, "package.json"), '{"name": "case", "main": "index.ts"}\n');
@@ -40,7 +32,8 @@ test("an account of every kind of endpoint becomes a program that compiles, and 
   seedMixed(emulator, 60);
   seedOdd(emulator);
   const before = emulator.endpoints;
-  const where = folder();
+  const where = programFolder();
+  makeTypeScript(where);
   const file = join(where, "index.ts");
 
   const account = { ENDPOINTS_BASE_URL: emulator.baseUrl, ENDPOINTS_API_KEY: emulator.apiKey };

@@ -1,11 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { driftWith } from "../../../../sdk/commands/drift";
 import { type DriftReport, reportSchema } from "../../../../sdk/commands/drift/report";
 import type { DriftStack, Run } from "../../../../sdk/commands/drift/stack";
 import { parseState } from "../../../../sdk/commands/managed";
 import { RunFailed, type RunResult, type TestStack } from "../../../../sdk/testing";
+import { temporaryFolder } from "../../../folders";
 import { started } from "../inProcess";
 
 export interface Ended {
@@ -20,19 +20,15 @@ export interface Ended {
 
 /** Runs the command on these stacks, with a report in every form. */
 export async function drift(stacks: TestStack | DriftStack[], ...args: string[]): Promise<Ended> {
-  const folder = mkdtempSync(join(tmpdir(), "drift-"));
+  const folder = temporaryFolder();
   const files = { json: join(folder, "drift.json"), html: join(folder, "drift.html") };
-  try {
-    const opened = Array.isArray(stacks) ? stacks : [stackOf(stacks)];
-    const command = driftWith({ open: async () => opened, env: {} });
-    const { code, printed } = started(command, [...args, "--json", files.json, "--html", files.html]);
-    await code;
-    const json = readFileSync(files.json, "utf8");
-    const report = reportSchema.parse(JSON.parse(json));
-    return { code: await code, ...printed, report, json, page: readFileSync(files.html, "utf8") };
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const opened = Array.isArray(stacks) ? stacks : [stackOf(stacks)];
+  const command = driftWith({ open: async () => opened, env: {} });
+  const run = started(command, [...args, "--json", files.json, "--html", files.html]);
+  const code = await run.code;
+  const json = readFileSync(files.json, "utf8");
+  const report = reportSchema.parse(JSON.parse(json));
+  return { code, ...run.printed, report, json, page: readFileSync(files.html, "utf8") };
 }
 
 /** A stack of the test kit, as the command uses stacks. */
