@@ -82,5 +82,5 @@ export function changesOnAdoption(live: LiveEndpoint, inputs: CloudEndpointInput
 }
 
 /** Whether this is a cloud endpoint with the program's URL. */
-const serves = (live: LiveEndpoint, inputs: CloudEndpointInputs) =>
+export const serves = (live: LiveEndpoint, inputs: CloudEndpointInputs) =>
   live.type === "cloud" && normalizeUrl(live.url ?? "") === inputs.url;

@@ -1,4 +1,4 @@
-import { differenceOnAdoption } from "./adoption";
+import { differenceOnAdoption, serves } from "./adoption";
 import { type ApiError, EndpointsError } from "./api/apiErrors";
 import type { Log } from "./api/client";
 import type { LiveEndpoint, Mark, Owner } from "./api/contract";
@@ -6,7 +6,7 @@ import type { EndpointsApi } from "./api/endpoints";
 import { isSameOwner } from "./api/mark";
 import { codeNumber } from "./api/nextSteps";
 import { createdAt, type Reading } from "./api/reading";
-import { normalizeUrl, urlOf } from "./api/url";
+import { urlOf } from "./api/url";
 import type { Settings } from "./config";
 import { CreateRefusedError, SeveralLeftoversError, UrlTakenError } from "./errors";
 import { LIST_LAG } from "./gone";
@@ -166,6 +166,4 @@ export const onUrl = ({ endpoints }: Reading, url: string) =>
 
 /** Whether this is a cloud endpoint with exactly these inputs. */
 export const isWanted = (live: LiveEndpoint, inputs: CloudEndpointInputs) =>
-  live.type === "cloud" &&
-  normalizeUrl(live.url ?? "") === inputs.url &&
-  differenceOnAdoption(live, inputs).changed.length === 0;
+  serves(live, inputs) && differenceOnAdoption(live, inputs).changed.length === 0;

@@ -149,9 +149,9 @@ interface LostTry {
 
 /** The result of a look for a lost create. */
 interface Found {
-  /** The endpoint that is certainly ours. */
-  ours?: LiveEndpoint;
-  /** The ids of endpoints that may be ours. */
+  /** The endpoints that are as ours must be. If there are several, only one is. */
+  ours: LiveEndpoint[];
+  /** The ids of other endpoints that may be ours. */
   doubtful: string[];
   /** Other endpoints that hold the URL. Members of a pool do not. */
   holders: LiveEndpoint[];
@@ -170,27 +170,30 @@ async function findLostCreate(
   lost: EndpointsError,
   creation: Creation,
   mark: Mark | undefined,
-): Promise<Omit<Found, "doubtful">> {
+): Promise<{ ours?: LiveEndpoint; holders: LiveEndpoint[] }> {
   const { api, inputs, log } = creation;
   const { clock, serviceClock } = api.http;
   // Members of a pool may all be equal, and the service accepts one more.
   const isShared = inputs.poolingEnabled === true && mark === undefined;
-  let found: Found = { doubtful: [], holders: [] };
+  let candidates: string[] = [];
+  let holders: LiveEndpoint[] = [];
   for (let looks = 0; looks < LOOK_AFTER.length + LOOKS_AT_THE_CLOCK; looks++) {
     const least = LOOK_AFTER[looks] ?? 0;
-    if (looks >= LOOK_AFTER.length && (found.doubtful.length === 0 || isShared)) break;
+    if (looks >= LOOK_AFTER.length && (candidates.length === 0 || isShared)) break;
     if (looks > 0) await clock.sleep(serviceClock.waitForNextSecond(least, clock.now()));
-    found = await lookOnce(tries, looks === 0, lost, creation, mark);
-    if (found.ours) {
+    const found = await lookOnce(tries, looks === 0, lost, creation, mark);
+    const [ours] = found.ours;
+    candidates = [...found.ours.map(({ id }) => id), ...found.doubtful];
+    holders = found.holders;
+    if (ours && candidates.length === 1 && !isShared) {
       log.info(
-        `${shownUrl(inputs)}: a create whose answer was lost has created ${found.ours.id}; this run continues with it`,
+        `${shownUrl(inputs)}: a create whose answer was lost has created ${ours.id}; this run continues with it`,
       );
-      return found;
+      return { ours, holders };
     }
   }
-  const { doubtful } = found;
-  if (doubtful.length > 0 || isShared) throw new CreateDoubtfulError(lost, shownUrl(inputs), doubtful);
-  return found;
+  if (candidates.length > 0 || isShared) throw new CreateDoubtfulError(lost, shownUrl(inputs), candidates);
+  return { holders };
 }
 
 /** Looks once. */
@@ -244,13 +247,7 @@ async function lookOnce(
   } catch (error) {
     throw error instanceof EndpointsError ? new CreateUnsettledError(lost, error, shownUrl(inputs)) : error;
   }
-  // Others in the pool may have the same URL and content, so nothing shows which one is ours.
-  const isShared = inputs.poolingEnabled === true && !mark;
-  const [first, ...others] = ours;
-  if (first && others.length === 0 && doubtful.length === 0 && !isShared)
-    return { ours: first, doubtful, holders };
-  if (!first) doubtful.push(...repliedNew);
-  return { doubtful: [...ours.map(({ id }) => id), ...doubtful], holders };
+  return { ours, doubtful: ours.length > 0 ? doubtful : [...doubtful, ...repliedNew], holders };
 }
 
 /** The mark of a new create; undefined, with a message, if the metadata cannot hold one. */

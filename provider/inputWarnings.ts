@@ -46,11 +46,7 @@ export function inputWarnings(
   });
   const isNew = Object.keys(olds).length === 0;
   const lacksPolicy = isPublicService && isNew && !inputs.adopt && inputs.trafficPolicy === undefined;
-  return lacksPolicy
-    ? [
-        ...long,
-        ...misspelt,
-        "trafficPolicy is missing, and the public service refuses to create a cloud endpoint without one; give one with an action that answers, such as forward-internal, custom-response or deny",
-      ]
-    : [...long, ...misspelt];
+  const policy =
+    "trafficPolicy is missing, and the public service refuses to create a cloud endpoint without one; give one with an action that answers, such as forward-internal, custom-response or deny";
+  return [...long, ...misspelt, ...(lacksPolicy ? [policy] : [])];
 }

@@ -127,7 +127,7 @@ export const isNotFound = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.status === 404;
 
 /** Whether the reply has an error code of the service's form. A reply without one may come from a proxy or a gateway. */
-export const isOfService = ({ code }: ApiError): boolean => /^ERR_[A-Z]+_\d+$/.test(code ?? "");
+export const isOfService = ({ code }: ApiError): boolean => SERVICE_CODE.test(code ?? "");
 
 /** The doubt that an unclear answer to a create leaves. */
 function doubt({ method }: RequestName): string {

@@ -76,8 +76,5 @@ function didNothing(error: unknown): boolean {
   return error instanceof ApiError && error.status === 429 && isOfService(error);
 }
 
-function passing(status: number | undefined): boolean {
-  return (
-    status === 408 || status === 429 || status === 500 || status === 502 || status === 503 || status === 504
-  );
-}
+const passing = (status: number | undefined) =>
+  [408, 429, 500, 502, 503, 504].some((temporary) => temporary === status);

@@ -58,29 +58,19 @@ function positions(text: string, paths: readonly Path[], mark: (wanted: Part) =>
     }
   }
   mark(root);
-  const lines = lineStarts(text);
+  const { LineCounter }: typeof import("yaml") = require("yaml");
+  const lines = new LineCounter();
+  for (const start of [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)])
+    lines.addNewLine(start);
   return paths.map((path) => {
     let [part, offset]: [Part | undefined, number] = [root, root.offset ?? 0];
     for (const key of path) {
       part = part?.parts.get(key);
       offset = part?.offset ?? offset;
     }
-    return positionAt(offset, lines);
+    const { line, col } = lines.linePos(offset);
+    return { line, column: col };
   });
-}
-
-function lineStarts(text: string): number[] {
-  return [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
-}
-
-function positionAt(offset: number, starts: readonly number[]): Position {
-  let [low, high] = [0, starts.length - 1];
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if ((starts[middle] ?? 0) <= offset) low = middle;
-    else high = middle - 1;
-  }
-  return { line: low + 1, column: offset - (starts[low] ?? 0) + 1 };
 }
 
 /** The position of a mapping's part is that of its key. */
