@@ -104,6 +104,26 @@ describe("a create whose answer is lost", () => {
     expect(emulator.endpoints.map((endpoint) => endpoint.id)).toEqual([id]);
   });
 
+  test("and that the list shows, but that is not found by its id, is named, not sent again", async () => {
+    const { core, emulator } = await start();
+    emulator.behave({ urlTaken: "allowed" });
+    emulator.intercept(isCreate, { afterCommit: true, reset: true });
+    const unknown = { status: 404, body: { error_code: "ERR_NGROK_18100", msg: "no" } };
+    emulator.intercept(({ path }) => path.startsWith("/endpoints/"), unknown, 99);
+    const error = await thrown(core.create({ url }));
+    expect(error.message).toContain(emulator.endpoints[0]?.id);
+    expect(posts(emulator.requests)).toBe(1);
+  });
+
+  test("is not sent again where an earlier run of this stack has left an endpoint on its URL", async () => {
+    const { core, emulator, newProcess } = await start({ "endpoints:mark": "team" });
+    emulator.behave({ urlTaken: "allowed" });
+    const { id } = await core.create({ url, __urn });
+    emulator.intercept(isCreate, { reset: true });
+    expect((await newProcess().core.create({ url, __urn })).id).toBe(id);
+    expect(posts(emulator.requests)).toBe(2);
+  });
+
   test("is reported to the user in one line when it is found", async () => {
     const { core, emulator, said } = await start();
     emulator.intercept(isCreate, { afterCommit: true, reset: true });
@@ -300,6 +320,16 @@ describe("a create whose answer is lost", () => {
     expect(waits.reduce((sum, wait) => sum + wait, 0)).toBeLessThanOrEqual(35_000);
   });
 });
+
+test.each([401, 403, 404])(
+  "a create that is refused with %i is neither looked for nor sent again",
+  async (status) => {
+    const { core, emulator } = await start();
+    emulator.intercept(isCreate, { status, body: "" });
+    expect((await thrown(core.create({ url }))).message).toContain(`status ${status}`);
+    expect(emulator.requests).toHaveLength(1);
+  },
+);
 
 describe("a URL that is taken", () => {
   const bare: ScriptedReply = { status: 409, body: "" };
