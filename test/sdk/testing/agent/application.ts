@@ -48,8 +48,8 @@ export function sendHalf(url: string, headers: Record<string, string>, body: Buf
 }
 
 /** Starts a stand-in in front of a local application; both end with the test. */
-export async function startAgent(options: AgentOptions) {
-  const application = await startApplication();
+export async function startAgent(options: AgentOptions, reply?: (response: ServerResponse) => void) {
+  const application = await startApplication(reply);
   const agent = await Agent.start({ upstream: application.port, ...options });
   onTestFinished(() => agent.close());
   const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}, path = "/") =>

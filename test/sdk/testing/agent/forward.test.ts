@@ -1,17 +1,11 @@
 import { once } from "node:events";
 import { type IncomingMessage, type RequestOptions, request, type ServerResponse } from "node:http";
-import { expect, onTestFinished, test } from "vitest";
-import { Agent } from "../../../../sdk/testing";
-import { startApplication } from "./application";
+import { expect, test } from "vitest";
+import { startAgent } from "./application";
 
 const OPEN = { on_http_request: [] };
 
-async function between(reply?: (response: ServerResponse) => void) {
-  const application = await startApplication(reply);
-  const agent = await Agent.start({ trafficPolicy: OPEN, upstream: application.port });
-  onTestFinished(() => agent.close());
-  return { agent, application };
-}
+const between = (reply: (response: ServerResponse) => void) => startAgent({ trafficPolicy: OPEN }, reply);
 
 /** An application that never ends its answer, and whether its connection is gone. */
 function hanging(begin: boolean) {

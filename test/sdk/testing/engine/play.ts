@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -66,7 +67,7 @@ export function playAll(subject: string, scenarios: Record<string, Part[]>, opti
 
   describe.runIf(recording)(`the CLI is recorded (${subject})`, { timeout: 900_000 }, () => {
     test.for(all)("%s", async ([name, parts]) => {
-      const version = await cliVersion();
+      const version = cliVersion();
       const results = await play(await Things.onCli(options), parts);
       mkdirSync(RECORDED, { recursive: true });
       writeFileSync(fileOf(subject, name), `${JSON.stringify({ cli: version, results }, undefined, 1)}\n`);
@@ -94,8 +95,7 @@ export function onKit(
   });
 }
 
-async function cliVersion(): Promise<string> {
-  const { execFileSync } = await import("node:child_process");
+function cliVersion(): string {
   if (!cli) throw new Error("recording takes a Pulumi CLI on the PATH");
   return execFileSync(cli, ["version"], { encoding: "utf8" }).trim();
 }
