@@ -11,8 +11,19 @@ import { Unsupported } from "./project";
 import { fromStruct, toStruct } from "./properties";
 import { CHANNEL } from "./providerCalls";
 
-/** What the SDK may use. It throws for options that are not listed (`deletedWith`, `replaceWith`, hooks). */
-const FEATURES = new Set(["secrets", "resourceReferences", "aliasSpecs", "transforms"]);
+/** What the SDK may send. It is done or refused here; for the rest, the SDK would ask for a newer CLI. */
+const FEATURES = new Set([
+  "secrets",
+  "resourceReferences",
+  "aliasSpecs",
+  "deletedWith",
+  "replaceWith",
+  "transforms",
+  "invokeTransforms",
+  "resourceHooks",
+  "errorHooks",
+  "parameterization",
+]);
 const SEVERITIES = ["debug", "info", "warning", "error"] as const;
 
 type Unary<Q, A> = (call: grpc.ServerUnaryCall<Q, A>, answer: grpc.sendUnaryData<A>) => void;

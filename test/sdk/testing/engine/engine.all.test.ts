@@ -64,8 +64,9 @@ describe("where a run fails", () => {
       ["version", "does not support versions and download URLs of plugins (of pulumi-nodejs:dynamic/"],
       ["asset", "does not support assets and archives: use the driver"],
       ["invoke", "there is no plugin for the package random"],
-      ["hook", "does not support resource hooks"],
-      ["deletedWith", "does not support the DeletedWith option"],
+      ["hook", "does not support resource hooks: use the driver"],
+      ["deletedWith", "does not support the option deletedWith (of b): use the driver"],
+      ["replaceWith", "does not support the option replaceWith (of b): use the driver"],
     ] as const) {
       const { ok, messages } = await run("preview", scene);
       expect([scene, ok, messages.join()]).toEqual([scene, false, expect.stringMatching(pattern(message))]);

@@ -220,10 +220,8 @@ const scenes = {
   foreign: () => new pulumi.CustomResource("random:index:Thing", "a", {}),
   remote: () => new pulumi.ComponentResource("random:index:Thing", "a", {}, {}, true),
   invoke: () => (outputs.x = pulumi.runtime.invoke("random:index:get", {})),
-  deletedWith() {
-    const a = new Thing("a");
-    new Thing("b", {}, { deletedWith: a });
-  },
+  deletedWith: () => new Thing("b", {}, { deletedWith: new Thing("a") }),
+  replaceWith: () => new Thing("b", {}, { replaceWith: [new Thing("a")] }),
 };
 
 const [scene, step] = (process.env.SCENE ?? "empty").split(".");
