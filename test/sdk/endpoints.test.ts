@@ -170,22 +170,6 @@ describe("getEndpoints", () => {
     emulator.intercept(any, { status: 200, body: page(null) });
     expect((await getEndpoints()).ids).toEqual(["ep_1"]);
   });
-
-  test.each([
-    ["on another host", () => "http://evil.example/endpoints?before_id=a"],
-    ["without an end", () => `${emulator.baseUrl}/endpoints?before_id=${Math.random()}`],
-  ])("ends with an error for pages %s, and without the key in it", async (_, next) => {
-    for (let page = 0; page < 9; page++) {
-      emulator.intercept(any, {
-        status: 200,
-        body: { endpoints: [{ id: "ep_1" }], next_page_uri: next() },
-      });
-    }
-    const error = await thrown(getEndpoints());
-    expect(pulumi.RunError.isInstance(error)).toBe(true);
-    expect(error.message).toMatch(/next_page_uri|without an end/);
-    expect(error.message).not.toContain(emulator.apiKey);
-  });
 });
 
 describe("getEndpoint", () => {
@@ -204,9 +188,9 @@ describe("getEndpoint", () => {
   test("says what was looked for, what came near, and how to list", async () => {
     seedMany();
     emulator.seed({ type: "cloud", url: "tls://shop.example.com" });
-    expect((await thrown(getEndpoint({ id: "ep_2nobody" }))).message).toMatch(
-      /no endpoint ep_2nobody; getEndpoints\(\)/,
-    );
+    const error = await thrown(getEndpoint({ id: "ep_2nobody" }));
+    expect(pulumi.RunError.isInstance(error)).toBe(true);
+    expect(error.message).toMatch(/no endpoint ep_2nobody; getEndpoints\(\)/);
     expect((await thrown(getEndpoint({ url: "https://shop.example.com" }))).message).toMatch(
       /of the 251 of this account serves https:\/\/shop\.example\.com\. Near it: tls:\/\/shop\.example\.com.*getEndpoints\(\)/,
     );
@@ -223,6 +207,7 @@ describe("getEndpoint", () => {
   test("tells a missing key as the provider does", async () => {
     vi.stubEnv("ENDPOINTS_API_KEY", "");
     expect((await thrown(getEndpoint({ id: "ep_1" }))).message).toMatch(/no API key: set ENDPOINTS_API_KEY/);
+    expect(pulumi.RunError.isInstance(await thrown(getEndpoints()))).toBe(true);
   });
 });
 
