@@ -132,7 +132,7 @@ export class CloudEndpoints {
       const { live, leftover } = await this.createNew(inputs, owner, news[PROVIDER_KEY]);
       if (leftover) return this.takeOver(live, inputs, owner);
       // Two resources with one URL may both have found this endpoint if both lost their answers.
-      this.claim(live.id);
+      this.registerId(live.id);
       return live;
     });
     try {
@@ -263,7 +263,7 @@ export class CloudEndpoints {
     inputs: CloudEndpointInputs,
     owner: Owner | undefined,
   ): Promise<LiveEndpoint> {
-    this.claim(live.id);
+    this.registerId(live.id);
     const { sent } = changesOnAdoption(live, inputs, owner);
     const mark = this.markOf(owner, live.createdFor);
     const result =
@@ -273,7 +273,7 @@ export class CloudEndpoints {
   }
 
   /** @throws AlreadyManagedError if another resource of this run has the endpoint. */
-  private claim(id: string): void {
+  private registerId(id: string): void {
     if (this.known.has(id)) throw new AlreadyManagedError(id);
     this.known.set(id, this.account());
   }

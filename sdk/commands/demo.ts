@@ -76,7 +76,7 @@ type Row = [step: string, happened: string, requests: string];
 /** Previews are shown once, so that the demo takes half a minute. */
 async function play(stack: TestStack, emulator: Emulator, print: Print): Promise<Row[]> {
   const rows: Row[] = [];
-  /** Runs a step, shows its output, and throws unless it did what the table will claim. */
+  /** Runs a step, shows its output, and throws unless it did what the table will show. */
   const step = async (
     title: string,
     happened: string,

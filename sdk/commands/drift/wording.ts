@@ -60,7 +60,7 @@ export function headline(report: DriftReport): string {
   return capital(parts.join(", "));
 }
 
-/** How many endpoints of these stacks drifted, and how many were compared. It claims no drift only if all were compared. */
+/** How many endpoints of these stacks drifted, and how many were compared. It reports no drift only if all were compared. */
 export function findings(stacks: StackReport[], isFailing = false): string {
   const drifted = stacks.flatMap((stack) => stack.drifted);
   const kinds = (["changed", "deleted"] as const).flatMap((kind) => {
