@@ -2,7 +2,7 @@ import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import { isMapping } from "../../../provider/api/json";
 import { UNKNOWN } from "../../../provider/document";
 import { SECRET, SIGNATURE } from "../../../provider/markedSecrets";
-import { REFERENCE } from "../../../provider/plugin/values";
+import { REFERENCE, rebuild } from "../../../provider/plugin/values";
 import { Unsupported } from "./project";
 
 /*
@@ -32,13 +32,6 @@ export function secret(value: unknown): Props {
 function mapProps(props: Props, convert: (value: unknown, key: string) => unknown): Props {
   const defined = Object.entries(props).filter(([, value]) => value !== undefined);
   return Object.fromEntries(defined.map(([key, value]) => [key, convert(value, key)]));
-}
-
-/** Rebuilds a value, with what `convert` gives for each secret, reference or other object with a signature. */
-function rebuild(value: unknown, convert: (signed: Props) => unknown): unknown {
-  if (Array.isArray(value)) return value.map((item) => rebuild(item, convert));
-  if (!isMapping(value)) return value;
-  return value[SIGNATURE] === undefined ? mapProps(value, (item) => rebuild(item, convert)) : convert(value);
 }
 
 /** Reads what came over the wire. */
