@@ -12,12 +12,27 @@ interface Manager {
   node?: string[];
   /** What a program needs beside the package and Pulumi. */
   needs?: string[];
+  /** The version of Pulumi's SDK. Default: the one that this repository is tested with; the newest may want a newer Node. */
+  pulumi?: string;
 }
+
+const { devDependencies, peerDependencies } = z
+  .object({
+    devDependencies: z.record(z.string(), z.string()),
+    peerDependencies: z.record(z.string(), z.string()),
+  })
+  .parse(JSON.parse(readFileSync(join(root, "package.json"), "utf8")));
+
+const NPM = ["npm", "install", "--no-audit", "--no-fund", "--prefer-offline"];
 
 const YARN_4 = ["npx", "--yes", "--package", "@yarnpkg/cli-dist@4", "yarn"];
 
 export const managers = {
-  npm: { add: ["npm", "install", "--no-audit", "--no-fund", "--prefer-offline"] },
+  npm: { add: NPM },
+  "npm, with the oldest SDK of Pulumi": {
+    add: NPM,
+    pulumi: peerDependencies["@pulumi/pulumi"]?.replace("^", "") ?? "",
+  },
   "pnpm 9": { add: ["npx", "--yes", "pnpm@9", "add"] },
   "Yarn 1": { add: ["npx", "--yes", "yarn@1", "add"] },
   "Yarn 4 with node_modules": {
@@ -87,7 +102,8 @@ export async function installWith(name: ManagerName, within: string, tarball: st
     "names.mjs": NAMES,
   };
   for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text);
-  await run(folder, [...manager.add, tarball, `@pulumi/pulumi@${pulumiVersion()}`, ...(manager.needs ?? [])]);
+  const pulumi = manager.pulumi ?? devDependencies["@pulumi/pulumi"];
+  await run(folder, [...manager.add, tarball, `@pulumi/pulumi@${pulumi}`, ...(manager.needs ?? [])]);
   return new Installed(folder, manager.node ?? [process.execPath]);
 }
 
@@ -109,13 +125,6 @@ export class Installed {
     ).flatMap(([entry, of]) => of.map(([name, found]) => ({ name: `${entry}: ${name}`, found })));
     return { all: names.length, missing: names.filter(({ found }) => !found).map(({ name }) => name) };
   }
-}
-
-/** The version that this repository is tested with: the newest may want a newer Node. */
-function pulumiVersion(): string {
-  const manifest = z.object({ devDependencies: z.record(z.string(), z.string()) });
-  const { devDependencies } = manifest.parse(JSON.parse(readFileSync(join(root, "package.json"), "utf8")));
-  return devDependencies["@pulumi/pulumi"] ?? "latest";
 }
 
 function run(cwd: string, [command = "", ...args]: string[]): Promise<string> {

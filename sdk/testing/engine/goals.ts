@@ -42,7 +42,8 @@ function refuseUnsupported(request: pb.RegisterResourceRequest): void {
     [request.hasHooks(), "resource hooks"],
     [request.getPackageref() !== "", `packages with parameters (${type})`],
     [request.getHidediffsList().length > 0, option("hideDiffs")],
-    [request.getEnvvarmappingsMap().getLength() > 0, option("envVarMappings")],
+    // The oldest SDKs that the package accepts do not have it.
+    [request.getEnvvarmappingsMap?.().getLength() > 0, option("envVarMappings")],
     [request.getPluginchecksumsMap().getLength() > 0, option("pluginChecksums")],
     [request.getDeletedwith() !== "", option("deletedWith")],
     [request.getReplaceWithList().length > 0, option("replaceWith")],
