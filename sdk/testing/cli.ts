@@ -22,12 +22,12 @@ import {
 /** The programs of tests are small. In seconds. */
 const LONGEST_RUN = 180;
 
-/** The Pulumi CLI's path, where it and its host of a language are on the PATH; undefined otherwise. */
+/** The path of the Pulumi CLI; undefined unless the CLI and its language host are on the PATH. */
 export async function findPulumiCli(path?: string, language = "nodejs"): Promise<string | undefined> {
   return (await findOnPath(`pulumi-language-${language}`, path)) && (await findOnPath("pulumi", path));
 }
 
-/** The path of the first program of this name; undefined where there is none. */
+/** The path of the first program with this name on the PATH; undefined if there is none. */
 export async function findOnPath(
   name: string,
   path = process.env["PATH"] ?? "",
@@ -44,8 +44,8 @@ export async function findOnPath(
 }
 
 /**
- * The real Pulumi CLI as a driver: the same runs as with the test kit's engine, with its state in a temporary folder.
- * The stack's settings file lies in the program's folder, as the CLI wants it, until `close`.
+ * A stack of the real Pulumi CLI, with its state in a temporary folder. The CLI needs the stack's settings file in the program's
+ * folder; `close` removes it.
  */
 export class CliStack implements Stack {
   readonly driver = "cli";
@@ -59,7 +59,7 @@ export class CliStack implements Stack {
     this.stackName = options.stackName ?? "test";
   }
 
-  /** Throws where there is no CLI, and where the program has a settings file of its own for this stack's name. */
+  /** @throws Error if there is no CLI, or if the program already has a settings file for a stack with this name. */
   static async create(options: StackOptions): Promise<CliStack> {
     if (!(await findPulumiCli(options.env?.["PATH"]))) {
       throw new Error("there is no Pulumi CLI: pulumi and pulumi-language-nodejs must be on the PATH");
@@ -67,7 +67,7 @@ export class CliStack implements Stack {
     const stack = new CliStack(options, await mkdtemp(join(tmpdir(), "pulumi-endpoints-")));
     if (existsSync(stack.settingsFile)) {
       await rm(stack.folder, { recursive: true });
-      throw new Error(`${stack.settingsFile} exists, and is not overwritten: choose another stackName`);
+      throw new Error(`${stack.settingsFile} already exists; choose another stackName`);
     }
     try {
       await stack.pulumi(["stack", "init", stack.stackName]);
@@ -118,7 +118,7 @@ export class CliStack implements Stack {
   }
 
   async importState(state: ExportedState): Promise<void> {
-    // The stack encrypts with its own salt, so the provider of secrets is the stack's, whatever the state names.
+    // The stack encrypts with its own salt, so it keeps its own secrets provider.
     const { secrets_providers } = (await this.exportState()).deployment;
     const deployment = { ...state.deployment, ...(secrets_providers && { secrets_providers }) };
     await this.pulumi(["stack", "import"], JSON.stringify({ ...state, deployment }));
@@ -205,7 +205,7 @@ export class CliStack implements Stack {
       PULUMI_HOME: join(this.folder, "home"),
       PULUMI_CONFIG_PASSPHRASE: "only for tests",
       PULUMI_SKIP_UPDATE_CHECK: "true",
-      // The event log is a hidden option, which the Automation API also sets this for.
+      // Enables `--event-log`, a hidden option that the Automation API uses too.
       PULUMI_DEBUG_COMMANDS: "true",
       PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
       NO_COLOR: "1",

@@ -3,7 +3,7 @@ import { nameOf } from "./engine/checkpoint";
 import { shown } from "./engine/properties";
 import type { Diagnostic, RunResult, Step, StepOp } from "./types";
 
-/** What is read here of the engine's events (`apitype.EngineEvent`). */
+/** The parts of the engine's events that are read here (`apitype.EngineEvent`). */
 interface EngineEvent {
   resOutputsEvent?: { metadata: StepMetadata };
   diagnosticEvent?: DiagnosticEvent;
@@ -27,7 +27,7 @@ interface StepMetadata {
 
 type Reported = Pick<RunResult, "steps" | "changes" | "diagnostics">;
 
-/** Reads the log of a run that has ended. The diff of each step is read from the text that a user sees. */
+/** Reads the event log of a finished run. The diffs of the steps come from the output for the terminal. */
 export async function readEvents(file: string, text: string): Promise<Reported> {
   const lines = (await readFile(file, "utf8").catch(() => "")).split("\n").filter((line) => line !== "");
   const steps = new Map<string, StepMetadata>();
@@ -35,12 +35,12 @@ export async function readEvents(file: string, text: string): Promise<Reported> 
   let changes: RunResult["changes"] = {};
   let hasEnded = false;
   for (const event of lines.map((line) => JSON.parse(line) as EngineEvent)) {
-    // An `up` shows its preview first, and a summary ends each of the two; the last one counts.
+    // An `up` also logs its preview. A summary ends each of the two, and the last one counts.
     if (event.summaryEvent) {
       changes = event.summaryEvent.resourceChanges ?? {};
       hasEnded = true;
     }
-    // The log holds the engine's own debugging too, which no terminal shows unasked.
+    // The log also has the engine's debug messages, which a terminal does not show.
     const diagnostic = event.diagnosticEvent;
     if (diagnostic && !diagnostic.ephemeral && diagnostic.severity !== "debug")
       diagnostics.push(diagnosticOf(diagnostic));
@@ -48,7 +48,7 @@ export async function readEvents(file: string, text: string): Promise<Reported> 
     if (!metadata || !isUsers(metadata.type)) continue;
     if (hasEnded) steps.clear();
     hasEnded = false;
-    // A preview reports a component twice: when it is registered, and when its outputs are.
+    // A preview reports a component twice: at its registration, and with its outputs.
     const key = `${metadata.op} ${metadata.urn} ${idOf(metadata)}`;
     if (!steps.has(key)) steps.set(key, metadata);
   }
@@ -61,8 +61,7 @@ function stepOf(metadata: StepMetadata, text: string): Step {
   const { op, urn, type, new: fresh } = metadata;
   const name = nameOf(urn);
   const id = idOf(metadata);
-  // The line of a deletion repeats what was printed for the replacement that it belongs to, and an import takes over
-  // what is there: the change that follows it is a step of its own.
+  // The line of a replaced resource's deletion repeats the replacement's diff, and the change after an import is another step.
   const hasNone = /^(delete|discard|import)/.test(op);
   const line = text
     .split("\n")

@@ -17,21 +17,21 @@ import {
 
 export interface TestStackOptions extends StackOptions {
   /**
-   * What runs the program: the test kit's engine, which needs no CLI, or the Pulumi CLI on the PATH. Default: `kit`.
+   * `kit` runs the program with the test kit's engine, `cli` with the Pulumi CLI on the PATH. Default: `kit`.
    */
   driver?: Stack["driver"];
   /**
-   * With the driver `kit`: a file to keep the state in, so that another stack can take up what this one left, a killed
-   * run too. Default: a temporary one, which `close` removes.
+   * With the driver `kit`: the file of the state, so that another stack can continue with it, also after a killed run. Default: a
+   * temporary file, which `close` removes.
    */
   stateFile?: string;
-  /** The service to use. Default: one that the stack starts for itself, and ends when it is closed. */
+  /** The emulated service. Default: a new one, which `close` stops. */
   emulator?: Emulator;
 }
 
 /**
- * A stack for tests: a real program process and a real provider process, an emulated service, state in a temporary
- * file. Nothing is deployed, and no Pulumi CLI or account is needed.
+ * A stack for tests: the program and the provider run in real processes against an emulated service, and the state is in a
+ * temporary file. It needs no account and, with the driver `kit`, no Pulumi CLI.
  *
  * ```ts
  * const stack = await TestStack.create({ program: "examples/quickstart" });
@@ -40,22 +40,22 @@ export interface TestStackOptions extends StackOptions {
  * await stack.close();
  * ```
  *
- * A run that fails throws `RunFailed`, whose `result` holds what a good run returns.
+ * A failed run throws `RunFailed`, whose `result` has everything that a successful run returns.
  */
 export class TestStack implements Stack {
   private constructor(
     private readonly inner: Stack,
-    /** The service that the stack talks to: seed it, edit behind the program's back, look at what it holds. */
+    /** The stack's service: seed it, edit its endpoints by hand, and inspect its requests and endpoints. */
     readonly emulator: Emulator,
     private readonly ownsEmulator: boolean,
   ) {}
 
-  /** Throws where the program's folder is no Pulumi project, and, with the driver `cli`, where there is no CLI. */
+  /** @throws Error if the program's folder is no Pulumi project, or if the driver is `cli` and there is no CLI. */
   static async create(options: TestStackOptions): Promise<TestStack> {
     const { driver = "kit", emulator, stateFile, ...rest } = options;
     if (driver === "cli" && stateFile !== undefined) {
       throw new Error(
-        "stateFile is for the driver kit: the CLI keeps its state in a backend; use exportState and importState",
+        "stateFile is only for the driver kit, because the CLI keeps its state in a backend; use exportState and importState",
       );
     }
     const service = emulator ?? (await Emulator.start());
@@ -63,7 +63,7 @@ export class TestStack implements Stack {
     const stackOptions = {
       ...rest,
       config: { ...reach, ...options.config },
-      // A key in the shell that runs the tests must be neither used nor shown.
+      // A key in the shell of the tests must not be used or shown.
       env: { ENDPOINTS_API_KEY: undefined, ENDPOINTS_BASE_URL: undefined, ...options.env },
     };
     try {
@@ -122,7 +122,7 @@ export class TestStack implements Stack {
     if (this.ownsEmulator) await this.emulator.close();
   }
 
-  /** Adds the requests that the service saw during the run. */
+  /** Adds the requests that the service received during the run. */
   private async watch<R extends RunResult>(run: () => Promise<R>): Promise<R> {
     const before = this.emulator.requests.length;
     const requests = () => this.emulator.requests.slice(before);

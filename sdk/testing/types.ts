@@ -1,37 +1,37 @@
-/** One request that the emulator saw, with the answer that it gave. The API key is never recorded. */
+/** A request that the emulator received, with the status of its reply. The API key is never recorded. */
 export interface RecordedRequest {
   method: string;
   /** The path below the base URL, without the query: `/endpoints/ep_1`. */
   path: string;
-  /** The query's parameters; empty where there is none. */
+  /** The query parameters; empty if there are none. */
   query: Record<string, string>;
-  /** The request's headers, lower-case names, without `authorization`. */
+  /** The headers, with lower-case names and without `authorization`. */
   headers: Record<string, string>;
-  /** The parsed JSON body; undefined where there is none. */
+  /** The parsed JSON body; undefined if there is none. */
   body?: unknown;
-  /** The status that was answered; 0 where the connection was dropped. */
+  /** The status of the reply; 0 if the connection was dropped. */
   status: number;
 }
 
-/** A value of the stack's configuration: text, or text that is to be kept secret. */
+/** A value of the stack's configuration: plain text, or a secret. */
 export type ConfigValue = string | { secret: string };
 
 export interface StackOptions {
-  /** Folder of the Pulumi program (it holds the program's `package.json` or `Pulumi.yaml`). */
+  /** The folder of the Pulumi program, with its `package.json` or `Pulumi.yaml`. */
   program: string;
-  /** Stack configuration by full key (`endpoints:baseUrl`). Default: what reaches the stack's own emulator. */
+  /** The stack's configuration by full key (`endpoints:baseUrl`). Default: base URL and key of the stack's emulator. */
   config?: Record<string, ConfigValue>;
-  /** More environment for the program and the provider. Default: that of this process. */
+  /** Environment variables for the program and the provider, in addition to those of this process. `undefined` removes one. */
   env?: Record<string, string | undefined>;
-  /** Default: `test`. */
+  /** The stack's name. Default: `test`. */
   stackName?: string;
-  /** Default: the name in the program's `Pulumi.yaml`, else the folder's name. */
+  /** The project's name. Default: the name in `Pulumi.yaml`, or else the folder's name. */
   projectName?: string;
-  /** The CLI only: a command that takes longer is taken for one that hangs, and is ended. In seconds. Default: 180. */
+  /** The driver `cli` only: the time limit of a command, in seconds. A longer command is stopped. Default: 180. */
   longestRun?: number;
 }
 
-/** What Pulumi calls the operation of a step. */
+/** The operation of a step, by Pulumi's name. */
 export type StepOp =
   | "same"
   | "create"
@@ -49,68 +49,68 @@ export type StepOp =
   | "discard-replaced"
   | "remove-pending-replace";
 
-/** What happened, or in a preview would happen, to one resource. */
+/** An operation on one resource. In a preview, the planned operation. */
 export interface Step {
   op: StepOp;
   urn: string;
   type: string;
   name: string;
-  /** The resource's id, once there is one. */
+  /** The resource's id, if it exists. */
   id?: string;
   /**
-   * What Pulumi shows between `[diff: …]`: the top-level properties that change, in its own order and with its sign,
-   * `+description`, `-metadata`, `~trafficPolicy`.
+   * The top-level properties that change, with the signs and in the order of Pulumi's `[diff: …]`: `+description`,
+   * `-metadata`, `~trafficPolicy`.
    */
   diff: string[];
-  /** The resource's outputs after the step, or in a preview as they would be; `[secret]` in place of each secret. */
+  /** The resource's outputs after the step. In a preview, the planned ones. Each secret is `[secret]`. */
   outputs?: Record<string, unknown>;
 }
 
 export interface Diagnostic {
   severity: "debug" | "info" | "warning" | "error";
   message: string;
-  /** The resource that it is about; missing where it is about the stack. */
+  /** The URN of the resource. Missing if the message is about the stack. */
   urn?: string;
 }
 
 export interface RunOptions {
-  /** Preview, up and refresh: fail where the run would change anything, as `--expect-no-changes`. Default: false. */
+  /** Preview, up and refresh: fail if there is any change (`--expect-no-changes`). Default: false. */
   expectNoChanges?: boolean;
-  /** Preview and up only: URNs (or names) of resources to replace though nothing about them changed, as `--replace`. */
+  /** Preview and up: URNs or names of resources to replace even without a change (`--replace`). */
   replace?: string[];
-  /** Give `text` in the structural form of `--diff`: each property of a step, with its old and new value. */
+  /** Show in `text` each property of a step with its old and new value (`--diff`). Default: false. */
   diff?: boolean;
-  /** Update without previewing first, as `--skip-preview`. Refresh and destroy never preview. Default: false. */
+  /** Up: skip the preview (`--skip-preview`). Refresh and destroy always skip it. Default: false. */
   skipPreview?: boolean;
-  /** Refresh only: report what has changed and leave the state as it is, as `--preview-only`. */
+  /** Refresh: report the changes, but keep the state (`--preview-only`). Default: false. */
   previewOnly?: boolean;
-  /** Preview and up only: refresh the targets, or else everything, before anything is changed, as `--refresh`. */
+  /** Preview and up: refresh the targets, or else all resources, first (`--refresh`). Default: false. */
   refresh?: boolean;
-  /** Preview and up only: URNs of the resources to work on. All others stay as the state has them, as `--target`. */
+  /** Preview and up: URNs of the only resources to change (`--target`). Default: all. */
   target?: string[];
-  /** Refresh only: forget creates that a killed run left pending, as `--clear-pending-creates`. */
+  /** Refresh: remove pending creates of a killed run from the state (`--clear-pending-creates`). Default: false. */
   clearPendingCreates?: boolean;
 }
 
-/** Something that exists and is to be taken into the state. What else `pulumi import` can be given stands in an `ImportFile`. */
+/** An existing resource to import into the state. For other options of `pulumi import`, use an `ImportFile`. */
 export interface ImportSpec {
   /** The type of the resource: `endpoints:index:CloudEndpoint`. */
   type: string;
-  /** The name that it gets in the program. */
+  /** Its name in the program. */
   name: string;
-  /** The id that its provider knows it by. */
+  /** Its provider's id for it. */
   id: string;
 }
 
-/** A file as `pulumi import --file` reads it. */
+/** A file in the format of `pulumi import --file`. */
 export interface ImportFile {
   file: string;
 }
 
 export interface ImportOptions {
-  /** Protect what is imported from deletion. Default: true. */
+  /** Protect the imported resources from deletion. Default: true. */
   protect?: boolean;
-  /** Generate the program code of what is imported. Default: false. */
+  /** Generate program code for the imported resources. Default: false. */
   code?: boolean;
 }
 
@@ -118,29 +118,29 @@ export type Command = "preview" | "up" | "refresh" | "destroy" | "import";
 
 export interface RunResult {
   command: Command;
-  /** False where the run failed; see `diagnostics`. */
+  /** Whether the run succeeded. If not, `diagnostics` has the errors. */
   ok: boolean;
-  /** The stack's outputs after the run; secrets in plain, since this is a test. */
+  /** The stack's outputs after the run, with secrets in plain text. */
   outputs: Record<string, unknown>;
-  /** Every step but the stack's own and the providers', in the order in which they ended. */
+  /** The steps of all resources except the stack and providers, in the order of their ends. */
   steps: Step[];
-  /** How many of the steps had each operation, as Pulumi's summary counts them. */
+  /** The number of steps by operation, as in Pulumi's summary. */
   changes: Partial<Record<StepOp, number>>;
   diagnostics: Diagnostic[];
-  /** How long the command took, without what the test kit itself does before and after it. */
+  /** The duration of the command in seconds, without the test kit's own work before and after it. */
   seconds: number;
-  /** What a terminal would have shown: a line a step, property changes below it, diagnostics, the summary. */
+  /** The output for a terminal: a line for each step with its changes, the diagnostics, and the summary. */
   text: string;
-  /** The requests that the emulator saw during this run. Empty where the stack has no emulator of its own. */
+  /** The requests that the emulator received during this run. Empty if a `CliStack` is used without a `TestStack`. */
   requests: RecordedRequest[];
 }
 
 export interface ImportResult extends RunResult {
-  /** The program code of what was imported, where it was asked for. */
+  /** The generated program code, with the option `code`. */
   code?: string;
 }
 
-/** A deployment in the form of `pulumi stack export`. */
+/** A state in the format of `pulumi stack export`. */
 export interface ExportedState {
   version: number;
   deployment: {
@@ -166,35 +166,32 @@ export interface ExportedResource {
   [more: string]: unknown;
 }
 
-/**
- * What both drivers can do: the test kit's engine, and the real CLI where it is on the PATH. A run that fails throws
- * `RunFailed`, which carries the result.
- */
+/** A stack, driven by the test kit's engine or by the Pulumi CLI. A failed run throws `RunFailed`, which has the result. */
 export interface Stack {
   readonly driver: "kit" | "cli";
-  /** Reports what `up` would do, and changes nothing. */
+  /** Reports the steps of an `up` without a change. */
   preview(options?: RunOptions): Promise<RunResult>;
-  /** Previews, then updates, as `pulumi up --yes`. A preview that fails ends the run. */
+  /** Previews, then updates, as `pulumi up --yes`. A failed preview ends the run. */
   up(options?: RunOptions): Promise<RunResult>;
-  /** Takes what really exists into the state, as `pulumi refresh --yes --skip-preview`. The program is not run. */
+  /** Updates the state from the service, as `pulumi refresh --yes --skip-preview`. The program does not run. */
   refresh(options?: RunOptions): Promise<RunResult>;
-  /** Deletes all resources, as `pulumi destroy --yes --skip-preview`. The program is not run. */
+  /** Deletes all resources, as `pulumi destroy --yes --skip-preview`. The program does not run. */
   destroy(options?: RunOptions): Promise<RunResult>;
-  /** Takes over what exists, without a preview and without the program, as `pulumi import`. The driver `cli` only. */
+  /** Imports existing resources without a preview, as `pulumi import`. The driver `cli` only. The program does not run. */
   import(what: ImportSpec[] | ImportFile, options?: ImportOptions): Promise<ImportResult>;
-  /** The state in the form of `pulumi stack export --show-secrets`: secrets are in plain. */
+  /** The state as from `pulumi stack export --show-secrets`, with secrets in plain text. */
   exportState(): Promise<ExportedState>;
-  /** Replaces the state. @throws Error for a version other than 3, and for a secret that is encrypted. */
+  /** Replaces the state. @throws Error if its version is not 3, or if it has an encrypted secret. */
   importState(state: ExportedState): Promise<void>;
-  /** Sets a value of the configuration for the runs that follow. A key without a namespace belongs to the project. */
+  /** Sets a value of the configuration for later runs. A key without a namespace belongs to the project. */
   setConfig(key: string, value: ConfigValue): Promise<void>;
-  /** Unlocks the stack after a run that was killed, as `pulumi cancel`. The test kit's engine keeps no lock. */
+  /** Unlocks the stack after a killed run, as `pulumi cancel`. The test kit's engine has no lock. */
   cancel(): Promise<void>;
-  /** Removes the temporary state, and ends the emulator if the stack started it. Does not destroy. */
+  /** Removes the temporary state, and stops the emulator if the stack started it. Does not destroy the resources. */
   close(): Promise<void>;
 }
 
-/** A run that did not end well. `result` holds all that a good run would have given. */
+/** A failed run. `result` has everything that a successful run returns. */
 export class RunFailed extends Error {
   override readonly name = "RunFailed";
   constructor(readonly result: RunResult) {
@@ -207,7 +204,7 @@ export class RunFailed extends Error {
   }
 }
 
-/** As many changes as the message of a run names that was to make none. */
+/** The most changes that the message names for a run that expected none. */
 const MOST_CHANGES = 10;
 
 /** `: update shop (~description), create api`. */
