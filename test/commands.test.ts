@@ -8,7 +8,7 @@ test("the demo plays an endpoint's whole life and ends with the requests of each
   const { code, stdout, stderr } = await run(["demo"]);
   expect(stderr).toBe("");
   expect(code).toBe(0);
-  expect(stdout).toContain("with the test kit's engine, since no Pulumi CLI is on the PATH");
+  expect(stdout).toContain("with the test kit's engine, because no Pulumi CLI is on the PATH");
   for (const row of [
     /preview +would create 1 endpoint +no request/,
     /up +created https:\/\/shop\.example\.com +1 POST/,

@@ -8,8 +8,8 @@ import type { Log } from "./command";
 /**
  * The account of a stack's configuration, or of the environment if the configuration names none.
  *
- * @param log Takes long waits.
- * @param warn Takes the items of the list that cannot be read and are left out.
+ * @param log Receives a message about a long wait.
+ * @param warn Receives a message about each listed item that cannot be read and is left out.
  * @throws ConfigError if a setting is missing.
  */
 export function openAccount(config: ConfigReader, log: Log, warn = log): EndpointsApi {
@@ -17,5 +17,5 @@ export function openAccount(config: ConfigReader, log: Log, warn = log): Endpoin
   return new EndpointsApi(new HttpClient(readSettings(config), options));
 }
 
-/** The cloud endpoints of an account, newest first: all that a program can manage. */
+/** The cloud endpoints of an account, newest first. A program can manage only these. */
 export const cloudEndpoints = ({ list }: EndpointsApi): Promise<LiveEndpoint[]> => list.select(CLOUD, true);

@@ -20,7 +20,7 @@ metadata become secrets of the configuration; neither the program nor the log sh
 sets them in that stack's configuration. Without it, it lists the commands that do. See docs/adoption.md.
 Exit codes: 0 done, 1 failed, 2 invalid arguments, 3 the key was refused.`;
 
-/** `npx pulumi-endpoints adopt`: writes the program for endpoints that exist already. */
+/** `npx pulumi-endpoints adopt`: writes the program for existing endpoints. */
 export const adoptCommand = command({
   name: "adopt",
   help: HELP,
@@ -37,7 +37,7 @@ export const adoptCommand = command({
         log(`Left to the service: ${oneLine(`${field}, of ${live.id} (${live.url})`)}`);
     // An empty file would only stop the next run, which never overwrites one.
     if (adoptions.length === 0) {
-      log("Taken: 0 endpoints, so nothing was written");
+      log("Selected: 0 endpoints, so nothing was written");
       return EXIT.done;
     }
 
@@ -59,7 +59,7 @@ export const adoptCommand = command({
     if (!target) listSecrets(secrets, log);
     const stack = target ? ` --stack ${target.stack}` : "";
     log(`Next: pulumi preview${stack}, which shows “adopts … as it is” for each endpoint`);
-    if (!target) log("With --stack NAME, endpoints that the stack manages already are left out");
+    if (!target) log("With --stack NAME, endpoints that the stack already manages are left out");
     return EXIT.done;
   },
 });
@@ -70,7 +70,7 @@ const MOST_PLACES = 3;
 function listSecrets(secrets: readonly Secret[], log: Log): void {
   if (secrets.length === 0) return;
   log(
-    "Set these secrets in the stack's configuration. Each value is at the places below its command; leave out a line break at its end and the word `Bearer`. The commands ask for the value, or read it from a pipe:",
+    "Set these secrets in the stack's configuration. Each value is at the places below its command, without the word `Bearer` and without a line break at its end. The commands ask for the value, or read it from a pipe:",
   );
   for (const { name, places } of secrets) {
     log(`  pulumi config set --secret ${name}`);

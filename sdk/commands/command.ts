@@ -7,7 +7,7 @@ import { isAuthenticationError, messageOf } from "./failures";
 
 /* The frame of all commands: results go to stdout, messages to stderr, and no command ever asks a question. */
 
-/** Exit codes. Pulumi's own CLI has 7, too, for changes where none were expected. */
+/** Exit codes. The Pulumi CLI also ends with 7 if it finds unexpected changes. */
 export const EXIT = { done: 0, failed: 1, usage: 2, authentication: 3, findings: 7, incomplete: 8 } as const;
 
 /** Invalid arguments. */
@@ -24,24 +24,23 @@ export interface Streams {
   stderr: Terminal;
 }
 
-/** Runs with these arguments, and gives the exit code. */
+/** Runs with these arguments, and returns the exit code. */
 export type Command = (args: string[], streams?: Streams) => Promise<number>;
 
 type Options = NonNullable<ParseArgsConfig["options"]>;
 export type Values<T extends Options> = ReturnType<typeof parseArgs<{ options: T }>>["values"];
 
-/** Writes a line for the person at the terminal or the log of a pipeline. */
+/** Writes a line to stderr: to the terminal, or to the log of a pipeline. */
 export type Log = (line: string) => void;
 
 interface Definition<T extends Options> {
   name: string;
   help: string;
   options: T;
-  /** Whether names of files may stand beside the options. */
+  /** Whether the command accepts file names. */
   takesFiles?: boolean;
   /**
-   * Gives the exit code.
-   *
+   * @returns The exit code.
    * @throws UsageError if the arguments are invalid.
    */
   run(values: Values<T>, io: Streams & { log: Log }, files: string[]): Promise<number>;
@@ -78,7 +77,7 @@ function parsed<T extends ParseArgsConfig>(config: T): ReturnType<typeof parseAr
   }
 }
 
-/** Throws if an option's file cannot be written because its folder does not exist or it is a folder itself. */
+/** @throws UsageError if the option's file cannot be written: its folder does not exist, or it is a folder itself. */
 export function assertFile(option: string, file: string): void {
   if (!existsSync(dirname(resolve(file))))
     throw new UsageError(`${option}: ${file} is in a folder that does not exist`);

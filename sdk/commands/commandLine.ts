@@ -9,8 +9,8 @@ const HELP = `Usage: npx pulumi-endpoints <command>
   drift          report what has drifted from the stacks of a Pulumi project, and repair it
   check-policy   warn of what is probably wrong with traffic policies in files
   policy-schema  print a JSON Schema of traffic policies, for editors
-  emulator       run the endpoint service on this machine, for tests and for trying things out
-  demo           the whole life of an endpoint on the emulator, step by step
+  emulator       run an emulator of the endpoint service on this machine
+  demo           show the whole life of an endpoint on the emulator, step by step
 
   --help after a command lists its options; --version prints this package's version.
 `;

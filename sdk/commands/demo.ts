@@ -19,7 +19,7 @@ const HELP = `Shows the whole life of an endpoint on the emulator, step by step,
 
 Usage: npx pulumi-endpoints demo
 
-It runs the package's examples/quickstart with the Pulumi CLI where one is on the PATH, and with the test kit's engine otherwise.`;
+It runs the package's examples/quickstart with the Pulumi CLI if it is on the PATH, and otherwise with the test kit's engine.`;
 
 type Print = (line: string) => void;
 
@@ -35,8 +35,8 @@ export const demoCommand = command({
     const driver = (await findPulumiCli()) ? "cli" : "kit";
     print(
       driver === "cli"
-        ? "Running examples/quickstart with the Pulumi CLI on the PATH, its state in a temporary folder."
-        : "Running examples/quickstart with the test kit's engine, since no Pulumi CLI is on the PATH.",
+        ? "Running examples/quickstart with the Pulumi CLI on the PATH. The state is in a temporary folder."
+        : "Running examples/quickstart with the test kit's engine, because no Pulumi CLI is on the PATH.",
     );
     print(`The service is an emulator at ${emulator.baseUrl}.`);
     const { program, remove } = quickstart();
@@ -73,10 +73,10 @@ function quickstart(): { program: string; remove: () => void } {
 
 type Row = [step: string, happened: string, requests: string];
 
-/** Previews are shown once, so that the demo takes half a minute. */
+/** Each `up` skips its preview, so that the demo takes half a minute. */
 async function play(stack: TestStack, emulator: Emulator, print: Print): Promise<Row[]> {
   const rows: Row[] = [];
-  /** Runs a step, shows its output, and throws unless it did what the table will show. */
+  /** Runs a step, shows its output, and throws unless the row of the table is true. */
   const step = async (
     title: string,
     happened: string,

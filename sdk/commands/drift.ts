@@ -17,15 +17,15 @@ Usage: npx pulumi-endpoints drift [options]
   --cwd DIR              the folder of the Pulumi project (default: this one)
   --json F               write the report as JSON; - for the standard output, instead of the text
   --html F               write the report as a page: one file that needs no network
-  --fix                  repair what has drifted: restore what the states hold
-  --fail-on-unmanaged    count it as drift if the account has endpoints that no given stack manages
+  --fix                  repair the drift: restore the values of the states on the service
+  --fail-on-unmanaged    count endpoints of the account that no given stack manages as drift
   --help                 this text
 
 Exit codes: 0 no drift, or all repaired; 7 drift; 8 no drift, but the last update of a stack failed or was killed; 3 a key
-was refused; 2 invalid arguments; 1 any other failure, also if something could not be checked. The command needs the
+was refused; 2 invalid arguments; 1 any other failure, or something could not be checked. The command needs the
 Pulumi CLI, and never asks a question. See docs/drift.md.`;
 
-/** What tests replace, so that they need no Pulumi CLI. */
+/** Tests replace these, so that they need no Pulumi CLI. */
 interface Dependencies {
   open: OpenStacks;
   env: NodeJS.ProcessEnv;
@@ -82,7 +82,7 @@ export const driftWith = ({ open, env }: Dependencies): Command =>
     },
   });
 
-/** `npx pulumi-endpoints drift`: reports what differs from the stacks' states. */
+/** `npx pulumi-endpoints drift`: reports the differences between the service and the stacks' states. */
 export const driftCommand = driftWith({ open: openWithPulumi, env: process.env });
 
 function reportOf(
@@ -98,6 +98,6 @@ function reportOf(
     shared: sharedEndpoints(stacks),
   };
   const endedAt = new Date().toISOString();
-  // Only what the schema documents is written.
+  // Removes fields that the schema does not document.
   return reportSchema.parse({ version: 1, endedAt, ...outcomeOf(findings), ...findings });
 }

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { Emulator } from "../testing/emulator";
 import { command, EXIT, UsageError } from "./command";
 
-const HELP = `Runs the service on this machine, for trying things out without an account.
+const HELP = `Runs an emulator of the endpoint service on this machine, so that you can try the package without an account.
 
 Usage: npx pulumi-endpoints emulator [options]
 
@@ -12,7 +12,7 @@ Usage: npx pulumi-endpoints emulator [options]
   --seed N              start with N endpoints of mixed types (default: 0)
   --help                this text
 
-Prints one line for each request, and ends on Ctrl-C. Endpoints are kept in memory only.`;
+Prints one line for each request, and ends on Ctrl-C. Endpoints are only in memory.`;
 
 /** `npx pulumi-endpoints emulator`: serves until SIGINT or SIGTERM. */
 export const emulatorCommand = command({
@@ -64,7 +64,7 @@ async function firstSignal(): Promise<void> {
   const ended = new AbortController();
   const signals = ["SIGINT", "SIGTERM"].map((name) => once(process, name, { signal: ended.signal }));
   await Promise.race(signals);
-  // Without the listeners, a second signal ends the process at once.
+  // Without listeners, a second signal ends the process immediately.
   ended.abort();
   await Promise.allSettled(signals);
 }

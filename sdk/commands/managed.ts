@@ -24,13 +24,13 @@ type Resource = z.output<typeof resourceSchema>;
 const stateSchema = z.object({
   deployment: z.object({
     resources: z.array(resourceSchema).nullish(),
-    /** What a run had begun when it was killed. */
+    /** The operations of a killed run that had begun and not ended. */
     pending_operations: z.array(z.unknown()).nullish(),
   }),
 });
 export type State = z.output<typeof stateSchema>;
 
-/** Reads what `pulumi stack export --show-secrets` writes. */
+/** Parses the result of `pulumi stack export --show-secrets`. */
 export const parseState = (exported: unknown): State => stateSchema.parse(exported);
 
 /** A cloud endpoint in a stack's state. */
@@ -46,7 +46,7 @@ export interface Managed {
   secrets: ReadonlySet<string>;
   /** The paths whose changes the program ignores. */
   ignored: string[];
-  /** It was replaced, and is still to be deleted. */
+  /** It was replaced, and its deletion is pending. */
   isOld: boolean;
 }
 

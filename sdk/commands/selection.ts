@@ -20,10 +20,10 @@ export const selectionOptions = {
   force: { type: "boolean" },
 } as const;
 
-export const SELECTION_HELP = `  --select PATTERN      only endpoints with such a URL; * stands for any text. May be repeated
-  --stack S             the stack that will manage the endpoints: its configuration names the account,
-                        and what it manages already is left out. Needs the Pulumi CLI. Repeat it to
-                        leave out what other stacks of the project manage
+export const SELECTION_HELP = `  --select PATTERN      only endpoints with a URL like this; * matches any text. May be repeated
+  --stack S             the stack that will manage the endpoints. Its configuration names the account. Its
+                        endpoints are left out. Needs the Pulumi CLI. Repeat it to leave out the
+                        endpoints of other stacks of the project, too
   --cwd DIR             the project's folder, with --stack (default: .)
   --out F               the file to write (default: stdout)
   --force               overwrite that file`;
@@ -32,9 +32,9 @@ type Chosen = Values<typeof selectionOptions>;
 
 interface Selection {
   account: EndpointsApi;
-  /** By URL and id, whatever order the service lists them in. */
+  /** Sorted by URL and id, so that the result does not depend on the order of the list. */
   endpoints: LiveEndpoint[];
-  /** The stack that will manage the endpoints: the first of those that were named. */
+  /** The stack that will manage the endpoints: the first one of `--stack`. */
   target: Target | undefined;
   /** Whether a resource of that stack has this name. */
   isTaken(name: string): boolean;
@@ -46,7 +46,11 @@ export interface Target {
   config: ConfigReader;
 }
 
-/** Reads the account, and logs what is left out and why. Throws before that if the result could not be written. */
+/**
+ * Reads the account, and logs the number of endpoints that it leaves out, with the reason.
+ *
+ * @throws UsageError before any request if the result could not be written.
+ */
 export async function selectEndpoints(options: Chosen, log: Log): Promise<Selection> {
   const { select = [], stack: stacks = [], cwd, out, force = false } = options;
   if (cwd !== undefined && stacks.length === 0) throw new UsageError("--cwd needs --stack");
@@ -102,5 +106,5 @@ export function writeResult(
 ): void {
   if (out === undefined) stdout.write(text);
   else writeFileSync(out, text, { flag: force ? "w" : "wx" });
-  log(`Taken: ${count(number, "endpoint")}${out === undefined ? "" : `, written to ${out}`}`);
+  log(`Selected: ${count(number, "endpoint")}${out === undefined ? "" : `, written to ${out}`}`);
 }

@@ -13,17 +13,17 @@ import { secretsIn, UNMISTAKABLE } from "../../../provider/secrets";
 import { inputsOf } from "../../../provider/state";
 import { count, grouped, type Log } from "../command";
 
-/* The inputs that a program must give so that an endpoint stays as it is. */
+/* The inputs with which a program adopts an endpoint without a change. */
 
 export interface Adoption {
   live: LiveEndpoint;
-  /** What the program gives, in the order in which it is written. */
+  /** The inputs of the program, in their written order. */
   inputs: JsonObject;
-  /** The fields that the program cannot give, each with the reason. They stay as they are on the service. */
+  /** The fields that the program cannot give, each with the reason. The service keeps its values. */
   leftToService: string[];
 }
 
-/** An endpoint that no program can adopt as it is, and why. */
+/** An endpoint that no program can adopt without a change, with the reason. */
 export interface Unadoptable {
   live: LiveEndpoint;
   reason: string;
@@ -66,7 +66,7 @@ const ORDER = [
   "trafficPolicy",
 ] as const satisfies ManagedInput[];
 
-/** Which endpoints one program can adopt, and which it cannot. */
+/** Splits the endpoints into those that one program can adopt, and the others. */
 export function adoptionsOf(lives: readonly LiveEndpoint[]): {
   adoptions: Adoption[];
   unadoptable: Unadoptable[];
@@ -88,7 +88,7 @@ export function adoptionsOf(lives: readonly LiveEndpoint[]): {
   return { adoptions, unadoptable };
 }
 
-/** The inputs with which adopting the endpoint writes nothing. An input is left out if the service would choose the same. */
+/** The inputs that adopt the endpoint without a write. An input is left out if the service would choose the same value. */
 export function adoptionOf(live: LiveEndpoint): Adoption | Unadoptable {
   const current = asWritten(live);
   const given: JsonObject = { adopt: live.id };
@@ -112,7 +112,7 @@ export function adoptionOf(live: LiveEndpoint): Adoption | Unadoptable {
   return { live, inputs: { ...rest, adopt }, leftToService };
 }
 
-/** The inputs of a live endpoint, documents with their keys in the order in which somebody wrote them. */
+/** The inputs of a live endpoint. The keys of its documents keep their written order. */
 function asWritten(live: LiveEndpoint): JsonObject {
   const inputs = inputsOf(live);
   const policy = policyFromText(live.trafficPolicy ?? "");
@@ -131,7 +131,7 @@ function isServicesChoice(name: ManagedInput, value: unknown, url: string): bool
   return sameSet(value, []) || sameSet(value, [usual]);
 }
 
-/** Why Pulumi would take this value for something else than data; undefined if it would not. */
+/** Why Pulumi would not treat this value as data; undefined if it would. */
 function reservedForPulumi(value: unknown): string | undefined {
   let reason: string | undefined;
   visit(value, (key, part) => {
@@ -142,7 +142,7 @@ function reservedForPulumi(value: unknown): string | undefined {
   return reason;
 }
 
-/** Whether a key contains what is a secret elsewhere in the document: code can replace a value, but not a key. */
+/** Whether a key contains a secret of the same document. Code can take a value from the configuration, but not a key. */
 function keysShowSecrets(document: unknown): boolean {
   const secrets = secretsIn(document).filter(({ length }) => length >= UNMISTAKABLE);
   const search = searchFor(secrets);

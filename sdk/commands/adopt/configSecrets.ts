@@ -8,7 +8,7 @@ import { grouped } from "../command";
 import { camelCase } from "../names";
 import type { Adoption } from "./adoptable";
 
-/* Secrets of live policies and metadata. Each gets a name in the stack's configuration, so the code contains none. */
+/* Secrets of live policies and metadata. Each gets a name in the stack's configuration, so the code contains no secret. */
 
 export interface Secret extends Value {
   /** The key in the configuration, without the project's name. */
@@ -19,11 +19,11 @@ export interface Secret extends Value {
 /** A text and a number are two secrets, even if the configuration has the same for both. */
 interface Value {
   type: "text" | "number";
-  /** As the configuration has it. */
+  /** The value in the configuration. */
   value: string;
 }
 
-/** Where a secret stands under the name of one. */
+/** A place of a secret, below a key that names a secret. */
 interface Place {
   id: string;
   url: string;
@@ -39,7 +39,7 @@ export class Mixed {
  * The secrets of all these endpoints. Equal values are one secret.
  *
  * @param names The endpoints' resources, by id.
- * @param isFree Whether the configuration has no other value under this name.
+ * @param isFree Whether the configuration has no other value with this name.
  */
 export function secretsOf(
   adoptions: readonly Adoption[],
@@ -47,7 +47,7 @@ export function secretsOf(
   isFree: (name: string, value: string) => boolean,
 ): Secret[] {
   const given = new Set<string>();
-  /** By name, the number that was appended last: policies have thousands of secrets with one name. */
+  /** By name, the last appended number. A policy can have thousands of secrets with one name. */
   const numbers = new Map<string, number>();
   return [...grouped(adoptions.flatMap(foundIn), keyOf).values()].flatMap((places): Secret[] => {
     const [first] = places;
@@ -65,7 +65,7 @@ export function secretsOf(
   });
 }
 
-/** Finds these secrets wherever they stand in an endpoint's inputs, and gives the inputs with `Mixed` in their place. */
+/** Finds all copies of these secrets in an endpoint's inputs, and returns the inputs with `Mixed` in their place. */
 export function secretExtraction(secrets: readonly Secret[]): (adoption: Adoption) => JsonObject {
   const byKey = new Map(secrets.map((secret) => [keyOf(secret), secret]));
   const inAllTexts = finder(secrets.filter(({ value }) => value.length >= UNMISTAKABLE));
@@ -123,20 +123,20 @@ const inConfig = (number: number) => (Object.is(number, -0) ? "-0" : String(numb
 const keyOf = ({ type, value }: Value) => `${type} ${value}`;
 
 /**
- * The secret part of such a text. The scheme of an `Authorization` header is none, and neither is a line break at the
- * end, which cannot be piped into `pulumi config set`.
+ * The text without the scheme of an `Authorization` header, which is not secret, and without a line break at its end, which
+ * cannot be piped into `pulumi config set`.
  */
 function withoutFrame(text: string): string {
   return text.replace(/^(Bearer|Basic|Token|ApiKey) +(?=[^\r\n ])/i, "").replace(/[\r\n]+$/, "");
 }
 
-/** The text at the secret's own place: the frame, and the secret. */
+/** The parts of the text at the secret's own place. */
 function framed(text: string, secret: Secret): (string | Secret)[] {
   const at = text.lastIndexOf(secret.value);
   return [text.slice(0, at), secret, text.slice(at + secret.value.length)].filter((part) => part !== "");
 }
 
-/** The secret's name in the document, after that of its endpoint unless several have the secret. */
+/** The secret's key in the document, after its endpoint's name if only one endpoint has the secret. */
 function nameOf(places: readonly Place[], names: ReadonlyMap<string, string>): string {
   const ids = new Set(places.map(({ id }) => id));
   const owner = ids.size === 1 ? names.get(places[0]?.id ?? "") : undefined;
@@ -146,7 +146,7 @@ function nameOf(places: readonly Place[], names: ReadonlyMap<string, string>): s
 
 type Finder = (text: string) => (Match & { secret: Secret })[];
 
-/** A search for the values of these secrets; of several that end at one place it finds the longest. */
+/** A search for the values of these secrets. At each end of a match, it finds only the longest. */
 function finder(secrets: readonly Secret[]): Finder {
   const byValue = new Map([...secrets].reverse().map((secret) => [secret.value, secret]));
   const search = searchFor([...byValue.keys()]);
@@ -157,13 +157,13 @@ function finder(secrets: readonly Secret[]): Finder {
     });
 }
 
-/** Where secrets overlap, the longest is replaced, since it may contain a shorter one. */
+/** Splits a text at its secrets. Of overlapping secrets, the longest one counts, because it may contain a shorter one. */
 function partsOf(text: string, finders: readonly Finder[]): (string | Secret)[] {
   const found = finders.flatMap((find) => find(text)).sort((a, b) => lengthOf(b) - lengthOf(a));
   if (found.length === 0) return text === "" ? [] : [text];
   const isTaken = new Uint8Array(text.length);
   const replaced = found.filter(({ start, end }) => {
-    // What was taken before is at least as long, so it covers one of the two ends.
+    // An earlier match is at least as long, so an overlap covers one of the two ends.
     if (isTaken[start] || isTaken[end - 1]) return false;
     isTaken.fill(1, start, end);
     return true;
@@ -172,7 +172,7 @@ function partsOf(text: string, finders: readonly Finder[]): (string | Secret)[] 
   let done = 0;
   const keep = (until: number) => {
     const between = text.slice(done, until);
-    // Where matches overlapped, a shorter secret may be left beside the longest.
+    // After an overlap, a shorter secret may remain beside the longest.
     if (replaced.length < found.length) parts.push(...partsOf(between, finders));
     else if (between !== "") parts.push(between);
   };

@@ -37,10 +37,10 @@ class Constant {
   constructor(readonly name: string) {}
 }
 
-/** A shorter policy is written where it is used. */
+/** A shorter policy gets no constant. */
 const SHORTEST_SHARED = 40;
 
-/** A constant for each policy that several endpoints have, by how it is written. */
+/** A constant for each policy that several endpoints have, by its text in the program. */
 function sharedPolicies(all: readonly JsonObject[]): Map<string, Constant> {
   const written = all.flatMap(({ trafficPolicy: policy }) => (policy === undefined ? [] : [literal(policy)]));
   const shared = [...grouped(written, (policy) => policy)].filter(
@@ -49,7 +49,7 @@ function sharedPolicies(all: readonly JsonObject[]): Map<string, Constant> {
   return new Map(shared.map(([policy], index) => [policy, new Constant(`sharedPolicy${index + 1}`)]));
 }
 
-const KEEP = `// With this, \`pulumi destroy\` deletes nothing that this program did not create. Remove it when it should.
+const KEEP = `// With this option, \`pulumi destroy\` does not delete the endpoints. Remove it if Pulumi may delete them.
 const keep = { retainOnDelete: true };
 `;
 
@@ -67,7 +67,7 @@ ${others.join("")}`;
 /** Longer lists and objects have a line for each entry. */
 const LONGEST_LINE = 80;
 
-/** Data as a TypeScript expression, with an expression in the place of each secret. */
+/** Data as a TypeScript expression. Each secret is an expression that reads the configuration. */
 export function literal(value: unknown, indent = ""): string {
   if (value instanceof Constant) return value.name;
   if (value instanceof Mixed) return expressionOf(value);
@@ -102,7 +102,7 @@ function keyText(key: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(key) ? key : text(key);
 }
 
-/** A text with escapes for all characters that cannot be seen. */
+/** A quoted text with escapes for all invisible characters. */
 function text(value: string): string {
   return JSON.stringify(value).replace(/[\p{C}\p{Z}]/gu, (character) =>
     character === " " ? " " : `\\u{${character.codePointAt(0)?.toString(16)}}`,

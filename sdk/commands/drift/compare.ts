@@ -12,16 +12,15 @@ import { maskedValue, placeIn, secretTexts } from "./masking";
 import { BROKEN, type DriftedEndpoint, type FieldChange } from "./report";
 import type { Step } from "./stack";
 
-/** By what a repair would do, what has happened on the service. */
+/** The change on the service, by the kind of change that would repair it. */
 const KINDS = { add: "removed", delete: "added", update: "changed" } as const;
 
 /**
- * The drift of an endpoint; undefined if there is none. The provider's own diff decides what counts as a difference: the
- * one that `pulumi up` acts on.
+ * The drift of an endpoint; undefined if there is none. The provider's diff decides, as it does for `pulumi up`.
  *
- * @param step What a refresh found.
- * @param live The endpoint in the account's list: the step masks everything that is secret.
- * @param expected What the endpoint should be, if not what the state has: after a refresh the state has what is live.
+ * @param step The result of a refresh.
+ * @param live The endpoint in the account's list. It has the values that the step masks as secret.
+ * @param expected The state before a repair. A repair refreshes the state, so afterwards it may have the live values.
  */
 export function driftOf(
   managed: Managed,
@@ -38,7 +37,7 @@ export function driftOf(
   const { outputs: observed, hidden } =
     step.op === "same" ? { outputs: managed.outputs, hidden: [] } : liveOutputs(managed, step, live);
   const outputs = withData(observed);
-  // The state notes what the service chose for inputs that are not given. Not every engine has the note in its steps.
+  // The state notes the service's choices for inputs that are not given. Not every engine has the note in its steps.
   const noted = { ...without(outputs, hidden), [CHOSEN_KEY]: expected.outputs[CHOSEN_KEY] };
   const places = changedPlaces(noted, checkedInputs(without(expected.inputs, hidden)));
   const inputs = withChosen(checkedInputs(expected.inputs), expected.outputs);
@@ -46,7 +45,7 @@ export function driftOf(
   const changes = places
     .filter(({ path, ofInputs }) => !ofInputs && !isIgnored(path, expected.ignored))
     .map(({ path, kind }) => fieldChange(path, KINDS[kind], inputs, outputs, secrets, expected.secrets));
-  // A hidden field has drifted for certain only if nothing else has.
+  // A hidden field has certainly drifted only if no other field has.
   const guessed = places.length > 0 ? [] : hidden.filter((name) => name in expected.inputs);
   for (const field of guessed)
     changes.push({ field, path: field, kind: "changed", expected: MASKED, live: MASKED, secret: true });
@@ -59,7 +58,7 @@ function shownUrl({ inputs, secrets }: Managed): string | undefined {
   return typeof url === "string" ? secretTexts([inputs], secrets).redacted(url) : undefined;
 }
 
-/** The outputs as they are live, and the names of those that are secret and so unknown. */
+/** The live outputs, and the names of secret outputs whose live values are unknown. */
 function liveOutputs(
   managed: Managed,
   { outputs = {} }: Step,
@@ -71,7 +70,7 @@ function liveOutputs(
 }
 
 /**
- * @param secrets Those of both sides.
+ * @param secrets The secrets of both sides.
  * @param fields The fields that the state keeps secret.
  */
 function fieldChange(

@@ -7,11 +7,11 @@ import { type ManagedInput, managedInputs } from "../../../provider/schema";
 import { isSecretName, MASKED, secretsIn } from "../../../provider/secrets";
 
 /*
- * Masks secrets in reports. Many people read a report, so it masks more than an error message does: everything below a
- * secret's name, and all copies of what the state keeps secret.
+ * Masks secrets in reports. Many people read a report, so more is masked than in an error message: everything below a key
+ * that names a secret, and all copies of values that are secret in the state.
  */
 
-/** A shorter text within a larger document may be any word (`header`). Masking it would blank out the report. */
+/** A shorter text in a larger document may be an ordinary word (`header`). With it masked, the report would be unreadable. */
 const SHORTEST_PART = 8;
 
 /** `{name: "authorization", value: "…"}` */
@@ -34,7 +34,7 @@ export function secretTexts(documents: readonly JsonObject[], fields: ReadonlySe
   return new Redaction(all);
 }
 
-/** A value as a report shows it. `isSecret`: the value is at the place of a secret. */
+/** @param isSecret Whether the value is at the place of a secret. */
 export function maskedValue(value: unknown, secrets: Redaction, isSecret: boolean): unknown {
   if (typeof value === "string") return isSecret ? MASKED : secrets.redacted(value);
   if (typeof value === "number") return isSecret || secrets.redacted(`${value}`) === MASKED ? MASKED : value;
@@ -47,7 +47,7 @@ export function maskedValue(value: unknown, secrets: Redaction, isSecret: boolea
   return Object.fromEntries(all);
 }
 
-/** The value at a place of a document, and whether the place lies below the name of a secret. */
+/** The value at a place of a document, and whether the place is below a key that names a secret. */
 export function placeIn(document: unknown, path: Path): { value: unknown; isSecret: boolean } {
   let [value, isSecret] = [document, false];
   for (const name of path) {
@@ -62,7 +62,7 @@ export function placeIn(document: unknown, path: Path): { value: unknown; isSecr
   return { value, isSecret };
 }
 
-/** The texts below the names of secrets, or all texts if the whole value is secret. */
+/** The texts below keys that name secrets, or all texts if the whole value is secret. */
 function textsBelow(value: unknown, isSecret: boolean): string[] {
   if (typeof value === "string") return isSecret ? [value] : [];
   if (Array.isArray(value)) return value.flatMap((item) => textsBelow(item, isSecret));
@@ -72,7 +72,7 @@ function textsBelow(value: unknown, isSecret: boolean): string[] {
   );
 }
 
-/** Whether a mapping's value is secret, by its own name or by the name beside it. */
+/** Whether a value is secret by its key, or by the name beside it. */
 function isSecretIn(mapping: JsonObject, name: string): boolean {
   if (isSecretName(name)) return true;
   if (!VALUES.includes(name.toLowerCase())) return false;

@@ -9,18 +9,18 @@ const WRITES: readonly string[] = ["create", "update", "replace", "create-replac
 /** The repair of a stack, before its result is checked. */
 interface Attempt {
   surveyed: SurveyedStack;
-  /** By URN, why an endpoint was left alone. */
+  /** By URN, why an endpoint was not repaired. */
   left: Map<string, string>;
-  /** The run that repaired the others; undefined if there was none. */
+  /** The run that repaired the other endpoints; undefined if there was no run. */
   run: Run | undefined;
 }
 
 /**
- * Restores on the service what the stacks' states have, and reports success only after another check.
+ * Restores the values of the stacks' states on the service, and reports success only after another check.
  *
- * This runs the program, since only Pulumi's engine can write the id of a recreated endpoint into the state. A repair must
- * deploy nothing new: an endpoint for which the program differs from the state is left alone, and reported. Nothing is
- * changed that has not drifted.
+ * This runs the program, because only Pulumi's engine can write the id of a recreated endpoint into the state. A repair must
+ * not deploy anything new: it skips and reports an endpoint if the program differs from the state. It does not change an
+ * endpoint that has not drifted.
  */
 export async function repairAll(found: Survey, deps: Dependencies): Promise<Survey> {
   const attempts: Attempt[] = [];
@@ -31,7 +31,7 @@ export async function repairAll(found: Survey, deps: Dependencies): Promise<Surv
     return { ...found, stacks: attempts.map((each) => withRepairs(each, undefined)) };
   const others = found.stacks.filter((surveyed) => !repaired.includes(surveyed));
   deps.log("checking the repair");
-  // What the endpoints should be: after the repair their states may have the live values.
+  // The states before the repair, because afterwards they may have the live values.
   const before = repaired.flatMap(({ managed = [] }) => managed).filter(({ isOld }) => !isOld);
   const expected = new Map(before.map((each) => [each.urn, each]));
   const after = await survey(
@@ -80,7 +80,7 @@ async function attempt(surveyed: SurveyedStack, { log, stopped }: Dependencies):
   return attempted;
 }
 
-/** A run that has begun may have written something, even if it failed. So its result is always checked. */
+/** Even a failed run may have changed something, so its result is always checked. */
 async function repair(stack: DriftStack, targets: string[]): Promise<Run> {
   try {
     return await stack.repair(targets);
@@ -100,7 +100,7 @@ function undeployedChange({ steps }: Run, urn: string): string | undefined {
   return `${what}, and --fix deploys nothing new: review it with \`pulumi preview\`, deploy it with \`pulumi up\`, or run --fix with the program that was deployed`;
 }
 
-/** `adopt` could take over somebody else's endpoint that is on the URL of a recreated one. */
+/** If the endpoint was deleted, `adopt` could take over a stranger's endpoint with the same URL. */
 function adoption({ managed = [], report }: SurveyedStack, { steps }: Run, urn: string): string | undefined {
   const adopts = managed.some((each) => each.urn === urn && !each.isOld && each.inputs["adopt"] === true);
   const isGone = report.drifted.some((each) => each.urn === urn && each.drift === "deleted");

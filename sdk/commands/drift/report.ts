@@ -2,28 +2,28 @@ import { z } from "zod";
 import { EXIT } from "../command";
 
 /*
- * The report of `drift`, as `--json` writes it, and its outcome. A version may gain fields. If a field is removed or
- * changes its meaning, the version goes up.
+ * The report of `drift` in the format of `--json`, and its outcome. New fields do not change the version. If a field is
+ * removed or changes its meaning, the version increases.
  */
 
-/** In place of a policy that was broken by hand: it may contain a secret at any place. */
+/** Replaces a policy that an edit by hand has made invalid, because it may contain a secret at any place. */
 export const BROKEN = "[text that is no policy]";
 
-/** A value in JSON; missing on a side that has none. */
+/** A value in JSON; missing if that side has no value. */
 const side = z.json().optional();
 
 const changeSchema = z.object({
   /** The input: `url`, `trafficPolicy`, `description`, `metadata`, `bindings` or `poolingEnabled`. */
   field: z.string(),
-  /** The place that differs, within a document too: `trafficPolicy.on_http_request[0].actions`. */
+  /** The place of the difference, also within a document: `trafficPolicy.on_http_request[0].actions`. */
   path: z.string(),
-  /** What happened on the service. */
+  /** The change on the service. */
   kind: z.enum(["added", "removed", "changed"]),
   /** The value in the stack's state. */
   expected: side,
   /** The value on the service. */
   live: side,
-  /** Whether parts of the two values are secret, and are masked. */
+  /** Whether a part of a value is secret and masked. */
   secret: z.boolean(),
 });
 
@@ -42,9 +42,9 @@ const driftedSchema = z.object({
   id: z.string(),
   url: z.string().optional(),
   drift: z.enum(["changed", "deleted"]),
-  /** The places that differ; empty for an endpoint that was deleted. */
+  /** The differences; empty if the endpoint was deleted. */
   changes: z.array(changeSchema),
-  /** What `--fix` did about it; missing without. */
+  /** The result of `--fix`; missing without it. */
   repair: repairSchema.optional(),
 });
 
@@ -58,11 +58,11 @@ const notCheckedSchema = z.object({
 
 const stackSchema = z.object({
   name: z.string(),
-  /** How many cloud endpoints the stack manages; 0 if its state could not be read. */
+  /** The number of cloud endpoints that the stack manages; 0 if its state could not be read. */
   endpoints: z.int(),
-  /** How many of them were compared with the service. Whether the others drifted is unknown. */
+  /** The number of them that were compared with the service. Whether the others drifted is unknown. */
   compared: z.int(),
-  /** Why the state may lack what the program has, so that no drift from it means little; missing if it does not. */
+  /** Why the state may not match the deployed program, so that “no drift” proves little; missing if it matches. */
   incomplete: z.string().optional(),
   drifted: z.array(driftedSchema),
   unseen: z.array(notCheckedSchema),
@@ -72,9 +72,9 @@ const accountSchema = z.object({
   /** The base URL of the service; missing if the settings do not give it. */
   service: z.string().optional(),
   stacks: z.array(z.string()),
-  /** How many cloud endpoints the account has. */
+  /** The number of cloud endpoints in the account. */
   endpoints: z.int(),
-  /** The endpoints that none of the given stacks manages, newest first. */
+  /** The endpoints that no given stack manages, newest first. */
   unmanaged: z.array(
     z.object({
       id: z.string(),
@@ -88,7 +88,7 @@ const accountSchema = z.object({
   unseen: z.array(notCheckedSchema),
 });
 
-/** An endpoint of more than one resource: each undoes what the other does. */
+/** An endpoint of more than one resource. Each resource undoes the changes of the other. */
 const sharedSchema = z.object({
   id: z.string(),
   resources: z.array(z.object({ stack: z.string(), name: z.string() })),
@@ -99,9 +99,8 @@ export const reportSchema = z.object({
   startedAt: z.iso.datetime(),
   endedAt: z.iso.datetime(),
   /**
-   * `none`: no drift; `drift`; `repaired`: everything that had drifted is as in the states again; `unrepaired`: something
-   * could not be repaired; `unseen`: something could not be checked; `incomplete`: no drift, but the last update of a stack
-   * failed or was killed.
+   * `none`: no drift; `drift`: drift; `repaired`: all drift was repaired; `unrepaired`: some drift could not be repaired;
+   * `unseen`: something could not be checked; `incomplete`: no drift, but the last update of a stack failed or was killed.
    */
   outcome: z.enum(["none", "drift", "repaired", "unrepaired", "unseen", "incomplete"]),
   /** 0, 7 for drift, 8 for an incomplete stack, 3 for a refused key, 1 for everything else. */
@@ -110,7 +109,7 @@ export const reportSchema = z.object({
   failOnUnmanaged: z.boolean(),
   stacks: z.array(stackSchema),
   accounts: z.array(accountSchema),
-  /** Endpoints that are in several states, or twice in one. They count as drift. */
+  /** Endpoints that are in several states, or twice in one state. They count as drift. */
   shared: z.array(sharedSchema),
 });
 
@@ -125,7 +124,7 @@ export type Repair = z.output<typeof repairSchema>;
 
 type Findings = Pick<DriftReport, "stacks" | "accounts" | "shared" | "fix" | "failOnUnmanaged">;
 
-/** How the run ended. A partial check never reports success, nor drift. */
+/** The outcome of the run. A partial check reports neither success nor drift. */
 export function outcomeOf(findings: Findings): Pick<DriftReport, "outcome" | "exitCode"> {
   const notChecked = allNotChecked(findings);
   if (notChecked.some(({ authentication }) => authentication))

@@ -21,7 +21,7 @@ import {
   visible,
 } from "./wording";
 
-/** The word before the headline, unless the headline starts with it, and how good the outcome is. */
+/** The word before the headline (undefined if the headline has it), and the style of the outcome. */
 const OUTCOMES = {
   none: [undefined, "good"],
   repaired: ["Repaired", "good"],
@@ -31,7 +31,7 @@ const OUTCOMES = {
   incomplete: ["Not deployed", "unsure"],
 } as const;
 
-/** Longer values are cut to the part where they differ. */
+/** The most characters of a value. Of longer values, only the part around the difference is shown. */
 const MOST = 2000;
 
 /** The report as a page in one file. Its security policy allows no script and no request. */
@@ -181,7 +181,7 @@ class Html {
 
 type Part = Html | string | number | undefined | Part[];
 
-/** A template of HTML: escapes what is put into it, unless it is already HTML. */
+/** A template of HTML. It escapes every value that is not already HTML. */
 function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
   return new Html(strings.map((string, index) => string + written(parts[index])).join(""));
 }
@@ -193,7 +193,7 @@ function written(part: Part): string {
   return String(part).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** Colours only repeat the words. On a narrow screen, labels before the cells replace the headings, for the eye only. */
+/** Colours only repeat the words. On a narrow screen, visual labels before the cells replace the headings. */
 const STYLE = `
 :root {
   color-scheme: light dark;

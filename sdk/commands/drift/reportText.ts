@@ -13,7 +13,7 @@ import {
 } from "./wording";
 
 interface TextOptions {
-  /** How many columns a table may take. */
+  /** The most columns of a table. */
   width: number;
   color: boolean;
 }
@@ -39,7 +39,7 @@ export function reportText(report: DriftReport, { width, color }: TextOptions): 
   const last = paint(style[report.outcome], `${headline(report)}.`);
   const filled = blocks.filter((lines) => lines.length > 0).map((lines) => lines.join("\n"));
   const text = [...filled, last].join("\n\n");
-  // What a report quotes has no control characters left.
+  // Quoted values have no control characters any more, so this removes only the colours.
   return color ? text : stripVTControlCharacters(text);
 }
 

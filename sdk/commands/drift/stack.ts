@@ -10,19 +10,19 @@ import { cliFailure, StackError } from "../failures";
 import { isCloudEndpointType, type State } from "../managed";
 import { openProject, stackConfig, stackState } from "../pulumi";
 
-/* A stack as `drift` uses it, and how the Pulumi CLI runs it. */
+/* A stack for `drift`, run by the Pulumi CLI. */
 
-/** What a run of Pulumi did with one resource. */
+/** An operation of a run of Pulumi on one resource. */
 export interface Step {
   /** The engine's operation: `same`, `update`, `create-replacement`… */
   op: string;
   urn: string;
   id?: string;
-  /** The outputs after the step, `[secret]` in place of each secret. */
+  /** The outputs after the step. Each secret is `[secret]`. */
   outputs?: JsonObject;
 }
 
-/** What a run of Pulumi reported, whether it succeeded or not. */
+/** The events of a run of Pulumi that succeeded or failed. */
 export interface Run {
   ok: boolean;
   steps: Step[];
@@ -35,26 +35,26 @@ export interface DriftStack {
   config(): Promise<ConfigReader>;
   /** Secrets decrypted. */
   state(): Promise<State>;
-  /** Whether the last `up` or `destroy` failed, so that the state may lack what the program has: `pulumi stack history`. */
+  /** Whether the last `up` or `destroy` failed, so that the state may not match the program: `pulumi stack history`. */
   lastUpdateFailed(): Promise<boolean>;
-  /** Reads what is live, and writes nothing: `pulumi refresh --preview-only`. */
+  /** Compares the state with the service, and writes nothing: `pulumi refresh --preview-only`. */
   refreshPreview(): Promise<Run>;
-  /** Everything that the program would change: `pulumi preview`. */
+  /** Plans all changes of the program, and writes nothing: `pulumi preview`. */
   preview(): Promise<Run>;
-  /** What `repair` would do; writes nothing: `pulumi preview --refresh --target`. */
+  /** Plans `repair`, and writes nothing: `pulumi preview --refresh --target`. */
   repairPreview(urns: string[]): Promise<Run>;
-  /** Writes what is live of these resources into the state, then runs the program: `pulumi up --refresh --target`. */
+  /** Writes the live values of these resources into the state, then runs the program: `pulumi up --refresh --target`. */
   repair(urns: string[]): Promise<Run>;
 }
 
-/** Opens the stacks of the project in a folder: those with these names, or else the selected one. */
+/** Opens the stacks with these names in the project of a folder. Without names, it opens the selected stack. */
 export type OpenStacks = (
   folder: string,
   names: string[],
   interruption: Interruption,
 ) => Promise<DriftStack[]>;
 
-/** The errors that a run reported, of one resource or of all; undefined if there are none. */
+/** The errors of a run, for one resource or for all; undefined if there are none. */
 export function errorsOf({ diagnostics }: Run, urn?: string): string | undefined {
   const errors = diagnostics.filter(
     (one) => one.severity === "error" && (urn === undefined || one.urn === urn),
@@ -64,7 +64,7 @@ export function errorsOf({ diagnostics }: Run, urn?: string): string | undefined
   return messages.length > 0 ? messages.join("; ") : undefined;
 }
 
-/** Work that would have begun after the command was interrupted. */
+/** Work that did not begin, because the command was interrupted. */
 export class InterruptedError extends UserError {
   constructor() {
     super("it was interrupted");
@@ -72,11 +72,11 @@ export class InterruptedError extends UserError {
 }
 
 /**
- * The first Ctrl-C, or a pipeline's cancellation, lets Pulumi finish what it has begun and write its state. Nothing more
- * begins, and the report names what was not checked. The second one ends this process at once.
+ * After the first Ctrl-C, or a pipeline's cancellation, Pulumi completes its current operations and writes its state. Nothing
+ * new begins, and the report names everything that was not checked. The second one ends this process immediately.
  */
 export interface Interruption {
-  /** Nothing more may begin. */
+  /** Nothing new may begin. */
   stopped: AbortSignal;
   /** Pulumi has not received the signal itself. */
   forward: AbortSignal;
@@ -84,7 +84,7 @@ export interface Interruption {
   end(): void;
 }
 
-/** The exit code that shells give to a command that Ctrl-C has ended. */
+/** The exit code of shells for a command that Ctrl-C has ended. */
 const INTERRUPTED = 130;
 
 export function onInterruption(log: (message: string) => void): Interruption {
@@ -97,10 +97,10 @@ export function onInterruption(log: (message: string) => void): Interruption {
     // Without a listener of ours, the Automation API would end Pulumi and this process at the first signal.
     if (stopped.signal.aborted) process.exit(INTERRUPTED);
     log(
-      "interrupted: waiting until Pulumi has finished what it began; interrupt again to end everything at once",
+      "interrupted: waiting for Pulumi to complete its current operations; interrupt again to end immediately",
     );
     stopped.abort();
-    // A terminal sends Ctrl-C to Pulumi too, and a second signal would make Pulumi drop what it is doing.
+    // A terminal also sends Ctrl-C to Pulumi, and a second signal would make Pulumi abandon its operations.
     if (name !== "SIGINT" || process.stdin.isTTY !== true) forward.abort();
   };
   for (const name of ["SIGINT", "SIGTERM"] as const) process.on(name, onSignal);
@@ -121,12 +121,12 @@ export const openWithPulumi: OpenStacks = async (folder, names, interruption) =>
 /** The message of a repair in the stack's history. */
 export const REPAIR_MESSAGE = "pulumi-endpoints drift --fix";
 
-/** The number of entries that are read from a stack's history at once. */
+/** The number of entries on a page of a stack's history. */
 const PAGE_SIZE = 100;
 
 /**
- * Whether the last `up` or `destroy` failed. A refresh does not count: checks and recoveries run it, and it deploys
- * nothing. Nor does a repair that succeeded: it ran only for its targets, and the rest is still not deployed.
+ * Whether the last `up` or `destroy` failed. A refresh does not count, because checks and recoveries run it, and it deploys
+ * nothing. A successful repair does not count either, because it deploys only its targets.
  *
  * @param history A page of the stack's history, newest first, counted from 1. A page after the last one is empty.
  */
@@ -173,7 +173,7 @@ interface RunOptions {
   signal: AbortSignal;
 }
 
-/** Records a run. A failed run has its reason among its events; one without events never began, and throws. */
+/** Records a run. The events of a failed run include the reason. Without one, the run never began, and this throws. */
 async function recorded(start: (onEvent: RunOptions["onEvent"]) => Promise<unknown>): Promise<Run> {
   const run: Run = { ok: true, steps: [], diagnostics: [] };
   const onEvent = ({ resOutputsEvent, diagnosticEvent }: EngineEvent) => {
@@ -198,6 +198,6 @@ async function recorded(start: (onEvent: RunOptions["onEvent"]) => Promise<unkno
   }
 }
 
-/** Events have the form of a secret, without its content. */
+/** In events, a secret has no value. */
 const masked = (value: unknown) =>
   rebuild(value, (signed) => (signed[SIGNATURE] === SECRET ? MASKED : signed));

@@ -13,9 +13,9 @@ import { type DriftStack, errorsOf, InterruptedError, type Run } from "./stack";
 /* Compares stacks with the service, and lists the accounts that they use. */
 
 export interface Dependencies {
-  /** Takes progress messages. */
+  /** Receives progress messages. */
   log(message: string): void;
-  /** Nothing more may begin. */
+  /** Nothing new may begin. */
   stopped: AbortSignal;
 }
 
@@ -50,15 +50,15 @@ export interface Account {
   notChecked: NotChecked[];
 }
 
-/** What a survey takes over from one before it. */
+/** The results of an earlier survey. */
 interface Earlier {
-  /** What endpoints should be, by URN, even if their states have changed since. */
+  /** The earlier states of endpoints, by URN. */
   expected: ReadonlyMap<string, Managed>;
   /** The accounts of stacks that are not surveyed again. */
   sources: AccountSource[];
 }
 
-/** Surveys one stack after the other. After an interruption nothing more begins, and the rest is reported as not checked. */
+/** Surveys one stack after the other. After an interruption nothing new begins, and the rest is reported as not checked. */
 export async function survey(
   stacks: DriftStack[],
   deps: Dependencies,
@@ -79,7 +79,7 @@ interface ObservedStack {
   run?: Run | undefined;
   sources: AccountSource[];
   failures: NotChecked[];
-  /** Why its state may lack what the program has. */
+  /** Why its state may not match the program. */
   reasons: string[];
 }
 
@@ -113,7 +113,7 @@ async function observe(stack: DriftStack, { log, stopped }: Dependencies): Promi
   return observed;
 }
 
-/** The accounts of a stack: that of its configuration, and those of the explicit providers in its state. */
+/** The accounts of a stack: one of its configuration, and one of each explicit provider in its state. */
 function sourcesOf(stack: string, state: State, isUsed: boolean, config: ConfigReader): AccountSource[] {
   const explicit = explicitProviders(state).map((inputs): ConfigReader => {
     return (key) => {
@@ -145,7 +145,7 @@ function compared(
     } else if (run)
       missed.push(notChecked(`${name} (${id})`, errorsOf(run, urn) ?? "Pulumi did not read it"));
   }
-  // The failure may be about another resource than an endpoint.
+  // The failure may be about another resource.
   if (run && !run.ok && missed.length === 0)
     missed.push(notChecked("the whole stack", errorsOf(run) ?? "the refresh failed"));
   const report: StackReport = {
@@ -159,7 +159,7 @@ function compared(
   return { stack, report, managed, sources, checked };
 }
 
-/** Lists each of these accounts once, also if several stacks share it. */
+/** Lists each account once, even if several stacks share it. */
 async function listAccounts(sources: AccountSource[], { log, stopped }: Dependencies): Promise<Account[]> {
   const accounts = new Map<string, Account & { api?: EndpointsApi }>();
   for (const { stack, config, isUsed } of sources) {
@@ -181,7 +181,7 @@ async function listAccounts(sources: AccountSource[], { log, stopped }: Dependen
   for (const account of accounts.values()) {
     const { api, service, notChecked: failures } = account;
     if (!api) continue;
-    // Ends also a wait for the account's budget, which may be long.
+    // This also ends a wait for the account's rate limit, which may be long.
     const stop = () => api.http.stop();
     stopped.addEventListener("abort", stop);
     try {
@@ -198,7 +198,7 @@ async function listAccounts(sources: AccountSource[], { log, stopped }: Dependen
   return [...accounts.values()];
 }
 
-/** @param managed The ids that the stacks manage; undefined if a state could not be read: then nothing is unmanaged. */
+/** @param managed The ids that the stacks manage; undefined if a state could not be read. Then no endpoint counts as unmanaged. */
 export function accountReport(account: Account, managed: ReadonlySet<string> | undefined): AccountReport {
   const { service, stacks, cloud } = account;
   const unmanaged = managed ? cloud.filter(({ id }) => !managed.has(id)) : [];
@@ -224,7 +224,7 @@ export function accountReport(account: Account, managed: ReadonlySet<string> | u
   };
 }
 
-/** Endpoints that are in several states, or twice in one. Destroying one of the resources would delete the other's. */
+/** Endpoints that are in several states, or twice in one state. A `destroy` of one resource deletes the endpoint of the other. */
 export function sharedEndpoints(stacks: readonly SurveyedStack[]): SharedEndpoint[] {
   const all = stacks.flatMap(({ stack, managed = [] }) =>
     managed.filter(({ isOld }) => !isOld).map(({ id, name }) => ({ id, stack: stack.name, name })),
@@ -234,7 +234,7 @@ export function sharedEndpoints(stacks: readonly SurveyedStack[]): SharedEndpoin
     .map(([id, same]) => ({ id, resources: same.map(({ stack, name }) => ({ stack, name })) }));
 }
 
-/** The only trace that the provider's error for a refused key leaves in Pulumi's message. */
+/** A refused key, in the only form that Pulumi's message keeps of the provider's error. */
 const REFUSED = /: status 40[13]\b/;
 
 /** @param reason An error, or the message of a run. */

@@ -15,14 +15,14 @@ import {
 } from "./report";
 
 /*
- * What the text and the page have in common. Values come from other people: invisible characters are written as escapes,
- * so they neither control a terminal or a pipeline nor hide a difference.
+ * The wording of the text and the page. Values come from other people. Invisible characters become escapes, so that they can
+ * neither control a terminal or a pipeline nor hide a difference.
  */
 
-/** The most names of what one cause hindered. */
+/** The most names for one cause. */
 const MOST_NAMES = 3;
 
-/** What could not be checked, once for each cause: reasons that differ in ids alone are one. */
+/** Everything that could not be checked, grouped by cause. Reasons that differ only in ids are one cause. */
 export function causesOf(notChecked: readonly NotChecked[]): Pick<NotChecked, "what" | "reason">[] {
   const causes = grouped(notChecked, ({ reason }) => reason.replaceAll(/ep_\w+/g, ""));
   return [...causes.values()].map((all) => {
@@ -60,7 +60,7 @@ export function headline(report: DriftReport): string {
   return capital(parts.join(", "));
 }
 
-/** How many endpoints of these stacks drifted, and how many were compared. It reports no drift only if all were compared. */
+/** The numbers of drifted and compared endpoints of these stacks. It reports no drift only if all were compared. */
 export function findings(stacks: StackReport[], isFailing = false): string {
   const drifted = stacks.flatMap((stack) => stack.drifted);
   const kinds = (["changed", "deleted"] as const).flatMap((kind) => {
@@ -78,9 +78,9 @@ export function findings(stacks: StackReport[], isFailing = false): string {
   return isSure ? `no drift in ${all}` : `none of ${all} drifted`;
 }
 
-/** A line about a stack whose state may lack what the program has. */
+/** A line about a stack whose state may not match the program. */
 export const incompleteText = (reason: string): string =>
-  `${visible(reason)}. The state may lack what the program has: see \`pulumi preview\`, then run \`pulumi up\`.`;
+  `${visible(reason)}. The state may not match the program: review \`pulumi preview\`, then run \`pulumi up\`.`;
 
 /** A line about an endpoint of several resources. */
 export function sharedText({ id, resources }: SharedEndpoint): string {
@@ -90,7 +90,7 @@ export function sharedText({ id, resources }: SharedEndpoint): string {
   return `${visible(id)} belongs to ${where}, so each undoes the other's changes, and deleting one deletes the endpoint for both. Remove it from all states but one with \`pulumi state delete\`.`;
 }
 
-/** The number of endpoints that it manages is unknown then. */
+/** Whether the number of its endpoints is unknown. */
 const isUnread = ({ endpoints, unseen }: StackReport) => endpoints === 0 && unseen.length > 0;
 
 const sumOf = (stacks: StackReport[], field: "endpoints" | "compared"): number =>
@@ -98,7 +98,7 @@ const sumOf = (stacks: StackReport[], field: "endpoints" | "compared"): number =
 
 export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** A line about the endpoints of an account that no given stack manages. */
+/** A line about the unmanaged endpoints of an account. */
 export function unmanagedText({ endpoints, unmanaged: { length } }: AccountReport): string {
   const all = count(endpoints, "cloud endpoint");
   return length === 0
@@ -111,7 +111,7 @@ export function accountName({ service, stacks }: Pick<AccountReport, "service" |
   return `Account of ${stacks.map((name) => visible(name)).join(", ")}${at}`;
 }
 
-/** How much of two long texts is shown before their first difference. */
+/** The number of characters before the first difference of two long texts. */
 const BEFORE = 24;
 
 /** A name, a URL or a message on one line. */
@@ -119,7 +119,7 @@ export function visible(text: string, most = 300): string {
   return cut(escaped(text), most);
 }
 
-/** Both sides of a change as JSON; undefined for a side that has nothing. Long ones are cut to where they differ. */
+/** Both sides of a change as JSON; undefined for a side without a value. Of long values, only the part around the difference. */
 export function shownSides(
   { expected, live }: FieldChange,
   most: number,
@@ -132,7 +132,7 @@ export function shownSides(
   return { expected: part(a), live: part(b) };
 }
 
-/** As JSON, which sets the text `true` apart from the value. What replaces a value is shown without quotes. */
+/** As JSON, so that the text `"true"` differs from the value `true`. A placeholder has no quotes. */
 function written(side: FieldChange["live"]): string | undefined {
   if (side === undefined) return undefined;
   return side === MASKED || side === BROKEN ? side : escaped(JSON.stringify(side));

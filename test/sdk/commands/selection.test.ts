@@ -26,7 +26,7 @@ describe.each(Object.entries(commands))("%s", (name, command) => {
     expect(stdout).not.toContain("other-internal");
     expect(stderr).toContain("The account has 4 cloud endpoints.\n");
     expect(stderr).toContain("Left out: 1 not matched by --select");
-    expect(stderr).toContain("Taken: 3 endpoints");
+    expect(stderr).toContain("Selected: 3 endpoints");
   });
 
   test("takes nothing if a pattern matches nothing, or if the result could not be written", async () => {

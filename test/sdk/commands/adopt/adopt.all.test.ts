@@ -38,7 +38,7 @@ test("an account of every kind of endpoint becomes a program that compiles, and 
 
   const account = { ENDPOINTS_BASE_URL: emulator.baseUrl, ENDPOINTS_API_KEY: emulator.apiKey };
   const { code, stdout, stderr } = await run(["adopt", "--out", file], account);
-  expect(stderr).toContain("Taken: 48 endpoints");
+  expect(stderr).toContain("Selected: 48 endpoints");
   expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
   expect(emulator.requests.map(({ path }) => path)).toEqual(["/endpoints", "/endpoints"]);
   const program = readFileSync(file, "utf8");
@@ -109,7 +109,9 @@ test.skipIf(!cli)(
     expect((await stack.state()).text).not.toMatch(CANARIES);
 
     const again = await adopt();
-    expect(again.stderr).toMatch(/Left out: 40 that the stack test manages already[\s\S]*Taken: 0 endpoints/);
+    expect(again.stderr).toMatch(
+      /Left out: 40 that the stack test manages already[\s\S]*Selected: 0 endpoints/,
+    );
     expect({ code: again.code, stdout: again.stdout }).toEqual({ code: 0, stdout: "" });
 
     // After the first up every `adopt` can be taken out, and destroying the stack deletes nothing.

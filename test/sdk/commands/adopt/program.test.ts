@@ -183,7 +183,7 @@ test("a program without secrets has no configuration, and breaks only long lines
 
 import { CloudEndpoint } from "pulumi-endpoints";
 
-// With this, \`pulumi destroy\` deletes nothing that this program did not create. Remove it when it should.
+// With this option, \`pulumi destroy\` does not delete the endpoints. Remove it if Pulumi may delete them.
 const keep = { retainOnDelete: true };
 
 new CloudEndpoint("shop-example-com", {

@@ -8,7 +8,7 @@ test("the first signal stops the command but not Pulumi, and the listeners end w
   expect([stopped.aborted, forward.aborted]).toEqual([false, false]);
   process.emit("SIGTERM", "SIGTERM");
   expect([stopped.aborted, forward.aborted]).toEqual([true, true]);
-  expect(logged).toEqual([expect.stringContaining("waiting until Pulumi has finished what it began")]);
+  expect(logged).toEqual([expect.stringContaining("waiting for Pulumi to complete")]);
   // Without a listener, the Automation API would end Pulumi.
   expect(process.listenerCount("SIGTERM")).toBe(before + 1);
   end();
