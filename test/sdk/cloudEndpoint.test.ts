@@ -3,33 +3,17 @@ import { tmpdir } from "node:os";
 import * as pulumi from "@pulumi/pulumi";
 import { afterEach, beforeEach, describe, expect, expectTypeOf, test, vi } from "vitest";
 import { CloudEndpoint, type CloudEndpointArgs, mergeTrafficPolicy, WebhookVerification } from "../../sdk";
+import { mockEngine, resolved } from "./program";
 
-interface Registered {
-  type: string;
-  inputs: Record<string, unknown>;
-}
-
-let registered: Registered[] = [];
+let registered: { type: string; inputs: Record<string, unknown> }[] = [];
 
 beforeEach(async () => {
   registered = [];
-  await pulumi.runtime.setMocks({
-    newResource: ({ type, name, inputs, id }) => {
-      registered.push({ type, inputs });
-      return {
-        id: id || `${name}-id`,
-        state: { ...inputs, publicUrl: "https://shop.example.com", type: "cloud" },
-      };
-    },
-    call: () => ({}),
-  });
+  await mockEngine(({ type, inputs }) => registered.push({ type, inputs }));
 });
 
-/** What an output resolves to, once the engine knows all resources. */
-const resolved = <T>(output: pulumi.Output<T>) => new Promise<T>((resolve) => output.apply(resolve));
-
-describe("what a state holds for ever", () => {
-  test("is this type and this provider, byte for byte", async () => {
+describe("compatibility with existing states", () => {
+  test("the type and the provider string never change, to the byte", async () => {
     await resolved(new CloudEndpoint("shop", { url: "https://shop.example.com" }).id);
     expect(registered).toEqual([
       {
@@ -42,14 +26,14 @@ describe("what a state holds for ever", () => {
     ]);
   });
 
-  test("is required by names that the package exports", async () => {
+  test("the provider module exports the functions that the engine calls by name", async () => {
     const provider = (await import("../../provider")) as Record<string, unknown>;
     const functions = Object.keys(provider).filter((name) => typeof provider[name] === "function");
     expect(functions.sort()).toEqual(["check", "configure", "create", "delete", "diff", "read", "update"]);
   });
 });
 
-test("a document with a secret in it is secret as a whole, one without keeps its shape", async () => {
+test("the metadata output is secret as a whole if any value in it is secret", async () => {
   const secret = new CloudEndpoint("secret", {
     url: "https://a.example.com",
     metadata: { key: pulumi.secret("x") },
@@ -60,7 +44,7 @@ test("a document with a secret in it is secret as a whole, one without keeps its
   expect(await pulumi.isSecret(plain.metadata)).toBe(false);
 });
 
-test("the outputs of documents are text, also where a preview has data for them", async () => {
+test("the outputs trafficPolicy and metadata are text even if the inputs are objects", async () => {
   const endpoint = (name: string, args: object) =>
     new CloudEndpoint(name, { url: `https://${name}.example.com`, ...args });
   const data = endpoint("data", {
@@ -77,7 +61,7 @@ test("the outputs of documents are text, also where a preview has data for them"
     expect([await resolved(trafficPolicy), await resolved(metadata)]).toEqual(expected);
 });
 
-test("a policy that is text is parsed once for all checks", async () => {
+test("all checks share one parse of a policy that is given as text", async () => {
   const { Composer }: typeof import("yaml") = createRequire(import.meta.url)("yaml");
   const compose = vi.spyOn(Composer.prototype, "compose");
   const text = "on_http_request: [{ expressions: [\"'x-a' in req.headers\"], actions: [{ type: deny }] }]";
@@ -89,7 +73,7 @@ test("a policy that is text is parsed once for all checks", async () => {
   vi.restoreAllMocks();
 });
 
-test("get reads by id, and gives the provider alone", async () => {
+test("get reads by id and sends no inputs", async () => {
   const theirs = CloudEndpoint.get("theirs", "ep_theirs");
   expect(await resolved(theirs.id)).toBe("ep_theirs");
   expect(Object.keys(registered[0]?.inputs ?? {})).toEqual(["__provider"]);
@@ -97,20 +81,16 @@ test("get reads by id, and gives the provider alone", async () => {
   expect(CloudEndpoint.isInstance({})).toBe(false);
 });
 
-describe("a program whose folder does not reach the package", () => {
-  const before = process.cwd();
-  beforeEach(() => process.chdir(tmpdir()));
-  afterEach(() => process.chdir(before));
-
-  test("is reported at the constructor, and what to do", () => {
-    expect(() => new CloudEndpoint("shop", { url: "https://shop.example.com" })).toThrow(
-      /cannot be found from .*npm install pulumi-endpoints/,
-    );
-  });
+test("the constructor throws and advises an installation if the program's folder cannot load the package", () => {
+  vi.spyOn(process, "cwd").mockReturnValue(tmpdir());
+  expect(() => new CloudEndpoint("shop", { url: "https://shop.example.com" })).toThrow(
+    /cannot be found from .*npm install pulumi-endpoints/,
+  );
+  vi.restoreAllMocks();
 });
 
 describe.each(["dynamic", "plugin"])(
-  "a header in another spelling than the service's, with the %s provider",
+  "with the %s provider, a policy that misspells a header's name",
   (provider) => {
     const policy = (name: pulumi.Input<string> = "X-GitHub-Event") => ({
       on_http_request: [
@@ -136,7 +116,7 @@ describe.each(["dynamic", "plugin"])(
       return warn.mock.calls.map(([text]) => String(text));
     }
 
-    test("is reported once, with the resource's name, and the plugin's check leaves it alone", async () => {
+    test("gets one warning, from the class, which names the resource", async () => {
       const text = JSON.stringify({
         on_http_request: [
           { expressions: ["req.headers['X-GitHub-Event'][0] == 'push'"], actions: [{ type: "deny" }] },
@@ -148,18 +128,19 @@ describe.each(["dynamic", "plugin"])(
         ]);
         vi.restoreAllMocks();
       }
-      const handedOver = provider === "plugin" ? "" : undefined;
-      expect(registered.map(({ inputs }) => inputs["__problem"])).toEqual(Array(3).fill(handedOver));
+      // With this input, the plugin's check leaves the warning to the class.
+      const alreadyWarned = provider === "plugin" ? "" : undefined;
+      expect(registered.map(({ inputs }) => inputs["__problem"])).toEqual(Array(3).fill(alreadyWarned));
     });
 
-    test("is not named where the policy holds a secret", async () => {
+    test("gets a warning without the header's name if the policy holds a secret", async () => {
       const [text, ...others] = await warningsFor("shop", policy(pulumi.secret("X-CANARY")));
       expect(others).toEqual([]);
       expect(text).toMatch(/shop: on_http_request\[0\]\.expressions\[0\] asks req.headers for a name/);
       expect(text).not.toContain("CANARY");
     });
 
-    test("is reported by mergeTrafficPolicy alone, where the policy comes from there", async () => {
+    test("gets one warning, from mergeTrafficPolicy, if that function made the policy", async () => {
       const verification = new WebhookVerification("hooks", { platform: "github", secret: "shared secret" });
       expect(await warningsFor("shop", mergeTrafficPolicy(policy(), verification))).toEqual([
         warning("mergeTrafficPolicy: on_http_request[0]"),
@@ -168,7 +149,7 @@ describe.each(["dynamic", "plugin"])(
   },
 );
 
-test("types say what is needed, what may be given, and what comes out", () => {
+test("the types require the URL, accept outputs at any depth, and give outputs", () => {
   expectTypeOf<CloudEndpointArgs["url"]>().toEqualTypeOf<pulumi.Input<string>>();
   expectTypeOf<{
     trafficPolicy: { a: pulumi.Output<string> };

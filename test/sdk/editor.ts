@@ -2,16 +2,15 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type * as typescript from "typescript";
 
-/*
- * What an editor shows of a program: the language service of a version of TypeScript, over the types that the package is
- * published with. Needs `npm run build`.
- */
-
 export type TypeScript = typeof typescript;
 
-/** In a folder from which programs find the package as a user's do. */
+/** A program in this folder resolves the package as a user's program does. */
 const FILE = join(import.meta.dirname, "../../examples/quickstart/shown.ts");
 
+/**
+ * What an editor shows to the author of a program: TypeScript's language service with the published types of the package.
+ * Needs `npm run build`.
+ */
 export class Editor {
   private text = "";
   private version = 0;
@@ -46,21 +45,21 @@ export class Editor {
     });
   }
 
-  /** What is offered where `|` stands in a program. */
+  /** The completions at the `|` in a program. */
   completions(program: string): string[] {
     const at = this.show(program);
     const { entries = [] } = this.service.getCompletionsAtPosition(FILE, at, {}) ?? {};
     return entries.filter(({ kind }) => kind !== "keyword").map(({ name }) => name.replace(/^"|"$/g, ""));
   }
 
-  /** What is said of one that is offered. */
+  /** The documentation of a completion. */
   documentation(program: string, name: string): string {
     const at = this.show(program);
     const details = this.service.getCompletionEntryDetails(FILE, at, name, {}, undefined, {}, undefined);
     return this.ts.displayPartsToString(details?.documentation);
   }
 
-  /** What is wrong with a program, each as all of its lines. */
+  /** The compiler's messages about a program. */
   errors(program: string): string[] {
     this.show(program);
     const all = [...this.service.getSyntacticDiagnostics(FILE), ...this.service.getSemanticDiagnostics(FILE)];

@@ -10,6 +10,7 @@ import {
 } from "../../sdk";
 import { Emulator } from "../../sdk/testing";
 import { thrown } from "../provider/service";
+import { resolved } from "./program";
 
 const any = () => true;
 let emulator: Emulator;
@@ -20,8 +21,6 @@ beforeEach(async () => {
   vi.stubEnv("ENDPOINTS_BASE_URL", emulator.baseUrl);
   vi.stubEnv("ENDPOINTS_API_KEY", emulator.apiKey);
   vi.stubEnv("ENDPOINTS_RETRY_FOR_SECONDS", "5");
-  // Pages without an end would else be waited for, at two a second.
-  vi.stubEnv("ENDPOINTS_REQUESTS_PER_WINDOW", "100000");
   warned = [];
   vi.spyOn(pulumi.log, "warn").mockImplementation(async (message) => void warned.push(message));
   await pulumi.runtime.setMocks({
@@ -39,10 +38,9 @@ afterEach(async () => {
   await emulator.close();
 });
 
-const resolved = <T>(output: pulumi.Output<T>) => new Promise<T>((resolve) => output.apply(resolve));
-const lists = () => emulator.requests.filter(({ path }) => path === "/endpoints").length;
+const listRequests = () => emulator.requests.filter(({ path }) => path === "/endpoints").length;
 
-/** 250 endpoints of all types; newest last. */
+/** Adds 250 endpoints of all types, the newest last. Returns their ids. */
 function seedMany(): string[] {
   return Array.from({ length: 250 }, (_, i) => {
     const type = (["ephemeral", "edge", "cloud"] as const)[i % 3] ?? "cloud";
@@ -55,7 +53,7 @@ function seedMany(): string[] {
 }
 
 describe("getEndpoints", () => {
-  test("reads 250 endpoints with three requests, for any number of calls that overlap, newest first", async () => {
+  test("returns the newest endpoints first, and overlapping calls share one reading of the list", async () => {
     const ids = seedMany().reverse();
     const first = Array.from({ length: 20 }, () => getEndpoints());
     const output = resolved(getEndpointsOutput({ types: ["edge"] }));
@@ -64,10 +62,10 @@ describe("getEndpoints", () => {
     for (const { ids: found } of await Promise.all(first)) expect(found).toEqual(ids);
     expect((await later).endpoints).toHaveLength(83);
     expect((await output).endpoints).toHaveLength(83);
-    expect(lists()).toBe(3);
+    expect(listRequests()).toBe(3);
   });
 
-  test("combines its filters with and", async () => {
+  test("returns the endpoints that match every filter", async () => {
     seedMany();
     const all = (await getEndpoints()).endpoints;
     const { endpoints, ids } = await getEndpoints({
@@ -91,17 +89,21 @@ describe("getEndpoints", () => {
     expect(ids).toEqual(wanted.map(({ id }) => id));
   });
 
-  test("compares metadata as data, and takes a star for any text and a dot for a dot", async () => {
+  test("compares metadata as data", async () => {
     seedMany();
     expect((await getEndpoints({ metadata: '{"kind": "edge", "i": 1}' })).endpoints).toHaveLength(1);
     expect((await getEndpoints({ metadata: { kind: "edge", i: 1 } })).endpoints).toHaveLength(1);
     expect((await getEndpoints({ metadata: { kind: "edge" } })).endpoints).toEqual([]);
+  });
+
+  test("matches any text with the star of a URL pattern, and every other character literally", async () => {
+    seedMany();
     expect((await getEndpoints({ urlPattern: "https://e1?*" })).endpoints).toEqual([]);
     expect((await getEndpoints({ urlPattern: "https://e2.b*" })).endpoints).toHaveLength(1);
     expect((await getEndpoints({ urlPattern: "https://e2*.b.*" })).endpoints).toHaveLength(31);
   });
 
-  test("gives what was created before the call, also while an older listing is under way", async () => {
+  test("includes every endpoint that exists at the call, even if an earlier call is still listing", async () => {
     seedMany();
     emulator.intercept(({ query }) => "before_id" in query, { status: 503, body: "", delayMs: 60 });
     const older = getEndpoints();
@@ -115,7 +117,7 @@ describe("getEndpoints", () => {
   });
 
   test.each(["ephemeral", "edge", "cloud"] as const)(
-    "gives every field of an %s endpoint under its own name",
+    "returns every field of an endpoint of type %s, with names in camel case",
     async (type) => {
       const url = "https://e.example.com";
       const seeded = emulator.seed({
@@ -141,16 +143,16 @@ describe("getEndpoints", () => {
     },
   );
 
-  test("shares what was listed within a minute, and lists anew what has to show something newer", async () => {
+  test("reuses the list for a minute; getEndpointsOutput reads it again", async () => {
     await getEndpoints();
     const { id } = emulator.seed({ type: "edge" });
     expect((await getEndpoints()).ids).toEqual([]);
-    expect(lists()).toBe(1);
+    expect(listRequests()).toBe(1);
     expect((await resolved(getEndpointsOutput())).ids).toEqual([id]);
-    expect(lists()).toBe(2);
+    expect(listRequests()).toBe(2);
   });
 
-  test("keeps unknown types and fields, and leaves a malformed item out with a warning", async () => {
+  test("keeps unknown types and fields, and skips a malformed item with a warning", async () => {
     const endpoints = [
       { id: "ep_1", type: "hologram", colour: "red" },
       { id: "ep_2", port: "high" },
@@ -164,7 +166,7 @@ describe("getEndpoints", () => {
     expect(warned).toEqual([expect.stringMatching(/ep_2.*left out.*port/)]);
   });
 
-  test("gives an endpoint that comes on two pages once", async () => {
+  test("returns an endpoint once if two pages contain it", async () => {
     const page = (next: string | null) => ({ endpoints: [{ id: "ep_1" }], next_page_uri: next });
     emulator.intercept(any, { status: 200, body: page(`${emulator.baseUrl}/endpoints?before_id=a`) });
     emulator.intercept(any, { status: 200, body: page(null) });
@@ -173,19 +175,20 @@ describe("getEndpoints", () => {
 });
 
 describe("getEndpoint", () => {
-  test("reads by id with one request, and by any spelling of the URL, an edge by its public URL", async () => {
+  test("finds an endpoint by its id without a list", async () => {
+    const { id } = emulator.seed({ type: "cloud", url: "https://shop.example.com" });
+    expect(await getEndpoint({ id })).toMatchObject({ id, url: "https://shop.example.com" });
+    expect(listRequests()).toBe(0);
+  });
+
+  test("finds an endpoint by any spelling of its URL, and an edge by its public URL", async () => {
     const cloud = emulator.seed({ type: "cloud", url: "https://shop.example.com" });
     const edge = emulator.seed({ type: "edge", public_url: "tls://edge.example.com" });
-    expect(await getEndpoint({ id: cloud.id })).toMatchObject({
-      id: cloud.id,
-      url: "https://shop.example.com",
-    });
-    expect(lists()).toBe(0);
     expect((await getEndpoint({ url: "HTTPS://Shop.Example.com:443/" })).id).toBe(cloud.id);
     expect((await getEndpoint({ url: "tls://edge.example.com:443" })).id).toBe(edge.id);
   });
 
-  test("says what was looked for, what came near, and how to list", async () => {
+  test("throws an error that names the endpoint, similar URLs and getEndpoints() if nothing matches", async () => {
     seedMany();
     emulator.seed({ type: "cloud", url: "tls://shop.example.com" });
     const error = await thrown(getEndpoint({ id: "ep_2nobody" }));
@@ -198,13 +201,13 @@ describe("getEndpoint", () => {
     expect((await thrown(getEndpoint({} as { id: string }))).message).toMatch(/an id or a url/);
   });
 
-  test("does not choose among the endpoints of a pool", async () => {
+  test("throws an error that lists the ids if several endpoints share the URL", async () => {
     const ids = [1, 2].map(() => emulator.seed({ type: "cloud", url: "https://pool.example.com" }).id);
     const { message } = await thrown(getEndpoint({ url: "https://pool.example.com" }));
     for (const id of ids) expect(message).toContain(id);
   });
 
-  test("tells a missing key as the provider does", async () => {
+  test("throws the provider's own message if the API key is missing", async () => {
     vi.stubEnv("ENDPOINTS_API_KEY", "");
     expect((await thrown(getEndpoint({ id: "ep_1" }))).message).toMatch(/no API key: set ENDPOINTS_API_KEY/);
     expect(pulumi.RunError.isInstance(await thrown(getEndpoints()))).toBe(true);
@@ -212,7 +215,7 @@ describe("getEndpoint", () => {
 });
 
 describe("readJson", () => {
-  test("reads JSON and a policy's YAML, and a type of one's own", () => {
+  test("reads JSON and YAML, applies a given parser, and never quotes invalid text", () => {
     expect(readJson('{"a": [1]}')).toEqual({ a: [1] });
     expect(readJson("on_http_request: []")).toEqual({ on_http_request: [] });
     expect(readJson(undefined)).toBeUndefined();
@@ -222,7 +225,7 @@ describe("readJson", () => {
   });
 });
 
-test("types narrow by type", () => {
+test("the field type narrows an endpoint's TypeScript type", () => {
   const narrowed = (endpoint: AnyEndpoint) => {
     if (endpoint.type === "ephemeral") return endpoint.upstreamUrl;
     return endpoint.type === "edge" ? endpoint.edge?.id : endpoint.uri;

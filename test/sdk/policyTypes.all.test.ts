@@ -13,10 +13,10 @@ const inResource = (policy: string) =>
   `${IMPORTS}new CloudEndpoint("a", { url: "https://a.example.com", trafficPolicy: ${policy} });`;
 const asPolicy = (policy: string) => `${IMPORTS}export const policy = ${policy} satisfies TrafficPolicy;`;
 
-/** The members of outputs and promises, which editors offer wherever an input may be one. */
-const OF_INPUTS = new Set(["apply", "get", "then", "catch", "finally"]);
+/** The members of outputs and promises, which an editor offers too, since every input accepts them. */
+const MEMBERS_OF_OUTPUTS = new Set(["apply", "get", "then", "catch", "finally"]);
 
-/** One action of a rule for requests, as a program writes it. */
+/** A policy with this action for requests. */
 const action = (text: string) => `{ on_http_request: [{ actions: [${text}] }] }`;
 
 const typesIn = (phase: string) =>
@@ -30,11 +30,11 @@ describe.each([
 ])("an editor with TypeScript %s", { timeout: 120_000 }, (version, ts) => {
   const editor = new Editor(ts);
 
-  test("is of that version", () => expect(ts.version.startsWith(version)).toBe(true));
+  test("runs that version", () => expect(ts.version.startsWith(version)).toBe(true));
 
   describe.each([
     ["in the arguments of a resource", inResource],
-    ["in a policy of its own", asPolicy],
+    ["in a separate policy", asPolicy],
   ])("%s", (_, program) => {
     test.each<[string, string, string[]]>([
       ["the phases", "{ | }", Object.keys(phases)],
@@ -67,14 +67,14 @@ describe.each([
         ["GET", "PUT", "POST", "PATCH", "DELETE", "OPTIONS"],
       ],
     ])("offers %s", (_, policy, names) => {
-      const offered = editor.completions(program(policy)).filter((name) => !OF_INPUTS.has(name));
+      const offered = editor.completions(program(policy)).filter((name) => !MEMBERS_OF_OUTPUTS.has(name));
       expect(offered.sort()).toEqual([...names].sort());
     });
 
     test.each<[string, string, string, RegExp]>([
       ["a phase", "{ | }", "on_http_request", /^Rules for a request/],
       ["a key", action('{ type: "deny", config: { | } }'), "status_code", /^The status of the refusal/],
-      ["a key that has to be given", action('{ type: "rate-limit", config: { | } }'), "rate", /^The period/],
+      ["a required key", action('{ type: "rate-limit", config: { | } }'), "rate", /^The period/],
     ])("describes %s", (_, policy, name, text) => {
       expect(editor.documentation(program(policy), name)).toMatch(text);
     });
@@ -107,18 +107,18 @@ describe.each([
       /^Type 'string' is not assignable to type 'Input<number> \| undefined'\.$/,
     ],
     [
-      "a config without a key",
+      "a config without a required key",
       action('{ type: "forward-internal", config: {} }'),
       /Property 'url' is missing/,
     ],
     ["an action without a config", action('{ type: "forward-internal" }'), /Property 'config' is missing/],
     [
-      "an action where a rule is expected",
+      "an action in the place of a rule",
       '{ on_http_request: [{ type: "deny" }] }',
       /'type' does not exist in type 'PolicyRule<"on_http_request">'/,
     ],
     [
-      "a phase that is no list",
+      "a phase that is not a list",
       "{ on_http_request: { actions: [] } }",
       /'actions' does not exist in type 'PolicyRule<"on_http_request">\[\]'/,
     ],
@@ -127,7 +127,7 @@ describe.each([
       "{ on_http_request: [rules.answer({ bdy: '' })] }",
       /'bdy' does not exist in type 'ActionConfig<"custom-response">'/,
     ],
-  ])("refuses %s in one message, of at most two lines", (_, policy, message) => {
+  ])("refuses %s with a single message of at most two lines", (_, policy, message) => {
     const errors = editor.errors(asPolicy(policy));
     expect(errors).toHaveLength(1);
     expect(errors[0]).toMatch(message);
@@ -141,18 +141,21 @@ describe.each([
     ],
     ["an output as a list", action('{ type: "basic-auth", config: { credentials: pulumi.output(["a"]) } }')],
     [
-      "values that are not known",
+      "values that the types do not list",
       action('{ type: "http-request", config: { url: secret, method: "PURGE" } }'),
     ],
-    ["what has a default left out", action('{ type: "restrict-ips", config: { allow: ["10.0.0.0/8"] } }')],
+    [
+      "a config without its optional keys",
+      action('{ type: "restrict-ips", config: { allow: ["10.0.0.0/8"] } }'),
+    ],
     ["an action without a config", action('{ type: "close-connection" }, { type: "deny" }')],
-    ["an action that is not listed", action('unlistedAction("new", { a: 1 }), { type: "deny" }')],
+    ["an unlisted action", action('unlistedAction("new", { a: 1 }), { type: "deny" }')],
     [
       "the helpers' rules",
       '{ on_http_request: [rules.verify("github", secret), rules.refuse(404, { expressions: ["a"] }), rules.answer({ body: secret }), rules.forwardTo(secret)] }',
     ],
     [
-      "a config with a type of its own",
+      "a config of the type ActionConfig",
       `{ on_http_request: [{ actions: [{ type: "deny", config: {} as ActionConfig<"deny"> }] }] }`,
     ],
   ])("accepts %s", (_, policy) => {
@@ -167,7 +170,7 @@ describe.each([
     "pulumi.output({ on_http_request: [] })",
     "{ on_http_request: [pulumi.output({})] }",
     "mergeTrafficPolicy({ on_http_request: [rules.forwardTo(secret)] }, [])",
-  ])("has a resource take %s", (policy) => {
+  ])("accepts the policy %s in a resource", (policy) => {
     expect(editor.errors(inResource(policy))).toEqual([]);
   });
 });

@@ -5,12 +5,12 @@ import { assertNodeForProviders } from "../../sdk/preflight";
 const withNode = dirname(process.execPath);
 const withoutNode = import.meta.dirname;
 
-test("a program on Bun fails on a missing Node before Pulumi does without a reason", () => {
+test("a program on Bun fails with a clear message if there is no Node.js on the PATH", () => {
   expect(() => assertNodeForProviders({ bun: "1.4.5" }, withoutNode)).toThrow("no node on the PATH");
   expect(() => assertNodeForProviders({ bun: "1.4.5" }, "")).toThrow("no node on the PATH");
 });
 
-test("a program on Bun with a Node beside it runs, and so does one on Node wherever its Node is", () => {
+test("a program runs if it runs on Node.js, or on Bun with Node.js on the PATH", () => {
   expect(() => assertNodeForProviders({ bun: "1.4.5" }, `${withoutNode}:${withNode}`)).not.toThrow();
   expect(() => assertNodeForProviders({ node: "20.18.0" }, withoutNode)).not.toThrow();
 });

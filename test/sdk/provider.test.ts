@@ -5,6 +5,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { CloudEndpoint, Provider } from "../../sdk";
 import { aliasesOf } from "../../sdk/provider";
+import { mockEngine, resolved } from "./program";
 
 const folder = mkdtempSync(join(tmpdir(), "provider-"));
 let registered: string[] = [];
@@ -15,13 +16,7 @@ beforeEach(async () => {
   vi.stubEnv("PULUMI_HOME", join(folder, "home"));
   vi.stubEnv("PATH", folder);
   vi.spyOn(pulumi.runtime, "getRootDirectory").mockReturnValue(folder);
-  await pulumi.runtime.setMocks({
-    newResource: ({ type, name, inputs }) => {
-      registered.push(type);
-      return { id: `${name}-id`, state: inputs };
-    },
-    call: () => ({}),
-  });
+  await mockEngine(({ type }) => registered.push(type));
 });
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -32,19 +27,18 @@ afterEach(() => {
 
 const endpoint = (name: string, options?: pulumi.CustomResourceOptions) =>
   new CloudEndpoint(name, { url: `https://${name}.example.com` }, options);
-const isThere = (resource: CloudEndpoint) => new Promise((resolve) => resource.id.apply(resolve));
 const writeProject = (text: string) =>
   writeFileSync(join(folder, "Pulumi.yaml"), `name: p\nruntime: nodejs\n${text}`);
 
-test("the stack's configuration wins over the environment, and an explicit provider over both", async () => {
+test("the stack's configuration takes precedence over the environment, and an explicit provider over both", async () => {
   vi.stubEnv("ENDPOINTS_PROVIDER", "plugin");
-  await isThere(endpoint("a"));
+  await resolved(endpoint("a").id);
   pulumi.runtime.setConfig("endpoints:provider", "dynamic");
-  await isThere(endpoint("b"));
+  await resolved(endpoint("b").id);
   const theirs = new Provider("theirs", { apiKey: "k" });
-  await isThere(endpoint("c", { provider: theirs }));
+  await resolved(endpoint("c", { provider: theirs }).id);
   const parent = new pulumi.ComponentResource("a:b:C", "parent", {}, { providers: [theirs] });
-  await isThere(endpoint("d", { parent }));
+  await resolved(endpoint("d", { parent }).id);
   expect(registered.filter((type) => type.includes("CloudEndpoint"))).toEqual([
     "endpoints:index:CloudEndpoint",
     "pulumi-nodejs:dynamic/endpoints:CloudEndpoint",
@@ -53,21 +47,17 @@ test("the stack's configuration wins over the environment, and an explicit provi
   ]);
 });
 
-test("the key of an explicit provider is a secret, whatever it is given as", async () => {
-  let seen: unknown;
-  await pulumi.runtime.setMocks({
-    newResource: ({ inputs, name }) => {
-      seen = inputs.apiKey;
-      return { id: name, state: inputs };
-    },
-    call: () => ({}),
+test("a provider marks its key as a secret even if the program does not", async () => {
+  let sent: unknown;
+  await mockEngine(({ inputs }) => {
+    sent = inputs.apiKey;
   });
-  const provider = new Provider("theirs", { apiKey: "CANARY" });
-  await new Promise((resolve) => provider.id.apply(resolve));
-  expect(JSON.stringify(seen)).toMatch(/1b47061264138c4ac30d75fd1eb44270.*CANARY/);
+  await resolved(new Provider("theirs", { apiKey: "CANARY" }).id);
+  // The key of Pulumi's secrets.
+  expect(JSON.stringify(sent)).toMatch(/1b47061264138c4ac30d75fd1eb44270.*CANARY/);
 });
 
-test("each former name and parent is looked for under the other type too; what names its type is left alone", () => {
+test("each alias without a type gets a copy with the other provider's type", () => {
   const type = "endpoints:index:CloudEndpoint";
   const urn = "urn:pulumi:s::p::a:b:C::old";
   expect(
@@ -76,37 +66,37 @@ test("each former name and parent is looked for under the other type too; what n
 });
 
 test.each([
-  ["the project names none", "description: x\n"],
-  [
-    "the project names others",
-    "plugins:\n  providers:\n    - name: other\n      path: x\npackages:\n  another: x\n",
-  ],
-])("the plugin is missed before the engine advises to download it, where %s", (_, project) => {
-  pulumi.runtime.setConfig("endpoints:provider", "plugin");
-  writeProject(project);
-  expect(() => endpoint("a")).toThrow(
-    /Pulumi\.yaml:\nplugins:\n {2}providers:\n {4}- name: endpoints\n {6}path: \S*provider\/plugin$/,
-  );
-  expect(() => endpoint("b", { provider: new Provider("theirs") })).toThrow(/finds no plugin/);
-});
+  ["no plugin", "description: x\n"],
+  ["other plugins", "plugins:\n  providers:\n    - name: other\n      path: x\npackages:\n  another: x\n"],
+])(
+  "a missing plugin is an error that shows the lines for Pulumi.yaml, if the project names %s",
+  (_, project) => {
+    pulumi.runtime.setConfig("endpoints:provider", "plugin");
+    writeProject(project);
+    expect(() => endpoint("a")).toThrow(
+      /Pulumi\.yaml:\nplugins:\n {2}providers:\n {4}- name: endpoints\n {6}path: \S*provider\/plugin$/,
+    );
+    expect(() => endpoint("b", { provider: new Provider("theirs") })).toThrow(/finds no plugin/);
+  },
+);
 
-test.each<[where: string, put: () => void]>([
+test.each<[place: string, addPlugin: () => void]>([
   [
     "the project's plugins",
     () => writeProject("plugins:\n  providers:\n    - name: endpoints\n      path: x\n"),
   ],
   ["the project's packages", () => writeProject("packages:\n  endpoints: ./x\n")],
-  ["no project file, so that nothing is known", () => rmSync(join(folder, "Pulumi.yaml"))],
+  ["an unknown place if there is no project file", () => rmSync(join(folder, "Pulumi.yaml"))],
   ["the PATH", () => writeFileSync(join(folder, "pulumi-resource-endpoints"), "")],
   [
     "Pulumi's own folder",
     () => mkdirSync(join(folder, "home/plugins/resource-endpoints-v0.1.0"), { recursive: true }),
   ],
   ["a debugger", () => vi.stubEnv("PULUMI_DEBUG_PROVIDERS", "other:1,endpoints:4711")],
-])("the plugin is found in %s", async (_, put) => {
+])("the plugin is accepted from %s", async (_, addPlugin) => {
   pulumi.runtime.setConfig("endpoints:provider", "plugin");
   writeProject("");
-  put();
-  await isThere(endpoint("a"));
+  addPlugin();
+  await resolved(endpoint("a").id);
   expect(registered).toContain("endpoints:index:CloudEndpoint");
 });

@@ -11,6 +11,7 @@ import {
   policyText,
   type Verification,
 } from "../../../sdk/webhooks/agentConfig";
+import { mockEngine, resolved } from "../program";
 import { startApplication } from "../testing/agent/application";
 
 const github: Verification = {
@@ -22,12 +23,12 @@ const github: Verification = {
 const agent = { name: "hooks", url: "https://hooks.example.com", upstream: 8080 };
 const rule = (config: object) => ({ on_http_request: [{ actions: [{ type: "verify-webhook", config }] }] });
 
-/** Read by a YAML parser that is not the one that wrote it. */
+/** The configuration, parsed by another YAML library than the one that wrote it. */
 const config = (verification: Verification, version: 2 | 3, more: object = {}) =>
   load(agentConfig(verification, { ...agent, ...more }, version));
 
-describe("the agent's configuration file", () => {
-  test("has the form that the service documents for version 3, without the agent's own token", () => {
+describe("the agent's configuration", () => {
+  test("in version 3 has the documented form, without the agent's token", () => {
     expect(agentConfig(github, agent, 3)).toMatchInlineSnapshot(`
       "version: 3
       agent: {}
@@ -47,7 +48,7 @@ describe("the agent's configuration file", () => {
     `);
   });
 
-  test("has the form that the service documents for version 2, without the agent's own token", () => {
+  test("in version 2 has the documented form, without the agent's token", () => {
     expect(agentConfig(github, agent, 2)).toMatchInlineSnapshot(`
       "version: 2
       tunnels:
@@ -62,7 +63,7 @@ describe("the agent's configuration file", () => {
     `);
   });
 
-  test("of version 2 names http for an http address, and no domain without an address", () => {
+  test("in version 2 has the scheme of an http URL, and no domain if there is no URL", () => {
     expect(config(github, 2, { url: "http://hooks.example.com" })).toMatchObject({
       tunnels: { hooks: { domain: "hooks.example.com", schemes: ["http"] } },
     });
@@ -70,7 +71,7 @@ describe("the agent's configuration file", () => {
   });
 
   test.each(["yes", "1_000", "null", "- a", "a: b", '"'])(
-    "keeps the tunnel name %s as text in every version of YAML",
+    "is read with the tunnel name %s as text by parsers of YAML 1.1 and 1.2",
     (name) => {
       const text = agentConfig(github, { ...agent, name }, 2);
       for (const version of ["1.1", "1.2"] as const) {
@@ -81,11 +82,14 @@ describe("the agent's configuration file", () => {
   );
 });
 
-const ODD = ["0x1F", "1_000", "null", "~abc", "- ab", "a: b", "#abc", "'abc", "\\nab", "é✓é✓", "-x-y"];
-const ODDEST = ["12345", "true", '"abc', "x".repeat(300), "--verify-webhook"];
+/** Secrets that a YAML parser or an option parser could read as something else. */
+const misreadable = [
+  ...["0x1F", "1_000", "null", "~abc", "- ab", "a: b", "#abc", "'abc", "\\nab", "é✓é✓", "-x-y"],
+  ...["12345", "true", '"abc', "x".repeat(300), "--verify-webhook"],
+];
 
-describe("every form", () => {
-  test.each([...ODD, ...ODDEST])("keeps the secret %j as text, character for character", (secret) => {
+describe("options, policy and configurations of both versions", () => {
+  test.each(misreadable)("keep the secret %j as text, character for character", (secret) => {
     const verification = { ...github, secret };
     expect(config(verification, 2)).toMatchObject({ tunnels: { hooks: { verify_webhook: { secret } } } });
     expect(JSON.stringify(config(verification, 3))).toContain(JSON.stringify(secret));
@@ -98,7 +102,7 @@ describe("every form", () => {
     ]);
   });
 
-  test.each(ODDEST)("starts an agent that verifies with the secret %j", async (secret) => {
+  test.each(misreadable.slice(-5))("start an agent that verifies with the secret %j", async (secret) => {
     const verification = { ...github, secret };
     const application = await startApplication();
     for (const source of [
@@ -114,20 +118,12 @@ describe("every form", () => {
     }
   });
 
-  test("gives the owner of an SNS topic as text, in every form", () => {
-    const sns = { ...github, platform: "sns", secret: "012345678901" };
-    const config2 = { provider: "sns", secret: "012345678901" };
-    expect(agentOptions(sns, "p.json").slice(2)).toEqual(["--verify-webhook-secret", "012345678901"]);
-    expect(config(sns, 2)).toMatchObject({ tunnels: { hooks: { verify_webhook: config2 } } });
-    expect(JSON.parse(policyText(sns))).toEqual(rule(config2));
-  });
-
   test.each<Partial<Verification>>([
     { enforce: false },
     { expressions: ["req.method == 'POST'"] },
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is an expression of the policy's
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the service replaces the expression
     { secret: "${secrets.get('webhooks', 'github')}" },
-  ])("carries %j in a policy, where flags and version 2 cannot express it", (more) => {
+  ])("contain a policy for %j, which flags and tunnel settings cannot express", (more) => {
     const verification = { ...github, ...more };
     const policy = JSON.parse(policyText(verification));
     expect(agentOptions(verification, "p.json")).toEqual(["--traffic-policy-file", "p.json"]);
@@ -140,11 +136,11 @@ describe("every form", () => {
   });
 });
 
-describe("merged configurations", () => {
+describe("mergeAgentConfigs", () => {
   const v3 = (name: string) => agentConfig(github, { ...agent, name }, 3);
   const v2 = (name: string) => agentConfig(github, { ...agent, name }, 2);
 
-  test("hold what each of them held", () => {
+  test("keeps every endpoint and tunnel, whatever its name", () => {
     const [a, b] = ["a: yes", "__proto__"].map((name) => load(v3(name)) as { endpoints: object[] });
     expect(load(mergedConfig([v3("a: yes"), v3("__proto__")]))).toEqual({
       version: 3,
@@ -158,39 +154,50 @@ describe("merged configurations", () => {
     });
   });
 
-  test.each([2, 3] as const)("of version %i start an agent for each endpoint", async (version) => {
-    const application = await startApplication();
-    const config = mergedConfig(
-      (["github", "stripe"] as const).map((platform) => {
-        const verification = { ...github, platform, enforce: platform === "stripe" ? false : undefined };
-        return agentConfig(verification, { name: platform, upstream: application.port }, version);
-      }),
-    );
-    for (const [name, forged] of [
-      ["github", 403],
-      ["stripe", 201],
-    ] as const) {
-      const agent = await Agent.start({ config, endpoint: name });
-      onTestFinished(() => agent.close());
-      const post = async (secret: string) => {
-        const headers = signWebhook(name, { body: "{}", secret });
-        return (await fetch(agent.url, { method: "POST", body: "{}", headers })).status;
-      };
-      expect([await post("<secret>"), await post("forged")]).toEqual([201, forged]);
-    }
-  });
+  test.each([2, 3] as const)(
+    "returns a configuration of version %i that starts an agent for each endpoint",
+    async (version) => {
+      const application = await startApplication();
+      const config = mergedConfig(
+        (["github", "stripe"] as const).map((platform) => {
+          const verification = { ...github, platform, enforce: platform === "stripe" ? false : undefined };
+          return agentConfig(verification, { name: platform, upstream: application.port }, version);
+        }),
+      );
+      for (const [name, forged] of [
+        ["github", 403],
+        ["stripe", 201],
+      ] as const) {
+        const agent = await Agent.start({ config, endpoint: name });
+        onTestFinished(() => agent.close());
+        const post = async (secret: string) => {
+          const headers = signWebhook(name, { body: "{}", secret });
+          return (await fetch(agent.url, { method: "POST", body: "{}", headers })).status;
+        };
+        expect([await post("<secret>"), await post("forged")]).toEqual([201, forged]);
+      }
+    },
+  );
 
   test.each<[string, unknown[], (string | RegExp)[]]>([
     [
-      "two versions",
+      "different versions",
       [v3("a"), v2("b")],
       [/^the configurations are of versions 2 and 3; give all verifications the same agentConfigVersion$/],
     ],
-    ["one name in version 2", [v2("a"), v2("a")], [/^two endpoints have the name a; give each verification/]],
-    ["one name in version 3", [v3("a"), v3("a")], [/^two endpoints have the name a; give each verification/]],
-    ["nothing", [], [/^there is no configuration to merge$/]],
     [
-      "what is no configuration",
+      "the same name twice in version 2",
+      [v2("a"), v2("a")],
+      [/^two endpoints have the name a; give each verification/],
+    ],
+    [
+      "the same name twice in version 3",
+      [v3("a"), v3("a")],
+      [/^two endpoints have the name a; give each verification/],
+    ],
+    ["no configurations", [], [/^there is no configuration to merge$/]],
+    [
+      "invalid configurations",
       [undefined, v3("a"), "CANARY: [", "agent: {authtoken: CANARY}", 7],
       [
         /^configuration 1 is missing; give its verification an agent/,
@@ -199,7 +206,7 @@ describe("merged configurations", () => {
         /^configuration 5 is not/,
       ],
     ],
-  ])("are refused for %s, with all mistakes and no value", (_, texts, expected) => {
+  ])("throws one error for %s, with every mistake and no value", (_, texts, expected) => {
     let error: Error | undefined;
     try {
       mergedConfig(texts);
@@ -215,18 +222,12 @@ describe("merged configurations", () => {
   });
 });
 
-describe("the outputs of a webhook verification", () => {
-  beforeAll(() =>
-    pulumi.runtime.setMocks({
-      newResource: ({ name, inputs }) => ({ id: `${name}-id`, state: inputs }),
-      call: () => ({}),
-    }),
-  );
-  const resolved = <T>(output: pulumi.Output<T>) => new Promise<T>((resolve) => output.apply(resolve));
+describe("a WebhookVerification", () => {
+  beforeAll(() => mockEngine());
   const verification = (more: object = {}) =>
     new WebhookVerification("hooks", { platform: "github", secret: "<secret>", ...more });
 
-  test("are secret, but for the platform and where its secret comes from", async () => {
+  test("marks its outputs as secrets, except platform and secretSource", async () => {
     const hooks = verification({ agent: { upstream: 8080 } });
     const secrets = [hooks.agentConfig, hooks.agentOptions, hooks.trafficPolicy];
     const all: pulumi.Output<unknown>[] = [...secrets, mergeAgentConfigs("version: 2\ntunnels: {}")];
@@ -235,7 +236,7 @@ describe("the outputs of a webhook verification", () => {
       expect(await pulumi.isSecret(output)).toBe(false);
   });
 
-  test("name the agent after itself or the component, in the version that was asked for", async () => {
+  test("configures the agent under the agent's name, or else under its own, in the given version", async () => {
     expect(await resolved(verification().agentConfig)).toBeUndefined();
     expect(await resolved(verification({ agent: { upstream: 8080 } }).agentConfig)).toBe(
       agentConfig(github, { name: "hooks", upstream: 8080 }, 3),

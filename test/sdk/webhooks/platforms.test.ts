@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import { webhookPlatforms } from "../../../sdk";
 import { nearestPlatform, secretSource } from "../../../sdk/webhooks/platforms";
 
-describe("the catalogue", () => {
+describe("the catalogue of platforms", () => {
   const all = Object.entries(webhookPlatforms);
 
-  test("has 69 platforms, each with where its secret comes from and exactly where, or neither", () => {
+  test("has 69 platforms, each with both the origin and the place of its secret, or with neither", () => {
     expect(all).toHaveLength(69);
     for (const [id, { origin, where, page }] of all) {
       expect(where !== undefined, id).toBe(origin !== undefined);
@@ -13,7 +13,7 @@ describe("the catalogue", () => {
     }
   });
 
-  test("names the challenges that the service answers, and those that reach the application", () => {
+  test("marks the platforms whose challenges the service answers, and those whose challenges it forwards", () => {
     const of = (challenge: string) =>
       all.flatMap(([id, info]) => (info.challenge === challenge ? [id] : [])).join(" ");
     expect(of("answered")).toBe("twitter worldline xero zoom");
@@ -23,13 +23,13 @@ describe("the catalogue", () => {
   });
 });
 
-describe("a platform that is not in the catalogue", () => {
+describe("nearestPlatform", () => {
   test.each([
-    // The three spellings of the vendor's guides.
+    // The service's own guides spell these three platforms differently from its reference.
     ["signalsciences", "signal_sciences"],
     ["sonatype_nexus", "sonatype"],
     ["vmware_workspace", "vmware"],
-    // Other spellings of a name, letter case, and slips.
+    // Other names, other letter case, and typing errors.
     ["GitHub", "github"],
     ["Hygraph", "graphcms"],
     ["launch-darkly", "launch_darkly"],
@@ -37,16 +37,16 @@ describe("a platform that is not in the catalogue", () => {
     ["calendy", "calendly"],
     ["stirpe", "stripe"],
     ["githib", "github"],
-  ])("is taken for a near one: %s for %s", (written, meant) => {
+  ])("given %s, suggests %s", (written, meant) => {
     expect(nearestPlatform(written)).toBe(meant);
   });
 
-  test.each(["okta", "paypal", "mybank", "x", ""])("is taken for none where none is near: %j", (written) => {
+  test.each(["okta", "paypal", "mybank", "x", ""])("given %j, suggests nothing", (written) => {
     expect(nearestPlatform(written)).toBeUndefined();
   });
 });
 
-describe("where a secret comes from", () => {
+describe("secretSource", () => {
   test.each([
     ["calendly", /^Make up .* Calendly \(signing_key of .*rotate/],
     ["github", /^Make up/],
@@ -57,11 +57,11 @@ describe("where a secret comes from", () => {
     ["sns", /^Copy the account that sends from Amazon SNS \(Topic owner.*nothing to rotate/],
     ["square", /^Square's own page says/],
     ["toString", /^The catalogue does not have this platform: its own documentation/],
-  ])("is explained for %s in a sentence", (platform, sentence) => {
+  ])("explains where the secret for %s comes from", (platform, sentence) => {
     expect(secretSource(platform)).toMatch(sentence);
   });
 
-  test("is explained without the name of a platform that the catalogue lacks, unless that may be shown", () => {
+  test("names a platform that is not in the catalogue only if it gets a name to show", () => {
     expect(secretSource("CANARY-71aa")).not.toContain("CANARY");
     expect(secretSource("okta", "okta")).toMatch(/^The catalogue does not have okta: its own documentation/);
   });

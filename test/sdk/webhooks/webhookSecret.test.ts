@@ -5,7 +5,7 @@ import { areSwapped, secretProblem } from "../../../sdk/webhooks/webhookSecret";
 
 const CANARY = "CANARY-71aa";
 
-describe("a secret", () => {
+describe("secretProblem", () => {
   test.each([
     ["", /is empty/],
     [`${CANARY}\n`, /ends with a line break/],
@@ -16,19 +16,19 @@ describe("a secret", () => {
     [`${CANARY}\${x}`, /takes for an expression/],
     [`-----BEGIN PUBLIC KEY-----\n${CANARY}\n-----END PUBLIC KEY-----`, /PEM file/],
     [`-----BEGIN PUBLIC KEY-----\n${CANARY}\n-----END PUBLIC KEY-----\n`, /PEM file/],
-  ])("that cannot be right is refused without quoting it (%#)", (secret, words) => {
+  ])("refuses a secret that cannot be valid, without quoting it (case %#)", (secret, words) => {
     const problem = secretProblem("github", secret);
     expect(problem).toMatch(words);
     expect(problem).not.toContain(CANARY);
   });
 
-  test("is needed by every platform", () => {
+  test("refuses a missing secret for every platform", () => {
     expect(secretProblem("github", undefined)).toMatch(/missing: GitHub signs with one/);
     expect(secretProblem("somebody_new", undefined)).toMatch(/missing: the platform signs with one/);
     expect(secretProblem("sns", undefined)).toMatch(/missing: for Amazon SNS it is the account that sends/);
   });
 
-  test("of SNS is the owner of the topic", () => {
+  test("for SNS, accepts an account number only", () => {
     expect(secretProblem("sns", "123456789012")).toBeUndefined();
     for (const wrong of ["1234-5678-9012", "12345678901", "arn:aws:sns:us-east-1:123456789012:t", CANARY]) {
       expect(secretProblem("sns", wrong)).toMatch(
@@ -38,15 +38,15 @@ describe("a secret", () => {
     }
   });
 
-  test("may be a reference to the service's vault, whatever the platform's form", () => {
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is an expression of the policy's
+  test("accepts a reference to the service's vault for every platform", () => {
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the service replaces the expression
     const reference = "${secrets.get('webhooks', 'key')}";
     for (const platform of Object.keys(webhookPlatforms)) {
       expect(secretProblem(platform, reference), platform).toBeUndefined();
     }
   });
 
-  test("of SendGrid is an ECDSA public key in base64", () => {
+  test("for SendGrid, accepts an ECDSA public key in base64 only", () => {
     const key = (publicKey: ReturnType<typeof generateKeyPairSync>["publicKey"]) =>
       (publicKey as { export: (options: object) => Buffer })
         .export({ format: "der", type: "spki" })
@@ -61,11 +61,11 @@ describe("a secret", () => {
     }
   });
 
-  // 24 bytes, as in the example of Standard Webhooks.
+  // Has 24 bytes, as the example of Standard Webhooks has.
   const KEY = "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
   const BASE64 = ["svix", "clerk", "brex", "microsoft_teams"];
 
-  test.each(BASE64)("of %s is a key in base64, whole and of 16 bytes or more", (platform) => {
+  test.each(BASE64)("for %s, accepts a key in base64 of at least 16 bytes only", (platform) => {
     for (const right of [
       KEY,
       `whsec_${KEY}`,
@@ -103,7 +103,7 @@ describe("a secret", () => {
     }
   });
 
-  test("is more than blanks or a prefix, whatever the platform's form", () => {
+  test("refuses blanks and a prefix alone for every platform", () => {
     const blanks = [" ", "\t", "\u00a0", "\u200b"].map((blank) => blank.repeat(40));
     for (const platform of [...Object.keys(webhookPlatforms), "somebody_new"]) {
       for (const nothing of ["", ...blanks, "whsec_"]) {
@@ -113,32 +113,33 @@ describe("a secret", () => {
     expect(secretProblem("clerk", "whsec_")).toMatch(/is only the beginning of a secret/);
   });
 
-  test("of VMware is user name and password in one", () => {
+  test("for VMware, accepts a user name and a password only", () => {
     expect(secretProblem("vmware", "user::pass::word")).toBeUndefined();
     for (const wrong of ["user:password", "::password", "user::"]) {
       expect(secretProblem("vmware", wrong)).toMatch(/username::password/);
     }
   });
 
-  test("of Hygraph has 32 characters or more", () => {
+  test("for Hygraph, accepts at least 32 characters only", () => {
     expect(secretProblem("graphcms", "x".repeat(32))).toBeUndefined();
     expect(secretProblem("graphcms", "x".repeat(31))).toMatch(/Hygraph takes 32 characters/);
   });
-  test("that could not be kept out of messages is refused, as too short", () => {
+
+  test("refuses a secret of less than 4 characters, which could not be masked in messages", () => {
     for (const short of ["x", "xyz"]) expect(secretProblem("github", short)).toMatch(/4 characters/);
     expect(secretProblem("github", "wxyz")).toBeUndefined();
     expect(secretProblem("vmware", "a::b")).toBeUndefined();
   });
 });
 
-test("platform and secret count as swapped where the secret is a platform, and the platform is none", () => {
+test("areSwapped is true if the secret is a known platform and the platform is not", () => {
   expect(areSwapped(CANARY, "github")).toBe(true);
   expect(areSwapped("github", "github")).toBe(false);
   expect(areSwapped("somebody_new", CANARY)).toBe(false);
   expect(areSwapped("somebody_new", undefined)).toBe(false);
 });
 
-test("a message about a secret does not name a platform that may be one", () => {
+test("a message about a secret does not name an unknown platform, which may be a secret itself", () => {
   for (const secret of [undefined, "", "x", "wxyz\n"]) {
     expect(secretProblem(CANARY, secret)).not.toContain(CANARY);
   }

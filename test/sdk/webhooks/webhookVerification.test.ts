@@ -4,36 +4,32 @@ import { mergeTrafficPolicy, WebhookVerification, type WebhookVerificationArgs }
 import { type Plan, plans } from "../../../sdk/webhooks/webhookArgs";
 import { checkField, unknownField, type WebhookField } from "../../../sdk/webhooks/webhookSettings";
 import { quotaWarning } from "../../../sdk/webhooks/webhookWarnings";
+import { mockEngine, resolved } from "../program";
 
-beforeAll(async () => {
-  await pulumi.runtime.setMocks({
-    newResource: ({ name, inputs }) => ({ id: `${name}-id`, state: inputs }),
-    call: () => ({}),
-  });
-});
+beforeAll(() => mockEngine());
 afterEach(() => vi.restoreAllMocks());
 
 const CANARY = "CANARY-71aa";
 
-/** As plain JavaScript calls it, with anything. */
+/** Constructs a component as JavaScript can, with arguments of any type. */
 const create = (name: string, args?: unknown) => new WebhookVerification(name, args as never);
 
-/** An output as it is in a preview, of a resource that is not there yet. Its class has no constructor that is declared. */
-function notKnown(): pulumi.Output<string> {
+/** An output that is unknown, as in a preview. Pulumi does not declare the constructor of its class. */
+function unknownOutput(): pulumi.Output<string> {
   const Output = pulumi.Output as unknown as new (...parts: unknown[]) => pulumi.Output<string>;
   const [value, known, secret] = [undefined, false, false].map((each) => Promise.resolve(each));
   return new Output(new Set(), value, known, secret, Promise.resolve(new Set()));
 }
 
-/** Everything that a program reports, each once: warnings, and errors as Pulumi prints them. */
+/** The warnings and errors that a program reports, without duplicates. */
 async function reported(program: () => void): Promise<string[]> {
   const texts = new Set<string>();
   vi.spyOn(console, "warn").mockImplementation((text: string) => void texts.add(text));
-  // Pulumi prints uncaught errors. The test runner would take them for its own.
+  // Errors in a program become unhandled rejections, which would fail the test run.
   const listeners = process.listeners("unhandledRejection");
   process.removeAllListeners("unhandledRejection");
   process.on("unhandledRejection", (error: Error) => {
-    // Pulumi finds the mistake again when it sends the component's outputs, and sets a prefix that has to be ignored.
+    // Pulumi rejects a second time, when it sends the component's outputs: the set drops the duplicate.
     texts.add(error.message + error.stack);
   });
   try {
@@ -47,7 +43,7 @@ async function reported(program: () => void): Promise<string[]> {
 }
 
 describe("mistakes in the inputs", () => {
-  test("are reported together, those of all components, with inputs that do not exist", async () => {
+  test("are reported all at once, for all components", async () => {
     const texts = await reported(() => {
       create("a", { provider: "github", secret: "shared" });
       create("b", { platform: "github", secret: "" });
@@ -59,7 +55,7 @@ describe("mistakes in the inputs", () => {
     ]);
   });
 
-  test("are reported where there are no inputs at all, or no object", async () => {
+  test("are reported if the inputs are missing or not an object", async () => {
     expect(await reported(() => create("a"))).toEqual([
       expect.stringMatching(/^a: platform is missing: it must be text, as in github$/),
     ]);
@@ -71,7 +67,7 @@ describe("mistakes in the inputs", () => {
   });
 });
 
-test("a merge without a verification is reported with the mistakes of the components", async () => {
+test("a merge without a verification is reported together with the mistakes of the components", async () => {
   const texts = await reported(() => {
     for (const none of [[], undefined, ["github"]]) mergeTrafficPolicy({}, none as never);
     create("b", { platform: "github", secret: "" });
@@ -85,17 +81,17 @@ test("a merge without a verification is reported with the mistakes of the compon
   ]);
 });
 
-test("a merged policy in which nothing answers is reported", async () => {
+test("a merged policy without an action that answers gets a warning", async () => {
   const verification = create("a", { platform: "github", secret: "shared" });
   expect(await reported(() => mergeTrafficPolicy({ on_http_request: [] }, verification))).toEqual([
     expect.stringMatching(/mergeTrafficPolicy: no action behind the verification answers/),
   ]);
 });
 
-describe("a platform that the catalogue does not have", () => {
+describe("an unknown platform", () => {
   const unknownTo = /is not in the catalogue; if the service supports it/;
 
-  test("is named in a warning, with a suggestion", async () => {
+  test("gets a warning that names it and the nearest known platform", async () => {
     expect(await reported(() => create("a", { platform: "sonatype_nexus", secret: "shared" }))).toEqual([
       expect.stringMatching(/a: platform "sonatype_nexus" is not in the catalogue; did you mean sonatype\?$/),
     ]);
@@ -104,46 +100,45 @@ describe("a platform that the catalogue does not have", () => {
   test.each([
     ["it is marked as a secret", pulumi.secret(CANARY), "shared"],
     ["it does not look like an identifier", `${CANARY}+/=`, "shared"],
-    ["a secret that it may be swapped with is not known yet", CANARY, notKnown()],
-  ])("is not named where %s", async (_, platform, secret) => {
+    ["the secret is still unknown, so the two may be swapped", CANARY, unknownOutput()],
+  ])("is not named in the warning if %s", async (_, platform, secret) => {
     const texts = await reported(() => create("a", { platform, secret }));
     expect(texts).toEqual([expect.stringMatching(unknownTo)]);
     expect(texts.join()).not.toContain("CANARY");
   });
 
-  test("and a secret that is a platform are reported as swapped, without either", async () => {
+  test("is reported as swapped with the secret, without naming either, if the secret is a platform", async () => {
     const texts = await reported(() => create("a", { platform: CANARY, secret: "github" }));
     expect(texts).toEqual(["a: platform and secret seem to be swapped"]);
   });
 
-  test("is not in the sentence on where its secret comes from", async () => {
+  test("is not named in the output secretSource", async () => {
     vi.spyOn(console, "warn").mockImplementation(() => {});
     const { secretSource } = create("a", { platform: CANARY, secret: "shared" });
-    const sentence = await new Promise<string>((resolve) => secretSource.apply(resolve));
-    expect(sentence).toMatch(/does not have this platform/);
+    expect(await resolved(secretSource)).toMatch(/does not have this platform/);
   });
 });
 
-describe("the deliveries of an account", () => {
-  const of = (...expected: [string, number, Plan?][]) =>
+describe("the warning about an account's deliveries", () => {
+  const warningFor = (...expected: [string, number, Plan?][]) =>
     quotaWarning(expected.map(([name, deliveries, plan]) => ({ name, deliveries, plan })))?.text;
 
-  test("are summed over the components, and up to 500 a month get no warning", () => {
-    expect(of(["a", 499], ["b", 1, "free"])).toBeUndefined();
-    expect(of(["a", 499], ["b", 2, "free"])).toMatch(
+  test("appears if the components expect more than 500 a month together", () => {
+    expect(warningFor(["a", 499], ["b", 1, "free"])).toBeUndefined();
+    expect(warningFor(["a", 499], ["b", 2, "free"])).toMatch(
       /^501 webhook deliveries a month are expected \(a 499, b 2\).*500.*plan: "pay-as-you-go"/,
     );
   });
 
-  test("have no limit on a paid plan, which one component names for all", () => {
-    expect(of(["a", 9999], ["b", 1, "pro"])).toBeUndefined();
+  test("does not appear if any component names a paid plan", () => {
+    expect(warningFor(["a", 9999], ["b", 1, "pro"])).toBeUndefined();
     const paid = plans.filter((plan) => plan !== "free");
     expect(paid).toEqual(["hobbyist", "pay-as-you-go", "pro", "enterprise"]);
-    for (const plan of paid) expect(of(["a", 9999, plan])).toBeUndefined();
+    for (const plan of paid) expect(warningFor(["a", 9999, plan])).toBeUndefined();
   });
 });
 
-test("deliveries of two components with one name are both counted", async () => {
+test("the deliveries of two components with the same name are both counted", async () => {
   const parents = ["x", "y"].map((name) => new pulumi.ComponentResource("test:index:Parent", name));
   const texts = await reported(() => {
     for (const parent of parents) {
@@ -158,11 +153,11 @@ test("deliveries of two components with one name are both counted", async () => 
   ]);
 });
 
-describe("a header in another spelling than the service's", () => {
+describe("an expression that misspells a header's name", () => {
   const asks = "req.headers['X-GitHub-Event'][0] == 'push'";
   const args = { platform: "github", secret: "shared" };
 
-  test("is reported with the right one, and blocks nothing", async () => {
+  test("gets a warning with the right spelling", async () => {
     const texts = await reported(() => {
       create("a", { ...args, expressions: ["req.headers['x-a'][0] == 'B'", asks] });
       create("b", { ...args, expressions: [pulumi.output("hasReqHeader('X-GitHub-Event')")] });
@@ -173,11 +168,11 @@ describe("a header in another spelling than the service's", () => {
     ]);
   });
 
-  test("is reported without its name where that is a part of a secret, and not while it is unknown", async () => {
+  test("gets a warning without the name if the expression is a secret, and none if it is unknown", async () => {
     const secret = pulumi.secret(asks.replace("X-GitHub-Event", CANARY));
     const texts = await reported(() => {
       create("a", { ...args, expressions: [secret] });
-      create("b", { ...args, expressions: [notKnown()] });
+      create("b", { ...args, expressions: [unknownOutput()] });
       mergeTrafficPolicy(
         { on_http_request: [{ expressions: [secret], actions: [{ type: "deny" }] }] },
         create("c", args),
@@ -200,7 +195,7 @@ const problems = (field: WebhookField, value: unknown) => {
   return "problems" in result ? result.problems.join("; ") : undefined;
 };
 
-describe("inputs", () => {
+describe("the input", () => {
   test.each<[WebhookField, unknown, RegExp]>([
     ["platform", undefined, /^platform is missing/],
     ["platform", "", /^platform must not be empty/],
@@ -228,7 +223,7 @@ describe("inputs", () => {
     ["agentConfigVersion", 4, /^agentConfigVersion must be 2 or 3/],
     ["expectedDeliveriesPerMonth", -1, /must not be negative/],
     ["plan", "gold", /^plan must be free, hobbyist, pay-as-you-go, pro or enterprise$/],
-  ])("%s: %j is refused by name", (field, value, words) => {
+  ])("%s refuses %j in a message that names the field", (field, value, words) => {
     expect(problems(field, value)).toMatch(words);
   });
 
@@ -243,23 +238,23 @@ describe("inputs", () => {
     ],
     ["agentConfigVersion", undefined, undefined],
     ["platform", "somebody_new", "somebody_new"],
-  ])("%s: %j is taken", (field, value, taken) => {
-    expect(checkField(field, value)).toEqual({ value: taken });
+  ])("%s accepts %j", (field, value, parsed) => {
+    expect(checkField(field, value)).toEqual({ value: parsed });
   });
 
-  test("that do not exist are refused, with a suggestion", () => {
+  test("provider does not exist: the error suggests platform", () => {
     expect(unknownField("provider")).toMatch(/did you mean platform/);
     expect(unknownField("toString")).toMatch(/the inputs are platform, secret/);
     expect(unknownField("secret")).toBeUndefined();
   });
 });
 
-test("a verification is recognized among other resources", () => {
+test("isInstance is true for a WebhookVerification only", () => {
   expect(WebhookVerification.isInstance(create("a", { platform: "github", secret: "shared" }))).toBe(true);
   expect(WebhookVerification.isInstance(new pulumi.ComponentResource("a:b:C", "c"))).toBe(false);
 });
 
-test("types ask for a secret from every platform, and take platforms that are not known yet", () => {
+test("the types require a secret for every platform and accept unknown platforms", () => {
   expectTypeOf<{ platform: "github" }>().not.toExtend<WebhookVerificationArgs>();
   expectTypeOf<{ platform: "sns" }>().not.toExtend<WebhookVerificationArgs>();
   expectTypeOf<{
