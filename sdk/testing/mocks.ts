@@ -11,28 +11,29 @@ import { functions } from "../../provider/plugin/functions";
 import { MOCKED_ACCOUNT, TYPES } from "../../provider/tokens";
 import { behaviourOf } from "./emulator/behaviour";
 import { readQuery, routeOf } from "./emulator/routes";
+import { completeSeed, type Seed } from "./emulator/seeds";
 import { Clock } from "./emulator/serviceClock";
 import { ServiceError } from "./emulator/serviceErrors";
-import { endpointOf, type Seed, Store } from "./emulator/store";
+import { Store } from "./emulator/store";
 import { plain } from "./engine/properties";
 import { withoutNotes } from "./snapshot";
 
 export interface EndpointMocksOptions {
-  /** What the account has before the program runs, as for `emulator.seed`. Default: nothing. */
+  /** The account's endpoints before the program runs, as for `emulator.seed`. Default: none. */
   endpoints?: Seed[];
-  /** Answers for what other packages have. Default: a resource's outputs are its inputs, and a call gives its arguments. */
+  /** Mocks for other packages. Default: the outputs of a resource are its inputs, and a call returns its arguments. */
   others?: Partial<pulumi.runtime.Mocks>;
 }
 
 export interface EndpointMocks extends pulumi.runtime.Mocks {
-  /** A copy of what the account has now, in the service's own names, newest first. */
+  /** A copy of the account's current endpoints, in the service's format, newest first. */
   readonly endpoints: WireEndpoint[];
 }
 
 /**
- * Mocks for `pulumi.runtime.setMocks`: unit tests of programs that take milliseconds, without processes and without a
- * service. The provider's own code answers, over the emulator's rules: outputs are what the service derives from the inputs,
- * data sources find the endpoints of the program and the given ones, and mistakes fail.
+ * Mocks for `pulumi.runtime.setMocks`, for unit tests in milliseconds, without processes or HTTP. They run the provider's
+ * code with the emulator's rules: resources get the outputs that the service would derive, data sources find the given
+ * endpoints and those of the program, and invalid inputs fail.
  *
  * ```ts
  * await pulumi.runtime.setMocks(endpointMocks(), "shop", "dev");
@@ -42,7 +43,7 @@ export interface EndpointMocks extends pulumi.runtime.Mocks {
 export function endpointMocks({ endpoints = [], others = {} }: EndpointMocksOptions = {}): EndpointMocks {
   const settings = readSettings((key) => SETTINGS[key], {});
   const store = new Store(settings.baseUrl, new Clock(() => new Date()), () => behaviourOf({}), "usr_mocked");
-  for (const seed of endpoints) store.insert(endpointOf(structuredClone(seed), store));
+  for (const seed of endpoints) store.insert(completeSeed(structuredClone(seed), store));
   const api = new EndpointsApi(new StoreClient(settings, store));
   const provider = dynamicProvider(() => ({ api, settings }));
 
@@ -55,9 +56,9 @@ export function endpointMocks({ endpoints = [], others = {} }: EndpointMocksOpti
         const { props } = await provider.read(id, {});
         return { id, state: withoutNotes(props) };
       }
-      // Pulumi hands secrets to mocks in the form of its protocol. The class notes beside the inputs which are secret.
+      // Pulumi passes secrets to mocks in the format of its protocol. The resource class also lists them in an input.
       const given = plain(inputs);
-      // Mocks get no unknown values. A preview may not know the URL yet, and then nothing follows from it.
+      // Pulumi removes unknown values from the inputs of mocks. Without the URL, no output is known.
       if (given["url"] === undefined && isPreview()) return { id: "", state: inputs };
       const checked = await provider.check({}, given);
       if (checked.failures.length > 0)
@@ -75,7 +76,7 @@ export function endpointMocks({ endpoints = [], others = {} }: EndpointMocksOpti
       return structuredClone(store.newestFirst() ?? []);
     },
 
-    /** Data sources without an explicit provider are no calls of the engine: the program asks the account itself. */
+    /** Data sources without an explicit provider do not use the engine. They call this client. */
     ...{ [MOCKED_ACCOUNT]: api },
   };
 }
@@ -85,7 +86,7 @@ const SETTINGS: Record<string, string> = {
   "endpoints:baseUrl": "https://api.example.com",
 };
 
-/** The client of an account within this process. */
+/** A client that calls the emulator's routes without HTTP. */
 class StoreClient extends HttpClient {
   constructor(
     settings: HttpClient["settings"],
@@ -121,5 +122,5 @@ class StoreClient extends HttpClient {
   }
 }
 
-/** Loaded where it is needed, since the rest of the test kit does without. */
+/** Loads Pulumi's SDK only here, since the rest of the test kit does not need it in this process. */
 const isPreview = () => (require("@pulumi/pulumi") as typeof pulumi).runtime.isDryRun();

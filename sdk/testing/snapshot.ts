@@ -1,20 +1,21 @@
 import { canonicalJson, isMapping } from "../../provider/api/json";
 import type { Diagnostic, RunResult, Step } from "./types";
 
-/** What a run did, without what differs from run to run. */
+/** The result of a run, without parts that differ between equal runs. */
 export interface RunSnapshot extends Pick<RunResult, "command" | "ok" | "outputs" | "changes"> {
-  /** By name and type. */
+  /** Sorted by name and type. */
   steps: Omit<Step, "urn" | "id">[];
-  /** By name, severity and message. */
+  /** Sorted by name, severity and message. */
   diagnostics: (Pick<Diagnostic, "severity" | "message"> & { name?: string })[];
-  /** By method, path and body. */
+  /** Sorted as text. */
   requests: { method: string; path: string; query?: unknown; body?: unknown; status: number }[];
 }
 
 /**
- * A result to compare with a snapshot: `expect(snapshotOf(await stack.up())).toMatchSnapshot()`. It has no times and no notes of the state, and
- * `[id of NAME]`, `[id]`, `[time]` and `[port]` in the place of what the service and this machine choose. Steps, diagnostics and requests are
- * sorted, because parallel operations end in any order. The stack's outputs contain secrets in plain, as those of the result do.
+ * Converts a result for a snapshot test: `expect(snapshotOf(await stack.up())).toMatchSnapshot()`. Ids, times and ports
+ * are replaced by `[id of NAME]`, `[id]`, `[time]` and `[port]`. The duration, and outputs whose names start with `__`, are
+ * left out. Steps, diagnostics and requests are sorted, because parallel operations end in any order. The stack's outputs
+ * contain secrets in plain text, like those of the result.
  */
 export function snapshotOf(result: RunResult): RunSnapshot {
   const ids = new Map(result.steps.flatMap(({ id, name }) => (id ? [[id, `[id of ${name}]`]] : [])));
@@ -51,14 +52,16 @@ export function snapshotOf(result: RunResult): RunSnapshot {
   };
 }
 
-/** The outputs without what a state notes beside them, such as a fingerprint of the account. */
+/** The outputs without the provider's notes, such as the fingerprint of the account. */
 export const withoutNotes = (outputs: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(outputs).filter(([name]) => !name.startsWith("__")));
 
-/** The form of ids, of those that the service gives, of times in RFC 3339, and of addresses on loopback. */
+/** Any id. `SERVICE_ID` tests whether the service creates ids of this kind. */
 const ID = /\b[a-z]+_[0-9A-Za-z]{20,}\b/g;
 const SERVICE_ID = /^(ep|op|rd|ra|tn|ts|usr|edghts|edgtls|edgtcp)_/;
+/** RFC 3339 in UTC. */
 const TIME = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
+/** The port of an address on loopback. */
 const PORT = /(?<=\b(?:127\.0\.0\.1|localhost):)\d+/g;
 
 function replaced(value: unknown, ids: ReadonlyMap<string, string>): unknown {

@@ -1,6 +1,6 @@
 import { ServiceError } from "./serviceErrors";
 
-/** The code and status of the refusal of a taken URL, and whether the answer contains the code. */
+/** The error for a taken URL: its code, its status, and whether the reply contains the code. */
 const taken = {
   "18017": [18017, 400, true],
   "18009": [18009, 409, true],
@@ -9,46 +9,49 @@ const taken = {
   "409-bare": [18009, 409, false],
 } as const;
 
-/** How a URL that is not ready yet is refused, and for how many milliseconds by the service's clock. */
+/** How a temporarily unavailable URL is refused. */
 export interface Busy {
+  /** How long, in milliseconds by the emulator's clock. */
   ms: number;
+  /** The code of the error. */
   code: 18006 | 18016 | 18017;
 }
 
-/** A time in an answer: a number of milliseconds ahead of the service's clock, another text, or null for none. */
+/** A time in a reply: milliseconds ahead of the emulator's clock, any other text, or `null` to leave it out. */
 export type ReportedTime = number | string | null;
 
-/** What the public service does not document, or what differs between accounts. `Emulator.behave` changes it at run time. */
+/** Behaviour that the public service does not document, or that differs between accounts. `Emulator.behave` changes it. */
 export interface Behaviour {
   /**
-   * How a URL is refused that another endpoint has, where neither has pooling enabled. `18017`: with that code and the
-   * status 400, as the public service does. `18009`: with 409. `422`: with that status and another code. `400-bare` and
-   * `409-bare`: without a code. `allowed`: not at all, so that several endpoints have equal URLs. Default: `18017`.
+   * The error for a URL that another endpoint has, if neither endpoint has pooling enabled. `18017`: this code with the
+   * status 400, as on the public service. `18009`: this code with 409. `422`: this status with another code. `400-bare`
+   * and `409-bare`: these statuses without a code. `allowed`: no error; several endpoints can have the same URL. Default:
+   * `18017`.
    */
   urlTaken: keyof typeof taken | "allowed";
-  /** How creates and moves to a URL are refused after its last endpoint has left it. Default: they are not. */
+  /** Refuse a URL for a while after its last endpoint was deleted or moved to another URL. Default: it is free at once. */
   busyUrl: Busy | undefined;
   /**
-   * The list shows the world as it was so many milliseconds ago; reads by id do not. A seed has been there since its
-   * `created_at`, if it is given one. Default: 0.
+   * The age of lists in milliseconds: they show the endpoints of that long ago. Reads by id are current. A seed with a
+   * `created_at` exists from that time on. Default: 0.
    */
   listLag: number;
-  /** The `Date` of all answers. Default: 0, the emulator's clock. */
+  /** The `Date` header of all replies. Default: 0, the emulator's clock. */
   date: ReportedTime;
-  /** The `created_at` that cloud endpoints get from now on; their place in the list is the true one. Default: 0. */
+  /** The `created_at` of new cloud endpoints. It does not change the order of lists. Default: 0. */
   createdAt: ReportedTime;
-  /** Cloud endpoints have a `principal`, the one of the key that created them. Default: false. */
+  /** Give cloud endpoints a `principal`, the user of the key that created them. Default: false. */
   principals: boolean;
-  /** Refuse a create without a traffic policy, as the public service does. Default: false, as the contract has it. */
+  /** Refuse a create without a traffic policy, like the public service. Default: false, as the contract allows. */
   requirePolicy: boolean;
   /**
-   * What a list does with `filter`, which the contract does not name. `works`: takes the comparisons with texts that the
-   * provider sends. `refused`: 400, as an unknown parameter. `ignored`: gives the whole list. `incomplete`: leaves out every other
-   * endpoint that fits, the newest first. `agent`: filters know the type `ephemeral` as `agent`, as the public service's
-   * examples have it, though lists show `ephemeral`. Default: `works`.
+   * The effect of the list parameter `filter`, which is not part of the contract. `works`: the emulator evaluates the
+   * comparisons that the provider sends. `refused`: 400, like any unknown parameter. `ignored`: the whole list.
+   * `incomplete`: every other matching endpoint is missing, beginning with the newest. `agent`: filters use `agent` for
+   * the type that lists call `ephemeral`, as in the public service's examples. Default: `works`.
    */
   filters: "works" | "refused" | "ignored" | "incomplete" | "agent";
-  /** Most endpoints on a page of the list, whatever `limit` asks for. Default: 100. */
+  /** The maximum number of endpoints on a page of the list, also if `limit` is higher. Default: 100. */
   pageSize: number;
 }
 
@@ -64,14 +67,14 @@ const DEFAULTS: Behaviour = {
   pageSize: 100,
 };
 
-/** Throws a `RangeError` for a page that could hold nothing. */
+/** @throws RangeError if the page size is less than 1. */
 export function behaviourOf(change: Partial<Behaviour>, before = DEFAULTS): Behaviour {
   const behaviour = { ...before, ...change };
   if (behaviour.pageSize >= 1) return behaviour;
   throw new RangeError(`pageSize must be at least 1, not ${behaviour.pageSize}`);
 }
 
-/** Undefined where it is not refused. */
+/** Undefined if equal URLs are allowed. */
 export function urlTakenError({ urlTaken }: Behaviour, url: string): ServiceError | undefined {
   if (urlTaken === "allowed") return undefined;
   const [code, status, coded] = taken[urlTaken];

@@ -1,21 +1,21 @@
 import { drawFault, type FaultKind, faultKinds } from "./faults";
 import { Random } from "./random";
-import { type Match, matches, type Plan, type Target } from "./script";
+import { type Handling, type Match, matches, type Target } from "./script";
 
 export interface DisturbOptions {
-  /** The same seed and the same sequence of requests give the same faults. 32 bits of it count. */
+  /** The seed, 32 bits. The same seed and the same sequence of requests give the same faults. */
   seed: number;
-  /** How likely a matching request is hit, from 0 to 1. */
+  /** The probability that a matching request gets a fault, from 0 to 1. */
   probability: number;
-  /** The kinds to draw from, all as likely; one that does not apply to a request is not drawn for it. Default: `faultKinds`. */
+  /** The kinds of faults. Those that apply to a request are equally likely. Default: `faultKinds`. */
   kinds?: readonly FaultKind[];
-  /** Default: every request matches. */
+  /** The requests that can get faults. Default: all. */
   match?: Match;
-  /** Most faults in all. Default: no bound. */
+  /** The maximum number of faults. Default: no limit. */
   most?: number;
 }
 
-/** What was done to a request. */
+/** A fault that `disturb` injected. */
 export interface RecordedFault {
   kind: FaultKind;
   method: string;
@@ -24,8 +24,9 @@ export interface RecordedFault {
   committed: boolean;
 }
 
-/** Draws faults for requests. One disturbance is on at a time; the log is of all. */
+/** Draws faults for requests. */
 export class Disturbances {
+  /** The faults of all calls of `begin`. */
   readonly log: RecordedFault[] = [];
   private current:
     | { options: DisturbOptions; random: Random; repeated: Set<string>; left: number }
@@ -43,7 +44,7 @@ export class Disturbances {
     this.current = undefined;
   }
 
-  draw(target: Omit<Target, "random" | "repeated">): Plan | undefined {
+  draw(target: Omit<Target, "random" | "repeated">): Handling | undefined {
     if (!this.current || this.current.left <= 0) return undefined;
     const { options, random, repeated } = this.current;
     const { probability, kinds = faultKinds, match = () => true } = options;
@@ -57,6 +58,6 @@ export class Disturbances {
     const onEffect = (committed: boolean) => {
       recorded.committed = committed;
     };
-    return { ...fault.plan, onEffect };
+    return { ...fault.handling, onEffect };
   }
 }

@@ -4,40 +4,42 @@ import { listen } from "../listen";
 import type { RecordedRequest } from "../types";
 import { type Behaviour, type Busy, behaviourOf } from "./behaviour";
 import { Disturbances, type DisturbOptions, type RecordedFault } from "./disturbance";
-import { createRival, metBy, type RivalTime } from "./faults";
+import { createRival, type RivalTime, withRival } from "./faults";
 import { Accounts, type KeyOptions } from "./keys";
 import { type Match, type ScriptedReply, Scripts } from "./script";
-import { type Host, listener } from "./server";
+import { completeSeed, type Seed } from "./seeds";
+import { listener, type Service } from "./server";
 import { Clock, type RateLimit, RateWindow } from "./serviceClock";
-import { addressOf, placeOf } from "./serviceRules";
-import { endpointOf, type Seed, Store } from "./store";
+import { addressOf, parseUrl } from "./serviceRules";
+import { Store } from "./store";
 
 export interface EmulatorOptions extends Partial<Behaviour> {
-  /** The key that is accepted until `addKey` adds others. Default: a random one of the service's form. */
+  /** An API key that the emulator accepts. `addKey` adds others. Default: a random key in the service's format. */
   apiKey?: string;
-  /** Name of the header that must hold the API version, `2`. Default: `Service-Version`. */
+  /** The name of the header with the API version. Its value must be `2`. Default: `Service-Version`. */
   versionHeader?: string;
-  /** A path that stands before the API's own, such as `/api/v2`. Default: none. */
+  /** A prefix of every path, such as `/api/v2`. Default: none. */
   basePath?: string;
-  /** The service's clock, for `created_at`, `updated_at` and the `Date` header. Default: this machine's. */
+  /** The service's clock, for `created_at`, `updated_at` and the `Date` header. Default: this machine's clock. */
   now?: () => Date;
   /**
-   * Refuse requests beyond this many in a rolling window by the emulator's clock, with 429 and the code 226, after
-   * credentials and version are checked. Refused requests do not count, scripted replies do. Default: no limit.
+   * The rate limit. Requests above it get 429 with the code 226, after the checks of the API key and the version.
+   * Refused requests do not count, but scripted replies do. Default: no limit.
    */
   rateLimit?: RateLimit;
-  /** The port on 127.0.0.1. Default: a free one. */
+  /** The port on 127.0.0.1. Default: a free port. */
   port?: number;
-  /** Called with each request once it is answered, or with the status 0 once it is clear that it never will be. */
+  /** Called with each request after its reply, or with the status 0 if it gets no reply. */
   onAnswer?: (request: RecordedRequest) => void;
 }
 
-/** Fields to overwrite; `undefined` removes one. */
+/** The fields to overwrite. A field with the value `undefined` is removed. */
 export type Edit = Partial<WireEndpoint>;
 
 /**
- * The service on loopback: a real HTTP server that holds endpoints in memory, with the public service's error codes
- * and limits. What depends on an account's plan is not imitated: reserved domains, and rate limits unless one is given.
+ * An emulator of the service: an HTTP server on loopback that keeps endpoints in memory and has the public service's error
+ * codes and limits. It does not emulate the limits of an account's plan, such as reserved domains. It has a rate limit
+ * only if you set one.
  *
  * ```ts
  * const emulator = await Emulator.start();
@@ -50,21 +52,25 @@ export type Edit = Partial<WireEndpoint>;
 export class Emulator {
   private constructor(
     private readonly server: Server,
-    private readonly host: Host,
+    private readonly service: Service,
     /** `http://127.0.0.1:PORT` and the base path, without a slash at the end. */
     readonly baseUrl: string,
-    /** A key that is accepted in `Authorization: Bearer …`. */
+    /** The API key for `Authorization: Bearer …`. */
     readonly apiKey: string,
-    /** Name of the header that must hold the API version, `2`. */
+    /** The name of the header with the API version, `2`. */
     readonly versionHeader: string,
   ) {}
 
-  /** Starts to listen. Fails with Node's `EADDRINUSE` where the given port is taken. */
+  /**
+   * Starts an emulator.
+   *
+   * @throws Error with Node's code `EADDRINUSE` if the port is in use.
+   */
   static async start(options: EmulatorOptions = {}): Promise<Emulator> {
     const { now = () => new Date(), onAnswer = () => {}, rateLimit, port: wanted = 0, ...rest } = options;
     const { apiKey, basePath: path = "", versionHeader = "Service-Version", ...behaviour } = rest;
     const basePath = `/${path}`.replace(/\/+/g, "/").replace(/\/$/, "");
-    const host: Omit<Host, "accounts"> = {
+    const service: Omit<Service, "accounts"> = {
       behaviour: behaviourOf(behaviour),
       versionHeader,
       basePath,
@@ -77,143 +83,163 @@ export class Emulator {
       rate: rateLimit && new RateWindow(rateLimit),
       closing: new AbortController(),
     };
-    // Longer than a client keeps an idle connection, so that the server never closes one as it is used again.
+    // Clients close idle connections earlier. If the server did, it could close a connection that a client is about to use.
     const server = createServer({ keepAliveTimeout: 120_000 });
     const port = await listen(server, wanted);
     const baseUrl = `http://127.0.0.1:${port}${basePath}`;
-    const accounts = new Accounts((owner) => new Store(baseUrl, host.clock, () => host.behaviour, owner));
-    const whole = Object.assign(host, { accounts });
-    server.on("request", listener(whole));
+    const accounts = new Accounts(
+      (owner) => new Store(baseUrl, service.clock, () => service.behaviour, owner),
+    );
+    const complete = Object.assign(service, { accounts });
+    server.on("request", listener(complete));
     server.on("clientError", (_error, socket) => socket.destroy());
-    return new Emulator(server, whole, baseUrl, accounts.add(apiKey ? { apiKey } : {}), versionHeader);
+    return new Emulator(server, complete, baseUrl, accounts.add(apiKey ? { apiKey } : {}), versionHeader);
   }
 
-  /** Changes how the service behaves from now on; what is not given stays. */
+  /** Changes the service's behaviour for later requests. Options that are not given keep their value. */
   behave(change: Partial<Behaviour>): void {
-    this.host.behaviour = behaviourOf(change, this.host.behaviour);
+    this.service.behaviour = behaviourOf(change, this.service.behaviour);
   }
 
   /**
-   * Accepts another key, and returns it: without options one of the same user, as after a rotation; with a `principal`
-   * a colleague's; with an `account` one that opens endpoints of its own.
+   * Adds an API key and returns it. Without options it belongs to the same user, like a rotated key. With a `principal` it
+   * belongs to a colleague. With an `account` it belongs to another account, which has its own endpoints.
    */
   addKey(options: KeyOptions = {}): string {
-    return this.host.accounts.add(options);
+    return this.service.accounts.add(options);
   }
 
   /**
-   * All requests so far, in order of arrival, scripted ones too. A request that is still being answered has the
-   * status 0. The API key is never in it.
+   * All requests so far in order of arrival, including those with scripted replies. A request without a reply yet has the
+   * status 0. API keys are left out.
    */
   get requests(): readonly RecordedRequest[] {
-    return this.host.requests;
+    return this.service.requests;
   }
 
-  /** A copy of all endpoints as a read by id shows them, newest first. */
+  /** A copy of all endpoints with the fields that a read by id returns, newest first. */
   get endpoints(): WireEndpoint[] {
     return this.endpointsOf();
   }
 
-  /** Those of an account that was named to `addKey`. Default: the account of `apiKey`. */
+  /** The endpoints of an account that `addKey` created. Default: those of the account of `apiKey`. */
   endpointsOf(account?: string): WireEndpoint[] {
     return structuredClone(this.accounts.store(account).newestFirst() ?? []);
   }
 
   /**
-   * Puts an endpoint there without a request. What is not given is filled in as the service fills it for that type;
-   * a cloud endpoint's fields follow from its `url`, an edge's from its `public_url`. No rule is checked, so two
-   * endpoints can be put on one URL. It belongs to the account of `apiKey` unless another one is named. Throws where the
-   * id is taken, or the URL is none.
+   * Adds an endpoint without a request. Missing fields get the values that the service gives an endpoint of this type. It
+   * derives the fields of an edge's endpoint from `public_url`, those of others from `url`. The service's rules are not
+   * checked: several endpoints can have the same URL.
+   *
+   * @param account The account that gets the endpoint. Default: the account of `apiKey`.
+   * @throws Error if another endpoint has this id, or if the URL is invalid.
    */
   seed(seed: Seed, account?: string): WireEndpoint {
     const store = this.accounts.store(account);
-    const endpoint = endpointOf(structuredClone(seed), store);
+    const endpoint = completeSeed(structuredClone(seed), store);
     if (this.accounts.holderOf(endpoint.id)) throw new Error(`there is already an endpoint ${endpoint.id}`);
     const created = Date.parse(seed.created_at ?? "");
     return structuredClone(store.insert(endpoint, Number.isNaN(created) ? undefined : created));
   }
 
   /**
-   * Overwrites fields as another client would, without a request and without rules; `undefined` removes a field. Fields
-   * derived from a new `url` follow it unless they are given, and so does `updated_at`. Throws for an unknown id.
+   * Overwrites fields of an endpoint, like an edit by another client, but without the service's rules. The value
+   * `undefined` removes a field. The fields that the service derives from `url`, and `updated_at`, change with it unless
+   * they are given.
+   *
+   * @throws Error if there is no endpoint with this id.
    */
   edit(id: string, change: Edit): WireEndpoint {
     return structuredClone(this.holderOf(id, "edit").overwrite(id, structuredClone(change)));
   }
 
-  /** Deletes an endpoint of any type as another client would, without a request. Throws for an unknown id. */
+  /**
+   * Deletes an endpoint of any type, like another client.
+   *
+   * @throws Error if there is no endpoint with this id.
+   */
   remove(id: string): void {
     this.holderOf(id, "remove").delete(id);
   }
 
-  /** Refuses creates on a URL that is free for a while, as after its domain was reserved. */
+  /**
+   * Makes a URL temporarily unavailable, as after its domain was reserved: the service refuses it until the time is over,
+   * although no endpoint has it.
+   */
   busy(url: string, busy: Busy): void {
-    this.accounts.store().keepBusy(placeOf(addressOf(url)), busy);
+    this.accounts.store().markBusy(addressOf(parseUrl(url)), busy);
   }
 
   /**
-   * Gives the next `times` requests that match (default: 1) a scripted reply, before credentials are checked and
-   * without any effect on the endpoints, unless the reply has `afterCommit: true`. Of several scripts, the one that
-   * was added first takes the request.
+   * Gives the next matching requests a scripted reply. They have no effect, and their API key is not checked, unless the
+   * reply has `afterCommit: true`. If several scripts match a request, the oldest one applies.
+   *
+   * @param times The number of requests that get the reply. Default: 1.
    */
   intercept(match: Match, reply: ScriptedReply, times = 1): void {
-    this.host.scripts.add(match, reply, times);
+    this.service.scripts.add(match, reply, times);
   }
 
   /**
-   * Lets the next create that matches meet a rival: another client that creates an endpoint with the same URL and content,
-   * and with `fields` over it. The rival comes just before the create, just after it, or instead of it, so that the create
-   * has no effect. The client gets `reply`; by default the real answer, or for `instead` a reset. The rival is bound by
-   * the service's rules: where equal URLs are refused, the second one gets none.
+   * Lets another user create the same endpoint when the next matching create arrives: just before that create, just after
+   * it, or instead of it. With `instead` the create itself has no effect. The service's rules also apply to the other
+   * user: if it refuses equal URLs, only the first endpoint is created.
+   *
+   * @param options.match Selects the create. Default: any.
+   * @param options.fields Fields of the other user's endpoint that differ.
+   * @param options.reply The reply to the client. Default: the real one, or a reset for `instead`.
    */
   rival(
     when: RivalTime,
     { match = "create", fields = {}, reply }: { match?: Match; fields?: Edit; reply?: ScriptedReply } = {},
   ): void {
     const shown = reply ?? (when === "instead" ? { reset: true } : { afterCommit: true });
-    const meeting = { store: this.host.accounts.store(), rivals: this.host.rivals };
+    const account = { store: this.service.accounts.store(), rivals: this.service.rivals };
     this.intercept(
       match,
-      metBy(when, shown, (request) => createRival(meeting, request, fields)),
+      withRival(when, shown, (request) => createRival(account, request, fields)),
     );
   }
 
-  /** The ids that rivals created. */
+  /** The ids of the endpoints that `rival`, or a fault of this kind, created. */
   get rivals(): readonly string[] {
-    return this.host.rivals;
+    return this.service.rivals;
   }
 
   /**
-   * Hits requests with faults that a seeded generator draws, until `calm`; a disturbance that is on already is
-   * replaced. A script of `intercept` takes its request first. Throws a `RangeError` for a probability that is none.
+   * Starts to inject random faults from a seeded generator. A second call replaces the options of the first. If a script
+   * of `intercept` also matches a request, the script applies.
+   *
+   * @throws RangeError if the probability is not from 0 to 1.
    */
   disturb(options: DisturbOptions): void {
-    this.host.disturbances.begin(options);
+    this.service.disturbances.begin(options);
   }
 
-  /** Ends `disturb`. Clients that a fault keeps waiting go on waiting. */
+  /** Ends `disturb`. Requests that wait because of a fault keep waiting. */
   calm(): void {
-    this.host.disturbances.end();
+    this.service.disturbances.end();
   }
 
-  /** What `disturb` did so far, in the order in which it was done, also after `calm`. */
+  /** The faults that `disturb` has injected, oldest first. `calm` keeps them. */
   get faults(): readonly RecordedFault[] {
-    this.host.clock.catchUp();
-    return this.host.disturbances.log;
+    this.service.clock.catchUp();
+    return this.service.disturbances.log;
   }
 
-  /** Drops open connections. Resolves when the port is free; a second call changes nothing. */
+  /** Drops open connections and stops the server. Resolves when the port is free. Can be called twice. */
   async close(): Promise<void> {
-    this.host.closing.abort();
+    this.service.closing.abort();
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
     this.server.closeAllConnections();
     await closed;
   }
 
-  /** As they are by now. */
+  /** The accounts, after all delayed effects that are due. */
   private get accounts(): Accounts {
-    this.host.clock.catchUp();
-    return this.host.accounts;
+    this.service.clock.catchUp();
+    return this.service.accounts;
   }
 
   private holderOf(id: string, purpose: string): Store {

@@ -3,105 +3,99 @@ import type { RecordedRequest } from "../types";
 import type { Behaviour } from "./behaviour";
 import { itemMoved, pageOverlap, pageRepeated } from "./listFaults";
 import type { Operation } from "./routes";
-import { type Kind, matches, type ScriptedReply, type Target } from "./script";
+import { type Fault, matches, type ScriptedReply, type Target } from "./script";
 import { ServiceError } from "./serviceErrors";
 import { readCreate } from "./serviceRules";
 
 const LATENCY_MS = 20;
-/** How far lists lag behind, and how late an effect comes, at most. */
+/** The maximum age of a list, and the maximum delay of an effect. */
 const MOST_LATE_MS = 4000;
 const MOST_SKEW_S = 3600;
+/** When another user creates the same endpoint: before the request, after it, or instead of it. */
 export type RivalTime = "before" | "after" | "instead";
 
 const PAGE = "<html><head><title>Error</title></head><body><h1>Something is wrong</h1></body></html>";
 
+/** Operations whose reply has a body. */
 const BODIES: Operation[] = ["create", "list", "read", "update"];
 const WRITES: Operation[] = ["create", "update", "delete"];
 
-/** Faults of the network and of an overloaded service. What an answer contains is true. */
 const network = [
-  // The answer comes 20 ms late.
   ["latency", always(() => ({ afterCommit: true, delayMs: LATENCY_MS }))],
-  // The service's refusal (226) with `Retry-After: 1`; without that header; a gateway's page with that status.
+  // The service's error 226 with `Retry-After: 1`, the same without this header, and a gateway's page with the status 429.
   ["429", always((target) => limited(target, { "Retry-After": "1" }))],
   ["429-bare", always((target) => limited(target, {}))],
   ["429-proxy", always(() => gatewayReply("html", 429))],
   // 500, 502, 503 or 504, as HTML or JSON.
   ["5xx-before", always(serverError)],
   ["5xx-after", always((target) => ({ ...serverError(target), afterCommit: true }))],
-  // The connection is reset.
   ["reset-before", always(() => ({ reset: true }))],
   ["reset-after", always(() => ({ reset: true, afterCommit: true }))],
-  // Nothing is ever sent.
   ["hang-before", always(() => ({ hang: true }))],
   ["hang-after", always(() => ({ hang: true, afterCommit: true }))],
-  // Half of the body comes, and then the connection is closed, stays open in silence, or is reset.
+  // Half of the body, and then a regular close, silence or a reset.
   ["truncated", on(BODIES, () => ({ afterCommit: true, cut: "end" }))],
   ["stalled", on(BODIES, () => ({ afterCommit: true, cut: "stall" }))],
   ["cut-reset", on(BODIES, () => ({ afterCommit: true, cut: "reset" }))],
   // An HTML page with the status 200.
   ["html", always(() => ({ ...gatewayReply("html", 200), afterCommit: true }))],
-  // The right status, and no body.
+  // The correct status, and no body.
   ["empty", on(BODIES, () => ({ afterCommit: true, body: "" }))],
-  // A page of the list names itself as the next one, once: asked for again, it names the right one.
   ["page-repeated", pageRepeated],
-  // A later page of the list starts one or more items too early.
   ["page-overlap", pageOverlap],
-  // Once a page of the list is made, an agent's endpoint comes or goes. Never a cloud endpoint.
   ["item-moved", itemMoved],
-] as const satisfies [string, Kind][];
+] as const satisfies [string, Fault][];
 
-/** Answers that are late, old or about something else, and creates by another client. */
 const trust = [
-  // The answer is lost, and the effect comes up to 4 s later by the emulator's clock.
+  // The reply is lost, and the request takes effect later.
   ["late", on(WRITES, (target) => ({ ...lost(target), lateMs: upTo(target, MOST_LATE_MS) }))],
-  // The list is up to 4 s old.
-  ["list-lag", on(["list"], (target) => answered({ listLag: upTo(target, MOST_LATE_MS) }))],
-  // The answer is about another endpoint of the account. A write has taken effect, or has not.
+  ["list-lag", on(["list"], (target) => realReply({ listLag: upTo(target, MOST_LATE_MS) }))],
   ["other-endpoint", otherEndpoint],
-  // What was created is called an agent's endpoint.
-  ["other-type", on(["create"], () => ({ afterCommit: true, body: asAgents }))],
-  // The answer has no `Date`, or one that is up to an hour off.
-  ["no-date", always(() => answered({ date: null }))],
-  ["date-skewed", always((target) => answered({ date: skew(target) }))],
-  // What was created has no `created_at`, one that is no time, or one that is up to an hour off, and keeps it.
+  // The reply shows the created endpoint with the type of an agent's.
+  ["other-type", on(["create"], () => ({ afterCommit: true, body: withOtherType }))],
+  ["no-date", always(() => realReply({ date: null }))],
+  ["date-skewed", always((target) => realReply({ date: skew(target) }))],
+  // The created endpoint keeps a missing, invalid or wrong `created_at`.
   [
     "created-at",
-    on(["create"], (target) => answered({ createdAt: oneOf(target, [null, "now", skew(target)]) })),
+    on(["create"], (target) => realReply({ createdAt: oneOf(target, [null, "now", skew(target)]) })),
   ],
-  // A gateway answers 404 by itself: a page, JSON without a code, or with a code of its own. Nothing takes effect.
   ["gateway-404", always((target) => gatewayReply(oneOf(target, ["html", "json", "coded"])))],
-  // A create is refused with 18006, 18016 or 18017, though the URL is free.
   ["not-yet", on(["create"], notYet)],
-  // Another client creates the same just before, just after or in place of a create, whose answer may be lost.
   ["rival", on(["create"], rival)],
-] as const satisfies [string, Kind][];
+] as const satisfies [string, Fault][];
 
-/** What can happen to a request. `before` in a name: it takes no effect; `after`: it does first, if it is not refused. */
+/**
+ * A kind of fault. With `-before` in its name the request has no effect. With `-after` it takes effect first, unless the
+ * service refuses it. docs/testing.md lists all kinds.
+ */
 export type FaultKind = (typeof network)[number][0] | (typeof trust)[number][0];
 
-const kinds = new Map<FaultKind, Kind>([...network, ...trust]);
+const kinds = new Map<FaultKind, Fault>([...network, ...trust]);
 
-/** The default of `disturb`: faults of the network and of an overloaded service. What an answer contains is true. */
+/** The default kinds of `disturb`: faults of the network and of an overloaded service. The data in replies is correct. */
 export const faultKinds = network.map(([kind]) => kind);
-/** Answers that are late, old or about something else, and creates by another client. `disturb` draws them only if named. */
+/**
+ * Further kinds for `disturb`: replies that are late, out of date or about another endpoint, and creates by other users.
+ * `disturb` draws them only if its option `kinds` contains them.
+ */
 export const trustFaultKinds = trust.map(([kind]) => kind);
 
-/** Draws one of those kinds that apply to the request; undefined where none does. */
+/** Draws one of the kinds that apply to the request. Undefined if there is none. */
 export function drawFault(among: readonly FaultKind[], target: Target) {
   const applicable = among.flatMap((kind) => {
-    const plan = kinds.get(kind)?.(target);
-    return plan ? [{ kind, plan }] : [];
+    const draw = kinds.get(kind)?.(target);
+    return draw ? [{ kind, draw }] : [];
   });
   const drawn = target.random.oneOf(applicable);
-  return drawn && { kind: drawn.kind, plan: drawn.plan() };
+  return drawn && { kind: drawn.kind, handling: drawn.draw() };
 }
 
-function always(reply: (target: Target) => ScriptedReply): Kind {
+function always(reply: (target: Target) => ScriptedReply): Fault {
   return (target) => () => ({ reply: reply(target) });
 }
 
-function on(operations: Operation[], reply: (target: Target) => ScriptedReply): Kind {
+function on(operations: Operation[], reply: (target: Target) => ScriptedReply): Fault {
   return (target) =>
     operations.some((operation) => matches(operation, target.record))
       ? () => ({ reply: reply(target) })
@@ -111,10 +105,10 @@ function on(operations: Operation[], reply: (target: Target) => ScriptedReply): 
 const oneOf = <Item>({ random }: Target, items: [Item, ...Item[]]): Item => random.oneOf(items) ?? items[0];
 const upTo = ({ random }: Target, most: number) => 1 + random.below(most);
 const skew = ({ random }: Target) => (random.below(2 * MOST_SKEW_S) - MOST_SKEW_S) * 1000;
-const answered = (behaviour: Partial<Behaviour>) => ({ afterCommit: true, behaviour }) as const;
-const asAgents = (real: object) => ("id" in real ? { ...real, type: "ephemeral" } : real);
+const realReply = (behaviour: Partial<Behaviour>) => ({ afterCommit: true, behaviour }) as const;
+const withOtherType = (real: object) => ("id" in real ? { ...real, type: "ephemeral" } : real);
 
-/** One of the ways in which an answer gets lost. */
+/** A reply that contains nothing about the request: a reset, silence or a server error. */
 function lost(target: Target): ScriptedReply {
   return oneOf<() => ScriptedReply>(target, [
     () => ({ reset: true }),
@@ -130,11 +124,11 @@ function limited({ operationId }: Target, headers: Record<string, string>) {
 function serverError({ random, operationId }: Target) {
   const status = random.oneOf([500, 502, 503, 504]) ?? 500;
   if (random.next() < 0.5) return gatewayReply("html", status);
-  return new ServiceError(20000, "a fault was drawn").withStatus(status).answer(operationId);
+  return new ServiceError(20000, "an injected fault").withStatus(status).answer(operationId);
 }
 
-/** Not for a list or a delete, and not where there is no other endpoint. */
-function otherEndpoint(target: Target): ReturnType<Kind> {
+/** Another endpoint of the account in the reply to a create, read or update. A write may or may not take effect. */
+function otherEndpoint(target: Target): ReturnType<Fault> {
   const { record, store } = target;
   const others = (store.newestFirst() ?? []).filter(({ id }) => !record.path.endsWith(`/${id}`));
   const [first, ...more] = others;
@@ -147,24 +141,27 @@ function otherEndpoint(target: Target): ReturnType<Kind> {
   };
 }
 
+/** Refuses a create although its URL is free. */
 function notYet(target: Target): ScriptedReply {
   const url = String(Object(target.record.body).url);
   return new ServiceError(oneOf(target, [18006, 18016, 18017]), url).answer(target.operationId);
 }
 
+/** A create by another user. The client may or may not get the real reply. */
 function rival(target: Target): ScriptedReply {
   const when = oneOf<RivalTime>(target, ["before", "after", "instead"]);
   const isLost = target.random.next() < 0.5 || when === "instead";
-  return metBy(when, isLost ? lost(target) : { afterCommit: true }, () => createRival(target, target.record));
+  const reply = isLost ? lost(target) : ({ afterCommit: true } as const);
+  return withRival(when, reply, () => createRival(target, target.record));
 }
 
-/** A reply to a create that meets a create by another client. */
-export function metBy(when: RivalTime, reply: ScriptedReply, create: (request: RecordedRequest) => void) {
+/** Adds a create by another user to a reply. */
+export function withRival(when: RivalTime, reply: ScriptedReply, create: (request: RecordedRequest) => void) {
   const afterCommit = when !== "instead" && reply.lateMs === undefined;
   return { ...reply, afterCommit, [when === "after" ? "after" : "before"]: create } as ScriptedReply;
 }
 
-/** Creates what a request asks for on behalf of another client, with these fields over it, unless the rules forbid it. */
+/** Creates the endpoint of a request for another user, unless the service's rules forbid it. `fields` replace its own. */
 export function createRival(
   { store, rivals }: Pick<Target, "store" | "rivals">,
   { body }: RecordedRequest,
@@ -180,8 +177,10 @@ export function createRival(
 }
 
 /**
- * What a gateway between client and service answers by itself: a page, JSON without a code, or JSON with a code of the
- * gateway's own. The request has no effect.
+ * A gateway's own reply, for `intercept`: an HTML page, JSON without a code (`json`), or JSON with the gateway's own code
+ * (`coded`). The request does not reach the service.
+ *
+ * @param status Default: 404.
  */
 export function gatewayReply(form: "html" | "json" | "coded", status = 404) {
   const headers = { "Content-Type": "text/html; charset=utf-8" };

@@ -3,15 +3,15 @@ import { base62, newApiKey } from "./random";
 import { ServiceError } from "./serviceErrors";
 import type { Store } from "./store";
 
-/** A key to accept, and whose it is. */
+/** An API key to add. */
 export interface KeyOptions {
-  /** Default: a random one of the service's form. */
+  /** The key. Default: a random key in the service's format. */
   apiKey?: string;
-  /** The account that it belongs to, which has endpoints of its own. Default: the one of `emulator.apiKey`. */
+  /** The key's account. Each account has its own endpoints. Default: the account of `emulator.apiKey`. */
   account?: string;
-  /** The user or service user that it acts as. Default: the account's owner, as for a key that was rotated. */
+  /** The key's user or service user. Default: the account's owner, as for a rotated key. */
   principal?: string;
-  /** False: lists are refused with 403. Default: true. */
+  /** Whether the key may list endpoints. Without this permission a list gets 403. Default: true. */
   mayList?: boolean;
 }
 
@@ -21,37 +21,37 @@ export interface Key {
   mayList: boolean;
 }
 
-/** Accounts, each with endpoints of its own, and the keys that open them. */
+/** The accounts with their endpoints, and the API keys of all accounts. */
 export class Accounts {
   private readonly stores = new Map<string, Store>();
   private readonly keys = new Map<string, Key>();
 
   constructor(private readonly newStore: (owner: string) => Store) {}
 
-  /** Returns the key. */
+  /** Adds a key and returns it. */
   add({ apiKey = newApiKey(), account, principal, mayList = true }: KeyOptions): string {
     this.keys.set(apiKey, { store: this.store(account), principal, mayList });
     return apiKey;
   }
 
-  /** The endpoints of an account. An account that does not exist yet is opened. */
+  /** The endpoints of an account. Creates the account if it does not exist. */
   store(account = ""): Store {
     const store = this.stores.get(account) ?? this.newStore(`usr_${base62()}`);
     this.stores.set(account, store);
     return store;
   }
 
-  /** The account's endpoints that hold this id; undefined if no account has it. */
+  /** The endpoints of the account that has this id. Undefined if no account has it. */
   holderOf(id: string): Store | undefined {
     return [...this.stores.values()].find((store) => store.get(id));
   }
 
-  /** The endpoints that a request concerns, even if the request will be refused. */
+  /** The endpoints of the request's account. Without a valid key: those of the default account. */
   storeFor({ authorization }: IncomingHttpHeaders): Store {
     return this.keys.get(tokenOf(authorization) ?? "")?.store ?? this.store();
   }
 
-  /** The key of a request. Throws if it has none that is accepted. */
+  /** @throws ServiceError if the request has no valid key. */
   keyOf({ authorization: header }: IncomingHttpHeaders): Key {
     if (!header) throw new ServiceError(200);
     const sent = tokenOf(header);

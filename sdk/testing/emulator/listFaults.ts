@@ -1,14 +1,14 @@
 import { MAX_PAGE } from "./routes";
-import type { Kind, Plan, Target } from "./script";
-import { endpointOf } from "./store";
+import type { Fault, Handling, Target } from "./script";
+import { completeSeed } from "./seeds";
 
-/* Faults that only the list can have: what a client gets to see when it reads pages that others write to. */
+/* Faults of the list. */
 
-const asItIs = { afterCommit: true } as const;
+const realReply = { afterCommit: true } as const;
 const isList = ({ record }: Target) => record.method === "GET" && record.path === "/endpoints";
 
-/** Once for each page, or a client that goes where it is sent would never get out. */
-export function pageRepeated(target: Target): ReturnType<Kind> {
+/** A page that names itself as the next page. Only once per page, so that a client that follows the link does not loop. */
+export function pageRepeated(target: Target): ReturnType<Fault> {
   const { query, repeated, store } = target;
   const asked = query.toString();
   if (!isList(target) || repeated.has(asked)) return undefined;
@@ -16,12 +16,12 @@ export function pageRepeated(target: Target): ReturnType<Kind> {
     repeated.add(asked);
     const itself = `${store.baseUrl}/endpoints?${asked}`;
     const body = (real: object) => ("endpoints" in real ? { ...real, next_page_uri: itself } : real);
-    return { reply: { ...asItIs, body } };
+    return { reply: { ...realReply, body } };
   };
 }
 
-/** The page is as long as it would be, and it always ends later than the one before it, so that the list does end. */
-export function pageOverlap(target: Target): ReturnType<Kind> {
+/** A page that starts one or more items too early. It has at least one new item, so that the list ends. */
+export function pageOverlap(target: Target): ReturnType<Fault> {
   const { query, random, store, pageSize } = target;
   const before = query.get("before_id");
   if (!isList(target) || before === null) return undefined;
@@ -36,27 +36,30 @@ export function pageOverlap(target: Target): ReturnType<Kind> {
     const last = all[first - 1];
     if (last) earlier.set("before_id", last.id);
     else earlier.delete("before_id");
-    return { reply: asItIs, query: earlier };
+    return { reply: realReply, query: earlier };
   };
 }
 
-/** Comes and goes are as likely, as long as there is an agent's endpoint to go. */
-export function itemMoved(target: Target): ReturnType<Kind> {
+/**
+ * An agent's endpoint that appears or disappears after the page was read. Both are equally likely if the account has one.
+ * Cloud endpoints do not change.
+ */
+export function itemMoved(target: Target): ReturnType<Fault> {
   return isList(target) ? () => moving(target) : undefined;
 }
 
-function moving({ random, store }: Target): Plan {
+function moving({ random, store }: Target): Handling {
   const goes = random.next() < 0.5;
   const choice = random.next();
   return {
     reply: {
-      ...asItIs,
+      ...realReply,
       after: () => {
         const theirs = (store.newestFirst() ?? []).filter(({ type }) => type === "ephemeral");
         const gone = goes ? theirs[Math.floor(choice * theirs.length)] : undefined;
         const label = `agent-${Math.floor(choice * 2 ** 32).toString(36)}`;
         if (gone) store.delete(gone.id);
-        else store.insert(endpointOf({ type: "ephemeral", url: `https://${label}.example.app` }, store));
+        else store.insert(completeSeed({ type: "ephemeral", url: `https://${label}.example.app` }, store));
       },
     },
   };

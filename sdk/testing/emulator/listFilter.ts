@@ -1,30 +1,30 @@
 import type { WireEndpoint } from "../../../provider/api/contract";
 
 /*
- * The filters of lists, as far as the provider writes them: `obj.FIELD == "TEXT"` and `obj.FIELD in ["TEXT", "TEXT"]`, and several
- * of these joined by `&&`. The public service takes all of CEL; here everything else is refused.
+ * The filter expressions that the provider sends: `obj.FIELD == "TEXT"`, `obj.FIELD in ["TEXT", "TEXT"]`, and several of
+ * these joined by `&&`. The public service accepts any CEL expression. The emulator refuses all others.
  */
 
-/** What the provider filters by. A field that an endpoint lacks is empty. */
+/** The fields that the provider filters by. A missing field equals `""`. */
 const FIELDS = ["type", "url", "name", "region"] as const;
 
-/** JSON's escapes are CEL's. */
+/** A text with the escapes that JSON and CEL have in common. */
 const TEXT = String.raw`"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"`;
 const COMPARISON = `obj\\.(${FIELDS.join("|")}) (?:== (${TEXT})|in (\\[(?:${TEXT}(?:, ${TEXT})*)?\\]))`;
 const WHOLE = new RegExp(`^${COMPARISON}(?: && ${COMPARISON})*$`);
 
-/** What is wrong with an expression. */
+/** Its message contains the supported expressions. */
 export class FilterError extends Error {}
 
 /**
- * Whether an endpoint fits an expression.
+ * Returns a function that tests whether an endpoint matches the expression.
  *
- * @throws FilterError where the expression is not one of these.
+ * @throws FilterError if the expression is not supported.
  */
 export function parseFilter(expression: string): (endpoint: WireEndpoint) => boolean {
   if (!WHOLE.test(expression))
     throw new FilterError(
-      `the emulator knows comparisons of ${FIELDS.join(", ")} with == or in, joined by && only`,
+      `the emulator supports only comparisons of ${FIELDS.join(", ")} with == or in, joined by &&`,
     );
   const comparisons = [...expression.matchAll(new RegExp(COMPARISON, "g"))].map(([, field, text, list]) => ({
     field: field as (typeof FIELDS)[number],

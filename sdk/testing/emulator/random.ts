@@ -2,15 +2,15 @@ import { randomBytes } from "node:crypto";
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** As many random base62 characters; the service's ids have 27. */
+/** Random base62 characters. The service's ids have 27. */
 export function base62(length = 27): string {
   return Array.from(randomBytes(length), (byte) => BASE62[byte % BASE62.length]).join("");
 }
 
-/** A key of the service's form: 27 characters, an underscore, 21 characters. */
+/** An API key in the service's format: 27 characters, an underscore, 21 characters. */
 export const newApiKey = () => `${base62(27)}_${base62(21)}`;
 
-/** Evenly spread numbers from 0 up to 1, always the same ones for a seed, of which 32 bits count (mulberry32). */
+/** A generator of random numbers with a seed of 32 bits (mulberry32). The same seed gives the same numbers. */
 export class Random {
   private state: number;
 
@@ -18,6 +18,7 @@ export class Random {
     this.state = seed >>> 0;
   }
 
+  /** A number from 0 to 1, exclusive. */
   next(): number {
     this.state = (this.state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(this.state ^ (this.state >>> 15), this.state | 1);
@@ -25,7 +26,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number from 0 up to, and without, `end`. */
+  /** An integer from 0 to `end`, exclusive. */
   below(end: number): number {
     return Math.floor(this.next() * end);
   }

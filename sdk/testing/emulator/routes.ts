@@ -3,15 +3,14 @@ import type { Behaviour } from "./behaviour";
 import type { Key } from "./keys";
 import { FilterError, parseFilter } from "./listFilter";
 import { ServiceError } from "./serviceErrors";
-import { addressOf, readCreate, readUpdate } from "./serviceRules";
+import { parseUrl, readCreate, readUpdate } from "./serviceRules";
 
 export const MAX_PAGE = 100;
 
 interface Call {
-  /** The key that the call came with, and the endpoints that it opens. */
   key: Key;
   behaviour: Behaviour;
-  /** The endpoint's id in the path; empty for the collection. */
+  /** The endpoint's id in the path. Empty for `/endpoints`. */
   id: string;
   query: { limit?: string; before_id?: string; filter?: string };
   body: Record<string, unknown>;
@@ -38,7 +37,7 @@ const routes = [
 
 export type Operation = (typeof routes)[number]["operation"];
 
-/** What a request asks for, whether or not it will be refused. */
+/** The operation of a request, valid or not. */
 export function operationOf({ method, path }: { method: string; path: string }): Operation | undefined {
   const byId = path !== "/endpoints";
   return routes.find((route) => route.method === method && route.byId === byId)?.operation;
@@ -66,9 +65,9 @@ function createEndpoint({ key: { store, principal }, behaviour, body }: Call): A
 }
 
 /**
- * Lists endpoints of every type, newest first. 200 with one page of them, and where the next one is. `limit` is 1 to
- * 100, default 100. `before_id` gives the endpoints older than that one, which may be gone by now. `filter`
- * gives the endpoints that fit an expression, subject to `behaviour.filters`.
+ * Lists endpoints of every type, newest first. 200 with one page and the URI of the next one. `limit` is from 1 to 100,
+ * default 100. `before_id` selects the endpoints older than this one, which can be deleted. `filter` selects the endpoints
+ * that match an expression, subject to `behaviour.filters`.
  */
 function listEndpoints({ key: { store, mayList }, behaviour, query }: Call): Answer {
   if (!mayList) throw new ServiceError(204);
@@ -78,7 +77,7 @@ function listEndpoints({ key: { store, mayList }, behaviour, query }: Call): Ans
   }
   if (before !== undefined) checkId(before);
   const older = store.newestFirst(before, behaviour.listLag);
-  if (!older) throw new ServiceError(230, "before_id is the id of no endpoint");
+  if (!older) throw new ServiceError(230, "no endpoint has the id in before_id");
   const rest = filter === undefined ? older : filtered(older, filter, behaviour.filters);
   const size = Math.min(Number(limit), behaviour.pageSize);
   const page = rest.slice(0, size);
@@ -92,10 +91,10 @@ function filtered(all: WireEndpoint[], filter: string, filters: Behaviour["filte
   if (filters === "refused") throw new ServiceError(231, "filter", "before_id, limit");
   if (filters === "ignored") return all;
   try {
-    const fits = parseFilter(filter);
+    const matches = parseFilter(filter);
     const isAgents = ({ type }: WireEndpoint) => filters === "agent" && type === "ephemeral";
-    const fitting = all.filter((one) => fits(isAgents(one) ? { ...one, type: "agent" } : one));
-    return filters === "incomplete" ? fitting.filter((_, index) => index % 2 === 1) : fitting;
+    const matching = all.filter((one) => matches(isAgents(one) ? { ...one, type: "agent" } : one));
+    return filters === "incomplete" ? matching.filter((_, index) => index % 2 === 1) : matching;
   } catch (error) {
     throw error instanceof FilterError ? new ServiceError(230, `filter: ${error.message}`) : error;
   }
@@ -110,13 +109,13 @@ function getEndpoint({ key, id }: Call): WireAnswer {
 }
 
 /**
- * Changes the given fields of a cloud endpoint; an empty text clears one, an empty list of bindings leaves them to
- * the service. The URL may change, its scheme may not. 200 with the endpoint.
+ * Changes the given fields of a cloud endpoint. An empty text clears a field. With an empty list of bindings the service
+ * chooses them. The scheme of the URL cannot change. 200 with the endpoint.
  */
 function updateEndpoint(call: Call): Answer {
   const before = findCloud(call);
   const change = readUpdate(call.id, call.body, call.behaviour.requirePolicy);
-  const proto = change.url === undefined ? before.proto : addressOf(change.url).proto;
+  const proto = change.url === undefined ? before.proto : parseUrl(change.url).proto;
   if (before.proto !== undefined && proto !== before.proto)
     throw new ServiceError(18005, before.proto, `${proto}`);
   return { status: 200, body: call.key.store.update(before, change) };
@@ -141,7 +140,7 @@ function checkId(id: string): void {
   if (!id.startsWith("ep_")) throw new ServiceError(227, id);
 }
 
-/** A list item of a cloud endpoint lacks the edge that the endpoint shows when it is read by id. */
+/** The service returns the edge of a cloud endpoint only for a read by id. */
 function listed(endpoint: WireEndpoint): WireEndpoint {
   if (endpoint.type !== "cloud") return endpoint;
   const { edge: _onlyById, ...item } = endpoint;

@@ -5,94 +5,96 @@ import { type Operation, operationOf } from "./routes";
 import type { Store } from "./store";
 
 /**
- * How a body ends after its first half: the connection is closed in order (`end`), reset (`reset`), or left open
- * with nothing more to come (`stall`). The head has promised the whole body.
+ * How the connection ends after half of a body: a regular close (`end`), a reset (`reset`), or silence (`stall`). The
+ * `Content-Length` is that of the whole body.
  */
 export type Cut = "end" | "reset" | "stall";
 
 export type Headers = Record<string, string | null>;
 
 /**
- * What the client sees in place of the answer, and whether the request takes effect. One of:
+ * The reply that the client gets, and whether the request takes effect. One of:
  *
- * - `status` with `headers` and `body`: that answer.
- * - no `status`, and `afterCommit: true`: the real answer, with `headers` over its own and `body` in place of its own.
- *   Such a `body` can be made of the real one.
- * - `reset: true`: the connection is reset without an answer.
- * - `hang: true`: the connection stays open and nothing is ever sent, until the emulator closes.
+ * - `status`, with `headers` and `body`: this reply.
+ * - `afterCommit: true` without a `status`: the real reply. `headers` and `body` replace parts of it. A `body` can be a
+ *   function of the real one.
+ * - `reset: true`: a reset of the connection, without a reply.
+ * - `hang: true`: silence, until the emulator is closed.
  *
- * With `cut`, an answer of the first two forms ends early: its head, which has the whole body's length, and the first
- * half of the body are sent. An answer without a body is not cut.
+ * With `cut` the connection ends after half of the body. It applies to the first two forms, if they have a body.
  */
 export type ScriptedReply = {
-  /** Waits before anything is sent and after the effect where there is one, in milliseconds. Default: 0. */
+  /** A delay of the reply, in milliseconds. It does not delay the effect of `afterCommit`. Default: 0. */
   delayMs?: number;
   /**
-   * True: the request first does what it would do without a script, and only then does the client see this. Where it
-   * would be refused, it does nothing, and the client still sees this. Default: false, the request does nothing.
+   * True: the service handles the request, and then the client gets the reply. A request that the service refuses has no
+   * effect, and the client still gets this reply. Default: false, the request has no effect.
    */
   afterCommit?: boolean;
   /**
-   * The request takes effect this many milliseconds later by the emulator's clock, before any later request and before the
-   * state is read. In place of `afterCommit`, for replies other than the real one.
+   * The request takes effect this many milliseconds later, by the emulator's clock. Use it instead of `afterCommit`, and
+   * not for the real reply.
    */
   lateMs?: number;
-  /** How the service behaves for this request: `{ listLag: 4000 }` makes one list an old one. */
+  /** The service's behaviour for this request only: `{ listLag: 4000 }` returns an old list. */
   behaviour?: Partial<Behaviour>;
-  /** Called when the request is there, before it takes any effect. */
+  /** Called when the request has arrived, before its effect. */
   before?: (request: RecordedRequest) => void;
-  /** Called after its effect, if it had one at once, and before anything is sent. */
+  /** Called before the reply is sent and, with `afterCommit`, after the effect. */
   after?: (request: RecordedRequest) => void;
-} & (AnsweringReply | { reset: true } | { hang: true });
+} & (ReplyWithAnswer | { reset: true } | { hang: true });
 
-/** A reply in which the client gets an answer. */
-export type AnsweringReply = {
-  /** `null` leaves out a header that is otherwise sent. */
+/** The forms in which the client gets a status. */
+export type ReplyWithAnswer = {
+  /** Headers to set. `null` leaves out a header that is sent by default. */
   headers?: Headers;
   /**
-   * Text is sent as it is, an object as JSON with its content type. A function gets the real body, empty where there is
-   * none, and returns one of these. Default: an empty body, or the real one.
+   * Text is sent unchanged, an object as JSON with its content type. A function returns either; it gets the real body, or
+   * an empty object if there is none. Default: the real body, or none if `status` is given.
    */
   body?: string | object | ((real: Record<string, unknown>, request: RecordedRequest) => string | object);
-  /** Default: the answer is whole. */
+  /** Ends the connection after half of the body. Default: the whole body is sent. */
   cut?: Cut;
 } & ({ status: number } | { status?: never; afterCommit: true });
 
-/** How one request is handled. */
-export interface Plan {
+/** How the emulator handles one request. */
+export interface Handling {
   reply: ScriptedReply;
-  /** Replaces the query that was sent. */
+  /** A query to use instead of the request's. */
   query?: URLSearchParams;
-  /** Called after the service has handled the request, with whether it took effect. */
+  /** Called after the service has handled the request. `committed`: whether it took effect. */
   onEffect?: (committed: boolean) => void;
 }
 
-/** A request, and what a fault may take into account. */
+/** A request, and the state that a fault may depend on. */
 export interface Target {
   record: RecordedRequest;
   query: URLSearchParams;
-  /** The endpoints of the account that was asked. */
+  /** The endpoints of the request's account. */
   store: Store;
   pageSize: number;
   operationId: string;
   random: Random;
-  /** Queries of pages that have been given as their own next page. */
+  /** The queries of list pages that already had the fault `page-repeated`. */
   repeated: Set<string>;
-  /** The ids of what rivals created. */
+  /** The ids of the endpoints that rivals created. */
   rivals: string[];
 }
 
-/** Undefined where the fault does not apply to the request. Whether it does must not depend on chance. */
-export type Kind = (target: Target) => (() => Plan) | undefined;
+/**
+ * A fault. Undefined if it does not apply to the request; this must not depend on chance. The inner function may draw
+ * random numbers.
+ */
+export type Fault = (target: Target) => (() => Handling) | undefined;
 
-/** Selects requests: those of an operation, or those for which the function returns true. */
+/** Selects requests: an operation, or a function that returns true for them. */
 export type Match = Operation | ((request: RecordedRequest) => boolean);
 
 export function matches(match: Match, request: RecordedRequest): boolean {
   return typeof match === "function" ? match(request) : match === operationOf(request);
 }
 
-/** Scripts in the order in which they were added: the first that matches and is not used up takes the request. */
+/** The scripts of `intercept`, oldest first. */
 export class Scripts {
   private readonly scripts: { match: Match; reply: ScriptedReply; left: number }[] = [];
 
@@ -100,7 +102,8 @@ export class Scripts {
     this.scripts.push({ match, reply, left: times });
   }
 
-  take(request: RecordedRequest): Plan | undefined {
+  /** Uses the oldest script that matches. Undefined if there is none. */
+  take(request: RecordedRequest): Handling | undefined {
     const script = this.scripts.find(({ match, left }) => left > 0 && matches(match, request));
     if (script) script.left -= 1;
     return script && { reply: script.reply };

@@ -6,17 +6,18 @@ import type { Disturbances } from "./disturbance";
 import type { Accounts } from "./keys";
 import { base62 } from "./random";
 import { type Answer, readQuery, routeOf } from "./routes";
-import type { AnsweringReply, Cut, Headers, Plan, Scripts } from "./script";
+import type { Cut, Handling, Headers, ReplyWithAnswer, Scripts } from "./script";
 import type { Clock, RateWindow } from "./serviceClock";
 import { ServiceError } from "./serviceErrors";
 
 const MAX_BODY = 5 * 1024 * 1024;
 
-export interface Host {
+/** The state of an emulator. */
+export interface Service {
   accounts: Accounts;
   behaviour: Behaviour;
   versionHeader: string;
-  /** The part of every path that stands before the API's own; empty or `/…`. */
+  /** The prefix of every path. Empty, or `/…`. */
   basePath: string;
   scripts: Scripts;
   disturbances: Disturbances;
@@ -25,117 +26,117 @@ export interface Host {
   rivals: string[];
   onAnswer: (request: RecordedRequest) => void;
   clock: Clock;
-  /** Undefined where there is no limit. */
+  /** Undefined if there is no limit. */
   rate: RateWindow | undefined;
   /** Aborted when the emulator closes. */
   closing: AbortController;
 }
 
-/** A request as far as it can be understood without refusing anything. */
+/** A request that has not been checked yet. */
 interface Received {
   record: RecordedRequest;
   operationId: string;
-  /** When its head was there, in milliseconds by the service's clock. */
+  /** The arrival of its head, in milliseconds by the service's clock. */
   arrival: number;
+  /** Whether its path begins with the base path. */
   inside: boolean;
   headers: IncomingHttpHeaders;
   query: URLSearchParams;
-  /** Undefined where the body was too large to keep. */
+  /** Undefined if the body was too large. */
   text: string | undefined;
 }
 
 /**
- * Answers requests in this order: note, script or drawn fault; then, unless that keeps the request from taking effect,
- * credentials, version, rate limit, route, body, rules. Never throws.
+ * Records each request, then looks for a script or draws a fault. Unless that prevents the effect, it checks the API key, the
+ * version, the rate limit, the route, the body and the service's rules, in this order. Never throws.
  */
-export function listener(host: Host): RequestListener {
+export function listener(service: Service): RequestListener {
   return (request, response) => {
-    handle(host, request, response).catch(() => response.destroy());
+    handle(service, request, response).catch(() => response.destroy());
   };
 }
 
-async function handle(host: Host, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const received = await receive(host, request);
+async function handle(service: Service, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const received = await receive(service, request);
   const { record, operationId } = received;
-  host.clock.catchUp();
-  const { reply: scripted, query = received.query, onEffect } = planFor(host, received);
+  service.clock.catchUp();
+  const { reply: scripted, query = received.query, onEffect } = handlingOf(service, received);
   const perform = (rate?: RateWindow) => {
-    const usual = host.behaviour;
-    host.behaviour = { ...usual, ...scripted.behaviour };
-    const done = answer({ ...host, rate }, { ...received, query });
-    host.behaviour = usual;
+    const usual = service.behaviour;
+    service.behaviour = { ...usual, ...scripted.behaviour };
+    const done = answer({ ...service, rate }, { ...received, query });
+    service.behaviour = usual;
     onEffect?.(done.status < 400);
     return done;
   };
   scripted.before?.(record);
-  const real = scripted.afterCommit ? perform(host.rate) : undefined;
+  const real = scripted.afterCommit ? perform(service.rate) : undefined;
   scripted.after?.(record);
-  if (!real) host.rate?.count(received.arrival);
-  if (scripted.lateMs !== undefined) host.clock.later(scripted.lateMs, perform);
-  if (scripted.delayMs) await wait(scripted.delayMs, undefined, { signal: host.closing.signal });
+  if (!real) service.rate?.count(received.arrival);
+  if (scripted.lateMs !== undefined) service.clock.schedule(scripted.lateMs, perform);
+  if (scripted.delayMs) await wait(scripted.delayMs, undefined, { signal: service.closing.signal });
   if ("reset" in scripted) {
     request.socket.resetAndDestroy();
   } else if (!("hang" in scripted)) {
     const reply = replyOf(scripted, real, record);
     record.status = reply.status;
-    const { date: shown } = { ...host.behaviour, ...scripted.behaviour };
-    const date = reportedTime(shown, host.clock.now(), (time) => time.toUTCString()) ?? null;
-    // The public service documents operation ids for errors only; here they tell any two answers apart.
+    const { date: shown } = { ...service.behaviour, ...scripted.behaviour };
+    const date = reportedTime(shown, service.clock.now(), (time) => time.toUTCString()) ?? null;
+    // The public service documents operation ids only for errors. Here each reply has one, to identify it.
     send(response, reply, { date, "operation-id": operationId });
   }
-  host.onAnswer(record);
+  service.onAnswer(record);
 }
 
-/** A script goes before a disturbance; without either the real answer is given. */
-function planFor(host: Host, { headers, ...received }: Received): Plan {
-  const { rivals, behaviour, accounts } = host;
-  const about = { store: accounts.storeFor(headers), pageSize: behaviour.pageSize, rivals };
-  const plan = host.scripts.take(received.record);
-  return plan ?? host.disturbances.draw({ ...received, ...about }) ?? { reply: { afterCommit: true } };
+/** A script has priority over a drawn fault. Without either, the client gets the real reply. */
+function handlingOf(service: Service, { headers, ...received }: Received): Handling {
+  const { rivals, behaviour, accounts, scripts, disturbances } = service;
+  const target = { ...received, store: accounts.storeFor(headers), pageSize: behaviour.pageSize, rivals };
+  return scripts.take(received.record) ?? disturbances.draw(target) ?? { reply: { afterCommit: true } };
 }
 
-function replyOf(scripted: AnsweringReply, real: Answer | undefined, record: RecordedRequest): Reply {
+function replyOf(scripted: ReplyWithAnswer, real: Answer | undefined, record: RecordedRequest): Reply {
   const { status, headers, cut } = scripted;
   const body = typeof scripted.body === "function" ? scripted.body({ ...real?.body }, record) : scripted.body;
   if (status !== undefined) return { status, headers, body, cut };
   return { status: real?.status ?? 500, headers, body: body ?? real?.body, cut };
 }
 
-/** Notes the request when its head is there, so that the log is in order of arrival, and reads its body. */
-async function receive(host: Host, request: IncomingMessage): Promise<Received> {
-  const arrival = host.clock.now();
+/** Reads a request. It is recorded before its body is read, so that the log is in order of arrival. */
+async function receive(service: Service, request: IncomingMessage): Promise<Received> {
+  const arrival = service.clock.now();
   const operationId = `op_${base62()}`;
   const url = new URL(`http://emulator${request.url?.startsWith("/") ? request.url : `/${request.url}`}`);
-  const inside = url.pathname.startsWith(`${host.basePath}/`);
+  const inside = url.pathname.startsWith(`${service.basePath}/`);
   const { authorization: _never, ...headers } = request.headers;
   const record: RecordedRequest = {
     method: request.method ?? "",
-    path: inside ? url.pathname.slice(host.basePath.length) : url.pathname,
+    path: inside ? url.pathname.slice(service.basePath.length) : url.pathname,
     query: Object.fromEntries(url.searchParams),
     headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, `${value}`])),
     status: 0,
   };
-  host.requests.push(record);
+  service.requests.push(record);
   const text = await readText(request);
   if (text) record.body = parsedOr(text, text);
   return { record, operationId, arrival, inside, headers: request.headers, query: url.searchParams, text };
 }
 
-function answer(host: Host, received: Received): Answer {
+function answer(service: Service, received: Received): Answer {
   const { headers, arrival, inside, operationId } = received;
   const { method, path } = received.record;
   try {
-    const key = host.accounts.keyOf(headers);
-    const version = headers[host.versionHeader.toLowerCase()];
-    if (!version) throw new ServiceError(218, host.versionHeader);
+    const key = service.accounts.keyOf(headers);
+    const version = headers[service.versionHeader.toLowerCase()];
+    if (!version) throw new ServiceError(218, service.versionHeader);
     if (version !== "2") throw new ServiceError(217, `${version}`);
-    host.rate?.admit(arrival);
+    service.rate?.admit(arrival);
     if (!inside) throw new ServiceError(222, path);
     const { route, id, takesBody } = routeOf(method, path);
     const body = bodyOf(received, takesBody);
     return route.run({
       key,
-      behaviour: host.behaviour,
+      behaviour: service.behaviour,
       id,
       body,
       query: readQuery(received.query, route.query),
@@ -163,7 +164,7 @@ function bodyOf({ record, headers, text }: Received, takesBody: boolean): Record
   return body as Record<string, unknown>;
 }
 
-/** Reads to the end even what is too large, since a client that is cut off while it sends never sees the answer. */
+/** Reads the whole body even if it is too large, because a client that cannot finish sending does not read the reply. */
 async function readText(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -182,24 +183,20 @@ function parsedOr(text: string, otherwise: unknown): unknown {
   }
 }
 
-/** An answer as it leaves. */
+/** A reply to send. For the fields see `ReplyWithAnswer`. */
 interface Reply {
   status: number;
-  /** Set over those that the server sets by itself; `null` leaves one out. */
   headers?: Headers | undefined;
-  /** Text is sent as it is, an object as JSON with its content type. Default: an empty body. */
   body?: string | object | undefined;
-  /** An empty body cannot be cut: such a reply is sent whole. */
   cut?: Cut | undefined;
 }
 
 /**
- * In milliseconds. A client that finds a reset together with data reads the data and then sees an orderly end. One in
- * this process has read the data when an immediate that follows a timer runs, however late the timer is.
+ * The delay of a reset after the data, in milliseconds. A client that receives both at once reads the data and then sees a
+ * regular end. A client in this process has read the data when an immediate runs after a timer, however late the timer.
  */
 const RESET_AFTER = 20;
 
-/** Sends a reply. */
 function send(response: ServerResponse, reply: Reply, own: Headers): void {
   const { status, headers = {}, body = "", cut } = reply;
   const payload = Buffer.from(typeof body === "object" ? JSON.stringify(body) : body);
@@ -217,7 +214,7 @@ function send(response: ServerResponse, reply: Reply, own: Headers): void {
 function sendHalf(response: ServerResponse, payload: Buffer, cut: Cut): void {
   const { socket } = response;
   response.setHeader("content-length", payload.length);
-  // Half of a single byte is nothing, and writing nothing would not send the head.
+  // Half of a single byte is nothing, and an empty write would not send the headers.
   response.flushHeaders();
   response.write(payload.subarray(0, Math.floor(payload.length / 2)), () => {
     if (cut === "end") socket?.destroySoon();

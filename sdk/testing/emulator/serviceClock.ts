@@ -1,53 +1,59 @@
 import { ServiceError } from "./serviceErrors";
 
-/** The service's clock, in milliseconds, and what is to happen later by it. */
+/** The service's clock, in milliseconds, and the tasks that are scheduled by it. */
 export class Clock {
-  private agenda: { at: number; happen: () => void }[] = [];
-  private moment: number | undefined;
+  private tasks: { at: number; run: () => void }[] = [];
+  /** The time of the task that is running. */
+  private taskTime: number | undefined;
 
   constructor(private readonly outside: () => Date) {}
 
-  /** What happens late happens at the time that was set for it, however much later `catchUp` is called. */
+  /** For a running task this is the time that it was scheduled for, even if `catchUp` runs it later. */
   now(): number {
-    return this.moment ?? this.outside().getTime();
+    return this.taskTime ?? this.outside().getTime();
   }
 
-  later(delayMs: number, happen: () => void): void {
-    this.agenda.push({ at: this.now() + delayMs, happen });
+  schedule(delayMs: number, run: () => void): void {
+    this.tasks.push({ at: this.now() + delayMs, run });
   }
 
-  /** Lets everything happen that is due, the earliest first. */
+  /** Runs all tasks that are due, in the order of their times. */
   catchUp(): void {
-    if (this.moment !== undefined) return;
+    if (this.taskTime !== undefined) return;
     const now = this.now();
-    const due = this.agenda.filter(({ at }) => at <= now).sort((one, other) => one.at - other.at);
-    this.agenda = this.agenda.filter(({ at }) => at > now);
-    for (const { at, happen } of due) {
-      this.moment = at;
-      happen();
+    const due = this.tasks.filter(({ at }) => at <= now).sort((one, other) => one.at - other.at);
+    this.tasks = this.tasks.filter(({ at }) => at > now);
+    for (const { at, run } of due) {
+      this.taskTime = at;
+      run();
     }
-    this.moment = undefined;
+    this.taskTime = undefined;
   }
 }
 
+/** A rate limit over a rolling window, by the emulator's clock. */
 export interface RateLimit {
-  /** Most requests within any window. At least 1. */
+  /** The maximum number of requests within any window. At least 1. */
   requests: number;
-  /** Length of the rolling window, in seconds. */
+  /** The length of the window, in seconds. */
   windowSeconds: number;
 }
 
-/** Arrivals within the last window. Times are milliseconds by the service's clock. */
+/** The arrivals within the last window, in milliseconds by the service's clock. */
 export class RateWindow {
   private arrivals: number[] = [];
 
-  /** Throws a `RangeError` for a limit that nothing could pass, or that never ends. */
+  /** @throws RangeError if the limit is out of range. */
   constructor(private readonly limit: RateLimit) {
     if (limit.requests >= 1 && limit.windowSeconds > 0) return;
     throw new RangeError(`rateLimit must have requests >= 1 and windowSeconds > 0: ${JSON.stringify(limit)}`);
   }
 
-  /** Counts a request, or throws where the window is full; a refused request does not count. */
+  /**
+   * Counts a request.
+   *
+   * @throws ServiceError if the window is full. The request does not count then.
+   */
   admit(arrival: number): void {
     const { requests, windowSeconds } = this.limit;
     this.arrivals = this.arrivals.filter((time) => arrival - time < windowSeconds * 1000);
@@ -55,7 +61,7 @@ export class RateWindow {
     this.count(arrival);
   }
 
-  /** Counts a request that was answered without being admitted. */
+  /** Counts a request without a check. */
   count(arrival: number): void {
     this.arrivals.push(arrival);
   }

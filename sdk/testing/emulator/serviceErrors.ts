@@ -1,8 +1,10 @@
 /**
- * The errors that the emulator gives, with the public service's codes; `{}` stands for a word of the message. The service
- * documents a status for 218, 18016, 18017 and the list parameters (400), for 226 (429), and that an unknown id is a 404.
- * The other statuses are by kind: 401 for no credential, 403 for a wrong one, 400 for a bad request. 18009 was
- * never observed in public. Like the service, 201, 202 and 208 repeat the credential, so that a client that leaks it is caught.
+ * The emulator's errors: the public service's code, the status and the message. Each `{}` is replaced by a value.
+ *
+ * The service documents the status 400 for 218, 18016, 18017 and the list parameters, 429 for 226, and 404 for an unknown
+ * id. The emulator chooses the other statuses by their meaning: 401 without credentials, 403 for wrong credentials, 400 for
+ * an invalid request. 18009 has never been observed in public. 201, 202 and 208 repeat the credentials, as they do on the
+ * service, so that tests notice a client that logs them.
  */
 const table = {
   200: [401, "No credentials: set the Authorization header to `Bearer <API key>`."],
@@ -20,7 +22,7 @@ const table = {
   216: [400, "The request has a body and no Content-Type: send application/json."],
   217: [400, "The API version `{}` is not supported. Supported versions: 2."],
   218: [400, "No API version: set the header {}. Supported versions: 2."],
-  // Undocumented: no page gives the code of an unknown endpoint or path; this one was observed with a 404.
+  // The code for an unknown endpoint or path is not documented. This one was observed with a 404.
   222: [404, "{} was not found."],
   226: [429, "The rate limit is exceeded: at most {} requests in {} seconds."],
   227: [400, "The id `{}` is invalid: expected an id with the prefix `ep_`."],
@@ -35,9 +37,9 @@ const table = {
   15006: [400, "The binding `{}` was given more than once."],
   18001: [400, "The cloud endpoint's URL `{}` is invalid: {}."],
   18003: [400, "The cloud endpoint's URL `{}` needs a port."],
-  18004: [400, "The update of the cloud endpoint changes nothing: give at least one field."],
+  18004: [400, "The update of the cloud endpoint is empty: give at least one field."],
   18005: [400, "The scheme of a cloud endpoint cannot change from {} to {}."],
-  18006: [400, "No reserved domain or address of the account fits {}."],
+  18006: [400, "No reserved domain or address of the account matches {}."],
   18009: [409, "There is already a cloud endpoint on {}."],
   18011: [400, "A traffic policy is required."],
   18012: [400, "The description of a cloud endpoint holds at most {} characters."],
@@ -47,12 +49,12 @@ const table = {
   18016: [400, "Pooling is enabled here, but not on the endpoint that is already on {}."],
   18017: [400, "Pooling is disabled here, and there is already an endpoint on {}."],
   18022: [400, "The cloud endpoint's URL `{}` needs a scheme: http, https, tls or tcp."],
-  // An internal failure, and a method that a path does not have: codes of other parts of the service.
+  // Codes from other parts of the service, for an internal error and for a method that the path does not support.
   20000: [500, "An internal error occurred in the emulator: {}."],
   27614: [405, "The method {} is not allowed here."],
 } as const;
 
-/** An answer that refuses. `new ServiceError(18009, url)`: the code, and the words that its message needs. */
+/** An error reply of the service: its code, and the values for its message, as in `new ServiceError(18009, url)`. */
 export class ServiceError extends Error {
   override readonly name = "ServiceError";
   readonly status: number;
@@ -60,19 +62,19 @@ export class ServiceError extends Error {
 
   constructor(
     readonly code: keyof typeof table,
-    ...words: (string | number)[]
+    ...values: (string | number)[]
   ) {
     const [status, message] = table[code];
-    super(message.replace(/\{\}/g, () => `${words.shift()}`));
+    super(message.replace(/\{\}/g, () => `${values.shift()}`));
     this.status = status;
   }
 
-  /** The same with another status, and without its code where `coded` is false. */
+  /** Changes the status. If `coded` is false, the reply does not contain the code. */
   withStatus(status: number, coded = true): this {
     return Object.assign(this, { status, coded });
   }
 
-  /** The error as it travels. */
+  /** The reply with the error. */
   answer(operationId: string) {
     const { status, message: msg } = this;
     const code = this.coded ? { error_code: `ERR_NGROK_${this.code}` } : {};

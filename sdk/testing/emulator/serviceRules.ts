@@ -7,19 +7,19 @@ const MAX_DESCRIPTION = 255;
 const MAX_METADATA = 4096;
 const BINDINGS = ["public", "internal", "kubernetes"];
 
-type Kind = [name: string, is: (value: unknown) => boolean];
+type FieldType = [name: string, matches: (value: unknown) => boolean];
 
 const isText = (value: unknown) => typeof value === "string";
-const TEXT: Kind = ["a string", isText];
-const FLAG: Kind = ["true or false", (value) => typeof value === "boolean"];
-const TEXTS: Kind = ["a list of strings", (value) => Array.isArray(value) && value.every(isText)];
+const TEXT: FieldType = ["a string", isText];
+const FLAG: FieldType = ["true or false", (value) => typeof value === "boolean"];
+const TEXTS: FieldType = ["a list of strings", (value) => Array.isArray(value) && value.every(isText)];
 
 const TEXT_FIELDS = { url: TEXT, traffic_policy: TEXT, description: TEXT, metadata: TEXT };
-const CHANGEABLE: Record<string, Kind> = { ...TEXT_FIELDS, bindings: TEXTS, pooling_enabled: FLAG };
+const CHANGEABLE: Record<string, FieldType> = { ...TEXT_FIELDS, bindings: TEXTS, pooling_enabled: FLAG };
 const CREATE_FIELDS = { ...CHANGEABLE, type: TEXT };
 const UPDATE_FIELDS = { ...CHANGEABLE, id: TEXT };
 
-/** What a create may hold: `url`, and optionally `type` (only `cloud`) and the fields of an update. */
+/** Reads the body of a create: `url`, and optionally `type` (only `cloud`) and the fields of an update. */
 export function readCreate(
   body: Record<string, unknown>,
   requirePolicy: boolean,
@@ -32,7 +32,7 @@ export function readCreate(
   return { ...fields, url: fields.url };
 }
 
-/** What an update may hold: the endpoint's own `id`, which changes nothing, and at least one field to change. */
+/** Reads the body of an update: at least one field, and optionally the endpoint's own `id`, which has no effect. */
 export function readUpdate(id: string, body: Record<string, unknown>, requirePolicy: boolean): WireChange {
   const { id: repeated, ...fields } = readFields(body, UPDATE_FIELDS);
   if (repeated !== undefined && repeated !== id)
@@ -42,11 +42,11 @@ export function readUpdate(id: string, body: Record<string, unknown>, requirePol
   return fields;
 }
 
-/** Where an endpoint is reached; an edge's has no `url`, and its `public_url` need not hold the port. */
-export const placeOf = ({ url = "", proto, hostport }: Pick<WireEndpoint, "url" | "proto" | "hostport">) =>
+/** The address of an endpoint with its port. `url` is not enough: an edge's endpoint has none. */
+export const addressOf = ({ url = "", proto, hostport }: Pick<WireEndpoint, "url" | "proto" | "hostport">) =>
   hostport ? `${proto}://${hostport}` : url;
 
-/** Two endpoints of any type share a URL and a binding only where both have pooling enabled. */
+/** Two endpoints of any type can have the same URL and a common binding only if both have pooling enabled. */
 export function checkUrlIsFree(
   candidate: WireEndpoint,
   others: Iterable<WireEndpoint>,
@@ -54,7 +54,7 @@ export function checkUrlIsFree(
 ): void {
   const url = candidate.url ?? "";
   for (const other of others) {
-    if (other.id === candidate.id || placeOf(other) !== placeOf(candidate)) continue;
+    if (other.id === candidate.id || addressOf(other) !== addressOf(candidate)) continue;
     if (!other.bindings?.some((binding) => candidate.bindings?.includes(binding))) continue;
     if (candidate.pooling_enabled && other.pooling_enabled) continue;
     const refusal = urlTakenError(behaviour, url);
@@ -64,16 +64,16 @@ export function checkUrlIsFree(
   }
 }
 
-/** Unknown fields and wrong types are refused first, before any field's own rule. `null` is a wrong type. */
+/** Refuses unknown fields and wrong types. `null` is a wrong type. */
 function readFields(
   body: Record<string, unknown>,
-  fields: Record<string, Kind>,
+  fields: Record<string, FieldType>,
 ): WireChange & { id?: string } {
   for (const [name, value] of Object.entries(body)) {
-    const kind = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    if (!kind) throw new ServiceError(214, name);
-    const [kindName, is] = kind;
-    if (!is(value)) throw new ServiceError(215, name, kindName);
+    const type = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (!type) throw new ServiceError(214, name);
+    const [typeName, matches] = type;
+    if (!matches(value)) throw new ServiceError(215, name, typeName);
   }
   return body;
 }
@@ -91,11 +91,11 @@ function checkFields(fields: WireChange, requirePolicy: boolean): void {
   if (policy) checkPolicy(policy);
 }
 
-/** Text that starts with `{` must be JSON, other text a YAML mapping. What the rules in it mean is not checked. */
+/** Text that starts with `{` must be JSON, other text a YAML mapping. The rules of the policy are not checked. */
 function checkPolicy(policy: string): void {
   let data: unknown;
   try {
-    // The parser's warnings would appear on the terminal.
+    // By default the parser prints warnings.
     data = policy.trimStart().startsWith("{") ? JSON.parse(policy) : parseYaml(policy, { logLevel: "error" });
   } catch (error) {
     throw new ServiceError(2236, String(error).split("\n")[0] ?? "");
@@ -108,14 +108,13 @@ function checkPolicy(policy: string): void {
 const DEFAULT_PORTS: Record<string, number | undefined> = { http: 80, https: 443, tls: 443, tcp: undefined };
 const HOST = /^(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*$/;
 
-/** What the service derives from the URL that it was given. */
-export type Address = ReturnType<typeof addressOf>;
+export type ParsedUrl = ReturnType<typeof parseUrl>;
 
 /**
- * Reads an endpoint's URL: scheme, host and, where the scheme has no default, a port; nothing after it. What hangs
- * on the account (reserved domains, plans) or on a binding (which ports and hosts it takes) is not checked.
+ * Parses an endpoint's URL: a scheme, a host and a port. Only tcp requires a port. The restrictions of an account (reserved
+ * domains, plans) and of bindings (ports, hosts) are not checked.
  */
-export function addressOf(written: string) {
+export function parseUrl(written: string) {
   const { scheme, authority } =
     /^(?:(?<scheme>[a-z][a-z0-9+.-]*):\/\/)?(?<authority>[^\s]+)$/i.exec(written)?.groups ?? {};
   if (!authority) throw new ServiceError(249, written);
@@ -135,15 +134,15 @@ export function addressOf(written: string) {
   }
   const publicUrl = `${proto}://${host}`;
   return {
-    /** Scheme and host in lower case, a default port left out. */
+    /** Scheme and host in lower case, without a default port. */
     url: Number(port) === DEFAULT_PORTS[proto] ? publicUrl : `${publicUrl}:${Number(port)}`,
-    /** Without its port. */
+    /** Without a port. */
     public_url: publicUrl,
-    /** Always with the port. */
+    /** Always with a port. */
     hostport: `${host}:${Number(port)}`,
     proto,
     host,
-    /** Internal hosts are a namespace of the account: nothing is reserved for them. */
+    /** An internal host belongs to the account without a reservation. */
     internal: host.endsWith(".internal"),
   };
 }
