@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { temporaryFolder } from "../folders";
-import { run } from "../sdk/commands/commandProcess";
 import { seedMixed } from "../sdk/commands/mixedAccount";
+import { runCommand } from "../sdk/commands/runCommand";
 import { edit, onBothDrivers, PLUGIN, writes } from "./setup";
 
 const importFile = z.object({
@@ -22,7 +22,7 @@ onBothDrivers("the file of import-file", (start, driver) => {
       const before = emulator.endpoints;
       const file = join(temporaryFolder(), "import.json");
       const env = { ENDPOINTS_BASE_URL: emulator.baseUrl, ENDPOINTS_API_KEY: emulator.apiKey };
-      const { code, stdout, stderr } = await run(["import-file", "--out", file], env);
+      const { code, stdout, stderr } = await runCommand(["import-file", "--out", file], env);
       expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
       expect(stderr).toContain(`Next: pulumi import --file ${file}`);
 

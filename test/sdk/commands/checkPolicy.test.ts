@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { checkPolicyCommand } from "../../../sdk/commands/checkPolicy";
 import type { Command } from "../../../sdk/commands/command";
 import { policySchemaCommand } from "../../../sdk/commands/policySchema";
-import { ranWith } from "./inProcess";
+import { runInProcess } from "./runCommand";
 
 const folder = mkdtempSync(join(tmpdir(), "pulumi-endpoints-policies-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -17,7 +17,7 @@ function file(name: string, text: string): string {
 }
 
 async function run(command: Command, ...args: string[]) {
-  const { code, stdout, stderr } = await ranWith(command, args);
+  const { code, stdout, stderr } = await runInProcess(command, args);
   const clean = (text: string) => text.replaceAll(`${folder}/`, "");
   return { code, stdout: clean(stdout), stderr: clean(stderr) };
 }
@@ -45,12 +45,12 @@ bad.yaml:5:19: on_http_request[0].actions[1].config.status is no key of deny kno
   test.each<[string, string, string[]]>([
     ["JSON", '{\n  "on_http_request": [\n    {"actions": [{"type": "dney"}]}\n  ]\n}', [`3:19: ${DNEY}`]],
     [
-      "JSON of a policy with a mark in front",
+      "JSON after a byte order mark",
       '\ufeff{"on_http_requst": []}',
       ["1:2: on_http_requst is no phase known to this version; did you mean on_http_request?"],
     ],
     [
-      "a policy of which no phase is known",
+      "a policy without a known phase",
       "on_http_requst: []\n",
       ["1:1: on_http_requst is no phase known to this version; did you mean on_http_request?"],
     ],
@@ -75,7 +75,7 @@ endpoints:
       ],
     ],
     [
-      "manifests of Kubernetes, where some hold no policy",
+      "Kubernetes manifests, with and without a policy",
       `apiVersion: v1
 kind: Service
 spec: { ports: [] }
@@ -142,7 +142,7 @@ resources:
     );
   });
 
-  test("checks what the scheme of --url allows, and that something answers", async () => {
+  test("with --url, also warns about phases that the scheme lacks and about a missing answer", async () => {
     const path = file(
       "limit.yaml",
       "on_http_request:\n- actions: [{ type: log, config: { metadata: {} } }]\n",
@@ -156,11 +156,11 @@ resources:
     );
   });
 
-  test("exits with 7 for warnings only where it is strict", async () => {
+  test("exits with 7 if there are warnings and --strict is given", async () => {
     expect([(await check("--strict", bad)).code, (await check("--strict", good)).code]).toEqual([7, 0]);
   });
 
-  test("writes JSON", async () => {
+  test("prints JSON with --json", async () => {
     const { stdout } = await check("--json", bad, join(folder, "missing.yaml"));
     expect(JSON.parse(stdout)).toEqual({
       files: [
@@ -177,7 +177,7 @@ resources:
     });
   });
 
-  test("writes annotations for GitHub, with what would break them escaped", async () => {
+  test("prints annotations with --github, and escapes their special characters", async () => {
     const path = file("a,b:c%.yaml", '"on_http_request%": []\non_http_request: []\n');
     expect((await check("--github", path)).stdout.split("::")).toEqual([
       "",
@@ -190,8 +190,8 @@ resources:
   });
 
   test.each<[string, string, RegExp]>([
-    ["is no YAML", "a: b: c", /is not valid YAML \(line 1, column 4\)/],
-    ["is no JSON", '{"a": }', /is not valid JSON \(line 1, column 7\)/],
+    ["is invalid YAML", "a: b: c", /is not valid YAML \(line 1, column 4\)/],
+    ["is invalid JSON", '{"a": }', /is not valid JSON \(line 1, column 7\)/],
   ])("fails for a file that %s, and checks the others", async (name, text, message) => {
     const { code, stdout, stderr } = await check(file(`${name}.yaml`, text), bad);
     expect(code).toBe(1);
@@ -203,7 +203,7 @@ resources:
     ["kind: Service\napiVersion: v1\n"],
     ["url: https://a.example.com\ntraffic_policy: 'on_http_request: []'\n"],
     ["policy:\n  constructor: 1\n  toString: 2\n"],
-  ])("says which file contains no policy: %j", async (text) => {
+  ])("reports a file without a policy: %j", async (text) => {
     const { code, stderr } = await check(file("none.yaml", text));
     expect(code).toBe(0);
     expect(stderr).toMatch(/^none\.yaml contains no traffic policy\nChecked 1 file: 0 policies, 0 warnings/);
@@ -222,7 +222,7 @@ resources:
   });
 });
 
-test("policy-schema prints the schema, and takes no arguments", async () => {
+test("policy-schema prints the schema, and refuses arguments", async () => {
   const { code, stdout } = await run(policySchemaCommand);
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ $schema: "http://json-schema.org/draft-07/schema#" });

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { emulatorCommand } from "../../../sdk/commands/emulator";
 import { service } from "../../provider/plugin/pulumi";
-import { started } from "./inProcess";
+import { startInProcess } from "./runCommand";
 
-const start = (...args: string[]) => started(emulatorCommand, args);
+const start = (...args: string[]) => startInProcess(emulatorCommand, args);
 
 test.each(["SIGINT", "SIGTERM"] as const)(
-  "it serves, prints a line a request, and ends on %s with 0",
+  "the emulator prints a line for each request, and exits with 0 on %s",
   async (signal) => {
     const before = process.listenerCount(signal);
     const { code, printed } = start("--api-key", "it's", "--version-header", "Ngrok-Version", "--seed", "4");
@@ -28,7 +28,7 @@ test.each(["SIGINT", "SIGTERM"] as const)(
   },
 );
 
-test("a port in use is one line, and the exit code 1", async () => {
+test("the emulator exits with 1 and a single line if the port is in use", async () => {
   const { port } = new URL((await service()).baseUrl);
   const { code, printed } = start("--port", port);
   expect(await code).toBe(1);
@@ -45,7 +45,7 @@ test.each([
   [["--seed", "-1"], "--seed"],
   [["--api-key", ""], "--api-key"],
   [["--version-header", "a b"], "--version-header"],
-])("%j is refused with a message and 2", async (args, word) => {
+])("the emulator exits with 2 and a message for %j", async (args, word) => {
   const { code, printed } = start(...args);
   expect(await code).toBe(2);
   expect(printed.stderr).toContain(word);

@@ -1,9 +1,9 @@
 import { stringify } from "yaml";
 import type { Emulator, Seed } from "../../../sdk/testing/emulator";
 
-/* An account as it grew over the years, for commands that bring what exists into a program. */
+/* An account with endpoints of every kind, for the commands that bring existing endpoints into a program. */
 
-/** None of these may stand in anything that is written in plain. */
+/** Nothing that a command writes may contain one of these in plain text. */
 export const SECRETS = {
   webhook: "whsec_CANARY_0123456789",
   client: ["CANARY client \"secret\" with 'quotes', `ticks` and $", "{expressions}"].join(""),
@@ -14,7 +14,7 @@ export const SECRETS = {
   shortest: "ab",
 };
 
-/** As long as texts are that stand in a policy, and as awkward. */
+/** A long text with special characters, as in a real policy. */
 const page = `<html lang="en"><body>It's “closed”: come back ${"soon, ".repeat(20)}</body></html>\n`;
 
 const deny = (status: number) => ({
@@ -61,13 +61,13 @@ const policies: object[] = [
   },
 ];
 
-/** A number, and a text so short that it is part of many words. */
-const shortOnes = { pins: { secret: SECRETS.number }, credentials: { bob: SECRETS.shortest } };
+/** A number, and a text that is so short that many words contain it. */
+const numberAndShortText = { pins: { secret: SECRETS.number }, credentials: { bob: SECRETS.shortest } };
 
-/** Endpoints of every kind: of six four are cloud endpoints, and two no program can manage. */
+/** Adds endpoints of every kind. Of six endpoints, four are cloud endpoints; a program cannot manage the other two. */
 export function seedMixed(emulator: Emulator, number: number): void {
   for (let index = 0; index < number; index++) {
-    // The same in every account, since names are made of ids where URLs are alike.
+    // Constant, since endpoints with equal URLs get numbers by their ids.
     emulator.seed({ id: `ep_mixed${100_000 + index}`, ...seedOf(index) });
   }
 }
@@ -83,13 +83,17 @@ function seedOf(index: number): Seed {
     ...addressOf(nth),
     ...(nth % 2 === 0 && { description: `number ${nth}, it's “ours”${"!".repeat(nth % 5)}` }),
     ...(nth % 4 === 1 && {
-      metadata: JSON.stringify({ team: "shop", api_key: SECRETS.shared, nth, ...shortOnes }, null, 2),
+      metadata: JSON.stringify(
+        { team: "shop", api_key: SECRETS.shared, nth, ...numberAndShortText },
+        null,
+        2,
+      ),
     }),
     ...(nth % 4 === 3 && { metadata: `owner: somebody\nnth: ${nth} {not json}` }),
   };
 }
 
-/** Policies are written by many hands. */
+/** The policy in one of several formats. */
 function textOf(policy: object, nth: number): string {
   return nth % 5 === 4 ? stringify(policy) : JSON.stringify(policy, undefined, nth % 3 === 0 ? 2 : 0);
 }

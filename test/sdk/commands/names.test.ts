@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { namesOf } from "../../../sdk/commands/names";
 
-const nobody = () => false;
+const nothingReserved = () => false;
 const at = (id: string, url: string) => ({ id, type: "cloud", url });
 
-test("a name is the URL's host, and its port where that is not the scheme's own", () => {
+test("a name consists of the URL's host, and of its port if that is not the scheme's default", () => {
   const urls = [
     "https://shop.example.com",
     "https://*.example.com",
@@ -14,7 +14,7 @@ test("a name is the URL's host, and its port where that is not the scheme's own"
   ];
   const names = namesOf(
     urls.map((url, index) => at(`ep_${index}`, url)),
-    nobody,
+    nothingReserved,
   );
   expect(urls.map((_, index) => names.get(`ep_${index}`))).toEqual([
     "shop-example-com",
@@ -24,7 +24,7 @@ test("a name is the URL's host, and its port where that is not the scheme's own"
   ]);
 });
 
-test("names that would be alike get the scheme, and where that is alike, a number", () => {
+test("equal names are told apart by the scheme, or by a number if the scheme is equal, too", () => {
   const endpoints = [
     at("ep_a", "https://shop.example.com"),
     at("ep_b", "http://shop.example.com"),
@@ -45,7 +45,7 @@ test("names that would be alike get the scheme, and where that is alike, a numbe
   });
 });
 
-test("whatever the endpoints, every one has its own name, which is not taken", () => {
+test("names are unique and never reserved ones, for any endpoints", () => {
   const host = fc.constantFrom("a.b", "a-b", "a.b-https", "*.a", "wildcard.a", "xn--a", "[::1]", "");
   const endpoint = fc.record({
     id: fc.stringMatching(/^[\w-]{1,4}$/),
@@ -53,19 +53,19 @@ test("whatever the endpoints, every one has its own name, which is not taken", (
     host,
   });
   fc.assert(
-    fc.property(fc.uniqueArray(endpoint, { selector: ({ id }) => id }), host, (found, taken) => {
+    fc.property(fc.uniqueArray(endpoint, { selector: ({ id }) => id }), host, (found, reserved) => {
       const endpoints = found.map(({ id, scheme, host }) => at(id, `${scheme}://${host}`));
-      const names = namesOf(endpoints, (name) => name === taken);
+      const names = namesOf(endpoints, (name) => name === reserved);
       expect(new Set(names.values()).size).toBe(endpoints.length);
-      expect([...names.values()]).not.toContain(taken);
+      expect([...names.values()]).not.toContain(reserved);
     }),
   );
 });
 
-test("many endpoints whose hosts look like numbered names get names, too", () => {
+test("20,000 endpoints whose hosts look like numbered names get unique names", () => {
   const urls = Array.from({ length: 20_000 }, (_, index) => `https://a-${index + 1}`);
   const endpoints = [...urls, "https://a", "https://a"].map((url, index) => at(`ep_${index}`, url));
-  const names = namesOf(endpoints, nobody);
+  const names = namesOf(endpoints, nothingReserved);
   expect(new Set(names.values()).size).toBe(endpoints.length);
   expect(names.get("ep_20001")).toBe("a-20002");
 });

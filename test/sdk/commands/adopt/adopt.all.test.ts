@@ -6,8 +6,8 @@ import { parseDocument } from "yaml";
 import { type Emulator, TestStack } from "../../../../sdk/testing";
 import { programFolder } from "../../../folders";
 import { cli, project, service } from "../../../provider/plugin/pulumi";
-import { run } from "../commandProcess";
 import { seedMixed } from "../mixedAccount";
+import { runCommand } from "../runCommand";
 import { seedOdd } from "./oddEndpoints";
 
 const root = join(import.meta.dirname, "../../../..");
@@ -27,7 +27,7 @@ function makeTypeScript(folder: string): void {
 
 const writes = (emulator: Emulator) => emulator.requests.filter(({ method }) => method !== "GET");
 
-test("an account of every kind of endpoint becomes a program that compiles, and whose first up writes nothing", async () => {
+test("the written program for endpoints of every kind compiles, and its first up changes nothing", async () => {
   const emulator = await service({ pageSize: 40 });
   seedMixed(emulator, 60);
   seedOdd(emulator);
@@ -37,7 +37,7 @@ test("an account of every kind of endpoint becomes a program that compiles, and 
   const file = join(where, "index.ts");
 
   const account = { ENDPOINTS_BASE_URL: emulator.baseUrl, ENDPOINTS_API_KEY: emulator.apiKey };
-  const { code, stdout, stderr } = await run(["adopt", "--out", file], account);
+  const { code, stdout, stderr } = await runCommand(["adopt", "--out", file], account);
   expect(stderr).toContain("Selected: 48 endpoints");
   expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
   expect(emulator.requests.map(({ path }) => path)).toEqual(["/endpoints", "/endpoints"]);
@@ -58,14 +58,14 @@ test("an account of every kind of endpoint becomes a program that compiles, and 
   onTestFinished(() => stack.close());
   const up = await stack.up({ skipPreview: true });
   expect(up.changes).toEqual({ create: 49 });
-  // All adoptions share the two pages of the list. One may read its endpoint by id before the second page is there.
+  // All adoptions share the two pages of the list. One may read its endpoint by id before the second page arrives.
   expect(up.requests.length).toBeLessThanOrEqual(4);
   expect((await stack.preview({ expectNoChanges: true })).changes).toEqual({ same: 49 });
   expect(writes(emulator)).toEqual([]);
   expect(emulator.endpoints).toEqual(before);
 });
 
-/** The values at the listed places, as a user finds and sets them. */
+/** Reads the secrets at the places that the command listed, as a user does. */
 function listedSecrets(stderr: string, endpoints: Emulator["endpoints"]): Record<string, { secret: string }> {
   const commands = [...stderr.matchAll(/config set --secret (\w+)\n +(\S+) of (\S+) /g)];
   expect(commands.length).toBe(8);
@@ -83,7 +83,7 @@ function listedSecrets(stderr: string, endpoints: Emulator["endpoints"]): Record
 }
 
 test.skipIf(!cli)(
-  "with --stack, the secrets are set, the program changes nothing on the CLI, and a second run takes nothing",
+  "with --stack, the command sets the secrets, up changes nothing, and a second run finds nothing to adopt",
   async () => {
     const emulator = await service();
     seedMixed(emulator, 60);
@@ -91,7 +91,8 @@ test.skipIf(!cli)(
     const stack = await project("", { emulator });
     makeTypeScript(stack.folder);
     await stack.setConfig("secret", { secret: "of something else" });
-    const adopt = (...args: string[]) => run(["adopt", "--stack", "test", ...args], stack.env, stack.folder);
+    const adopt = (...args: string[]) =>
+      runCommand(["adopt", "--stack", "test", ...args], stack.env, stack.folder);
 
     const { code, stderr } = await adopt("--out", "index.ts");
     expect(stderr).toMatch(/Set: 8 secrets of the stack test/);
@@ -114,7 +115,7 @@ test.skipIf(!cli)(
     );
     expect({ code: again.code, stdout: again.stdout }).toEqual({ code: 0, stdout: "" });
 
-    // After the first up every `adopt` can be taken out, and destroying the stack deletes nothing.
+    // After the first up, every `adopt` can be removed, and destroying the stack deletes nothing.
     writeFileSync(join(stack.folder, "index.ts"), program.replaceAll(/^ {2}adopt: .*\n/gm, ""));
     await stack.pulumi("up", "--yes", "--skip-preview");
     await stack.pulumi("destroy", "--yes", "--skip-preview");

@@ -4,13 +4,13 @@ import { expect, test } from "vitest";
 import { adoptCommand } from "../../../../sdk/commands/adopt";
 import { importFileCommand } from "../../../../sdk/commands/importFile";
 import { service } from "../../../provider/plugin/pulumi";
-import { ranWith } from "../inProcess";
+import { runInProcess } from "../runCommand";
 import { oddLines, seedOdd } from "./oddEndpoints";
 
-test("what no program can give is reported for each endpoint, in the log and in the program", async () => {
+test("fields and endpoints that a program cannot express are reported in the log and in the program", async () => {
   const emulator = await service();
   seedOdd(emulator);
-  const { code, stdout, stderr } = await ranWith(adoptCommand, [], emulator);
+  const { code, stdout, stderr } = await runInProcess(adoptCommand, [], emulator);
   expect(code).toBe(0);
   expect(stdout + stderr).not.toContain("CANARY");
   const lines = stderr.split("\n");
@@ -31,13 +31,13 @@ on_http_request:
   - actions: [*deny]
 `;
   emulator.seed({ type: "cloud", url: "https://a.example.com", traffic_policy: policy });
-  const { code, stdout } = await ranWith(adoptCommand, [], emulator);
+  const { code, stdout } = await runInProcess(adoptCommand, [], emulator);
   expect(code).toBe(0);
   expect(stdout).not.toContain("<<");
   expect(stdout).toContain('{ actions: [{ type: "deny", config: { status_code: 404 }, name: "first" }] }');
 });
 
-test("fields that the list may omit are read one by one, so that the first up does not clear them", async () => {
+test("fields that the list may omit are read by id, so that the first up does not clear them", async () => {
   const emulator = await service();
   const policy = '{"on_http_request":[]}';
   emulator.seed({ type: "cloud", url: "https://a.example.com", description: "a", traffic_policy: policy });
@@ -45,13 +45,13 @@ test("fields that the list may omit are read one by one, so that the first up do
   const items = emulator.endpoints.map(({ metadata: _onlyById, ...item }) => item);
   const body = { endpoints: items, next_page_uri: null };
   emulator.intercept(({ path }) => path === "/endpoints", { status: 200, body });
-  const { stdout, stderr } = await ranWith(adoptCommand, [], emulator);
+  const { stdout, stderr } = await runInProcess(adoptCommand, [], emulator);
   expect(stderr).toContain("The list may leave out metadata: reading 2 endpoints by id");
   expect(stdout).toContain('metadata: "kept by hand"');
   expect(emulator.requests).toHaveLength(3);
 });
 
-test("the page about adoption shows the program and the log of a real run", async () => {
+test("the documentation shows the program and the log of a real run", async () => {
   const page = readFileSync(join(import.meta.dirname, "../../../../docs/adoption.md"), "utf8");
   const emulator = await service();
   const deny = { type: "deny", config: { status_code: 404 } };
@@ -71,18 +71,18 @@ test("the page about adoption shows the program and the log of a real run", asyn
     metadata: '{"team":"shop"}',
     traffic_policy: JSON.stringify({ on_http_request: [{ actions: [verify, forward] }] }),
   });
-  const { stdout, stderr } = await ranWith(adoptCommand, [], emulator);
+  const { stdout, stderr } = await runInProcess(adoptCommand, [], emulator);
   expect(page).toContain(`\`\`\`ts\n${stdout}\`\`\`\n`);
   const listed = stderr.split("\n").filter((line) => line.startsWith("  "));
   expect(page).toContain(`\`\`\`\n${listed.join("\n")}\n\`\`\`\n`);
 });
 
-test("import-file warns of each endpoint whose code needs a look, such as for a number beyond 2^53", async () => {
+test("import-file warns about each endpoint whose code would be wrong, such as for a number beyond 2^53", async () => {
   const emulator = await service();
   const policy = '{"on_http_request":[{"actions":[{"type":"deny","config":{"n":9007199254740993}}]}]}';
   const { id } = emulator.seed({ type: "cloud", url: "https://big.example.com", traffic_policy: policy });
   emulator.seed({ type: "cloud", url: "https://fine.example.com", traffic_policy: '{"on_http_request":[]}' });
-  const { code, stdout, stderr } = await ranWith(importFileCommand, [], emulator);
+  const { code, stdout, stderr } = await runInProcess(importFileCommand, [], emulator);
   expect(code).toBe(0);
   expect(JSON.parse(stdout).resources).toHaveLength(2);
   const warnings = stderr.split("\n").filter((line) => line.includes("Check the code"));
@@ -92,11 +92,11 @@ test("import-file warns of each endpoint whose code needs a look, such as for a 
   );
 });
 
-test("import-file claims no failed preview for an endpoint whose code only shows a secret", async () => {
+test("import-file warns that code shows a secret, without predicting a failure", async () => {
   const emulator = await service();
   const metadata = '{"api_key":"CANARY-12345","CANARY-12345":1}';
   emulator.seed({ type: "cloud", url: "https://key.example.com", metadata, traffic_policy: "{}" });
-  const { stderr } = await ranWith(importFileCommand, [], emulator);
+  const { stderr } = await runInProcess(importFileCommand, [], emulator);
   expect(stderr).toMatch(/\(https:\/\/key\.example\.com\).*one of its keys contains a secret/);
   expect(stderr).not.toContain("fails");
 });

@@ -3,13 +3,13 @@ import type { LiveEndpoint } from "../../../../provider/api/contract";
 import { expectLinear } from "../../../growth";
 import { endpoint, written } from "./written";
 
-describe("the time that a program takes grows in proportion to", () => {
+describe("the time to write a program is proportional to", () => {
   const policyOf = (document: object) => [endpoint("1", "a", { trafficPolicy: JSON.stringify(document) })];
   const times = (number: number, entry: (nth: number) => [string, unknown]) =>
     Object.fromEntries(Array.from({ length: number }, (_, nth) => entry(nth)));
   test.each<[string, number, (size: number) => LiveEndpoint[]]>([
     ["keys", 2_000, (size) => policyOf(times(size, (nth) => [`key-${nth}`, nth]))],
-    ["places of one secret", 2_000, (size) => policyOf({ tokens: Array(size).fill("one-and-the-same") })],
+    ["places of one secret", 2_000, (size) => policyOf({ tokens: Array(size).fill("the-same") })],
     [
       "texts beside secrets",
       1_000,
@@ -30,7 +30,7 @@ describe("the time that a program takes grows in proportion to", () => {
         ),
     ],
     [
-      "lists in lists",
+      "nested lists",
       20,
       (size) => policyOf({ all: Array(size).fill(JSON.parse(`${"[".repeat(150)}${"]".repeat(150)}`)) }),
     ],

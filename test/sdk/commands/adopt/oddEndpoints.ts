@@ -1,8 +1,7 @@
 import { UNKNOWN } from "../../../../provider/document";
 import type { Emulator, Seed } from "../../../../sdk/testing/emulator";
 
-/* Endpoints that a program cannot give, or not in full. */
-
+/** Endpoints that a program cannot express at all, or only without a field. */
 const odd: Record<string, Omit<Seed, "type">> = {
   "a-description": { description: "x".repeat(256) },
   "an-unknown": { description: UNKNOWN },
@@ -20,7 +19,7 @@ const odd: Record<string, Omit<Seed, "type">> = {
   "empty-texts": { description: "", metadata: "", traffic_policy: "" },
 };
 
-/** What the log has about each of them: nothing about the last three. */
+/** The line of the log about each of them. There is none for the last three. */
 export const oddLines: Record<string, RegExp> = {
   "a-description": /^Left out: .* description holds at most 255 characters; this one has 256/,
   "an-unknown": /^Left out: .*means “not known yet” to Pulumi/,

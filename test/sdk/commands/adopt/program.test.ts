@@ -7,8 +7,8 @@ import type { Secret } from "../../../../sdk/commands/adopt/configSecrets";
 import { literal } from "../../../../sdk/commands/adopt/program";
 import { endpoint, written } from "./written";
 
-/** What the program's endpoints are given, with these secrets in the configuration. */
-function given(program: string, secrets: readonly Secret[]): Record<string, unknown>[] {
+/** Runs a written program with these secrets in the configuration, and returns the inputs of its endpoints. */
+function inputsOf(program: string, secrets: readonly Secret[]): Record<string, unknown>[] {
   const inputs: Record<string, unknown>[] = [];
   class CloudEndpoint {
     constructor(_name: string, args: Record<string, unknown>) {
@@ -54,7 +54,7 @@ const { value: data } = fc.letrec((tie) => ({
     fc.dictionary(key, tie("value"), { maxKeys: 4, noNullPrototype: true }),
   ),
 }));
-/** In the place of the secrets that were found. */
+/** Replaces the secrets that were found. */
 const OTHER = { text: "424242", number: "424242" };
 
 const valueAt = (data: unknown, path: Path): unknown =>
@@ -62,7 +62,7 @@ const valueAt = (data: unknown, path: Path): unknown =>
 
 const document = fc.dictionary(key, data, { maxKeys: 4, minKeys: 1, noNullPrototype: true });
 
-test("the program gives back any policy and metadata, and shows none of their secrets and no invisible character", () => {
+test("a program restores any policy and metadata, without secrets or invisible characters in its text", () => {
   fc.assert(
     fc.property(document, document, (policy, metadata) => {
       const live = [
@@ -72,8 +72,8 @@ test("the program gives back any policy and metadata, and shows none of their se
       const { secrets, program } = written(live);
       for (const { value } of secrets.filter(({ value }) => value.includes("CANARY")))
         expect(program.includes(value)).toBe(false);
-      // With other secrets none of the old ones is left in the place of one.
-      const others = given(
+      // With other values in the configuration, no place of a secret keeps its old value.
+      const others = inputsOf(
         program,
         secrets.map((secret) => ({ ...secret, value: OTHER[secret.type] })),
       );
@@ -81,7 +81,7 @@ test("the program gives back any policy and metadata, and shows none of their se
         if (typeof secret === "string" && /^[\r\n]*$/.test(secret)) continue;
         expect(`${valueAt(others[0], path)}`).toMatch(/^((Bearer|Basic|Token|ApiKey) +)?424242[\r\n]*$/i);
       }
-      const [first, second] = given(program, secrets);
+      const [first, second] = inputsOf(program, secrets);
       expect(program).not.toMatch(/(?!\n)[\p{C}\p{Zl}\p{Zp}]/u);
       expect(isDeepStrictEqual(first?.["trafficPolicy"], policy)).toBe(true);
       expect(isDeepStrictEqual(first?.["metadata"], metadata)).toBe(true);
@@ -93,11 +93,11 @@ test("the program gives back any policy and metadata, and shows none of their se
 });
 
 describe("a secret", () => {
-  /** How a template reads one. */
+  /** The expression in a template that reads the secret. */
   const read = (name: string) => `\${config.requireSecret("${name}")}`;
   const policy = (value: object) => ({ trafficPolicy: JSON.stringify(value) });
 
-  test("is called by its endpoint and its key, or by the key alone where several have it", () => {
+  test("is named after its endpoint and its key, or after the key alone if several endpoints share it", () => {
     const { secrets } = written([
       endpoint("1", "shop", policy({ client_secret: "only of shop" })),
       endpoint("2", "api", policy({ "x-api-key": "of api and web" })),
@@ -115,7 +115,7 @@ describe("a secret", () => {
     });
   });
 
-  test("never takes a name that the configuration has for something else", () => {
+  test("gets a number if the configuration uses its name for something else", () => {
     const endpoints = [
       endpoint("1", "shop", policy({ a: { secret: "one-secret" }, b: { secret: "other-one" } })),
     ];
@@ -126,7 +126,7 @@ describe("a secret", () => {
     expect(secrets.map(({ name }) => name)).toEqual(["shopExampleComSecret2", "shopExampleComSecret"]);
   });
 
-  test("is found in other texts too, and a short one only in those of its own endpoint", () => {
+  test("is replaced in the texts of all endpoints, or only in its own endpoint's if it is short", () => {
     const { program } = written([
       endpoint("1", "a", policy({ password: "pass", secret: "whsec_CANARY", note: "by pass, whsec_CANARY" })),
       endpoint("2", "b", { ...policy({ note: "by pass" }), description: "was whsec_CANARY" }),
@@ -138,7 +138,7 @@ describe("a secret", () => {
     expect(program).toContain('note: "by pass"');
   });
 
-  test("may be a number, short text, or below a name of nothing but secrets", () => {
+  test("can be a number, a short text, or any value below a key such as credentials", () => {
     const { secrets, program } = written([
       endpoint("1", "a", {
         ...policy({ password: 12345678, pin_token: "abc", note: "abc, 12345678", limit: 12345678 }),
@@ -155,8 +155,8 @@ describe("a secret", () => {
     expect(secrets.map(({ value }) => value)).toEqual(["12345678", "abc", "99887766", "hunter2-hunter2"]);
   });
 
-  test("is neither a reference to the vault nor the scheme of a header", () => {
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is an expression of the policy's
+  test("does not include a reference to the vault or the scheme of a header", () => {
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the service replaces the expression
     const vault = "${secrets.get('hooks', 'brex')}";
     const { secrets, program } = written([
       endpoint(
@@ -170,7 +170,7 @@ describe("a secret", () => {
   });
 });
 
-test("a program without secrets has no configuration, and breaks only long lines", () => {
+test("a program without secrets reads no configuration, and breaks only long lines", () => {
   const actions = [1, 2, 3].map((nth) => ({
     type: "add-headers",
     config: { headers: { "x-nth": `${nth}` } },
@@ -205,11 +205,11 @@ new CloudEndpoint("shop-example-com", {
 `);
 });
 
-test("a key named __proto__ is data, and minus zero keeps its sign", () => {
+test("the key __proto__ is written as data, and minus zero with its sign", () => {
   expect(literal(JSON.parse('{"__proto__":-0}'))).toBe('{ ["__proto__"]: -0 }');
 });
 
-test("equal policies become one constant; others stay where they are", () => {
+test("equal policies become one constant; a policy of a single endpoint stays inline", () => {
   const policy = (type: string, status: number) =>
     JSON.stringify({
       on_http_request: [
@@ -232,7 +232,7 @@ test("equal policies become one constant; others stay where they are", () => {
   expect(program.match(/trafficPolicy: sharedPolicy1,/g)).toHaveLength(2);
   expect(program.match(/trafficPolicy: sharedPolicy2,/g)).toHaveLength(2);
   expect(program.match(/trafficPolicy: \{/g)).toHaveLength(1);
-  expect(given(program, []).map(({ trafficPolicy }) => JSON.stringify(trafficPolicy))).toEqual(
+  expect(inputsOf(program, []).map(({ trafficPolicy }) => JSON.stringify(trafficPolicy))).toEqual(
     [404, 404, 403, 403].map((status) => policy("deny", status)).concat(policy("custom-response", 200)),
   );
 });

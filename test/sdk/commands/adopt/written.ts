@@ -6,7 +6,7 @@ import { namesOf } from "../../../../sdk/commands/names";
 
 const anyName = () => true;
 
-/** The program that adopts these endpoints, and its secrets. */
+/** Returns the program that adopts these endpoints, and its secrets. */
 export function written(
   endpoints: LiveEndpoint[],
   isFree: (name: string, value: string) => boolean = anyName,

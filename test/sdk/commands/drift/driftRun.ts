@@ -6,40 +6,41 @@ import type { DriftStack, Run } from "../../../../sdk/commands/drift/stack";
 import { parseState } from "../../../../sdk/commands/managed";
 import { RunFailed, type RunResult, type TestStack } from "../../../../sdk/testing";
 import { temporaryFolder } from "../../../folders";
-import { started } from "../inProcess";
+import { startInProcess } from "../runCommand";
 
-export interface Ended {
+/** The exit code, the terminal's output and the reports. */
+export interface DriftResult {
   code: number;
   stdout: string;
   stderr: string;
   report: DriftReport;
-  /** The report as it was written. */
+  /** The text of the written JSON report. */
   json: string;
   page: string;
 }
 
-/** Runs the command on these stacks, with a report in every form. */
-export async function drift(stacks: TestStack | DriftStack[], ...args: string[]): Promise<Ended> {
+/** Runs `drift` on these stacks and writes every form of the report. */
+export async function drift(stacks: TestStack | DriftStack[], ...args: string[]): Promise<DriftResult> {
   const folder = temporaryFolder();
   const files = { json: join(folder, "drift.json"), html: join(folder, "drift.html") };
   const opened = Array.isArray(stacks) ? stacks : [stackOf(stacks)];
   const command = driftWith({ open: async () => opened, env: {} });
-  const run = started(command, [...args, "--json", files.json, "--html", files.html]);
+  const run = startInProcess(command, [...args, "--json", files.json, "--html", files.html]);
   const code = await run.code;
   const json = readFileSync(files.json, "utf8");
   const report = reportSchema.parse(JSON.parse(json));
   return { code, ...run.printed, report, json, page: readFileSync(files.html, "utf8") };
 }
 
-/** A stack of the test kit, as the command uses stacks. */
-export function stackOf(stack: TestStack, name = "test"): DriftStack {
+/** Adapts a stack of the test kit to the command. */
+function stackOf(stack: TestStack): DriftStack {
   const { emulator } = stack;
   const settings: Record<string, string> = {
     "endpoints:baseUrl": emulator.baseUrl,
     "endpoints:apiKey": emulator.apiKey,
   };
   return {
-    name,
+    name: "test",
     config: async () => (key) => settings[key],
     state: async () => parseState(await stack.exportState()),
     lastUpdateFailed: async () => false,

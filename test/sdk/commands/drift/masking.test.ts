@@ -6,9 +6,9 @@ import { Redaction } from "../../../../provider/redaction";
 import { MASKED, secretPlaces, secretsIn } from "../../../../provider/secrets";
 import { maskedValue, placeIn } from "../../../../sdk/commands/drift/masking";
 import { drift } from "./driftRun";
-import { changesOf, secret, stackOf } from "./stacks";
+import { changesOf, fakeStack, secret } from "./stacks";
 
-test("every place of a secret in a document is masked", () => {
+test("every value below a key that names a secret is masked, in any document", () => {
   const name = fc.constantFrom(
     "secret",
     "api_keys",
@@ -43,7 +43,7 @@ test("every place of a secret in a document is masked", () => {
   );
 });
 
-test("everything under a secret's name is masked, however short, and so are long copies in texts, names and numbers", () => {
+test("copies of a secret are masked in texts, keys and numbers, unless the secret is very short", () => {
   const document = {
     secret: "ab",
     list: { tokens: ["abcd", 1] },
@@ -66,10 +66,10 @@ test("everything under a secret's name is masked, however short, and so are long
   });
 });
 
-test("no secret is in the report: no short one, no copy, none in a broken policy, and none that alone differs", async () => {
+test("a report never contains a secret's old or new value, a copy of it, or an invalid policy", async () => {
   const policy = (config: object) => ({ on_http_request: [{ actions: [{ type: "oauth", config }] }] });
   const ended = await drift([
-    stackOf([
+    fakeStack([
       {
         name: "a",
         inputs: {
@@ -114,9 +114,9 @@ test("no secret is in the report: no short one, no copy, none in a broken policy
   expect(JSON.stringify(ended)).not.toMatch(/CANARY|ü1|ü2|https:..c\./);
 });
 
-test("the report has nothing that the state keeps secret, nothing below a secret's name, and no value beside one", async () => {
+test("a report never contains a value that the state keeps secret, or whose name or sibling names a secret", async () => {
   const ended = await drift([
-    stackOf([
+    fakeStack([
       {
         name: "a",
         inputs: {
@@ -158,33 +158,9 @@ test("the report has nothing that the state keeps secret, nothing below a secret
   expect(JSON.stringify(ended)).not.toMatch(/canary|123456|x-1/i);
 });
 
-test("a copy of a secret in plain text is masked in every spelling", async () => {
-  const canary = 'CANARY <7> "a"';
-  const live = [
-    encodeURIComponent(canary),
-    encodeURIComponent(canary).replaceAll("%20", "+").replaceAll("%3C", "%3c"),
-    JSON.stringify(JSON.stringify(canary)),
-    canary.replaceAll("<", "\\u003c"),
-    canary.replaceAll('"', "&quot;"),
-  ];
+test("copies of at least 4 characters are masked if the program marked the value, of at least 8 if it marked the document", async () => {
   const ended = await drift([
-    stackOf(
-      live.map((description, index) => ({
-        name: `e${index}`,
-        inputs: { trafficPolicy: secret({ some: canary }) },
-        live: { trafficPolicy: "[secret]", description: `it is ${description}!` },
-      })),
-    ),
-  ]);
-  const descriptions = changesOf(ended).filter(([path]) => path === "description");
-  expect(descriptions).toHaveLength(live.length);
-  for (const [, , text] of descriptions) expect(text).toMatch(/^it is [\\"]*\[secret\][\\"]*!$/);
-  expect(JSON.stringify(ended)).not.toMatch(/CANARY/);
-});
-
-test("copies are masked from four characters if the program marked the value, from eight if it marked the document", async () => {
-  const ended = await drift([
-    stackOf([
+    fakeStack([
       {
         name: "a",
         inputs: { trafficPolicy: secret({ pin: "hun2", word: "shop" }), __secrets: ["trafficPolicy.pin"] },

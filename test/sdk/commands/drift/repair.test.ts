@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import type { DriftStack, Step } from "../../../../sdk/commands/drift/stack";
 import { drift } from "./driftRun";
-import { emulator, stackOf, urnOf } from "./stacks";
+import { emulator, fakeStack, urnOf } from "./stacks";
 
-test("a repair that fails half-way reports which endpoints it repaired, which not, and the next step", async () => {
-  const stack = stackOf([
+test("a repair that fails half-way lists the repaired endpoints, the other ones, and the next step", async () => {
+  const stack = fakeStack([
     { name: "a", live: { description: "by hand" } },
     { name: "b", live: "gone" },
   ]);
@@ -39,7 +39,7 @@ test("a repair that fails half-way reports which endpoints it repaired, which no
 
 test("nothing is repaired if the program's preview fails", async () => {
   let repairs = 0;
-  const stack = stackOf([{ name: "a", live: { description: "by hand" } }], {
+  const stack = fakeStack([{ name: "a", live: { description: "by hand" } }], {
     preview: async () => ({
       ok: false,
       steps: [],
@@ -56,10 +56,10 @@ test("nothing is repaired if the program's preview fails", async () => {
   expect(repairs).toBe(0);
 });
 
-test("unmanaged endpoints are reported as they are after a repair", async () => {
+test("an endpoint that a repair brings under management is not reported as unmanaged", async () => {
   const { id } = emulator.seed({ type: "cloud", url: "https://a.example.com" });
-  const gone = stackOf([{ name: "a", id: "ep_old", live: "gone" }]);
-  const back = stackOf([{ name: "a", id }]);
+  const gone = fakeStack([{ name: "a", id: "ep_old", live: "gone" }]);
+  const back = fakeStack([{ name: "a", id }]);
   let isRepaired = false;
   const now = () => (isRepaired ? back : gone);
   const stack: DriftStack = {
@@ -77,9 +77,9 @@ test("unmanaged endpoints are reported as they are after a repair", async () => 
   expect(ended.report.accounts.map(({ unmanaged }) => unmanaged)).toEqual([[]]);
 });
 
-test("a repair that only wrote live values into the state is reported as not done", async () => {
-  const drifted = stackOf([{ name: "a", live: { description: "by hand" } }]);
-  const refreshed = stackOf([{ name: "a", inputs: { description: "by hand" } }]);
+test("a repair fails if it only wrote the live values into the state", async () => {
+  const drifted = fakeStack([{ name: "a", live: { description: "by hand" } }]);
+  const refreshed = fakeStack([{ name: "a", inputs: { description: "by hand" } }]);
   let isRefreshed = false;
   const now = () => (isRefreshed ? refreshed : drifted);
   const ended = await drift(

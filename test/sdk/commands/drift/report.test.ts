@@ -55,11 +55,11 @@ test.each<[string, Partial<DriftReport>, DriftReport["outcome"], number]>([
     "unseen",
     3,
   ],
-])("%s has its outcome and its exit code", (_, more, outcome, exitCode) => {
+])("the outcome and the exit code are right for %s", (_, more, outcome, exitCode) => {
   expect(outcomeOf(report(more))).toEqual({ outcome, exitCode });
 });
 
-test("the headline counts every finding, and leaves out what was not found", () => {
+test("the headline counts every finding, and omits zero counts", () => {
   expect(headline(report({ stacks: stack() }))).toBe("No drift in 3 cloud endpoints");
   const both = stack(done, drifted("b", { drift: "deleted", changes: [] }));
   expect(headline(report({ fix: true, stacks: both, accounts: unmanaged }))).toBe(
@@ -94,12 +94,12 @@ test("the headline claims that there is no drift only if everything was compared
 
 const page = readFileSync(join(import.meta.dirname, "../../../../docs/drift.md"), "utf8");
 
-test("the report in the documentation is valid, and has the exit code of its outcome", () => {
+test("the example in the documentation is a valid report, with the exit code of its outcome", () => {
   const [, example = ""] = /```json\n([\s\S]*?)```/.exec(page) ?? [];
   const report = reportSchema.strict().parse(JSON.parse(example));
   expect(outcomeOf(report)).toEqual({ outcome: report.outcome, exitCode: report.exitCode });
 });
 
-test("the documentation has every outcome", () => {
+test("the documentation describes every outcome", () => {
   for (const outcome of reportSchema.shape.outcome.options) expect(page).toContain(`\`${outcome}\``);
 });

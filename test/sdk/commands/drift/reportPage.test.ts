@@ -4,9 +4,9 @@ import type { DriftReport } from "../../../../sdk/commands/drift/report";
 import { reportPage } from "../../../../sdk/commands/drift/reportPage";
 import { fullReport, hostileReport, report } from "./reports";
 
-/* What a browser makes of the page is tested in test/browser. */
+/* The tests in test/browser show the page in a browser. */
 
-test("the page of a report that holds one of everything is as its snapshot shows", () => {
+test("the page of a report with one of everything equals the snapshot", () => {
   const page = reportPage(fullReport()).replace(VERSION, "1.2.3");
   expect(page).toMatchSnapshot();
 });

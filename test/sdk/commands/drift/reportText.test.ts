@@ -4,7 +4,7 @@ import { drifted, fullReport, hostileReport, report } from "./reports";
 
 const plain = { width: 120, color: false };
 
-test("drift is a table if it fits into the width, else a line for each side", () => {
+test("changes are printed as a table, or on two lines each if the table does not fit", () => {
   const wide = reportText(fullReport(), plain);
   expect(wide).toMatch(
     / {2}changed shop \(https:\/\/shop\.example\.com, ep_shop\)\n {4}field +should be +is\n/,
@@ -22,7 +22,7 @@ test("drift is a table if it fits into the width, else a line for each side", ()
   );
 });
 
-test("what one cause hindered is one line with a count", () => {
+test("endpoints that could not be checked for the same reason share a line", () => {
   const ids = ["ep_a", "ep_b", "ep_c", "ep_d", "ep_e"];
   const unseen = [
     ...ids.map((id) => ({
@@ -41,15 +41,15 @@ test("what one cause hindered is one line with a count", () => {
   ]);
 });
 
-test("hostile text cannot control the terminal or a pipeline, and every line has a limit", () => {
+test("hostile text cannot control the terminal or a pipeline, and lines have a limited length", () => {
   const text = reportText(hostileReport(), plain);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not come through
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the output must not contain control characters
   expect(text.replaceAll("\n", "")).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u200b\u202e\u2066\ud800]/);
   expect(text).not.toMatch(/##\w*\[/);
   expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThan(3000);
 });
 
-test("two long texts are cut to where they differ", () => {
+test("two long texts are cut to the place of their first difference", () => {
   const [expected, live] = ["one", "two"].map((end) => `${"a".repeat(1000)}${end}`);
   const changes = [
     { field: "description", path: "description", kind: "changed" as const, expected, live, secret: false },
@@ -60,9 +60,9 @@ test("two long texts are cut to where they differ", () => {
   expect(reportText(one, plain)).toMatch(/ …a{24}one" +…a{24}two"\n/);
 });
 
-test("colours are optional, and only repeat the words", () => {
+test("the text without its colours equals the text that is printed without colours", () => {
   const colored = reportText(fullReport(), { width: 120, color: true });
   expect(colored).toContain("\u001b[");
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: a colour is one
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: a colour is a control sequence
   expect(colored.replace(/\u001b\[\d+m/g, "")).toBe(reportText(fullReport(), plain));
 });

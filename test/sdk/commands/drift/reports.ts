@@ -1,7 +1,5 @@
 import { type DriftReport, reportSchema } from "../../../../sdk/commands/drift/report";
 
-/* Reports as the command makes them. */
-
 const TYPE = "pulumi-nodejs:dynamic/endpoints:CloudEndpoint";
 
 export type Drifted = DriftReport["stacks"][number]["drifted"][number];
@@ -46,7 +44,7 @@ export function report(more: Partial<DriftReport> = {}): DriftReport {
   });
 }
 
-/** One of each thing that a report can hold. */
+/** A report with one of each kind of finding. */
 export function fullReport(): DriftReport {
   const place = "trafficPolicy.on_http_request[0].actions[1].config";
   return report({

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { lastUpdateFailed, onInterruption, REPAIR_MESSAGE } from "../../../../sdk/commands/drift/stack";
 
-test("the first signal stops the command but not Pulumi, and the listeners end with the run", () => {
+test("the first signal stops the command but not Pulumi, and the listener is removed after the run", () => {
   const before = process.listenerCount("SIGTERM");
   const logged: string[] = [];
   const { stopped, forward, end } = onInterruption((message) => logged.push(message));
@@ -15,7 +15,7 @@ test("the first signal stops the command but not Pulumi, and the listeners end w
   expect(process.listenerCount("SIGTERM")).toBe(before);
 });
 
-/** An entry as `pulumi stack history --json` prints it. */
+/** An entry of the output of `pulumi stack history --json`. */
 const entry = (kind: "update" | "destroy" | "refresh", result: "succeeded" | "failed", message = "") => ({
   version: 0,
   kind,
@@ -46,7 +46,10 @@ test.each<[string, boolean, ReturnType<typeof entry>[]]>([
   ["an up with another message", false, [entry("update", "succeeded", "drift --fix"), failed]],
   ["many refreshes after a failed up", true, [...Array(250).fill(refresh), failed]],
   ["many refreshes after an up", false, [...Array(250).fill(refresh), succeeded, failed]],
-])("the last update is found in a history of %s", async (_history, isFailed, newestFirst) => {
-  const history = async (size: number, page: number) => newestFirst.slice((page - 1) * size, page * size);
-  expect(await lastUpdateFailed(history)).toBe(isFailed);
-});
+])(
+  "lastUpdateFailed reads the newest up or destroy from a history of %s",
+  async (_history, isFailed, newestFirst) => {
+    const history = async (size: number, page: number) => newestFirst.slice((page - 1) * size, page * size);
+    expect(await lastUpdateFailed(history)).toBe(isFailed);
+  },
+);

@@ -5,8 +5,6 @@ import { parseState } from "../../../../sdk/commands/managed";
 import { Emulator, type ExportedResource } from "../../../../sdk/testing";
 import type { drift } from "./driftRun";
 
-/* Stacks with made-up states and steps, and accounts of real emulators. */
-
 /** Two accounts of the service, new for each test. */
 export let emulator: Emulator;
 export let other: Emulator;
@@ -19,17 +17,18 @@ export const TYPE = "pulumi-nodejs:dynamic/endpoints:CloudEndpoint";
 export const urnOf = (name: string, type = TYPE) => `urn:pulumi:prod::shop::${type}::${name}`;
 export const secret = (value: unknown) => ({ [SIGNATURE]: SECRET, plaintext: JSON.stringify(value) });
 
-export interface Made {
+interface FakeEndpoint {
   name: string;
   id?: string;
   inputs?: Record<string, unknown>;
-  /** What a refresh finds; undefined where nothing is known of it. */
+  /** The fields that a refresh finds changed. Default: nothing changed. `unread`: the refresh does not read the endpoint. */
   live?: Record<string, unknown> | "gone" | "unread";
   more?: Partial<ExportedResource>;
 }
 
-export function stackOf(
-  endpoints: Made[],
+/** A stack whose state and steps are made up. Its account is an emulator. */
+export function fakeStack(
+  endpoints: FakeEndpoint[],
   around: Partial<DriftStack> & { on?: Emulator; extra?: ExportedResource[] } = {},
 ): DriftStack {
   const { on = emulator, extra = [], ...own } = around;

@@ -4,11 +4,11 @@ import { StackError } from "../../../../sdk/commands/failures";
 import { parseState } from "../../../../sdk/commands/managed";
 import { Emulator, type ExportedResource } from "../../../../sdk/testing";
 import { drift } from "./driftRun";
-import { changesOf, emulator, other, secret, stackOf } from "./stacks";
+import { changesOf, emulator, fakeStack, other, secret } from "./stacks";
 
-test("ignored changes are no drift, and neither are changes of an endpoint that the program only reads", async () => {
+test("ignored changes, and changes of an endpoint that the program only reads, are not drift", async () => {
   const ended = await drift([
-    stackOf([
+    fakeStack([
       { name: "a", live: { description: "by hand" }, more: { ignoreChanges: ["description"] } },
       {
         name: "b",
@@ -26,7 +26,7 @@ test("ignored changes are no drift, and neither are changes of an endpoint that 
   ]);
 });
 
-test("a secret policy is reported by the places that drifted, or as a whole if the list omits the field", async () => {
+test("a change in a secret policy is reported with its places, or without them if the list omits the field", async () => {
   const policy = (status: number) => ({
     on_http_request: [{ actions: [{ type: "deny", config: { status_code: status } }] }],
   });
@@ -36,7 +36,7 @@ test("a secret policy is reported by the places that drifted, or as a whole if t
     traffic_policy: JSON.stringify(policy(403)),
   });
   const inputs = { trafficPolicy: secret(policy(404)) };
-  const stacks = [stackOf([{ name: "a", id, inputs, live: { trafficPolicy: "[secret]" } }])];
+  const stacks = [fakeStack([{ name: "a", id, inputs, live: { trafficPolicy: "[secret]" } }])];
   expect(changesOf(await drift(stacks))).toEqual([
     ["trafficPolicy.on_http_request[0].actions[0].config.status_code", "[secret]", "[secret]"],
   ]);
@@ -45,13 +45,13 @@ test("a secret policy is reported by the places that drifted, or as a whole if t
   expect(changesOf(await drift(stacks))).toEqual([["trafficPolicy", "[secret]", "[secret]"]]);
 });
 
-test("each account of several stacks is listed once, also an explicit provider's, with its own unmanaged endpoints", async () => {
+test("each account, with or without an explicit provider, is reported once, with its unmanaged endpoints", async () => {
   const third = await Emulator.start();
   try {
     const [mine, theirs, third1] = [emulator, other, third].map((on) => on.seed({ type: "cloud" }).id);
     const loose = other.seed({ type: "cloud", url: "https://loose.example.com" });
     const provider: ExportedResource = {
-      // The engine's own provider is named default, too.
+      // The engine names its implicit provider default, as this project is named.
       urn: "urn:pulumi:far::default::pulumi:providers:endpoints::second",
       type: "pulumi:providers:endpoints",
       custom: true,
@@ -65,9 +65,9 @@ test("each account of several stacks is listed once, also an explicit provider's
     };
     const third2 = third.seed({ type: "cloud", url: "https://third.example.com" });
     const ended = await drift([
-      stackOf([{ name: "a", id: mine ?? "" }]),
-      stackOf([{ name: "b", id: theirs ?? "" }], { name: "dev", on: other }),
-      stackOf([{ name: "t", id: third1 ?? "", live: "unread", more: onThird }], {
+      fakeStack([{ name: "a", id: mine ?? "" }]),
+      fakeStack([{ name: "b", id: theirs ?? "" }], { name: "dev", on: other }),
+      fakeStack([{ name: "t", id: third1 ?? "", live: "unread", more: onThird }], {
         name: "far",
         extra: [provider],
         config: async () => () => undefined,
@@ -90,26 +90,26 @@ test("each account of several stacks is listed once, also an explicit provider's
   }
 });
 
-test("several stacks of one account cost one list of it", async () => {
+test("an account is listed once for all its stacks", async () => {
   const names = ["prod", "dev", "test"];
   const stacks = names.map((name) => {
     const { id, url = "" } = emulator.seed({ type: "cloud" });
-    return stackOf([{ name, id, inputs: { url } }], { name });
+    return fakeStack([{ name, id, inputs: { url } }], { name });
   });
   const ended = await drift(stacks);
   expect(ended.report.accounts).toMatchObject([{ stacks: names, endpoints: 3, unmanaged: [] }]);
   expect(emulator.requests.map(({ method, path }) => `${method} ${path}`)).toEqual(["GET /endpoints"]);
 });
 
-test("if a stack's state cannot be read, no endpoint counts as unmanaged, and the report has the reason", async () => {
+test("if a stack's state cannot be read, the report gives the reason and counts no endpoint as unmanaged", async () => {
   emulator.seed({ type: "cloud" });
-  const lost = stackOf([], {
+  const lost = fakeStack([], {
     name: "lost",
     state: async () => {
       throw new StackError("no stack named 'lost' found");
     },
   });
-  const ended = await drift([stackOf([{ name: "a", live: "unread" }]), lost]);
+  const ended = await drift([fakeStack([{ name: "a", live: "unread" }]), lost]);
   expect(ended.code).toBe(1);
   expect(ended.report.accounts[0]?.unmanaged).toEqual([]);
   expect(ended.stdout).toMatch(/could not check a \(ep_a\): Pulumi did not read it/);
@@ -125,8 +125,8 @@ test.each([
     "1 operation of a killed run pending",
     { state: async () => parseState({ deployment: { pending_operations: [{ type: "creating" }] } }) },
   ],
-])("a stack is not called free of drift but incomplete: %s", async (reason, more) => {
-  const ended = await drift([stackOf([{ name: "a" }], more)]);
+])("a stack without drift is reported as incomplete: %s", async (reason, more) => {
+  const ended = await drift([fakeStack([{ name: "a" }], more)]);
   expect(ended.code).toBe(8);
   expect(ended.report).toMatchObject({ outcome: "incomplete", stacks: [{ incomplete: reason }] });
   for (const form of [ended.stdout, ended.page]) {
@@ -136,9 +136,9 @@ test.each([
   }
 });
 
-test("drift counts more than an incomplete stack, and both are reported", async () => {
+test("an incomplete stack with drift has the exit code of drift, and both are reported", async () => {
   const made = { name: "a", live: { description: "by hand" } };
-  const ended = await drift([stackOf([made], { lastUpdateFailed: async () => true })]);
+  const ended = await drift([fakeStack([made], { lastUpdateFailed: async () => true })]);
   expect(ended.code).toBe(7);
   expect(ended.stdout).toMatch(/incomplete its last update failed\. [\s\S]*1 stack incomplete/);
 });
@@ -147,14 +147,14 @@ test("a backend that requires a login gives the exit code 3", async () => {
   const state = async () => {
     throw { commandResult: { stderr: "error: please log in", err: { exitCode: 3 } } };
   };
-  expect((await drift([stackOf([], { state })])).code).toBe(3);
+  expect((await drift([fakeStack([], { state })])).code).toBe(3);
 });
 
 test("if no endpoint could be compared, no form of the report claims that there is no drift", async () => {
   const refreshPreview = async () => {
     throw new StackError("the plugin does not start");
   };
-  const ended = await drift([stackOf([{ name: "a" }, { name: "b" }], { refreshPreview })]);
+  const ended = await drift([fakeStack([{ name: "a" }, { name: "b" }], { refreshPreview })]);
   expect(ended.code).toBe(1);
   expect(ended.report.stacks).toMatchObject([{ endpoints: 2, compared: 0 }]);
   for (const form of [ended.stdout, ended.page]) {
@@ -163,10 +163,10 @@ test("if no endpoint could be compared, no form of the report claims that there 
   }
 });
 
-test("after an interruption nothing more begins, and the rest is reported as not checked", async () => {
+test("after an interruption, no further check starts, and the rest is reported as not checked", async () => {
   const checked: string[] = [];
   const named = (name: string, interrupt: boolean) => {
-    const stack = stackOf([{ name: "a" }], { name });
+    const stack = fakeStack([{ name: "a" }], { name });
     const refreshPreview: DriftStack["refreshPreview"] = () => {
       checked.push(name);
       if (interrupt) process.emit("SIGTERM", "SIGTERM");
@@ -191,9 +191,9 @@ test("an interruption ends a listing that waits for the rate limit", async () =>
     headers: { "retry-after": "600" },
     body: {},
   });
-  const running = drift([stackOf([{ name: "a" }])]);
+  const running = drift([fakeStack([{ name: "a" }])]);
   await vi.waitFor(() => expect(emulator.requests).toHaveLength(1), 10_000);
-  // By now the wait has begun.
+  // Lets the wait begin.
   await new Promise((resolve) => setTimeout(resolve, 200));
   process.emit("SIGTERM", "SIGTERM");
   const ended = await running;
@@ -201,12 +201,12 @@ test("an interruption ends a listing that waits for the rate limit", async () =>
   expect(ended.stdout).toMatch(/could not check the account's endpoints: it was interrupted/);
 });
 
-test("an endpoint of two stacks is drift, and the report has the remedy", async () => {
+test("an endpoint that two stacks manage counts as drift, and the report names the remedy", async () => {
   const { id } = emulator.seed({ type: "cloud", url: "https://a.example.com" });
   const inputs = { url: "https://a.example.com" };
   const ended = await drift([
-    stackOf([{ name: "front", id, inputs }], { name: "prod" }),
-    stackOf([{ name: "door", id, inputs }], { name: "dev" }),
+    fakeStack([{ name: "front", id, inputs }], { name: "prod" }),
+    fakeStack([{ name: "door", id, inputs }], { name: "dev" }),
   ]);
   expect(ended.report.shared).toEqual([
     {
@@ -223,14 +223,14 @@ test("an endpoint of two stacks is drift, and the report has the remedy", async 
   );
 });
 
-test("a marked unmanaged endpoint is reported with the resource that it was created for", async () => {
+test("an unmanaged endpoint with a mark is reported with the resource that created it", async () => {
   const owner = { namespace: "platform", project: "shop", stack: "prod", resource: "front", nonce: "00" };
   emulator.seed({
     type: "cloud",
     url: "https://left.example.com",
     metadata: JSON.stringify({ "pulumi-endpoints": owner }),
   });
-  const ended = await drift([stackOf([])]);
+  const ended = await drift([fakeStack([])]);
   const [left] = ended.report.accounts[0]?.unmanaged ?? [];
   expect(left).toMatchObject({
     url: "https://left.example.com",

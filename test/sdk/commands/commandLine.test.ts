@@ -1,11 +1,10 @@
 import { expect, test, vi } from "vitest";
-import { commandLine, commands } from "../sdk/commands/commandLine";
-import { driftCommand } from "../sdk/commands/drift";
-import { run } from "./sdk/commands/commandProcess";
-import { ranWith } from "./sdk/commands/inProcess";
+import { commandLine, commands } from "../../../sdk/commands/commandLine";
+import { driftCommand } from "../../../sdk/commands/drift";
+import { runCommand, runInProcess } from "./runCommand";
 
-test("the demo plays an endpoint's whole life and ends with the requests of each step", async () => {
-  const { code, stdout, stderr } = await run(["demo"]);
+test("the demo creates, repairs, changes and deletes an endpoint, and prints the requests of each step", async () => {
+  const { code, stdout, stderr } = await runCommand(["demo"]);
   expect(stderr).toBe("");
   expect(code).toBe(0);
   expect(stdout).toContain("with the test kit's engine, because no Pulumi CLI is on the PATH");
@@ -22,15 +21,17 @@ test("the demo plays an endpoint's whole life and ends with the requests of each
   }
 });
 
-test("an unknown command is refused with the list of commands and the nearest name", async () => {
-  const { code, stderr } = await run(["emulater"]);
+test("an unknown command is a usage error, with the nearest name and the list of commands", async () => {
+  const { code, stderr } = await runCommand(["emulater"]);
   expect(code).toBe(2);
   expect(stderr).toMatch(/there is no command emulater; did you mean emulator\?[\s\S]*import-file/);
-  expect((await ranWith(commandLine, ["constructor"])).stderr).toContain("there is no command constructor");
+  expect((await runInProcess(commandLine, ["constructor"])).stderr).toContain(
+    "there is no command constructor",
+  );
 });
 
-test("version, help and a command's help are printed", async () => {
-  const printed = async (...args: string[]) => (await ranWith(commandLine, args)).stdout;
+test("--version prints the version, and help prints all commands or the usage of one", async () => {
+  const printed = async (...args: string[]) => (await runInProcess(commandLine, args)).stdout;
   expect(await printed("--version")).toMatch(/^\d+\.\d+\.\d+\n$/);
   const help = await printed();
   expect(help).toContain("Usage: npx pulumi-endpoints");
@@ -39,9 +40,9 @@ test("version, help and a command's help are printed", async () => {
   expect(await printed("help", "adopt")).toContain("Usage: npx pulumi-endpoints adopt");
 });
 
-test("drift without a Pulumi CLI fails and names what it needs", async () => {
+test("drift fails with a clear message if there is no Pulumi CLI on the PATH", async () => {
   vi.stubEnv("PATH", "/usr/bin:/bin");
-  const { code, stderr } = await ranWith(commandLine, ["drift"]);
+  const { code, stderr } = await runInProcess(commandLine, ["drift"]);
   expect(code).toBe(1);
   expect(stderr).toMatch(/needs the Pulumi CLI, and there is no pulumi on the PATH/);
 });
@@ -56,7 +57,7 @@ test.each([
   [["--html", "."], /--html takes a file, and \. is a folder/],
   [["--html", "x", "--json", "x"], /name the same file/],
 ])("drift %j is a usage error", async (args, reason) => {
-  const { code, stderr } = await ranWith(driftCommand, args, undefined);
+  const { code, stderr } = await runInProcess(driftCommand, args, undefined);
   expect(code).toBe(2);
   expect(stderr).toMatch(reason);
 });

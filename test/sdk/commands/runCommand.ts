@@ -1,0 +1,52 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { onTestFinished, vi } from "vitest";
+import type { Command } from "../../../sdk/commands/command";
+import type { Emulator } from "../../../sdk/testing";
+
+const MAIN = join(import.meta.dirname, "../../../dist/sdk/commands/main.js");
+
+export interface CommandResult {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs `pulumi-endpoints` in a separate process, as a user does. By default, there is no Pulumi CLI on the PATH. */
+export function runCommand(
+  args: string[],
+  env: Record<string, string | undefined> = {},
+  cwd = process.cwd(),
+): Promise<CommandResult> {
+  const environment = { ...process.env, PATH: "/usr/bin:/bin", ...env };
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [MAIN, ...args],
+      { env: environment, cwd, maxBuffer: 64 << 20 },
+      (error, stdout, stderr) => {
+        resolve({ code: typeof error?.code === "number" ? error.code : error ? -1 : 0, stdout, stderr });
+      },
+    );
+  });
+}
+
+/** Runs a command in this process, which takes a tenth of the time. The account is set in the environment. */
+export async function runInProcess(
+  command: Command,
+  args: string[],
+  account?: Pick<Emulator, "baseUrl" | "apiKey">,
+): Promise<CommandResult> {
+  onTestFinished(() => void vi.unstubAllEnvs());
+  vi.stubEnv("ENDPOINTS_BASE_URL", account?.baseUrl);
+  vi.stubEnv("ENDPOINTS_API_KEY", account?.apiKey);
+  const { code, printed } = startInProcess(command, args);
+  return { code: await code, ...printed };
+}
+
+/** Starts a command in this process. `printed` grows while it runs. */
+export function startInProcess(command: Command, args: string[]) {
+  const printed = { stdout: "", stderr: "" };
+  const stream = (name: keyof typeof printed) => ({ write: (text: string) => (printed[name] += text) });
+  return { code: command(args, { stdout: stream("stdout"), stderr: stream("stderr") }), printed };
+}
