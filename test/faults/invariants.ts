@@ -22,8 +22,8 @@ const MOST_LINES = 100;
 export async function settled(parts: RawService, work: () => Promise<unknown>): Promise<Outcome> {
   const outcome = await ended(work);
   expect(parts.asked.length, "requests").toBeLessThan(MOST_REQUESTS);
-  expect(parts.said.length, "lines said").toBeLessThanOrEqual(MOST_LINES);
-  parts.said.forEach(expectPlain);
+  expect(parts.logged.length, "lines said").toBeLessThanOrEqual(MOST_LINES);
+  parts.logged.forEach(expectPlain);
   expect(Reflect.get({}, "polluted"), "every object's prototype").toBeUndefined();
   if ("value" in outcome) return outcome;
 

@@ -56,7 +56,7 @@ export async function rawService(settings: Record<string, string> = {}) {
     answers(reply: RawReply | ((asked: Asked) => RawReply)) {
       answer = typeof reply === "function" ? reply : () => reply;
       asked = [];
-      parts.said.length = 0;
+      parts.logged.length = 0;
     },
     /** What was asked since. */
     get asked(): readonly Asked[] {

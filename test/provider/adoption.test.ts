@@ -2,36 +2,10 @@ import { describe, expect, test } from "vitest";
 import { service, thrown } from "./service";
 
 const url = "https://shop.example.com";
-const policy = { on_http_request: [{ actions: [{ type: "deny", config: { status_code: 404 } }] }] };
 
 describe("adopt", () => {
-  test("takes over the endpoint with this URL, changes what differs alone, and announces it at the preview", async () => {
-    const { core, emulator, said } = await service();
-    const { id } = emulator.seed({
-      type: "cloud",
-      url,
-      description: "old",
-      traffic_policy: JSON.stringify(policy),
-    });
-    emulator.seed({ type: "cloud", url: "https://other.example.com" });
-    emulator.seed({ type: "edge", public_url: url });
-    const news = { url, description: "new", trafficPolicy: policy, adopt: true };
-    const { inputs } = await core.check({}, news);
-    expect(said).toEqual([`${url}: adopts ${id}, and changes description`]);
-    const result = await core.create(inputs);
-    expect(result.id).toBe(id);
-    expect(emulator.requests.filter(({ method }) => method !== "GET").map(({ body }) => body)).toEqual([
-      { id, description: "new" },
-    ]);
-    const found = await core.read(id, result.outs);
-    expect(found.inputs).toEqual(inputs);
-    expect(core.diff("ep_1", found.props, { url, description: "new", trafficPolicy: policy }).changes).toBe(
-      false,
-    );
-  });
-
   test.each(["before", "after"])(
-    "refuses at the preview what another resource has that is compared %s it",
+    "refuses the endpoint of another resource that the engine compares %s the adopter",
     async (when) => {
       const { core: first, newProcess } = await service();
       const other = { url: "https://other.example.com" };
@@ -43,14 +17,14 @@ describe("adopt", () => {
       const { failures } = await core.check({}, { url, adopt: id });
       if (when === "before") return expect(failures[0]?.reason).toMatch(message);
       expect(compare).toThrow(message);
-      // Without a preview the other one may be compared when it is too late. The run must not succeed all the same.
-      const unseen = newProcess().core;
-      await unseen.create((await unseen.check({}, { url, adopt: id })).inputs);
-      expect(() => unseen.diff(id, outs, other)).toThrow(message);
+      // Without a preview, the engine may compare the other resource after the adoption. The run must still fail.
+      const noPreview = newProcess().core;
+      await noPreview.create((await noPreview.check({}, { url, adopt: id })).inputs);
+      expect(() => noPreview.diff(id, outs, other)).toThrow(message);
     },
   );
 
-  test("takes over by id, also to another URL of the same scheme, and writes nothing where nothing differs", async () => {
+  test("changes the URL of an endpoint that an id names, and refuses a second adoption of the id in the same run", async () => {
     const { core, emulator } = await service();
     const { id } = emulator.seed({ type: "cloud", url: "https://old.example.com" });
     expect((await core.create({ url, adopt: id })).outs).toMatchObject({ url });
@@ -61,7 +35,7 @@ describe("adopt", () => {
     expect(emulator.requests.filter(({ method }) => method !== "GET")).toHaveLength(1);
   });
 
-  test("of hundreds by their ids shares the pages of the list", async () => {
+  test("reads 250 endpoints by their ids with less than ten requests", async () => {
     const { core, emulator } = await service({ settings: { "endpoints:requestsPerWindow": "1000" } });
     const all = Array.from({ length: 250 }, (_, index) =>
       emulator.seed({ type: "cloud", url: `https://n${index}.example.com`, description: "theirs" }),
@@ -77,7 +51,7 @@ describe("adopt", () => {
   });
 
   test.each(["its id", "its URL"])(
-    "by %s reads the endpoint itself where the list leaves an input out",
+    "by %s reads the endpoint itself if the list omits an input",
     async (by) => {
       const { core, emulator } = await service();
       const { id } = emulator.seed({ type: "cloud", url, description: "theirs" });
@@ -86,30 +60,30 @@ describe("adopt", () => {
         body: { endpoints: [{ id, type: "cloud", url }] },
       });
       await core.create({ url, description: "theirs", adopt: by === "its id" ? id : true });
-      const asked = emulator.requests.map(({ method, path }) => `${method} ${path}`);
-      expect(asked).toEqual(["GET /endpoints", `GET /endpoints/${id}`]);
+      const sent = emulator.requests.map(({ method, path }) => `${method} ${path}`);
+      expect(sent).toEqual(["GET /endpoints", `GET /endpoints/${id}`]);
     },
   );
 
-  test("by id reads the endpoint itself once something was written", async () => {
+  test("by id reads the endpoint itself after an earlier write", async () => {
     const { core, emulator } = await service();
     const { id } = emulator.seed({ type: "cloud", url, description: "theirs" });
-    const asked = () => emulator.requests.map(({ method, path }) => `${method} ${path}`);
+    const sent = () => emulator.requests.map(({ method, path }) => `${method} ${path}`);
     await core.create({ url: "https://new.example.com" });
-    const before = asked().length;
+    const before = sent().length;
     await core.create({ url, description: "theirs", adopt: id });
-    expect(asked().slice(before)).toEqual([`GET /endpoints/${id}`]);
+    expect(sent().slice(before)).toEqual([`GET /endpoints/${id}`]);
   });
 
-  test("creates where there is nothing with this URL", async () => {
-    const { core, emulator, said } = await service();
+  test("creates an endpoint if none has the URL, and logs that", async () => {
+    const { core, emulator, logged } = await service();
     const { inputs } = await core.check({}, { url, adopt: true });
     await core.create(inputs);
-    expect(said).toEqual([expect.stringMatching(/no cloud endpoint to adopt, so one is created/)]);
+    expect(logged).toEqual([expect.stringMatching(/no cloud endpoint to adopt, so one is created/)]);
     expect(emulator.endpoints).toHaveLength(1);
   });
 
-  test("is refused where a second endpoint appeared on its URL after other adoptions", async () => {
+  test("fails if a second endpoint appeared on its URL after other adoptions", async () => {
     const { core, emulator } = await service();
     const urls = Array.from({ length: 13 }, (_, index) => `https://e${index}.example.com`);
     for (const url of urls) emulator.seed({ type: "cloud", url, pooling_enabled: true });
@@ -119,7 +93,7 @@ describe("adopt", () => {
     expect((await thrown(core.create(first))).message).toMatch(/Several cloud endpoints serve/);
   });
 
-  test("is refused where it could mean several, is of another type or scheme, or is not there", async () => {
+  test("fails for several endpoints, for another type or scheme, and for an unknown id", async () => {
     const { core, emulator } = await service();
     const pooled = [1, 2].map(() => emulator.seed({ type: "cloud", url, pooling_enabled: true }).id);
     const several = await core.check({}, { url, adopt: true });
@@ -135,13 +109,13 @@ describe("adopt", () => {
     expect(emulator.requests.every((request) => request.method === "GET")).toBe(true);
   });
 
-  test("reports an endpoint in the list that cannot be read, since it could be the one", async () => {
-    const { core, emulator, said } = await service();
+  test("logs an unreadable endpoint of the list, since it may be the one to adopt", async () => {
+    const { core, emulator, logged } = await service();
     emulator.intercept(({ path }) => path === "/endpoints", {
       status: 200,
       body: { endpoints: [{ id: "ep_2", port: "high" }] },
     });
     await core.create({ url, adopt: true });
-    expect(said).toEqual([expect.stringMatching(/ep_2.*cannot be read.*port/)]);
+    expect(logged).toEqual([expect.stringMatching(/ep_2.*cannot be read.*port/)]);
   });
 });

@@ -4,15 +4,15 @@ import { Emulator, type EmulatorOptions } from "../../sdk/testing/emulator";
 import { plugin } from "./plugin/pluginClient";
 import { CANARY_KEY } from "./service";
 
-/* The providers over one core, each as its protocol drives it, under one interface. */
+/* One interface to both providers. Each test drives them as their protocols do. */
 
 export type Props = Record<string, unknown>;
 
-/** The six operations in plain data, and what it logged. */
+/** The six operations with plain data, and the logged messages. */
 export interface DrivenProvider {
   emulator: Emulator;
   logged(): string[];
-  /** A new process of the provider before the same service, as every phase of a command has one. */
+  /** Starts a new process of the provider with the same service. Pulumi starts one for each phase of a command. */
   restart(environment?: Record<string, string>): Promise<DrivenProvider>;
   check(
     olds: Props,
@@ -35,9 +35,9 @@ export interface DrivenProvider {
 
 export type Options = EmulatorOptions & {
   settings?: Record<string, string | undefined>;
-  /** Default: one of its own. */
+  /** Default: a new emulator. */
   emulator?: Emulator;
-  /** Of the plugin's process. */
+  /** The environment of the plugin's process. */
   environment?: Record<string, string>;
 };
 
@@ -50,7 +50,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** As the engine hands the properties to a dynamic provider: with the provider's code among them. */
+/** The engine adds the provider's code to the properties of a dynamic resource. */
 const CODE = { __provider: "code" };
 
 export async function startDynamic({
@@ -59,14 +59,14 @@ export async function startDynamic({
   ...options
 }: Options = {}): Promise<DrivenProvider> {
   const emulator = given ?? (await Emulator.start({ apiKey: CANARY_KEY, ...options }));
-  const config: Record<string, string | undefined> = { ...(await reach(emulator)), ...settings };
-  const said = vi.spyOn(console, "log").mockImplementation(() => {});
+  const config: Record<string, string | undefined> = { ...configOf(emulator), ...settings };
+  const written = vi.spyOn(console, "log").mockImplementation(() => {});
   const provider = dynamicProvider();
   provider.configure({ config: { get: (key) => config[key.replace("endpoints:", "")] } });
   const bare = ({ __provider: _, ...props }: Props) => props;
   return {
     emulator,
-    logged: () => said.mock.calls.map(([message]) => String(message)),
+    logged: () => written.mock.calls.map(([message]) => String(message)),
     restart: (environment = {}) => {
       for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
       return startDynamic({ settings, emulator });
@@ -85,7 +85,7 @@ export async function startDynamic({
 
 async function startPlugin({ settings = {}, ...options }: Options = {}): Promise<DrivenProvider> {
   const { client, emulator, logged } = await plugin({ ...options, configure: false });
-  const all: Record<string, string | undefined> = { ...(await reach(emulator)), ...settings };
+  const all: Record<string, string | undefined> = { ...configOf(emulator), ...settings };
   await client.configure(Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)));
   return {
     emulator,
@@ -103,6 +103,6 @@ async function startPlugin({ settings = {}, ...options }: Options = {}): Promise
   };
 }
 
-async function reach({ apiKey, baseUrl }: Emulator): Promise<Record<string, string>> {
+function configOf({ apiKey, baseUrl }: Emulator): Record<string, string> {
   return { apiKey, baseUrl, requestsPerWindow: "100000", retryForSeconds: "1" };
 }

@@ -4,8 +4,8 @@ import type { Edit, Emulator } from "../../sdk/testing/emulator";
 import { bothProviders, type DrivenProvider, type Props, startDynamic } from "./bothProviders";
 
 /*
- * What a program leaves to the service, and somebody edits by hand. Each step is what the engine does: a refresh reads and
- * replaces outputs and inputs, an `up` checks, diffs, and updates only where the diff says so.
+ * Drift of bindings and pooling that the program leaves to the service. Each step does what the engine does: a refresh reads,
+ * and replaces outputs and inputs; an `up` checks, diffs, and updates if the diff reports a change.
  */
 
 const open = "https://shop.example.com";
@@ -19,8 +19,8 @@ interface State {
   outs: Props;
 }
 
-/** A service, and commands against it: each is a process of its own, which has seen nothing yet. */
-class World {
+/** A service and the commands of a stack. Each command starts a new process of the provider. */
+class Stack {
   readonly emulator: Emulator;
 
   constructor(private readonly provider: DrivenProvider) {
@@ -41,8 +41,8 @@ class World {
     return { id, outs: found.props ?? {}, inputs: found.inputs ?? {} };
   }
 
-  /** Whether a preview of the program shows anything. */
-  async shows(program: Props, { id, inputs, outs }: State): Promise<boolean> {
+  /** Whether a preview of the program shows a change. */
+  async hasChanges(program: Props, { id, inputs, outs }: State): Promise<boolean> {
     const provider = await this.provider.restart();
     return (await provider.diff(id, outs, (await provider.check(inputs, program)).inputs)).changes;
   }
@@ -53,7 +53,7 @@ class World {
 }
 
 const EDITS: [string, string, Choice, Choice][] = [
-  ["public where the service chose internal", internal, { bindings: ["public"] }, { bindings: ["internal"] }],
+  ["public instead of internal", internal, { bindings: ["public"] }, { bindings: ["internal"] }],
   ["pooled", open, { pooling_enabled: true }, { pooling_enabled: false }],
 ];
 
@@ -61,160 +61,165 @@ const asInput = ({ pooling_enabled: poolingEnabled, ...bindings }: Choice): Prop
   poolingEnabled === undefined ? bindings : { poolingEnabled };
 
 describe.each(bothProviders)("%s", (_, start) => {
-  const world = async (): Promise<World> => new World(await start());
+  const newStack = async (): Promise<Stack> => new Stack(await start());
 
-  describe.each(EDITS)("an endpoint made %s by hand", (_, url, edit, back) => {
-    test("is read as such until one PATCH of exactly that puts it back", async () => {
-      const w = await world();
-      const made = await w.up({ url });
-      w.emulator.edit(made.id, edit);
-      const seen = await w.refresh(made);
-      expect(seen.inputs).toEqual({ url, ...asInput(edit) });
-      expect(await w.shows({ url }, seen)).toBe(true);
-      const again = await w.refresh(seen);
-      expect(again).toEqual(seen);
+  describe.each(EDITS)("an endpoint that was made %s by hand", (_, url, edit, back) => {
+    test("has the edit as an input until an `up` reverts it with one PATCH of that field", async () => {
+      const stack = await newStack();
+      const created = await stack.up({ url });
+      stack.emulator.edit(created.id, edit);
+      const drifted = await stack.refresh(created);
+      expect(drifted.inputs).toEqual({ url, ...asInput(edit) });
+      expect(await stack.hasChanges({ url }, drifted)).toBe(true);
+      const again = await stack.refresh(drifted);
+      expect(again).toEqual(drifted);
 
-      const mended = await w.up({ url }, again);
-      expect(w.patches).toEqual([{ id: made.id, ...back }]);
-      expect(w.emulator.endpoints).toMatchObject([back]);
-      expect(await w.shows({ url }, mended)).toBe(false);
-      expect((await w.refresh(mended)).inputs).toEqual({ url });
+      const reverted = await stack.up({ url }, again);
+      expect(stack.patches).toEqual([{ id: created.id, ...back }]);
+      expect(stack.emulator.endpoints).toMatchObject([back]);
+      expect(await stack.hasChanges({ url }, reverted)).toBe(false);
+      expect((await stack.refresh(reverted)).inputs).toEqual({ url });
     });
 
-    test("and put back by hand is as it was", async () => {
-      const w = await world();
-      const made = await w.up({ url });
-      w.emulator.edit(made.id, edit);
-      const seen = await w.refresh(made);
-      w.emulator.edit(made.id, back);
-      const healed = await w.refresh(seen);
+    test("has no change after the edit was reverted by hand", async () => {
+      const stack = await newStack();
+      const created = await stack.up({ url });
+      stack.emulator.edit(created.id, edit);
+      const drifted = await stack.refresh(created);
+      stack.emulator.edit(created.id, back);
+      const healed = await stack.refresh(drifted);
       expect(healed.inputs).toEqual({ url });
-      expect(await w.shows({ url }, healed)).toBe(false);
+      expect(await stack.hasChanges({ url }, healed)).toBe(false);
     });
 
-    test("stays so where the program writes it, or ignores its changes: nothing is sent, and nothing is shown", async () => {
-      const w = await world();
-      const made = await w.up({ url });
-      w.emulator.edit(made.id, edit);
-      const seen = await w.refresh(made);
-      // With `ignoreChanges` the engine takes the state's inputs for the program's.
-      const program = seen.inputs;
-      expect(await w.shows(program, seen)).toBe(false);
-      const later = await w.refresh(await w.up(program, seen));
-      expect(await w.shows(program, later)).toBe(false);
-      const described = await w.up({ ...program, description: "x" }, later);
-      expect(w.patches).toEqual([{ id: made.id, description: "x" }]);
-      expect(await w.shows({ ...program, description: "x" }, described)).toBe(false);
+    test("keeps the edit if the program has the same value or ignores changes of the field", async () => {
+      const stack = await newStack();
+      const created = await stack.up({ url });
+      stack.emulator.edit(created.id, edit);
+      const drifted = await stack.refresh(created);
+      // With `ignoreChanges`, the engine replaces the program's inputs with those of the state.
+      const program = drifted.inputs;
+      expect(await stack.hasChanges(program, drifted)).toBe(false);
+      const later = await stack.refresh(await stack.up(program, drifted));
+      expect(await stack.hasChanges(program, later)).toBe(false);
+      const described = await stack.up({ ...program, description: "x" }, later);
+      expect(stack.patches).toEqual([{ id: created.id, description: "x" }]);
+      expect(await stack.hasChanges({ ...program, description: "x" }, described)).toBe(false);
     });
 
-    test("without anybody's notice is not taken over by an update of something else", async () => {
-      const w = await world();
-      const made = await w.up({ url });
-      w.emulator.edit(made.id, edit);
+    test("is still drifted after an update of another field", async () => {
+      const stack = await newStack();
+      const created = await stack.up({ url });
+      stack.emulator.edit(created.id, edit);
       const program = { url, description: "x" };
-      const updated = await w.up(program, made);
-      expect(await w.shows(program, updated)).toBe(true);
-      expect((await w.refresh(updated)).inputs).toEqual({ ...program, ...asInput(edit) });
-      await w.up(program, updated);
-      expect(w.patches).toEqual([
-        { id: made.id, description: "x" },
-        { id: made.id, ...back },
+      const updated = await stack.up(program, created);
+      expect(await stack.hasChanges(program, updated)).toBe(true);
+      expect((await stack.refresh(updated)).inputs).toEqual({ ...program, ...asInput(edit) });
+      await stack.up(program, updated);
+      expect(stack.patches).toEqual([
+        { id: created.id, description: "x" },
+        { id: created.id, ...back },
       ]);
     });
 
-    test("after the program gave it and takes it out is drift from what was there then", async () => {
-      const w = await world();
-      const made = await w.up({ url, ...asInput(back) });
-      const left = await w.up({ url }, made);
-      expect(w.patches).toEqual([]);
-      expect(await w.shows({ url }, left)).toBe(false);
-      w.emulator.edit(made.id, edit);
-      const seen = await w.refresh(left);
-      expect(seen.inputs).toEqual({ url, ...asInput(edit) });
-      await w.up({ url }, seen);
-      expect(w.patches).toEqual([{ id: made.id, ...back }]);
+    test("is reverted to the program's last value if the program no longer has the field", async () => {
+      const stack = await newStack();
+      const created = await stack.up({ url, ...asInput(back) });
+      const left = await stack.up({ url }, created);
+      expect(stack.patches).toEqual([]);
+      expect(await stack.hasChanges({ url }, left)).toBe(false);
+      stack.emulator.edit(created.id, edit);
+      const drifted = await stack.refresh(left);
+      expect(drifted.inputs).toEqual({ url, ...asInput(edit) });
+      await stack.up({ url }, drifted);
+      expect(stack.patches).toEqual([{ id: created.id, ...back }]);
     });
 
-    test("after an adoption is drift from what was adopted", async () => {
-      const w = await world();
-      const { id } = w.emulator.seed({ type: "cloud", url, ...back });
+    test("is reverted to the value at its adoption", async () => {
+      const stack = await newStack();
+      const { id } = stack.emulator.seed({ type: "cloud", url, ...back });
       const program = { url, adopt: true };
-      const made = await w.up(program);
-      expect(await w.shows(program, made)).toBe(false);
-      w.emulator.edit(id, edit);
-      const seen = await w.refresh(made);
-      expect(seen.inputs).toEqual({ ...program, ...asInput(edit) });
-      await w.up(program, seen);
-      expect(w.patches).toEqual([{ id, ...back }]);
+      const created = await stack.up(program);
+      expect(await stack.hasChanges(program, created)).toBe(false);
+      stack.emulator.edit(id, edit);
+      const drifted = await stack.refresh(created);
+      expect(drifted.inputs).toEqual({ ...program, ...asInput(edit) });
+      await stack.up(program, drifted);
+      expect(stack.patches).toEqual([{ id, ...back }]);
     });
   });
 });
 
-/* What follows is the core's, whatever drives it. */
-describe("a service behind the core", () => {
-  const world = async (service: Service = {}): Promise<World> => {
+/* The rest depends on the core alone, so one provider is enough. */
+describe("a service", () => {
+  const newStack = async (service: Service = {}): Promise<Stack> => {
     const provider = await startDynamic();
     pretend(provider.emulator, service);
-    return new World(provider);
+    return new Stack(provider);
   };
 
   test.each([
-    ["refresh", {}, (w: World, _: Props, partial: State) => w.refresh(partial)],
-    ["up", { description: "x" }, (w: World, program: Props, partial: State) => w.up(program, partial)],
-  ])(
-    "has chosen for a partial create what the %s shows that describes it first",
-    async (_, more, describe) => {
-      const w = await world();
-      const { id } = w.emulator.seed({ type: "cloud", url: open, bindings: ["kubernetes"] });
-      const program = { url: open, ...more };
-      const described = await describe(w, program, { id, inputs: program, outs: { url: open, __given: [] } });
-      expect(await w.shows(program, described)).toBe(false);
-      w.emulator.edit(id, { bindings: ["public"] });
-      expect((await w.refresh(described)).inputs).toEqual({ ...program, bindings: ["public"] });
-    },
-  );
+    ["refresh", {}, (stack: Stack, _: Props, partial: State) => stack.refresh(partial)],
+    [
+      "up",
+      { description: "x" },
+      (stack: Stack, program: Props, partial: State) => stack.up(program, partial),
+    ],
+  ])("has its choice for a partial create noted by the first %s", async (_, more, describe) => {
+    const stack = await newStack();
+    const { id } = stack.emulator.seed({ type: "cloud", url: open, bindings: ["kubernetes"] });
+    const program = { url: open, ...more };
+    const described = await describe(stack, program, {
+      id,
+      inputs: program,
+      outs: { url: open, __given: [] },
+    });
+    expect(await stack.hasChanges(program, described)).toBe(false);
+    stack.emulator.edit(id, { bindings: ["public"] });
+    expect((await stack.refresh(described)).inputs).toEqual({ ...program, bindings: ["public"] });
+  });
 
-  test("may choose again with another URL of the program, not with one that was edited by hand", async () => {
-    const w = await world({ decidesWithUrl: true });
-    const made = await w.up({ url: open });
-    const moved = await w.up({ url: internal }, made);
+  test("may choose bindings again if the program changes the URL, but not if somebody edits it by hand", async () => {
+    const stack = await newStack({ decidesWithUrl: true });
+    const created = await stack.up({ url: open });
+    const moved = await stack.up({ url: internal }, created);
     expect(moved.outs).toMatchObject({ bindings: ["internal"] });
-    expect(await w.shows({ url: internal }, moved)).toBe(false);
-    expect((await w.refresh(moved)).inputs).toEqual({ url: internal });
+    expect(await stack.hasChanges({ url: internal }, moved)).toBe(false);
+    expect((await stack.refresh(moved)).inputs).toEqual({ url: internal });
 
-    w.emulator.edit(made.id, { url: open, bindings: ["public"] });
-    const seen = await w.refresh(moved);
-    expect(seen.inputs).toEqual({ url: open, bindings: ["public"] });
-    const back = await w.up({ url: internal }, seen);
-    expect(w.patches).toEqual([
-      { id: made.id, url: internal },
-      { id: made.id, url: internal, bindings: ["internal"] },
+    stack.emulator.edit(created.id, { url: open, bindings: ["public"] });
+    const drifted = await stack.refresh(moved);
+    expect(drifted.inputs).toEqual({ url: open, bindings: ["public"] });
+    const back = await stack.up({ url: internal }, drifted);
+    expect(stack.patches).toEqual([
+      { id: created.id, url: internal },
+      { id: created.id, url: internal, bindings: ["internal"] },
     ]);
-    expect(await w.shows({ url: internal }, back)).toBe(false);
+    expect(await stack.hasChanges({ url: internal }, back)).toBe(false);
   });
 
-  test("gets its choice back with another URL of the program, where its edit was seen before", async () => {
-    const w = await world();
-    const made = await w.up({ url: internal });
-    w.emulator.edit(made.id, { bindings: ["public"] });
+  test("gets its choice back with the program's change of the URL if a refresh found the edit before", async () => {
+    const stack = await newStack();
+    const created = await stack.up({ url: internal });
+    stack.emulator.edit(created.id, { bindings: ["public"] });
     const program = { url: "https://shop2.internal" };
-    const moved = await w.up(program, await w.refresh(made));
-    expect(w.patches).toEqual([{ id: made.id, ...program, bindings: ["internal"] }]);
-    expect(await w.shows(program, moved)).toBe(false);
+    const moved = await stack.up(program, await stack.refresh(created));
+    expect(stack.patches).toEqual([{ id: created.id, ...program, bindings: ["internal"] }]);
+    expect(await stack.hasChanges(program, moved)).toBe(false);
   });
 
-  test("makes no other choice with another order of bindings, or with an empty list", async () => {
-    const w = await world();
-    const made = await w.up({ url: open, bindings: ["public", "internal"] });
-    const left = await w.up({ url: open }, made);
-    w.emulator.edit(made.id, { bindings: ["internal", "public"] });
-    const turned = await w.refresh(left);
+  test("can return bindings in another order, or an empty list, without a change", async () => {
+    const stack = await newStack();
+    const created = await stack.up({ url: open, bindings: ["public", "internal"] });
+    const left = await stack.up({ url: open }, created);
+    stack.emulator.edit(created.id, { bindings: ["internal", "public"] });
+    const turned = await stack.refresh(left);
     expect(turned.inputs).toEqual({ url: open });
-    expect(await w.shows({ url: open }, turned)).toBe(false);
-    w.emulator.edit(made.id, { bindings: [] });
-    const emptied = await w.refresh(left);
+    expect(await stack.hasChanges({ url: open }, turned)).toBe(false);
+    stack.emulator.edit(created.id, { bindings: [] });
+    const emptied = await stack.refresh(left);
     expect(emptied.inputs).toEqual({ url: open });
-    expect(await w.shows({ url: open }, emptied)).toBe(false);
+    expect(await stack.hasChanges({ url: open }, emptied)).toBe(false);
   });
 
   describe.each([
@@ -223,72 +228,72 @@ describe("a service behind the core", () => {
     ["in lists", ({ byId, write }: Kind) => !byId && !write],
     ["by id and in lists", ({ write }: Kind) => !write],
     ["everywhere", () => true],
-  ])("that leaves its choices out %s", (_, omits) => {
+  ])("that omits its choices %s", (_, omits) => {
     test.each([
       { url: open },
       { url: internal },
       { url: open, poolingEnabled: true },
       { url: internal, bindings: ["internal"] },
-    ])("shows no change of %j that is left out later, before or after a refresh", async (program) => {
-      const w = await world({ omits });
+    ])("causes no change if the program removes its choices later: %j", async (program) => {
+      const stack = await newStack({ omits });
       const { url } = program;
-      let state = await w.up(program);
-      // What is given and never shown is a difference for ever; what is not given is none.
-      state = await w.refresh(await w.up({ url }, state));
+      let state = await stack.up(program);
+      // A given field that the service never shows differs in each run. A field that is not given does not.
+      state = await stack.refresh(await stack.up({ url }, state));
       for (const next of [{ url }, { url, description: "x" }, { url: url.replace("shop", "shop2") }]) {
-        state = await w.up(next, state);
-        expect(await w.shows(next, state)).toBe(false);
-        state = await w.refresh(state);
+        state = await stack.up(next, state);
+        expect(await stack.hasChanges(next, state)).toBe(false);
+        state = await stack.refresh(state);
         expect(state.inputs).toEqual(next);
-        expect(await w.shows(next, state)).toBe(false);
+        expect(await stack.hasChanges(next, state)).toBe(false);
       }
-      expect(w.patches).toEqual([
+      expect(stack.patches).toEqual([
         { id: state.id, description: "x" },
         { id: state.id, description: "", url: url.replace("shop", "shop2") },
       ]);
     });
   });
 
-  test("that shows no choice in its replies to writes has chosen what the first read shows", async () => {
-    const w = await world({ omits: ({ write }) => write });
-    const made = await w.refresh(await w.up({ url: internal }));
-    w.emulator.edit(made.id, { bindings: ["public"] });
-    const seen = await w.refresh(made);
-    expect(seen.inputs).toEqual({ url: internal, bindings: ["public"] });
-    const mended = await w.up({ url: internal }, seen);
-    expect(w.patches).toEqual([{ id: made.id, bindings: ["internal"] }]);
-    expect(await w.shows({ url: internal }, mended)).toBe(false);
+  test("that omits its choice in replies to writes has it noted by the first read", async () => {
+    const stack = await newStack({ omits: ({ write }) => write });
+    const created = await stack.refresh(await stack.up({ url: internal }));
+    stack.emulator.edit(created.id, { bindings: ["public"] });
+    const drifted = await stack.refresh(created);
+    expect(drifted.inputs).toEqual({ url: internal, bindings: ["public"] });
+    const reverted = await stack.up({ url: internal }, drifted);
+    expect(stack.patches).toEqual([{ id: created.id, bindings: ["internal"] }]);
+    expect(await stack.hasChanges({ url: internal }, reverted)).toBe(false);
   });
 
-  test("that leaves out what is off has not pooled what it does not call pooled", async () => {
-    const w = await world({ omitsOff: true });
-    const made = await w.up({ url: open });
-    w.emulator.edit(made.id, { pooling_enabled: true });
-    const seen = await w.refresh(made);
-    expect(seen.inputs).toEqual({ url: open, poolingEnabled: true });
-    const mended = await w.up({ url: open }, seen);
-    expect(w.patches).toEqual([{ id: made.id, pooling_enabled: false }]);
-    expect(await w.shows({ url: open }, mended)).toBe(false);
-    expect((await w.refresh(mended)).inputs).toEqual({ url: open });
+  test("that omits `pooling_enabled: false` has chosen no pooling", async () => {
+    const stack = await newStack({ omitsOff: true });
+    const created = await stack.up({ url: open });
+    stack.emulator.edit(created.id, { pooling_enabled: true });
+    const drifted = await stack.refresh(created);
+    expect(drifted.inputs).toEqual({ url: open, poolingEnabled: true });
+    const reverted = await stack.up({ url: open }, drifted);
+    expect(stack.patches).toEqual([{ id: created.id, pooling_enabled: false }]);
+    expect(await stack.hasChanges({ url: open }, reverted)).toBe(false);
+    expect((await stack.refresh(reverted)).inputs).toEqual({ url: open });
   });
 });
 
-/** What a reply answers: a request for one endpoint by its id, one that writes, or neither: a list. */
+/** The kind of a request: for an endpoint by its id, a write, or otherwise a list. */
 interface Kind {
   byId: boolean;
   write: boolean;
 }
 
 interface Service {
-  /** Where `bindings` and `pooling_enabled` are left out. */
+  /** Which replies omit `bindings` and `pooling_enabled`. */
   omits?: (kind: Kind) => boolean;
-  /** Leaves `pooling_enabled` out where it is false. */
+  /** Omits `pooling_enabled` if it is false. */
   omitsOff?: boolean;
-  /** Gives an endpoint whose URL changes the bindings of the new one. */
+  /** Chooses the bindings again if the URL changes. */
   decidesWithUrl?: boolean;
 }
 
-/** Lets the emulator answer as this service does. */
+/** Makes the emulator behave like this service. */
 function pretend(emulator: Emulator, { omits, omitsOff = false, decidesWithUrl = false }: Service): void {
   const body = (real: Props, { method, path, body: sent }: RecordedRequest) => {
     const isOmitted = omits?.({ write: method !== "GET", byId: method === "GET" && path.includes("ep_") });

@@ -5,7 +5,7 @@ const url = "https://shop.example.com";
 const policy = { on_http_request: [{ actions: [{ type: "deny", config: { status_code: 404 } }] }] };
 const any = () => true;
 
-/** What the engine does around a resource: check, then create or update with what the check returned. */
+/** Checks and creates a resource, as the engine does. */
 async function created(news: Record<string, unknown>, options: Parameters<typeof service>[0] = {}) {
   const parts = await service(options);
   const { inputs } = await parts.core.check({}, news);
@@ -13,12 +13,12 @@ async function created(news: Record<string, unknown>, options: Parameters<typeof
 }
 
 describe("create", () => {
-  test("sends pooling only when it is given, false too", async () => {
+  test("sends `poolingEnabled: false` if the program gives it", async () => {
     const { emulator } = await created({ url, poolingEnabled: false });
     expect(emulator.requests[0]?.body).toEqual({ type: "cloud", url, pooling_enabled: false });
   });
 
-  test("whose reply holds only what it is about asks for the rest", async () => {
+  test("reads the endpoint if the reply has its id, URL and type, but other fields are invalid", async () => {
     const { core, emulator } = await service();
     const { id } = emulator.seed({ type: "cloud", url });
     emulator.intercept(any, { status: 201, body: { id, url, type: "cloud", port: "high" } });
@@ -39,11 +39,10 @@ describe("read", () => {
       { traffic_policy: '{"on_http_request":[]}' },
       { trafficPolicy: { on_http_request: [] } },
     ],
-    ["trafficPolicy", { traffic_policy: "on_http_request: [" }, { trafficPolicy: "on_http_request: [" }],
     ["bindings", { bindings: ["internal"] }, { bindings: ["internal"] }],
     ["poolingEnabled", { pooling_enabled: true }, { poolingEnabled: true }],
     ["url", { url: "https://other.example.com" }, { url: "https://other.example.com" }],
-  ])("shows exactly the drifted %s", async (_, change, drift) => {
+  ])("returns the drifted %s, and an update sends only that", async (_, change, drift) => {
     const news = {
       url,
       trafficPolicy: policy,
@@ -63,36 +62,39 @@ describe("read", () => {
     expect(core.diff("ep_1", (await core.read(id, found.props)).props, inputs).changes).toBe(false);
   });
 
-  test("leaves the service's own choices out of the inputs, and shows a description that nobody gave", async () => {
+  test("returns a description that the program did not give, and no field that the service chose", async () => {
     const { core, id, outs, emulator } = await created({ url });
     emulator.edit(id, { description: "by hand" });
     const found = await core.read(id, outs);
     expect(found.inputs).toEqual({ url, description: "by hand" });
   });
 
-  test("keeps the given order of bindings", async () => {
+  test("keeps the program's order of bindings", async () => {
     const { core, id, outs, inputs, emulator } = await created({ url, bindings: ["public", "internal"] });
     emulator.edit(id, { bindings: ["internal", "public"] });
     expect((await core.read(id, outs)).inputs).toEqual(inputs);
   });
 
-  test.each([401, 403, 500])("never takes a %d for gone", async (status) => {
-    const { core, id, outs, emulator } = await created(
-      { url },
-      { settings: { "endpoints:retryForSeconds": "0.001" } },
-    );
-    emulator.intercept(any, { status, body: "" }, 10);
-    expect((await thrown(core.read(id, outs))).cause).toMatchObject({ status });
-  });
+  test.each([401, 403, 500])(
+    "fails after a %d, which does not prove that the endpoint is gone",
+    async (status) => {
+      const { core, id, outs, emulator } = await created(
+        { url },
+        { settings: { "endpoints:retryForSeconds": "0.001" } },
+      );
+      emulator.intercept(any, { status, body: "" }, 10);
+      expect((await thrown(core.read(id, outs))).cause).toMatchObject({ status });
+    },
+  );
 
-  test("fails for a get of what is not there", async () => {
+  test("fails for `get` with an unknown id", async () => {
     const { core } = await service();
     expect((await thrown(core.read("ep_nobody", { __provider: "code" }))).message).toMatch(
       /no endpoint ep_nobody/,
     );
   });
 
-  test("for a get notes nothing of what the service chose, since nothing here manages it", async () => {
+  test("keeps no service choices for `get`, because the stack does not manage the endpoint", async () => {
     const { core, emulator } = await service();
     const { id } = emulator.seed({ type: "cloud", url });
     const { props } = await core.read(id, { __provider: "code" });
@@ -100,18 +102,8 @@ describe("read", () => {
   });
 });
 
-describe("update", () => {
-  test("that only brings the state's note up to date makes no request", async () => {
-    const { core, id, outs, emulator } = await created({ url });
-    const news = { url, poolingEnabled: false };
-    expect(core.diff("ep_1", outs, news)).toMatchObject({ changes: true, replaces: [] });
-    const { outs: after } = await core.update(id, { ...outs, adopt: true }, news);
-    expect(after).toEqual({ ...outs, __given: ["poolingEnabled"], __chosen: { bindings: ["public"] } });
-    expect(core.diff("ep_1", after, news).changes).toBe(false);
-    expect(emulator.requests).toHaveLength(1);
-  });
-
-  test("gives outputs that came without a provider theirs, without a request", async () => {
+describe("diff", () => {
+  test("adds the provider string to outputs that lack it", async () => {
     const { core, outs } = await created({ url });
     expect(core.diff("ep_1", outs, { url, __provider: "code" }).changes).toBe(true);
     expect(core.diff("ep_1", { ...outs, __provider: "code" }, { url, __provider: "code" }).changes).toBe(
@@ -120,14 +112,7 @@ describe("update", () => {
   });
 });
 
-test("a check with mistakes makes no request, and one without asks for the settings", async () => {
-  const { core, emulator } = await service();
-  expect((await core.check({}, { url: "nonsense", adopt: true })).failures).toHaveLength(1);
-  await core.check({}, { url });
-  expect(emulator.requests).toEqual([]);
-});
-
-test("no state holds the key", async () => {
+test("the state does not contain the API key", async () => {
   const { outs, core, id } = await created({ url, trafficPolicy: policy });
   expect(JSON.stringify([outs, await core.read(id, outs)])).not.toContain(CANARY_KEY);
 });

@@ -5,8 +5,8 @@ import { bothProviders, type Options, type Props } from "./bothProviders";
 import { thrown } from "./service";
 
 /*
- * One suite for both providers: whatever Pulumi drives, the same calls give the same answers, and the service
- * sees the same requests. What only one of the protocols has (previews, imports, detailed diffs) is tested with it.
+ * The dynamic provider and the plugin return the same results, and send the same requests. Other files test previews, imports
+ * and detailed diffs, which only the plugin has.
  */
 
 const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
@@ -20,17 +20,17 @@ const full = {
   bindings: ["public", "internal"],
   poolingEnabled: true,
 };
-const none = { changes: false, replaces: [], deleteBeforeReplace: true };
-const some = { ...none, changes: true };
+const unchanged = { changes: false, replaces: [], deleteBeforeReplace: true };
+const changed = { ...unchanged, changes: true };
 
-/** What both providers report about an endpoint that is there and not ready. */
+/** The error of a create whose endpoint exists but is not ready, from both providers. */
 const partialCreate = z.object({
   properties: z.record(z.string(), z.unknown()),
   reasons: z.array(z.string()),
 });
 
 describe.each(bothProviders)("%s", (_, start) => {
-  /** What the engine does for a new resource. */
+  /** Checks and creates a resource, as the engine does. */
   async function created(news: Props, options?: Options) {
     const provider = await start(options);
     const { inputs } = await provider.check({}, news);
@@ -38,7 +38,7 @@ describe.each(bothProviders)("%s", (_, start) => {
   }
 
   describe("check", () => {
-    test("turns what was written into what the state holds", async () => {
+    test("normalizes the inputs, and parses documents", async () => {
       const provider = await start();
       const written = {
         ...full,
@@ -60,7 +60,7 @@ describe.each(bothProviders)("%s", (_, start) => {
       expect(provider.emulator.requests).toEqual([]);
     });
 
-    test("names every mistake at once, and neither the text nor a property, whose value the engine would print", async () => {
+    test("reports all mistakes at once, without quoted text, and without properties, whose values the engine would print", async () => {
       const provider = await start();
       const { failures } = await provider.check(
         {},
@@ -75,6 +75,7 @@ describe.each(bothProviders)("%s", (_, start) => {
       ]);
       expect(failures.map(({ property }) => property)).toEqual(Array(5).fill(""));
       expect(JSON.stringify(failures)).not.toContain("secret:");
+      expect(provider.emulator.requests).toEqual([]);
     });
 
     test("merges the merge keys of a YAML policy", async () => {
@@ -86,13 +87,13 @@ describe.each(bothProviders)("%s", (_, start) => {
       expect(inputs).toEqual({ url, trafficPolicy: { a: { x: 1, y: 1 }, b: { x: 1, y: 2 } } });
     });
 
-    test("refuses a number beyond 2^53 in a policy's text, which data cannot hold exactly", async () => {
+    test("refuses a number beyond 2^53 in a policy's text, which a parser would round", async () => {
       const provider = await start();
       const { failures } = await provider.check({}, { url, trafficPolicy: '{"number": 9007199254740993}' });
       expect(failures).toEqual([{ property: "", reason: expect.stringMatching(/^trafficPolicy .*number/) }]);
     });
 
-    test("refuses a policy object of 2 MB, which is beyond the limit", async () => {
+    test("refuses a policy object of 2 MB, because the limit is 1 MB", async () => {
       const provider = await start();
       const { failures } = await provider.check({}, { url, trafficPolicy: { text: "x".repeat(2_000_000) } });
       expect(failures).toEqual([
@@ -100,21 +101,21 @@ describe.each(bothProviders)("%s", (_, start) => {
       ]);
     });
 
-    test("refuses to take a policy out", async () => {
+    test("refuses to remove a policy", async () => {
       const provider = await start();
       expect((await provider.check(full, { url })).failures).toEqual([
         { property: "", reason: expect.stringMatching(/^trafficPolicy cannot be taken out/) },
       ]);
     });
 
-    test("finds a setting that is missing", async () => {
+    test("reports a missing setting", async () => {
       const provider = await start({ settings: { baseUrl: undefined } });
       expect((await provider.check({}, { url })).failures).toEqual([
         { property: "", reason: expect.stringMatching(/no base URL.*ENDPOINTS_BASE_URL.*endpoints:baseUrl/) },
       ]);
     });
 
-    test("names what an adoption would change", async () => {
+    test("logs the changes of an adoption", async () => {
       const provider = await start();
       const { id } = provider.emulator.seed({ type: "cloud", url, description: "old" });
       expect((await provider.check({}, { url, description: "new", adopt: true })).failures).toEqual([]);
@@ -124,14 +125,14 @@ describe.each(bothProviders)("%s", (_, start) => {
   });
 
   describe("diff", () => {
-    test("sees no change in what was created, in any order of keys and bindings", async () => {
+    test("reports no change for a new endpoint, in any order of keys and bindings", async () => {
       const provider = await created(full);
       const news = {
         ...full,
         bindings: ["internal", "public"],
         trafficPolicy: JSON.parse(JSON.stringify(policy)),
       };
-      expect(await provider.diff(provider.id, provider.outs, news)).toEqual(none);
+      expect(await provider.diff(provider.id, provider.outs, news)).toEqual(unchanged);
     });
 
     test.each([
@@ -141,48 +142,48 @@ describe.each(bothProviders)("%s", (_, start) => {
       ["metadata", { metadata: "text" }],
       ["bindings", { bindings: ["public"] }],
       ["poolingEnabled", { poolingEnabled: false }],
-    ])("sees a change of %s, and an update sends just that", async (field, change) => {
+    ])("reports a change of %s, and an update sends only that", async (field, change) => {
       const provider = await created(full);
       const news = { ...full, ...change };
-      expect(await provider.diff(provider.id, provider.outs, news)).toEqual(some);
+      expect(await provider.diff(provider.id, provider.outs, news)).toEqual(changed);
       const { outs } = await provider.update(provider.id, provider.outs, news);
       const snake = field.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
       expect(Object.keys(provider.emulator.requests.at(-1)?.body as object)).toEqual(["id", snake]);
       expect(outs).toMatchObject(withTexts(change));
-      expect(await provider.diff(provider.id, outs, news)).toEqual(none);
+      expect(await provider.diff(provider.id, outs, news)).toEqual(unchanged);
     });
 
-    test("replaces for another scheme alone, the old one first", async () => {
+    test("replaces the endpoint for another scheme, and deletes the old one first", async () => {
       const provider = await created(full);
       expect(
         await provider.diff(provider.id, provider.outs, { ...full, url: "tls://shop.example.com" }),
       ).toEqual({
-        ...some,
+        ...changed,
         replaces: ["url"],
       });
     });
 
-    test("clears a description, and leaves bindings that are no longer given to the service", async () => {
+    test("reports a removed description, which an update clears; it leaves removed bindings to the service", async () => {
       const provider = await created(full);
       const { description: _description, bindings: _bindings, ...news } = full;
-      expect(await provider.diff(provider.id, provider.outs, news)).toEqual(some);
+      expect(await provider.diff(provider.id, provider.outs, news)).toEqual(changed);
       const { outs } = await provider.update(provider.id, provider.outs, news);
       expect(provider.emulator.requests.at(-1)?.body).toEqual({ id: provider.id, description: "" });
       expect(outs).not.toHaveProperty("description");
       expect(outs).toMatchObject({ bindings: full.bindings });
-      expect(await provider.diff(provider.id, outs, news)).toEqual(none);
+      expect(await provider.diff(provider.id, outs, news)).toEqual(unchanged);
     });
 
-    test("takes an unknown value for a change", async () => {
+    test("reports a change for an unknown value", async () => {
       const provider = await created(full);
       expect(await provider.diff(provider.id, provider.outs, { ...full, description: UNKNOWN })).toEqual(
-        some,
+        changed,
       );
     });
   });
 
   describe("create", () => {
-    test("sends what was given, and keeps what the service says", async () => {
+    test("sends the given inputs, and returns the service's fields", async () => {
       const provider = await created(full);
       expect(provider.emulator.requests.map(({ body }) => body)).toEqual([
         {
@@ -212,20 +213,22 @@ describe.each(bothProviders)("%s", (_, start) => {
       });
     });
 
-    test("takes over what adopt names, and deletes it in no replacement of the same run", async () => {
+    test("adopts an endpoint, and the same run does not delete it as the replaced one", async () => {
       const provider = await start();
       const { id } = provider.emulator.seed({ type: "cloud", url, description: "old" });
+      provider.emulator.seed({ type: "edge", public_url: url });
       const news = { url, description: "new", adopt: true };
       const { outs, ...result } = await provider.create(news);
       expect(result).toEqual({ id });
       expect(outs).toMatchObject({ description: "new", adopt: true });
+      expect(await provider.diff(id, outs, { url, description: "new" })).toEqual(unchanged);
       expect(provider.emulator.requests.map(({ method }) => method)).toEqual(["GET", "PATCH"]);
       expect((await thrown(provider.delete(id, outs))).message).toMatch(
         /was taken over by its own replacement/,
       );
     });
 
-    test("adopts a policy and metadata in another spelling as they are", async () => {
+    test("adopts an endpoint without a change if its policy and metadata differ only in spelling", async () => {
       const provider = await start();
       provider.emulator.seed({
         type: "cloud",
@@ -237,10 +240,10 @@ describe.each(bothProviders)("%s", (_, start) => {
       const { id, outs } = await provider.create(news);
       expect(provider.emulator.requests.map(({ method }) => method)).toEqual(["GET"]);
       expect(outs).toMatchObject(withTexts(news));
-      expect(await provider.diff(id, outs, news)).toEqual(none);
+      expect(await provider.diff(id, outs, news)).toEqual(unchanged);
     });
 
-    test("that the service refuses says what, why, and what to do", async () => {
+    test("fails with the endpoint, the reason and the next step if the service refuses", async () => {
       const provider = await start();
       const { id } = provider.emulator.seed({ type: "cloud", url, description: "theirs" });
       const { message } = await thrown(provider.create({ url }));
@@ -248,7 +251,7 @@ describe.each(bothProviders)("%s", (_, start) => {
       expect(message).not.toContain("\n");
     });
 
-    test("that made an endpoint and cannot describe it is kept as a partial create", async () => {
+    test("is a partial create if it made an endpoint that cannot be read", async () => {
       const provider = await start();
       const { id } = provider.emulator.seed({ type: "cloud", url });
       provider.emulator.intercept(() => true, {
@@ -271,7 +274,7 @@ describe.each(bothProviders)("%s", (_, start) => {
   });
 
   describe("read", () => {
-    test("finds what was created as it is", async () => {
+    test("returns the state of a new endpoint unchanged", async () => {
       const provider = await created(full);
       expect(await provider.read(provider.id, provider.outs, provider.inputs)).toEqual({
         id: provider.id,
@@ -280,7 +283,7 @@ describe.each(bothProviders)("%s", (_, start) => {
       });
     });
 
-    test("shows a drifted field as the input that it is, and leaves the service's own choices out", async () => {
+    test("returns a drifted field as an input, and no field that the service chose", async () => {
       const provider = await created({ url, trafficPolicy: policy });
       provider.emulator.edit(provider.id, { traffic_policy: '{"on_http_request":[]}' });
       const found = await provider.read(provider.id, provider.outs, provider.inputs);
@@ -294,22 +297,22 @@ describe.each(bothProviders)("%s", (_, start) => {
         '{ "on_http_request" : [ {"actions":[{"type":"deny","config":{"status_code":404}}]}]}',
       ],
       ["YAML", "on_http_request:\n- actions:\n  - {type: deny, config: {status_code: 404}} # closed\n"],
-    ])("holds a live policy that is %s as the same text, and sees no change", async (_, text) => {
+    ])("normalizes a live policy, and a diff reports no change: %s", async (_, text) => {
       const provider = await created(full);
       provider.emulator.edit(provider.id, { traffic_policy: text });
       const { props = {}, inputs } = await provider.read(provider.id, provider.outs, provider.inputs);
       expect(props["trafficPolicy"]).toBe(provider.outs["trafficPolicy"]);
       expect(inputs).toEqual(provider.inputs);
-      expect(await provider.diff(provider.id, props, full)).toEqual(none);
+      expect(await provider.diff(provider.id, props, full)).toEqual(unchanged);
     });
 
-    test("holds a live policy that does not parse as it is, and an update repairs it", async () => {
+    test("returns the text of a live policy that is invalid, and an update repairs it", async () => {
       const provider = await created(full);
       provider.emulator.edit(provider.id, { traffic_policy: "{ no: [policy" });
       const { props = {}, inputs } = await provider.read(provider.id, provider.outs, provider.inputs);
       expect(props).toMatchObject({ trafficPolicy: "{ no: [policy" });
       expect(inputs).toEqual({ ...provider.inputs, trafficPolicy: "{ no: [policy" });
-      expect(await provider.diff(provider.id, props, full)).toEqual(some);
+      expect(await provider.diff(provider.id, props, full)).toEqual(changed);
       expect((await provider.update(provider.id, props, full)).outs).toMatchObject({
         trafficPolicy: provider.outs["trafficPolicy"],
       });
@@ -324,7 +327,7 @@ describe.each(bothProviders)("%s", (_, start) => {
   });
 
   describe("update", () => {
-    test("of what somebody deleted names `pulumi refresh`", async () => {
+    test("fails with the advice to run `pulumi refresh` if the endpoint does not exist", async () => {
       const provider = await start();
       const { id, outs } = await provider.create({ url });
       provider.emulator.remove(id);
@@ -332,7 +335,7 @@ describe.each(bothProviders)("%s", (_, start) => {
       expect(message).toMatch(/The endpoint ep_\w+ does not exist any more.*pulumi refresh/);
     });
 
-    test("without a difference makes no request", async () => {
+    test("sends no request if no field changed", async () => {
       const provider = await created({ url, bindings: ["public"] });
       const { outs } = await provider.update(provider.id, provider.outs, { url });
       expect(provider.emulator.requests.map(({ method }) => method)).toEqual(["POST"]);
@@ -342,10 +345,10 @@ describe.each(bothProviders)("%s", (_, start) => {
   });
 
   describe("delete", () => {
-    test("deletes, and takes what is gone for done", async () => {
+    test("succeeds if the endpoint is already gone", async () => {
       const provider = await created(full);
       await provider.delete(provider.id, provider.outs);
-      // A new endpoint would be looked for until lists have caught up.
+      // For a new endpoint, the provider would wait until the list shows it.
       const later = await provider.restart();
       await later.delete(provider.id, { ...provider.outs, createdAt: "2026-01-01T00:00:00Z" });
       expect(provider.emulator.endpoints).toEqual([]);

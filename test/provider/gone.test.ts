@@ -15,10 +15,10 @@ interface Made {
   inputs: Props;
 }
 
-/** As if the state had been written with another key, or at another base URL. */
+/** The same endpoint in a state that was written with another key or another base URL. */
 const elsewhere = (one: Made): Made => ({ ...one, outs: { ...one.outs, __account: "0123456789abcdef" } });
 
-/** What drops an endpoint from a state: a read that finds it gone, or a delete. */
+/** Reads or deletes an endpoint. Returns whether it leaves the state. */
 async function drop(
   how: string,
   { read, remove }: { read(one: Made): Promise<{ id: string }>; remove(one: Made): Promise<void> },
@@ -28,14 +28,17 @@ async function drop(
   return (await read(one)).id === "";
 }
 
-/** What answers in the service's place, or in the place of what the base URL should name. */
+/** The 404s of a gateway in front of the service, or of another server at a wrong base URL. */
 const gateways: [string, ScriptedReply][] = [
   ["a page of HTML", { status: 404, body: "<html>nothing here</html>" }],
   ["JSON without a code", { status: 404, body: { message: "no route" } }],
-  ["JSON with a code of its own", { status: 404, body: { error_code: "GW_404", msg: "no route" } }],
+  [
+    "JSON with a code that is not the service's",
+    { status: 404, body: { error_code: "GW_404", msg: "no route" } },
+  ],
 ];
 
-/** Two endpoints, and the core in a process that has made neither. */
+/** Creates two endpoints, and starts a new process of the core, which does not know them. */
 async function twoEndpoints(options: Parameters<typeof service>[0] = {}) {
   const { core: first, newProcess, emulator, ...rest } = await service(options);
   const made = async (address: string): Promise<Made> => {
@@ -52,7 +55,7 @@ async function twoEndpoints(options: Parameters<typeof service>[0] = {}) {
   return { ...rest, core, newProcess, emulator, one, other, calls };
 }
 
-/** Successes that are none: what a proxy gives that answers everything itself. */
+/** Successful replies to a DELETE that do not come from the service, but from a proxy. */
 const falseSuccesses: [string, ScriptedReply][] = [
   ["an empty 200", { status: 200 }],
   ["a 200 that describes a failure", { status: 200, body: { error_code: "ERR_NGROK_1", msg: "no" } }],
@@ -60,8 +63,8 @@ const falseSuccesses: [string, ScriptedReply][] = [
   ["a 202", { status: 202, body: {} }],
 ];
 
-describe("a deletion that is answered with something else than the service's 204", () => {
-  test.each(falseSuccesses)("is not believed: %s", async (_, reply) => {
+describe("a delete whose reply is not the service's 204", () => {
+  test.each(falseSuccesses)("fails if the endpoint still exists: %s", async (_, reply) => {
     const { emulator, one, calls } = await twoEndpoints();
     emulator.intercept(({ method }) => method === "DELETE", reply);
     expect((await thrown(calls.remove(one))).message).toContain("a deletion is answered with 204");
@@ -70,7 +73,7 @@ describe("a deletion that is answered with something else than the service's 204
     expect(emulator.endpoints).toHaveLength(1);
   });
 
-  test.each(falseSuccesses)("is done where the endpoint is gone: %s", async (_, reply) => {
+  test.each(falseSuccesses)("succeeds if the endpoint is gone: %s", async (_, reply) => {
     const { emulator, one, calls } = await twoEndpoints();
     emulator.intercept(({ method }) => method === "DELETE", { ...reply, lateMs: 0 } as ScriptedReply);
     await calls.remove(one);
@@ -79,18 +82,18 @@ describe("a deletion that is answered with something else than the service's 204
 });
 
 describe.each(["read", "delete"])("a %s", (how) => {
-  test.each(gateways)("refuses where %s says 404 and the list holds it", async (_, reply) => {
+  test.each(gateways)("fails after a gateway's 404 if the list has the endpoint: %s", async (_, reply) => {
     const { emulator, one, calls } = await twoEndpoints();
     emulator.intercept(isById, reply, 9);
-    // Not the list that reads share, which would show it as it is, with a filter or without.
+    // A read asks the shared list first, with a filter and without. It must not find the endpoint there.
     if (how === "read") emulator.intercept(isList, { status: 403, body: "" }, 2);
     expect((await thrown(drop(how, calls, one))).message).toMatch(/account's list still contains ep_/);
     expect(emulator.endpoints).toHaveLength(2);
   });
 
-  test("refuses where the list only looks sorted, so that it has to be read to the end", async () => {
+  test("fails if the endpoint is on a later page of a list that is not sorted by creation time", async () => {
     const { core, emulator, one, calls } = await twoEndpoints({ pageSize: 3 });
-    // Newer by their places in the list, and older by what they say.
+    // They come first in the list, but have the earliest creation times.
     emulator.behave({ createdAt: -3_600_000 });
     for (const name of ["a", "b", "c"]) await core.create({ url: `https://${name}.example.com` });
     emulator.intercept(isById, { status: 404, body: "<html>nothing here</html>" }, 9);
@@ -98,18 +101,21 @@ describe.each(["read", "delete"])("a %s", (how) => {
     expect((await thrown(drop(how, calls, one))).message).toMatch(/account's list still contains ep_/);
   });
 
-  test.each(gateways)("believes %s where no page of the list holds it", async (_, reply) => {
-    const { emulator, one, calls } = await twoEndpoints({ pageSize: 1 });
-    emulator.remove(one.id);
-    emulator.intercept(isById, reply, 9);
-    expect(await drop(how, calls, one)).toBe(true);
-  });
+  test.each(gateways)(
+    "accepts a gateway's 404 if no page of the list has the endpoint: %s",
+    async (_, reply) => {
+      const { emulator, one, calls } = await twoEndpoints({ pageSize: 1 });
+      emulator.remove(one.id);
+      emulator.intercept(isById, reply, 9);
+      expect(await drop(how, calls, one)).toBe(true);
+    },
+  );
 
-  test("believes a gateway about what was created a moment ago only when the list has caught up", async () => {
+  test("waits for a list that lags after a gateway's 404 for an endpoint that this process created", async () => {
     const { core, emulator } = await service();
     const { id, outs } = await core.create({ url });
     emulator.intercept(isById, { status: 404, body: "<html>" }, 9);
-    // The list that reads share lags behind the create.
+    // The list that a read asks first lags behind the create.
     if (how === "read")
       emulator.intercept(isList, { status: 200, body: { endpoints: [], next_page_uri: null } });
     const calls = { read: () => core.read(id, outs), remove: () => core.delete(id, outs) };
@@ -117,51 +123,44 @@ describe.each(["read", "delete"])("a %s", (how) => {
   });
 
   const maybeNew = [
-    ["another process created it a moment ago", {}],
-    ["the service's clock is not known", { date: null }],
-    ["its age is not known", { createdAt: null }],
+    ["another process has just created the endpoint", {}],
+    ["the service's clock is unknown", { date: null }],
+    ["the endpoint's age is unknown", { createdAt: null }],
   ] as const;
 
-  test.each(maybeNew)(
-    "believes a gateway only when the list has caught up, where %s",
-    async (_, behaviour) => {
-      const { core: first, newProcess, emulator } = await service({ listLag: 4_000, ...behaviour });
-      const { id, outs } = await first.create({ url });
-      const { core } = newProcess();
-      emulator.intercept(isById, { status: 404, body: "<html>" }, 9);
-      // Not the list that reads share: the one that has to prove it is then the first.
-      if (how === "read") emulator.intercept(isList, { status: 403, body: "" });
-      const calls = { read: () => core.read(id, outs), remove: () => core.delete(id, outs) };
-      expect((await thrown(drop(how, calls, { id, outs, inputs: {} }))).message).toMatch(/still contains/);
-    },
-  );
+  test.each(maybeNew)("waits for a list that lags after a gateway's 404 if %s", async (_, behaviour) => {
+    const { core: first, newProcess, emulator } = await service({ listLag: 4_000, ...behaviour });
+    const { id, outs } = await first.create({ url });
+    const { core } = newProcess();
+    emulator.intercept(isById, { status: 404, body: "<html>" }, 9);
+    // A read asks the shared list first. It must not find the endpoint there.
+    if (how === "read") emulator.intercept(isList, { status: 403, body: "" });
+    const calls = { read: () => core.read(id, outs), remove: () => core.delete(id, outs) };
+    expect((await thrown(drop(how, calls, { id, outs, inputs: {} }))).message).toMatch(/still contains/);
+  });
 
-  test.each(maybeNew)(
-    "believes the service's own 404 only when the list has caught up, where %s",
-    async (_, behaviour) => {
-      const { core, newProcess, emulator } = await service({ ...behaviour });
-      const { id, outs } = await core.create({ url });
-      emulator.intercept(isById, { status: 404, body: { error_code: "ERR_NGROK_18100", msg: "no" } });
-      emulator.behave({ listLag: 3_000 });
-      const later = newProcess().core;
-      const dropped =
-        how === "delete" ? later.delete(id, outs) : later.read(id, { ...outs, type: undefined });
-      expect((await thrown(dropped)).message).toContain(`still contains ${id}`);
-    },
-  );
+  test.each(maybeNew)("waits for a list that lags after the service's 404 if %s", async (_, behaviour) => {
+    const { core, newProcess, emulator } = await service({ ...behaviour });
+    const { id, outs } = await core.create({ url });
+    emulator.intercept(isById, { status: 404, body: { error_code: "ERR_NGROK_18100", msg: "no" } });
+    emulator.behave({ listLag: 3_000 });
+    const later = newProcess().core;
+    const dropping = how === "delete" ? later.delete(id, outs) : later.read(id, { ...outs, type: undefined });
+    expect((await thrown(dropping)).message).toContain(`still contains ${id}`);
+  });
 
-  test("reads a list that still shows it again, and believes it when it has caught up", async () => {
+  test("reads a list again that still has the endpoint, and succeeds once it has not", async () => {
     const { emulator, one, calls, waits } = await twoEndpoints();
     const shown = emulator.endpoints;
     emulator.remove(one.id);
-    // Not the list that reads share, with a filter or without: what that shows is taken for there.
+    // A read asks the shared list first, with a filter and without. It must not find the endpoint there.
     if (how === "read") emulator.intercept(isList, { status: 403, body: "" }, 2);
     emulator.intercept(isList, { status: 200, body: { endpoints: shown, next_page_uri: null } }, 2);
     expect(await drop(how, calls, one)).toBe(true);
     expect(waits.slice(-2)).toEqual([1_000, 4_000]);
   });
 
-  test("refuses where the key may not list, and names the way on", async () => {
+  test("fails with the advice to run `pulumi state delete` if the key may not list", async () => {
     const { emulator, one, calls } = await twoEndpoints();
     emulator.remove(one.id);
     emulator.intercept(isList, { status: 403, body: "" }, 9);
@@ -175,7 +174,7 @@ describe.each(bothProviders)("with %s", (_, start) => {
     remove: ({ id, outs }: Made) => provider.delete(id, outs),
   });
 
-  /** Old enough that the service's own 404 needs no wait for its list. */
+  /** The endpoint is a minute old. So the service's 404 needs no wait for the list. */
   async function made(provider: DrivenProvider, address = url): Promise<Made> {
     provider.emulator.behave({ createdAt: -60_000 });
     const { inputs } = await provider.check({}, { url: address });
@@ -189,17 +188,17 @@ describe.each(bothProviders)("with %s", (_, start) => {
   }
 
   describe.each(["read", "delete"])("a %s", (how) => {
-    test("takes the service's own 404 for gone, with one look at the list for all of a run", async () => {
+    test("accepts the service's 404 after one look at the list, which all resources of a run share", async () => {
       const { provider, one, other } = await later();
       for (const { id } of [one, other]) provider.emulator.remove(id);
       const before = lists(provider.emulator);
       expect(await drop(how, callsOf(provider), one)).toBe(true);
       expect(await drop(how, callsOf(provider), other)).toBe(true);
-      // A read may begin with the list, too, as it would have without a 404.
+      // A read also asks the list first.
       expect(lists(provider.emulator) - before).toBeLessThanOrEqual(how === "read" ? 2 : 1);
     });
 
-    test("refuses where the base URL lacks a part of its path, so that the list is a 404, too", async () => {
+    test("fails if the list is a 404 too, as with a base URL without its path prefix", async () => {
       const { provider, one } = await later();
       const missing = { status: 404, body: { error_code: "ERR_NGROK_4042", msg: "no such route" } };
       provider.emulator.intercept(() => true, missing, 99);
@@ -209,7 +208,7 @@ describe.each(bothProviders)("with %s", (_, start) => {
       expect(provider.emulator.endpoints).toHaveLength(2);
     });
 
-    test("refuses another account, and drops with ENDPOINTS_ACCEPT_ACCOUNT=1", async () => {
+    test("fails for another account, and succeeds with ENDPOINTS_ACCEPT_ACCOUNT=1", async () => {
       const { provider, one } = await later();
       provider.emulator.remove(one.id);
       const { message } = await thrown(drop(how, callsOf(provider), elsewhere(one)));
@@ -220,14 +219,14 @@ describe.each(bothProviders)("with %s", (_, start) => {
       expect(await drop(how, callsOf(accepting), elsewhere(one))).toBe(true);
     });
 
-    test("accepts another key where the account has another endpoint of this stack", async () => {
+    test("accepts another key if the account has another endpoint of this stack", async () => {
       const { provider, one, other } = await later();
       provider.emulator.remove(one.id);
       await provider.diff(other.id, elsewhere(other).outs, other.inputs);
       expect(await drop(how, callsOf(provider), elsewhere(one))).toBe(true);
     });
 
-    test("accepts another key where the account has an endpoint of the same principal", async () => {
+    test("accepts another key if the account has an endpoint of the same principal", async () => {
       const { provider, one } = await later();
       provider.emulator.remove(one.id);
       const principal = { id: "usr_1", uri: "" };
@@ -236,7 +235,7 @@ describe.each(bothProviders)("with %s", (_, start) => {
       expect(await drop(how, callsOf(provider), theirs)).toBe(true);
     });
 
-    test("accepts another key once the service has answered for an endpoint of this stack", async () => {
+    test("accepts another key after the service deleted another endpoint of this stack", async () => {
       const { provider, one, other } = await later();
       provider.emulator.remove(one.id);
       await provider.delete(other.id, elsewhere(other).outs);
@@ -244,7 +243,7 @@ describe.each(bothProviders)("with %s", (_, start) => {
     });
 
     test.each(["creates", "reads", "deletes"])(
-      "refuses another account in a run that %s an endpoint of the stack there",
+      "fails for another account even if the run %s an endpoint there",
       async (does) => {
         const { provider: first, one } = await later();
         first.emulator.remove(one.id);
@@ -258,7 +257,7 @@ describe.each(bothProviders)("with %s", (_, start) => {
       },
     );
 
-    test("of the only endpoint of an account needs the key that wrote the state", async () => {
+    test("accepts only the key that wrote the state if the account has no other endpoint", async () => {
       const first = await start();
       const one = await made(first);
       const provider = await first.restart();
@@ -270,7 +269,7 @@ describe.each(bothProviders)("with %s", (_, start) => {
     });
   });
 
-  test("a write renews the note of the account, a read does not, and it is no difference", async () => {
+  test("another account is no change; an update stores the new fingerprint, and a read keeps the old one", async () => {
     const { provider, one } = await later();
     const moved = elsewhere(one);
     const { props = {}, inputs = {} } = await provider.read(moved.id, moved.outs, moved.inputs);
@@ -280,7 +279,7 @@ describe.each(bothProviders)("with %s", (_, start) => {
     expect(outs["__account"]).toBe(one.outs["__account"]);
   });
 
-  test.each(["read", "update"])("a %s that is answered with another endpoint fails", async (how) => {
+  test.each(["read", "update"])("a %s fails if the reply describes another endpoint", async (how) => {
     const { provider, one, other } = await later();
     const theirs = provider.emulator.endpoints.find(({ id }) => id === other.id) ?? {};
     provider.emulator.intercept(isList, { status: 403, body: "" }, 2);

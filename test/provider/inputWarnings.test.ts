@@ -86,14 +86,14 @@ describe.each(bothProviders)("%s", (_, start) => {
 });
 
 test("a warning comes once in a run, and not again once the service has taken the text", async () => {
-  const { core, newProcess, said } = await service();
+  const { core, newProcess, logged } = await service();
   const description = "é".repeat(255);
   const { inputs } = await core.check({}, { url, description });
   await core.check({}, { url, description });
-  expect(said).toHaveLength(1);
+  expect(logged).toHaveLength(1);
   const next = newProcess();
   await next.core.check(inputs, { url, description, bindings: ["public"] });
-  expect(said).toHaveLength(1);
+  expect(logged).toHaveLength(1);
   await next.core.check(inputs, { url, description: "ü".repeat(255) });
-  expect(said).toHaveLength(2);
+  expect(logged).toHaveLength(2);
 });

@@ -7,7 +7,7 @@ import { readSettings } from "../../provider/config";
 import { Redaction } from "../../provider/redaction";
 import { Emulator, type EmulatorOptions } from "../../sdk/testing/emulator";
 
-/** A key that no message, log or state may ever hold. */
+/** An API key that no message, log or state may contain. */
 export const CANARY_KEY = "2canaryCanaryCanaryCanary27_canaryCanaryCanary021";
 
 const open: { close(): Promise<void> }[] = [];
@@ -15,20 +15,20 @@ afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close();
 });
 
-interface Given extends EmulatorOptions {
+interface Options extends EmulatorOptions {
   settings?: Record<string, string>;
   /** How far the service's clock is ahead of ours, in milliseconds. */
   ahead?: number;
-  /** What a wait of the client does. Default: it takes no time. */
+  /** Runs after each wait of the client, which takes no time. */
   sleep?: () => Promise<void>;
   engineIsThere?: () => Promise<boolean>;
 }
 
-/** The service on loopback, a real client of it whose waits take no time, and the provider's core. */
-export async function service({ ahead = 0, sleep, engineIsThere, ...options }: Given = {}) {
-  // Early in a second: which one a create was sent in then follows from whole seconds.
+/** Starts the emulated service, and creates a real client for it and the provider's core. The client's waits take no time. */
+export async function service({ ahead = 0, sleep, engineIsThere, ...options }: Options = {}) {
+  // Start early in a second, so that whole seconds show in which one a create was sent.
   let late = 1_200 - (Date.now() % 1_000);
-  // One clock for both, since a wait that takes no time here must not take any there either.
+  // The emulator has the same clock, because time must pass for it too during a wait.
   const now = () => Date.now() + late;
   const emulator = await Emulator.start({
     apiKey: CANARY_KEY,
@@ -41,7 +41,7 @@ export async function service({ ahead = 0, sleep, engineIsThere, ...options }: G
     ...options.settings,
   };
   const waits: number[] = [];
-  const said: string[] = [];
+  const logged: string[] = [];
   const clock: Clock = {
     ...realClock,
     now,
@@ -52,10 +52,10 @@ export async function service({ ahead = 0, sleep, engineIsThere, ...options }: G
     },
   };
   open.push(emulator);
-  /** A process of the provider, as every phase of a command is one of its own. */
+  /** Starts a new process of the provider. Pulumi starts one for each phase of a command. */
   const newProcess = (environment: NodeJS.ProcessEnv = {}) => {
     const settings = readSettings((key) => config[key], environment);
-    const write = (message: string) => void said.push(message);
+    const write = (message: string) => void logged.push(message);
     const log = { info: write, warn: write };
     const redactor = new Redaction();
     const http = new HttpClient(settings, { clock, log, redactor, ...(engineIsThere && { engineIsThere }) });
@@ -64,22 +64,22 @@ export async function service({ ahead = 0, sleep, engineIsThere, ...options }: G
     const connect = () => ({ api, settings });
     return { api, connect, log, core: new CloudEndpoints({ connect, log }) };
   };
-  return { emulator, ...newProcess(), newProcess, said, waits, clock };
+  return { emulator, ...newProcess(), newProcess, logged, waits, clock };
 }
 
-/** The account as a reading that shares nothing with others shows it. */
+/** Reads the whole list of the account, and shares no earlier reading. */
 export async function wholeList({ http }: EndpointsApi) {
   const reading = new EndpointsApi(http).list.since(0);
   await reading.toEnd();
   return { endpoints: [...reading.endpoints.values()], skipped: reading.skipped };
 }
 
-/** What a promise was rejected with; fails where it was not. */
+/** The error of a rejected promise. Throws if the promise is fulfilled. */
 export async function thrown(promise: Promise<unknown>): Promise<Error> {
   const error = await promise.then(
     () => undefined,
     (reason: unknown) => reason,
   );
   if (error instanceof Error) return error;
-  throw new Error("this was to fail, and did not");
+  throw new Error("expected a rejection");
 }

@@ -73,23 +73,23 @@ test("ENDPOINTS_LOG=requests writes one line a request, and nothing that is secr
 });
 
 test("a service that does not answer is named once, long before the tries end", async () => {
-  const { api, emulator, said } = await service();
+  const { api, emulator, logged } = await service();
   emulator.intercept(() => true, { reset: true }, 5);
   emulator.seed({ type: "cloud", url: "https://shop.example.com" });
   await wholeList(api);
-  expect(said).toEqual([
+  expect(logged).toEqual([
     `GET /endpoints: no answer (ECONNRESET: read ECONNRESET); requests to ${emulator.baseUrl} are repeated for 120 s (endpoints:retryForSeconds)`,
   ]);
   const hanging = await service();
   hanging.emulator.intercept(() => true, { afterCommit: true, delayMs: 3_500 });
   await wholeList(hanging.api);
-  expect(hanging.said).toEqual([
+  expect(hanging.logged).toEqual([
     expect.stringMatching(/^GET \/endpoints: no answer for 3 s; requests to http/),
   ]);
   const short = await service();
   short.emulator.intercept(() => true, { reset: true });
   await wholeList(short.api);
-  expect(short.said).toEqual([]);
+  expect(short.logged).toEqual([]);
 });
 
 test("requests share few connections, which stay open", async () => {

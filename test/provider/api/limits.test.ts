@@ -39,10 +39,10 @@ describe("a 429", () => {
 
 describe("a long wait", () => {
   test("for the service is reported once, with how long and what may be the reason", async () => {
-    const { api, emulator, said } = await service();
+    const { api, emulator, logged } = await service();
     emulator.intercept(any, refused, 2);
     await api.create({ url });
-    expect(said).toEqual([
+    expect(logged).toEqual([
       expect.stringMatching(
         /^a request waits 60 s, because the service reports .*Others may use the account too/,
       ),
@@ -50,9 +50,9 @@ describe("a long wait", () => {
   });
 
   test("for our own budget is reported once, with the budget's settings", async () => {
-    const { api, said } = await service({ settings: { "endpoints:requestsPerWindow": "3" } });
+    const { api, logged } = await service({ settings: { "endpoints:requestsPerWindow": "3" } });
     await Promise.all(Array.from({ length: 8 }, () => thrown(api.get("ep_1"))));
-    expect(said).toEqual([
+    expect(logged).toEqual([
       expect.stringMatching(
         /^5 requests wait 60 s, to keep to the account's budget of 3 requests in 60 s \(endpoints:requestsPerWindow/,
       ),

@@ -72,11 +72,11 @@ describe("what is listed", () => {
   });
 
   test("serves adoptions by URL too: those of one preview share a listing", async () => {
-    const { core, emulator, said } = await service();
+    const { core, emulator, logged } = await service();
     seeded(emulator, 250);
     const urls = Array.from({ length: 250 }, (_, i) => `https://e${i}.example.com`);
     await Promise.all(urls.map((url) => core.check({}, { url, adopt: true })));
-    expect(said.filter((message) => message.includes("as it is"))).toHaveLength(250);
+    expect(logged.filter((message) => message.includes("as it is"))).toHaveLength(250);
     // One look-up for the first few, and the list for all others.
     expect(emulator.requests).toHaveLength(4);
   });
