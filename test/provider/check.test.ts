@@ -6,11 +6,7 @@ const url = "https://shop.example.com";
 const reasons = (news: Record<string, unknown>, olds?: Record<string, unknown>) =>
   checkInputs(news, olds).failures.map((failure) => failure.reason);
 
-test("an empty description or metadata counts as not given", () => {
-  expect(checkInputs({ url, description: "", metadata: "" })).toEqual({ inputs: { url }, failures: [] });
-});
-
-describe("a mistake is named with what would be right", () => {
+describe("a mistake fails with the reason and a correction", () => {
   test.each([
     [{}, /url is missing; give the address/],
     [{ url: "shop.example.com" }, /url is not a URL; write scheme and host/],
@@ -27,8 +23,6 @@ describe("a mistake is named with what would be right", () => {
     [{ url, bindings: "public" }, /bindings must be a list of names, not a string/],
     [{ url, description: "x".repeat(256) }, /at most 255 characters; this one has 256/],
     [{ url, metadata: "x".repeat(4097) }, /at most 4096 characters; this one has 4097/],
-    [{ url, trafficPolicy: { a: "x".repeat(1_000_000) } }, /trafficPolicy is longer than 1000000 characters/],
-    [{ url, trafficPolicy: `{"a":"${"x".repeat(1_000_000)}"}` }, /trafficPolicy is longer than 1000000/],
     [{ url, metadata: { a: "x".repeat(4096) } }, /at most 4096 characters/],
     [{ url, poolingEnabled: "yes" }, /poolingEnabled must be true or false, not a string/],
     [{ url, adopt: "shop" }, /adopt must be true, or an endpoint's id/],
@@ -43,7 +37,7 @@ describe("a mistake is named with what would be right", () => {
   });
 });
 
-test("an adopted id together with a new scheme is refused, since the replacement would delete what it adopts", () => {
+test("a new scheme with an adopted id is refused, because the replacement would delete the adopted endpoint", () => {
   const olds = { url, adopt: "ep_1" };
   expect(reasons({ url: "tls://shop.example.com", adopt: "ep_1" }, olds)).toEqual([
     expect.stringMatching(/take adopt out/),
@@ -52,12 +46,11 @@ test("an adopted id together with a new scheme is refused, since the replacement
   expect(reasons({ url: UNKNOWN, adopt: "ep_1" }, olds)).toEqual([]);
 });
 
-test("limits count characters, not their bytes", () => {
-  expect(reasons({ url, description: "é".repeat(255) })).toEqual([]);
+test("limits count characters, and not bytes or UTF-16 units", () => {
   expect(reasons({ url, description: "😀".repeat(255) })).toEqual([]);
 });
 
-test("unknown values pass every check, at any depth", () => {
+test("an unknown value passes every check, at any depth", () => {
   const news = {
     url: UNKNOWN,
     description: UNKNOWN,
@@ -69,7 +62,7 @@ test("unknown values pass every check, at any depth", () => {
   expect(checkInputs(news)).toEqual({ inputs: news, failures: [] });
 });
 
-test("no reason quotes the text of an input, because any may be secret", () => {
+test("no reason quotes an input, because each may be secret", () => {
   const bad = {
     url: "https://u:CANARY@x.example.com",
     trafficPolicy: '{"CANARY"',

@@ -4,7 +4,7 @@ import { ConfigError, environmentName, readSettings, settingsProblems } from "..
 const environment = { ENDPOINTS_API_KEY: "env_key", ENDPOINTS_BASE_URL: "https://env.example.com" };
 const from = (config: Record<string, string>) => (key: string) => config[key];
 
-test("the stack's configuration wins over the environment", () => {
+test("the stack's configuration has precedence over the environment", () => {
   const config = from({ "endpoints:apiKey": "stack_key", "endpoints:baseUrl": "https://stack.example.com" });
   expect(readSettings(config, environment)).toMatchObject({
     apiKey: "stack_key",
@@ -22,7 +22,7 @@ test("a base URL keeps its path prefix and loses its trailing slashes", () => {
   expect(settings.baseUrl).toBe("https://gateway.example.com/api/v2");
 });
 
-test("the version header has the public service's name there, and a neutral one elsewhere", () => {
+test("the version header is Ngrok-Version for the public service, and Service-Version for others", () => {
   const nameFor = (baseUrl: string) =>
     readSettings(from({ "endpoints:baseUrl": baseUrl }), environment).versionHeader;
   expect(nameFor("https://api.ngrok.com")).toBe("Ngrok-Version");
@@ -41,13 +41,13 @@ test.each([
   ],
   ["a blank key", { ENDPOINTS_API_KEY: "  " }, "apiKey", /no API key/],
   [
-    "a key of two lines",
+    "a key with a line break",
     { ENDPOINTS_API_KEY: "CANARY\nCANARY" },
     "apiKey",
     /API key holds spaces, line breaks/,
   ],
   [
-    "a header that is none",
+    "an invalid header name",
     { ENDPOINTS_VERSION_HEADER: "My Version" },
     "versionHeader",
     /not the name of a header: run `pulumi config set endpoints:versionHeader.*or correct ENDPOINTS_VERSION_HEADER/,
@@ -64,19 +64,19 @@ test.each([
   ["credentials", { ENDPOINTS_BASE_URL: "https://u:CANARY@api.example.com" }, "baseUrl", /holds credentials/],
   ["a query", { ENDPOINTS_BASE_URL: "https://api.example.com?a=1" }, "baseUrl", /query/],
   [
-    "a time that is no number",
+    "a time that is not a number",
     { ENDPOINTS_RETRY_FOR_SECONDS: "soon" },
     "retryForSeconds",
     /number of seconds/,
   ],
   [
-    "a budget of nothing",
+    "a budget of zero",
     { ENDPOINTS_REQUESTS_PER_WINDOW: "0" },
     "requestsPerWindow",
     /whole number above zero/,
   ],
   [
-    "a budget of halves",
+    "a budget with a fraction",
     { ENDPOINTS_REQUESTS_PER_WINDOW: "1.5" },
     "requestsPerWindow",
     /whole number above zero/,
@@ -87,22 +87,25 @@ test.each([
     "recoverWithin",
     /no time such as 90s, 30m, 1h/,
   ],
-  ["no time at all", { ENDPOINTS_RECOVER_WITHIN: "0h" }, "recoverWithin", /no time such as/],
-])("%s is refused with both names of the setting, in one line", (_, change, setting, message) => {
-  let error: unknown;
-  try {
-    readSettings(from({}), { ...environment, ...change });
-  } catch (thrown) {
-    error = thrown;
-  }
-  expect(error).toBeInstanceOf(ConfigError);
-  expect(error).toMatchObject({ setting, message: expect.stringMatching(message) });
-  expect((error as Error).message).toContain(environmentName(setting));
-  expect((error as Error).message).toContain(`endpoints:${setting}`);
-  expect((error as Error).message).not.toMatch(/\n|CANARY|env_key/);
-});
+  ["a time of zero", { ENDPOINTS_RECOVER_WITHIN: "0h" }, "recoverWithin", /no time such as/],
+])(
+  "%s: the error names the configuration key and the variable, in one line",
+  (_, change, setting, message) => {
+    let error: unknown;
+    try {
+      readSettings(from({}), { ...environment, ...change });
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(error).toBeInstanceOf(ConfigError);
+    expect(error).toMatchObject({ setting, message: expect.stringMatching(message) });
+    expect((error as Error).message).toContain(environmentName(setting));
+    expect((error as Error).message).toContain(`endpoints:${setting}`);
+    expect((error as Error).message).not.toMatch(/\n|CANARY|env_key/);
+  },
+);
 
-test("the budget is the public service's, and leftovers are never taken over, unless it is said otherwise", () => {
+test("by default, the budget is that of the public service, and leftovers are not taken over", () => {
   expect(readSettings(from({}), environment)).toMatchObject({
     requestsPerWindow: 120,
     windowSeconds: 60,
@@ -120,7 +123,7 @@ test("the budget is the public service's, and leftovers are never taken over, un
   });
 });
 
-test("everything that is wrong with the settings is reported at once", () => {
+test("all problems of the settings are reported at once", () => {
   const config = from({ "endpoints:baseUrl": "localhost", "endpoints:windowSeconds": "soon" });
   const problems = settingsProblems(config, { ENDPOINTS_RECOVER_WITHIN: "forever" });
   expect(problems.map(({ setting }) => setting)).toEqual([

@@ -174,11 +174,13 @@ describe.each(bothProviders)("%s", (_, start) => {
       expect(await provider.diff(provider.id, outs, news)).toEqual(unchanged);
     });
 
-    test("reports a change for an unknown value", async () => {
+    test.each([
+      { description: UNKNOWN },
+      { url: UNKNOWN },
+      { trafficPolicy: { on_http_request: [{ actions: [UNKNOWN] }] } },
+    ])("reports an update for an unknown value: %j", async (unknown) => {
       const provider = await created(full);
-      expect(await provider.diff(provider.id, provider.outs, { ...full, description: UNKNOWN })).toEqual(
-        changed,
-      );
+      expect(await provider.diff(provider.id, provider.outs, { ...full, ...unknown })).toEqual(changed);
     });
   });
 

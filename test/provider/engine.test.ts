@@ -10,7 +10,7 @@ const listening = async (): Promise<{ server: Server; address: { host: string; p
   return { server, address: { host: "127.0.0.1", port: (server.address() as AddressInfo).port } };
 };
 
-test("the engine's address is the last argument of a provider's host", () => {
+test("the last argument of the provider's process is the engine's address", () => {
   expect(engineAddress(["node", "dynamic-provider", "127.0.0.1:4711"])).toEqual({
     host: "127.0.0.1",
     port: 4711,
@@ -19,7 +19,7 @@ test("the engine's address is the last argument of a provider's host", () => {
   expect(engineAddress([])).toBeUndefined();
 });
 
-test("an engine is there as long as it listens, and where nobody knows its address", async () => {
+test("an engine counts as running while it listens, and if its address is unknown", async () => {
   const { server, address } = await listening();
   expect(await engineIsThere(address)).toBe(true);
   expect(await engineIsThere(undefined)).toBe(true);
@@ -27,9 +27,9 @@ test("an engine is there as long as it listens, and where nobody knows its addre
   expect(await engineIsThere(address)).toBe(false);
 });
 
-// A full queue of connections neither accepts nor refuses on Linux; elsewhere it may refuse.
+// On Linux, a full queue neither accepts nor refuses a connection. Other systems may refuse it.
 test.runIf(process.platform === "linux")(
-  "an engine that is too busy to accept is asked until it does, or has ended",
+  "the check waits for an engine that is too busy to accept, until it accepts or has ended",
   async () => {
     const code = `require("net").createServer((socket) => socket.on("error", () => {}))
       .listen({ port: 0, host: "127.0.0.1", backlog: 1 }, function () { console.log(this.address().port) })`;
@@ -52,7 +52,7 @@ test.runIf(process.platform === "linux")(
         return answer;
       });
     const first = question();
-    // Longer than one connection is waited for.
+    // This is longer than the timeout of one connection.
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     expect(answered).toBe(0);
     engine.kill("SIGCONT");
@@ -68,7 +68,7 @@ test.runIf(process.platform === "linux")(
   },
 );
 
-test("a process whose engine is gone ends within seconds, and not before", async () => {
+test("the provider's process ends after its engine", async () => {
   const { server, address } = await listening();
   const end = vi.fn();
   endWithEngine(address, end);

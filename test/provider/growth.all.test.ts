@@ -16,13 +16,13 @@ import { inputFields } from "../../provider/schema";
 import { secretsIn } from "../../provider/secrets";
 import { expectLinear, expectTimes } from "../growth";
 
-/* The time of every parser and matcher grows with its text, whoever wrote it. */
+/* Every parser and matcher takes time linear in its input, for hostile input too. */
 
 const lines = (size: number, line: (index: number) => string, width = 10) =>
   Array.from({ length: size / width }, (_, index) => line(index)).join("\n");
 const nested = (size: number, open: string, close: string) => open.repeat(size) + close.repeat(size);
 
-/** Texts by their number of characters, more or less. Those of many names show only where they are long what they cost. */
+/** Texts with about `size` characters. Those with many names need a larger size, because their cost shows late. */
 const manyNames: Record<string, (size: number) => string> = {
   keys: (size) => lines(size, (index) => `k${index}: 1`),
   "keys of a flow mapping": (size) => `a: {${lines(size, (index) => `k${index}: 1,`)}}`,
@@ -30,7 +30,7 @@ const manyNames: Record<string, (size: number) => string> = {
     `${lines(size / 2, (index) => `k${index}: &a${index} 1`, 20)}\nz: [${lines(size / 2, (index) => `*a${index},`, 10)}]`,
 };
 const yaml: Record<string, (size: number) => string> = {
-  "keys that are equal": (size) => lines(size, () => "key: 1"),
+  "equal keys": (size) => lines(size, () => "key: 1"),
   "keys without a value": (size) => `a: {${lines(size, (index) => `k${index},`)}}`,
   "keys that are mappings": (size) => "? ".repeat(size / 2),
   items: (size) => `a:\n${"- 1\n".repeat(size / 4)}`,
@@ -48,7 +48,7 @@ const yaml: Record<string, (size: number) => string> = {
   comments: (size) => `a: [\n${"# x\n".repeat(size / 4)}]`,
   "anchors of one value": (size) => `a: ${"&a ".repeat(size / 3)}`,
   "aliases in a row": (size) => `a: ${"*a ".repeat(size / 3)}`,
-  "one alias again and again": (size) => `a: &a 1\nb: [${"*a, ".repeat(size / 4)}]`,
+  "one repeated alias": (size) => `a: &a 1\nb: [${"*a, ".repeat(size / 4)}]`,
   "aliases that multiply": (size) =>
     `a0: &a0 [x]\n${lines(size, (index) => `a${index + 1}: &a${index + 1} [${`*a${index},`.repeat(9)}]`, 80)}`,
   "aliases of aliases": (size) =>
@@ -57,8 +57,7 @@ const yaml: Record<string, (size: number) => string> = {
     `a: &a {${lines(size / 2, (index) => `k${index}: 1,`)}}\nb: {<<: [${"*a,".repeat(size / 6)}]}`,
   "keys beside what is merged": (size) =>
     `a: &a {}\nb: {<<: [${"*a,".repeat(size / 6)}], ${lines(size / 2, (index) => `k${index}: 1,`)}}`,
-  "a long number again and again": (size) =>
-    `a: &a 0.${"0".repeat(size / 2)}\nb: [${"*a, ".repeat(size / 8)}]`,
+  "a repeated long number": (size) => `a: &a 0.${"0".repeat(size / 2)}\nb: [${"*a, ".repeat(size / 8)}]`,
   "mappings that merge": (size) =>
     `a: &a {x: 1}\nb:\n${lines(size, (index) => `- {<<: *a, k: ${index}}`, 20)}`,
   documents: (size) => "a: 1\n---\n".repeat(size / 9),
@@ -71,13 +70,13 @@ const yaml: Record<string, (size: number) => string> = {
 };
 
 const json: Record<string, (size: number) => string> = {
-  "a good document": (size) => `{"a":[${lines(size, () => '{"b":"c"},')}1]}`,
+  "a valid document": (size) => `{"a":[${lines(size, () => '{"b":"c"},')}1]}`,
   keys: (size) => `{${lines(size, (index) => `"k${index}":1,`)}"a":1}`,
-  "a broken document": (size) => `{"a":[${lines(size, () => '{"b":"c"},')}1]`,
+  "an invalid document": (size) => `{"a":[${lines(size, () => '{"b":"c"},')}1]`,
   levels: (size) => nested(size / 2, "[", "]"),
   "levels of objects": (size) => nested(size / 6, '{"a":', "}"),
   "levels that are never closed": (size) => "[".repeat(size),
-  "a text that never ends": (size) => `{"a":"${"x".repeat(size)}`,
+  "a string that is never closed": (size) => `{"a":"${"x".repeat(size)}`,
   escapes: (size) => `{"a":"${"\\n".repeat(size / 2)}`,
   "escaped quotes": (size) => `{"a":"${'\\"'.repeat(size / 2)}`,
   spaces: (size) => `{${" ".repeat(size)}x`,
@@ -87,7 +86,7 @@ const json: Record<string, (size: number) => string> = {
   "halves of characters": (size) => `{"a":"${"\ud800\\ud800".repeat(size / 7)}"}`,
 };
 
-describe("the time that a policy's text takes grows with it", () => {
+describe("a policy's text takes linear time", () => {
   test.each(Object.entries(manyNames))("as YAML of %s", (_, text) =>
     expectLinear(text, policyFromText, 40_000),
   );
@@ -95,43 +94,43 @@ describe("the time that a policy's text takes grows with it", () => {
   test.each(Object.entries(json))("as JSON of %s", (_, text) => expectLinear(text, policyFromText, 200_000));
 });
 
-test.each(Object.entries(json))("the time that metadata's text takes grows with it: %s", (_, text) =>
+test.each(Object.entries(json))("metadata's text takes linear time: %s", (_, text) =>
   expectLinear(text, metadataFromText, 200_000),
 );
 
-test("a document that is broken takes about as long as a good one", () => {
-  const good = json["a good document"]?.(500_000) ?? "";
+test("an invalid document takes about as long as a valid one", () => {
+  const good = json["a valid document"]?.(500_000) ?? "";
   return expectTimes(20, good, `${good.slice(0, -1)}]`, policyFromText);
 });
 
-/** Data by its number of keys or items. */
+/** Data with `size` keys or items. */
 const data: Record<string, (size: number) => object> = {
   keys: (size) => Object.fromEntries(Array.from({ length: size }, (_, index) => [`k${index}`, index])),
   items: (size) => Array.from({ length: size }, (_, index) => index),
   objects: (size) => Array.from({ length: size }, (_, index) => ({ a: { password: `secret ${index}` } })),
-  "what JSON cannot hold": (size) => Array.from({ length: size }, () => () => 0),
+  functions: (size) => Array.from({ length: size }, () => () => 0),
 };
 
-describe.each(Object.entries(data))("the time that data of many %s takes grows with it", (_, make) => {
+describe.each(Object.entries(data))("data with many %s takes linear time", (_, make) => {
   test.each<[string, (value: object) => unknown]>([
-    ["to be checked", (value) => problemsOfData(value)],
-    ["to be looked through for what is unknown", hasUnknown],
-    ["to be written", canonicalJson],
-    ["to be compared", (value) => sameData(value, { ...value, more: 1 })],
-    ["to be distinguished", (value) => changesBetween(value, Array.isArray(value) ? value.map(() => 0) : {})],
-    ["to be searched for secrets", secretsIn],
-    ["to be taken as a policy", (value) => inputFields.trafficPolicy.safeParse({ value })],
+    ["to check", (value) => problemsOfData(value)],
+    ["to search for unknown values", hasUnknown],
+    ["to write", canonicalJson],
+    ["to compare", (value) => sameData(value, { ...value, more: 1 })],
+    ["to find the changes", (value) => changesBetween(value, Array.isArray(value) ? value.map(() => 0) : {})],
+    ["to search for secrets", secretsIn],
+    ["to parse as a policy", (value) => inputFields.trafficPolicy.safeParse({ value })],
   ])("%s", (_, work) => expectLinear(make, work, 10_000));
 });
 
-test("the time that bindings take to be checked grows with their number", () =>
+test("bindings take linear time to check", () =>
   expectLinear(
     (size) => Array.from({ length: size }, (_, index) => `binding ${index}`),
     (bindings) => inputFields.bindings.safeParse(bindings),
     10_000,
   ));
 
-describe("the time that a pattern takes grows with the URL and with the pattern", () => {
+describe("a pattern takes time linear in the URL and the pattern", () => {
   test.each<[string, (size: number) => [pattern: string, url: string]]>([
     ["of six stars", (size) => ["*a*a*a*a*a*a*b", "a".repeat(size)]],
     ["of many stars", (size) => ["*a".repeat(size / 2), "a".repeat(size)]],
@@ -149,12 +148,12 @@ test.each<[string, (size: number) => string]>([
   ["colons", (size) => `https://${":".repeat(size)}]`],
   ["a scheme", (size) => `${"a".repeat(size)}:/`],
   ["digits", (size) => `tcp://a:${"9".repeat(size)}`],
-])("the time that a URL takes grows with it: %s", (_, url) => expectLinear(url, normalizeUrl, 50_000));
+])("a URL takes linear time: %s", (_, url) => expectLinear(url, normalizeUrl, 50_000));
 
 test.each<[string, (size: number) => object]>([
-  ["bindings that are none", (size) => ({ id: "ep_1", bindings: Array.from({ length: size }, () => 1) })],
+  ["invalid bindings", (size) => ({ id: "ep_1", bindings: Array.from({ length: size }, () => 1) })],
   ["unknown fields", (size) => ({ id: "ep_1", ...data["keys"]?.(size) })],
-])("the time that a reply takes to be judged grows with it: %s", (_, reply) =>
+])("a reply takes linear time to parse: %s", (_, reply) =>
   expectLinear(reply, (wire) => [endpointFromWire.safeParse(wire), errorFromWire.safeParse(wire)], 5_000),
 );
 
@@ -167,9 +166,9 @@ test.each<[string, number, (size: number) => string[]]>([
     1_000,
     (size) => Array.from({ length: size }, (_, index) => String.fromCodePoint(0x4e00 + index)),
   ],
-  ["a part of the text again and again", 10_000, (size) => [`${"a".repeat(size)}b${"a".repeat(size)}`]],
-])("the time of a redaction grows with the secrets and the text: %s", async (_, size, make) => {
-  const used = (use: (redaction: Redaction, text: string) => unknown) =>
+  ["a repeated part of the text", 10_000, (size) => [`${"a".repeat(size)}b${"a".repeat(size)}`]],
+])("a redaction takes time linear in the secrets and the text: %s", async (_, size, make) => {
+  const measure = (use: (redaction: Redaction, text: string) => unknown) =>
     expectLinear(
       (size) => ({
         secrets: make(size),
@@ -178,7 +177,7 @@ test.each<[string, number, (size: number) => string[]]>([
       ({ secrets, text }) => use(new Redaction(secrets), text),
       size,
     );
-  await used((redaction, text) => redaction.redacted(text));
-  await used((redaction, text) => redaction.isIn(text));
-  await used((redaction, text) => redaction.cleaned(text));
+  await measure((redaction, text) => redaction.redacted(text));
+  await measure((redaction, text) => redaction.isIn(text));
+  await measure((redaction, text) => redaction.cleaned(text));
 });

@@ -15,7 +15,7 @@ describe.each(bothProviders)("%s", (_, start) => {
     ["description", "é".repeat(255), /has 510 bytes/],
     ["metadata", "€".repeat(1_366), /metadata is within 4096 characters, but has 4098 bytes/],
     ["metadata", { note: "é".repeat(2_048) }, /has 4107 bytes/],
-  ])("warns of a %s within the limit in characters and beyond it in bytes", async (name, value, text) => {
+  ])("warns of a %s that has few enough characters, but too many bytes", async (name, value, text) => {
     const { check, logged } = await start();
     const { failures } = await check({}, { url, [name]: value });
     expect(failures).toEqual([]);
@@ -27,7 +27,7 @@ describe.each(bothProviders)("%s", (_, start) => {
   test.each([
     ["of 255 bytes in fewer characters", { description: `${"é".repeat(127)}x` }],
     ["of 255 letters", { description: "x".repeat(255) }],
-    ["that is not known yet", { description: UNKNOWN, metadata: UNKNOWN }],
+    ["that is unknown", { description: UNKNOWN, metadata: UNKNOWN }],
     ["with an unknown part", { metadata: { a: UNKNOWN, b: "é".repeat(2_048) } }],
   ])("does not warn of a text %s", async (_, texts) => {
     const { check, logged } = await start();
@@ -35,7 +35,7 @@ describe.each(bothProviders)("%s", (_, start) => {
     expect(logged()).toEqual([]);
   });
 
-  test("warns of a binding that seems misspelt, and of none that it does not know", async () => {
+  test("warns of a misspelt binding, but not of an unknown one", async () => {
     const { check, logged } = await start();
     for (const bindings of [["publik"], ["edge-of-the-world"], ["kubernetes"]])
       expect((await check({}, { url, bindings })).failures).toEqual([]);
@@ -48,7 +48,7 @@ describe.each(bothProviders)("%s", (_, start) => {
 
   const onPublicService = { settings: { baseUrl: "https://api.ngrok.com" } };
 
-  test("warns of a missing policy before a create on the public service, once, without a request", async () => {
+  test("warns once of a missing policy before a create on the public service", async () => {
     const { check, logged } = await start(onPublicService);
     for (let times = 0; times < 2; times++) expect((await check({}, { url })).failures).toEqual([]);
     await check({}, { url: "https://other.example.com" });
@@ -60,15 +60,15 @@ describe.each(bothProviders)("%s", (_, start) => {
 
   test.each([
     ["with a policy", {}, { url, trafficPolicy }],
-    ["with a policy that is not known yet", {}, { url, trafficPolicy: UNKNOWN }],
+    ["with an unknown policy", {}, { url, trafficPolicy: UNKNOWN }],
     ["that exists already", { url }, { url, description: "new" }],
-  ])("does not ask for a policy of an endpoint %s", async (_, olds, news) => {
+  ])("does not warn of a missing policy of an endpoint %s", async (_, olds, news) => {
     const { check, logged } = await start(onPublicService);
     expect((await check(olds, news)).failures).toEqual([]);
     expect(logged()).toEqual([]);
   });
 
-  test("does not show Pulumi's token for a URL that is not known yet", async () => {
+  test("does not show Pulumi's placeholder for an unknown URL", async () => {
     const { check, logged } = await start(onPublicService);
     await check({}, { url: UNKNOWN });
     expect(logged()).toEqual([
@@ -76,7 +76,7 @@ describe.each(bothProviders)("%s", (_, start) => {
     ]);
   });
 
-  test("does not ask for a policy of an endpoint to adopt, nor on another service", async () => {
+  test("does not warn of a missing policy on another service, or for an adoption there", async () => {
     const { check, logged, emulator } = await start();
     const { id } = emulator.seed({ type: "cloud", url });
     await check({}, { url, adopt: id });
@@ -85,7 +85,7 @@ describe.each(bothProviders)("%s", (_, start) => {
   });
 });
 
-test("a warning comes once in a run, and not again once the service has taken the text", async () => {
+test("a warning comes once in a run, and not again after the service accepted the text", async () => {
   const { core, newProcess, logged } = await service();
   const description = "é".repeat(255);
   const { inputs } = await core.check({}, { url, description });

@@ -18,7 +18,7 @@ const ascii = (text: string) =>
   );
 
 const spellings: [string, (text: string) => string][] = [
-  ["as it is", (text) => text],
+  ["unchanged", (text) => text],
   ["as JSON", json],
   ["as JSON in JSON", (text) => json(json(text))],
   ["as JSON in JSON in JSON", (text) => json(json(json(text)))],
@@ -37,36 +37,36 @@ const spellings: [string, (text: string) => string][] = [
   ["wrapped and indented", (text) => text.replaceAll(" ", "\n    ")],
 ];
 
-describe.each(spellings)("a secret that is spelled %s", (_, spell) => {
-  test.each(["redacted", "cleaned"] as const)("is cut out of what is %s, and leaves nothing", (method) => {
+describe.each(spellings)("a secret %s", (_, spell) => {
+  test.each(["redacted", "cleaned"] as const)("is removed completely from a text that is %s", (method) => {
     const text = `the value "${spell(SECRET)}" is bad: {"key": "${spell(SECRET)}"}`;
     expect(new Redaction([SECRET])[method](text)).toBe('the value "[secret]" is bad: {"key": "[secret]"}');
   });
 
-  test("is recognized", () => {
+  test("is found in a text", () => {
     expect(new Redaction([SECRET]).isIn(`see ${spell(SECRET)}`)).toBe(true);
     expect(new Redaction([SECRET]).isIn(`see ${spell(SECRET.slice(0, -4))}`)).toBe(false);
   });
 });
 
-test("a secret with escapes of its own is cut out, whether a text has kept them or not", () => {
+test("a secret that contains escapes is removed, with its escapes or decoded", () => {
   const secret = "100%41-\\u0042-&lt;-CANARY";
   for (const text of [secret, json(secret), url(secret), "100A-B-<-CANARY"])
     expect(new Redaction([secret]).cleaned(`"${text}"`)).toBe('"[secret]"');
 });
 
-test("what stands before a secret changes nothing", () => {
+test("a secret is removed after the start of an escape", () => {
   for (const before of ["\\", "%", "%4", "\\u00", "&#", "\\n", "100%"])
     expect(new Redaction(["41CANARY-x"]).cleaned(`${before}41CANARY-x.`)).not.toMatch(/CANARY/);
 });
 
-test("a message is cleaned of pieces of a secret too, and of the stumps of one that was cut off", () => {
+test("parts of a secret, and the start or end of a shortened one, are removed from a message", () => {
   const known = new Redaction(["CANARY-77ab-0123456789"]);
   for (const [message, cleaned] of [
     ["near 'ARY-77ab-01'", "near '[secret]'"],
     ["near CANARY-7****9", "near [secret]****9"],
     ["begins with CANA...", "begins with [secret]..."],
-    ["begins with CANAR… and goes on", "begins with [secret]… and goes on"],
+    ["begins with CANAR… and more", "begins with [secret]… and more"],
     ["ends with ...56789'", "ends with ...[secret]'"],
     ["is CANARY", "is [secret]"],
     ["CANA is an island", "CANA is an island"],
@@ -74,7 +74,7 @@ test("a message is cleaned of pieces of a secret too, and of the stumps of one t
     expect(known.cleaned(String(message))).toBe(cleaned);
 });
 
-test("a message in which a very short secret stands by itself is left out as a whole", () => {
+test("a message with a very short secret as a word is replaced as a whole", () => {
   const known = new Redaction(["7", "ab", "ü-1"]);
   for (const message of [
     "pin 7 is bad",
@@ -89,7 +89,7 @@ test("a message in which a very short secret stands by itself is left out as a w
   for (const message of ["77 are too many", "about", "a-b", ""]) expect(known.cleaned(message)).toBe(message);
 });
 
-test("the words of a larger secret are recognized where they are unmistakable, and those that were marked from four letters on", () => {
+test("a part of a secret document is found if it is distinctive, and a marked secret if it has four letters or is the whole text", () => {
   const known = new Redaction();
   known.add("public", "part");
   known.add("hooks.internal", "part");
@@ -107,7 +107,7 @@ test("the words of a larger secret are recognized where they are unmistakable, a
   expect(known.redacted("abc is no word")).toBe("abc is no [secret]");
 });
 
-test("what holds no secret stays as it is", () => {
+test("a text without a secret stays unchanged", () => {
   for (const text of ['unknown action "dney" at on_http_request[0] (50%, a\\b, &c)', "", "😀\u2028"])
     expect(new Redaction(["CANARY-1", "", " ", "\\"]).cleaned(text)).toBe(text);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { secretPlaces, secretsIn } from "../../provider/secrets";
 
-test("what stands in a policy under the name of a secret is found, at any depth", () => {
+test("a policy's values with the names of secrets are found, at any depth", () => {
   const policy = {
     on_http_request: [
       { actions: [{ type: "verify-webhook", config: { provider: "github", secret: "hook-secret" } }] },
@@ -31,7 +31,7 @@ test("what stands in a policy under the name of a secret is found, at any depth"
   for (const none of [undefined, null, 1, "text", [], {}]) expect(secretsIn(none)).toEqual([]);
 });
 
-test("objects below a name that settings may have too are judged by their own names", () => {
+test("an object under a name that settings also have counts as secret only by its own keys", () => {
   const tokens = [{ type: "jwt", method: "header", name: "Authorization", prefix: "Bearer " }];
   expect(secretsIn({ type: "jwt-validation", config: { http: { tokens } } })).toEqual([]);
   expect(secretsIn({ tokens: [{ user: "somebody", password: "pass-word" }, "user:word"] })).toEqual([
@@ -40,7 +40,7 @@ test("objects below a name that settings may have too are judged by their own na
   ]);
 });
 
-test("all that is below a name of nothing but secrets is secret, at any depth", () => {
+test("every value under a name that only secrets have is secret, at any depth", () => {
   const document = {
     credentials: { bob: "hunter2", others: [{ ann: { old: [12, "letmein"] } }] },
     api_keys: [{ value: "of-api" }],
@@ -54,7 +54,7 @@ test("all that is below a name of nothing but secrets is secret, at any depth", 
   ]);
 });
 
-test("text and numbers are secret however short, but only long ones are cut out of other texts", () => {
+test("texts and numbers of any length are secret, but only long ones are removed from other texts", () => {
   const document = { password: 12345678, pin_token: "abc", token_ttl: 3600, secret: ["", null, true] };
   expect(secretPlaces(document)).toEqual([
     { path: ["password"], secret: 12345678 },

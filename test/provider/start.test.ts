@@ -4,13 +4,13 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 
 /*
- * Every phase of a command starts the provider anew (and a preview of one resource takes seconds as it is), so what a
- * start costs is kept small: in a process of its own, what is loaded, and what is left running.
+ * Pulumi starts a provider for each phase of a command, so a start must be cheap. These tests start a new process, and list
+ * the loaded packages and the open handles.
  */
 const PROVIDER = resolve("dist/provider/index.js");
 const SDK = resolve("dist/sdk/index.js");
 
-/** Runs a script in a new process, and gives what it logged as JSON. */
+/** Runs a script in a new process, and parses its output as JSON. */
 async function inNewProcess(script: string, module = PROVIDER): Promise<unknown> {
   const { stdout } = await promisify(execFile)(process.execPath, ["--eval", script, module]);
   return JSON.parse(stdout);
@@ -20,13 +20,13 @@ const loaded = `[...new Set(Object.keys(require.cache)
   .map((file) => /node_modules[\\\\/]((@[^\\\\/]+[\\\\/])?[^\\\\/]+)/.exec(file)?.[1])
   .filter(Boolean))]`;
 
-test("the provider loads no HTTP client, no YAML parser and no Pulumi when it starts, and does nothing", async () => {
+test("the provider's start loads no HTTP client, no YAML parser and no Pulumi, and leaves nothing open", async () => {
   const script = `require(process.argv[1]); console.log(JSON.stringify({
     packages: ${loaded}, running: process.getActiveResourcesInfo().filter((kind) => kind !== "PipeWrap") }))`;
   expect(await inNewProcess(script)).toEqual({ packages: ["zod"], running: [] });
 });
 
-test("a check and a diff load nothing more, and make no request", async () => {
+test("a check and a diff load no further package", async () => {
   const script = `const provider = require(process.argv[1]);
     const settings = { "endpoints:apiKey": "key", "endpoints:baseUrl": "http://127.0.0.1:9" };
     provider.configure({ config: { get: (key) => settings[key] } });
@@ -37,7 +37,7 @@ test("a check and a diff load nothing more, and make no request", async () => {
   expect(await inNewProcess(script)).toEqual({ changes: true, packages: ["zod"] });
 });
 
-test("a program's import of the package loads neither an HTTP client nor a YAML parser", async () => {
+test("the package's import in a program loads no HTTP client and no YAML parser", async () => {
   const packages = await inNewProcess(
     `require(process.argv[1]); console.log(JSON.stringify(${loaded})); process.exit();`,
     SDK,

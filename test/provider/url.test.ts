@@ -13,7 +13,7 @@ test.each([
   ["https://bücher.example", "https://xn--bcher-kva.example"],
   ["tls://[::1]:9000", "tls://[::1]:9000"],
   ["http://app.internal:8080", "http://app.internal:8080"],
-])("%s is spelled %s", (given, normal) => {
+])("%s is normalized to %s", (given, normal) => {
   expect(normalizeUrl(given)).toBe(normal);
   expect(urlProblem(given)).toBeUndefined();
   expect(normalizeUrl(normal)).toBe(normal);
@@ -44,7 +44,7 @@ test("a reason never quotes credentials", () => {
   expect(urlProblem("https://user:hunter2@shop.example.com")).not.toContain("hunter2");
 });
 
-test("schemes differ only between URLs, whatever their letter case", () => {
+test("schemes differ only if both texts are URLs; letter case does not matter", () => {
   expect(schemeDiffers("TLS://x", "tls://y")).toBe(false);
   expect(schemeDiffers("tls://x", "https://x")).toBe(true);
   expect(schemeDiffers("tls://x", "no URL")).toBe(false);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { VERSION } from "../../provider/tokens";
 
-test("requests name the version that is published", () => {
+test("the version in requests is that of the package", () => {
   const manifest = JSON.parse(readFileSync(join(import.meta.dirname, "../../package.json"), "utf8")) as {
     version: string;
   };

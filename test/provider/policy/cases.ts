@@ -2,7 +2,7 @@ import { UNKNOWN } from "../../../provider/document";
 import { type ActionInfo, actions, type KeyInfo, type Keys } from "../../../provider/policy/catalogue";
 import type { PolicyTarget } from "../../../provider/policy/warnings";
 
-/* Policies with and without mistakes, for the warnings, for the JSON Schema and for the commands. */
+/* Policies with and without mistakes, for the tests of the warnings, the JSON Schema and the commands. */
 
 export type Data = Record<string, unknown>;
 
@@ -14,7 +14,7 @@ export const rule = (...list: unknown[]): Data => ({ actions: list });
 export const onRequest = (...list: unknown[]): Data => ({ on_http_request: list });
 export const onConnect = (...list: unknown[]): Data => ({ on_tcp_connect: list });
 export const onResponse = (...list: unknown[]): Data => ({ on_http_response: list });
-/** One action of one rule for requests. */
+/** A policy with one action for requests. */
 const one = (type: string, config?: unknown): Data => onRequest(rule(act(type, config)));
 
 const answer = rule(act("custom-response", { body: "hello" }));
@@ -30,7 +30,7 @@ const limit = {
 export interface Mistake {
   what: string;
   policy: unknown;
-  /** Where the warning is; several where there are several. */
+  /** The place of the warning, or the places if there are several. */
   at: string | string[];
   reason: RegExp;
   target?: PolicyTarget;
@@ -43,7 +43,7 @@ const tls = cloud("tls://shop.example.com");
 const TYPE = "on_http_request[0].actions[0].type";
 const CONFIG = "on_http_request[0].actions[0].config";
 
-// biome-ignore format: a mistake a line, so that it reads as the table that it is
+// biome-ignore format: one line for each mistake
 const table: [what: string, policy: unknown, at: string | string[], reason: RegExp, target?: PolicyTarget][] = [
   // Phases
   ["a phase with a letter missing", { on_http_requst: [answer] }, "on_http_requst", /did you mean on_http_request\?/],
@@ -52,7 +52,7 @@ const table: [what: string, policy: unknown, at: string | string[], reason: RegE
   ["a phase by half its name", { on_request: [answer] }, "on_request", /did you mean on_http_request\?/],
   ["a phase of connections by half its name", { on_connect: [] }, "on_connect", /did you mean on_tcp_connect\?/],
   ["a phase of streams, misspelt", { on_event_stream_mesage: [] }, "on_event_stream_mesage", /did you mean on_event_stream_message\?/],
-  ["a phase that is like none", { rules: [answer] }, "rules", /not? .*known to this version; the phases are on_tcp_connect, /],
+  ["an unknown phase", { rules: [answer] }, "rules", /not? .*known to this version; the phases are on_tcp_connect, /],
   ["a key beside the phases", { ...onRequest(answer), enabled: true }, "enabled", /is no phase known to this version/],
   ["the phase inbound of older policies", { inbound: [answer] }, "inbound", /before November 2024; use on_http_request or on_tcp_connect/],
   ["the phase outbound of older policies", { outbound: [] }, "outbound", /before November 2024; use on_http_response/],
@@ -77,7 +77,7 @@ const table: [what: string, policy: unknown, at: string | string[], reason: RegE
   ["if for expressions", onRequest({ ...answer, if: ["true"] }), "on_http_request[0].if", /did you mean expressions\?/],
   ["expression for expressions", onRequest({ ...answer, expression: ["true"] }), "on_http_request[0].expression", /did you mean expressions\?/],
   ["expressions that are text", onRequest({ ...answer, expressions: "true" }), "on_http_request[0].expressions", /must be a list/],
-  ["a key of a rule that is like none", onRequest({ ...answer, priority: 1 }), "on_http_request[0].priority", /a rule has name, expressions and actions/],
+    ["an unknown key of a rule", onRequest({ ...answer, priority: 1 }), "on_http_request[0].priority", /a rule has name, expressions and actions/],
   // Actions
   ["an action that is text", onRequest(rule("deny")), "on_http_request[0].actions[0]", /must be a mapping/],
   ["an action without type", onRequest(rule({ config: {} })), TYPE, /is missing; an action needs it/],
@@ -90,9 +90,9 @@ const table: [what: string, policy: unknown, at: string | string[], reason: RegE
   ["an action without its plural", one("add-header", {}), TYPE, /did you mean add-headers\?/],
   ["the page's name for an action", one("oidc", { issuer_url: "https://a.example.com" }), TYPE, /did you mean openid-connect\?/],
   ["a former name of an action", one("webhook-validation", {}), TYPE, /did you mean verify-webhook\?/],
-  ["an action that is like none", one("teleport", {}), TYPE, /is no action known to this version; ignore this if the service supports it/],
-  ["an action that is announced", one("saml", {}), TYPE, /is no action known to this version/],
-  ["a name that every object has", one("constructor", {}), TYPE, /is no action known to this version/],
+  ["an unknown action", one("teleport", {}), TYPE, /is no action known to this version; ignore this if the service supports it/],
+  ["an announced action", one("saml", {}), TYPE, /is no action known to this version/],
+  ["an action with the name of an object's property", one("constructor", {}), TYPE, /is no action known to this version/],
   ["deny for responses", onResponse(rule(act("deny"))), "on_http_response[0].actions[0].type", /deny, which runs in on_tcp_connect, on_http_request, not in on_http_response/],
   ["forward-internal for responses", onResponse(forward), "on_http_response[0].actions[0].type", /not in on_http_response/],
   ["custom-response for connections", onConnect(answer), "on_tcp_connect[0].actions[0].type", /custom-response, which runs in on_http_request, on_http_response/],
@@ -112,7 +112,7 @@ const table: [what: string, policy: unknown, at: string | string[], reason: RegE
   ["a former key", one("circuit-breaker", { rolling_window: "10s" }), `${CONFIG}.rolling_window`, /did you mean window_duration\?/],
   ["the other action's key", one("oauth", { provider: "google", idle_session_duration: "1h" }), `${CONFIG}.idle_session_duration`, /did you mean idle_session_timeout\?/],
   ["a key of an action that has none", one("close-connection", { status_code: 1 }), `${CONFIG}.status_code`, /close-connection takes none/],
-  ["a key that is like none", one("deny", { body: "no" }), `${CONFIG}.body`, /is no key of deny known to this version; deny has status_code/],
+  ["an unknown key of a config", one("deny", { body: "no" }), `${CONFIG}.body`, /is no key of deny known to this version; deny has status_code/],
   ["a forward to nowhere", one("forward-internal"), `${CONFIG}.url`, /is missing; forward-internal needs it/],
   ["a url that is null", one("forward-internal", { url: null }), `${CONFIG}.url`, /is missing/],
   ["a limit without its keys", one("rate-limit", { name: "a", capacity: 1 }), [`${CONFIG}.algorithm`, `${CONFIG}.rate`, `${CONFIG}.bucket_key`], /is missing; rate-limit needs it/],
@@ -134,7 +134,7 @@ const table: [what: string, policy: unknown, at: string | string[], reason: RegE
   ["an answer to responses alone", onResponse(rule(act("custom-response", {}))), "", /has no action that answers/, https],
   ["a connection that goes nowhere", onConnect(rule(act("log", { metadata: {} }))), "", /has no action that answers/, tcp],
   ["a rule after an answer", onRequest(answer, forward), "on_http_request[1]", /never runs, since the rule before it always answers/],
-  ["rules after an answer, said once", onRequest(answer, forward, forward), "on_http_request[1]", /never runs/],
+  ["two rules after an answer, with one warning", onRequest(answer, forward, forward), "on_http_request[1]", /never runs/],
   ["an action after an answer", onRequest(rule(act("deny"), act("log", { metadata: {} }))), "on_http_request[0].actions[1]", /never runs, since the action before it always answers/],
   ["an action after an answer for some", onRequest({ expressions: ["a"], actions: [act("deny"), act("close-connection")] }, answer), "on_http_request[0].actions[1]", /never runs/],
   ["a rule after a rule with no expression", onRequest({ ...forward, expressions: [] }, answer), "on_http_request[1]", /never runs/],
@@ -149,10 +149,10 @@ export const mistakes: Mistake[] = table.map(([what, policy, at, reason, target]
   ...(target && { target }),
 }));
 
-/** What is refused by a schema that knows of no endpoint: what is not known, or of a wrong shape. */
+/** Whether the JSON Schema finds the mistake: it knows names and shapes, but no endpoint. */
 export const isOfShape = ({ target, reason }: Mistake) => !target && !/never runs|null/.test(reason.source);
 
-/** A value of a key, as far as it has to be right. */
+/** A valid value of a key. */
 export function sampleOf(key: KeyInfo, text = "text"): unknown {
   const item = itemOf(key, text);
   return key.list === true ? [item] : item;
@@ -174,7 +174,7 @@ const configOf = (keys: Keys, names: string[], text?: string): Data =>
 const required = (keys: Keys): string[] =>
   Object.entries(keys).flatMap(([name, key]) => (key.required ? [name] : []));
 
-/** For every phase of every action: with what it needs alone, with each key, and with all of them. */
+/** For each action and phase: policies with the required keys, with one more key, and with expressions. */
 export const rightPolicies: [what: string, policy: Data][] = Object.entries<ActionInfo>(actions).flatMap(
   ([type, { phases, keys }]) =>
     phases.flatMap((phase) => {
@@ -197,7 +197,7 @@ export const rightPolicies: [what: string, policy: Data][] = Object.entries<Acti
     }),
 );
 
-/** Policies of several rules, and such as are written in more than one way. */
+/** Policies of several rules, and keys with more than one form. */
 export const moreRightPolicies: [what: string, policy: Data, target?: PolicyTarget][] = [
   ["a phase without rules", { on_http_request: null }],
   [
@@ -207,7 +207,7 @@ export const moreRightPolicies: [what: string, policy: Data, target?: PolicyTarg
   ],
   ["an answer for some, then one for all", onRequest({ ...answer, expressions: ["a"] }, forward), https],
   [
-    "a forward that goes on, and a fallback",
+    "a forward that continues after an error, and a fallback",
     onRequest(rule(act("forward-internal", { url: "https://a.internal", on_error: "continue" })), answer),
     https,
   ],
@@ -229,7 +229,7 @@ export const moreRightPolicies: [what: string, policy: Data, target?: PolicyTarg
     https,
   ],
   [
-    "TLS that is ended here",
+    "TLS that the endpoint terminates",
     onConnect(rule(act("terminate-tls", { min_version: "1.3" })), rule(act("deny"))),
     tls,
   ],
@@ -238,11 +238,7 @@ export const moreRightPolicies: [what: string, policy: Data, target?: PolicyTarg
     onRequest(rule(act("verify-webhook", { provider: "sns", secret: "123456789012" })), answer),
     https,
   ],
-  [
-    "a restriction that leaves enforce to the service",
-    onRequest(rule(act("restrict-ips", { allow: [] })), answer),
-    https,
-  ],
+  ["a restriction without enforce", onRequest(rule(act("restrict-ips", { allow: [] })), answer), https],
   ["variables as one mapping", onRequest(rule(act("set-vars", { vars: { a: 1, b: 2 } })), answer), https],
   [
     "sources of keys as one mapping",
@@ -261,12 +257,12 @@ export const moreRightPolicies: [what: string, policy: Data, target?: PolicyTarg
     ),
     https,
   ],
-  ["a rule that is not known yet", onRequest(UNKNOWN), https],
-  ["an action that is not known yet", onRequest(rule(UNKNOWN)), https],
-  ["a type that is not known yet", onRequest(rule({ type: UNKNOWN, config: { a: 1 } })), https],
-  ["a config that is not known yet", onRequest({ actions: [act("rate-limit", UNKNOWN)] }, answer), https],
+  ["a rule that is unknown", onRequest(UNKNOWN), https],
+  ["an action that is unknown", onRequest(rule(UNKNOWN)), https],
+  ["a type that is unknown", onRequest(rule({ type: UNKNOWN, config: { a: 1 } })), https],
+  ["a config that is unknown", onRequest({ actions: [act("rate-limit", UNKNOWN)] }, answer), https],
   [
-    "values that are not known yet",
+    "values that are unknown",
     onRequest(
       rule(act("basic-auth", { credentials: UNKNOWN })),
       rule(act("forward-internal", { url: UNKNOWN, on_error: UNKNOWN })),
@@ -274,12 +270,12 @@ export const moreRightPolicies: [what: string, policy: Data, target?: PolicyTarg
     ),
     https,
   ],
-  ["expressions that are not known yet", onRequest({ ...answer, expressions: UNKNOWN }, forward), https],
+  ["expressions that are unknown", onRequest({ ...answer, expressions: UNKNOWN }, forward), https],
   [
-    "a provider that is not known yet",
+    "a provider that is unknown",
     onRequest(rule(act("verify-webhook", { provider: UNKNOWN, secret: UNKNOWN })), answer),
     https,
   ],
-  ["a URL that is not known yet", onRequest(answer), { url: UNKNOWN, isCloud: true }],
+  ["a URL that is unknown", onRequest(answer), { url: UNKNOWN, isCloud: true }],
   ["a limit for an agent", one("rate-limit", limit), { url: "https://shop.example.com" }],
 ];

@@ -6,12 +6,12 @@ import { policyWarnings } from "../../../provider/policy/warnings";
 import { expectLinear, expectTimes } from "../../growth";
 import { act, onRequest, rule } from "./cases";
 
-describe("the time that the check takes grows with the policy", () => {
+describe("the warnings take linear time for a policy", () => {
   const right = rule(act("add-headers", { headers: { a: "b" } }), act("log", { metadata: { a: 1 } }));
   test.each<[string, (size: number) => unknown]>([
     ["of rules", (size) => onRequest(...Array.from({ length: size }, () => right))],
     ["of actions", (size) => onRequest(rule(...Array.from({ length: size }, () => act("deny"))))],
-    ["of answers", (size) => onRequest(...Array.from({ length: size }, () => rule(act("deny"))))],
+    ["of rules that answer", (size) => onRequest(...Array.from({ length: size }, () => rule(act("deny"))))],
     ["of unknown actions", (size) => onRequest(...Array.from({ length: size }, () => rule(act("dney"))))],
     [
       "of unknown phases",
@@ -21,26 +21,26 @@ describe("the time that the check takes grows with the policy", () => {
   ])("%s", (_, policy) => expectLinear(policy, (made) => policyWarnings(made, { isCloud: true }), 20_000));
 });
 
-describe("the time to find positions grows with the text", () => {
+describe("positions take linear time to find", () => {
   const paths: Path[] = [["a", 0], ["a", 1, "b"], ["x"]];
   const find = (text: string) => {
     const source = sourceDocuments(text);
     if ("documents" in source) source.documents[0]?.positionsOf(paths);
   };
   test.each<[string, (size: number) => string]>([
-    ["as YAML", (size) => `a:\n${"- { b: 1 }\n".repeat(size)}`],
+    ["in YAML", (size) => `a:\n${"- { b: 1 }\n".repeat(size)}`],
     [
-      "as YAML of anchors",
+      "in YAML with many anchors",
       (size) => `a:\n${Array.from({ length: size }, (_, n) => `- &a${n} 1`).join("\n")}`,
     ],
-    ["as JSON", (size) => `{"a": [${'{"b": "\\""},'.repeat(size)}1]}`],
+    ["in JSON", (size) => `{"a": [${'{"b": "\\""},'.repeat(size)}1]}`],
   ])("%s", (_, text) => expectLinear(text, find, 4_000));
 });
 
 test.each<[string, number, (size: number) => string]>([
   ["YAML", 3, (size) => `on_http_request:\n${"- actions: [{ type: dney }]\n".repeat(size)}`],
   ["JSON", 20, (size) => JSON.stringify(onRequest(...Array.from({ length: size }, () => rule(act("dney")))))],
-])("the warnings for a text of %s take little more time than parsing it", (_, most, text) => {
+])("the warnings for %s text take little more time than parsing it", (_, most, text) => {
   const large = text(10_000);
   return expectTimes<() => unknown>(
     most,

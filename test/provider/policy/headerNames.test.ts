@@ -16,7 +16,7 @@ describe("a header's name in an expression", () => {
     ["req.headers.exists_one(x, x == 'X-Canary')", "req.headers", "X-Canary", "x-canary"],
     ["getReqHeader('X-GitHub-Event')[0] == 'push'", "getReqHeader", "X-GitHub-Event", "X-Github-Event"],
     ['hasResHeader("x-Hub-signature")', "hasResHeader", "x-Hub-signature", "X-Hub-Signature"],
-  ])("that never matches is found, with the right one: %s", (expression, ...expected) => {
+  ])("that never matches is found, with a correction: %s", (expression, ...expected) => {
     expect(found(expression)).toEqual([expected]);
   });
 
@@ -29,11 +29,11 @@ describe("a header's name in an expression", () => {
     "req.cookies['Session'][0].value == 'A' && req.url.query_params['Page'] == ['A']",
     "xreq.headers['X-A'] == 'B'",
     "req.headers[Name]",
-  ])("that matches is not, nor is what is no header's name: %s", (expression) => {
+  ])("that can match causes no warning: %s", (expression) => {
     expect(found(expression)).toEqual([]);
   });
 
-  test("is looked for wherever a policy has expressions, and nowhere else", () => {
+  test("is looked for in all expressions of a policy, and not in other texts", () => {
     const action = (config: object) => ({ actions: [{ type: "a", config }] });
     // biome-ignore-start lint/suspicious/noTemplateCurlyInString: it is an expression of the policy's
     const places = misspeltHeaders({
@@ -68,7 +68,7 @@ describe("a header's name in an expression", () => {
     "req.headers.a(x, ",
     "getReqHeader('A",
     "req.headers['A']",
-  ])("is found in linear time in a text of nothing but %j", async (part) => {
+  ])("is found in linear time in a text that repeats %j", async (part) => {
     const policyOf = (times: number) => ({ expressions: part.repeat(times), body: part.repeat(times) });
     await expectLinear(policyOf, misspeltHeaders, 4_000);
   });

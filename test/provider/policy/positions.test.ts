@@ -24,7 +24,7 @@ on_http_request:
 `;
 
 describe("the position of a part", () => {
-  test("of YAML is that of its key or item, also in an alias and in what is merged", () => {
+  test("in YAML is that of its key or item, also in aliases and merged mappings", () => {
     const first: Path = ["on_http_request", 0];
     expect(
       positions(
@@ -39,7 +39,7 @@ describe("the position of a part", () => {
     ).toEqual(["3:5", "5:9", "7:11", "5:9", "9:11", "10:17"]);
   });
 
-  test("of JSON is the same, whatever stands in its texts", () => {
+  test("in JSON is found despite brackets and escapes in strings", () => {
     const text = '{\n  "a\\"}": [1, {"b": "]\\\\", "c": [2]}],\n  "d": {"e": null}\n}';
     expect(positions(text, ['a"}'], ['a"}', 1], ['a"}', 1, "c"], ['a"}', 1, "c", 0], ["d", "e"])).toEqual([
       "2:3",
@@ -53,15 +53,15 @@ describe("the position of a part", () => {
   test.each([YAML, '{"on_http_request": [{"actions": []}]}'])(
     "that is missing is that of its parent",
     (text) => {
-      const [there, missing] = positions(text, ["on_http_request", 0], ["on_http_request", 0, "x", 7]);
-      expect(missing).toBe(there);
+      const [parent, missing] = positions(text, ["on_http_request", 0], ["on_http_request", 0, "x", 7]);
+      expect(missing).toBe(parent);
       expect(positions(text, [])).toEqual([text.startsWith("{") ? "1:1" : "2:1"]);
     },
   );
 });
 
 describe("the warnings of a resource", () => {
-  test("name the line of a text, and the place in an object", () => {
+  test("give the line in a text, and the place in an object", () => {
     const trafficPolicy = "on_http_request:\n- actions:\n  - type: dney\n";
     expect(resourceWarnings({ trafficPolicy })).toEqual([
       "trafficPolicy.on_http_request[0].actions[0].type (line 3) is no action known to this version; did you mean deny?",
@@ -80,11 +80,11 @@ describe("the warnings of a resource", () => {
   });
 
   test.each([["{"], ["a: b: c"], [7], [undefined], [`a: ${"x".repeat(1_000_001)}`]])(
-    "leave to the check what is no policy: %.20j",
+    "are empty for an invalid policy, which the check refuses: %.20j",
     (trafficPolicy) => expect(resourceWarnings({ trafficPolicy })).toEqual([]),
   );
 
-  test("of a secret policy are only that nothing in it answers, however much else is wrong", () => {
+  test("for a secret policy contain at most that no action answers", () => {
     const trafficPolicy = onRequest(
       ...Array.from({ length: 200 }, () => rule(act("add-headers", { CANARY: 1 }))),
     );
@@ -96,7 +96,7 @@ describe("the warnings of a resource", () => {
     ).toEqual([]);
   });
 
-  test("skip what is secret, and that alone", () => {
+  test("omit only secret places", () => {
     const trafficPolicy = onRequest(
       rule(act("dney"), act("deny", { stauts: 1 })),
       rule(act("deny", { a: 1 })),
