@@ -10,38 +10,38 @@ import { type AgentSource, readSource, type Verification } from "./source";
 
 export interface AgentOptions extends AgentSource {
   /**
-   * Where the application listens: a port of 127.0.0.1, or a URL without a path. Default: the upstream of the configuration
-   * file. Required with options and policies, which name none.
+   * The address of the application: a port of 127.0.0.1, or a URL without a path. Required with `options` and
+   * `trafficPolicy`. Default: the upstream in `config`.
    */
   upstream?: number | string;
   /**
-   * The account's plan. With `free` the agent stops verifying after 500 requests: it refuses what it cannot verify.
-   * What the service does then is not documented. Default: a paid plan, which has no limit.
+   * The account's plan. With `free` the agent verifies 500 requests and refuses all later ones, if they must be verified.
+   * The behaviour of the public service in this case is not documented. Default: a paid plan, without a limit.
    */
   plan?: Plan;
   /** The service's vaults, for secrets that refer to one: `{ webhooks: { brex: "…" } }`. Default: none. */
   vaults?: Record<string, Record<string, string>>;
-  /** The clock that signed times are compared with. Default: this machine's. */
+  /** The clock that signed times are compared with. Default: this machine's clock. */
   now?: () => Date;
 }
 
-/** What the agent did with a request. The secret is never in it. */
+/** A request to the agent and its result, without secrets. */
 export interface AgentRecord {
   method: string;
   /** Path and query. */
   path: string;
-  /** One for each verification that ran, in order. */
+  /** The results of the verifications that ran, in order. */
   verdicts: ({ provider: string } & Verdict)[];
-  /** Whether the application saw it. */
+  /** Whether the application received the request. */
   forwarded: boolean;
-  /** The status that was answered; 0 where the request broke off before its end. */
+  /** The status of the reply. 0 if the sender disconnected before the end of the request. */
   status: number;
 }
 
 /**
- * A stand-in for the service's agent, on loopback: started with exactly what `WebhookVerification` gives, it verifies
- * requests, forwards those that pass to a local application byte for byte, and answers the others with 403. With the
- * policy of a cloud endpoint it plays that endpoint: `forward-internal` leads to the application too.
+ * A stand-in for the service's agent, on loopback. It starts with the outputs of `WebhookVerification`, verifies requests,
+ * forwards verified requests byte for byte to a local application, and answers others with 403. With the policy of a cloud
+ * endpoint it stands in for that endpoint: `forward-internal` also forwards to the application.
  *
  * ```ts
  * const agent = await Agent.start({ config: outputs.agentConfig, upstream: application.port });
@@ -50,8 +50,8 @@ export interface AgentRecord {
  * await agent.close();
  * ```
  *
- * It verifies the platforms of `signWebhook`. It evaluates no expressions, answers no challenges, has no TLS, and keeps no
- * count beyond its own life.
+ * It verifies the platforms of `signWebhook`. It does not support expressions, challenges or TLS, and counts requests only
+ * while it runs.
  */
 export class Agent {
   private readonly log: AgentRecord[] = [];
@@ -67,8 +67,10 @@ export class Agent {
   ) {}
 
   /**
-   * @throws Error for a source that the agent would not take, a policy with what the stand-in does not judge, a platform
-   *   whose scheme it does not know, and a secret that cannot be the platform's.
+   * Starts a stand-in.
+   *
+   * @throws Error if the agent would refuse its options, configuration or policy, if the policy contains more than the
+   *   stand-in supports, if it does not know how the platform signs, or if the secret is not valid for the platform.
    */
   static async start(options: AgentOptions): Promise<Agent> {
     const source = readSource(options);
@@ -94,12 +96,12 @@ export class Agent {
     return this.log;
   }
 
-  /** How many signatures were verified, the bad ones too. */
+  /** The number of verifications, including failed ones. */
   get validations(): number {
     return this.count;
   }
 
-  /** Breaks off what is under way, on both sides. Resolves when the port is free; a second call changes nothing. */
+  /** Aborts open requests on both sides and stops the server. Resolves when the port is free. Can be called twice. */
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
     this.server.closeAllConnections();
@@ -141,7 +143,7 @@ export class Agent {
   private verify(provider: string, delivery: Omit<Delivery, "now">): Verdict {
     const { plan, now = () => new Date() } = this.options;
     if (plan === "free" && this.count >= FREE_VERIFICATIONS_PER_MONTH) {
-      const reason = `a free account verifies ${FREE_VERIFICATIONS_PER_MONTH} requests a month, and has done so`;
+      const reason = `a free account verifies ${FREE_VERIFICATIONS_PER_MONTH} requests a month; the limit is reached`;
       return { verified: false, reason };
     }
     this.count += 1;
@@ -149,7 +151,7 @@ export class Agent {
   }
 }
 
-/** Statuses and the code are documented; the texts are not, and are ours. */
+/** The service documents the statuses and the code, but not the texts. */
 function reply(response: ServerResponse, record: AgentRecord, status: number, text: string): void {
   record.status = status;
   response.writeHead(status, { "content-type": "text/plain" }).end(text);

@@ -2,13 +2,13 @@ import { request as httpRequest, type IncomingMessage, type ServerResponse } fro
 import { request as httpsRequest } from "node:https";
 import { pipeline } from "node:stream/promises";
 
-/** Headers that belong to one connection, and are never passed on; beside those that `Connection` names. */
+/** Headers of a single connection. They are not forwarded, and neither are those that `Connection` lists. */
 const HOP_BY_HOP = "connection,keep-alive,proxy-connection,transfer-encoding,upgrade,te,trailer";
 
 /**
- * Passes a request on, its body byte for byte and its headers in their order and spelling; resolves to the answer.
+ * Forwards a request. The body and the order and spelling of the headers do not change.
  *
- * @param signal Breaks the request off, also in the middle of its answer.
+ * @param signal Aborts the request or its response.
  */
 export function forward(
   upstream: URL,
@@ -18,7 +18,7 @@ export function forward(
 ): Promise<IncomingMessage> {
   const send = upstream.protocol === "https:" ? httpsRequest : httpRequest;
   const length = body.length > 0 || incoming.headers["content-length"] !== undefined;
-  const headers = passedOn(incoming, "content-length");
+  const headers = forwardedHeaders(incoming, "content-length");
   if (length) headers.push("content-length", `${body.length}`);
   const { method = "GET", url: path = "/" } = incoming;
   return new Promise((resolve, reject) => {
@@ -26,14 +26,14 @@ export function forward(
   });
 }
 
-/** Passes the application's answer back. Where either side dies in the middle of it, both connections are ended. */
+/** Sends the application's answer to the client. If either side disconnects before the end, both connections end. */
 export async function passBack(answer: IncomingMessage, response: ServerResponse): Promise<void> {
-  response.writeHead(answer.statusCode ?? 502, answer.statusMessage, passedOn(answer));
+  response.writeHead(answer.statusCode ?? 502, answer.statusMessage, forwardedHeaders(answer));
   await pipeline(answer, response);
 }
 
-/** Names and values in turn, as they came. */
-function passedOn({ headers, rawHeaders }: IncomingMessage, more = ""): string[] {
+/** The headers to forward: names and values in turn. */
+function forwardedHeaders({ headers, rawHeaders }: IncomingMessage, more = ""): string[] {
   const dropped = `${HOP_BY_HOP},${more},${headers.connection}`
     .split(",")
     .map((name) => name.trim().toLowerCase());

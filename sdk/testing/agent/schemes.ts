@@ -3,29 +3,29 @@ import { platformInfo } from "../../webhooks/platforms";
 import { base64Key } from "../../webhooks/webhookSecret";
 
 /*
- * How platforms sign their webhooks, by their own documentation. Tests compare each scheme with a published example if there
- * is one; docs/webhooks.md lists those.
+ * How platforms sign their webhooks, from their documentation. Tests compare a scheme with the platform's published example
+ * if there is one. docs/webhooks.md lists these platforms.
  */
 
 /** Headers by lower-case name. */
 export type Headers = Readonly<Record<string, string | undefined>>;
 
-/** The signature in a request. */
+/** The signatures in a request. */
 interface Found {
-  /** One of them has to be right: a platform sends several while its secret is being rotated. */
+  /** One of them must be correct. A platform can send several during the rotation of its secret. */
   signatures: string[];
   time?: string | undefined;
   id?: string | undefined;
 }
 
 interface Scheme {
-  /** Turns a moment into the text that is sent and signed. Missing where no time is signed: then a replay verifies. */
+  /** The format of the signed time. Missing if the platform signs no time; a replay is then verified. */
   time?: { write: (at: Date) => string; read: (text: string) => Date; toleranceSeconds: number };
   /** The signature of a body, as text. */
   sign: (secret: string, body: Buffer, time: string, id: string) => string;
-  /** The headers that carry it. */
+  /** The headers with the signature. */
   write: (signature: string, time: string, id: string) => Record<string, string>;
-  /** No signatures where the request is not signed. */
+  /** Reads the headers. Without a signature, the list is empty. */
   read: (headers: Headers) => Found;
 }
 
@@ -46,14 +46,14 @@ const unixTime = (toleranceSeconds: number) => ({
   toleranceSeconds,
 });
 
-/** The body alone is signed, in one header: `X-Hub-Signature-256: sha256=…`. */
+/** Only the body is signed: `X-Hub-Signature-256: sha256=…`. */
 const ofBody = (header: string, prefix: string, encoding: Encoding, algorithm?: string): Scheme => ({
   sign: (secret, body) => prefix + hmac(secret, [body], encoding, algorithm),
   write: (signature) => ({ [header]: signature }),
   read: (headers) => ({ signatures: given(headers[header.toLowerCase()]) }),
 });
 
-/** Time and body are signed, time and signatures listed in one header: `Stripe-Signature: t=…,v1=…,v1=…`. */
+/** Time and body are signed. One header lists the time and the signatures: `Stripe-Signature: t=…,v1=…,v1=…`. */
 const listed = (header: string, toleranceSeconds: number): Scheme => ({
   time: unixTime(toleranceSeconds),
   sign: (secret, body, time) => hmac(secret, [`${time}.`, body], "hex"),
@@ -65,7 +65,7 @@ const listed = (header: string, toleranceSeconds: number): Scheme => ({
   },
 });
 
-/** Version, time and body are signed, with a header for the time: `X-Slack-Signature: v0=…`. */
+/** Version, time and body are signed. The time has its own header: `X-Slack-Signature: v0=…`. */
 const versioned = (header: string, timeHeader: string, toleranceSeconds: number): Scheme => ({
   time: unixTime(toleranceSeconds),
   sign: (secret, body, time) => `v0=${hmac(secret, [`v0:${time}:`, body], "hex")}`,
@@ -76,11 +76,11 @@ const versioned = (header: string, timeHeader: string, toleranceSeconds: number)
   }),
 });
 
-/** Identifier, time and body are signed, as Standard Webhooks has it, with a key that is base64 behind `whsec_`. */
+/** Standard Webhooks: identifier, time and body are signed. The secret is `whsec_` and a key in base64. */
 const standard = (prefix: string, toleranceSeconds: number): Scheme => ({
   time: unixTime(toleranceSeconds),
   sign: (secret, body, time, id) => {
-    // Invalid secrets were refused before. A random key would never verify.
+    // Invalid secrets are refused earlier. With a random key, nothing would be verified.
     const key = base64Key(secret) ?? randomBytes(32);
     return `v1,${hmac(key, [`${id}.${time}.`, body], "base64")}`;
   },
@@ -95,10 +95,10 @@ const standard = (prefix: string, toleranceSeconds: number): Scheme => ({
   },
 });
 
-/** Where a platform documents no tolerance, the service's own is 180 seconds. */
+/** The service's tolerance in seconds, for platforms that document none. */
 const SERVICE_TOLERANCE = 180;
 
-/** Without the type of each scheme, which declarations would spell out. */
+/** Keeps the published declarations short: only the names of the platforms are in the type. */
 const byPlatform = <Name extends string>(schemes: Record<Name, Scheme>) => schemes;
 
 export const schemes = byPlatform({
@@ -113,14 +113,14 @@ export const schemes = byPlatform({
       time: headers["box-delivery-timestamp"],
     }),
   },
-  // Known: the names of the headers, that there are two signatures during a rotation. Not confirmed by a published
-  // example: that the text is put together as Svix does it, and that a secret is base64 behind an optional `whsec_`.
+  // Documented: the names of the headers, and two signatures during a rotation. Assumed, without a published example: the
+  // signed text is the same as that of Svix, and the secret is base64 after an optional `whsec_`.
   brex: standard("Webhook", SERVICE_TOLERANCE),
   calendly: listed("Calendly-Webhook-Signature", 180),
   circleci: ofBody("circleci-signature", "v1=", "hex"),
   clerk: standard("svix", 300),
   github: ofBody("X-Hub-Signature-256", "sha256=", "hex"),
-  // Nothing is signed: the secret itself travels, so a changed body or a replay cannot be detected.
+  // The request contains the secret itself. A changed body or a replay cannot be detected.
   gitlab: { ...ofBody("X-Gitlab-Token", "", "hex"), sign: (secret) => secret },
   mux: listed("Mux-Signature", 300),
   shopify: ofBody("X-Shopify-Hmac-SHA256", "", "base64"),
@@ -130,12 +130,13 @@ export const schemes = byPlatform({
   zoom: versioned("x-zm-signature", "x-zm-request-timestamp", SERVICE_TOLERANCE),
 });
 
-/** A platform whose scheme the test kit knows. */
+/** A platform whose signatures the test kit supports. */
 export type SignedPlatform = keyof typeof schemes;
 
-/** Throws for a platform whose scheme is not known; unless it is in the catalogue, its name may be a secret. */
+/** @throws Error if the test kit does not know the scheme. */
 export function webhookScheme(platform: string): Scheme {
   if (Object.hasOwn(schemes, platform)) return schemes[platform as SignedPlatform];
+  // The message contains no unknown name, which could be a secret in the wrong place.
   const name = platformInfo(platform)?.name ?? "this platform";
   throw new Error(
     `the test kit does not know how ${name} signs; it knows ${Object.keys(schemes).join(", ")}`,

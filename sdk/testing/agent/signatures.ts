@@ -3,28 +3,29 @@ import { keyProblem, secretProblem, vaultReference } from "../../webhooks/webhoo
 import { type Headers, type SignedPlatform, webhookScheme } from "./schemes";
 import type { Verification } from "./source";
 
-/** What is to be signed. */
+/** A webhook to sign. */
 export interface WebhookToSign {
-  /** The body, byte for byte as it will be sent. */
+  /** The exact body of the request. */
   body: string | Uint8Array;
   /** The secret that the platform and the receiver share. */
   secret: string;
-  /** When it is sent; ignored by platforms that sign no time. Default: now. */
+  /** The time of the request. Ignored if the platform signs no time. Default: now. */
   at?: Date;
-  /** The delivery's identifier; ignored by platforms that sign none. Default: a random one. */
+  /** The identifier of the delivery. Ignored if the platform signs none. Default: a random one. */
   id?: string;
 }
 
+/** The result of a verification. */
 export type Verdict = { verified: true } | { verified: false; reason: string };
 
 /**
- * The headers with which a platform would send this webhook, to test a handler or the stand-in of the agent.
+ * Returns the headers with which a platform would send this webhook, to test a handler or the stand-in of the agent.
  *
  * ```ts
  * await fetch(url, { method: "POST", body, headers: signWebhook("github", { body, secret }) });
  * ```
  *
- * @throws Error for a platform whose scheme the test kit does not know, and for what cannot be its secret.
+ * @throws Error if the test kit does not know how the platform signs, or if the secret is not valid for it.
  */
 export function signWebhook(
   platform: SignedPlatform | (string & {}),
@@ -38,10 +39,10 @@ export function signWebhook(
 }
 
 /**
- * The secret itself, also where the policy names the vault's entry that holds it.
+ * Returns the secret of a verification. If the policy refers to a vault, this is the entry of the vault.
  *
- * @throws Error for a platform whose scheme is not known, and for what cannot be its secret: it could leave an empty key,
- *   with which everybody can sign.
+ * @throws Error if the platform's scheme is unknown, or if the secret is not valid for it. An invalid secret can give an
+ *   empty key, with which anyone can sign.
  */
 export function secretOf(
   { provider, secret = "" }: Verification,
@@ -52,7 +53,8 @@ export function secretOf(
   if (!reference) return usable(provider, secret, secretProblem(provider, secret));
   const { vault, name } = reference;
   const entry = vaults[vault]?.[name];
-  if (entry === undefined) throw new Error(`the vault ${vault} has no entry ${name}; give it in vaults`);
+  if (entry === undefined)
+    throw new Error(`the vault ${vault} has no entry ${name}; add it to the option vaults`);
   return usable(provider, entry, keyProblem(provider, entry));
 }
 
@@ -61,7 +63,7 @@ function usable(platform: string, secret: string, problem: string | undefined): 
   return secret;
 }
 
-/** A request, and what it is verified with. */
+/** A request, with the secret and the time to verify it. */
 export interface Delivery {
   headers: Headers;
   body: Buffer;
@@ -69,27 +71,27 @@ export interface Delivery {
   now: Date;
 }
 
-/** Verifies a request as the service does: its signature, and that a signed time is near enough to now. */
+/** Verifies a request like the service: its signature and, if one is signed, its time. */
 export function verifyWebhook(platform: string, { headers, body, secret, now }: Delivery): Verdict {
   const scheme = webhookScheme(platform);
   const { signatures, time = "", id = "" } = scheme.read(headers);
   if (signatures.length === 0) return { verified: false, reason: "it is not signed" };
   if (scheme.time) {
     const seconds = Math.abs(scheme.time.read(time).getTime() - now.getTime()) / 1000;
-    // An invalid time gives NaN, which fails this comparison.
+    // For an invalid time, `seconds` is NaN and the comparison is false.
     if (!(seconds <= scheme.time.toleranceSeconds)) {
       const reason = `its signed time is not within ${scheme.time.toleranceSeconds} seconds of now`;
       return { verified: false, reason };
     }
   }
   const expected = scheme.sign(secret, body, time, id);
-  // Compares all of them, so that the time taken does not reveal which one matched.
+  // Compares all signatures, so that the duration does not reveal which one matched.
   return signatures.filter((signature) => same(signature, expected)).length > 0
     ? { verified: true }
     : { verified: false, reason: "its signature is not that of this body and secret" };
 }
 
-/** In constant time. Digests of both, since the comparison wants equal lengths. */
+/** Compares in constant time. It compares digests, because `timingSafeEqual` needs equal lengths. */
 function same(a: string, b: string): boolean {
   const [left, right] = [a, b].map((text) => createHash("sha256").update(text).digest());
   return left !== undefined && right !== undefined && timingSafeEqual(left, right);

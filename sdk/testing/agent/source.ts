@@ -4,42 +4,41 @@ import { policyFromText } from "../../../provider/document";
 import { agentFields } from "../../webhooks/webhookSettings";
 
 /*
- * What the agent can be started with. Every form is read strictly, as the agent reads it: a key or an option that it
- * does not know is an error, so that a configuration which works here has no misspelt part. No message holds a value,
- * since each may be a secret in the wrong place.
+ * The forms in which the agent can be configured. As with the agent, an unknown key or option is an error, so that spelling
+ * mistakes are found. Messages contain no values, because a value can be a secret in the wrong place.
  */
 
-/** Exactly one of the first three. */
+/** The configuration. Set exactly one of `options`, `config` and `trafficPolicy`. */
 export interface AgentSource {
-  /** Command-line options, as they stand behind `http <upstream>`. */
+  /** Command-line options: the arguments after `http <upstream>`. */
   options?: readonly string[];
-  /** The text of a configuration file, YAML of version 2 or 3. */
+  /** The text of a configuration file: YAML, version 2 or 3. */
   config?: string;
-  /** A traffic policy: an agent's, or that of a cloud endpoint. Data, or text that holds JSON or YAML. */
+  /** The traffic policy of an agent or of a cloud endpoint: an object, or text with JSON or YAML. */
   trafficPolicy?: object | string;
-  /** Which endpoint of a configuration file to start. Default: the only one. */
+  /** The name of an endpoint in `config`. Default: its only endpoint. */
   endpoint?: string;
 }
 
-/** An endpoint of the agent, whatever it was configured with. */
+/** An endpoint of the agent. */
 interface AgentEndpoint {
   verifications: Verification[];
-  /** A port or a URL. Options and policies name none. */
+  /** A port or a URL. Only configuration files contain it. */
   upstream?: number | string;
 }
 
-/** @throws Error that names what is wrong with the source. */
+/** @throws Error if the configuration is invalid. */
 export function readSource({ options, config, trafficPolicy, endpoint }: AgentSource): AgentEndpoint {
   if ([options, config, trafficPolicy].filter((form) => form !== undefined).length !== 1)
-    throw new Error("the agent starts with options, a config or a trafficPolicy: one of the three");
+    throw new Error("the agent needs options, a config or a trafficPolicy: exactly one of the three");
   if (options !== undefined) return { verifications: fromOptions(options) };
   if (config !== undefined) return fromConfig(config, endpoint);
   return { verifications: readPolicy(trafficPolicy) };
 }
 
 /*
- * Of traffic policies the stand-in judges verification and the way on to the application. It refuses everything else when it
- * starts, since it would leave out a part of the policy.
+ * The supported part of traffic policies: verification, and forwarding to the application. All other policies are refused at
+ * the start, because the stand-in would ignore a part of them.
  */
 
 const verification = z.strictObject({
@@ -56,12 +55,12 @@ const action = z.discriminatedUnion("type", [
 const rule = z.strictObject({
   name: z.string().optional(),
   expressions: z
-    .tuple([], { error: "it evaluates no expressions; try each verification by itself, without them" })
+    .tuple([], { error: "expressions are not evaluated; test each verification without them" })
     .optional(),
   actions: z.array(action).min(1),
 });
 
-/** A policy as the verifications that every request has to pass, in order. */
+/** Parses a policy into the verifications before the first `forward-internal`, in order. */
 const policySchema = z
   .strictObject({ on_http_request: z.array(rule).default([]) })
   .transform(({ on_http_request: rules }) => {
@@ -72,7 +71,7 @@ const policySchema = z
       .flatMap((action) => (action.type === "verify-webhook" ? [action.config] : []));
   });
 
-/** A verification that each request has to pass. */
+/** A verification. A request that fails it is refused if `enforce` is true. */
 export interface Verification {
   provider: string;
   secret?: string | undefined;
@@ -86,12 +85,14 @@ function fromOptions(args: readonly string[]): Verification[] {
   for (let index = 0; index < args.length; index += 2) {
     const [name, value] = args.slice(index, index + 2);
     if (!OPTIONS.some((option) => option === name) || name === undefined || value === undefined)
-      throw new Error(`argument ${index + 1} is none of these options with a value: ${OPTIONS.join(", ")}`);
+      throw new Error(
+        `argument ${index + 1} is not one of these options with a value: ${OPTIONS.join(", ")}`,
+      );
     values.set(name, value);
   }
   const [provider, secret, file] = OPTIONS.map((option) => values.get(option));
   if ((file === undefined) === (provider === undefined))
-    throw new Error("the agent verifies with --verify-webhook or with --traffic-policy-file: one of the two");
+    throw new Error("the options need --verify-webhook or --traffic-policy-file: exactly one of the two");
   return file === undefined ? verifying({ provider, secret }) : readPolicy(textOf(file));
 }
 
@@ -103,7 +104,7 @@ function textOf(file: string): string {
   }
 }
 
-/** What the options, and the module of version 2, stand for. */
+/** The policy that the options, or `verify_webhook` in version 2, stand for. */
 const verifying = (config: object) =>
   policySchema.parse({ on_http_request: [{ actions: [{ type: "verify-webhook", config }] }] });
 
@@ -151,12 +152,14 @@ function fromConfig(text: string, name: string | undefined): AgentEndpoint {
   const [found, ...more] = endpoints.filter(([each]) => name === undefined || each === name);
   if (found && more.length === 0) return found[1];
   const names = endpoints.map(([each]) => each).join(", ");
-  throw new Error(`the configuration has the endpoints ${names}; name one of them`);
+  throw new Error(
+    `the configuration has the endpoints ${names}; select one of them with the option endpoint`,
+  );
 }
 
 const readPolicy = (policy: unknown) => checked("the traffic policy", policySchema, policy);
 
-/** The data of a document, or of its text. */
+/** Checks a document, which can be data or text. */
 function checked<T>(what: string, schema: z.ZodType<T>, document: unknown): T {
   const parsed = typeof document === "string" ? policyFromText(document) : { data: document };
   if ("problem" in parsed) throw new Error(`${what} ${parsed.problem.reason}`);
@@ -164,6 +167,6 @@ function checked<T>(what: string, schema: z.ZodType<T>, document: unknown): T {
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   throw new Error(
-    `${what} has at ${issue?.path.join(".") || "the top"} what the stand-in does not do: ${issue?.message}`,
+    `the stand-in does not support ${what} at ${issue?.path.join(".") || "the top"}: ${issue?.message}`,
   );
 }

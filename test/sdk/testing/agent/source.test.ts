@@ -34,7 +34,7 @@ describe("an agent starts", () => {
     expect((await (await startAgent({ config, endpoint: "two" })).post("{}")).status).toBe(403);
     for (const endpoint of [undefined, "three"]) {
       await expect(startAgent({ config, ...(endpoint && { endpoint }) })).rejects.toThrow(
-        /has the endpoints one, two; name one of them/,
+        /has the endpoints one, two; select one of them/,
       );
     }
   });
@@ -67,7 +67,7 @@ describe("an agent does not start, and quotes no value,", () => {
     [
       "an expression",
       rule({ expressions: [`'${CANARY}' != ''`] }),
-      /at .*0.expressions.*evaluates no expressions/,
+      /at .*0.expressions.*expressions are not evaluated/,
     ],
     [
       "another action",
@@ -115,11 +115,11 @@ describe("an agent does not start, and quotes no value,", () => {
     [
       "the module in version 3",
       { config: version3().replace("upstream:", `verify_webhook: {secret: ${CANARY}}, upstream:`) },
-      /at endpoints.0 .*Unrecognized key.*verify_webhook/,
+      /at endpoints.0: Unrecognized key.*verify_webhook/,
     ],
-    ["an unknown option", { options: [`--${CANARY}`, "x"] }, /^argument 1 is none of these options/],
-    ["an argument too much", { options: [...GITHUB, CANARY] }, /^argument 5 is none of these options/],
-    ["an option without a value", { options: GITHUB.slice(0, 3) }, /^argument 3 is none of these options/],
+    ["an unknown option", { options: [`--${CANARY}`, "x"] }, /^argument 1 is not one of these options/],
+    ["an argument too much", { options: [...GITHUB, CANARY] }, /^argument 5 is not one of these options/],
+    ["an option without a value", { options: GITHUB.slice(0, 3) }, /^argument 3 is not one of these options/],
     ["no option", { options: [] }, /one of the two/],
     ["two ways to verify", { options: [...GITHUB, "--traffic-policy-file", CANARY] }, /one of the two/],
     ["a platform that is none", { options: ["--verify-webhook", CANARY] }, /how this platform signs/],
