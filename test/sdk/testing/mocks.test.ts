@@ -3,11 +3,11 @@ import { describe, expect, test, vi } from "vitest";
 import { canonicalJson } from "../../../provider/api/json";
 import { CloudEndpoint, getEndpoint, getEndpoints, getEndpointsOutput, Provider } from "../../../sdk";
 import { Emulator, type EndpointMocksOptions, endpointMocks } from "../../../sdk/testing";
+import { resolved } from "../program";
 
 const policy = { on_http_request: [{ actions: [{ type: "deny", config: { status_code: 404 } }] }] };
-const resolved = <T>(output: pulumi.Output<T>) => new Promise<T>((resolve) => output.apply(resolve));
 
-/** Outputs of a resource by name. Those that do not apply are undefined. */
+/** The outputs of a resource by name. */
 async function outputsOf(endpoint: CloudEndpoint): Promise<Record<string, unknown>> {
   const outputs = Object.entries(endpoint).filter(([, value]) => pulumi.Output.isInstance(value));
   return resolved(pulumi.output(Object.fromEntries(outputs)));
@@ -24,7 +24,7 @@ const registered = (type: string, name: string, inputs: object) =>
 const cloud = (inputs: object) => registered("endpoints:index:CloudEndpoint", "shop", inputs);
 
 describe("endpointMocks", () => {
-  test("gives a resource what the service derives from its inputs, as the emulator would over HTTP", async () => {
+  test("gives a resource the same outputs as the emulator", async () => {
     const mocks = await mocked();
     const shop = new CloudEndpoint("shop", {
       url: "HTTPS://Shop.example.com:443/",
@@ -67,26 +67,29 @@ describe("endpointMocks", () => {
     expect(await pulumi.isSecret(shop.hostport)).toBe(false);
   });
 
-  test.each([false, true])("adopts and reads what the account has (plugin: %s)", async (plugin) => {
-    if (plugin) vi.stubEnv("ENDPOINTS_PROVIDER", "plugin");
-    const mocks = await mocked({
-      endpoints: [
-        { type: "cloud", id: "ep_shop", url: "https://shop.example.com", description: "by hand" },
-        { type: "cloud", id: "ep_api", url: "https://api.example.com", metadata: '{"team":"api"}' },
-      ],
-    });
-    const shop = new CloudEndpoint("shop", { url: "https://shop.example.com", adopt: true });
-    expect(await resolved(shop.id)).toBe("ep_shop");
-    expect(mocks.endpoints.find(({ id }) => id === "ep_shop")).not.toHaveProperty("description");
-    const api = CloudEndpoint.get("api", "ep_api");
-    expect(await outputsOf(api)).toMatchObject({
-      url: "https://api.example.com",
-      metadata: '{"team":"api"}',
-    });
-    vi.unstubAllEnvs();
-  });
+  test.each([false, true])(
+    "lets a program adopt and read existing endpoints (plugin: %s)",
+    async (plugin) => {
+      if (plugin) vi.stubEnv("ENDPOINTS_PROVIDER", "plugin");
+      const mocks = await mocked({
+        endpoints: [
+          { type: "cloud", id: "ep_shop", url: "https://shop.example.com", description: "by hand" },
+          { type: "cloud", id: "ep_api", url: "https://api.example.com", metadata: '{"team":"api"}' },
+        ],
+      });
+      const shop = new CloudEndpoint("shop", { url: "https://shop.example.com", adopt: true });
+      expect(await resolved(shop.id)).toBe("ep_shop");
+      expect(mocks.endpoints.find(({ id }) => id === "ep_shop")).not.toHaveProperty("description");
+      const api = CloudEndpoint.get("api", "ep_api");
+      expect(await outputsOf(api)).toMatchObject({
+        url: "https://api.example.com",
+        metadata: '{"team":"api"}',
+      });
+      vi.unstubAllEnvs();
+    },
+  );
 
-  test("answers data sources from the account, the program's own endpoints included", async () => {
+  test("lets data sources find existing endpoints and those of the program", async () => {
     await mocked({ endpoints: [{ type: "ephemeral", url: "https://shop.internal", name: "backend" }] });
     expect(await getEndpoint({ url: "https://shop.internal" })).toMatchObject({
       type: "ephemeral",
@@ -106,19 +109,19 @@ describe("endpointMocks", () => {
     expect(found.ids).toEqual([await resolved(shop.id)]);
   });
 
-  test("fails for what the service or the provider refuses", async () => {
+  test("rejects resources that the service or the provider would refuse", async () => {
     const mocks = await mocked({ endpoints: [{ type: "cloud", url: "https://shop.example.com" }] });
     await expect(mocks.newResource(cloud({ url: "https://shop.example.com" }))).rejects.toThrow(/18017/);
     const bad = cloud({ url: "shop.example.com", description: "x".repeat(256) });
     await expect(mocks.newResource(bad)).rejects.toThrow(/shop: .*scheme.*; .*255/);
   });
 
-  test("in a preview an endpoint of an unknown URL has no id", async () => {
+  test("gives no id to an endpoint with an unknown URL in a preview", async () => {
     const mocks = await mocked({}, true);
     expect(await mocks.newResource(cloud({}))).toEqual({ id: "", state: {} });
   });
 
-  test("leaves what other packages have to other mocks", async () => {
+  test("passes the resources and functions of other packages to the given mocks", async () => {
     const mocks = await mocked({
       others: {
         newResource: ({ name }) => ({ id: `bucket ${name}`, state: { arn: "arn:1" } }),

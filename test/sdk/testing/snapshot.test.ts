@@ -17,7 +17,7 @@ const resultWith = (more: Partial<RunResult>): RunResult => ({
   ...more,
 });
 
-test("the order in which parallel operations end does not change the snapshot", () => {
+test("a snapshot does not depend on the order in which parallel operations end", () => {
   const diagnostics: Diagnostic[] = [
     { severity: "info", message: "waiting" },
     { severity: "error", message: "refused", urn: urnOf("api") },
@@ -36,7 +36,7 @@ test("the order in which parallel operations end does not change the snapshot", 
   ]);
 });
 
-test("every id that the emulator gives is replaced, and similar texts of the program are not", async () => {
+test("a snapshot replaces the ids of the emulator, but not similar texts of the program", async () => {
   const emulator = await Emulator.start();
   try {
     const urls = ["https://a.example.com", "tcp://1.tcp.example.com:1", "tls://b.example.com"];

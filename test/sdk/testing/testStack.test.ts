@@ -6,7 +6,7 @@ import { Emulator, findPulumiCli, RunFailed, TestStack } from "../../../sdk/test
 
 const program = join(import.meta.dirname, "../../../examples/quickstart");
 
-test("a stack takes up what another left in its state file, on a service that both share", async () => {
+test("a stack continues with the state file and the emulator of an earlier stack", async () => {
   const folder = mkdtempSync(join(tmpdir(), "state-"));
   const emulator = await Emulator.start();
   onTestFinished(async () => {
@@ -26,7 +26,7 @@ test("a stack takes up what another left in its state file, on a service that bo
   expect(emulator.endpoints).toEqual([]);
 });
 
-test("a run that fails throws what a good run returns, and the message says why", async () => {
+test("a run that fails throws an error with the reason and with the result of the run", async () => {
   const stack = await TestStack.create({ program });
   onTestFinished(() => stack.close());
   stack.emulator.seed({ type: "cloud", url: "https://shop.example.com" });
@@ -45,7 +45,7 @@ test("a run that fails throws what a good run returns, and the message says why"
   });
 });
 
-test("a stack that cannot be started says why, and leaves nothing running", async () => {
+test("create throws an error with the reason if the stack cannot start", async () => {
   await expect(TestStack.create({ program: "/nowhere" })).rejects.toThrow(/no program folder \/nowhere/);
   await expect(TestStack.create({ program, driver: "cli", stateFile: "x" })).rejects.toThrow(/exportState/);
   const env = { PATH: "/nowhere" };
@@ -55,7 +55,7 @@ test("a stack that cannot be started says why, and leaves nothing running", asyn
 });
 
 test.skipIf(!(await findPulumiCli()))(
-  "the CLI's driver never touches settings that a program has",
+  "the CLI driver refuses to overwrite a program's stack settings",
   async () => {
     const folder = mkdtempSync(join(tmpdir(), "mine-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -3,7 +3,7 @@ import { signWebhook } from "../../../../sdk/testing";
 import { GITHUB, policyOf, SECRET, sendHalf, startAgent, verifying } from "./application";
 
 describe("a verified request", () => {
-  test("reaches the application byte for byte, also where it is no text, and its answer comes back as it was given", async () => {
+  test("reaches the application unchanged, and the client gets the application's answer", async () => {
     const { agent, application, post } = await startAgent({ options: GITHUB });
     const body = Buffer.concat([Buffer.from('{ "a" : "é✓" }\r\n'), Buffer.from([0xff, 0xfe, 0x00])]);
     const reply = await post(
@@ -32,15 +32,15 @@ describe("a verified request", () => {
     ]);
   });
 
-  test("is answered with 502 where the application does not listen", async () => {
+  test("gets 502 if the application does not listen", async () => {
     const { agent, signed } = await startAgent({ options: GITHUB, upstream: 1 });
     expect((await signed("{}")).status).toBe(502);
     expect(agent.requests[0]).toMatchObject({ forwarded: false, status: 502 });
   });
 });
 
-describe("a request that does not verify", () => {
-  test("is answered with 403 and the service's code, and goes no further", async () => {
+describe("a request that is not verified", () => {
+  test("gets 403 with the service's code, and does not reach the application", async () => {
     const { agent, application, post } = await startAgent({ options: GITHUB });
     const reply = await post("{}", signWebhook("github", { body: "{}", secret: "another" }));
     expect([reply.status, await reply.text()]).toEqual([403, expect.stringMatching(/ERR_NGROK_3204/)]);
@@ -51,7 +51,7 @@ describe("a request that does not verify", () => {
     expect(JSON.stringify(agent.requests)).not.toContain(SECRET);
   });
 
-  test("because it breaks off in the middle is not passed on in part", async () => {
+  test("does not reach the application in part if the client disconnects while sending", async () => {
     const { agent, application, signed } = await startAgent({ options: GITHUB });
     const body = "x".repeat(1000);
     await sendHalf(agent.url, signWebhook("github", { body, secret: SECRET }), Buffer.from(body));
@@ -60,7 +60,7 @@ describe("a request that does not verify", () => {
     expect(agent.requests[0]).toMatchObject({ forwarded: false, status: 0, verdicts: [] });
   });
 
-  test("goes on where the policy does not enforce, and its verdict is kept", async () => {
+  test("reaches the application if the policy does not enforce, and its verdict is logged", async () => {
     const { agent, application, post, signed } = await startAgent({
       trafficPolicy: policyOf(verifying({ enforce: false })),
     });
@@ -72,7 +72,7 @@ describe("a request that does not verify", () => {
     ]);
   });
 
-  test("with one of the signatures that are asked for does not pass", async () => {
+  test("gets 403 if it has only one of two required signatures", async () => {
     const both = policyOf(verifying(), verifying({ provider: "stripe" }));
     const { post, signed } = await startAgent({ trafficPolicy: both });
     expect((await signed("{}")).status).toBe(403);
@@ -83,7 +83,7 @@ describe("a request that does not verify", () => {
   });
 });
 
-test("the policy of a cloud endpoint is played as far as it leads to the agent", async () => {
+test("the policy of a cloud endpoint is applied up to the action that forwards to the agent", async () => {
   const forwarding = { type: "forward-internal", config: { url: "https://hooks.internal" } };
   const rules = [verifying(), forwarding, verifying({ provider: "stripe" })].map((action) => ({
     actions: [action],
@@ -92,15 +92,15 @@ test("the policy of a cloud endpoint is played as far as it leads to the agent",
   expect([(await post("{}")).status, (await signed("{}")).status]).toEqual([403, 201]);
 });
 
-test("a secret is taken from the vault that the policy refers to", async () => {
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is an expression of the policy's
+test("a reference to the vault is replaced by the vault's secret", async () => {
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the service replaces the expression
   const trafficPolicy = policyOf(verifying({ secret: "${secrets.get('webhooks', 'github')}" }));
   const { signed } = await startAgent({ trafficPolicy, vaults: { webhooks: { github: SECRET } } });
   expect((await signed("{}")).status).toBe(201);
   await expect(startAgent({ trafficPolicy })).rejects.toThrow(/vault webhooks has no entry github/);
 });
 
-test("a free account verifies 500 requests, and then none", async () => {
+test("a free account verifies 500 requests and refuses all further ones", async () => {
   const { agent, signed } = await startAgent({ options: GITHUB, plan: "free" });
   const fifty = () => Promise.all(Array.from({ length: 50 }, async () => (await signed("{}")).status));
   for (let round = 0; round < 10; round++) expect(new Set(await fifty())).toEqual(new Set([201]));

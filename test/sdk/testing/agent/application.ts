@@ -10,10 +10,7 @@ export interface ReceivedRequest {
   body: Buffer;
 }
 
-/**
- * A local application behind the agent, which records what it receives. By default it answers 201 with a header
- * of its own.
- */
+/** Starts a local application behind the agent, which records its requests. By default it answers 201 with a header. */
 export async function startApplication(
   reply: (response: ServerResponse) => void = (response) =>
     response.writeHead(201, { "x-from": "application" }).end("taken"),
@@ -34,7 +31,7 @@ export async function startApplication(
   return { port: (server.address() as AddressInfo).port, requests };
 }
 
-/** Sends the head and a part of the body, and breaks off. Resolves when the connection is gone. */
+/** Sends the headers and half of the body, then disconnects. Resolves when the connection is closed. */
 export function sendHalf(url: string, headers: Record<string, string>, body: Buffer): Promise<void> {
   return new Promise((resolve) => {
     const half = request(url, {
@@ -47,7 +44,7 @@ export function sendHalf(url: string, headers: Record<string, string>, body: Buf
   });
 }
 
-/** Starts a stand-in in front of a local application; both end with the test. */
+/** Starts an agent in front of a local application. Both stop after the test. */
 export async function startAgent(options: AgentOptions, reply?: (response: ServerResponse) => void) {
   const application = await startApplication(reply);
   const agent = await Agent.start({ upstream: application.port, ...options });

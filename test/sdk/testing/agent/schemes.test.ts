@@ -34,7 +34,7 @@ const STRIPE_BODY = `${JSON.stringify(
 const SLACK_BODY =
   "token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V&channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c";
 
-describe("a scheme", () => {
+describe("signWebhook and verifyWebhook", () => {
   test.each<[SignedPlatform, string, string, string, { at?: number; id?: string }, string]>([
     // GitHub's documentation, “Testing the webhook payload validation”.
     [
@@ -108,12 +108,12 @@ describe("a scheme", () => {
       {},
       "sha256=a4771c39fbe90f317c7824e83ddef3caae9cb3d976c214ace1f2937e133263c9",
     ],
-  ])("signs as %s's published example does", (platform, secret, body, header, { at, id }, signature) => {
+  ])("reproduce the published example of %s", (platform, secret, body, header, { at, id }, signature) => {
     const webhook = { body, secret, ...(at && { at: new Date(at * 1000) }), ...(id && { id }) };
     expect(signWebhook(platform, webhook)[header]).toBe(signature);
   });
 
-  test("verifies Box's published example, with a time in a zone of its own", () => {
+  test("verify the published example of Box, whose time has an offset", () => {
     const body = Buffer.from(
       '{"type":"webhook_event","webhook":{"id":"1234567890"},"trigger":"FILE.UPLOADED","source":{"id":"1234567890","type":"file","name":"Test.txt"}}',
     );
@@ -129,7 +129,7 @@ describe("a scheme", () => {
     expect(verifyWebhook("box", { headers, body, secret: "other", now })).toMatchObject({ verified: false });
   });
 
-  test("without a published example follows its documentation", () => {
+  test("follow the documentation of the platforms without a published example", () => {
     const at = new Date("2026-01-02T03:04:05Z");
     const time = `${at.getTime() / 1000}`;
     const hmac = (algorithm: string, key: string | Buffer, text: string) =>
@@ -161,7 +161,7 @@ describe("a scheme", () => {
     }
   });
 
-  test("that the test kit does not know is refused, with a list of those that it knows", () => {
+  test("throw for a platform that the test kit does not support, and list the supported ones", () => {
     for (const [platform, name] of [
       ["dropbox", "Dropbox"],
       ["toString", "this platform"],

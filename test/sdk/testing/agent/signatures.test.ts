@@ -6,7 +6,7 @@ import { policyOf, startAgent, verifying } from "./application";
 
 const lower = (headers: Record<string, string>) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-/** A secret of every platform, also where it has to be base64. */
+/** A valid secret for every platform, including those that require base64. */
 const SECRET = "c2VjcmV0LXNlY3JldC1zZWNyZXQ=";
 const platforms = Object.keys(schemes) as SignedPlatform[];
 
@@ -28,11 +28,11 @@ describe.each(platforms)("a webhook of %s", (platform) => {
       now: new Date(sent.getTime() + (change.later ?? 0) * 1000),
     });
 
-  test("verifies as it was sent", () => {
+  test("is verified if it is unchanged", () => {
     expect(verify({})).toEqual({ verified: true });
   });
 
-  test("does not verify with another secret, without headers, or with a malformed one", () => {
+  test("is not verified with another secret, without headers, or with malformed headers", () => {
     expect(verify({ secret: "YW5vdGhlci1hbm90aGVyLWFub3RoZXIh" })).toMatchObject({ verified: false });
     expect(verify({ headers: {} })).toEqual({ verified: false, reason: "it is not signed" });
     for (const broken of ["", "x", ",", "=", "t=,v1=", "v1,", "v0=", "sha256="]) {
@@ -41,18 +41,15 @@ describe.each(platforms)("a webhook of %s", (platform) => {
     }
   });
 
-  // GitLab signs nothing: its secret travels as it is.
-  test.each(platform === "gitlab" ? [] : ["changed", "cut"])(
-    "does not verify with a body that was %s",
-    (how) => {
-      const other = how === "changed" ? body.replace("é", "e") : body.slice(0, -1);
-      expect(verify({ body: other })).toMatchObject({ verified: false });
-    },
-  );
+  // GitLab does not sign the body: it sends the secret itself.
+  test.each(platform === "gitlab" ? [] : ["changed", "cut"])("is not verified if the body was %s", (how) => {
+    const other = how === "changed" ? body.replace("é", "e") : body.slice(0, -1);
+    expect(verify({ body: other })).toMatchObject({ verified: false });
+  });
 
   const { time } = webhookScheme(platform);
   const tolerances = time ? [time.toleranceSeconds] : [];
-  test.each(tolerances)("verifies within %i seconds either way, and not a second beyond", (tolerance) => {
+  test.each(tolerances)("is verified if its time differs by at most %i seconds", (tolerance) => {
     for (const way of [1, -1]) {
       expect(verify({ later: way * tolerance })).toEqual({ verified: true });
       expect(verify({ later: way * (tolerance + 1) })).toMatchObject({
@@ -62,7 +59,7 @@ describe.each(platforms)("a webhook of %s", (platform) => {
   });
 });
 
-test("one of several signatures is enough, as while a secret is being rotated", () => {
+test("one valid signature of several is enough, as during the rotation of a secret", () => {
   const at = new Date();
   const sign = (platform: SignedPlatform, secret: string) =>
     lower(signWebhook(platform, { body: "{}", secret, at, id: "msg_1" }));
@@ -86,41 +83,27 @@ test("one of several signatures is enough, as while a secret is being rotated", 
   expect(verify("brex", brex)).toEqual({ verified: true });
 });
 
-describe.each(platforms)("without a key, %s", (platform) => {
-  const base64 = ["svix", "clerk", "brex"].includes(platform);
-  const empty = [
-    "",
-    "    ",
-    "\u200b\u200b\u200b\u200b",
-    "whsec_",
-    ...(base64 ? ["!!!!", "====", "whsec_!!!!", "c2VjcmV0"] : []),
-  ];
+// biome-ignore lint/suspicious/noTemplateCurlyInString: the service replaces the expression
+const reference = "${secrets.get('webhooks', 'key')}";
 
-  test("is neither signed nor verified: the stand-in does not start", async () => {
-    for (const secret of empty) {
-      expect(() => signWebhook(platform, { body: "{}", secret }), secret).toThrow(/^the secret of /);
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: it is an expression of the policy's
-      const reference = "${secrets.get('webhooks', 'key')}";
-      for (const options of [
-        { options: ["--verify-webhook", platform, "--verify-webhook-secret", secret] },
-        { trafficPolicy: policyOf(verifying({ provider: platform, secret })) },
-        {
-          trafficPolicy: policyOf(verifying({ provider: platform, secret: reference })),
-          vaults: { webhooks: { key: secret } },
-        },
-      ]) {
-        await expect(
-          startAgent(options),
-          `${JSON.stringify(secret)} by ${Object.keys(options)}`,
-        ).rejects.toThrow(/^the secret of |config\.secret/);
-      }
-    }
-  });
+test.each([
+  ["github", ""],
+  ["github", "\u200b\u200b\u200b\u200b"],
+  ["brex", "whsec_!!!!"],
+])("for %s, the invalid secret %j is refused by signWebhook and by the agent", async (platform, secret) => {
+  expect(() => signWebhook(platform, { body: "{}", secret })).toThrow(/^the secret of /);
+  for (const options of [
+    { options: ["--verify-webhook", platform, "--verify-webhook-secret", secret] },
+    { trafficPolicy: policyOf(verifying({ provider: platform, secret })) },
+    {
+      trafficPolicy: policyOf(verifying({ provider: platform, secret: reference })),
+      vaults: { webhooks: { key: secret } },
+    },
+  ])
+    await expect(startAgent(options)).rejects.toThrow(/^the secret of |config\.secret/);
 });
 
-test("a secret that is a reference to the vault is not signed with, wherever it comes from", async () => {
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is an expression of the policy's
-  const reference = "${secrets.get('webhooks', 'key')}";
+test("a reference to the vault is refused as the secret of a signature and as an entry of the vault", async () => {
   expect(() => signWebhook("github", { body: "{}", secret: reference })).toThrow(/refers to the vault/);
   await expect(
     startAgent({

@@ -6,8 +6,9 @@ const as = (key: string, body?: object) => ({
   headers: { authorization: `Bearer ${key}` },
   ...(body && { body }),
 });
-describe("the keys of an emulator", () => {
-  it("open the same endpoints where they are of one account, the first key still too", async () => {
+
+describe("addKey", () => {
+  it("returns a second key of the same account", async () => {
     const emulator = await start();
     const { id } = await create(emulator, { url });
     const rotated = emulator.addKey();
@@ -16,7 +17,7 @@ describe("the keys of an emulator", () => {
     expect(emulator.endpoints).toEqual([]);
   });
 
-  it("of another account open endpoints of their own, on which an equal URL is free", async () => {
+  it("returns a key of another account, which has separate endpoints and URLs", async () => {
     const emulator = await start();
     const mine = await create(emulator, { url });
     const key = emulator.addKey({ account: "theirs" });
@@ -32,7 +33,7 @@ describe("the keys of an emulator", () => {
     expect(emulator.endpointsOf("theirs")).toMatchObject([{ id: body.id, description: "by hand" }]);
   });
 
-  it("act as the account's owner or as a colleague, which cloud endpoints show if asked to", async () => {
+  it("returns a key of the account's owner or of a colleague, whose id cloud endpoints show on demand", async () => {
     const emulator = await start();
     expect(await create(emulator, { url })).not.toHaveProperty("principal");
     emulator.behave({ principals: true });
@@ -48,7 +49,7 @@ describe("the keys of an emulator", () => {
     expect(await principalBy(emulator.addKey({ account: "theirs" }), "e")).not.toEqual(owner);
   });
 
-  it("may be one that may not list, and reads by id all the same", async () => {
+  it("returns a key that cannot list but reads by id", async () => {
     const emulator = await start();
     const { id } = await create(emulator, { url });
     const key = emulator.addKey({ mayList: false, apiKey: "my_key" });

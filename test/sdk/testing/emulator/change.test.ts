@@ -6,7 +6,7 @@ const patch = (emulator: Awaited<ReturnType<typeof start>>, id: string, body: un
   call(emulator, "PATCH", `/endpoints/${id}`, { body });
 
 describe("an update", () => {
-  it("of the description alone changes that and the time of the update", async () => {
+  it("changes only the given field and updated_at", async () => {
     let time = "2026-01-02T03:04:05Z";
     const emulator = await start({ now: () => new Date(time) });
     const before = await create(emulator, { url, metadata: "m", traffic_policy: "{}", description: "old" });
@@ -15,14 +15,14 @@ describe("an update", () => {
     expect([reply.status, reply.body]).toEqual([200, { ...before, description: "new", updated_at: time }]);
   });
 
-  it("with an empty text clears the field and leaves it out", async () => {
+  it("with an empty text removes the field", async () => {
     const emulator = await start();
     const { id } = await create(emulator, { url, description: "d", metadata: "m", traffic_policy: "{}" });
     const { body } = await patch(emulator, id, { description: "", metadata: "", traffic_policy: "" });
     for (const field of ["description", "metadata", "traffic_policy"]) expect(body).not.toHaveProperty(field);
   });
 
-  it("of the URL changes all that follows from it and keeps the id", async () => {
+  it("of the URL changes the fields that depend on the URL, and keeps the id", async () => {
     const emulator = await start();
     const before = await create(emulator, { url });
     const { body } = await patch(emulator, before.id, { url: "https://B.example.com:443", id: before.id });
@@ -38,7 +38,7 @@ describe("an update", () => {
     expect(moved.body).not.toHaveProperty("domain");
   });
 
-  it("of the bindings to an empty list gives them back to the service", async () => {
+  it("with empty bindings restores the service's default", async () => {
     const emulator = await start();
     const { id } = await create(emulator, { url, bindings: ["internal"] });
     expect((await patch(emulator, id, { bindings: ["kubernetes"] })).body.bindings).toEqual(["kubernetes"]);
@@ -54,14 +54,14 @@ describe("an update", () => {
     [18014, { id: "ep_other", description: "d" }],
     [18012, { description: "d".repeat(256) }],
     [2236, { traffic_policy: "- 1" }],
-  ])("is refused with %i for %j, and changes nothing", async (code, body) => {
+  ])("is refused with code %i for %j, and changes nothing", async (code, body) => {
     const emulator = await start();
     const before = await create(emulator, { url });
     expectError(await patch(emulator, before.id, body), code, 400);
     expect(emulator.endpoints).toEqual([before]);
   });
 
-  it("that holds nothing but the id is an empty update", async () => {
+  it("that contains only the id is refused as empty", async () => {
     const emulator = await start();
     const { id } = await create(emulator, { url });
     expectError(await patch(emulator, id, { id }), 18004, 400);
@@ -69,7 +69,7 @@ describe("an update", () => {
 });
 
 describe("a delete", () => {
-  it("answers 204 without a body, and the endpoint is gone for read, update, list and delete", async () => {
+  it("answers 204 without a body, and later requests about the endpoint get 404", async () => {
     const emulator = await start();
     const { id } = await create(emulator, { url });
     const reply = await call(emulator, "DELETE", `/endpoints/${id}`);
@@ -79,39 +79,30 @@ describe("a delete", () => {
     expectError(await call(emulator, "DELETE", `/endpoints/${id}`), 222, 404);
     expect(emulator.endpoints).toEqual([]);
   });
+});
 
-  it("frees the URL", async () => {
+it.each(["ephemeral", "edge"] as const)(
+  "an endpoint of type %s can be read, but not changed or deleted",
+  async (type) => {
     const emulator = await start();
-    const { id } = await create(emulator, { url });
-    await call(emulator, "DELETE", `/endpoints/${id}`);
-    expect((await create(emulator, { url })).id).not.toBe(id);
-  });
-});
+    const seeded = emulator.seed({ type });
+    expect((await call(emulator, "GET", `/endpoints/${seeded.id}`)).body).toEqual(seeded);
+    expectError(await patch(emulator, seeded.id, { description: "d" }), 18014, 400);
+    expectError(await call(emulator, "DELETE", `/endpoints/${seeded.id}`), 18014, 400);
+    expect(emulator.endpoints).toEqual([seeded]);
+  },
+);
 
-describe("an endpoint that is not a cloud endpoint", () => {
-  it.each(["ephemeral", "edge"] as const)(
-    "of type %s is read, but neither changed nor deleted",
-    async (type) => {
-      const emulator = await start();
-      const seeded = emulator.seed({ type });
-      expect((await call(emulator, "GET", `/endpoints/${seeded.id}`)).body).toEqual(seeded);
-      expectError(await patch(emulator, seeded.id, { description: "d" }), 18014, 400);
-      expectError(await call(emulator, "DELETE", `/endpoints/${seeded.id}`), 18014, 400);
-      expect(emulator.endpoints).toEqual([seeded]);
-    },
-  );
-});
-
-describe("two endpoints on one URL", () => {
+describe("two endpoints with the same URL", () => {
   const pooling = { pooling_enabled: true };
 
   it.each<[string, object, object, number | undefined]>([
-    ["refused, however the URL is written", {}, { url: "HTTPS://A.example.com:443" }, 18017],
-    ["refused where only the first has pooling enabled", pooling, {}, 18017],
-    ["refused where only the second has pooling enabled", {}, pooling, 18016],
-    ["a pool where both have pooling enabled", pooling, pooling, undefined],
-    ["refused where a binding is common", {}, { bindings: ["internal", "public"] }, 18017],
-    ["allowed where no binding is common", {}, { bindings: ["kubernetes"] }, undefined],
+    ["refused in any spelling of the URL", {}, { url: "HTTPS://A.example.com:443" }, 18017],
+    ["refused if only the first has pooling enabled", pooling, {}, 18017],
+    ["refused if only the second has pooling enabled", {}, pooling, 18016],
+    ["a pool if both have pooling enabled", pooling, pooling, undefined],
+    ["refused if they share a binding", {}, { bindings: ["internal", "public"] }, 18017],
+    ["allowed if they share no binding", {}, { bindings: ["kubernetes"] }, undefined],
   ])("are %s, on create and on update", async (_case, first, second, code) => {
     const emulator = await start();
     await create(emulator, { url, ...first });
@@ -119,7 +110,7 @@ describe("two endpoints on one URL", () => {
     const { id } = await create(emulator, { url: "https://b.example.com" });
     const updated = await patch(emulator, id, { url, ...second });
     if (code) for (const reply of [created, updated]) expectError(reply, code, 400);
-    // The update meets the endpoint that was created before it, too.
+    // The update conflicts with the second endpoint, too.
     else expect([created.status, updated.status]).toEqual([201, first === pooling ? 200 : 400]);
   });
 
@@ -132,7 +123,7 @@ describe("two endpoints on one URL", () => {
     expectError(await patch(emulator, apart.id, { bindings: ["kubernetes", "public"] }), 18017, 400);
   });
 
-  it("that came about behind the service's back can still have their texts changed", async () => {
+  it("can get another description if seeds put them there", async () => {
     const emulator = await start();
     emulator.seed({ type: "cloud", url });
     const { id } = emulator.seed({ type: "cloud", url });
@@ -146,7 +137,7 @@ describe("two endpoints on one URL", () => {
     ["400-bare", 400, undefined],
     ["409-bare", 409, undefined],
   ] as const)(
-    "are refused with the option urlTaken as %s, also on an update",
+    "are refused as the option urlTaken demands, on create and on update: %s",
     async (urlTaken, status, code) => {
       const emulator = await start({ urlTaken });
       await create(emulator, { url });
@@ -161,13 +152,13 @@ describe("two endpoints on one URL", () => {
           expect(reply.body).not.toHaveProperty("error_code");
         }
       }
-      // A disagreement on pooling is refused as ever.
+      // The option does not change the error about pooling.
       expectError(await tryCreate(emulator, { url, ...pooling }), 18016, 400);
       expect(emulator.endpoints).toHaveLength(2);
     },
   );
 
-  it("coexist where the service refuses no URL, with pooling or without, until it does again", async () => {
+  it("are allowed with urlTaken: allowed, until the option changes", async () => {
     const emulator = await start({ urlTaken: "allowed" });
     await create(emulator, { url });
     await create(emulator, { url });
@@ -181,7 +172,7 @@ describe("two endpoints on one URL", () => {
     { type: "ephemeral", url } as const,
     { type: "edge", public_url: url } as const,
     { type: "edge", public_url: "tcp://1.tcp.example.com", hostport: "1.tcp.example.com:20000" } as const,
-  ])("are refused where $type holds it, and share it with an agent that pools", async (seed) => {
+  ])("are refused if the first is of type $type, unless both have pooling enabled", async (seed) => {
     const emulator = await start();
     const { id } = emulator.seed(seed);
     const wanted = "hostport" in seed ? "tcp://1.tcp.example.com:20000" : url;

@@ -4,7 +4,7 @@ import { call, create, expectError, start, tryCreate } from "./requests";
 const url = "https://a.example.com";
 
 describe("a created endpoint", () => {
-  it("has every field that follows from its URL, and no field without a value", async () => {
+  it("has every field that depends on its URL, and no field without a value", async () => {
     const emulator = await start({ now: () => new Date("2026-01-02T03:04:05.678Z") });
     const endpoint = await create(emulator, {
       type: "cloud",
@@ -52,7 +52,7 @@ describe("a created endpoint", () => {
     },
   );
 
-  it("refers to the same domain as an earlier one on its host, and to another on another host", async () => {
+  it("shares its domain with the other endpoints of its host", async () => {
     const emulator = await start();
     const one = await create(emulator, { url: "https://shop.example.com" });
     const two = await create(emulator, { url: "http://shop.example.com" });
@@ -61,14 +61,14 @@ describe("a created endpoint", () => {
     expect(other.domain?.id).not.toBe(one.domain?.id);
   });
 
-  it("on an internal host has the binding internal and nothing reserved", async () => {
+  it("on an internal host has the binding internal, and no domain or TCP address", async () => {
     const endpoint = await create(await start(), { url: "https://api.internal" });
     expect(endpoint.bindings).toEqual(["internal"]);
     expect(endpoint).not.toHaveProperty("domain");
     expect(endpoint).not.toHaveProperty("tcp_addr");
   });
 
-  it("of tcp has a reserved address in place of a domain, and the bindings and pooling that it was given", async () => {
+  it("with a tcp URL has a reserved address instead of a domain, and the given bindings and pooling", async () => {
     const given = { bindings: ["public", "internal"], pooling_enabled: true };
     const endpoint = await create(await start(), { url: "tcp://1.tcp.example.com:12345", ...given });
     expect(endpoint).toMatchObject({ ...given, tcp_addr: { id: expect.stringMatching(/^ra_/) } });
@@ -105,13 +105,13 @@ describe("a create is refused", () => {
     [215, { url, bindings: "public" }],
     [215, { url, bindings: [1] }],
     [215, { url, pooling_enabled: "true" }],
-  ])("with %i for %j, and nothing is created", async (code, body) => {
+  ])("with code %i for %j, and nothing is created", async (code, body) => {
     const emulator = await start();
     expectError(await tryCreate(emulator, body), code, 400);
     expect(emulator.endpoints).toEqual([]);
   });
 
-  it("only beyond 255 characters of description and 4096 of metadata, counted as characters", async () => {
+  it("if the description has more than 255 characters or the metadata more than 4096 (not bytes)", async () => {
     const texts = { description: `${"é".repeat(254)}😀`, metadata: `${"é".repeat(4095)}😀` };
     expect(await create(await start(), { url, ...texts })).toMatchObject(texts);
   });
@@ -121,7 +121,7 @@ describe("a traffic policy", () => {
   it.each([
     ["JSON", '{ "on_http_request": [],\n "a": 1 }'],
     ["YAML", "# first\non_http_request:\n  - actions: []\n"],
-  ])("in %s is returned exactly as it was sent", async (_form, policy) => {
+  ])("in %s is returned unchanged", async (_form, policy) => {
     const emulator = await start();
     const { id, traffic_policy } = await create(emulator, { url, traffic_policy: policy });
     expect(traffic_policy).toBe(policy);
@@ -129,13 +129,13 @@ describe("a traffic policy", () => {
   });
 
   it.each([["{a: 1}"], ['{"a": 1'], ["- a\n- b"], ["[1]"], ["just words"], ["a: b: c"], ["   "]])(
-    "that is %j is refused",
+    "is refused if it is %j",
     async (policy) => {
       expectError(await tryCreate(await start(), { url, traffic_policy: policy }), 2236, 400);
     },
   );
 
-  it("is required where requirePolicy is set, on create and on update", async () => {
+  it("is required with the option requirePolicy, on create and on update", async () => {
     const emulator = await start({ requirePolicy: true });
     expectError(await tryCreate(emulator, { url }), 18011, 400);
     expectError(await tryCreate(emulator, { url, traffic_policy: "" }), 18011, 400);

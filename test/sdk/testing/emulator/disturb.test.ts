@@ -4,7 +4,7 @@ import { create, failure, SHORT, send, start } from "./requests";
 
 const url = "https://a.example.com";
 
-/** An emulator in which every request is hit by one of the kinds. */
+/** An emulator that disturbs every request by one of these kinds of fault. */
 async function disturbed(kinds?: FaultKind[], more: Partial<DisturbOptions> = {}) {
   const emulator = await start();
   emulator.disturb({ seed: 1, probability: 1, ...(kinds ? { kinds } : {}), ...more });
@@ -25,7 +25,7 @@ const page = {
   headers: expect.objectContaining({ "content-type": "text/html; charset=utf-8" }),
 };
 
-/** What a create shows for each kind, and whether the endpoint is there. */
+/** The answer to a create for each kind of fault, and whether it creates the endpoint. */
 const creates: [FaultKind, object, boolean][] = [
   ["latency", { status: 201 }, true],
   ["429", { ...limited, headers: expect.objectContaining({ ...json, "retry-after": "1" }) }, false],
@@ -44,9 +44,9 @@ const creates: [FaultKind, object, boolean][] = [
   ["empty", { status: 201, text: "" }, true],
 ];
 
-describe("a disturbance", () => {
+describe("disturb", () => {
   it.each(creates)(
-    "by %s shows a create what the kind says, and leaves the endpoints as it says",
+    "with the kind %s gives a create the expected answer and effect",
     async (kind, shown, committed) => {
       const emulator = await disturbed([kind]);
       const patience = kind.startsWith("hang") || kind === "stalled" ? SHORT : undefined;
@@ -59,14 +59,14 @@ describe("a disturbance", () => {
     },
   );
 
-  it("has a test here for each kind, and no create is hit by a kind that only the list has", async () => {
+  it("applies the kinds that are about lists to lists only, and these tests know every kind", async () => {
     expect([...creates.map(([kind]) => kind), ...listKinds]).toEqual(faultKinds);
     const emulator = await disturbed(listKinds);
     expect((await send(emulator, "POST", "/endpoints", { url })).status).toBe(201);
     expect(emulator.faults).toEqual([]);
   });
 
-  it("by server errors draws each status, as a page and as JSON", async () => {
+  it("draws each status of a server error, as HTML and as JSON", async () => {
     const emulator = await disturbed(["5xx-before"]);
     const drawn = new Set<string>();
     for (let time = 0; time < 80; time++) {
@@ -78,7 +78,7 @@ describe("a disturbance", () => {
     expect(drawn.size).toBe(8);
   });
 
-  it("cuts no body of a delete, which has none", async () => {
+  it("never cuts the empty body of a delete", async () => {
     const emulator = await start();
     const { id } = await create(emulator, { url });
     emulator.disturb({ seed: 1, probability: 1, kinds: bodyKinds });
@@ -86,7 +86,7 @@ describe("a disturbance", () => {
     expect(emulator.faults).toEqual([]);
   });
 
-  it("notes a request that was refused as one that had no effect", async () => {
+  it("logs a refused request as one without an effect", async () => {
     const emulator = await start();
     await create(emulator, { url });
     emulator.disturb({ seed: 1, probability: 1, kinds: ["5xx-after"] });
@@ -94,9 +94,7 @@ describe("a disturbance", () => {
     expect(emulator.endpoints).toHaveLength(1);
     expect(emulator.faults).toMatchObject([{ kind: "5xx-after", committed: false }]);
   });
-});
 
-describe("the draw", () => {
   const quick = faultKinds.filter((kind) => !kind.startsWith("hang") && kind !== "stalled");
   const run = async (seed: number) => {
     const emulator = await disturbed(quick, { seed, probability: 0.5 });
@@ -108,7 +106,7 @@ describe("the draw", () => {
     return { faults: emulator.faults, statuses: emulator.requests.map(({ status }) => status), urls };
   };
 
-  it("gives the same faults and the same endpoints for the same seed, and others for another", async () => {
+  it("gives the same faults and the same endpoints for the same seed", async () => {
     const [one, same, other] = await Promise.all([run(7), run(7), run(8)]);
     expect(same).toEqual(one);
     expect(other.faults).not.toEqual(one.faults);
@@ -116,7 +114,7 @@ describe("the draw", () => {
     expect(one.faults.length).toBeLessThan(30);
   });
 
-  it("hits only requests that match, at most as many as it may", async () => {
+  it("disturbs only the requests that match, up to the given number", async () => {
     const emulator = await disturbed(["5xx-before"], { match: "create", most: 2 });
     const statuses: (number | undefined)[] = [];
     for (let time = 0; time < 3; time++) {
@@ -126,7 +124,7 @@ describe("the draw", () => {
     expect(statuses).toEqual([serverError, serverError, 201]);
   });
 
-  it("never hits with the probability 0, and refuses one that is none", async () => {
+  it("disturbs no request with the probability 0, and throws for an invalid probability", async () => {
     const emulator = await disturbed(undefined, { probability: 0 });
     for (let time = 0; time < 20; time++)
       expect((await send(emulator, "GET", "/endpoints")).status).toBe(200);
@@ -134,7 +132,7 @@ describe("the draw", () => {
       expect(() => emulator.disturb({ seed: 1, probability })).toThrow(RangeError);
   });
 
-  it("leaves a request to a script that was given for it", async () => {
+  it("does not disturb a request that has a scripted reply", async () => {
     const emulator = await disturbed(["reset-before"]);
     emulator.intercept(() => true, { status: 418 });
     expect((await send(emulator, "GET", "/endpoints")).status).toBe(418);
@@ -142,7 +140,7 @@ describe("the draw", () => {
     expect(emulator.faults).toHaveLength(1);
   });
 
-  it("ends with calm, which keeps the log, and a new one takes the old one's place", async () => {
+  it("replaces an earlier disturbance, and ends with calm, which keeps the log of faults", async () => {
     const emulator = await disturbed(["reset-before"]);
     await send(emulator, "GET", "/endpoints");
     emulator.disturb({ seed: 1, probability: 1, kinds: ["html"] });

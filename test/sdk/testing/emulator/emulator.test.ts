@@ -3,8 +3,8 @@ import { call, create, start } from "./requests";
 
 const url = "https://a.example.com";
 
-describe("a seeded endpoint", () => {
-  it("of an agent has the agent's fields and none of a cloud endpoint's", async () => {
+describe("seed", () => {
+  it("adds an agent's endpoint with the agent's fields and none of a cloud endpoint's", async () => {
     const emulator = await start();
     const endpoint = emulator.seed({ type: "ephemeral" });
     expect(endpoint).toMatchObject({
@@ -26,7 +26,7 @@ describe("a seeded endpoint", () => {
       expect(endpoint).not.toHaveProperty(field);
   });
 
-  it("of an edge has a domain and an edge, and no url", async () => {
+  it("adds an edge with the fields domain and edge, and without url", async () => {
     const endpoint = (await start()).seed({ type: "edge", public_url: "tls://shop.example.com" });
     expect(endpoint).toMatchObject({
       type: "edge",
@@ -39,7 +39,7 @@ describe("a seeded endpoint", () => {
     for (const field of ["url", "uri", "tunnel", "principal"]) expect(endpoint).not.toHaveProperty(field);
   });
 
-  it("of an edge on tcp has a reserved address, with or without the port in its public URL", async () => {
+  it("adds an edge for tcp with a reserved address, with or without the port in its public URL", async () => {
     const emulator = await start();
     const full = emulator.seed({ type: "edge", public_url: "tcp://1.tcp.example.com:20000" });
     expect(full).toMatchObject({
@@ -55,7 +55,7 @@ describe("a seeded endpoint", () => {
     expect(emulator.seed({ type: "edge", public_url: "tcp://2.tcp.example.com" }).hostport).toMatch(/:\d+$/);
   });
 
-  it("of the cloud has the fields of a created one, and those it was given over them", async () => {
+  it("adds a cloud endpoint with the fields of a created one, and the given fields take precedence", async () => {
     const emulator = await start();
     const seeded = emulator.seed({ type: "cloud", url, region: "eu", domain: undefined, id: "ep_mine" });
     expect(seeded).toMatchObject({
@@ -70,8 +70,8 @@ describe("a seeded endpoint", () => {
   });
 });
 
-describe("somebody else", () => {
-  it("edits an endpoint, which the service then shows with the time of the edit", async () => {
+describe("edit and remove", () => {
+  it("change an endpoint and its updated_at", async () => {
     let time = "2026-01-02T03:04:05Z";
     const emulator = await start({ now: () => new Date(time) });
     const before = await create(emulator, { url, description: "d", metadata: "m" });
@@ -82,7 +82,7 @@ describe("somebody else", () => {
     expect(body).toEqual({ ...kept, metadata: "theirs", updated_at: time });
   });
 
-  it("moves an endpoint to another URL, and what follows from it follows, or removes it", async () => {
+  it("change the URL with the fields that depend on it, and delete the endpoint", async () => {
     const emulator = await start();
     const { id } = await create(emulator, { url });
     const moved = emulator.edit(id, { url: "https://b.example.com" });
@@ -91,18 +91,18 @@ describe("somebody else", () => {
     expect((await call(emulator, "GET", `/endpoints/${id}`)).status).toBe(404);
   });
 
-  it("cannot edit or remove what is not there", async () => {
+  it("throw if the endpoint does not exist", async () => {
     const emulator = await start();
     expect(() => emulator.edit("ep_1", {})).toThrow("ep_1");
     expect(() => emulator.remove("ep_1")).toThrow("ep_1");
   });
+});
 
-  it("gets copies: changing what was handed out changes nothing in the service", async () => {
-    const emulator = await start();
-    const seeded = emulator.seed({ type: "cloud" });
-    seeded.bindings?.push("internal");
-    for (const endpoint of emulator.endpoints) endpoint.description = "changed";
-    expect(emulator.endpoints[0]).toMatchObject({ bindings: ["public"] });
-    expect(emulator.endpoints[0]).not.toHaveProperty("description");
-  });
+it("returns copies, so that a test cannot change the emulator's endpoints by accident", async () => {
+  const emulator = await start();
+  const seeded = emulator.seed({ type: "cloud" });
+  seeded.bindings?.push("internal");
+  for (const endpoint of emulator.endpoints) endpoint.description = "changed";
+  expect(emulator.endpoints[0]).toMatchObject({ bindings: ["public"] });
+  expect(emulator.endpoints[0]).not.toHaveProperty("description");
 });

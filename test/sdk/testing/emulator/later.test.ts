@@ -1,22 +1,12 @@
 import { describe, expect, it } from "vitest";
-import type { EmulatorOptions, ScriptedReply } from "../../../../sdk/testing";
-import { call, create, expectError, failure, list, SHORT, send, start, tryCreate } from "./requests";
+import type { ScriptedReply } from "../../../../sdk/testing";
+import { call, create, expectError, failure, frozen, list, SHORT, send, tryCreate } from "./requests";
 
 const url = "https://a.example.com";
 const always = () => true;
 
-/** An emulator whose clock stands still until it is told otherwise. */
-async function frozen(options: EmulatorOptions = {}) {
-  let time = Date.parse("2026-01-02T03:04:05.600Z");
-  const emulator = await start({ ...options, now: () => new Date(time) });
-  const pass = (milliseconds: number) => {
-    time += milliseconds;
-  };
-  return { emulator, pass };
-}
-
-describe("a list that lags", () => {
-  it("lacks what is new, has what is deleted, and shows no edit, until its time has passed", async () => {
+describe("with listLag, the list", () => {
+  it("shows creates, updates and deletes only after the lag, unlike a read by id", async () => {
     const { emulator, pass } = await frozen({ listLag: 3000 });
     const old = emulator.seed({ type: "cloud", created_at: "2026-01-01T00:00:00Z" });
     const dead = emulator.seed({ type: "cloud", created_at: "2026-01-01T00:00:00Z" });
@@ -35,7 +25,7 @@ describe("a list that lags", () => {
     expect((await list(emulator)).endpoints).toEqual([made, changed]);
   });
 
-  it("goes on where a page ended, though the last item of it is gone by now", async () => {
+  it("continues after the last item of a page, even if that item is deleted by now", async () => {
     const { emulator } = await frozen({ listLag: 1000, pageSize: 1 });
     const [second, first] = ["2", "1"].map((day) =>
       emulator.seed({ type: "cloud", created_at: `2025-01-0${day}T00:00:00Z` }),
@@ -45,7 +35,7 @@ describe("a list that lags", () => {
     expect((await list(emulator, `?before_id=${second?.id}`)).endpoints).toEqual([first]);
   });
 
-  it("can be switched, and can be scripted for one request", async () => {
+  it("lags until behave changes the option, or for a single scripted request", async () => {
     const { emulator, pass } = await frozen();
     const made = await create(emulator, { url });
     pass(1000);
@@ -59,12 +49,12 @@ describe("a list that lags", () => {
   });
 });
 
-describe("a request that takes effect late", () => {
+describe("with lateMs, a request", () => {
   it.each<[ScriptedReply, object]>([
     [{ lateMs: 4000, reset: true }, { error: failure.reset }],
     [{ lateMs: 4000, hang: true }, { error: failure.silence }],
     [{ lateMs: 4000, status: 504 }, { status: 504 }],
-  ])("by %j has none until then, and then the one that it would have had", async (reply, shown) => {
+  ])("takes effect after that time, if the reply is %j", async (reply, shown) => {
     const { emulator, pass } = await frozen();
     const [changed, dead] = [await create(emulator, { url }), emulator.seed({ type: "cloud" })];
     emulator.intercept(always, reply, 3);
@@ -79,13 +69,13 @@ describe("a request that takes effect late", () => {
     expect(emulator.endpoints).toEqual([dead, changed]);
     expect((await list(emulator)).endpoints).toHaveLength(2);
     pass(60_001);
-    // Created at its own time, not when somebody looked.
+    // The endpoint has the time of its creation, not of the first request after it.
     const made = { url: "https://b.example.com", created_at: "2026-01-02T03:04:09Z" };
     expect((await list(emulator)).endpoints).toMatchObject([made, { id: changed.id, description: "d" }]);
     expect(emulator.endpoints).toMatchObject([made, { id: changed.id }]);
   });
 
-  it("comes in the order of the times that were set, and is refused where it comes too late", async () => {
+  it("takes effect in the order of the set times, and is refused if the URL is in use by then", async () => {
     const { emulator, pass } = await frozen();
     emulator.intercept(always, { lateMs: 3000, reset: true });
     emulator.intercept(always, { lateMs: 1000, reset: true });
@@ -95,7 +85,7 @@ describe("a request that takes effect late", () => {
     expect(emulator.endpoints).toMatchObject([{ description: "second", created_at: "2026-01-02T03:04:06Z" }]);
   });
 
-  it("has happened before whoever acts next, by request or by hand", async () => {
+  it("takes effect before the next request and before the next edit", async () => {
     const { emulator, pass } = await frozen();
     const { id } = await create(emulator, { url: "https://b.example.com" });
     emulator.intercept(always, { lateMs: 1000, reset: true }, 2);
@@ -106,20 +96,11 @@ describe("a request that takes effect late", () => {
     expectError(await tryCreate(emulator, { url }), 18017, 400);
     expect(emulator.endpoints).toMatchObject([{ url }, { id, description: "by hand" }]);
   });
-
-  it("counts against a rate limit when it comes, and takes effect whatever has come since", async () => {
-    const { emulator, pass } = await frozen({ rateLimit: { requests: 1, windowSeconds: 60 } });
-    emulator.intercept(always, { lateMs: 1000, reset: true });
-    await send(emulator, "POST", "/endpoints", { url });
-    expect((await send(emulator, "GET", "/endpoints")).status).toBe(429);
-    pass(1000);
-    expect(emulator.endpoints).toHaveLength(1);
-  });
 });
 
-describe("a URL that is not ready", () => {
+describe("with busyUrl, a URL", () => {
   it.each([18006, 18016, 18017] as const)(
-    "after a delete or a move is refused with %i for so long, though nobody has it",
+    "is refused with code %i for the given time after its endpoint is deleted or moved",
     async (code) => {
       const { emulator, pass } = await frozen({ busyUrl: { ms: 3000, code } });
       const [dead, moved] = [await create(emulator, { url }), await create(emulator, { url: `${url}:8443` })];
@@ -139,7 +120,7 @@ describe("a URL that is not ready", () => {
     },
   );
 
-  it("is ready as long as one of a pool is left", async () => {
+  it("is accepted at once while another endpoint of its pool remains", async () => {
     const { emulator } = await frozen({ busyUrl: { ms: 3000, code: 18017 } });
     const pooled = { url, pooling_enabled: true };
     const [one, other] = [await create(emulator, pooled), await create(emulator, pooled)];
@@ -148,12 +129,12 @@ describe("a URL that is not ready", () => {
     const { status } = await call(emulator, "PATCH", `/endpoints/${other.id}`, { body: { bindings: [] } });
     expect(status).toBe(200);
   });
+});
 
-  it("can be one that nobody had, as after its domain was reserved", async () => {
-    const { emulator, pass } = await frozen();
-    emulator.busy("https://A.example.com", { ms: 1000, code: 18006 });
-    expectError(await tryCreate(emulator, { url }), 18006, 400);
-    pass(1000);
-    await create(emulator, { url });
-  });
+it("busy refuses a URL that no endpoint had, as the service does after a domain is reserved", async () => {
+  const { emulator, pass } = await frozen();
+  emulator.busy("https://A.example.com", { ms: 1000, code: 18006 });
+  expectError(await tryCreate(emulator, { url }), 18006, 400);
+  pass(1000);
+  await create(emulator, { url });
 });

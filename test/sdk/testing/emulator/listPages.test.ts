@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { call, create, expectError, idsOf, list, pagesOf, start } from "./requests";
 
 describe("the list", () => {
-  it("of an empty account has no endpoints, its own address and no next page", async () => {
+  it("of an empty account has no endpoints, its own URI and no next page", async () => {
     const emulator = await start();
     expect(await list(emulator)).toEqual({
       endpoints: [],
@@ -11,7 +11,7 @@ describe("the list", () => {
     });
   });
 
-  it("is newest first even where a frozen clock gives all the same time", async () => {
+  it("starts with the newest endpoint, even if all have the same created_at", async () => {
     const emulator = await start({ now: () => new Date("2026-01-02T03:04:05Z") });
     const made: string[] = [];
     for (let index = 0; index < 20; index++)
@@ -20,14 +20,14 @@ describe("the list", () => {
     expect(idsOf(emulator.endpoints)).toEqual(made);
   });
 
-  it("puts an endpoint that is seeded as older behind those that are newer", async () => {
+  it("shows a seeded endpoint at the place of its created_at", async () => {
     const emulator = await start();
     const young = emulator.seed({ type: "cloud" });
     const old = emulator.seed({ type: "cloud", created_at: "2020-01-01T00:00:00Z" });
     expect(idsOf((await list(emulator)).endpoints)).toEqual([young.id, old.id]);
   });
 
-  it("holds 100 on a page, and its pages together hold each endpoint once", async () => {
+  it("has 100 endpoints on a page, and each endpoint on one page", async () => {
     const emulator = await start();
     for (let index = 0; index < 201; index++) emulator.seed({ type: "cloud" });
     const pages = await pagesOf(emulator);
@@ -35,13 +35,13 @@ describe("the list", () => {
     expect(pages.flat()).toEqual(emulator.endpoints);
   });
 
-  it("has no next page where the last one is just full", async () => {
+  it("has no next page after a last page that is full", async () => {
     const emulator = await start();
     for (let index = 0; index < 4; index++) emulator.seed({ type: "edge" });
     expect((await pagesOf(emulator, "?limit=2")).map((page) => page.length)).toEqual([2, 2]);
   });
 
-  it("has pages no larger than the emulator was told, whatever the limit asks for", async () => {
+  it("has pages of at most pageSize endpoints, even if the limit is larger", async () => {
     const emulator = await start({ pageSize: 2 });
     for (let index = 0; index < 5; index++) emulator.seed({ type: "cloud" });
     expect((await pagesOf(emulator, "?limit=100")).map((page) => page.length)).toEqual([2, 2, 1]);
@@ -58,26 +58,23 @@ describe("the list", () => {
         [1, 0],
       ],
     ],
-  ] as const)(
-    "with filters that are said to be %s gives what an expression means, page by page",
-    async (filters, pages) => {
-      const emulator = await start({ pageSize: 2, filters });
-      const types = ["edge", "ephemeral", "edge", "cloud", "cloud", "cloud"] as const;
-      const seeded = types.map((type) => emulator.seed({ type }));
-      const filter = encodeURIComponent('obj.type == "cloud"');
-      const listed = await pagesOf(emulator, `?filter=${filter}`);
-      expect(listed.map((page) => page.map(({ id }) => seeded.findIndex((one) => one.id === id)))).toEqual(
-        pages,
-      );
-    },
-  );
+  ] as const)("applies a filter to each page as the option filters demands: %s", async (filters, pages) => {
+    const emulator = await start({ pageSize: 2, filters });
+    const types = ["edge", "ephemeral", "edge", "cloud", "cloud", "cloud"] as const;
+    const seeded = types.map((type) => emulator.seed({ type }));
+    const filter = encodeURIComponent('obj.type == "cloud"');
+    const listed = await pagesOf(emulator, `?filter=${filter}`);
+    expect(listed.map((page) => page.map(({ id }) => seeded.findIndex((one) => one.id === id)))).toEqual(
+      pages,
+    );
+  });
 
-  it("refuses a filter as a service that knows none", async () => {
+  it("refuses every filter with filters: refused", async () => {
     const emulator = await start({ filters: "refused" });
     expectError(await call(emulator, "GET", "/endpoints?filter=true"), 231, 400);
   });
 
-  it("goes on after an endpoint that has been deleted since its page was read", async () => {
+  it("continues after the last endpoint of a page, even if that is deleted by now", async () => {
     const emulator = await start();
     const [oldest, last] = [emulator.seed({ type: "cloud" }), emulator.seed({ type: "cloud" })];
     emulator.seed({ type: "cloud" });
@@ -85,7 +82,7 @@ describe("the list", () => {
     expect((await list(emulator, `?before_id=${last.id}`)).endpoints).toEqual([oldest]);
   });
 
-  it("leaves out the edge of a cloud endpoint, which a read by id shows", async () => {
+  it("omits the edge of a cloud endpoint, which a read by id shows", async () => {
     const emulator = await start();
     const seeded = emulator.seed({ type: "cloud", edge: { id: "edghts_1", uri: "" } });
     const { edge, ...item } = seeded;
@@ -104,7 +101,7 @@ describe("the list", () => {
     ["?limit=1&limit=2", 232],
     ["?before_id=tn_1", 227],
     ["?before_id=ep_never", 230],
-  ])("is refused for %s with %i", async (query, code) => {
+  ])("is refused for %s with code %i", async (query, code) => {
     expectError(await call(await start(), "GET", `/endpoints${query}`), code, 400);
   });
 });

@@ -5,13 +5,13 @@ import { call, create, failure, send, start } from "./requests";
 const url = "https://a.example.com";
 const now = () => new Date("2026-01-02T03:04:05.600Z");
 
-describe("the service's times", () => {
+describe("the reported time", () => {
   it.each<[ReportedTime, string | null]>([
     [0, "Fri, 02 Jan 2026 03:04:05 GMT"],
     [-3_600_000, "Fri, 02 Jan 2026 02:04:05 GMT"],
     ["soon", "soon"],
     [null, null],
-  ])("in the header Date are what the option says: %j", async (date, shown) => {
+  ])("in the header Date is the one of the option date: %j", async (date, shown) => {
     const emulator = await start({ now, date });
     expect((await call(emulator, "GET", "/endpoints")).headers.get("date")).toBe(shown);
     expect((await call(emulator, "GET", "/nothing")).headers.get("date"), "of an error").toBe(shown);
@@ -24,18 +24,21 @@ describe("the service's times", () => {
     [86_400_000, "2026-01-03T03:04:05Z"],
     ["yesterday", "yesterday"],
     [null, undefined],
-  ])("of a create are what the option says: %j, at the true place in the list", async (createdAt, shown) => {
-    const emulator = await start({ now });
-    const [one, two] = [emulator.seed({ type: "ephemeral" }), emulator.seed({ type: "ephemeral" })];
-    emulator.behave({ createdAt });
-    const made = await create(emulator, { url });
-    expect(made.created_at).toBe(shown);
-    const last = emulator.seed({ type: "ephemeral" });
-    expect(emulator.endpoints.map(({ id }) => id)).toEqual([last.id, made.id, two.id, one.id]);
-  });
+  ])(
+    "in created_at is the one of the option createdAt and does not change the list's order: %j",
+    async (createdAt, shown) => {
+      const emulator = await start({ now });
+      const [one, two] = [emulator.seed({ type: "ephemeral" }), emulator.seed({ type: "ephemeral" })];
+      emulator.behave({ createdAt });
+      const made = await create(emulator, { url });
+      expect(made.created_at).toBe(shown);
+      const last = emulator.seed({ type: "ephemeral" });
+      expect(emulator.endpoints.map(({ id }) => id)).toEqual([last.id, made.id, two.id, one.id]);
+    },
+  );
 });
 
-describe("a rival", () => {
+describe("rival", () => {
   const body = { url, description: "d", metadata: "m" };
   const refused = { status: 400 };
   const lost = { error: failure.reset };
@@ -48,7 +51,7 @@ describe("a rival", () => {
     ["instead", undefined, lost, ["rival"]],
     ["instead", "allowed", lost, ["rival"]],
   ] as const)(
-    "who comes %s a create (equal URLs: %s) makes the same, as far as the rules let him",
+    "creates the same endpoint %s the client's create, if the service allows it (urlTaken: %s)",
     async (when, urlTaken, shown, makers) => {
       const emulator = await start({ ...(urlTaken && { urlTaken }) });
       emulator.rival(when);
@@ -59,7 +62,7 @@ describe("a rival", () => {
     },
   );
 
-  it("has the fields that were given, and a create of another URL does not meet him", async () => {
+  it("creates an endpoint with the given fields, and only at a request that matches", async () => {
     const emulator = await start();
     const fields: Edit = { created_at: "2099-01-01T00:00:00Z", principal: { id: "usr_2", uri: "" } };
     const match: Match = (request) => request.method === "POST" && Object(request.body).url === url;

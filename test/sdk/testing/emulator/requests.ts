@@ -15,22 +15,36 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((emulator) => emulator.close()));
 });
 
-/** An emulator that the end of the test closes. */
+/** Starts an emulator and closes it after the test. */
 export async function start(options?: EmulatorOptions): Promise<Emulator> {
   const emulator = await Emulator.start(options);
   running.push(emulator);
   return emulator;
 }
 
+/** An emulator with a clock that only `pass` moves, by milliseconds. */
+export async function frozen(options: EmulatorOptions = {}) {
+  let time = Date.parse("2026-01-02T03:04:05.600Z");
+  const emulator = await start({ ...options, now: () => new Date(time) });
+  const pass = (milliseconds: number) => {
+    time += milliseconds;
+  };
+  return { emulator, pass };
+}
+
 export interface Sent {
   body?: unknown;
-  /** Sent as it is, in place of `body`. */
+  /** A body that is not JSON. */
   text?: string;
-  /** Headers to set; `null` leaves out one that is otherwise sent. */
+  /** Additional headers. `null` removes a header that is usually sent. */
   headers?: Record<string, string | null>;
 }
 
-/** Sends one request, changed as `sent` asks, and parses the answer. Throws where it does not arrive. */
+/**
+ * Sends a request and parses the answer.
+ *
+ * @throws Error if there is no complete answer.
+ */
 export async function call<Body = WireEndpoint>(
   emulator: Emulator,
   method: string,
@@ -53,7 +67,7 @@ export interface List {
 export const list = async (emulator: Emulator, query = "", sent?: Sent): Promise<List> =>
   (await call<List>(emulator, "GET", `/endpoints${query}`, sent)).body;
 
-/** All pages that a client gets which goes where each page sends it. */
+/** All pages, read by following `next_page_uri`. */
 export async function pagesOf(emulator: Emulator, query = ""): Promise<WireEndpoint[][]> {
   const pages: WireEndpoint[][] = [];
   for (let next: string | null = query; next !== null; ) {
@@ -75,7 +89,7 @@ export interface ErrorBody {
   details: { operation_id: string };
 }
 
-/** The answer must be an error of the service with this code and status. */
+/** Expects an error of the service with this code and status. */
 export function expectError(reply: Reply<unknown>, code: number, status: number): void {
   expect(reply.body).toEqual({
     error_code: `ERR_NGROK_${code}`,
@@ -95,21 +109,23 @@ export async function create(emulator: Emulator, body: object): Promise<WireEndp
 export const tryCreate = (emulator: Emulator, body: unknown) =>
   call(emulator, "POST", "/endpoints", { body });
 
-/** As much of an answer as arrived: without a `status` none, with an `error` not all of it. */
+/** The part of an answer that arrived. */
 export interface Answer {
+  /** Undefined if no answer arrived. */
   status?: number;
   headers: Record<string, string | string[] | undefined>;
-  /** As much of the body as arrived. */
+  /** The part of the body that arrived. */
   text: string;
-  /** undici's code or the system's, or `TimeoutError`. */
+  /** Undefined if the answer is complete. Otherwise a code of undici or of the system, or `TimeoutError`. */
   error?: string;
 }
 
-/** How long to wait for an answer that must arrive, and for one that must not. In milliseconds of an idle machine. */
+/** How long to wait for an answer that must arrive. Unit: milliseconds. */
 const PATIENCE = 10_000;
+/** How long to wait if no answer must arrive. Unit: milliseconds. */
 export const SHORT = 400;
 
-/** Sends one request and gives up when its patience ends. Never throws. */
+/** Sends a request and waits for the answer for `patience` milliseconds. Never throws. */
 export const send = (emulator: Emulator, method: string, path: string, body?: object, patience?: number) =>
   exchange(emulator, method, path, { body }, patience);
 
@@ -147,7 +163,7 @@ async function exchange(
   return answer;
 }
 
-/** Counts short waits, not one long one: what a busy machine has delayed is read between two of them, however late. */
+/** Counts short timers instead of one long one, so that an answer that a busy machine delays is still read between them. */
 function giveUpAfter(patience: number, leaving: AbortController): () => void {
   let left = patience / 10;
   const timer = setInterval(() => {
@@ -156,7 +172,7 @@ function giveUpAfter(patience: number, leaving: AbortController): () => void {
   return () => clearInterval(timer);
 }
 
-/** A client's error for each way in which a connection fails. */
+/** The client's error for each kind of failed connection. */
 export const failure = {
   reset: "ECONNRESET",
   closed: "UND_ERR_SOCKET",

@@ -1,14 +1,14 @@
-import { describe, expect, it, test } from "vitest";
-import { gatewayReply, type RecordedRequest } from "../../../../sdk/testing";
-import { call, create, failure, SHORT, send, start } from "./requests";
+import { describe, expect, it } from "vitest";
+import type { RecordedRequest } from "../../../../sdk/testing";
+import { call, create, SHORT, send, start } from "./requests";
 
 const url = "https://a.example.com";
 const always = () => true;
 
-/* The forms that a disturbance has too (errors, resets, silence, cut bodies) are tested with each kind of it. */
+/* disturb.test.ts tests the replies that `disturb` also gives: errors, resets, missing answers, cut bodies. */
 
 describe("a scripted reply", () => {
-  it("is given as often as it says, without any effect, and then the service answers", async () => {
+  it("is given the set number of times without an effect, and then the emulator answers", async () => {
     const emulator = await start();
     const script = { status: 429, headers: { "Retry-After": "3" }, body: { error_code: "ERR_NGROK_226" } };
     emulator.intercept(({ method }) => method === "POST", script, 2);
@@ -22,7 +22,7 @@ describe("a scripted reply", () => {
     expect(emulator.requests.map(({ status }) => status)).toEqual([200, 429, 429, 201]);
   });
 
-  it("for an operation takes its requests and no others, and the one that was added first is used first", async () => {
+  it("for an operation answers its requests only, and earlier scripts take precedence", async () => {
     const emulator = await start();
     emulator.seed({ type: "cloud", id: "ep_1", url: "https://b.example.com" });
     const operations = ["create", "list", "read", "update", "delete"] as const;
@@ -41,7 +41,7 @@ describe("a scripted reply", () => {
     expect(await statuses()).toEqual([201, 200, 200, 200, 204]);
   });
 
-  it("has the headers that it names over those of the service, and lacks one that is null", async () => {
+  it("can replace headers, and remove one with null", async () => {
     const emulator = await start();
     const problem = "application/problem+json";
     emulator.intercept(always, { status: 400, headers: { "Content-Type": problem }, body: {} });
@@ -50,7 +50,7 @@ describe("a scripted reply", () => {
     expect((await call(emulator, "GET", "/endpoints")).headers.get("date")).toBeNull();
   });
 
-  it("can be made of the request, and of the real body, which is empty where there is none", async () => {
+  it("can compute its body from the real body and the request", async () => {
     const emulator = await start();
     const body = (real: object, request: object) => ({ real, request });
     emulator.intercept("create", { status: 201, body });
@@ -59,7 +59,7 @@ describe("a scripted reply", () => {
     expect(emulator.endpoints).toEqual([]);
   });
 
-  it("with a delay waits after the effect, not before it", async () => {
+  it("with delayMs delays the answer, but not the effect", async () => {
     const emulator = await start();
     emulator.intercept(always, { afterCommit: true, delayMs: 60_000 });
     const answer = send(emulator, "POST", "/endpoints", { url });
@@ -69,14 +69,7 @@ describe("a scripted reply", () => {
     expect((await answer).status).toBeUndefined();
   });
 
-  it("that cuts a single byte is a head alone", async () => {
-    const emulator = await start();
-    emulator.intercept(always, { status: 200, body: "x", cut: "stall" });
-    const answer = await send(emulator, "GET", "/endpoints", undefined, SHORT);
-    expect(answer).toMatchObject({ status: 200, text: "", error: failure.silence });
-  });
-
-  it("that cuts an empty body is whole, since nothing of it can be missing", async () => {
+  it("with cut is complete if the body is empty", async () => {
     const emulator = await start();
     const { id } = await create(emulator, { url });
     emulator.intercept(always, { afterCommit: true, cut: "stall" });
@@ -85,7 +78,7 @@ describe("a scripted reply", () => {
     expect(emulator.endpoints).toEqual([]);
   });
 
-  it("is logged with the status that the client saw, or 0, and reported once", async () => {
+  it("is logged and reported once, with the status that the client got, or 0 for none", async () => {
     const answered: RecordedRequest[] = [];
     const emulator = await start({ onAnswer: (record) => answered.push(record) });
     emulator.intercept(always, { afterCommit: true, status: 503 });
@@ -97,7 +90,7 @@ describe("a scripted reply", () => {
     expect(answered).toEqual(emulator.requests);
   });
 
-  it("does no harm to a client that has left, whatever was to come", async () => {
+  it("does not break the emulator if the client disconnects first", async () => {
     const answered: RecordedRequest[] = [];
     const emulator = await start({ onAnswer: (record) => answered.push(record) });
     for (const form of [{ hang: true }, { reset: true }, { afterCommit: true, cut: "end" }] as const) {
@@ -112,12 +105,4 @@ describe("a scripted reply", () => {
     }
     expect((await send(emulator, "GET", "/endpoints")).status).toBe(200);
   });
-});
-
-test.each([
-  ["html", expect.stringMatching(/^<html>/)],
-  ["json", { msg: expect.any(String) }],
-  ["coded", { msg: expect.any(String), error_code: "GW_502" }],
-] as const)("a gateway's own answer as %s has the status that was asked for", (form, body) => {
-  expect(gatewayReply(form, 502)).toMatchObject({ status: 502, body });
 });

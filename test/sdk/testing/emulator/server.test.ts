@@ -7,29 +7,27 @@ import { call, create, type ErrorBody, expectError, start } from "./requests";
 
 const url = "https://a.example.com";
 
-describe("credentials", () => {
+describe("a request", () => {
   it.each([
-    ["are missing", null, 200, 401],
-    ["are not a bearer's", "Basic abc", 201, 401],
-    ["are a bearer's without a key", "Bearer", 201, 401],
-    ["do not have a key's form", "Bearer secret", 202, 401],
-    ["are a key's id", "Bearer ak_2abc", 208, 403],
-    ["are a key that nobody has", `Bearer ${"a".repeat(27)}_${"b".repeat(21)}`, 203, 403],
-  ])("that %s are refused before anything else is looked at", async (_case, authorization, code, status) => {
+    ["without credentials", null, 200, 401],
+    ["with another scheme", "Basic abc", 201, 401],
+    ["without a key", "Bearer", 201, 401],
+    ["with a malformed key", "Bearer secret", 202, 401],
+    ["with the id of a key", "Bearer ak_2abc", 208, 403],
+    ["with an unknown key", `Bearer ${"a".repeat(27)}_${"b".repeat(21)}`, 203, 403],
+  ])("%s is refused before any other check", async (_case, authorization, code, status) => {
     const emulator = await start();
     const headers = { authorization, "service-version": null };
     expectError(await call(emulator, "PUT", "/nothing", { headers }), code, status);
   });
 
-  it("are of the service's form unless given", async () => {
+  it("needs the given key, or a generated one in the service's form", async () => {
     expect((await start()).apiKey).toMatch(/^[0-9A-Za-z]{27}_[0-9A-Za-z]{21}$/);
     const emulator = await start({ apiKey: "my-key" });
     expect((await call(emulator, "GET", "/endpoints")).status).toBe(200);
   });
-});
 
-describe("the version header", () => {
-  it("must be there and hold 2", async () => {
+  it("needs the version header with the value 2", async () => {
     const emulator = await start();
     expectError(
       await call(emulator, "GET", "/endpoints", { headers: { "service-version": null } }),
@@ -39,7 +37,7 @@ describe("the version header", () => {
     expectError(await call(emulator, "GET", "/endpoints", { headers: { "service-version": "1" } }), 217, 400);
   });
 
-  it("is the one that the emulator was started with, and no other", async () => {
+  it("needs the version header of the option versionHeader", async () => {
     const emulator = await start({ versionHeader: "Ngrok-Version" });
     expect((await call(emulator, "GET", "/endpoints")).status).toBe(200);
     const headers = { "ngrok-version": null, "service-version": "2" };
@@ -65,7 +63,7 @@ describe("a body", () => {
     expect((await call(await start(), "POST", "/endpoints", { body: { url }, headers })).status).toBe(201);
   });
 
-  it("is refused where the method takes none", async () => {
+  it("is refused for DELETE", async () => {
     const emulator = await start();
     const { id } = await create(emulator, { url });
     expectError(await call(emulator, "DELETE", `/endpoints/${id}`, { body: {} }), 211, 400);
@@ -91,16 +89,19 @@ describe("a path", () => {
     ["DELETE", "/endpoints"],
     ["PATCH", "/endpoints"],
     ["POST", "/endpoints/ep_1"],
-  ])("does not take %s %s", async (method, path) => {
+  ])("does not allow %s %s", async (method, path) => {
     expectError(await call(await start(), method, path), 27614, 405);
   });
 
-  it.each(["GET", "PATCH", "DELETE"])("with an id of another prefix is refused for %s", async (method) => {
-    const body = method === "PATCH" ? { body: { description: "d" } } : {};
-    expectError(await call(await start(), method, "/endpoints/tn_1", body), 227, 400);
-  });
+  it.each(["GET", "PATCH", "DELETE"])(
+    "with an id that does not start with ep_ is refused for %s",
+    async (method) => {
+      const body = method === "PATCH" ? { body: { description: "d" } } : {};
+      expectError(await call(await start(), method, "/endpoints/tn_1", body), 227, 400);
+    },
+  );
 
-  it("stands below the base path, and everything the service says of itself does too", async () => {
+  it("starts with basePath, as do the URIs in the answers", async () => {
     const emulator = await start({ basePath: "/api/v2/", pageSize: 1 });
     expect(emulator.baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/api\/v2$/);
     const { id, uri } = await create(emulator, { url });
@@ -113,19 +114,17 @@ describe("a path", () => {
   });
 });
 
-describe("answers", () => {
-  it("each have an operation id of their own", async () => {
-    const emulator = await start();
-    const good = await call(emulator, "GET", "/endpoints");
-    const bad = await call<ErrorBody>(emulator, "GET", "/endpoints/ep_1");
-    expect(good.headers.get("operation-id")).toMatch(/^op_\w{27}$/);
-    expect(bad.headers.get("operation-id")).toBe(bad.body.details.operation_id);
-    expect(bad.headers.get("operation-id")).not.toBe(good.headers.get("operation-id"));
-  });
+it("every answer has a different operation id", async () => {
+  const emulator = await start();
+  const good = await call(emulator, "GET", "/endpoints");
+  const bad = await call<ErrorBody>(emulator, "GET", "/endpoints/ep_1");
+  expect(good.headers.get("operation-id")).toMatch(/^op_\w{27}$/);
+  expect(bad.headers.get("operation-id")).toBe(bad.body.details.operation_id);
+  expect(bad.headers.get("operation-id")).not.toBe(good.headers.get("operation-id"));
 });
 
-describe("the log", () => {
-  it("holds each request with its query, body and status, and never the key", async () => {
+describe("the log of requests", () => {
+  it("contains each request with its query, body and status, and never the key", async () => {
     const emulator = await start();
     await call(emulator, "POST", "/endpoints", { body: { url }, headers: { "x-test": "1" } });
     await call(emulator, "GET", "/endpoints?limit=5");
@@ -147,7 +146,7 @@ describe("the log", () => {
     expect(emulator.requests[0]?.headers).not.toHaveProperty("authorization");
   });
 
-  it("is in order of arrival, also where a later request is answered first", async () => {
+  it("is in order of arrival, even if a later request is answered first", async () => {
     const answered: RecordedRequest[] = [];
     const emulator = await start({ onAnswer: (record) => answered.push(record) });
     const slow = httpRequest(`${emulator.baseUrl}/endpoints`, { method: "POST" });
@@ -166,7 +165,7 @@ describe("the log", () => {
 });
 
 describe("the server", () => {
-  it("survives a client that leaves in the middle of its body, and one that does not speak HTTP", async () => {
+  it("keeps running after a client disconnects while sending, or sends something other than HTTP", async () => {
     const emulator = await start();
     const leaving = httpRequest(`${emulator.baseUrl}/endpoints`, {
       method: "POST",
@@ -184,7 +183,7 @@ describe("the server", () => {
     expect(emulator.endpoints).toEqual([]);
   });
 
-  it("gives its port free when it closes, though one client waits and another is still sending", async () => {
+  it("frees its port when it closes, even if requests are in progress", async () => {
     const emulator = await start();
     emulator.intercept(({ method }) => method === "GET", { status: 200, delayMs: 60_000 });
     const failed = expect(call(emulator, "GET", "/endpoints")).rejects.toThrow();
@@ -200,7 +199,7 @@ describe("the server", () => {
     await emulator.close();
   });
 
-  it("does not start on a port that is taken", async () => {
+  it("does not start if the port is in use", async () => {
     const emulator = await start();
     await expect(start({ port: Number(new URL(emulator.baseUrl).port) })).rejects.toMatchObject({
       code: "EADDRINUSE",

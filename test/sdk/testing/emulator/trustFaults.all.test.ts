@@ -5,14 +5,14 @@ import { type EmulatorOptions, type FaultKind, faultKinds, trustFaultKinds } fro
 import { type Answer, send, start } from "./requests";
 
 const url = "https://a.example.com";
-/** Of a client that may get no answer, in ms: long enough for one that comes from a busy machine. */
+/** How long to wait for an answer that may never arrive. Unit: milliseconds. Long enough for a busy machine. */
 const PATIENCE = 2000;
 const START = Date.parse("2026-01-02T03:04:05Z");
 
-/** What one request came to: what the client saw, and what was there a moment and five seconds later. */
+/** The answer to a request, and the endpoints right after it and five seconds later. */
 interface Outcome {
   answer: Answer;
-  /** The body, where it is an endpoint or an error of the service. */
+  /** The body. Empty if it is not JSON. */
   body: Partial<WireEndpoint> & { error_code?: string };
   atOnce: WireEndpoint[];
   later: WireEndpoint[];
@@ -21,7 +21,7 @@ interface Outcome {
   committed: boolean | undefined;
 }
 
-/** One request to each of many services that hit everything with one kind of fault, all at one moment. */
+/** The outcomes of the same request with 24 seeds, if every request is disturbed by this kind of fault. */
 async function outcomes(
   kind: FaultKind,
   method: "POST" | "GET" | "LIST" | "PATCH" | "DELETE",
@@ -52,8 +52,8 @@ const own = ({ rivals }: Outcome, endpoints: WireEndpoint[]) =>
   endpoints.filter((endpoint) => endpoint.url === url && !rivals.includes(endpoint.id));
 const values = <T>(all: Outcome[], of: (outcome: Outcome) => T) => new Set(all.map(of));
 
-describe("a fault of trust", () => {
-  it("is never drawn unasked, and each has a test here", () => {
+describe("the trust fault", () => {
+  it("must be named in kinds to be drawn, and each kind has a test in this file", () => {
     const source = readFileSync(import.meta.filename, "utf8");
     for (const kind of trustFaultKinds) {
       expect(faultKinds).not.toContain(kind);
@@ -61,7 +61,7 @@ describe("a fault of trust", () => {
     }
   });
 
-  it("by late loses the answer, and a write takes effect within four seconds, at its own time", async () => {
+  it("late loses the answer, and a write takes effect within four seconds", async () => {
     const creates = await outcomes("late", "POST");
     for (const outcome of creates) {
       expect(outcome.atOnce).toHaveLength(2);
@@ -78,12 +78,12 @@ describe("a fault of trust", () => {
     for (const { answer } of await outcomes("late", "GET")) expect(answer.status).toBe(200);
   });
 
-  it("by list-lag shows a list of up to four seconds ago, and a read by id as it is", async () => {
+  it("list-lag returns an old list, but a current endpoint for a read by id", async () => {
     for (const { body } of await outcomes("list-lag", "LIST")) expect(body).toMatchObject({ endpoints: [] });
     for (const { body } of await outcomes("list-lag", "GET")) expect(body.id).toBe("ep_mine");
   });
 
-  it("by other-endpoint answers with another one, and a write takes effect or does not", async () => {
+  it("other-endpoint returns another endpoint, and a write takes effect only at times", async () => {
     for (const method of ["POST", "PATCH"] as const) {
       const all = await outcomes("other-endpoint", method);
       for (const { answer } of all) expect(answer.status).toBe(method === "POST" ? 201 : 200);
@@ -101,14 +101,14 @@ describe("a fault of trust", () => {
     for (const { later } of await outcomes("other-endpoint", "DELETE")) expect(later).toHaveLength(1);
   });
 
-  it("by other-type calls what was created an agent's, which it is not", async () => {
+  it("other-type returns the type of an agent's endpoint for a created cloud endpoint", async () => {
     for (const outcome of await outcomes("other-type", "POST")) {
       expect(outcome.body).toMatchObject({ id: own(outcome, outcome.later)[0]?.id, type: "ephemeral" });
       expect(own(outcome, outcome.later)).toMatchObject([{ type: "cloud" }]);
     }
   });
 
-  it("by no-date and date-skewed tells no time, or a wrong one", async () => {
+  it("no-date removes the header Date, and date-skewed shifts it by up to an hour", async () => {
     for (const { answer } of await outcomes("no-date", "GET"))
       expect(answer.headers).not.toHaveProperty("date");
     const skews = (await outcomes("date-skewed", "GET")).map(
@@ -118,14 +118,14 @@ describe("a fault of trust", () => {
     expect([Math.min(...skews) < 0, Math.max(...skews) > 0]).toEqual([true, true]);
   });
 
-  it("by created-at makes an endpoint without a time, with no time, or with a wrong one", async () => {
+  it("created-at stores an endpoint with a missing, malformed or wrong created_at", async () => {
     const all = await outcomes("created-at", "POST");
     for (const outcome of all) expect(own(outcome, outcome.later)).toEqual([outcome.body]);
     const shown = values(all, ({ body }) => body.created_at?.slice(0, 10));
     expect(shown).toEqual(new Set([undefined, "now", "2026-01-02"]));
   });
 
-  it("by gateway-404 says that it is not there, with no code of the service, and nothing happens", async () => {
+  it("gateway-404 answers every request with 404, without the service's code and without an effect", async () => {
     for (const method of ["POST", "GET", "LIST", "PATCH", "DELETE"] as const) {
       const all = await outcomes("gateway-404", method);
       for (const { answer, atOnce } of all) expect([answer.status, atOnce.length]).toEqual([404, 2]);
@@ -134,7 +134,7 @@ describe("a fault of trust", () => {
     }
   });
 
-  it("by not-yet refuses a create, though nobody has the URL", async () => {
+  it("not-yet refuses a create although no endpoint has the URL", async () => {
     const all = await outcomes("not-yet", "POST");
     for (const { answer, atOnce } of all) expect([answer.status, atOnce.length]).toEqual([400, 2]);
     const codes = ["ERR_NGROK_18006", "ERR_NGROK_18016", "ERR_NGROK_18017"];
@@ -142,7 +142,7 @@ describe("a fault of trust", () => {
   });
 
   it.each(["18017", "allowed"] as const)(
-    "by rival lets somebody else create the same, within the rules (equal URLs: %s)",
+    "rival creates the same endpoint for another client, if the service allows it (urlTaken: %s)",
     async (urlTaken) => {
       const all = await outcomes("rival", "POST", { urlTaken });
       const made = all.map((outcome) => [own(outcome, outcome.later).length, outcome.rivals.length].join());
