@@ -17,7 +17,7 @@ const reasonOf = (text: string) => {
 };
 
 describe("a policy's text", () => {
-  test("is the same data as JSON and as YAML, whatever its spaces, order and comments", () => {
+  test("is the same data as JSON and as YAML, with any spaces, order and comments", () => {
     const json = policyFromText('{"on_http_request": [{"name": "a", "actions": []}]}');
     const yaml = policyFromText("# comment\non_http_request:\n  - actions: []\n    name: a\n");
     expect(json).toEqual({ data: { on_http_request: [{ name: "a", actions: [] }] } });
@@ -76,30 +76,30 @@ describe("a policy's text", () => {
       "aliases",
       `a: &a0 1\n${Array.from({ length: 250 }, (_, i) => `a${i}: &a${i + 1} [*a${i}]`).join("\n")}`,
     ],
-  ])("of %s that nests more deeply than can be sent is refused", (_, text) => {
+  ])("is refused if it has more than 200 levels: %s", (_, text) => {
     expect(reasonOf(text)).toBe("text: is nested more than 200 levels deep");
   });
 
-  test("that expands without end is refused, not followed", () => {
+  test("is refused if its aliases expand exponentially", () => {
     const bomb = `a0: &a0 [x]\n${Array.from({ length: 9 }, (_, i) => `a${i + 1}: &a${i + 1} [${`*a${i},`.repeat(9)}]`).join("\n")}`;
     expect(reasonOf(bomb)).toMatch(/alias/);
   });
 
-  test("may use an alias more often than anybody counts", () => {
+  test("may use an alias a thousand times", () => {
     const text = `a: &a {b: 1}\nc: [${"*a, ".repeat(1000)}]`;
     expect(policyFromText(text)).toEqual({ data: { a: { b: 1 }, c: Array(1000).fill({ b: 1 }) } });
   });
 
-  test("has what an alias means from the last anchor before it, also where it is repeated", () => {
+  test("resolves an alias to the last anchor before it, also within a repeated part", () => {
     const text = "a: &x 1\nb: &y [*x, &x 2]\nc: &x 3\nd: [*x, *y, *x]";
     expect(policyFromText(text)).toEqual({ data: { a: 1, b: [1, 2], c: 3, d: [3, [1, 2], 3] } });
   });
 
-  test("means the same whatever version of YAML it claims to be", () => {
+  test("is read as YAML 1.2, whatever version it claims", () => {
     expect(policyFromText("%YAML 1.1\n---\na: [yes, 010]")).toEqual({ data: { a: ["yes", 10] } });
   });
 
-  test("holds only text that can travel", () => {
+  test("has replacement characters for unpaired surrogates, which UTF-8 cannot encode", () => {
     expect(policyFromText('"\\ud800": "\\udc00!"')).toEqual({ data: { "\ufffd": "\ufffd!" } });
   });
 });
@@ -119,7 +119,7 @@ describe("a number", () => {
     "1e-400",
     `1${"0".repeat(309)}`,
     `0.${"0".repeat(324)}1`,
-  ])("%s is refused in a policy, and leaves metadata the text that it is", (number) => {
+  ])("%s is refused in a policy, and metadata with it stays text", (number) => {
     expect(reasonOf(`{\n"a": ${number}}`)).toBe(
       "line 2: holds a number with more digits than can be kept (line 2, column 6); write it as text",
     );
@@ -145,20 +145,20 @@ describe("a number", () => {
     "1.5E+300",
     "120000000000000000000",
     "5e-324",
-  ])("%s is taken", (number) => {
+  ])("%s is accepted", (number) => {
     expect(policyFromText(`{"a": ${number}}`)).toEqual({ data: { a: Number(number) } });
     expect(policyFromText(`a: ${number}`)).toEqual({ data: { a: Number(number) } });
     expect(metadataFromText(`[${number}]`)).toEqual({ data: [Number(number)] });
   });
 
-  test("of YAML may be hexadecimal or octal, as far as it can be kept", () => {
+  test("in YAML may be hexadecimal or octal if data can hold it", () => {
     expect(policyFromText("a: [0xff, 0o17, 0x1fffffffffffff]")).toEqual({
       data: { a: [255, 15, 2 ** 53 - 1] },
     });
     expect(reasonOf("a: 0x20000000000001")).toMatch(/more digits than can be kept/);
   });
 
-  test("is only text in quotes", () => {
+  test("in quotes is text", () => {
     const data = { a: "12345678901234567890", 'say "1e400"': "0.1234567890123456789" };
     expect(policyFromText(JSON.stringify(data))).toEqual({ data });
     expect(policyFromText(`a: '${data.a}'\n'say "1e400"': "0.1234567890123456789"`)).toEqual({ data });
@@ -205,11 +205,11 @@ describe("a merge key", () => {
     },
   );
 
-  test("is there once", () => {
+  test("is refused if it occurs twice", () => {
     expect(reasonOf(`${base}z: {<<: *x, <<: *y}`)).toMatch(/a key is there twice/);
   });
 
-  test("is a key like any other in JSON", () => {
+  test("is a normal key in JSON", () => {
     expect(policyFromText('{"<<": {"a": 1}}')).toEqual({ data: { "<<": { a: 1 } } });
   });
 });
@@ -228,13 +228,13 @@ describe("metadata's text", () => {
   });
 });
 
-test("canonical JSON does not depend on the order of keys, but on that of lists", () => {
+test("canonical JSON ignores the order of keys, but not that of lists", () => {
   expect(canonicalJson({ b: { d: 1, c: 2 }, a: [2, 1] })).toBe('{"a":[2,1],"b":{"c":2,"d":1}}');
   expect(sameData({ a: 1, b: 2 }, { b: 2, a: 1 })).toBe(true);
   expect(sameData([1, 2], [2, 1])).toBe(false);
 });
 
-test("a key named __proto__ is a key like any other", () => {
+test("__proto__ is a normal key", () => {
   const parsed = policyFromText('{"__proto__": {"a": 1}, "b": 2}');
   expect("data" in parsed && canonicalJson(parsed.data)).toBe('{"__proto__":{"a":1},"b":2}');
 });
@@ -244,16 +244,16 @@ test("an unknown value is found at any depth", () => {
   expect(hasUnknown({ a: [{ b: "known" }], c: null })).toBe(false);
 });
 
-test("of many mistakes in one document, twenty are reported", () => {
+test("at most twenty mistakes of a document are reported", () => {
   expect(problemsOfData(Array.from({ length: 1_000 }, () => Number.NaN))).toHaveLength(20);
 });
 
-test("data that JSON cannot hold is named by its path", () => {
+test("values that JSON cannot hold are reported with their paths", () => {
   const problems = problemsOfData({ a: [1, { b: Number.NaN }], c: () => 0, d: new Date(0), e: 1n });
   expect(problems.map((problem) => problem.path)).toEqual(["a[1].b", "c", "d", "e"]);
 });
 
-test("data is refused where text of as much would be, in the same words", () => {
+test("the limits of size and depth are the same for data and for text", () => {
   const fits = { a: "x".repeat(1_000_000 - '{"a":""}'.length) };
   expect(problemsOfData(fits)).toEqual([]);
   const long = problemsOfData({ a: `${fits.a}x` });
@@ -268,7 +268,7 @@ test("data is refused where text of as much would be, in the same words", () => 
   expect(problemsOfData(levels(201))).toEqual([{ path: "", reason: "is nested more than 200 levels deep" }]);
 });
 
-test("differences between documents are named by the smallest places that hold them", () => {
+test("changes of a document have the smallest possible paths", () => {
   const before = { on: [{ actions: [{ type: "deny", status: 404 }] }], gone: 1, same: { a: [1] } };
   const after = { on: [{ actions: [{ type: "deny", status: 403 }, { type: "log" }] }], same: { a: [1] } };
   expect(changesBetween(before, after, ["trafficPolicy"])).toEqual([
@@ -278,14 +278,14 @@ test("differences between documents are named by the smallest places that hold t
   ]);
 });
 
-test("what changed its kind is one difference, and null is a value", () => {
+test("a change of the type is one update, and null is a value", () => {
   expect(changesBetween({ a: [1], b: null }, { a: { 0: 1 }, b: null })).toEqual([
     { path: ["a"], kind: "update" },
   ]);
   expect(changesBetween({ a: null }, {})).toEqual([{ path: ["a"], kind: "delete" }]);
 });
 
-test("a path is written as Pulumi reads it", () => {
+test("a path has Pulumi's syntax", () => {
   expect(pathText(["trafficPolicy", "on_http_request", 0, "actions"])).toBe(
     "trafficPolicy.on_http_request[0].actions",
   );

@@ -6,7 +6,7 @@ import { bothProviders, type Options, type Props } from "./bothProviders";
 import { secret } from "./plugin/pluginClient";
 import { thrown } from "./service";
 
-/* What a program marked as secret, by the places that are noted beside the properties, on both providers. */
+/* Secrets of a program on both providers. The property `__secrets` lists their places. */
 
 const url = "https://shop.example.com";
 const policy = (body: unknown) => ({
@@ -28,12 +28,12 @@ describe.each(bothProviders)("%s", (_, start) => {
     return { ...provider, inputs, ...(await provider.create(inputs)) };
   }
 
-  /** What a create fails with that the service refuses in these words. */
-  async function refused(news: Props, said: string): Promise<string> {
+  /** The error of a create that the service refuses with this message. */
+  async function refused(news: Props, text: string): Promise<string> {
     const provider = await start();
     const { inputs, failures } = await provider.check({}, news);
     expect(failures).toEqual([]);
-    provider.emulator.intercept(isPost, refusal(said));
+    provider.emulator.intercept(isPost, refusal(text));
     return (await thrown(provider.create(inputs))).message;
   }
 
@@ -47,7 +47,7 @@ describe.each(bothProviders)("%s", (_, start) => {
         'a custom-response at actions[0] has "[secret]"',
       ],
       [
-        "a whole policy that is text",
+        "a word of a secret policy text",
         { trafficPolicy: JSON.stringify(policy("CANARY-1")), __secrets: ["trafficPolicy"] },
         "on_http_request[0] has CANARY-1",
         "on_http_request[0] has [secret]",
@@ -73,18 +73,18 @@ describe.each(bothProviders)("%s", (_, start) => {
       ],
       ["a very short secret", { description: "7", __secrets: ["description"] }, "7 is no text", "[secret]"],
       [
-        "what nobody marked, under the name of a secret",
+        "unmarked values with the names of secrets",
         { trafficPolicy: { secret: "CANARY-1" }, metadata: { password: "CANARY-2" } },
         "CANARY-1 CANARY-2 CANARY-3",
         "[secret] [secret] CANARY-3",
       ],
-    ])("is shown without %s", async (_, news, said, shown) => {
-      const message = await refused({ url, ...news }, said);
+    ])("is shown without %s", async (_, news, text, shown) => {
+      const message = await refused({ url, ...news }, text);
       expect(message).toContain(`status 418, ERR_NGROK_9 ${shown}`);
-      if (!said.includes("CANARY-3")) expect(message).not.toMatch(/canary|7 is/i);
+      if (!text.includes("CANARY-3")) expect(message).not.toMatch(/canary|7 is/i);
     });
 
-    test("about any request is shown without what the state has as a secret", async () => {
+    test("is shown without secrets of the state, for a read, an update and a delete", async () => {
       const { emulator, inputs, id, outs, ...provider } = await created({
         url,
         description: "CANARY-1",
@@ -99,7 +99,7 @@ describe.each(bothProviders)("%s", (_, start) => {
         expect((await thrown(call())).message).toMatch(/near "\[secret\]"/);
     });
 
-    test("is traced without secrets", async () => {
+    test("is logged by ENDPOINTS_LOG without secrets", async () => {
       vi.stubEnv("ENDPOINTS_LOG", "requests");
       const trace = vi.spyOn(process.stderr, "write").mockReturnValue(true);
       const provider = await start();
@@ -118,8 +118,8 @@ describe.each(bothProviders)("%s", (_, start) => {
     });
   });
 
-  describe("a message of ours", () => {
-    test("names neither a secret URL nor a description that holds a secret", async () => {
+  describe("a message of the provider", () => {
+    test("is shown without a secret URL, and without a secret in a live description", async () => {
       const provider = await start();
       const news = {
         url: "https://canary.example.com",
@@ -133,7 +133,7 @@ describe.each(bothProviders)("%s", (_, start) => {
       expect(message).not.toMatch(/canary/i);
     });
 
-    test("about an adoption names no secret key, and no secret URL", async () => {
+    test("about an adoption is shown without a secret key and a secret URL", async () => {
       const provider = await start();
       const { id } = provider.emulator.seed({ type: "cloud", url: "https://canary.example.com" });
       const adopt = { adopt: id, url: "https://canary.example.com", metadata: { "CANARY-1": 1 } };
@@ -148,8 +148,8 @@ describe.each(bothProviders)("%s", (_, start) => {
     });
   });
 
-  describe("an answer", () => {
-    test("is marked where something is secret, what a secret URL leads to included, and noted without a value", async () => {
+  describe("the outputs", () => {
+    test("are secret if their inputs are, also fields that follow from a secret URL, and the note has only places", async () => {
       const { outs, inputs, id, ...provider } = await created({
         url,
         trafficPolicy: policy("CANARY-1"),
@@ -175,31 +175,28 @@ describe.each(bothProviders)("%s", (_, start) => {
       ["metadata", { metadata: '{"a":["CANARY-1"]}' }],
       ["a key of metadata", { metadata: '{"CANARY-1":1}' }],
       ["a policy", { traffic_policy: '{"a":"CANARY-1"}' }],
-      ["a policy that is none any more", { traffic_policy: "a: CANARY-1: b" }],
+      ["an invalid policy", { traffic_policy: "a: CANARY-1: b" }],
       ["bindings", { bindings: ["public", "CANARY-1"] }],
       ["the URL", { url: "https://canary-1.example.com" }],
-    ])(
-      "marks %s into which somebody moved a secret by hand, in this refresh and the next",
-      async (_, edit) => {
-        const news = {
-          url,
-          metadata: { key: "CANARY-1" },
-          bindings: ["public"],
-          __secrets: ["metadata.key"],
-        };
-        const { id, inputs, outs, emulator, ...provider } = await created(news);
-        emulator.edit(id, { metadata: '{"key":"new"}', ...edit });
-        let state = { props: outs, inputs };
-        for (let refresh = 0; refresh < 3; refresh++) {
-          const { props = {}, inputs } = await provider.read(id, plain(state.props), plain(state.inputs));
-          expect(inPlain([props, inputs])).not.toMatch(/canary/i);
-          expect(JSON.stringify(props)).toMatch(/canary/i);
-          state = { props, inputs: inputs ?? {} };
-        }
-      },
-    );
+    ])("keep a secret that somebody moved by hand into %s, in each of three refreshes", async (_, edit) => {
+      const news = {
+        url,
+        metadata: { key: "CANARY-1" },
+        bindings: ["public"],
+        __secrets: ["metadata.key"],
+      };
+      const { id, inputs, outs, emulator, ...provider } = await created(news);
+      emulator.edit(id, { metadata: '{"key":"new"}', ...edit });
+      let state = { props: outs, inputs };
+      for (let refresh = 0; refresh < 3; refresh++) {
+        const { props = {}, inputs } = await provider.read(id, plain(state.props), plain(state.inputs));
+        expect(inPlain([props, inputs])).not.toMatch(/canary/i);
+        expect(JSON.stringify(props)).toMatch(/canary/i);
+        state = { props, inputs: inputs ?? {} };
+      }
+    });
 
-    test("marks a document in which something came under the name of a secret", async () => {
+    test("have a secret document if somebody adds a value with the name of a secret", async () => {
       const { id, inputs, outs, emulator, ...provider } = await created({ url, trafficPolicy: policy("x") });
       emulator.edit(id, { traffic_policy: '{"client_secret":"CANARY-1"}' });
       const found = await provider.read(id, outs, inputs);
@@ -207,7 +204,7 @@ describe.each(bothProviders)("%s", (_, start) => {
       expect(found.inputs).toMatchObject({ trafficPolicy: secret({ client_secret: "CANARY-1" }) });
     });
 
-    test("marks nothing that is as the program gave it in plain, or that has only a word of a secret document", async () => {
+    test("are not secret if the program gave them in plain, or if they share only a word with a secret document", async () => {
       const news = {
         url,
         description: "the public shop",
@@ -222,7 +219,7 @@ describe.each(bothProviders)("%s", (_, start) => {
       expect(props).toMatchObject({ url, bindings: ["public"], description: "another public shop" });
     });
 
-    test("has no note where nothing is secret", async () => {
+    test("have no note if nothing is secret", async () => {
       const { id, inputs, outs, ...provider } = await created({ url, description: "plain" });
       const found = await provider.read(id, outs, inputs);
       for (const props of [inputs, outs, found.props, found.inputs])
@@ -230,7 +227,7 @@ describe.each(bothProviders)("%s", (_, start) => {
     });
   });
 
-  test("a value that was plain and is secret now is a change without a request; the other way round is none", async () => {
+  test("a value that becomes secret is a change without a request, and one that is no longer secret is no change", async () => {
     const { id, outs, inputs, emulator, ...provider } = await created({ url, description: "CANARY-1" });
     const news = { ...inputs, __secrets: ["description"] };
     expect(await provider.diff(id, outs, news)).toMatchObject({ changes: true, replaces: [] });
@@ -241,7 +238,7 @@ describe.each(bothProviders)("%s", (_, start) => {
     expect(await provider.diff(id, plain(marked), inputs)).toMatchObject({ changes: false });
   });
 
-  test("a part of what was secret as a whole is no change", async () => {
+  test("a secret part of a document that was secret as a whole is no change", async () => {
     const { id, outs, inputs, ...provider } = await created({
       url,
       trafficPolicy: policy("CANARY-1"),
@@ -254,20 +251,20 @@ describe.each(bothProviders)("%s", (_, start) => {
   });
 });
 
-/** As the engine hands properties to who takes no marks. */
+/** The properties without marks, as the dynamic provider gets them. */
 const plain = (props: Props): Props =>
   Object.fromEntries(
     Object.entries(props).map(([name, value]) => [name, isMarked(value) ? value["value"] : value]),
   );
 
-/** As text, without what is marked. */
+/** The value as JSON, without its secrets. */
 const inPlain = (value: unknown) => JSON.stringify(value, (_, part) => (isMarked(part) ? "marked" : part));
 
 function isMarked(value: unknown): value is Props {
   return typeof value === "object" && value !== null && Object.keys(secret("")).every((key) => key in value);
 }
 
-test("a diff that the dynamic provider hides is described by its places, without a value and once they are known", async () => {
+test("the dynamic provider logs the changed places of a secret document, without values, once they are known", async () => {
   const [[, start] = []] = bothProviders;
   const provider = await start?.();
   if (!provider) throw new Error("there is no dynamic provider");
@@ -277,7 +274,7 @@ test("a diff that the dynamic provider hides is described by its places, without
     __secrets: places,
   });
   const { id, outs } = await provider.create(news("CANARY-1", 404));
-  // The engine unwraps what it hands to a dynamic provider.
+  // The engine unwraps the secrets of a dynamic resource.
   const state = { ...outs, trafficPolicy: (outs["trafficPolicy"] as Props)["value"] };
   const logged = async (after: Props) => {
     const before = provider.logged().length;

@@ -14,7 +14,7 @@ afterEach(() => {
   proxy = undefined;
 });
 
-/** A proxy that tunnels to any address, and notes which. */
+/** Starts a proxy that tunnels to any address, and records the addresses. */
 async function startProxy(): Promise<{ url: string; tunnels: string[] }> {
   const tunnels: string[] = [];
   const server = createServer();
@@ -32,7 +32,7 @@ async function startProxy(): Promise<{ url: string; tunnels: string[] }> {
   return { url: `http://127.0.0.1:${await listen(server, 0)}`, tunnels };
 }
 
-test("the proxy of the environment is used, and hosts of NO_PROXY are reached without it", async () => {
+test("requests use the proxy of the environment, except for hosts in NO_PROXY", async () => {
   const { url, tunnels } = await startProxy();
   vi.stubEnv("HTTP_PROXY", url);
   vi.stubEnv("http_proxy", url);
@@ -51,7 +51,7 @@ test("the proxy of the environment is used, and hosts of NO_PROXY are reached wi
   expect(tunnels).toHaveLength(before);
 });
 
-test("ENDPOINTS_LOG=requests writes one line a request, and nothing that is secret", async () => {
+test("ENDPOINTS_LOG=requests writes one line for each request, without secrets", async () => {
   const lines: string[] = [];
   vi.spyOn(process.stderr, "write").mockImplementation((line) => lines.push(String(line)) > 0);
   vi.stubEnv("ENDPOINTS_LOG", "requests");
@@ -72,7 +72,7 @@ test("ENDPOINTS_LOG=requests writes one line a request, and nothing that is secr
   expect(lines).toHaveLength(3);
 });
 
-test("a service that does not answer is named once, long before the tries end", async () => {
+test("a service that does not answer is logged once, after three seconds", async () => {
   const { api, emulator, logged } = await service();
   emulator.intercept(() => true, { reset: true }, 5);
   emulator.seed({ type: "cloud", url: "https://shop.example.com" });
@@ -92,7 +92,7 @@ test("a service that does not answer is named once, long before the tries end", 
   expect(short.logged).toEqual([]);
 });
 
-test("requests share few connections, which stay open", async () => {
+test("60 parallel requests share a few connections, which stay open", async () => {
   const { api, emulator } = await service();
   const { id } = await api.create({ url: "https://shop.example.com" });
   await Promise.all(Array.from({ length: 60 }, () => api.get(id)));

@@ -8,11 +8,11 @@ import type { RecordedRequest } from "../../../sdk/testing";
 import { listen } from "../../../sdk/testing/listen";
 import { service, thrown } from "../service";
 
-/* What an ended engine can no longer store is not created, wherever the create waited. */
+/* An engine that has ended cannot store a new endpoint, so no create is sent, whatever it waited for. */
 
 afterEach(() => void vi.unstubAllEnvs());
 
-/** A client whose engine is there until a test says otherwise. */
+/** A client and an engine that a test can end. */
 async function client(settings: Record<string, string> = {}) {
   const engine = { isThere: true };
   let answered: (request: RecordedRequest) => void = () => {};
@@ -21,7 +21,7 @@ async function client(settings: Record<string, string> = {}) {
     onAnswer: (request) => answered(request),
     engineIsThere: async () => engine.isThere,
   });
-  /** The engine ends when the service has answered so many requests of this method. */
+  /** Ends the engine after the service's reply to the given number of requests with this method. */
   const endAfter = (count: number, method: string) => {
     let left = count;
     answered = (request) => {
@@ -42,7 +42,7 @@ const creates = (api: EndpointsApi, count: number) =>
   );
 const times = (count: number, value: string) => Array<string>(count).fill(value);
 
-test("of 64 creates at once only those go out that have a connection when the engine ends", async () => {
+test("of 64 parallel creates, only those with a connection are sent after the engine ended", async () => {
   const { emulator, api, engine } = await client();
   const { provider } = CONNECTIONS;
   emulator.intercept(
@@ -60,7 +60,7 @@ test("of 64 creates at once only those go out that have a connection when the en
   expect(emulator.requests).toHaveLength(provider);
 });
 
-test("a create that waits for the budget is not sent once the engine has ended; a read is", async () => {
+test("a create that waits for the budget is not sent after the engine ended, but a read is", async () => {
   const { api, endAfter } = await client({
     "endpoints:requestsPerWindow": "1",
     "endpoints:windowSeconds": "0.3",
@@ -71,7 +71,7 @@ test("a create that waits for the budget is not sent once the engine has ended; 
   expect(await all).toEqual(["created", "not sent"]);
 });
 
-test("a create that waits for its connection is not sent once the engine has ended", async () => {
+test("a create that waits for its connection is not sent after the engine ended", async () => {
   let connected = () => {};
   let tunnels = 0;
   const proxy = createServer();
@@ -98,7 +98,7 @@ test("a create that waits for its connection is not sent once the engine has end
   expect(emulator.requests).toEqual([]);
 });
 
-test("a create whose answer was lost is looked for, and not sent again once the engine has ended", async () => {
+test("a lost create is looked for after the engine ended, but not sent again", async () => {
   const { emulator, core, endAfter } = await client();
   endAfter(1, "GET");
   emulator.intercept(({ method }) => method === "POST", { reset: true });
@@ -108,7 +108,7 @@ test("a create whose answer was lost is looked for, and not sent again once the 
   expect(emulator.requests.filter(({ method }) => method === "POST")).toHaveLength(1);
 });
 
-test("nothing of a create is written before the engine has answered", async () => {
+test("no byte of a create is sent before the engine has answered", async () => {
   let bytes = 0;
   let connections = 0;
   const server = createServer((_, response) => response.writeHead(201).end("{}"));

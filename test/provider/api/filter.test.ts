@@ -10,7 +10,7 @@ import { type Behaviour, Emulator, gatewayReply } from "../../../sdk/testing/emu
 
 type Mode = Behaviour["filters"] | keyof typeof replies;
 
-/** What comes in the place of a filtered list. */
+/** Replies to a request for a filtered list. */
 const replies = {
   "a page of HTML": gatewayReply("html", 200),
   "a 404 of a gateway": gatewayReply("html", 404),
@@ -20,7 +20,7 @@ const replies = {
   "no answer": { reset: true as const },
 };
 
-/** 20 cloud endpoints, newest, beside 300 of agents. */
+/** An account with 300 endpoints of agents and 20 cloud endpoints, which are newer. */
 async function account(mode: Mode) {
   const emulator = await Emulator.start(mode in replies ? {} : { filters: mode as Behaviour["filters"] });
   onTestFinished(() => emulator.close());
@@ -37,7 +37,7 @@ async function account(mode: Mode) {
   const config: Record<string, string> = {
     "endpoints:apiKey": emulator.apiKey,
     "endpoints:baseUrl": emulator.baseUrl,
-    // A filtered list that fails is counted once.
+    // Each failing request is sent once.
     "endpoints:retryForSeconds": "0.001",
   };
   const settings = () => readSettings((key) => config[key], {});
@@ -57,7 +57,7 @@ const coreOf = (api: EndpointsApi, settings: Settings) =>
     log: { info: () => {}, warn: () => {} },
   });
 
-/** The requests of a whole list of four pages, and those that show that filters do not work: two if it is no refusal. */
+/** The requests for four pages without a filter, after one or two that show that filters do not work. */
 const unfiltered = (mode: Mode) => 4 + (mode in replies ? 2 : 1);
 
 const MODES: Mode[] = [
@@ -69,8 +69,8 @@ const MODES: Mode[] = [
   ...(Object.keys(replies) as (keyof typeof replies)[]),
 ];
 
-describe.each(MODES)("with a filter that is, or is answered with: %s", (mode) => {
-  test("a refresh reads what the stack has, and no more than its cloud endpoints where it can", async () => {
+describe.each(MODES)("with a filter (%s)", (mode) => {
+  test("a refresh finds all endpoints of the stack, and reads only cloud endpoints if the filter works", async () => {
     const { cloud, cost } = await account(mode);
     const requests = await cost(async (api) => {
       const read = async (id: string) => {
@@ -83,7 +83,7 @@ describe.each(MODES)("with a filter that is, or is answered with: %s", (mode) =>
     expect(requests).toBeLessThanOrEqual({ works: 1, incomplete: 11 }[mode as "works"] ?? unfiltered(mode));
   });
 
-  test("look-ups by URL, one after the other, take one request each or one list for all", async () => {
+  test("sequential look-ups by URL take one request each, or one list for all", async () => {
     const { cloud, cost } = await account(mode);
     const requests = await cost(async (api) => {
       for (const index of [0, 7, 19])
@@ -93,7 +93,7 @@ describe.each(MODES)("with a filter that is, or is answered with: %s", (mode) =>
     expect(requests).toBeLessThanOrEqual(most);
   });
 
-  test("a URL that no endpoint has is not found, and the message names what is near", async () => {
+  test("a look-up of an unknown URL fails with similar URLs in the message", async () => {
     const { cost } = await account(mode);
     for (const fresh of [false, true]) {
       const requests = await cost((api) =>
@@ -101,18 +101,18 @@ describe.each(MODES)("with a filter that is, or is answered with: %s", (mode) =>
           /no endpoint of the 320 .*Near it: https:\/\/shop-\d+\.example\.com/,
         ),
       );
-      // A look-up that must be fresh shares no page with an earlier one.
+      // A fresh look-up shares no page with an earlier one.
       expect(requests).toBe(unfiltered(mode) + (fresh && mode in replies ? 1 : 0));
     }
   });
 
-  test("several conditions of a data source are one filter", async () => {
+  test("several conditions of a data source make one filter", async () => {
     const { cost } = await account(mode);
     const requests = await cost((api) => findEndpoints(api, { name: "agent-7", region: "eu" }, false));
     expect(requests).toBe({ works: 1, agent: 1, incomplete: 1 }[mode as "works"] ?? unfiltered(mode));
   });
 
-  test("a hundred data sources at once find out together whether it works", async () => {
+  test("a hundred parallel data sources share the test whether filters work", async () => {
     const { cost } = await account(mode);
     const requests = await cost((api) =>
       Promise.all(
@@ -124,21 +124,24 @@ describe.each(MODES)("with a filter that is, or is answered with: %s", (mode) =>
     );
   });
 
-  test.skipIf(mode === "incomplete")("data sources give the same as without a filter", async () => {
-    const { api, cloud } = await account(mode);
-    const named = async (args: object) =>
-      (await findEndpoints(api(), args, false)).map(({ name, id }) => name ?? id);
-    expect(await named({ types: ["cloud"] })).toEqual(cloud.map(({ id }) => id).reverse());
-    expect(await named({ name: "agent-7", region: "eu" })).toEqual(["agent-7"]);
-    expect(await named({ name: 'agent-7" || true || "' })).toEqual([]);
-    expect(await named({ types: ["cloud", "ephemeral"], urlPattern: "https://agent-9.example.app" })).toEqual(
-      ["agent-9"],
-    );
-    expect(await named({ types: ["ephemeral"], name: "agent-7" })).toEqual(["agent-7"]);
-    expect(await named({ types: [] })).toEqual([]);
-  });
+  test.skipIf(mode === "incomplete")(
+    "data sources return the same endpoints as without a filter",
+    async () => {
+      const { api, cloud } = await account(mode);
+      const named = async (args: object) =>
+        (await findEndpoints(api(), args, false)).map(({ name, id }) => name ?? id);
+      expect(await named({ types: ["cloud"] })).toEqual(cloud.map(({ id }) => id).reverse());
+      expect(await named({ name: "agent-7", region: "eu" })).toEqual(["agent-7"]);
+      expect(await named({ name: 'agent-7" || true || "' })).toEqual([]);
+      expect(
+        await named({ types: ["cloud", "ephemeral"], urlPattern: "https://agent-9.example.app" }),
+      ).toEqual(["agent-9"]);
+      expect(await named({ types: ["ephemeral"], name: "agent-7" })).toEqual(["agent-7"]);
+      expect(await named({ types: [] })).toEqual([]);
+    },
+  );
 
-  test("an adoption by URL finds the endpoint, and never makes a second one", async () => {
+  test("an adoption by URL finds the endpoint, and never creates a second one", async () => {
     const { api, emulator, cloud, settings } = await account(mode);
     const core = coreOf(api(), settings());
     const adopted = await core
@@ -150,7 +153,7 @@ describe.each(MODES)("with a filter that is, or is answered with: %s", (mode) =>
   });
 });
 
-/** A client whose waits take no time, and their lengths. */
+/** A client whose waits take no time, and the list of its waits. */
 function patient(settings: Settings) {
   const sleeps: number[] = [];
   const sleep = async (milliseconds: number) => void sleeps.push(milliseconds);
@@ -158,7 +161,7 @@ function patient(settings: Settings) {
   return { sleeps, api: new EndpointsApi(new HttpClient({ ...settings, retryForSeconds: 120 }, { clock })) };
 }
 
-test("a filtered list that fails is tried for seconds, and the whole list for as long as any other request", async () => {
+test("a failing filtered list is repeated for less than five seconds, and the whole list as long as any request", async () => {
   const { emulator, cloud, settings } = await account("a 500");
   const { api, sleeps } = patient(settings());
   emulator.intercept(({ path, query }) => path === "/endpoints" && !("filter" in query), { status: 503 }, 8);
@@ -177,19 +180,19 @@ describe.each([
 ])("after an outage of the whole service, the lists of %s are filtered", (_, read) => {
   const [first, second] = [3, 7];
 
-  test("if requests were repeated until it ended", async () => {
+  test("if a repeated request succeeded", async () => {
     const { emulator, cloud, settings } = await account("works");
     const { api, sleeps } = patient(settings());
     emulator.intercept(() => true, { reset: true }, 12);
     await read(api, { id: cloud[first]?.id ?? "", url: urlOf(first) });
     expect(sum(sleeps)).toBeGreaterThan(5_000);
     await api.list.onUrl(urlOf(second), true);
-    // One page showed that the service answers again.
+    // One page without a filter shows that the service answers again.
     const answered = emulator.requests.slice(12);
     expect(answered.filter(({ query }) => !("filter" in query))).toHaveLength(1);
   });
 
-  test("if it lasted longer than requests are repeated", async () => {
+  test("if all repetitions failed", async () => {
     const { emulator, cloud, settings } = await account("works");
     const { api } = patient(settings());
     let isDown = true;
@@ -204,14 +207,14 @@ describe.each([
 
 const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
 
-test("a text in an expression cannot end it, and what no expression can hold is not filtered by", () => {
+test("an expression quotes its texts, and there is none for a text that it cannot hold", () => {
   expect(isOneOf("name", ['a" || "b'])).toBe('obj.name == "a\\" || \\"b"');
   expect(isOneOf("type", ["cloud", "edge"])).toBe('obj.type in ["cloud", "edge"]');
   expect(isOneOf("name", ["\ud800"])).toBeUndefined();
   expect(isOneOf("name", [])).toBeUndefined();
 });
 
-test("many URLs are split into expressions that no proxy refuses, each URL in one of them", () => {
+test("many URLs are split into expressions of less than 2,100 characters", () => {
   const urls = Array.from({ length: 100 }, (_, index) => `https://${"long-".repeat(10)}${index}.example.com`);
   const parts = onUrls(urls);
   for (const { expression = "" } of parts) expect(expression.length).toBeLessThan(2_100);

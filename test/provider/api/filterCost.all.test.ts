@@ -10,15 +10,15 @@ import { survey } from "../../../sdk/commands/drift/survey";
 import { parseState } from "../../../sdk/commands/managed";
 import { Emulator } from "../../../sdk/testing/emulator";
 
-/* The tables of docs/scale.md: what lists cost beside many endpoints of agents, which are newer and so come first. */
+/* The tables of docs/scale.md: requests for lists if agents have many endpoints, which are newer and so come first. */
 
 const urlOf = (index: number) => `https://shop-${index}.example.com`;
-/** The outputs in a state that is up to date. */
+/** The outputs in an up-to-date state. */
 const stored = (index: number) => ({ url: urlOf(index), type: "cloud" as const, description: "created" });
 const log = { info: () => {}, warn: () => {} };
 
 let late = 0;
-/** Waits take no time. */
+/** A clock whose waits take no time. */
 const clock: Clock = {
   ...realClock,
   now: () => realClock.now() + late,
@@ -29,7 +29,7 @@ const clock: Clock = {
 let emulator: Emulator;
 let ids: string[];
 
-/** The account, and a process of the provider. */
+/** A process of the provider. */
 class Process {
   readonly api: EndpointsApi;
   readonly core: CloudEndpoints;
@@ -46,7 +46,7 @@ class Process {
     this.core = new CloudEndpoints({ connect: () => ({ api, settings }), log });
   }
 
-  /** As Pulumi does it: every endpoint by itself, all at the same time. */
+  /** Reads every endpoint at the same time, as Pulumi does. */
   async refresh(count: number): Promise<void> {
     await Promise.all(ids.slice(0, count).map((id, index) => this.core.read(id, stored(index))));
   }
@@ -94,7 +94,7 @@ class Process {
   }
 
   async loseCreate(filters: string): Promise<void> {
-    // Early in a second, so that whole seconds show which create it was.
+    // Start early in a second, so that whole seconds identify the create.
     late += (1_200 - (clock.now() % 1_000)) % 1_000;
     emulator.intercept("create", { afterCommit: true, reset: true });
     const { id } = await this.core.create({ url: `https://new-${filters}.example.com` });
@@ -117,12 +117,7 @@ const SMALL: Row[] = [
     202 + 5,
   ],
   ["a drift check of 50", (process) => process.drift(50), 2, 303],
-  [
-    "a create whose answer was lost, with the create",
-    (process, filters) => process.loseCreate(filters),
-    3,
-    3,
-  ],
+  ["a lost create, its request included", (process, filters) => process.loseCreate(filters), 3, 3],
 ];
 const MIDDLE: Row[] = [["a refresh of 1,000", (process) => process.refresh(1_000), 10, 511]];
 const LARGE: Row[] = [
@@ -133,10 +128,10 @@ const LARGE: Row[] = [
 describe.each([
   [50, 20_000, 100, SMALL, FILTERS],
   [1_000, 50_000, 100, MIDDLE, FILTERS.slice(0, 2)],
-  // As many pages as 2,500 beside 97,500 take with a hundred on each.
+  // This takes as many pages as 2,500 and 97,500 endpoints with a hundred on each page.
   [250, 9_750, 10, LARGE, FILTERS.slice(0, 2)],
 ])(
-  "on an account with %d cloud endpoints beside %d of agents, %d to a page",
+  "on an account with %d cloud endpoints and %d of agents, with %d on each page",
   (cloud, agents, pageSize, rows, filterModes) => {
     beforeAll(async () => {
       emulator = await Emulator.start({ pageSize, now: () => new Date(clock.now()) });
@@ -150,7 +145,7 @@ describe.each([
     afterEach(() => process.api.http.close());
 
     describe.each(filterModes)("with a filter that is %s", (filters) => {
-      test.each(rows)("%s costs no more requests than documented", async (_, work, filtered, whole) => {
+      test.each(rows)("%s takes no more requests than documented", async (_, work, filtered, whole) => {
         emulator.behave({ filters });
         process = new Process();
         const before = emulator.requests.length;

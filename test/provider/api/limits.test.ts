@@ -7,10 +7,10 @@ const refused = { status: 429, body: { error_code: "ERR_NGROK_226", msg: "rate" 
 
 describe("a 429", () => {
   test.each([
-    ["for as many seconds as it says", { "retry-after": "7" }, 7],
-    ["for a full window where it says nothing", undefined, 60],
-    ["for a second at least, or it would be asked again at once for ever", { "retry-after": "0" }, 1],
-  ])("holds every request, %s", async (_, headers, seconds) => {
+    ["for the seconds of its Retry-After", { "retry-after": "7" }, 7],
+    ["for a full window without a Retry-After", undefined, 60],
+    ["for at least a second", { "retry-after": "0" }, 1],
+  ])("holds all requests %s", async (_, headers, seconds) => {
     const { api, emulator, waits } = await service();
     emulator.intercept(any, { ...refused, ...(headers && { headers }) });
     await Promise.all([api.create({ url }), api.create({ url: "https://other.example.com" })]);
@@ -18,7 +18,7 @@ describe("a 429", () => {
     expect(Math.round((waits[0] ?? 0) / 1000)).toBe(seconds);
   });
 
-  test("is no failure, however often it comes, up to ten minutes in all", async () => {
+  test("is repeated for up to ten minutes", async () => {
     const { api, emulator } = await service();
     emulator.intercept(any, refused, 10);
     await api.create({ url });
@@ -28,7 +28,7 @@ describe("a 429", () => {
     );
   });
 
-  test("that asks for more than ten minutes ends the attempt at once, and says so", async () => {
+  test("that asks for more than ten minutes fails at once, with the wait in the message", async () => {
     const { api, emulator, waits } = await service();
     emulator.intercept(any, { ...refused, headers: { "retry-after": "3600" } });
     const error = await thrown(api.get("ep_1"));
@@ -38,7 +38,7 @@ describe("a 429", () => {
 });
 
 describe("a long wait", () => {
-  test("for the service is reported once, with how long and what may be the reason", async () => {
+  test("for the service is logged once, with its length and a possible reason", async () => {
     const { api, emulator, logged } = await service();
     emulator.intercept(any, refused, 2);
     await api.create({ url });
@@ -49,7 +49,7 @@ describe("a long wait", () => {
     ]);
   });
 
-  test("for our own budget is reported once, with the budget's settings", async () => {
+  test("for our own budget is logged once, with the budget's settings", async () => {
     const { api, logged } = await service({ settings: { "endpoints:requestsPerWindow": "3" } });
     await Promise.all(Array.from({ length: 8 }, () => thrown(api.get("ep_1"))));
     expect(logged).toEqual([

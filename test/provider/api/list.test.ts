@@ -4,10 +4,10 @@ import { OLDEST_LISTING } from "../../../provider/api/list";
 import { service, thrown } from "../service";
 import { count, isList, refresh, seeded } from "./refresh";
 
-describe("what is listed", () => {
+describe("the shared list", () => {
   const stored = (url: string, more: JsonObject = {}) => ({ type: "cloud", url, ...more });
 
-  test("is not served once this process has written", async () => {
+  test("is read again after a write of this process", async () => {
     const { core, emulator } = await service();
     const [one, other] = seeded(emulator, 2);
     await core.read(one?.id ?? "", one?.outs ?? {});
@@ -20,7 +20,7 @@ describe("what is listed", () => {
     expect(props).toMatchObject({ description: "by hand" });
   });
 
-  test("is not served from a page that was on its way while this process wrote", async () => {
+  test("is read again if this process wrote while a page was in flight", async () => {
     const { core, emulator } = await service();
     const [one] = seeded(emulator, 1);
     const { id, outs } = one ?? { id: "", outs: {} };
@@ -32,7 +32,7 @@ describe("what is listed", () => {
     await early;
   });
 
-  test("is not served when it is too old", async () => {
+  test("is read again once it is too old", async () => {
     const { core, api, emulator } = await service();
     const [one] = seeded(emulator, 1);
     const { id, outs } = one ?? { id: "", outs: {} };
@@ -44,7 +44,7 @@ describe("what is listed", () => {
     expect((await core.read(id, outs)).props).toMatchObject({ description: "by hand" });
   });
 
-  test("keeps the stored value of an output that a list item lacks", async () => {
+  test("leaves an output at its stored value if the item omits it", async () => {
     const { core, emulator } = await service();
     const url = "https://shop.example.com";
     const edge = { id: "edghts_1", uri: "" };
@@ -54,7 +54,7 @@ describe("what is listed", () => {
     expect(emulator.requests.map(({ path }) => path)).toEqual(["/endpoints"]);
   });
 
-  test("does not hide that an input was cleared", async () => {
+  test("is followed by a read by id if an item omits an input, so a cleared input is found", async () => {
     const { core, emulator } = await service();
     const url = "https://shop.example.com";
     const { id } = emulator.seed({ type: "cloud", url });
@@ -63,7 +63,7 @@ describe("what is listed", () => {
     expect(emulator.requests.map(({ path }) => path)).toEqual(["/endpoints", `/endpoints/${id}`]);
   });
 
-  test("is not asked for by a get, which wants all that the service shows by id", async () => {
+  test("is not used for `get`, because only a read by id returns all fields", async () => {
     const { core, emulator } = await service();
     const edge = { id: "edghts_1", uri: "" };
     const { id } = emulator.seed({ type: "cloud", url: "https://shop.example.com", edge });
@@ -71,13 +71,13 @@ describe("what is listed", () => {
     expect(emulator.requests.map(({ path }) => path)).toEqual([`/endpoints/${id}`]);
   });
 
-  test("serves adoptions by URL too: those of one preview share a listing", async () => {
+  test("serves all adoptions by URL of a preview", async () => {
     const { core, emulator, logged } = await service();
     seeded(emulator, 250);
     const urls = Array.from({ length: 250 }, (_, i) => `https://e${i}.example.com`);
     await Promise.all(urls.map((url) => core.check({}, { url, adopt: true })));
     expect(logged.filter((message) => message.includes("as it is"))).toHaveLength(250);
-    // One look-up for the first few, and the list for all others.
+    // The first request is a look-up; the list serves all others.
     expect(emulator.requests).toHaveLength(4);
   });
 });
@@ -86,7 +86,7 @@ test.each([
   ["works", 40],
   ["refused", 1 + 4],
 ] as const)(
-  "adoptions by URL that change their endpoints read no list anew where the filter %s",
+  "forty adoptions by URL that change their endpoints share the list or use a filter: the filter %s",
   async (filters, lists) => {
     const { core, emulator } = await service({ filters });
     seeded(emulator, 400);
@@ -97,8 +97,8 @@ test.each([
   },
 );
 
-describe("a list that cannot be had", () => {
-  test("because the key may not list, leaves reading by id", async () => {
+describe("a list that cannot be read", () => {
+  test("is replaced by reads by id if the key may not list", async () => {
     const { core, emulator } = await service();
     emulator.intercept(isList, { status: 403, body: "" }, 100);
     const states = seeded(emulator, 20);
@@ -106,18 +106,18 @@ describe("a list that cannot be had", () => {
     expect(count(emulator.requests)).toEqual({ pages: 2, singles: 20 });
   });
 
-  test("to its end is no account without endpoints, for an adoption", async () => {
+  test("to its end fails an adoption, because the endpoint may be on a later page", async () => {
     const { core, emulator } = await service({ pageSize: 1, filters: "refused" });
     const states = seeded(emulator, 2);
     emulator.intercept(({ query }) => "before_id" in query, { status: 403, body: "" }, 2);
-    // A read breaks the listing off; the adoption lists anew, and fails as well.
+    // The list of the read fails, and so does that of the adoption.
     await core.read(states[0]?.id ?? "", states[0]?.outs ?? {});
     const error = await thrown(core.create({ url: "https://e0.example.com", adopt: true }));
     expect(error.cause).toMatchObject({ status: 403 });
     expect(emulator.endpoints).toHaveLength(2);
   });
 
-  test("because the key is refused, fails each read that waited with its own context, and is tried again", async () => {
+  test("because the key is refused fails each waiting read with its own id, and the next read asks again", async () => {
     const { core, emulator } = await service();
     const states = seeded(emulator, 3);
     emulator.intercept(isList, { status: 401, body: "" });

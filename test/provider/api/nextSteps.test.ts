@@ -8,7 +8,7 @@ const stepFor = (status: number, number: number) =>
     { keyIsConfigured: false },
   ) ?? "";
 
-/* The service documents a status for few of its codes, so each step is the same under every status it could have. */
+/* The service documents the status of only a few codes, so the step must not depend on it. */
 test.each([
   [204, /does not let this account/],
   [220, /IP addresses/],
@@ -25,16 +25,16 @@ test.each([
   [18019, /plan has no pooling/],
   [18020, /pool of this URL is full/],
   [18021, /agents included/],
-])("a refusal with code %i has its own next step, with any status", (number, step) => {
+])("code %i has its next step with any status", (number, step) => {
   const steps = new Set([400, 401, 402, 403, 409, 422].map((status) => stepFor(status, number)));
   expect([...steps]).toEqual([expect.stringMatching(step)]);
 });
 
-test("a policy that is refused with a code of another kind is to be corrected", () => {
+test("another code for policies has the next step to correct trafficPolicy", () => {
   expect(stepFor(400, 2201)).toBe("Correct trafficPolicy.");
 });
 
-test("a create that the plan does not allow reaches the user with the next step, though the URL is looked up first", async () => {
+test("a create that the plan does not allow fails with that next step", async () => {
   const { core, emulator } = await service();
   emulator.intercept("create", { status: 400, body: { error_code: "ERR_NGROK_18008", msg: "no access" } });
   expect((await thrown(core.create({ url: "https://shop.example.com" }))).message).toMatch(

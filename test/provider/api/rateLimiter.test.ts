@@ -11,21 +11,21 @@ const traffic = (change: Partial<Traffic>): Traffic => ({
   ...change,
 });
 
-describe("a turn", () => {
+describe("the wait for a turn", () => {
   test.each<[string, Partial<Traffic>, number | undefined]>([
-    ["comes at once within the budget", { inFlight: 1, ended: [9_500] }, 0],
-    ["waits for the oldest of the window to leave it", { ended: [9_100, 9_500, 9_900] }, 100],
-    ["does not count what has left the window", { ended: [9_000, 9_500, 9_900] }, 0],
-    ["counts what is in flight, though it was sent long ago", { inFlight: 1, ended: [9_500, 9_900] }, 500],
-    ["waits for an end where all are in flight", { inFlight: 3 }, undefined],
-    ["waits for an end where there are no more connections", { inFlight: 5, ended: [9_500] }, undefined],
-    ["waits as long as the service asked, whatever the budget", { heldUntil: 70_000 }, 60_000],
+    ["is zero within the budget", { inFlight: 1, ended: [9_500] }, 0],
+    ["ends when the oldest request leaves the window", { ended: [9_100, 9_500, 9_900] }, 100],
+    ["does not count requests that have left the window", { ended: [9_000, 9_500, 9_900] }, 0],
+    ["counts requests in flight, however old", { inFlight: 1, ended: [9_500, 9_900] }, 500],
+    ["lasts until a request ends if the whole budget is in flight", { inFlight: 3 }, undefined],
+    ["lasts until a request ends if all connections are in use", { inFlight: 5, ended: [9_500] }, undefined],
+    ["is as long as the service asked, whatever the budget", { heldUntil: 70_000 }, 60_000],
   ])("%s", (_, change, wait) => {
     expect(waitForTurn(limits, traffic(change))).toBe(wait);
   });
 });
 
-/** A clock that is moved on to the next sleeper whenever all else has come to rest. */
+/** A clock that jumps to the end of the next sleep when nothing else can run. */
 function simulated() {
   let now = 0;
   const sleepers: { at: number; wake: () => void }[] = [];
@@ -54,7 +54,7 @@ function simulated() {
   return { clock, run };
 }
 
-/** Sends requests that take so long each, as many at once as an engine does. */
+/** Sends requests that take `takes` milliseconds each, eight at a time. */
 async function send(
   limiter: RateLimiter,
   clock: Clock,
@@ -81,14 +81,14 @@ describe("many requests", () => {
     [120, 60_000, 500, 20],
     [3, 1_000, 20, 700],
   ])(
-    "keep to %d in any %d ms, and waste none of it (%d requests of %d ms)",
+    "use the budget of %d in any %d ms fully, and never exceed it (%d requests of %d ms)",
     async (requests, window, count, takes) => {
       const { clock, run } = simulated();
       const limiter = new RateLimiter({ requests, window, atOnce: 8 }, clock, () => {});
       const sent: number[] = [];
       const took = await run(send(limiter, clock, count, takes, (_, at) => sent.push(at)));
       for (const at of sent) {
-        // Whenever in its time the service counted a request: at its start or at its end.
+        // The service may count a request at any time between its start and its end.
         const within = sent.filter((other) => other > at - window && other <= at);
         expect(within.length).toBeLessThanOrEqual(requests);
       }
@@ -97,15 +97,7 @@ describe("many requests", () => {
     },
   );
 
-  test("are never more under way than there are connections, and leave none of those idle", async () => {
-    const { clock, run } = simulated();
-    const limiter = new RateLimiter({ requests: 100, window: 60_000, atOnce: 3 }, clock, () => {});
-    const sent: number[] = [];
-    await run(send(limiter, clock, 9, 10, (_, at) => sent.push(at)));
-    expect(sent).toEqual([0, 0, 0, 10, 10, 10, 20, 20, 20]);
-  });
-
-  test("go in the order in which they came", async () => {
+  test("are sent in order", async () => {
     const { clock, run } = simulated();
     const limiter = new RateLimiter({ requests: 2, window: 1000, atOnce: 8 }, clock, () => {});
     const order: number[] = [];
@@ -113,7 +105,7 @@ describe("many requests", () => {
     expect(order).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
   });
 
-  test("all wait where the service asks for it, and the user learns why", async () => {
+  test("all wait for the longest time that the service asked for, which is reported", async () => {
     const { clock, run } = simulated();
     const waits: LongWait[] = [];
     const limiter = new RateLimiter({ requests: 100, window: 60_000, atOnce: 8 }, clock, (wait) =>
@@ -127,7 +119,7 @@ describe("many requests", () => {
     expect(waits).toEqual([{ milliseconds: 45_000, waiting: 1, asked: true }]);
   });
 
-  test("wait for the budget without a word where it is short", async () => {
+  test("wait for the budget without a report if the wait is short", async () => {
     const { clock, run } = simulated();
     const waits: LongWait[] = [];
     const limiter = new RateLimiter({ requests: 1, window: 9_000, atOnce: 8 }, clock, (wait) =>

@@ -3,7 +3,7 @@ import { accountFingerprint } from "../../../provider/gone";
 import type { Emulator, RecordedRequest } from "../../../sdk/testing";
 import type { service } from "../service";
 
-/** As many reads at once as the engine has on a machine of two cores. */
+/** The engine's number of parallel reads on a machine with two cores. */
 const PARALLEL = 8;
 
 export const settings = { "endpoints:requestsPerWindow": "1000000" };
@@ -13,7 +13,7 @@ export const count = (requests: readonly RecordedRequest[]) => ({
   singles: requests.filter((request) => !isList(request)).length,
 });
 
-/** Reads the endpoints as a refresh does; gives the ids that were found. */
+/** Reads the endpoints as a refresh does. Returns the ids of the existing ones. */
 export async function refresh(
   core: Awaited<ReturnType<typeof service>>["core"],
   states: { id: string; outs: JsonObject }[],
@@ -28,7 +28,7 @@ export async function refresh(
   return found.filter((id) => id !== "");
 }
 
-/** Cloud endpoints as an earlier run left them. */
+/** Seeds cloud endpoints, and returns their states. */
 export function seeded(emulator: Emulator, endpoints: number, label = "e") {
   return Array.from({ length: endpoints }, (_, i) => {
     const url = `https://${label}${i}.example.com`;

@@ -4,7 +4,7 @@ import { service } from "../service";
 import { agents, count, refresh, seeded, settings } from "./refresh";
 
 describe("a refresh", () => {
-  test("costs at most twice the cheaper way, plus one, and what proves that something is gone, whatever the account holds and others do meanwhile", async () => {
+  test("takes at most twice the requests of the cheaper way, plus one, plus those that prove a deletion, for any account", async () => {
     const totals = { reads: 0, requests: 0 };
     await fc.assert(
       fc.asyncProperty(traces, async (trace) => {
@@ -16,23 +16,23 @@ describe("a refresh", () => {
       }),
       { numRuns: 150 },
     );
-    // Else the bound would be that of reading singly, and the listing of no use.
+    // Otherwise, the reads by id alone would satisfy the bound.
     expect(totals.requests).toBeLessThan(totals.reads);
   });
 });
 
-/** An account, the reads of a stack's endpoints in it, and what others do while they run. */
+/** An account, the reads of a stack's endpoints in it, and others' changes during the reads. */
 interface Trace {
   /** Runs of endpoints with one owner, oldest first. */
   account: ["ours" | "theirs", number][];
   pageSize: number;
   parallel: number;
   newestFirst: boolean;
-  /** How many of ours were gone before. */
+  /** How many of our endpoints somebody deleted before the refresh. */
   goneBefore: number;
-  /** After so many answers, the next of ours goes. */
+  /** Numbers of replies. After each, somebody deletes another of our endpoints. */
   vanishing: number[];
-  /** Pages that come again in part, and others' endpoints that come and go between pages. */
+  /** Pages that overlap, and items that move between pages. */
   moving: { seed: number; probability: number };
 }
 
@@ -76,18 +76,18 @@ async function play(trace: Trace) {
   emulator.disturb({ seed, probability, kinds: ["page-overlap", "item-moved"] });
   const before = emulator.endpoints.length;
 
-  const asked = [...states, ...goneBefore];
-  const found = await refresh(core, trace.newestFirst ? asked.reverse() : asked, trace.parallel);
+  const read = [...states, ...goneBefore];
+  const found = await refresh(core, trace.newestFirst ? read.reverse() : read, trace.parallel);
   const stayed = states.filter(({ id }) => !vanished.includes(id));
   const { pages, singles } = count(emulator.requests);
   const notThere = emulator.requests.filter(({ status }) => status === 404).length;
   return {
     requests: pages + singles,
-    reads: asked.length,
-    /** Listing everything takes as many pages as it did, or as the account has; and what is gone is asked for by id. */
+    reads: read.length,
+    /** The requests if all pages are read, and then each missing endpoint by its id. */
     leastByPages:
       Math.max(pages, Math.ceil(Math.min(before, emulator.endpoints.length) / trace.pageSize)) + notThere,
-    /** One look at the list proves all that is gone; what goes after that look was shown by it, and takes another. */
+    /** One look at the list proves all earlier deletions. A later deletion takes another look. */
     toProve: notThere === 0 ? 0 : 1 + vanished.length * Math.ceil(before / trace.pageSize),
     lost: stayed.filter(({ id }) => !found.includes(id)),
     revived: goneBefore.filter(({ id }) => found.includes(id)),

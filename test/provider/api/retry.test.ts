@@ -23,51 +23,51 @@ const attempt = (change: Partial<Attempt>): Attempt => ({
   ...change,
 });
 
-describe("a fault that passes", () => {
-  test.each(["GET", "PATCH", "DELETE"])("is tried again for %s", (method) => {
+describe("a passing fault", () => {
+  test.each(["GET", "PATCH", "DELETE"])("repeats a %s", (method) => {
     for (const error of [lost, ...[408, 429, 500, 502, 503, 504].map((status) => api(status))]) {
       expect(waitBeforeRetry(attempt({ method, error }))).toBeGreaterThan(0);
     }
   });
 
-  test("is waited for twice as long each time, half of it by chance, and never more than 15 seconds", () => {
+  test("doubles the wait each time up to 15 seconds, and half of the wait is random", () => {
     const waits = [1, 2, 3, 4, 20].map((sent) => waitBeforeRetry(attempt({ sent, random: 1 })));
     expect(waits).toEqual([250, 500, 1000, 2000, 15_000]);
     expect(waitBeforeRetry(attempt({ sent: 20, random: 0 }))).toBe(7_500);
   });
 
-  test("is given up when the time for it is over", () => {
+  test("ends the attempts after `retryForSeconds`", () => {
     expect(waitBeforeRetry(attempt({ elapsed: 119_999 }))).toBeUndefined();
     expect(waitBeforeRetry(attempt({ error: api(503), retryAfter: 130_000 }))).toBeUndefined();
   });
 });
 
-test.each([400, 401, 403, 404, 409, 501])("a refusal with status %d is not tried again", (status) => {
+test.each([400, 401, 403, 404, 409, 501])("a refusal with status %d is not repeated", (status) => {
   expect(waitBeforeRetry(attempt({ error: api(status) }))).toBeUndefined();
 });
 
-test("a reply that is not as agreed is not tried again", () => {
+test("a reply that breaks the contract is not repeated", () => {
   expect(waitBeforeRetry(attempt({ error: new ReplyError(request, 200, "no JSON") }))).toBeUndefined();
 });
 
 describe("a create", () => {
-  test("is never repeated where it may have happened", () => {
+  test("is never repeated if it may have had an effect", () => {
     for (const error of [lost, api(500), api(502), api(503), api(504), api(408), api(429)]) {
       expect(waitBeforeRetry(attempt({ method: "POST", error }))).toBeUndefined();
     }
   });
 
-  test("is repeated where it never went out, for as long as any other request", () => {
+  test("is repeated for `retryForSeconds` if it was never sent", () => {
     expect(waitBeforeRetry(attempt({ method: "POST", error: refused }))).toBeGreaterThan(0);
     expect(waitBeforeRetry(attempt({ method: "POST", error: refused, elapsed: 119_999 }))).toBeUndefined();
   });
 
-  test("is repeated where the service itself said that it did nothing", () => {
+  test("is repeated after a 429 with the service's code, which had no effect", () => {
     expect(waitBeforeRetry(attempt({ method: "POST", error: api(429, "ERR_NGROK_226") }))).toBe(60_000);
   });
 });
 
-test("Retry-After is read as seconds and as a date", () => {
+test("Retry-After can be seconds or a date", () => {
   const now = Date.parse("2026-01-01T00:00:00Z");
   expect(parseRetryAfter("7", now)).toBe(7_000);
   expect(parseRetryAfter("Thu, 01 Jan 2026 00:00:30 GMT", now)).toBe(30_000);

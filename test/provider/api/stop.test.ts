@@ -3,11 +3,11 @@ import { CancelledError } from "../../../provider/api/apiErrors";
 import { CONNECTIONS } from "../../../provider/api/client";
 import { service, thrown } from "../service";
 
-/** A client whose waits have no end. */
+/** A client whose waits never end. */
 const waiting = (settings: Record<string, string> = {}) =>
   service({ settings, sleep: () => new Promise(() => {}) });
 
-test("a stopped client reports the fault that it was about to try again", async () => {
+test("a stopped client fails a request that waits for a repetition, with its last error", async () => {
   const { emulator, api } = await waiting();
   emulator.intercept(() => true, { status: 503, body: "" });
   const error = thrown(api.get("ep_1"));
@@ -16,7 +16,7 @@ test("a stopped client reports the fault that it was about to try again", async 
   expect(await error).toMatchObject({ status: 503 });
 });
 
-test("a stopped client sends nothing, neither what waits nor what comes", async () => {
+test("a stopped client cancels waiting and new requests", async () => {
   const { emulator, api } = await waiting({ "endpoints:requestsPerWindow": "1" });
   const { id } = emulator.seed({ type: "cloud", url: "https://shop.example.com" });
   await api.get(id);
@@ -29,7 +29,7 @@ test("a stopped client sends nothing, neither what waits nor what comes", async 
   expect(emulator.requests).toHaveLength(1);
 });
 
-test("a stopped client sends nothing that waits for a connection", async () => {
+test("a stopped client cancels requests that wait for a connection", async () => {
   const { emulator, api } = await waiting();
   emulator.intercept(() => true, { hang: true }, 30);
   const errors = Array.from({ length: 30 }, () => thrown(api.get("ep_1")));

@@ -9,7 +9,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { ConnectionError } from "../../../provider/api/apiErrors";
 import { service, thrown } from "../service";
 
-/* A request that never went out did nothing, for certain; of one that did, nobody knows. */
+/* A request that was never sent had no effect. A request that was sent may have had one. */
 
 const url = "https://shop.example.com";
 const DOUBT = /may have been created nevertheless/;
@@ -26,7 +26,7 @@ async function listen<T extends Server | TcpServer>(server: T): Promise<string> 
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** An address at which nothing listens any more. */
+/** An address whose port is closed. */
 async function refused(): Promise<string> {
   const server = createTcpServer();
   const address = await listen(server);
@@ -39,12 +39,12 @@ function useProxy(address: string): void {
   for (const name of ["NO_PROXY", "no_proxy"]) vi.stubEnv(name, "");
 }
 
-/** A service that cannot be reached, and how its address was made so. */
+/** Reasons why a service cannot be reached, with the settings that cause them. */
 const unreachable: [string, () => Promise<Record<string, string>>][] = [
   ["a refused connection", async () => ({ "endpoints:baseUrl": `http://${await refused()}` })],
-  ["a host that is not there", async () => ({ "endpoints:baseUrl": "http://nowhere.invalid" })],
+  ["an unknown host", async () => ({ "endpoints:baseUrl": "http://nowhere.invalid" })],
   [
-    "a handshake that fails",
+    "a failed TLS handshake",
     async () => {
       const server = createTcpServer((socket) => socket.end("no TLS\r\n"));
       return { "endpoints:baseUrl": `https://${await listen(server)}` };
@@ -68,8 +68,8 @@ const unreachable: [string, () => Promise<Record<string, string>>][] = [
   ],
 ];
 
-describe.each(unreachable)("a create that met %s", (_, settings) => {
-  test("is tried again like any request, and says nothing of an endpoint that may be there", async () => {
+describe.each(unreachable)("a create after %s", (_, settings) => {
+  test("is repeated, and its error does not mention a possible endpoint", async () => {
     const { api, waits } = await service({
       settings: { "endpoints:retryForSeconds": "3", ...(await settings()) },
     });
@@ -80,7 +80,7 @@ describe.each(unreachable)("a create that met %s", (_, settings) => {
     expect(waits.length).toBeGreaterThan(1);
   });
 
-  test("is looked for by nobody, and fails with what hindered it", async () => {
+  test("fails with the reason, without a look at the list", async () => {
     const { core } = await service({ settings: { "endpoints:retryForSeconds": "1", ...(await settings()) } });
     const error = await thrown(core.create({ url }));
     expect(error.message).toMatch(/cannot create .*POST \/endpoints: no answer/);
@@ -88,13 +88,13 @@ describe.each(unreachable)("a create that met %s", (_, settings) => {
   });
 });
 
-describe("a create that went out", () => {
+describe("a create that was sent", () => {
   test.each([
-    ["a connection that ends", { reset: true as const }],
-    ["an answer that does not come", { hang: true as const }],
-  ])("is not tried again after %s, and may have happened", async (_, fault) => {
+    ["a reset connection", { reset: true as const }],
+    ["a missing reply", { hang: true as const }],
+  ])("is not repeated after %s, and its error mentions a possible endpoint", async (_, fault) => {
     const { api, emulator } = await service({ settings: { "endpoints:timeoutSeconds": "0.2" } });
-    // A connection that has served before, and one that is new.
+    // A new connection, and one that was used before.
     for (const warm of [false, true]) {
       if (warm) await thrown(api.get("ep_1"));
       emulator.intercept(({ method }) => method === "POST", fault);
@@ -104,8 +104,8 @@ describe("a create that went out", () => {
   });
 });
 
-describe("a create whose first tries were refused", () => {
-  /** A client at whose first wait a service begins to listen; its waits take no time. */
+describe("a create whose first connections were refused", () => {
+  /** Starts a client. The service begins to listen after ten seconds of the client's waits, which take no time. */
   async function startedLate(serve: (socket: Socket) => void) {
     const address = await refused();
     const [host, port] = address.split(":");
@@ -124,7 +124,7 @@ describe("a create whose first tries were refused", () => {
     return { api, engineIsThere, clock, late };
   }
 
-  test("is made once the service listens, if the engine is still there to store it", async () => {
+  test("is sent once the service listens, after a check that the engine still runs", async () => {
     const made = JSON.stringify({ id: "ep_1", type: "cloud", url });
     const { api, engineIsThere } = await startedLate((socket) =>
       socket.on("data", () =>
@@ -135,7 +135,7 @@ describe("a create whose first tries were refused", () => {
     expect(engineIsThere).toHaveBeenCalled();
   });
 
-  test("is looked for from the one on that went out", async () => {
+  test("that is then lost has the time of the attempt that was sent", async () => {
     const { api, clock, late } = await startedLate((socket) => socket.on("data", () => socket.destroy()));
     const before = clock.now();
     const error = await thrown(api.create({ url }));

@@ -14,8 +14,8 @@ const live = {
 const TYPE = "endpoints:index:CloudEndpoint";
 const skipPreview = ["--yes", "--skip-preview"];
 
-describe.skipIf(!cli)("on the Pulumi CLI the plugin", () => {
-  test("imports by command, and the code that Pulumi prints changes nothing", async () => {
+describe.skipIf(!cli)("with the Pulumi CLI, the plugin", () => {
+  test("imports an endpoint, and the code that Pulumi prints causes no change", async () => {
     const emulator = await service();
     const { id } = emulator.seed(live);
     const stack = await project("", { emulator });
@@ -43,7 +43,7 @@ describe.skipIf(!cli)("on the Pulumi CLI the plugin", () => {
     expect((await stack.state()).text).not.toContain("CANARY");
   });
 
-  test("serves two accounts in one program, whatever key the environment holds", async () => {
+  test("serves two accounts in one program, and ignores the environment's key", async () => {
     const [mine, theirs, ambient] = [await service(), await service(), await service()];
     const program = `
       const theirs = new endpoints.Provider("theirs", { apiKey: "${theirs.apiKey}", baseUrl: "${theirs.baseUrl}" });
@@ -65,7 +65,7 @@ describe.skipIf(!cli)("on the Pulumi CLI the plugin", () => {
     expect(ambient.requests).toEqual([]);
   });
 
-  test("takes what an explicit provider is not given from the stack, then from the environment", async () => {
+  test("reads missing settings of an explicit provider from the stack, then from the environment", async () => {
     const [emulator, ambient] = [await service(), await service()];
     const program = `
       const other = new endpoints.Provider("other", { requestsPerWindow: "1000" });
@@ -80,7 +80,7 @@ describe.skipIf(!cli)("on the Pulumi CLI the plugin", () => {
     expect((await stack.state()).text).not.toContain(emulator.apiKey);
   });
 
-  test("refreshes and destroys with the key that the stack has now, not the one of the last up", async () => {
+  test("refreshes and destroys with the stack's current key, and not with that of the last up", async () => {
     const emulator = await service();
     const stack = await project(`new endpoints.CloudEndpoint("shop", { url: "${url}" });`, { emulator });
     await stack.pulumi("up", ...skipPreview);
@@ -99,7 +99,7 @@ describe.skipIf(!cli)("on the Pulumi CLI the plugin", () => {
     expect(emulator.requests).toHaveLength(before);
   });
 
-  test("reports all mistakes in its settings at the preview, and no key", async () => {
+  test("reports all mistakes in its settings at the preview, without a key", async () => {
     const stack = await project(`new endpoints.CloudEndpoint("shop", { url: "${url}" });`, {
       config: {
         "endpoints:apiKey": { secret: "CANARY CANARY" },
@@ -116,7 +116,7 @@ describe.skipIf(!cli)("on the Pulumi CLI the plugin", () => {
     expect(logged).not.toContain("CANARY");
   });
 
-  test("gives its schema without a warning", async () => {
+  test("returns its schema without a warning", async () => {
     const stack = await project("", {});
     const { stdout, stderr } = await stack.pulumi("package", "get-schema", "../../../provider/plugin");
     expect(JSON.parse(stdout)).toMatchObject({ name: "endpoints", resources: { [TYPE]: {} } });

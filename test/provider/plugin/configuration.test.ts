@@ -6,7 +6,7 @@ import { plugin, secret } from "./pluginClient";
 const url = "https://shop.example.com";
 const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
-/** With which key a create goes out, and whether there is one. */
+/** Which key a create sends. */
 async function keyUsed(options: {
   args?: Record<string, unknown>;
   stack?: Record<string, string>;
@@ -21,8 +21,8 @@ async function keyUsed(options: {
       environment: { ...options.environment, PULUMI_CONFIG: JSON.stringify(options.stack ?? {}) },
     });
     return await client.create({ url }).then(
-      () => "the right one",
-      () => "another",
+      () => "the right key",
+      () => "another key",
     );
   } finally {
     await emulator.close();
@@ -32,36 +32,36 @@ async function keyUsed(options: {
 const right = "the_right_one";
 test.each([
   [
-    "an argument wins over all",
+    "an argument has precedence over all others",
     { args: { apiKey: secret(right) }, stack: { apiKey: "s" }, environment: { ENDPOINTS_API_KEY: "e" } },
   ],
   [
-    "the stack's configuration wins over the environment",
+    "the stack's configuration has precedence over the environment",
     { stack: { apiKey: right }, environment: { ENDPOINTS_API_KEY: "e" } },
   ],
-  ["the environment serves where nothing else is given", { environment: { ENDPOINTS_API_KEY: right } }],
+  ["the environment's key is used if there is no other", { environment: { ENDPOINTS_API_KEY: right } }],
   [
-    "the stack's own value wins over the default provider's copy in the state",
+    "the stack's configuration has precedence over the default provider's copy in the state",
     { name: "default", args: { apiKey: secret("old") }, stack: { apiKey: right } },
   ],
   [
-    "so it does for the default provider of one version",
+    "the stack's configuration has precedence over the copy of a default provider with a version",
     { name: "default_0_1_0", args: { apiKey: secret("old") }, stack: { apiKey: right } },
   ],
   [
-    "a provider of the program is none of them, whatever it is called",
+    "a provider of the program is not a default one, whatever its name",
     { name: "default-b", args: { apiKey: secret(right) }, stack: { apiKey: "s" } },
   ],
   [
-    "the default provider's copy serves where the stack has none",
+    "the default provider's copy is used if the stack has no key",
     { name: "default", args: { apiKey: secret(right) } },
   ],
 ])("%s", async (_, options) => {
-  expect(await keyUsed(options)).toBe("the right one");
+  expect(await keyUsed(options)).toBe("the right key");
 });
 
 describe("the check of a configuration", () => {
-  test("names every setting that is wrong, at once, and prints nothing that may be secret", async () => {
+  test("reports all invalid settings at once, without their values", async () => {
     const { client } = await plugin({ configure: false });
     const { failures } = await client.checkConfig({
       apiKey: "CANARY CANARY",
@@ -78,7 +78,7 @@ describe("the check of a configuration", () => {
     expect(JSON.stringify(failures)).not.toContain("CANARY");
   });
 
-  test("gives the key back as a secret, and everything else as it came", async () => {
+  test("returns the key as a secret, and all other settings unchanged", async () => {
     const { client } = await plugin({ configure: false });
     const news = { apiKey: "key", baseUrl: "https://api.example.com/", version: "0.1.0", other: "x" };
     expect(await client.checkConfig(news)).toEqual({
@@ -87,7 +87,7 @@ describe("the check of a configuration", () => {
     });
   });
 
-  test("lets a setting pass whose value is not known yet", async () => {
+  test("accepts unknown values", async () => {
     const { client } = await plugin({ configure: false });
     const { inputs, failures } = await client.checkConfig({ apiKey: UNKNOWN, baseUrl: UNKNOWN });
     expect(failures).toEqual([]);
@@ -110,7 +110,7 @@ test("a change of the configuration replaces nothing", async () => {
   });
 });
 
-test("with settings that are not known yet, what needs no service works", async () => {
+test("with unknown settings, a check, a diff and a preview succeed without a request", async () => {
   const { client, emulator } = await plugin({ args: { apiKey: UNKNOWN } });
   expect(await client.check({}, { url: `${url}/`, adopt: true })).toEqual({
     inputs: { url, adopt: true },
@@ -129,7 +129,7 @@ test("a plugin without settings fails at the first operation that needs them", a
   );
 });
 
-test("the engine learns what the plugin takes", async () => {
+test("the plugin declares that it accepts secrets, resources and previews", async () => {
   const { client } = await plugin({ configure: false });
   expect(await client.handshake("127.0.0.1:1")).toMatchObject({ acceptSecrets: true, acceptResources: true });
   expect(await client.configure({})).toMatchObject({

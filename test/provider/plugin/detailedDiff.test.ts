@@ -1,23 +1,20 @@
 import { describe, expect, test } from "vitest";
-import { created, full, rules, UNKNOWN } from "./shop";
+import { UNKNOWN } from "../../../provider/document";
+import { created, full, rules } from "./pluginClient";
 
 const status = "trafficPolicy.on_http_request[0].actions[1].config.status_code";
 
-describe("a diff names the exact place", () => {
+describe("a diff gives the exact place", () => {
   test.each([
     ["of a change within the policy", { trafficPolicy: rules(403) }, { [status]: "UPDATE of inputs" }],
+    ["of an unknown part of the policy", { trafficPolicy: rules(UNKNOWN) }, { [status]: "UPDATE of inputs" }],
     [
-      "of a part of the policy that is not known yet",
-      { trafficPolicy: rules(UNKNOWN) },
-      { [status]: "UPDATE of inputs" },
-    ],
-    [
-      "of an item that came",
+      "of a new item",
       { trafficPolicy: { ...rules(404), on_tcp_connect: [] } },
       { "trafficPolicy.on_tcp_connect": "ADD of inputs" },
     ],
     [
-      "of an item that went",
+      "of a removed item",
       { trafficPolicy: { on_http_request: [] } },
       { "trafficPolicy.on_http_request[0]": "DELETE of inputs" },
     ],
@@ -27,15 +24,15 @@ describe("a diff names the exact place", () => {
       { 'metadata["cost.center"]': "DELETE of inputs" },
     ],
     ["of another kind of value", { metadata: "text" }, { metadata: "UPDATE of inputs" }],
-    ["of metadata that went", { metadata: undefined }, { metadata: "DELETE of inputs" }],
-    ["of a field that went", { description: undefined }, { description: "DELETE" }],
+    ["of removed metadata", { metadata: undefined }, { metadata: "DELETE of inputs" }],
+    ["of a removed field", { description: undefined }, { description: "DELETE" }],
     [
-      "of bindings, as a whole, since their order means nothing",
+      "of bindings as a whole, since their order has no meaning",
       { bindings: ["internal", "public"] },
       { bindings: "UPDATE" },
     ],
     [
-      "of bindings that are left to the service, which is a change of the inputs alone",
+      "of bindings that are left to the service, which changes only the inputs",
       { bindings: undefined },
       { bindings: "DELETE of inputs" },
     ],
@@ -52,23 +49,27 @@ describe("a diff names the exact place", () => {
   });
 
   test.each([
-    ["that drifted", { traffic_policy: JSON.stringify(rules(418)) }, { [status]: "UPDATE of inputs" }],
     [
-      "that drifted in text that is not canonical",
+      "of a drifted status code",
+      { traffic_policy: JSON.stringify(rules(418)) },
+      { [status]: "UPDATE of inputs" },
+    ],
+    [
+      "of a drifted status code in text that is not canonical",
       {
         traffic_policy: JSON.stringify(rules(418), null, 2),
         metadata: '{ "team": "shop", "cost.center": 1 }',
       },
       { [status]: "UPDATE of inputs" },
     ],
-    ["that no longer parses", { traffic_policy: "{" }, { trafficPolicy: "UPDATE of inputs" }],
+    ["of an invalid policy", { traffic_policy: "{" }, { trafficPolicy: "UPDATE of inputs" }],
     [
-      "that came by hand",
+      "of a key that was added by hand",
       { metadata: '{"team":"shop","cost.center":1,"by":"hand"}' },
       { "metadata.by": "DELETE of inputs" },
     ],
-    ["that somebody removed", { metadata: "" }, { metadata: "ADD of inputs" }],
-  ])("%s, after a refresh", async (_, edit, detailed) => {
+    ["of metadata that was removed by hand", { metadata: "" }, { metadata: "ADD of inputs" }],
+  ])("%s after a refresh", async (_, edit, detailed) => {
     const { client, emulator, id, outs, inputs } = await created(full);
     emulator.edit(id, edit);
     const found = await client.read(id, outs, inputs);
@@ -78,7 +79,7 @@ describe("a diff names the exact place", () => {
     });
   });
 
-  test("of a live document where the inputs are equal: the whole of it", async () => {
+  test("of drift as a whole document if the inputs are equal", async () => {
     const { client, emulator, id, outs, inputs } = await created(full);
     emulator.edit(id, { traffic_policy: JSON.stringify(rules(418)) });
     const { props = {} } = await client.read(id, outs, inputs);
@@ -87,7 +88,7 @@ describe("a diff names the exact place", () => {
     });
   });
 
-  test("of a replacement: the scheme", async () => {
+  test("of a replacement, which is the URL", async () => {
     const { client, id, outs } = await created(full);
     expect(await client.diff(id, outs, { ...full, url: "tls://shop.example.com" })).toEqual({
       changes: true,
@@ -98,12 +99,12 @@ describe("a diff names the exact place", () => {
     });
   });
 
-  test("and none where nothing changed", async () => {
+  test("only of changes, and without one is empty", async () => {
     const { client, id, outs } = await created(full);
     expect(await client.diff(id, outs, full)).toMatchObject({ changes: false, diffs: [], detailed: {} });
   });
 
-  test("where the state came from the dynamic provider as well", async () => {
+  test("also for a state of the dynamic provider", async () => {
     const { client, id, outs } = await created(full);
     const dynamic = { ...outs, __provider: "code" };
     expect(await client.diff(id, dynamic, full)).toMatchObject({ changes: false, detailed: {} });

@@ -19,20 +19,20 @@ async function withThree() {
 }
 
 describe("getEndpoint", () => {
-  test("reads one of any type by its id, with one request", async () => {
+  test("returns an endpoint of any type by its id, with one request", async () => {
     const { client, emulator, edge } = await withThree();
     const { result } = await client.invoke(GET, { id: edge.id });
     expect(result).toMatchObject({ id: edge.id, type: "edge", publicUrl: edge.public_url });
     expect(emulator.requests.map(({ path }) => path)).toEqual([`/endpoints/${edge.id}`]);
   });
 
-  test("finds one by its URL in any spelling, documents as the service's text", async () => {
+  test("finds an endpoint by its URL in any spelling, and returns documents as the service's text", async () => {
     const { client, shop } = await withThree();
     const { result } = await client.invoke(GET, { url: "HTTPS://shop.example.com:443/" });
     expect(result).toMatchObject({ id: shop.id, metadata: '{"team":"shop"}' });
   });
 
-  test("says what there is instead", async () => {
+  test("fails with similar URLs, or with the correct arguments", async () => {
     const { client } = await withThree();
     expect((await thrown(client.invoke(GET, { url: "https://show.example.com" }))).message).toMatch(
       /^no endpoint of the 3 of this account serves https:\/\/show\.example\.com\. Near it: https:\/\/shop\.example\.com,/,
@@ -46,7 +46,7 @@ describe("getEndpoint", () => {
   });
 });
 
-test("getEndpoint names no URL that a resource of the run keeps secret", async () => {
+test("getEndpoint's error does not contain a secret URL of a resource of the run", async () => {
   const { client } = await plugin();
   await client.create({ url: secret("https://hidden.example.com") });
   const { message } = await thrown(client.invoke(GET, { url: "https://shop.example.com" }));
@@ -55,7 +55,7 @@ test("getEndpoint names no URL that a resource of the run keeps secret", async (
 });
 
 describe("getEndpoints", () => {
-  test("lists all that satisfy the filters, newest first", async () => {
+  test("returns the endpoints that satisfy the filters, newest first", async () => {
     const { client, shop, edge, agent } = await withThree();
     const ids = async (args: Record<string, unknown>) => (await client.invoke(LIST, args)).result["ids"];
     expect(await ids({})).toEqual([shop.id, edge.id, agent.id]);
@@ -65,7 +65,7 @@ describe("getEndpoints", () => {
     expect(await ids({ region: "nowhere" })).toEqual([]);
   });
 
-  test("shows what was created before the call, though a reading is under way", async () => {
+  test("returns an endpoint that was created before the call, even if an earlier call is still reading the list", async () => {
     const { client, emulator } = await withThree();
     emulator.intercept(() => true, { afterCommit: true, delayMs: 300 });
     const slow = client.invoke(LIST, {});
@@ -75,7 +75,7 @@ describe("getEndpoints", () => {
     expect((await slow).result["ids"]).not.toContain(id);
   });
 
-  test("reports what it does not take as failures of the call", async () => {
+  test("reports invalid arguments as failures of the call", async () => {
     const { client, emulator } = await withThree();
     expect(await client.invoke(LIST, { types: "cloud", colour: "red" })).toEqual({
       result: {},
@@ -87,7 +87,7 @@ describe("getEndpoints", () => {
     expect(emulator.requests).toEqual([]);
   });
 
-  test("leaves out an item that cannot be read, and warns", async () => {
+  test("omits an unreadable item, with a warning", async () => {
     const { client, emulator, logged } = await withThree();
     const body = { endpoints: [{ id: "ep_1" }, { id: "ep_2", port: "high" }], next_page_uri: null };
     emulator.intercept(() => true, { status: 200, body });
@@ -96,7 +96,7 @@ describe("getEndpoints", () => {
   });
 });
 
-test("a function that is none is named", async () => {
+test("an unknown function fails with the names of the known ones", async () => {
   const { client } = await plugin();
   expect((await thrown(client.invoke("endpoints:index:none", {}))).message).toMatch(
     /no endpoints:index:none in this package; it has endpoints:index:getEndpoint and/,

@@ -1,10 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { thrown } from "../service";
-import { plugin } from "./pluginClient";
-import { url } from "./shop";
+import { plugin, url } from "./pluginClient";
 
 describe("an import", () => {
-  test("gives all inputs, so that what was there changes nothing", async () => {
+  test("returns all inputs, and they cause no change", async () => {
     const { client, emulator } = await plugin();
     const { id } = emulator.seed({
       type: "cloud",
@@ -26,7 +25,7 @@ describe("an import", () => {
     expect(await client.diff(id, props ?? {}, inputs ?? {})).toMatchObject({ changes: false });
   });
 
-  test("asks for no input back that the program leaves to the service", async () => {
+  test("causes no change if the program omits what it leaves to the service", async () => {
     const { client, emulator } = await plugin();
     const { id } = emulator.seed({ type: "cloud", url, traffic_policy: "{}" });
     const { props = {} } = await client.read(id);
@@ -37,17 +36,17 @@ describe("an import", () => {
     expect(await client.diff(id, refreshed.props ?? {}, news)).toMatchObject({ changes: false });
   });
 
-  test("takes what is there for the service's choice, and names what somebody makes of it later", async () => {
+  test("notes the service's choices, so that a later edit is drift", async () => {
     const { client, emulator } = await plugin();
     const { id } = emulator.seed({ type: "cloud", url, bindings: ["internal"] });
     const { props = {} } = await client.read(id);
     const news = { url };
     emulator.edit(id, { bindings: ["public"], pooling_enabled: true });
-    // A write, so that no read is served from what was listed before.
+    // After a write, the provider does not use the earlier list.
     const { outs } = await client.update(id, props, { url, description: "x" });
-    const seen = await client.read(id, outs, news);
-    expect(seen.inputs).toEqual({ url, description: "x", bindings: ["public"], poolingEnabled: true });
-    expect(await client.diff(id, seen.props ?? {}, { url, description: "x" })).toMatchObject({
+    const drifted = await client.read(id, outs, news);
+    expect(drifted.inputs).toEqual({ url, description: "x", bindings: ["public"], poolingEnabled: true });
+    expect(await client.diff(id, drifted.props ?? {}, { url, description: "x" })).toMatchObject({
       changes: true,
       diffs: ["bindings", "poolingEnabled"],
       detailed: { bindings: "UPDATE", poolingEnabled: "UPDATE" },

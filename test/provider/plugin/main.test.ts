@@ -12,7 +12,7 @@ import { PluginClient } from "./pluginClient";
 const root = join(import.meta.dirname, "..", "..", "..");
 const folder = join(root, "provider", "plugin");
 
-/** The plugin as Pulumi starts it: its first line is its port. Fails with what it prints where it ends before. */
+/** Starts the plugin as Pulumi does. The first line of its output is its port. Rejects with its output if it ends before. */
 async function started(command: string[], engine: string) {
   const [program = "", ...args] = command;
   const child = spawn(program, [...args, engine], { stdio: ["ignore", "pipe", "pipe"] });
@@ -43,7 +43,7 @@ test.each([
     "through Pulumi's language host",
     [process.execPath, join(folder, "../../node_modules/@pulumi/pulumi/cmd/run-plugin"), folder],
   ],
-])("the plugin starts %s, gives version and schema, and ends with its engine", async (_, command) => {
+])("the plugin starts %s, returns version and schema, and ends with its engine", async (_, command) => {
   const engine = await listening();
   const { client, child, exited } = await started(command, engine.address);
   try {
@@ -63,7 +63,7 @@ test.each([
   }
 });
 
-test("the plugin serves where it has a gRPC and a protobuf of its own, as after a global install", async () => {
+test("the plugin works with its own copies of gRPC and protobuf, as after a global install", async () => {
   const programs = join(root, "test", ".programs");
   mkdirSync(programs, { recursive: true });
   const install = mkdtempSync(join(programs, "global-"));
@@ -76,7 +76,7 @@ test("the plugin serves where it has a gRPC and a protobuf of its own, as after 
   const command = [join(install, "provider", "plugin", "pulumi-resource-endpoints")];
   const { client, child } = await started(command, engine.address);
   try {
-    // It is answered with an empty message, as `delete` is.
+    // The reply is an empty message, as that of `delete` is.
     const error = await new Promise((resolve) => client.raw.cancel(new Empty(), resolve));
     expect(error).toBeNull();
   } finally {

@@ -4,7 +4,7 @@ import { settingFields } from "../../../provider/config";
 import { packageSchema } from "../../../provider/plugin/schema/packageSchema";
 import { inputFields } from "../../../provider/schema";
 
-test("the package schema that is checked in is the one that the source gives", () => {
+test("the committed package schema is up to date", () => {
   const checkedIn: unknown = JSON.parse(readFileSync("provider/plugin/schema.json", "utf8"));
   expect(checkedIn, "run `npm run generate`").toEqual(JSON.parse(JSON.stringify(packageSchema())));
 });
@@ -24,7 +24,7 @@ test("every property of the package schema has its documentation", () => {
   expect(undocumented).toEqual([]);
 });
 
-test("the resource takes every input, and the provider every setting", () => {
+test("the package schema has every input of the resource and every setting", () => {
   expect(packageSchema()).toMatchObject({
     provider: { inputProperties: expect.toSatisfy((all: object) => sameKeys(all, settingFields)) },
     resources: {
@@ -36,7 +36,7 @@ test("the resource takes every input, and the provider every setting", () => {
   });
 });
 
-test("no setting has a default, which a generated SDK would write into the state of every explicit provider", () => {
+test("no setting has a default, because a generated SDK would store it for every explicit provider", () => {
   expect(JSON.stringify(packageSchema())).not.toMatch(/"default(Info)?":/);
 });
 

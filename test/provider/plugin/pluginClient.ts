@@ -14,7 +14,7 @@ import { CANARY_KEY } from "../service";
 
 export type Props = Record<string, unknown>;
 
-/** As the engine marks a secret on the wire. */
+/** A secret as the engine marks it on the wire. */
 export const secret = (value: unknown) => ({
   "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270",
   value,
@@ -23,7 +23,20 @@ export const secret = (value: unknown) => ({
 export const TYPE = "endpoints:index:CloudEndpoint";
 export const URN = `urn:pulumi:stack::project::${TYPE}::shop`;
 
-/** An error of a call: its text, its code, and the half-made resource that it may carry. */
+export const url = "https://shop.example.com";
+export const rules = (status: unknown) => ({
+  on_http_request: [{ actions: [{ type: "log" }, { type: "deny", config: { status_code: status } }] }],
+});
+export const full = {
+  url,
+  trafficPolicy: rules(404),
+  description: "front door",
+  metadata: { team: "shop", "cost.center": 1 },
+  bindings: ["public"],
+  poolingEnabled: false,
+};
+
+/** An error of a call: its message, its code, and a partial create if it contains one. */
 export class CallError extends Error {
   constructor(
     readonly code: grpc.status,
@@ -39,7 +52,7 @@ afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close();
 });
 
-/** The plugin on loopback, the service behind it, and an engine that records what it is sent. */
+/** Starts the plugin, an emulated service, and an engine that records log messages. */
 export async function plugin(
   options: EmulatorOptions & {
     environment?: Record<string, string>;
@@ -56,7 +69,7 @@ export async function plugin(
   const engine = await serve((server) =>
     server.addService(EngineService, {
       log: async ({ request }: { request: LogRequest }, answer: grpc.sendUnaryData<Empty>) => {
-        // The engine handles messages at the same time, so a later one can overtake an earlier one.
+        // The engine handles messages in parallel, so a later one can overtake an earlier one.
         if (++received % 2 === 1) await new Promise((resolve) => setTimeout(resolve, 20));
         logged.push({
           severity: request.getSeverity(),
@@ -86,6 +99,13 @@ export async function plugin(
   return { client, emulator, logged };
 }
 
+/** Starts the plugin, and checks and creates a resource, as the engine does. */
+export async function created(news: Props) {
+  const parts = await plugin();
+  const { inputs } = await parts.client.check({}, news);
+  return { ...parts, inputs, ...(await parts.client.create(inputs)) };
+}
+
 async function serve(add: (server: grpc.Server) => void): Promise<string> {
   const server = new grpc.Server();
   add(server);
@@ -98,7 +118,7 @@ async function serve(add: (server: grpc.Server) => void): Promise<string> {
   return `127.0.0.1:${port}`;
 }
 
-/** The plugin protocol as the engine speaks it, in plain data. */
+/** A client for the plugin protocol, with plain data. */
 export class PluginClient {
   readonly raw: ResourceProviderClient;
 
@@ -150,7 +170,7 @@ export class PluginClient {
     return { id: answer.getId(), outs: plain(answer.getProperties()) };
   }
 
-  /** As a refresh, with the state's inputs, or as an import, without. */
+  /** A refresh has the state's inputs; an import has none. */
   async read(id: string, outputs?: Props, inputs?: Props) {
     const request = about(new pb.ReadRequest(), URN).setId(id);
     if (outputs) request.setProperties(struct(outputs));

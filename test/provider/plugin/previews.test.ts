@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { plugin } from "./pluginClient";
-import { created, full, rules, UNKNOWN } from "./shop";
+import { UNKNOWN } from "../../../provider/document";
+import { created, full, plugin, rules } from "./pluginClient";
 
 describe("a preview", () => {
-  test("of a create gives what follows from the URL, and nothing that the service decides", async () => {
+  test("of a create returns fields that follow from the URL, and unknown values for the service's fields", async () => {
     const { client, emulator } = await plugin();
     const { id, outs } = await client.create(
       { url: "tcp://1.tcp.example.com:12345", description: "x" },
@@ -25,7 +25,7 @@ describe("a preview", () => {
     expect(emulator.requests).toEqual([]);
   });
 
-  test("of a create says what the create then gives", async () => {
+  test("of a create returns the values that the create later returns", async () => {
     const { client } = await plugin();
     const { outs: previewed } = await client.create(full, { preview: true });
     const { outs } = await client.create(full);
@@ -36,13 +36,13 @@ describe("a preview", () => {
     );
   });
 
-  test("of a create with an unknown URL knows nothing that follows from it", async () => {
+  test("of a create with an unknown URL returns unknown values for all fields that follow from it", async () => {
     const { client } = await plugin();
     const { outs } = await client.create({ url: UNKNOWN }, { preview: true });
     expect(outs).toMatchObject({ url: UNKNOWN, publicUrl: UNKNOWN, hostport: UNKNOWN, type: "cloud" });
   });
 
-  test("of a document with a part that is unknown knows nothing of its text", async () => {
+  test("with an unknown part of a document returns an unknown value for its text", async () => {
     const { client, id, outs } = await created(full);
     const news = { ...full, trafficPolicy: rules(UNKNOWN), metadata: { team: UNKNOWN } };
     const unknown = { trafficPolicy: UNKNOWN, metadata: UNKNOWN, description: "front door" };
@@ -53,10 +53,10 @@ describe("a preview", () => {
   test.each([
     ["description", { description: "back door" }],
     ["policy", { trafficPolicy: rules(403) }],
-    ["description that is cleared", { description: undefined }],
+    ["removed description", { description: undefined }],
     ["URL", { url: "https://other.example.com" }],
-    ["nothing but the notes", { bindings: undefined }],
-  ])("of an update of a %s says what the update then gives", async (_, change) => {
+    ["removed list of bindings", { bindings: undefined }],
+  ])("of an update of a %s returns the values that the update later returns", async (_, change) => {
     const { client, emulator, id, outs } = await created(full);
     const news = JSON.parse(JSON.stringify({ ...full, ...change }));
     const { outs: previewed } = await client.update(id, outs, news, { preview: true });
@@ -70,7 +70,7 @@ describe("a preview", () => {
     expect(Object.keys(updated).filter((name) => !(name in previewed))).toEqual([]);
   });
 
-  test("of an update that puts the service's choice back says what it will be", async () => {
+  test("of an update that reverts an edit returns the service's choice", async () => {
     const { client, emulator, id, outs } = await created({ url: "https://shop.internal" });
     emulator.edit(id, { bindings: ["public"] });
     const edited = { ...outs, bindings: ["public"] };

@@ -5,17 +5,14 @@ import { afterEach } from "vitest";
 import { type ExportedState, findPulumiCli } from "../../../sdk/testing";
 import { Emulator, type EmulatorOptions } from "../../../sdk/testing/emulator";
 
-/*
- * The real CLI with the plugin of this repository, in a project of its own. Commands that no kit has (import) are run as a
- * user runs them.
- */
+/* Runs commands of the Pulumi CLI with this repository's plugin, each case in its own project. */
 
 export const cli = await findPulumiCli();
 
 const root = join(import.meta.dirname, "..", "..", "..");
 const programs = join(root, "test", ".programs");
 
-/** What a generated SDK would give, in the few lines that the cases need. */
+/** The parts of a generated SDK that the cases need. */
 const SDK = `
 const pulumi = require("@pulumi/pulumi");
 class Provider extends pulumi.ProviderResource {
@@ -41,7 +38,7 @@ export async function service(options: EmulatorOptions = {}): Promise<Emulator> 
   return emulator;
 }
 
-/** The folder of the SDK that Pulumi generates for a language. */
+/** Generates the SDK for a language with Pulumi. Returns its folder. */
 export async function generateSdk(language: string): Promise<string> {
   const stack = await project("", {});
   await stack.pulumi(
@@ -56,7 +53,7 @@ export async function generateSdk(language: string): Promise<string> {
   return join(stack.folder, "sdk", language);
 }
 
-/** A stack with a program and the service in its configuration, by default. */
+/** Creates a stack with this program. Default configuration: the emulator's URL and key. */
 export async function project(
   program: string,
   {
@@ -105,21 +102,21 @@ export class Project {
     await this.pulumi("config", "set", flag, key, text);
   }
 
-  /** The state as it lies on the disk, but for the outer encryption: secrets stay what they are. */
+  /** The exported state, with encrypted secrets. */
   async state(): Promise<{ text: string; resources: NonNullable<ExportedState["deployment"]["resources"]> }> {
     const text = (await this.pulumi("stack", "export")).stdout;
     const { deployment } = JSON.parse(text) as ExportedState;
     return { text, resources: deployment.resources ?? [] };
   }
 
-  /** Runs a command; one that must end well throws with all that it printed. */
+  /** Runs a command. Throws with its output if it fails. */
   async pulumi(...args: string[]): Promise<{ stdout: string; stderr: string }> {
     const { code, stdout, stderr } = await this.attempt(...args);
     if (code !== 0) throw new Error(`pulumi ${args.join(" ")} ended with ${code}\n${stdout}${stderr}`);
     return { stdout, stderr };
   }
 
-  /** The environment that finds this project's state. */
+  /** The environment of commands that use this project's state. */
   get env(): Record<string, string | undefined> {
     const ambient = Object.entries(process.env).filter(([name]) => !name.startsWith("ENDPOINTS_"));
     return {

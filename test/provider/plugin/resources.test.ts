@@ -2,14 +2,14 @@ import * as grpc from "@grpc/grpc-js";
 import { ListRequest } from "@pulumi/pulumi/proto/provider_pb";
 import { describe, expect, test } from "vitest";
 import { canonicalJson } from "../../../provider/api/json";
+import { UNKNOWN } from "../../../provider/document";
 import { thrown } from "../service";
-import { plugin, secret, URN } from "./pluginClient";
-import { created, full, rules, UNKNOWN, url } from "./shop";
+import { created, full, plugin, rules, secret, URN, url } from "./pluginClient";
 
 describe("secrets", () => {
   const marked = { ...full, trafficPolicy: rules(secret(404)), url: secret(url) };
 
-  test("go to the service as they are, and come back marked, documents as a whole", async () => {
+  test("are sent in plain, and returned as secrets; documents are secret as a whole", async () => {
     const { client, emulator } = await plugin();
     const { inputs } = await client.check({}, marked);
     const places = ["trafficPolicy.on_http_request[0].actions[1].config.status_code", "url"];
@@ -26,7 +26,7 @@ describe("secrets", () => {
       url: secret(url),
       description: "front door",
     });
-    // What is derived from a secret URL reveals it.
+    // Fields that follow from a secret URL reveal it.
     expect(outs).toMatchObject({ publicUrl: secret(url), hostport: secret("shop.example.com:443") });
 
     const found = await client.read(id, outs, inputs);
@@ -37,7 +37,7 @@ describe("secrets", () => {
     });
   });
 
-  test("are cut out of messages alone, and not what stands beside them, in every later step too", async () => {
+  test("are removed from messages, in every later step too, but other texts of the document are not", async () => {
     const { client, emulator } = await plugin();
     const body = { note: secret("CANARY-1"), kind: "internal-kind" };
     const { inputs } = await client.check({}, { url, metadata: body });
@@ -51,7 +51,7 @@ describe("secrets", () => {
     expect((await thrown(client.delete("ep_1", outs))).message).toMatch(/status 418, \[secret\] \[secret\]$/);
   });
 
-  test("that the engine marks without a note of ours are known, and noted", async () => {
+  test("that only the engine has marked are found in replies and noted", async () => {
     const { client, id, outs, inputs, emulator } = await created(full);
     emulator.edit(id, { metadata: '{"moved":"CANARY-1"}' });
     const found = await client.read(id, { ...outs, description: secret("CANARY-1") }, inputs);
@@ -62,7 +62,7 @@ describe("secrets", () => {
     });
   });
 
-  test("of what is imported are marked, without a note among the inputs, which become code", async () => {
+  test("of an import are marked, without a note in the inputs, because they become code", async () => {
     const { client, emulator } = await plugin();
     const { id } = emulator.seed({ type: "cloud", url, metadata: '{"password":"CANARY-1"}' });
     const { props, inputs } = await client.read(id);
@@ -76,7 +76,7 @@ describe("secrets", () => {
   });
 });
 
-test("what is known of another resource is its id; assets are refused", async () => {
+test("a reference to another resource becomes its id, and an asset is refused", async () => {
   const { client } = await plugin();
   const signature = "4dabf18193072939515e22adb298388d";
   const reference = (id: object) => ({
@@ -95,7 +95,7 @@ test("what is known of another resource is its id; assets are refused", async ()
   ]);
 });
 
-test("an unknown value is recognized whatever its type will be", async () => {
+test("an unknown value of any type is accepted", async () => {
   const { client } = await plugin();
   const news = {
     url,
@@ -109,7 +109,7 @@ test("an unknown value is recognized whatever its type will be", async () => {
   });
 });
 
-describe("a header in another spelling than the service's", () => {
+describe("a misspelt header", () => {
   const policy = (name: string, body: unknown = "x") => ({
     on_http_request: [
       {
@@ -119,7 +119,7 @@ describe("a header in another spelling than the service's", () => {
     ],
   });
 
-  test("is reported once a resource, without a request, beside the resource", async () => {
+  test("causes one warning for each resource, without a request", async () => {
     const { client, emulator, logged } = await plugin();
     const news = { url, trafficPolicy: policy("X-Team") };
     for (let check = 0; check < 2; check++) expect((await client.check({}, news)).failures).toEqual([]);
@@ -137,7 +137,7 @@ describe("a header in another spelling than the service's", () => {
     expect(emulator.requests).toEqual([]);
   });
 
-  test("is not named where the policy holds a secret, and not looked for after the class", async () => {
+  test("is not named if the policy has a secret, and causes no warning if the class has warned", async () => {
     const { client, logged } = await plugin();
     await client.check({}, { url, trafficPolicy: policy("X-CANARY", secret("x")) });
     await client.check({}, { url, trafficPolicy: policy("X-Team"), __problem: "" }, `${URN}-b`);
@@ -150,7 +150,7 @@ describe("a header in another spelling than the service's", () => {
   });
 });
 
-test("an endpoint that is there and not ready is kept, with its id, its secrets and the reason", async () => {
+test("a partial create has the id, the secrets and the reason", async () => {
   const { client, emulator } = await plugin();
   const { id } = emulator.seed({ type: "cloud", url });
   emulator.intercept(() => true, { status: 201, body: { id, url, type: "cloud", port: "high" } });
@@ -166,7 +166,7 @@ test("an endpoint that is there and not ready is kept, with its id, its secrets 
   });
 });
 
-test("an error is one clean line, and not taken for a state that may be corrupt", async () => {
+test("an error is one line, with a status that does not suggest a corrupt state", async () => {
   const { client, emulator } = await plugin();
   emulator.intercept(() => true, { status: 403, body: { msg: "no\nway", error_code: "ERR_NGROK_1" } });
   const error = await thrown(client.create({ url }));
@@ -176,14 +176,7 @@ test("an error is one clean line, and not taken for a state that may be corrupt"
   );
 });
 
-test("messages for the user go to the engine, with the resource that they are about", async () => {
-  const { client, emulator, logged } = await plugin();
-  const { id } = emulator.seed({ type: "cloud", url });
-  await client.check({}, { url, adopt: true });
-  expect(logged).toEqual([{ severity: 1, message: `${url}: adopts ${id} as it is`, urn: URN }]);
-});
-
-test("messages about a resource arrive in their order", async () => {
+test("warnings of a resource arrive in order", async () => {
   const { client, logged } = await plugin();
   await client.check(
     {},
@@ -194,7 +187,7 @@ test("messages about a resource arrive in their order", async () => {
   );
 });
 
-test("a cancelled run finishes what is in flight, and sends nothing more", async () => {
+test("after a cancel, a request in flight is completed, and no further one is sent", async () => {
   const { client, emulator } = await plugin({ environment: { ENDPOINTS_REQUESTS_PER_WINDOW: "1" } });
   emulator.intercept(() => true, { afterCommit: true, delayMs: 500 });
   const flying = client.create({ url });
@@ -212,7 +205,7 @@ test("a cancelled run finishes what is in flight, and sends nothing more", async
   expect(emulator.requests.map(({ method }) => method)).toEqual(["POST"]);
 });
 
-test("a resource of another type is named, and nothing else is offered that the protocol knows", async () => {
+test("an unknown type fails with the known one, and an unsupported method is unimplemented", async () => {
   const { client } = await plugin();
   const other = URN.replace("CloudEndpoint", "Tunnel");
   expect((await thrown(client.check({}, { url }, other))).message).toMatch(

@@ -5,8 +5,8 @@ import { describe, expect, test } from "vitest";
 import { inputFields } from "../../../provider/schema";
 import { cli, generateSdk } from "./pulumi";
 
-describe.skipIf(!cli)("with the Pulumi CLI on the PATH, the Node.js SDK that it generates", () => {
-  test("compiles, documents every input, and says in its README how to begin", async () => {
+describe.skipIf(!cli)("the Node.js SDK that the Pulumi CLI generates", () => {
+  test("compiles, documents every input, and has an example in its README", async () => {
     const sdk = await generateSdk("nodejs");
     const tsc = join(import.meta.dirname, "../../../node_modules/typescript/bin/tsc");
     execFileSync(process.execPath, [tsc, "--noEmit", "-p", sdk], { stdio: "pipe" });
