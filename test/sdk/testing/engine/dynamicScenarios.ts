@@ -2,7 +2,7 @@ import { type Part, type PlayOptions, THINGS } from "./play";
 
 const urnOf = (name: string) => `urn:pulumi:test::things::pulumi-nodejs:dynamic/things:Thing::${name}`;
 
-/** What the engine does with dynamic resources, and with options of any resource. */
+/** Scenarios with dynamic resources and with the options of any resource. */
 export const dynamicScenarios: Record<string, Part[]> = {
   "components, parents, dependencies, secrets, unknowns": [
     ["up", "rich.1"],
@@ -10,7 +10,7 @@ export const dynamicScenarios: Record<string, Part[]> = {
     ["up", "rich.2"],
     ["destroy", ""],
   ],
-  "an up with its preview": [
+  "up with a preview": [
     ["up", "rich.1", { skipPreview: false }],
     ["up", "rich.1", { skipPreview: false, expectNoChanges: true }],
     ["preview", "rich.2", { expectNoChanges: true }],
@@ -29,7 +29,7 @@ export const dynamicScenarios: Record<string, Part[]> = {
     ["up", "drift"],
     ["refresh", ""],
   ],
-  "runs with targets, and a refresh that only looks": [
+  "targets, and a refresh with previewOnly": [
     ["up", "fewer.1"],
     (objects) => {
       Object.assign(objects["a-1"] ?? {}, { extra: 1 });
@@ -47,19 +47,19 @@ export const dynamicScenarios: Record<string, Part[]> = {
     ["up", "update.2"],
     ["preview", "update.1"],
   ],
-  "replacement, new before old": [
+  "replacement that creates first": [
     ["up", "createFirst.1"],
     ["up", "createFirst.2"],
   ],
-  "replacement, old before new, with dependents": [
+  "replacement that deletes first, with dependents": [
     ["up", "deleteFirst.1"],
     ["up", "deleteFirst.2"],
   ],
-  "replacement, order from the option": [
+  "replacement in the order of the option deleteBeforeReplace": [
     ["up", "deleteFirstOption.1"],
     ["up", "deleteFirstOption.2"],
   ],
-  "deletion of what left the program": [
+  "deletion of resources that the program no longer contains": [
     ["up", "fewer.1"],
     ["up", "fewer.2"],
     ["up", "empty"],
@@ -73,12 +73,12 @@ export const dynamicScenarios: Record<string, Part[]> = {
     ["up", "createFails.1"],
     ["up", "createFails.2"],
   ],
-  "a creation that is not ready": [
+  "a partial creation": [
     ["up", "unready.1"],
     ["up", "unready.2"],
     ["up", "unready.3"],
   ],
-  "an update that is not ready": [
+  "a partial update": [
     ["up", "updateUnready.1"],
     ["up", "updateUnready.2"],
     ["up", "updateUnready.3"],
@@ -134,15 +134,15 @@ export const dynamicScenarios: Record<string, Part[]> = {
     ["up", "drift"],
     ["up", "drift"],
   ],
-  "an import, which a dynamic provider cannot do": [["up", "import"]],
+  "a failed import of a dynamic resource": [["up", "import"]],
   "failed checks": [["up", "bad"]],
   "a check that throws": [["up", "checkThrows"]],
-  "one name twice": [["up", "twice"]],
-  "an exit with an error": [
+  "two resources with the same name": [["up", "twice"]],
+  "a program that exits with an error": [
     ["up", "createFails.2"],
     ["up", "exits"],
   ],
-  "a run error": [["up", "runError"]],
+  "a RunError": [["up", "runError"]],
   "a failed deletion": [
     ["up", "stays.1"],
     ["up", "stays.2"],

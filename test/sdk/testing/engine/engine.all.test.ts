@@ -5,7 +5,7 @@ import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { TestEngine } from "../../../../sdk/testing/engine/testEngine";
 import { PLUGGED, type PlayOptions, THINGS, Things } from "./play";
 
-/** Within the repository, so that programs find Pulumi's SDK. */
+/** In the repository, so that programs can load Pulumi's SDK. */
 const PROGRAMS = join(import.meta.dirname, "../../../.programs");
 
 const pattern = (text: string | RegExp) =>
@@ -22,7 +22,7 @@ afterEach(async () => {
   for (const things of open.splice(0)) await things.close();
 });
 
-test("a preview and an update show their steps, unknowns and secrets as such, and give outputs in plain", async () => {
+test("preview and up print steps with unknowns and secrets masked, and return the outputs in plain text", async () => {
   const { engine, env } = await kit();
   env["SCENE"] = "rich.1";
   const preview = await engine.preview();
@@ -39,8 +39,8 @@ test("a preview and an update show their steps, unknowns and secrets as such, an
   for (const shown of [preview.text, text]) expect(shown).not.toMatch(/hush|__provider/);
 });
 
-describe("where a run fails", () => {
-  test("programs that throw, reject or end too early fail the run, and nothing is deleted", async () => {
+describe("a run fails", () => {
+  test("without deleting anything if the program throws, rejects or exits early", async () => {
     const { run } = await kit();
     await run("up", "createFails.2");
     for (const [scene, message] of [
@@ -54,7 +54,7 @@ describe("where a run fails", () => {
     }
   });
 
-  test("what is not supported is refused in a sentence", async () => {
+  test("with a message that names the CLI driver if the program needs an unsupported feature", async () => {
     const { run } = await kit();
     for (const [scene, message] of [
       ["transform", "the test engine does not support transforms: use the driver"],
@@ -75,7 +75,7 @@ describe("where a run fails", () => {
 });
 
 describe("the state", () => {
-  test("a killed run leaves its pending operations, which stay until they are cleared", async () => {
+  test("keeps the pending operations of a killed run until a refresh clears them", async () => {
     const { engine, run, env } = await kit();
     await run("up", "createFails.2");
     const state = await engine.exportState();
@@ -93,7 +93,7 @@ describe("the state", () => {
     expect((await engine.exportState()).deployment.pending_operations).toBeUndefined();
   });
 
-  test("an operation is on disk while the provider is at it", async () => {
+  test("contains each operation on disk while the provider runs it", async () => {
     const folder = mkdtempSync(join(tmpdir(), "kit-state-"));
     const stateFile = join(folder, "state.json");
     const env = { THINGS: join(folder, "objects.json"), SCENE: "waiting" };
@@ -107,15 +107,15 @@ describe("the state", () => {
     writeFileSync(`${env.THINGS}.go`, "");
     await run;
     await engine.close();
-    const taken = await TestEngine.create({ program: THINGS, env, stateFile });
-    expect((await taken.up()).changes).toEqual({ same: 13 });
-    await taken.close();
+    const next = await TestEngine.create({ program: THINGS, env, stateFile });
+    expect((await next.up()).changes).toEqual({ same: 13 });
+    await next.close();
     rmSync(folder, { recursive: true });
   });
 });
 
 describe("with a plugin", () => {
-  test("a provider whose configuration is not known at the preview is refused in a sentence", async () => {
+  test("a preview refuses a provider with an unknown configuration", async () => {
     const { run } = await plugged();
     const { ok, messages } = await run("preview", "unknownConfig.1");
     expect(ok).toBe(false);
@@ -132,14 +132,17 @@ describe("with a plugin", () => {
       /does not support the replacement of a, which still has the option import: use the driver/,
     ],
     ["aliasTwice", /::c' and '.*::b' are both the former '.*::a', by their names or aliases/],
-  ] as const)("%s: an identity that it cannot follow is refused in a sentence", async ([scene, message]) => {
-    const { run, objects } = await plugged();
-    objects.edit((all) => Object.assign(all, { kinds: { kind: "there", size: 1 } }));
-    expect((await run("up", `${scene}.1`)).ok).toBe(true);
-    const { ok, messages, calls } = await run("up", `${scene}.2`);
-    expect([ok, messages.join()]).toEqual([false, expect.stringMatching(message)]);
-    expect(calls.filter((call) => /^(create|update|delete) /.test(call))).toEqual([]);
-  });
+  ] as const)(
+    "up refuses a change of identity that the engine does not support: %s",
+    async ([scene, message]) => {
+      const { run, objects } = await plugged();
+      objects.edit((all) => Object.assign(all, { kinds: { kind: "there", size: 1 } }));
+      expect((await run("up", `${scene}.1`)).ok).toBe(true);
+      const { ok, messages, calls } = await run("up", `${scene}.2`);
+      expect([ok, messages.join()]).toEqual([false, expect.stringMatching(message)]);
+      expect(calls.filter((call) => /^(create|update|delete) /.test(call))).toEqual([]);
+    },
+  );
 
   test.for([
     [
@@ -160,7 +163,7 @@ describe("with a plugin", () => {
       "does not answer",
       "here I am",
     ],
-  ])("a plugin that %s fails the run with what it printed", async ([, code = "", ...parts]) => {
+  ])("a plugin that %s fails the run with its output in the message", async ([, code = "", ...parts]) => {
     mkdirSync(PROGRAMS, { recursive: true });
     const folder = mkdtempSync(join(PROGRAMS, "broken-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -183,7 +186,7 @@ describe("with a plugin", () => {
     for (const part of parts) expect(message).toContain(part);
   });
 
-  test("a plugin that takes no secrets is refused in a sentence", async () => {
+  test("a plugin that does not accept secrets is refused", async () => {
     const { run } = await kit({ program: PLUGGED, env: { SECRETS: "no" } });
     const { messages } = await run("preview", "rich.1");
     expect(messages.join()).toMatch(
@@ -191,7 +194,7 @@ describe("with a plugin", () => {
     );
   });
 
-  test("an import by command is refused in a sentence", async () => {
+  test("an import by command is refused", async () => {
     const { engine } = await plugged();
     await expect(engine.import()).rejects.toThrow(
       /does not support importing by command: use the driver "cli"/,
@@ -199,7 +202,7 @@ describe("with a plugin", () => {
   });
 });
 
-test("lines that a program prints become messages, and debug messages do not", async () => {
+test("the output of a program becomes diagnostics, except debug messages", async () => {
   const { engine, env } = await kit();
   env["SCENE"] = "prints";
   const failed = await engine

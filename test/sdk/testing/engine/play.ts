@@ -17,35 +17,35 @@ import {
 } from "../../../../sdk/testing/types";
 import { normalize } from "../../../engine/normalize";
 
-/** A program with many scenes, and a dynamic provider whose objects live in a file. */
+/** A program that plays the scene in the variable SCENE, with a dynamic provider that keeps its objects in a file. */
 export const THINGS = join(import.meta.dirname, "programs/things");
 
-/** The same for a provider plugin; its log holds all that it was asked, with the arguments. */
+/** The same with a provider plugin, which logs all calls with their arguments. */
 export const PLUGGED = join(import.meta.dirname, "programs/plugged");
 
 const ROOT = join(import.meta.dirname, "../../../..");
 const RECORDED = join(import.meta.dirname, "recorded");
 
-/** `npm run record` writes the recordings anew, with the CLI that is on the PATH. */
+/** `npm run record` replaces the recordings, with the CLI on the PATH. */
 const recording = process.env["RECORD"] === "yes";
 const cli = await findPulumiCli();
 
-/** A command in a scene, an edit of the exported state, or of the objects behind the engine's back. */
+/** A part of a scenario: a command in a scene, an edit of the exported state, or an edit of the provider's objects. */
 export type Part =
   | [Exclude<Command, "import">, string, RunOptions?]
   | { state: (state: ExportedState) => void }
   | ((objects: Record<string, Record<string, unknown>>) => void);
 
-/** What two engines must agree on after a command. */
+/** The result of a command. It must be equal on both engines. */
 export interface Result {
   ok: boolean;
-  /** `update a ~text`, sorted: eight things at once end in any order. */
+  /** Such as `update a ~text`. Sorted, since parallel operations end in any order. */
   steps: string[];
   changes: Record<string, number>;
   /** Warnings and errors, sorted. */
   messages: string[];
   state: unknown;
-  /** What the provider was called for, sorted. */
+  /** The calls of the provider, sorted. */
   calls: string[];
 }
 
@@ -61,7 +61,7 @@ const fileOf = (subject: string, name: string) =>
 const recorded = (subject: string, name: string): unknown =>
   JSON.parse(readFileSync(fileOf(subject, name), "utf8")).results;
 
-/** Compares both engines with the recorded runs of the CLI, or records them anew. */
+/** Compares both engines with the recorded runs of the CLI, or replaces the recordings. */
 export function playAll(subject: string, scenarios: Record<string, Part[]>, options: PlayOptions): void {
   const all = Object.entries(scenarios);
 
@@ -73,10 +73,10 @@ export function playAll(subject: string, scenarios: Record<string, Part[]>, opti
       writeFileSync(fileOf(subject, name), `${JSON.stringify({ cli: version, results }, undefined, 1)}\n`);
     });
   });
-  describe.runIf(!recording)(`the test kit's engine does what the CLI did (${subject})`, () => {
+  describe.runIf(!recording)(`the test kit's engine equals the recorded CLI (${subject})`, () => {
     onKit(subject, scenarios, options);
   });
-  describe.runIf(cli && !recording)(`the CLI does what it did (${subject})`, { timeout: 900_000 }, () => {
+  describe.runIf(cli && !recording)(`the CLI equals its recording (${subject})`, { timeout: 900_000 }, () => {
     test.for(all)("%s", async ([name, parts]) => {
       expect(await play(await Things.onCli(options), parts)).toEqual(recorded(subject, name));
     });
@@ -96,11 +96,11 @@ export function onKit(
 }
 
 function cliVersion(): string {
-  if (!cli) throw new Error("recording takes a Pulumi CLI on the PATH");
+  if (!cli) throw new Error("recording needs a Pulumi CLI on the PATH");
   return execFileSync(cli, ["version"], { encoding: "utf8" }).trim();
 }
 
-/** What each command showed. Paths of this machine and what the SDK made of a function are masked. */
+/** Plays a scenario and returns the result of each command, without local paths and serialized functions. */
 async function play(things: Things<Stack>, parts: Part[]): Promise<unknown> {
   const results: Result[] = [];
   try {
@@ -118,7 +118,7 @@ async function play(things: Things<Stack>, parts: Part[]): Promise<unknown> {
   });
 }
 
-/** A stack of one of the programs, on either engine. */
+/** A stack of one of the programs on one of the engines. */
 export class Things<S extends Stack> {
   private constructor(
     readonly engine: S,
@@ -177,7 +177,7 @@ export class Things<S extends Stack> {
   }
 }
 
-/** What the provider's objects are, where somebody else can get at them. */
+/** The file with the provider's objects, so that a test can change them without the provider. */
 class Objects {
   readonly folder = mkdtempSync(join(tmpdir(), "things-"));
   readonly file = join(this.folder, "objects.json");
@@ -190,7 +190,7 @@ class Objects {
     writeFileSync(this.file, JSON.stringify(objects));
   }
 
-  /** The calls since the last time; of a dynamic provider, without those that only ask. */
+  /** The calls since the last call of this function. The `diff` calls of the dynamic provider are omitted. */
   calls(): string[] {
     const log = `${this.file}.log`;
     if (!existsSync(log)) return [];

@@ -1,6 +1,6 @@
 import { type Part, PLUGGED, type PlayOptions } from "./play";
 
-/** Objects that somebody made without Pulumi. */
+/** Adds objects that were created without Pulumi. */
 const there: Part = (objects) =>
   Object.assign(objects, {
     there: { n: 1, size: 1 },
@@ -15,7 +15,7 @@ const config = {
   "plugged:own": "not the plugin's",
 };
 
-/** What the engine does with a plugin, its functions and its providers. */
+/** Scenarios with a plugin, its functions and its providers. */
 export const pluginScenarios: Record<string, Part[]> = {
   "previews, detailed diffs, secrets and references": [
     ["preview", "rich.1"],
@@ -26,7 +26,7 @@ export const pluginScenarios: Record<string, Part[]> = {
     ["refresh", ""],
     ["destroy", ""],
   ],
-  "replacements that the plugin or an option asks for": [
+  "replacements by the diff of the plugin or by an option": [
     ["up", "replaced.1"],
     ["preview", "replaced.2"],
     ["up", "replaced.2"],
@@ -45,12 +45,12 @@ export const pluginScenarios: Record<string, Part[]> = {
     ["up", "account.2"],
     ["destroy", ""],
   ],
-  "a resource that goes over to another provider": [
+  "a resource that moves to another provider": [
     ["up", "otherProvider.1"],
     ["up", "otherProvider.2"],
   ],
   "a component's providers": [["up", "component"]],
-  "a configuration that is refused": [
+  "an invalid configuration": [
     ["preview", "badConfig"],
     ["up", "badConfig"],
     ["preview", "refused"],
@@ -99,13 +99,18 @@ export const pluginScenarios: Record<string, Part[]> = {
     ["up", "importOptions.1"],
     ["destroy", ""],
   ],
-  "import in the place of another one": [
+  "import that replaces a resource": [
     there,
     ["up", "importReplaces.1"],
     ["preview", "importReplaces.2"],
     ["up", "importReplaces.2"],
   ],
-  "import of what was only read": [there, ["up", "importRead.1"], ["up", "importRead.2"], ["destroy", ""]],
+  "import of a resource that was read with get": [
+    there,
+    ["up", "importRead.1"],
+    ["up", "importRead.2"],
+    ["destroy", ""],
+  ],
   "moving from the dynamic type to the plugin's and back": [
     ["up", "host.1"],
     ["preview", "host.2"],

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { TestEngine } from "../../../../sdk/testing/engine/testEngine";
 
-/** A folder with a program that nothing has compiled yet. */
+/** Creates the folder of a program that is not compiled yet. */
 function programOf(files: Record<string, string>): string {
   const folder = mkdtempSync(join(tmpdir(), "kit-program-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -14,7 +14,7 @@ function programOf(files: Record<string, string>): string {
   return folder;
 }
 
-/** Compiled files are kept in the folder `temporary`. */
+/** Starts an engine that caches compiled files in the folder `temporary`. */
 async function start(program: string, temporary = program, transpileOnly?: string): Promise<TestEngine> {
   const env = { TMPDIR: temporary, PULUMI_NODEJS_TRANSPILE_ONLY: transpileOnly };
   const engine = await TestEngine.create({ program, env });
@@ -24,7 +24,7 @@ async function start(program: string, temporary = program, transpileOnly?: strin
 
 const up = async (engine: TestEngine) => (await engine.up({ skipPreview: true })).outputs;
 
-/** Exports whether the compiler is loaded. */
+/** A program that exports whether it loaded the compiler. */
 const PROGRAM = `import * as pulumi from "@pulumi/pulumi";
 interface OnlyAType { text: string }
 export const text: string = new pulumi.Config().get("text") ?? "none";
@@ -35,8 +35,8 @@ if (text === "throw") throw new Error("in the sixth line");
 
 test.each([
   ["without a configuration", {}],
-  ["with one", { "tsconfig.json": '{ "compilerOptions": { "strict": true } }' }],
-])("a program is compiled once for each content, %s", async (_, config) => {
+  ["with a configuration", { "tsconfig.json": '{ "compilerOptions": { "strict": true } }' }],
+])("a program is compiled again only if its content changes, %s", async (_, config) => {
   const folder = programOf({ ...config, "index.ts": PROGRAM });
   const engine = await start(folder);
   expect(await up(engine)).toEqual({ text: "none", compiler: true });
@@ -64,13 +64,13 @@ test.each([
   ).toEqual([64, 64]);
 });
 
-test("types are checked where that is asked for, whatever was compiled before", async () => {
+test("types are checked if PULUMI_NODEJS_TRANSPILE_ONLY is false, even if the cache has the program", async () => {
   const folder = programOf({ "index.ts": 'export const port: number = "443";\n' });
   expect(await up(await start(folder))).toEqual({ port: "443" });
   await expect(up(await start(folder, folder, "false"))).rejects.toThrow(/index\.ts.*TS2322/);
 });
 
-test("a configuration that extends another one is followed", async () => {
+test("a change of an extended tsconfig.json compiles the program again", async () => {
   const folder = programOf({
     "base.json": '{ "compilerOptions": { "removeComments": false } }',
     "tsconfig.json": '{ "extends": "./base.json" }',
@@ -82,7 +82,7 @@ test("a configuration that extends another one is followed", async () => {
   expect((await up(engine))["source"]).not.toContain("why");
 });
 
-test("a function that cannot be serialized is named with its place", async () => {
+test("the error about a function that cannot be serialized names its file and line", async () => {
   const folder = programOf({
     "index.js": `const pulumi = require("@pulumi/pulumi");
 class Provider { async create() { return { id: "1", outs: { text: String(native) } }; } }

@@ -8,7 +8,7 @@ import { readProject } from "../../../../sdk/testing/engine/project";
 const folder = mkdtempSync(join(tmpdir(), "project-"));
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-test("a project is read with its main, and configuration keeps its values, defaults and secrets", () => {
+test("readProject reads main, and the values, defaults and secrets of the configuration", () => {
   writeFileSync(
     join(folder, "Pulumi.yaml"),
     "name: p\nmain: src/main.ts\nconfig:\n  a: 1\n  b: { default: x }\n  c: { value: hush, secret: true }\n  other:d: { value: { e: 1 } }\n",
@@ -21,7 +21,7 @@ test("a project is read with its main, and configuration keeps its values, defau
   expect(config).toEqual({ "p:a": "1", "p:b": "x", "p:c": { secret: "hush" }, "other:d": '{"e":1}' });
 });
 
-test("a program whose folder has no SDK is told what to install", () => {
+test("a program without an installed SDK fails with a message that advises an installation", () => {
   expect(() => resolveFrom(folder, "@pulumi/pulumi/cmd/run")).toThrow(
     `@pulumi/pulumi/cmd/run is not installed in ${folder} or above it: run npm install there first`,
   );

@@ -3,14 +3,14 @@ import { dynamicOptions, dynamicScenarios } from "./dynamicScenarios";
 import { onKit } from "./play";
 import { pluginOptions, pluginScenarios } from "./pluginScenarios";
 
-/** A few that have most of the engine run. All of them, and the CLI's, are in scenarios.all.test.ts. */
-describe("with dynamic resources, the test kit's engine does what the CLI did", () => {
+/** These few scenarios run most of the engine's code. scenarios.all.test.ts plays all scenarios, also on the CLI. */
+describe("with dynamic resources, the test kit's engine equals the recorded CLI", () => {
   onKit("dynamic", dynamicScenarios, dynamicOptions, [
-    "replacement, old before new, with dependents",
-    "a creation that is not ready",
+    "replacement that deletes first, with dependents",
+    "a partial creation",
   ]);
 });
 
-describe("with a plugin, the test kit's engine does what the CLI did", () => {
-  onKit("plugin", pluginScenarios, pluginOptions, ["import in the place of another one"]);
+describe("with a plugin, the test kit's engine equals the recorded CLI", () => {
+  onKit("plugin", pluginScenarios, pluginOptions, ["import that replaces a resource"]);
 });

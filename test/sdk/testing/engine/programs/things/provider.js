@@ -1,4 +1,4 @@
-// A dynamic provider whose objects live in the JSON file that THINGS names. Every call is written to a log beside it.
+// A dynamic provider that keeps its objects in the JSON file THINGS. It writes every call to a log beside that file.
 const fs = require("node:fs");
 
 const file = () => process.env.THINGS;

@@ -1,4 +1,4 @@
-// A provider plugin whose objects live in the JSON file that THINGS names. Every call is written to a log beside it.
+// A provider plugin that keeps its objects in the JSON file THINGS. It writes every call to a log beside that file.
 const fs = require("node:fs");
 const grpc = require("@grpc/grpc-js");
 const rpc = require("@pulumi/pulumi/proto/provider_grpc_pb");
@@ -9,7 +9,7 @@ const { Struct } = require("google-protobuf/google/protobuf/struct_pb");
 
 const file = () => process.env.THINGS;
 const load = () => (fs.existsSync(file()) ? JSON.parse(fs.readFileSync(file(), "utf8")) : {});
-/** Another process may be reading. */
+/** Replaces the file in one step, since another process may be reading it. */
 function save(objects) {
   fs.writeFileSync(`${file()}.${process.pid}`, JSON.stringify(objects));
   fs.renameSync(`${file()}.${process.pid}`, file());
@@ -18,7 +18,7 @@ const log = (...words) => fs.appendFileSync(`${file()}.log`, `${words.join(" ")}
 
 const SIGNATURE = "4dabf18193072939515e22adb298388d";
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
-/** The text that the log holds of a value: a secret or a reference by its kind, so that the test sees what was passed. */
+/** The text of a value in the log. It shows whether the engine passed a secret or a reference. */
 const text = (value) =>
   JSON.stringify(value, (_, item) => {
     if (!isObject(item)) return item;
@@ -30,7 +30,7 @@ const js = (struct) => struct?.toJavaScript() ?? {};
 const given = ({ computed, ...rest }) => rest;
 const nameOf = (request) => request.getUrn().split("::").at(-1);
 
-/** Every place at which two values differ. */
+/** The paths of all differences between two values. */
 function differences(from, to, path = "") {
   if (JSON.stringify(from) === JSON.stringify(to)) return [];
   const { ADD, DELETE, UPDATE } = pb.PropertyDiff.Kind;
