@@ -83,12 +83,12 @@ export function checkInputs(news: JsonObject, olds: JsonObject = {}): Checked {
     failures.push({
       input: "trafficPolicy",
       reason:
-        "trafficPolicy cannot be taken out, since an endpoint needs one; change it, or remove the endpoint",
+        "trafficPolicy cannot be removed, because an endpoint needs one; change it, or remove the endpoint",
     });
   }
   if (typeof inputs["adopt"] === "string" && schemeDiffers(olds["url"], inputs["url"])) {
     const reason =
-      "adopt names the endpoint that the new scheme replaces, and that is deleted first; take adopt out";
+      "adopt names the endpoint that the new scheme replaces, and the replacement deletes it first; remove adopt";
     failures.push({ input: "adopt", reason });
   }
   return { inputs, failures };

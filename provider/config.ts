@@ -33,7 +33,7 @@ export const settingFields = {
   apiKey: (given: string | undefined): string => {
     if (!given) throw missing("apiKey", "there is no API key", "<key>");
     if (/^[\x21-\x7e]+$/.test(given)) return given;
-    const what = "the API key holds spaces, line breaks or other characters that no key has";
+    const what = "the API key contains spaces, line breaks or other characters that no key has";
     throw new ConfigError("apiKey", what, howToCorrect("apiKey", "<key>"));
   },
 
@@ -191,7 +191,7 @@ function parseBaseUrl(given: string): URL {
   // `localhost:8080` parses as a URL with the scheme `localhost:`, so the slashes are required.
   if (!url || !/^[a-z][a-z0-9+.-]*:\/\//i.test(given)) throw wrong("has no scheme, or is no URL");
   if (url.protocol !== "https:" && url.protocol !== "http:") throw wrong("is neither https nor http");
-  if (url.username || url.password) throw wrong("holds credentials, which belong into the API key");
+  if (url.username || url.password) throw wrong("contains credentials; use the API key instead");
   if (url.search || url.hash) throw wrong("has a query or a fragment");
   return url;
 }

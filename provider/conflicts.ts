@@ -114,7 +114,7 @@ export function takeOverOrRefuse(
     isYoungEnough(api, settings, holder)
   ) {
     log.info(
-      `${shownUrl(inputs)}: takes over ${holder.id}, which a run that was ended left behind (endpoints:recoverWithin)`,
+      `${shownUrl(inputs)}: takes over ${holder.id}, which a killed run left behind (endpoints:recoverWithin)`,
     );
     return holder;
   }

@@ -114,9 +114,9 @@ function collectProblems(value: unknown, path: string, depth: number, problems: 
   if (problems.length === MOST_PROBLEMS) return;
   if (typeof value === "number") {
     if (!Number.isFinite(value))
-      problems.push({ path, reason: `holds at ${path} what is not a number that JSON can hold` });
+      problems.push({ path, reason: `contains at ${path} a number that JSON cannot represent` });
   } else if (typeof value !== "object") {
-    problems.push({ path, reason: `holds at ${path} a ${typeof value}, which JSON cannot hold` });
+    problems.push({ path, reason: `contains at ${path} a ${typeof value}, which JSON cannot represent` });
   } else if (depth === DEEPEST) {
     problems.push({ path: "", reason: TOO_DEEP });
   } else if (Array.isArray(value)) {
@@ -126,7 +126,7 @@ function collectProblems(value: unknown, path: string, depth: number, problems: 
     for (const [key, item] of Object.entries(value))
       collectProblems(item, path === "" ? key : `${path}.${key}`, depth + 1, problems);
   } else {
-    const reason = `holds at ${path} what is no plain object; write it as text, numbers, lists and objects`;
+    const reason = `contains at ${path} a value that is no plain object; write it as text, numbers, lists and objects`;
     problems.push({ path, reason });
   }
 }

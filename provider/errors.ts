@@ -53,7 +53,7 @@ export class UnknownTokenError extends UserError {
 export class GoneUnprovenError extends UserError {
   constructor(id: string, notFound: EndpointsError, why: EndpointsError) {
     super(
-      `The service says that there is no ${id}, but its list, which would prove it, cannot be read (${oneLine(why.summary, 1000)}). Check endpoints:baseUrl (or ENDPOINTS_BASE_URL), with its path prefix, and use a key that may list endpoints. If the endpoint is really gone, remove the resource with \`pulumi state delete\`.`,
+      `The service reports that ${id} does not exist, but its list, which would prove that, cannot be read (${oneLine(why.summary, 1000)}). Check endpoints:baseUrl (or ENDPOINTS_BASE_URL), with its path prefix, and use a key with the permission to list endpoints. If the endpoint no longer exists, remove the resource with \`pulumi state delete\`.`,
       { cause: notFound },
     );
   }
@@ -79,7 +79,7 @@ export class OtherAccountError extends UserError {
 export class UpdateNotFoundError extends UserError {
   constructor(id: string, notFound: EndpointsError) {
     super(
-      `${notFound.summary}. The endpoint ${id} does not exist any more, or this is not the service that has it: run \`pulumi refresh\` to find out, then run the command again.`,
+      `${notFound.summary}. The endpoint ${id} no longer exists, or this is another service: run \`pulumi refresh\` to find out, then run the command again.`,
       { cause: notFound },
     );
   }
@@ -88,7 +88,7 @@ export class UpdateNotFoundError extends UserError {
 export class AlreadyManagedError extends UserError {
   constructor(id: string) {
     super(
-      `${id} already belongs to another resource of this stack, and an endpoint can only belong to one. Take adopt out, or give the id of another endpoint.`,
+      `${id} already belongs to another resource of this stack, and an endpoint can only belong to one. Remove adopt, or give the id of another endpoint.`,
     );
   }
 }
@@ -101,14 +101,14 @@ export class EndpointNotFoundError extends UserError {
 
 export class AdoptNotFoundError extends UserError {
   constructor(id: string) {
-    super(`There is no endpoint ${id} to adopt. Correct the id, or take adopt out to create a new endpoint.`);
+    super(`There is no endpoint ${id} to adopt. Correct the id, or remove adopt to create a new endpoint.`);
   }
 }
 
 export class AdoptAmbiguousError extends UserError {
   constructor(url: string, ids: string[]) {
     super(
-      `Several cloud endpoints serve ${url}: ${oneLine(ids.join(", "))}. Set adopt to the id of the one to take over.`,
+      `Several cloud endpoints serve ${url}: ${oneLine(ids.join(", "))}. Set adopt to the id of one of them.`,
     );
   }
 }
@@ -116,7 +116,7 @@ export class AdoptAmbiguousError extends UserError {
 export class AdoptOtherSchemeError extends UserError {
   constructor(id: string, live: string, wanted: string) {
     super(
-      `${id} serves ${oneLine(live, 300)}, and the scheme of an endpoint cannot change to that of ${wanted}. Adopt an endpoint with the same scheme, or take adopt out to create a new one.`,
+      `${id} serves ${oneLine(live, 300)}, and the scheme of an endpoint cannot change to that of ${wanted}. Adopt an endpoint with the same scheme, or remove adopt to create a new one.`,
     );
   }
 }
@@ -133,13 +133,13 @@ export class UrlTakenError extends UserError {
       createdAt === undefined ? "" : `created at ${oneLine(createdAt, 100)}`,
       createdFor ? `created for ${oneLine(ownerText(createdFor), 300)}` : "",
       description && !isSame ? `described as “${oneLine(description, 100)}”` : "",
-      isSame ? "with exactly this content, as a killed run leaves it behind" : "",
+      isSame ? "with exactly this content, perhaps left behind by a killed run" : "",
     ];
     const free = "choose another url, or delete it";
     const remedy = isKnown
       ? `it belongs to another resource of this stack: give each its own url, or set poolingEnabled on both`
       : type !== "cloud"
-        ? `choose another url, or stop what serves it`
+        ? `choose another url, or stop the agent or edge that serves it`
         : isSame
           ? `set adopt: "${id}" on this resource for one \`pulumi up\`, or set endpoints:recoverWithin to take such endpoints over without asking`
           : `set adopt: "${id}" to manage it with this resource; otherwise ${free}`;
@@ -163,7 +163,7 @@ export class CreateDoubtfulError extends UserError {
     super(
       ids.length > 0
         ? `${lost.summary}. It may have created one of these endpoints, which serve ${url} and belong to no resource of this run: ${oneLine(ids.join(", "))}. Find out which of them is in no stack, set adopt to its id or delete it, and run the command again.`
-        : `${lost.summary}. The list does not show it, but in a pool nobody would notice one more endpoint. Find out whether ${url} has an endpoint that is in no stack: set adopt to its id, or run the command again if there is none. With endpoints:mark, the provider finds out by itself.`,
+        : `${lost.summary}. The list does not show it, but another try could add a second endpoint to the pool. Find out whether ${url} has an endpoint that is in no stack: set adopt to its id, or run the command again if there is none. With endpoints:mark, the provider can find out itself.`,
       { cause: lost },
     );
   }
@@ -189,7 +189,7 @@ export class SeveralLeftoversError extends UserError {
 export class DeleteOfAdoptedError extends UserError {
   constructor(id: string) {
     super(
-      `${id} was taken over by its own replacement in this run, so it was not deleted. Remove the old entry (marked "delete": true) with \`pulumi stack export\` and \`pulumi stack import\` before the next run, and leave deleteBeforeReplace as it is.`,
+      `${id} was adopted by its own replacement in this run, so it was not deleted. Remove the old entry (marked "delete": true) with \`pulumi stack export\` and \`pulumi stack import\` before the next run, and leave deleteBeforeReplace as it is.`,
     );
   }
 }

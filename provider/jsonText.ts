@@ -28,7 +28,7 @@ export const TOO_LONG = `is longer than ${LONGEST} characters`;
 export const TOO_DEEP = `is nested more than ${DEEPEST} levels deep`;
 
 /** The mistake of a number that would be another one on the wire. */
-export const TOO_EXACT = "holds a number with more digits than can be kept";
+export const TOO_EXACT = "contains a number with more digits than can be kept";
 
 /** The start of text that must be JSON. Other text is YAML. */
 export const looksLikeJson = (text: string) => /^\s*[{[]/.test(text);

@@ -41,10 +41,10 @@ export const inputFields = {
     .optional(),
 
   bindings: z
-    .array(text.min(1, "must not hold an empty name"), {
+    .array(text.min(1, "must not contain an empty name"), {
       error: (issue) => `must be a list of names, not ${kindOf(issue.input)}`,
     })
-    .min(1, "must name at least one binding; leave bindings out to let the service decide")
+    .min(1, "must name at least one binding; remove bindings to let the service decide")
     .check((context) => refuse(context, repeated(context.value)))
     .optional(),
 
@@ -110,11 +110,11 @@ function asData(value: object | string, parse: (text: string) => Parsed, context
 
 function tooLong(value: string, most: number): string | undefined {
   const length = [...value].length;
-  return length > most ? `holds at most ${most} characters; this one has ${length}` : undefined;
+  return length > most ? `must have at most ${most} characters, but has ${length}` : undefined;
 }
 
 function repeated(names: string[]): string | undefined {
   const known = new Set<string>();
   const twice = names.findIndex((name) => known.has(name) || !known.add(name));
-  return twice === -1 ? undefined : `names one twice, at [${twice}]; give each binding once`;
+  return twice === -1 ? undefined : `has a duplicate at [${twice}]; give each binding once`;
 }

@@ -10,11 +10,11 @@ import { programError } from "./programRun";
 import { explicitProvider } from "./provider";
 
 /*
- * Endpoints as the data sources give them: one type for each of the service's, distinguished by `type`. Which fields a type
- * has is the contract's rule and the public service's documented examples; every other field is optional.
+ * The results of the data sources: one TypeScript type for each type of endpoint, distinguished by `type`. The required fields
+ * of a type come from the contract and from the public service's documented examples. All other fields are optional.
  */
 
-/** All fields are optional but those that each endpoint of a type has. */
+/** These fields are required, because every endpoint of the type has them. All others are optional. */
 type Having<K extends keyof Endpoint> = Omit<Endpoint, K | "type"> & {
   [P in K]-?: NonNullable<Endpoint[P]>;
 };
@@ -155,7 +155,7 @@ async function invoke(name: string, args: object, options: pulumi.InvokeOptions)
   // For a provider whose settings are unknown, the engine returns an empty answer without calling it.
   if (answer && Object.keys(answer).length > 0) return answer;
   throw programError(
-    "the settings of the provider that a data source was to ask are not known yet; use getEndpointOutput or getEndpointsOutput, which wait for them",
+    "the settings of the data source's provider are not known yet; use getEndpointOutput or getEndpointsOutput, which wait for them",
   );
 }
 
@@ -206,7 +206,7 @@ async function withRunErrors<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What JSON can hold. */
+/** A value in JSON. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 
 /**

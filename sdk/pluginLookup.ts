@@ -9,8 +9,8 @@ import { perRun, programError } from "./programRun";
 import { pluginFolders, projectFile } from "./projectFile";
 
 /*
- * Looks for this package's plugin in the places where the engine looks. An engine that finds none advises to download one, but
- * there is none to download. So the constructors look first, and name the lines to add.
+ * Looks for this package's plugin in the same places as the engine. If the engine does not find it, it advises to download one,
+ * but there is no download. So the constructors look first, and name the lines to add.
  */
 
 const BINARY = `pulumi-resource-${PACKAGE}`;

@@ -45,8 +45,8 @@ export const rules = {
 };
 
 /**
- * An action that this version of the package does not know, in a form that `TrafficPolicy` accepts. A preview still warns
- * of it.
+ * An action that this version of the package does not know, as a type that `TrafficPolicy` accepts. A preview still warns of
+ * it.
  *
  * ```ts
  * actions: [unlistedAction("new-action", { key: "value" })],

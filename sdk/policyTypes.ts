@@ -73,7 +73,7 @@ type ActionsOf<Phase extends PhaseName> = {
 
 /** A rule of a phase. */
 export interface PolicyRule<Phase extends PhaseName = PhaseName> {
-  /** A name for people. */
+  /** A description of the rule. */
   name?: pulumi.Input<string> | undefined;
   /** CEL expressions that select the traffic; all of them must be true. Without expressions the rule applies to all traffic. */
   expressions?: pulumi.Input<pulumi.Input<string>[]> | undefined;
@@ -82,8 +82,8 @@ export interface PolicyRule<Phase extends PhaseName = PhaseName> {
 }
 
 /**
- * A traffic policy, as far as this version of the package knows them. `trafficPolicy` accepts any object and text; use
- * this type to have the compiler check a policy.
+ * A traffic policy of phases, actions and keys that this version of the package knows. `trafficPolicy` accepts any object or
+ * text. With this type, the compiler checks a policy.
  *
  * ```ts
  * const policy = {

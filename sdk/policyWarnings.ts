@@ -7,8 +7,8 @@ import { isKnown } from "./programRun";
 import { explicitProvider } from "./provider";
 
 /**
- * Warns of probable mistakes in a resource's policy, unless `endpoints:policyWarnings` is `off`. Makes no request. Skips
- * values that are unknown or secret; of a policy that is secret as a whole it only reports that nothing in it answers.
+ * Warns of probable mistakes in a resource's policy, unless `endpoints:policyWarnings` is `off`. Makes no request, and skips
+ * unknown and secret values. If the whole policy is secret, it only warns if no action answers.
  */
 export async function warnOfPolicy(
   name: string,
@@ -30,8 +30,8 @@ export async function warnOfPolicy(
 }
 
 /**
- * The value with the outputs in it resolved; those that are unknown or secret become unknown values. Gives a promise only
- * if there are any: most policies have none, and a promise for each of their parts would take most of the time.
+ * The value with its outputs resolved. Unknown and secret outputs become unknown values. Returns a promise only if the value
+ * contains an output: most policies contain none, and a promise for each part would take most of the time.
  */
 function shown(value: unknown): unknown {
   if (pulumi.Output.isInstance(value)) return shownOutput(value);

@@ -18,7 +18,7 @@ import { explicitProvider, type Provider } from "./provider";
  * found here and passed to it.
  */
 
-/** The URLs by account, the number of resources, the first resource with a mistake, and what has been checked already. */
+/** The URLs by account, the number of resources, the first resource with a mistake, and finished checks. */
 const thisRun = perRun(() => ({
   urls: new Map<Provider | undefined, UrlRegistry>(),
   resources: 0,
@@ -51,7 +51,7 @@ export async function reportMistakes(
     for (const { input, reason } of checkInputs(news).failures) if (input === about) note(reason);
   };
 
-  // Each input by itself, because an unknown one would hide the mistakes of the others.
+  // Each input is checked alone, because an unknown one would hide the mistakes of the others.
   const checked = Object.entries(args).map(async ([input, value]) => {
     if (value === undefined) return;
     const output = pulumi.output(value);
@@ -76,7 +76,7 @@ export async function reportMistakes(
     await nextTurn();
     await pulumi.log.debug(`${name} has mistakes, which its check reports`);
   };
-  // At the next turn of the event loop, all values that are known at once have been checked.
+  // By the next turn of the event loop, all values that are already known have been checked.
   await nextTurn();
   await report();
   await Promise.all(checked);
@@ -88,7 +88,7 @@ const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 /**
  * Warns of header names in a policy, or in a part of one, that never match.
  *
- * @param dataOf Puts the policy into its place among the inputs.
+ * @param dataOf Converts the policy to an object with the names of the inputs.
  */
 export async function warnOfHeaders(
   name: string,
@@ -124,7 +124,7 @@ export function problemAmongResources(
   return pulumi.all([url, poolingEnabled, adopt]).apply(([url, pooled, adopt]) => {
     if (adopt !== undefined && adopt !== false && options?.deleteBeforeReplace === false) {
       // The replacement would be created first and adopt the old endpoint, which would then be deleted as the old one.
-      return "adopt together with deleteBeforeReplace: false could delete the endpoint that it took over; take one of them out";
+      return "adopt together with deleteBeforeReplace: false could delete the adopted endpoint; remove one of them";
     }
     return registry.register(url, adopt, { owner, name, pooled: pooled === true }) ?? "";
   });
@@ -139,22 +139,22 @@ export function warnOfSettings(): void {
   const keys = Object.keys(pulumi.runtime.allConfig());
   for (const name of keys.flatMap((key) => /^endpoints:(.+)/.exec(key)?.[1] ?? [])) {
     const near = known.includes(name) ? undefined : nearName(name, known);
-    // A project of the name "endpoints" has settings of its own under the same prefix.
+    // A project with the name "endpoints" has its own settings with the same prefix.
     if (near) void pulumi.log.warn(`endpoints:${name} is no setting; did you mean endpoints:${near}?`);
   }
-  // The language host sets it beside the configuration. Without it, nothing is known.
+  // The language host sets it with the configuration. Without it, it is unknown which settings are secret.
   const secretKeys = process.env["PULUMI_CONFIG_SECRET_KEYS"];
   if (secretKeys === undefined || !keys.includes("endpoints:apiKey")) return;
   // A key in plain text is in every clone of the repository.
   if (secretKeys.includes('"endpoints:apiKey"')) return;
   void pulumi.log.warn(
-    "endpoints:apiKey stands in the stack's configuration in plain text. Replace the key, and set the new one with `pulumi config set --secret endpoints:apiKey`, or in ENDPOINTS_API_KEY alone.",
+    "endpoints:apiKey is in the stack's configuration in plain text. Replace the key, and set the new one with `pulumi config set --secret endpoints:apiKey`, or only in ENDPOINTS_API_KEY.",
   );
 }
 
 /**
- * Bun runs programs as well as Node does, but Pulumi always starts Node providers with `node`. Without one, Pulumi only
- * reports that it could not read the plugin.
+ * Bun can run programs, but Pulumi always starts Node providers with `node`. Without Node, Pulumi only reports that it could
+ * not read the plugin.
  *
  * @throws RunError under Bun if no Node is on the PATH.
  */

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isMapping } from "../provider/api/json";
 
-/* What programs, commands and the test kit read of `Pulumi.yaml`. It loads nothing of Pulumi's SDK. */
+/* The project file, for programs, commands and the test kit. This module loads nothing of Pulumi's SDK. */
 
 /** The project file in a folder. */
 export function projectFile(folder: string): string | undefined {

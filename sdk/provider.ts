@@ -77,8 +77,8 @@ export function explicitProvider(
 }
 
 /**
- * The aliases by which a stack moves from one provider to the other: the resource's type there, under its present name and
- * parent, and under those that the program's own aliases give.
+ * The aliases with which a stack moves from one provider to the other: the resource's type of the other provider, with its
+ * current name and parent, and with those of the program's own aliases.
  */
 export function aliasesOf(
   kind: ProviderKind,
@@ -98,7 +98,7 @@ function chosenKind(): ProviderKind {
 
 const isKind = (text: string): text is ProviderKind => Object.hasOwn(TYPES, text);
 
-/** Such an alias names its type already. One that is known only later may, too. */
+/** Whether an alias names its own type. One that is known only later may. */
 function isUrnOrTyped(alias: pulumi.Input<pulumi.URN | pulumi.Alias>): boolean {
   return (
     typeof alias !== "object" ||

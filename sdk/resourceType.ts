@@ -1,6 +1,6 @@
 /**
- * Whether the object has one of these Pulumi types: a resource, possibly of another copy of this package, or what a policy
- * pack asks with. (`@pulumi/policy` gives an object that has nothing but the type; that it is no resource must not count.)
+ * Whether the object has one of these Pulumi types. It may be a resource of another copy of this package. It may also be the
+ * object that `@pulumi/policy` passes, which has only the type and is no resource.
  */
 export function isOfType(object: unknown, ...types: readonly string[]): boolean {
   if (typeof object !== "object" || object === null || !("__pulumiType" in object)) return false;

@@ -60,12 +60,12 @@ export function mergedPolicy(policy: object | string, policies: readonly (string
   const verifying = policies.flatMap((text) => rulesOf(verificationData(text)));
   if ([...verifying, ...own].flatMap(demands).length > 1) {
     throw programError(
-      "mergeTrafficPolicy: two verifications of every request let none through, since no request is signed by two platforms; give each the expressions that choose its requests, such as req.url.path.startsWith('/brex'), or enforce: false",
+      "mergeTrafficPolicy: two verifications of every request would refuse all requests, because no request is signed by two platforms; give each verification expressions that select its requests, such as req.url.path.startsWith('/brex'), or enforce: false",
     );
   }
   if (!own.some(mayAnswer)) {
     void pulumi.log.warn(
-      `mergeTrafficPolicy: no action behind the verification answers requests. An agent forwards them; a cloud endpoint needs one, such as forward-internal, custom-response or deny, and the service refuses it otherwise.`,
+      `mergeTrafficPolicy: no action after the verification answers requests. That is right for an agent, which forwards them. A cloud endpoint needs an action such as forward-internal, custom-response or deny; without one, the service refuses the policy.`,
     );
   }
   return { ...data, on_http_request: [...verifying, ...own] };

@@ -215,7 +215,7 @@ export class HttpClient {
     if (error) return { error, retryAfter };
     // A 200 may come from a proxy that answers everything, and has deleted nothing.
     if (request.method === "DELETE" && reply.status !== 204)
-      return { error: new ReplyError(request, reply.status, "a deletion is answered with 204", json) };
+      return { error: new ReplyError(request, reply.status, "a deletion must be answered with 204", json) };
     // The reply to a delete is empty, which is no JSON.
     if (json === undefined && reply.text !== "") {
       return { error: new ReplyError(request, reply.status, "the reply is not JSON") };
@@ -223,7 +223,7 @@ export class HttpClient {
     const parsed = schema.safeParse(json);
     if (parsed.success) return { value: parsed.data };
     const [issue] = parsed.error.issues;
-    const what = `the reply is not as agreed (${issue?.path.join(".") || "it"}: ${issue?.message})`;
+    const what = `the reply does not match the contract (${issue?.path.join(".") || "it"}: ${issue?.message})`;
     return { error: new ReplyError(request, reply.status, what, json) };
   }
 

@@ -91,7 +91,7 @@ export class EndpointsApi {
       withoutIds = shown.length > 0 ? 0 : withoutIds + 1;
       // A page that repeats endpoints or its own address shows that the chain has no end.
       if (asked.has(next) || (shown.length > 0 && !isNew) || withoutIds > MOST_WITHOUT_IDS)
-        throw new ReplyError(request, 200, "its pages go on without an end");
+        throw new ReplyError(request, 200, "its pages never end");
       asked.add(next);
       query = { ...filter, ...queryOf(next, request) };
     }

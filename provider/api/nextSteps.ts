@@ -28,17 +28,17 @@ const STEPS: Readonly<Record<number, string>> = {
   // The account and its plan. No change to the program helps with 204 and 220.
   204: "The service does not let this account, or the user of this key, use its API: ask the account's administrator or the service's support.",
   220: "The account restricts its API to certain IP addresses: run the command from one of them, or add this machine's address to the account's IP restrictions.",
-  2256: "Change the account's plan, or take the action that the service names out of trafficPolicy.",
-  2263: "Change the account's plan, or take what needs a paid plan out of trafficPolicy.",
-  2264: "Give trafficPolicy fewer rules, or change the account's plan.",
+  2256: "Change the account's plan, or remove the action that the service names from trafficPolicy.",
+  2263: "Change the account's plan, or remove the parts of trafficPolicy that need a paid plan.",
+  2264: "Use fewer rules in trafficPolicy, or change the account's plan.",
   2265: "Shorten the rule of trafficPolicy that the service names, or change the account's plan.",
   18008:
     "The account's plan has no cloud endpoints: change it (Pay-as-you-go has them), or use a key of another account.",
-  18010: "The account has as many cloud endpoints as it may have: delete one, or change the account's plan.",
-  18019: "The account's plan has no pooling: change it (Pay-as-you-go has it), or take poolingEnabled out.",
+  18010: "The account has reached its limit of cloud endpoints: delete one, or change the account's plan.",
+  18019: "The account's plan has no pooling: change it (Pay-as-you-go has it), or remove poolingEnabled.",
   18020: "The pool of this URL is full: delete one of its endpoints, or ask the service for a higher limit.",
   18021:
-    "The account has as many endpoints online as it may have, those of agents included: stop or delete one, or change the account's plan.",
+    "The account has reached its limit of online endpoints, including those of agents: stop or delete one, or change the account's plan.",
 
   // The request and the inputs.
   217: VERSION_HEADER_STEP,
@@ -66,10 +66,10 @@ export function nextStep(
   if (step) return step;
   if (status === 401 || (number >= 200 && number <= 208)) {
     if (!keyIsConfigured) return "The API key was refused: put a valid one into ENDPOINTS_API_KEY.";
-    return `The API key was refused: run \`pulumi config set --secret endpoints:apiKey <key>\`, or \`pulumi config rm endpoints:apiKey\` to use ENDPOINTS_API_KEY; after a change of the configuration, run \`pulumi refresh --run-program\` once, since a plain refresh or destroy still uses the key of the last \`pulumi up\`.`;
+    return `The API key was refused: run \`pulumi config set --secret endpoints:apiKey <key>\`, or \`pulumi config rm endpoints:apiKey\` to use ENDPOINTS_API_KEY; after a change of the configuration, run \`pulumi refresh --run-program\` once, because a plain refresh or destroy still uses the key of the last \`pulumi up\`.`;
   }
   if (status === 403)
-    return "The API key may not do this: use one whose owner may, or ask for the permission.";
+    return "The API key lacks the permission: use a key with it, or ask for the permission.";
   if (number >= 2200 && number <= 2299) return POLICY_STEP;
   if (status === 429) {
     const asked =
@@ -77,10 +77,11 @@ export function nextStep(
     return `The account's rate limit is used up${asked}: wait a minute or longer, then run the command again.`;
   }
   if (status >= 500)
-    return "The service failed: run the command again, and give the operation id if it stays.";
+    return "The service failed: run the command again. If it fails again, give the operation id to the service's support.";
   if (status === 409 || (code === undefined && (status === 400 || status === 422)))
     return "Run the command again; if another endpoint has the URL, set adopt to take it over, or choose another url.";
-  if (status === 400 || status === 422) return "Correct what the service names, then run the command again.";
+  if (status === 400 || status === 422)
+    return "Correct the mistake that the service names, then run the command again.";
   if (status === 404) return "Check the id and endpoints:baseUrl (or ENDPOINTS_BASE_URL).";
   if (status >= 300 && status < 400)
     return "endpoints:baseUrl (or ENDPOINTS_BASE_URL) must name the API itself, not an address that redirects to it.";

@@ -148,10 +148,12 @@ const MOST_SKIPPED = 10;
 export function skippedMessages(skipped: readonly SkippedItem[]): string[] {
   const named = skipped.slice(0, MOST_SKIPPED).map(({ id, reason }) => {
     const name = id === undefined ? "without an id" : oneLine(id, 100);
-    return `the service's list holds an endpoint (${name}) that cannot be read, and is left out: ${reason}`;
+    return `the service's list contains an endpoint (${name}) that cannot be read and is left out: ${reason}`;
   });
   const more = skipped.length - named.length;
-  return more > 0 ? [...named, `the service's list holds ${more} more endpoints that cannot be read`] : named;
+  return more > 0
+    ? [...named, `the service's list contains ${more} more endpoints that cannot be read`]
+    : named;
 }
 
 function textOf(item: unknown, name: string): string | undefined {

@@ -83,7 +83,7 @@ function parse(url: string): Address | string {
   const scheme = schemeText.toLowerCase();
   if (!Object.hasOwn(DEFAULT_PORT, scheme))
     return "has a scheme that no endpoint serves; write http, https, tls or tcp";
-  if (credentials !== undefined) return "holds credentials; an endpoint's URL is scheme and host only";
+  if (credentials !== undefined) return "contains credentials; write only scheme and host";
   if (rest !== undefined && rest !== "/") {
     return `has a path, query or fragment; an endpoint serves a whole host, as in ${EXAMPLE} (route paths in the traffic policy)`;
   }

@@ -9,7 +9,7 @@ interface Resource {
   last: Promise<void>;
 }
 
-/** One for all logs, since on Node 20 each that was ever used slows every asynchronous step of the process down. */
+/** All logs share it, because on Node 20 each one slows every asynchronous step of the process. */
 const current = new AsyncLocalStorage<Resource>();
 
 /**

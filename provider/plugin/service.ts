@@ -65,7 +65,7 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
     () => !areWarningsOff(configuration.reader, environment),
   );
 
-  /** A call that is about a resource or about none. */
+  /** A call about a resource, or about none. */
   function unary<Q, R>(work: (request: Q) => R | Promise<R>): grpc.handleUnaryCall<Q, R> {
     return ({ request }, answer) => {
       log
@@ -77,7 +77,7 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
     };
   }
 
-  /** A call that is about a resource of this package. */
+  /** A call about a resource of this package. */
   function ofResource<Q extends { getUrn(): string }, R>(
     work: (request: Q) => R | Promise<R>,
   ): grpc.handleUnaryCall<Q, R> {

@@ -1,19 +1,19 @@
 import { isMapping } from "../api/json";
 
 /*
- * Names of headers in expressions. `req.headers` has them in lower case, and functions such as `getReqHeader` want them
- * as in `X-Github-Event`: so the service's reference says. Its examples also give lower case to the functions, so this
- * counts as right there too.
+ * Names of headers in expressions. By the service's reference, `req.headers` has them in lower case, and functions such as
+ * `getReqHeader` expect the form `X-Github-Event`. Its examples also pass lower case to the functions, so both forms are
+ * accepted there.
  */
 
-/** A header that an expression asks for under a name that never matches. */
+/** A header name in an expression that never matches. */
 interface MisspeltHeader {
   /** `on_http_request[0].expressions[1]` */
   place: string;
-  /** What is asked: `req.headers`, `getReqHeader`. */
+  /** The variable or function: `req.headers`, `getReqHeader`. */
   asked: string;
   name: string;
-  /** The name as the service has it there. */
+  /** The right spelling of the name. */
   right: string;
 }
 
@@ -33,7 +33,7 @@ const LOOKUPS = [
   `\\b(?<asked>(?:get|has)Re[qs]Header)\\(\\s*${NAME}`,
 ].map((source) => new RegExp(source, "g"));
 
-/** The headers that the expressions in a policy, or in a part of one, ask for in a spelling that never matches. */
+/** The header names in the expressions of a policy, or of a part of a policy, that never match. */
 export function misspeltHeaders(policy: unknown): MisspeltHeader[] {
   return expressionsIn(policy, "", false).flatMap(({ place, text }) =>
     LOOKUPS.flatMap((lookup) =>
@@ -46,22 +46,22 @@ export function misspeltHeaders(policy: unknown): MisspeltHeader[] {
   );
 }
 
-/** A warning for each such name. For a policy that holds a secret, names and keys are left out. */
+/** A warning for each header name that never matches. If the policy contains a secret, names and keys are left out. */
 export function headerWarnings(policy: unknown, isSecret: boolean): string[] {
   return misspeltHeaders(policy).map(({ place, asked, name, right }) => {
-    const kind = asked.endsWith("Header") ? "it as in X-Version-Id" : "it in lower case";
+    const kind = asked.endsWith("Header") ? "it in the form X-Version-Id" : "it in lower case";
     const where = isSecret ? (KNOWN_PLACE.exec(place)?.[0] ?? "an expression") : place;
-    return `${where} asks ${asked} for ${isSecret ? "a name" : name}, which never matches: write ${isSecret ? kind : right}, as the service does`;
+    return `${where} looks for ${isSecret ? "a name" : name} with ${asked}, which never matches: write ${isSecret ? kind : right}`;
   });
 }
 
-/** The part of a place that holds no key of the program's own. */
+/** The part of a place without keys that the program chose. */
 const KNOWN_PLACE =
   /^expressions\[\d+\]|\bon_(?:http_request|http_response|tcp_connect)\[\d+\](?:\.(?:expressions|actions)\[\d+\])?/;
 
 const canonical = (lower: string) => lower.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
 
-/** Whole texts are expressions under these keys; elsewhere only what stands in `${…}` is. */
+/** Below these keys, the whole text is an expression. Elsewhere, only the parts in `${…}` are. */
 const KEYS = new Set(["expressions", "bucket_key"]);
 
 function expressionsIn(value: unknown, place: string, whole: boolean): { place: string; text: string }[] {

@@ -4,11 +4,11 @@ import { fromJson, looksLikeJson, type Unparsed } from "../jsonText";
 import { documentsFromYaml } from "../yamlText";
 
 /*
- * The positions of data in its text. The text is parsed once, and searched once more only if positions are needed. Both
- * take time in proportion to its length.
+ * The positions of data in its text. The text is parsed once, and searched again only if positions are needed. Both take
+ * time linear in its length.
  */
 
-/** From 1, as editors count. */
+/** Counted from 1, as in editors. */
 export interface Position {
   line: number;
   column: number;
@@ -41,7 +41,7 @@ export function sourceDocuments(
   return { documents };
 }
 
-/** The parts to find, as a tree; each gets its offset once it is found. */
+/** The parts to find, as a tree. Each found part gets its offset. */
 interface Part {
   offset?: number;
   parts: Map<string | number, Part>;
@@ -99,7 +99,7 @@ function markYaml(contents: Node | null, wanted: Part): void {
         if (wanted) found(key, value, wanted);
         else if (name === "<<") merged.push(value);
       }
-      // A mapping's own keys are found already, and win.
+      // A mapping's own keys take precedence.
       for (const value of merged) {
         const sources = target(value);
         for (const source of isSeq(sources) ? sources.items : [sources])
@@ -118,7 +118,7 @@ function markYaml(contents: Node | null, wanted: Part): void {
 
 /** The text is valid JSON. */
 function markJson(text: string, wanted: Part): void {
-  /** The open containers: the parts to find in each, and for lists the index. */
+  /** The open containers, with the parts to find in each and, for lists, the index. */
   const open: { part: Part | undefined; index: number | undefined }[] = [];
   let part: Part | undefined = wanted;
   let key: string | undefined;

@@ -12,13 +12,13 @@ const MOST = 10;
 const MORE =
   "there are more warnings for trafficPolicy; `npx pulumi-endpoints check-policy` lists those of a file";
 
-/** A policy as data; if it was text, with the positions of its parts. */
+/** A policy as data. If it was text, it has the positions of its parts. */
 export type PolicySource = Pick<SourceDocument, "data"> & Partial<SourceDocument>;
 
-/** Undefined for text that is no policy, which the check of the inputs reports. */
+/** Returns undefined for text that is no policy. The check of the inputs reports that. */
 export type PolicyReader = (policy: unknown) => PolicySource | undefined;
 
-/** Reads the policy of one resource for all of its checks: its text is parsed once. */
+/** Reads the policy of one resource for all its checks, so that its text is parsed once. */
 export function policyReader(): PolicyReader {
   let last: { text: string; source: PolicySource | undefined } | undefined;
   return (policy) => {
@@ -36,10 +36,10 @@ function policySource(text: string): PolicySource | undefined {
 }
 
 /**
- * What is probably wrong with the policy of a cloud endpoint. Gives nothing for a policy that is not known yet.
+ * The warnings for the policy of a cloud endpoint. None if the policy is not known yet.
  *
- * @param inputs The inputs of the endpoint, as the program gives them, with unknown values in place of secrets.
- * @param isSecret Whether the policy is secret as a whole: then no place of it is named.
+ * @param inputs The endpoint's inputs in the program, with unknown values in place of secrets.
+ * @param isSecret Whether the whole policy is secret. Then no warning names a place in it.
  */
 export function resourceWarnings(
   { trafficPolicy, url, bindings }: JsonObject,
@@ -65,7 +65,7 @@ export function resourceWarnings(
   return warnings.length > MOST ? [...lines, MORE] : lines;
 }
 
-/** The inputs with unknown values at these places, written as Pulumi writes paths. */
+/** The inputs with unknown values at these places, which are in Pulumi's notation. */
 export function withoutSecrets(inputs: JsonObject, places: readonly string[]): JsonObject {
   if (places.length === 0) return inputs;
   const secret = new Set(places);

@@ -19,18 +19,18 @@ import {
 } from "./catalogue";
 
 /*
- * What is probably wrong with a traffic policy. The service may know more than the catalogue, so this only warns. Warnings
- * contain places and known names, and never a value. Values that are not known yet are skipped.
+ * Warnings of probable mistakes in a traffic policy. They never block, because the service may know more than the catalogue.
+ * They contain places and known names, but never a value. Values that are not known yet are skipped.
  */
 
 interface PolicyWarning {
-  /** Where in the policy; empty for the policy as a whole. */
+  /** The place in the policy; empty for the whole policy. */
   path: Path;
   /** Follows the place in a sentence: `is missing`. */
   reason: string;
 }
 
-/** The endpoint that the policy is for, as far as it is known. */
+/** The known facts about the policy's endpoint. */
 export interface PolicyTarget {
   url?: unknown;
   bindings?: unknown;
@@ -38,10 +38,10 @@ export interface PolicyTarget {
   isCloud?: boolean;
 }
 
-/** Bounds the time for a policy that is wrong everywhere. */
+/** The most warnings. It bounds the time for a policy with many mistakes. */
 const MOST = 100;
 
-/** What is probably wrong with a policy, in the order of the policy. */
+/** The warnings for a policy, in the order of the policy. */
 export function policyWarnings(policy: unknown, target: PolicyTarget = {}, most = MOST): PolicyWarning[] {
   const found: PolicyWarning[] = [];
   for (const warning of warningsIn(policy, endpointOf(target))) {
@@ -51,12 +51,12 @@ export function policyWarnings(policy: unknown, target: PolicyTarget = {}, most 
   return found;
 }
 
-/** A warning as one line; `place` is what the policy itself is called there. */
+/** A warning as one line. `place` is the name of the whole policy. */
 export function warningText({ path, reason }: PolicyWarning, place: string, more = ""): string {
   return oneLine(`${path.length > 0 ? pathText(path) : place}${more} ${reason}`);
 }
 
-/** Whether an action can answer, so that nothing needs to come after it. One that is not known might. */
+/** Whether an action can answer a request. An unknown action might. */
 export function mayAnswer(type: unknown): boolean {
   return !isAction(type) || infoOf(type).ends !== undefined;
 }
@@ -82,7 +82,7 @@ function* warningsIn(policy: unknown, endpoint: Endpoint): Warnings {
     const phase = isPhase(name) ? name : undefined;
     const reason = phase ? wrongPhase(phase, endpoint) : unknownPhase(name);
     if (reason) yield { path: [name], reason };
-    // The value of a key that is like no phase may be anything.
+    // If a key does not resemble a phase, its value may be anything.
     if (phase || nearKnown(name, allPhases)) yield* warningsInRules(rules, [name], phase, endpoint);
   }
   if (endpoint.isCloud && !policyMayAnswer(policy, endpoint)) {
@@ -122,7 +122,7 @@ function* warningsInRules(
   for (const [index, rule] of rules.entries()) {
     const at = [...path, index];
     if (last >= 0 && index === last + 1)
-      yield { path: at, reason: "never runs, since the rule before it always answers" };
+      yield { path: at, reason: "never runs, because the rule before it always answers" };
     yield* warningsInRule(rule, at, phase, endpoint);
   }
 }
@@ -146,7 +146,7 @@ function* warningsInRule(
   const last = list.findIndex((action) => ends(action, phase));
   for (const [index, action] of list.entries()) {
     if (last >= 0 && index === last + 1)
-      yield { path: [...at, index], reason: "never runs, since the action before it always answers" };
+      yield { path: [...at, index], reason: "never runs, because the action before it always answers" };
     yield* warningsInAction(action, [...at, index], phase, endpoint);
   }
 }
@@ -163,7 +163,7 @@ function* warningsInAction(
   if (!isAction(type)) {
     yield* warningsInObject(action, path, actionKeys, "an action");
     if (typeof type === "string" && type !== UNKNOWN) {
-      const newer = "ignore this if the service supports it by now";
+      const newer = "ignore this if the service now supports it";
       yield { path: at, reason: unknownName("action", type, allActions, newer) };
     }
     return;
@@ -172,7 +172,7 @@ function* warningsInAction(
   for (const name of Object.keys(action)) {
     if (Object.hasOwn(actionKeys, name)) continue;
     const reason = Object.hasOwn(info.keys, name)
-      ? "belongs into config"
+      ? "belongs in config"
       : unknownName("key of an action", name, actionKeys, "an action has type and config");
     yield { path: [...path, name], reason };
   }
@@ -187,7 +187,7 @@ function* warningsInAction(
   yield* warningsInObject(config ?? {}, [...path, "config"], info.keys, type);
 }
 
-/** @param owner What has these keys: `a rule`, `rate-limit`. */
+/** @param owner The name of the object with these keys: `a rule`, `rate-limit`. */
 function* warningsInObject(object: unknown, path: Path, keys: Keys, owner: string): Warnings {
   if (isOpen(object)) return;
   if (!isMapping(object)) {
@@ -197,7 +197,7 @@ function* warningsInObject(object: unknown, path: Path, keys: Keys, owner: strin
   for (const [name, value] of Object.entries(object)) {
     const key = Object.hasOwn(keys, name) ? keys[name] : undefined;
     if (key) {
-      // Most values are neither; skipping them here takes half of the time.
+      // Most values are neither. Skipping them here halves the time.
       if (key.list || isMappingKind(key)) yield* warningsInValue(value, [...path, name], key, owner);
     } else {
       const known = names(keys) ? `${owner} has ${names(keys)}` : `${owner} takes none`;
@@ -210,7 +210,7 @@ function* warningsInObject(object: unknown, path: Path, keys: Keys, owner: strin
   }
 }
 
-/** Only lists and mappings: what a value may be else is for the service to know, and expressions can stand for it. */
+/** Checks only lists and mappings. The service checks other values, and an expression can take their place. */
 function* warningsInValue(value: unknown, path: Path, key: KeyInfo, owner: string): Warnings {
   if (isOpen(value) || isExpression(value, key)) return;
   if (Array.isArray(value) && key.list) {
@@ -239,7 +239,7 @@ function isMissing(name: string, key: KeyInfo, object: JsonObject): boolean {
   return !isGiven && key.required === true && key.default === undefined;
 }
 
-/** Whether nothing behind this rule is ever reached. */
+/** Whether no later rule ever runs. */
 function alwaysAnswers(rule: unknown, phase: PhaseName | undefined): boolean {
   if (!isMapping(rule) || !Array.isArray(rule["actions"])) return false;
   const { expressions } = rule;
@@ -248,18 +248,18 @@ function alwaysAnswers(rule: unknown, phase: PhaseName | undefined): boolean {
   return isForAll && rule["actions"].some((action) => ends(action, phase));
 }
 
-/** Whether nothing behind this action is ever reached. */
+/** Whether no later action ever runs. */
 function ends(action: unknown, phase: PhaseName | undefined): boolean {
   if (!isMapping(action) || !isAction(action["type"])) return false;
   const { ends, phases, keys } = infoOf(action["type"]);
   if (ends !== "always" || !phase || !phases.includes(phase)) return false;
   if (!("on_error" in keys)) return true;
   const { config } = action;
-  // One that goes on where the endpoint cannot be reached.
+  // With `continue`, later actions run if the endpoint cannot be reached.
   return isMapping(config) && (config["on_error"] ?? "halt") === "halt";
 }
 
-/** Whether anything in the policy can answer. What is unknown, or has a shape that is warned of, might. */
+/** Whether an action of the policy can answer. Unknown values, and values with another warning, might. */
 function policyMayAnswer(policy: JsonObject, { protocol }: Endpoint): boolean {
   if (!Object.keys(policy).every(isPhase)) return true;
   return (["on_tcp_connect", "on_http_request"] as const).some((name) => {
@@ -275,7 +275,7 @@ function ruleMayAnswer(rule: unknown): boolean {
   return rule["actions"].some((action) => !isMapping(action) || mayAnswer(action["type"]));
 }
 
-/** Not there, or not known yet: nothing can be said of it. */
+/** Whether a value is missing or not known yet, so that it cannot be checked. */
 const isOpen = (value: unknown) => value === undefined || value === null || value === UNKNOWN;
 
 const isPhase = (name: string): name is PhaseName => Object.hasOwn(phases, name);
@@ -283,7 +283,7 @@ const isAction = (type: unknown): type is ActionType =>
   typeof type === "string" && Object.hasOwn(actions, type);
 const infoOf = (type: ActionType): ActionInfo => actions[type];
 
-/** `name, expressions and actions`; empty where there are none. */
+/** `name, expressions and actions`; empty if there are no keys. */
 function names(keys: Keys): string {
   const all = Object.keys(keys);
   const last = all.pop() ?? "";

@@ -7,8 +7,8 @@ import type { WebhookAgent, WebhookSettings } from "./webhookArgs";
 import { vaultReference } from "./webhookSecret";
 
 /*
- * One verification in each of the forms that agents take. Flags and version 2 of the configuration file can only express
- * "verify every request with this secret, and refuse the rest". Everything else needs a traffic policy.
+ * A verification in each format of agents. Flags and version 2 of the configuration file can only express "verify every request
+ * with this secret, and refuse the rest". Everything else needs a traffic policy.
  */
 
 /** Loaded when it is used, because most programs have no agent. */
@@ -17,17 +17,17 @@ const yaml = (): typeof import("yaml") => require("yaml");
 /** The checked inputs of a verification. */
 export type Verification = Pick<WebhookSettings, "platform" | "enforce" | "expressions"> & { secret: string };
 
-/** A whole policy for an agent, as the file for `--traffic-policy-file`: canonical JSON. */
+/** An agent's whole policy, for the file of `--traffic-policy-file`, as canonical JSON. */
 export const policyText = (verification: Verification) => canonicalJson(agentPolicy(verification));
 
-/** The command-line options, as an argument list. Where flags are not enough, the option that names the policy's file. */
+/** The command-line options, as an argument list. If flags are not enough, the option with the policy's file. */
 export function agentOptions(verification: Verification, policyFile: string): string[] {
   const { platform, secret } = verification;
   if (needsPolicy(verification)) return ["--traffic-policy-file", policyFile];
   return ["--verify-webhook", platform, "--verify-webhook-secret", secret];
 }
 
-/** The agent's configuration file, complete but for the agent's own token, which belongs in the agent's environment. */
+/** The agent's configuration file, without the agent's own token, which belongs in the agent's environment. */
 export function agentConfig(
   verification: Verification,
   { name, url, upstream }: WebhookAgent & { name: string },
@@ -61,13 +61,13 @@ function needsPolicy({ enforce, expressions, secret }: Verification): boolean {
   return enforce === false || expressions !== undefined || vaultReference(secret) !== undefined;
 }
 
-// The key `agent` is required, although the agent's token does not belong into this file.
+// The key `agent` is required, even without the agent's token.
 const version3 = (endpoints: JsonObject[]) => yamlText({ version: 3, agent: {}, endpoints });
 const version2 = (tunnels: JsonObject) => yamlText({ version: 2, tunnels });
 
 /**
- * A configuration as YAML, with quotes around all texts and around the names of tunnels, the only keys that a program
- * chooses: parsers differ on which plain words (`yes`, `1_000`) are text.
+ * A configuration as YAML, with quotes around all texts and around the names of tunnels, which are the only keys of the
+ * program. Parsers differ on whether plain words such as `yes` and `1_000` are text.
  */
 function yamlText(data: JsonObject): string {
   const { Document, isMap, isScalar, Scalar } = yaml();
@@ -94,8 +94,8 @@ const configSchema = z.discriminatedUnion("version", [
 type Config = z.output<typeof configSchema>;
 
 /**
- * One configuration file for an agent that runs the endpoints of several verifications. From several files, an agent would
- * use only the last list of endpoints.
+ * One configuration file for an agent with the endpoints of several verifications. Of several files, an agent would use only
+ * the last list of endpoints.
  *
  * ```ts
  * export const agentConfig = mergeAgentConfigs(github.agentConfig, brex.agentConfig);
@@ -131,7 +131,7 @@ export function mergedConfig(texts: readonly unknown[]): string {
     : version3(configs.flatMap((each) => (each.version === 3 ? each.endpoints : [])));
 }
 
-/** A configuration, or what is wrong with it, without quoting it. */
+/** A configuration, or its mistake without a quotation. */
 function readConfig(text: unknown, place: number): Config | string {
   if (text === undefined) {
     return `configuration ${place} is missing; give its verification an agent, as in agent: { upstream: 8080 }`;

@@ -1,9 +1,9 @@
 import { nearName } from "../../provider/nearName";
 
 /*
- * The webhook platforms whose signatures the service verifies, as its documentation of August 2026 lists them. Where a
- * secret comes from, its form and the challenges are from the same pages. A fact is left out if they contradict each other, or
- * the platform's own page.
+ * The webhook platforms whose signatures the service verifies, by its documentation of August 2026. The sources of secrets,
+ * their forms and the challenges are from the same pages. A fact is left out if they contradict each other or the platform's
+ * own page.
  */
 
 /** How many signatures a free account verifies in a month (contract, limits). Paid plans have no such limit. */
@@ -16,7 +16,7 @@ export interface WebhookPlatformInfo {
   /**
    * The source of its secret. `chosen`: you choose it and enter it on both sides. `shown`: its console shows it. `shown
    * once`: the console shows it only at creation. `returned`: its API returns it. `credential`: an existing credential of
-   * your app or account. `account`: no secret, but the account that sends, since the platform signs with its own key.
+   * your app or account. `account`: no secret, but the sending account, because the platform signs with its own key.
    * Undefined if the sources disagree or name none.
    */
   origin?: "chosen" | "shown" | "shown once" | "returned" | "credential" | "account";
@@ -133,14 +133,14 @@ export const webhookPlatforms = {
 /** Identifier of a platform in the catalogue. */
 export type WebhookPlatform = keyof typeof webhookPlatforms;
 
-/** The platform of this identifier; undefined for one that the catalogue does not have. */
+/** The platform with this identifier; undefined if the catalogue does not have it. */
 export function platformInfo(identifier: string): WebhookPlatformInfo | undefined {
   return Object.hasOwn(webhookPlatforms, identifier)
     ? webhookPlatforms[identifier as WebhookPlatform]
     : undefined;
 }
 
-/** A suggestion: a platform of this name in another spelling, or a few letters away. */
+/** The platform that the user probably meant. */
 export const nearestPlatform = (identifier: string): WebhookPlatform | undefined =>
   nearName(
     identifier,
@@ -148,28 +148,28 @@ export const nearestPlatform = (identifier: string): WebhookPlatform | undefined
   ) as WebhookPlatform | undefined;
 
 /**
- * How to get or rotate a platform's secret, in a sentence. A platform that the catalogue lacks is called by `unknown`, since
- * its identifier may be a secret in the wrong place.
+ * How to get or rotate a platform's secret, in a sentence. An unknown identifier may be a secret in the wrong place, so
+ * `unknown` is shown instead.
  */
 export function secretSource(identifier: string, unknown = "this platform"): string {
   const platform = platformInfo(identifier);
   if (!platform)
-    return `The catalogue does not have ${unknown}: its own documentation says where the secret is.`;
+    return `The catalogue does not have ${unknown}. Its own documentation has the source of the secret.`;
   const { name, where, page } = platform;
   switch (platform.origin) {
     case "chosen":
-      return `Make up a long random secret and enter it at ${name} (${where}); to rotate it, change it there and here at the same time. See ${page}`;
+      return `Generate a long random secret and enter it at ${name} (${where}); to rotate it, change it there and here at the same time. See ${page}`;
     case "shown":
-      return `Copy it from ${name} (${where}); to rotate it, make a new one there, then change it here. See ${page}`;
+      return `Copy it from ${name} (${where}); to rotate it, create a new one there, then change it here. See ${page}`;
     case "shown once":
-      return `${name} shows it only when it is made (${where}), so keep it then; to rotate it, make a new one, then change it here. See ${page}`;
+      return `${name} shows it only once, when you create it (${where}), so copy it then; to rotate it, create a new one, then change it here. See ${page}`;
     case "returned":
-      return `Ask ${name}'s API for it (${where}); after a rotation ask again, and change it here. See ${page}`;
+      return `Get it from ${name}'s API (${where}); after a rotation, get it again and change it here. See ${page}`;
     case "credential":
-      return `It is a credential that ${name} gave you (${where}); to rotate it, change it here and everywhere else that it is used. See ${page}`;
+      return `It is a credential from ${name} (${where}); to rotate it, change it here and everywhere else you use it. See ${page}`;
     case "account":
-      return `Copy the account that sends from ${name} (${where}); ${name} signs with a key of its own, so there is nothing to rotate. See ${page}`;
+      return `Copy the sending account from ${name} (${where}); ${name} signs with its own key, so there is nothing to rotate. See ${page}`;
     default:
-      return `${name}'s own page says where its secret is: ${page}`;
+      return `See ${name}'s own page for its secret: ${page}`;
   }
 }

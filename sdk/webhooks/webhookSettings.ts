@@ -3,7 +3,7 @@ import { normalizeUrl, urlProblem } from "../../provider/api/url";
 import { nearName } from "../../provider/nearName";
 import { plans, type WebhookAgent, type WebhookSettings, type WebhookSettingsWritten } from "./webhookArgs";
 
-/* The checks of a WebhookVerification's inputs. No message quotes a value, since each may be a secret in the wrong place. */
+/* The checks of a WebhookVerification's inputs. No message quotes a value, because it may be a secret in the wrong place. */
 
 type Checks<T> = { [Name in keyof T]-?: z.ZodType<unknown, T[Name] | undefined> };
 
@@ -35,14 +35,14 @@ export const webhookFields = {
   enforce: z.boolean({ error: "must be true or false" }).optional(),
 
   expressions: z
-    .array(text("req.url.path.startsWith('/brex')").min(1, "must not hold an empty expression"), {
+    .array(text("req.url.path.startsWith('/brex')").min(1, "must not contain an empty expression"), {
       error: "must be a list of CEL expressions",
     })
-    .min(1, "must hold an expression; leave it out to verify every request")
+    .min(1, "must contain an expression; remove it to verify every request")
     .optional(),
 
   agent: z
-    .strictObject(agentFields, { error: "must hold an upstream, and may hold a name and a url" })
+    .strictObject(agentFields, { error: "must have an upstream, and can have a name and a url" })
     .optional(),
 
   agentConfigVersion: z.literal([2, 3], { error: "must be 2 or 3" }).optional(),
@@ -65,7 +65,7 @@ export function checkField<K extends WebhookField>(
   const parsed = webhookFields[field].safeParse(value);
   if (parsed.success) return { value: parsed.data as WebhookSettings[K] };
   const { issues } = parsed.error;
-  // A missing input of an agent may stand under a wrong name.
+  // If an input of an agent seems to be missing, it may have a wrong name.
   const misnamed = issues.flatMap((issue) =>
     issue.code === "unrecognized_keys"
       ? issue.keys.map((key) => `${field}.${key} is no input; ${field} ${issue.message}`)
@@ -94,13 +94,13 @@ export function unknownField(name: string): string | undefined {
 /** Why this version of the agent's configuration file cannot express an agent; undefined if it can. */
 export function agentProblem({ url }: WebhookAgent, version: 2 | 3): string | undefined {
   if (version === 3 || !url || !/:\d+$/.test(url)) return undefined;
-  return "agent.url has a port, which version 2 of the configuration cannot name; leave the port out, or use version 3";
+  return "agent.url has a port, which version 2 of the configuration cannot express; remove the port, or use version 3";
 }
 
 function wrongScheme(url: string): string | undefined {
   return /^https?:/i.test(url.trim())
     ? undefined
-    : "must be of http or https, since only those carry webhooks";
+    : "must be an http or https URL, because webhooks use no other scheme";
 }
 
 function upstreamProblem(value: unknown): string | undefined {
@@ -112,5 +112,5 @@ function upstreamProblem(value: unknown): string | undefined {
   if (typeof value !== "string" || !/^https?:\/\/./.test(value) || !URL.canParse(value)) return wrong;
   const { pathname, search, hash } = new URL(value);
   if (pathname === "/" && search === "" && hash === "") return undefined;
-  return "has a path, query or fragment; agents take scheme, host and port, as in http://localhost:8080, and pass each request's own path on";
+  return "has a path, query or fragment; write only scheme, host and port, as in http://localhost:8080, because agents keep each request's own path";
 }

@@ -16,7 +16,7 @@ const TYPE = "endpoints:index:WebhookVerification";
 export interface WebhookVerificationArgs extends Inputs<WebhookSettingsWritten> {}
 
 /**
- * Lets only webhooks through that a platform signed with its secret. From the platform's name and the secret it makes the
+ * Accepts only webhooks that a platform has signed with its secret. From the platform's name and the secret, it makes the
  * configuration of an agent and the policy for endpoints.
  *
  * ```ts
@@ -95,8 +95,8 @@ export class WebhookVerification extends pulumi.ComponentResource {
 }
 
 /**
- * The inputs, checked. Each is checked by itself, so that one which is unknown in a preview does not hide the mistakes of
- * the others. The mistakes fail the outputs and nothing is thrown, so that no component hides those of the next one.
+ * Checks the inputs. Each is checked alone, so that an unknown input does not hide the mistakes of the others in a preview.
+ * Mistakes fail the outputs, and nothing is thrown, so that one component does not hide the mistakes of the next one.
  */
 function checkedInputs(component: WebhookVerification, name: string, args: unknown) {
   const fail = (problems: string[]): never => {
@@ -142,7 +142,7 @@ function checkedInputs(component: WebhookVerification, name: string, args: unkno
   return { platform, verification, agent, version };
 }
 
-/** The inputs by name, with what is wrong with them as a whole. Plain JavaScript may pass anything, or nothing. */
+/** The inputs by name, and mistakes that are not about one input. Plain JavaScript may pass anything, or nothing. */
 function inputsOf(args: unknown): { given: Record<string, unknown>; problems: string[] } {
   // Each missing input is reported by its own check.
   if (args === undefined || args === null) return { given: {}, problems: [] };

@@ -3,12 +3,12 @@ import { isKnown, perRun } from "../programRun";
 import { FREE_VERIFICATIONS_PER_MONTH, nearestPlatform, platformInfo } from "./platforms";
 import type { WebhookSettings } from "./webhookArgs";
 
-/* What a verification reports without failing. */
+/* The warnings of a verification. */
 
 /** An identifier's form. A text of another form could be a secret in the wrong place, and is not shown. */
 const SHOWABLE = /^[a-z0-9_ .-]{1,40}$/i;
 
-/** Warns of a platform that the catalogue lacks. Shows its name only if that cannot be a secret. */
+/** Warns of a platform that the catalogue lacks. Shows its name only if the name cannot be a secret. */
 export async function warnOfPlatform(
   name: string,
   platform: pulumi.Output<string>,
@@ -24,7 +24,7 @@ export async function warnOfPlatform(
     const near = shown && nearestPlatform(platform);
     const hint = near
       ? `did you mean ${near}?`
-      : "if the service supports it by now, ignore this; otherwise the service refuses the policy.";
+      : "ignore this if the service now supports it; otherwise the service refuses the policy.";
     const what = shown ? `platform ${JSON.stringify(platform)}` : "its platform";
     void pulumi.log.warn(`${name}: ${what} is not in the catalogue; ${hint}`);
   });
@@ -42,13 +42,13 @@ interface Expected {
   plan: WebhookSettings["plan"];
 }
 
-/** What the components of the run expect, and the sum of the last warning. */
+/** The expected deliveries of the run's components, and the sum in the last warning. */
 const thisRun = perRun(() => ({ expected: new Map<object, Expected>(), reported: 0, due: false }));
 
 /**
- * Counts what a component expects. The limit is the account's, so a warning names the sum of the stack's components. It
- * waits until all that are known at once have been counted. Components are distinguished as objects, since two of one name
- * can have different parents.
+ * Counts the expected deliveries of a component. The limit is the account's, so the warning names the sum of the stack's
+ * components. It waits until all numbers that are already known have been counted. Components are distinguished as objects,
+ * because two with the same name can have different parents.
  */
 export function expectDeliveries(component: object, expected: Expected): void {
   const run = thisRun();
@@ -64,7 +64,7 @@ export function expectDeliveries(component: object, expected: Expected): void {
   });
 }
 
-/** The warning if a free account verifies fewer a month. If one component names a paid plan, the account has it. */
+/** The warning if a free account verifies fewer deliveries. A paid plan of one component counts for the account. */
 export function quotaWarning(all: readonly Expected[]): { sum: number; text: string } | undefined {
   const sum = all.reduce((total, { deliveries }) => total + deliveries, 0);
   const paid = all.some(({ plan = "free" }) => plan !== "free");

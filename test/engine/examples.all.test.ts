@@ -40,7 +40,7 @@ onBothDrivers("the example brex", (_, driver) => {
   test("asks for a secret where Brex has none yet, and follows a rotation", async () => {
     const { stack, brex } = await startBrexStack(driver);
     expect(errors(await failure(stack.preview())).join()).toMatch(
-      /brex: secret is empty. Ask Brex's API for it/,
+      /brex: secret is empty. Get it from Brex's API/,
     );
     brex.secrets = [{ secret: FIRST, status: "ACTIVE" }];
     await stack.up({ skipPreview: true });

@@ -27,12 +27,12 @@ new CloudEndpoint("h", { url: "HTTPS://SAME.example.com:443/" });`;
         message.replace(/^\S+:CloudEndpoint resource/, "resource"),
       );
       expect(lines.sort()).toEqual([
-        expect.stringMatching(/^b: bindings names one twice, at \[1\]/),
+        expect.stringMatching(/^b: bindings has a duplicate at \[1\]/),
         expect.stringMatching(/^b: url has a scheme that no endpoint serves/),
-        expect.stringMatching(/^c: description holds at most 255/),
+        expect.stringMatching(/^c: description must have at most 255/),
         expect.stringMatching(/^c: url has a path/),
         expect.stringMatching(/^d: trafficPolicy is not valid JSON/),
-        expect.stringMatching(/^d: url holds credentials/),
+        expect.stringMatching(/^d: url contains credentials/),
         expect.stringMatching(/^e: url has no port; tcp needs one/),
         expect.stringMatching(/^f: url is missing/),
         expect.stringMatching(/^h: the url is also that of g/),
@@ -67,7 +67,7 @@ new CloudEndpoint("h", { url: "HTTPS://SAME.example.com:443/" });`;
     );
     await stack.up();
     edit(stack, `new CloudEndpoint("shop", { url: "https://shop.example.com" });`);
-    await expect(stack.preview()).rejects.toThrow(/trafficPolicy cannot be taken out/);
+    await expect(stack.preview()).rejects.toThrow(/trafficPolicy cannot be removed/);
   });
 
   test("that stop it half-way keep what was done, and the next run goes on from there", async () => {

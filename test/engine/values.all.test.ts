@@ -81,7 +81,7 @@ module.exports = { url: theirs.publicUrl, policy: theirs.trafficPolicy, edge: th
 });
 
 onBothDrivers("the state", (start) => {
-  test("holds at most 256 bytes a resource beyond the inputs and the service's fields", async () => {
+  test("must have at most 256 bytes a resource beyond the inputs and the service's fields", async () => {
     const stack = await start(`new CloudEndpoint("shop", {
   url: "https://shop.example.com", trafficPolicy: { a: 1 }, description: "d", metadata: { m: 1 }, bindings: ["public"],
   poolingEnabled: true, adopt: true,

@@ -81,7 +81,7 @@ module.exports = { policy: used.trafficPolicy };`);
     const result = await failure(stack.preview());
     const reported = errors(result).join("\n");
     for (const words of [
-      /empty: secret is empty\. Make up a long random secret/,
+      /empty: secret is empty\. Generate a long random secret/,
       /agent: agent.upstream must be a port/,
       /agent: plan must be free, hobbyist, pay-as-you-go, pro or enterprise/,
       /port: agent.url has a port, which version 2/,

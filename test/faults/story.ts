@@ -215,7 +215,7 @@ class Player {
     this.acceptsAccount ||= /ENDPOINTS_ACCEPT_ACCOUNT/.test(message);
     const { adopt: _, ...inputs } = this.program.get(name) ?? {};
     if (!this.program.has(name) || this.engine.state.has(name)) return;
-    if (/take adopt out/i.test(message)) this.program.set(name, inputs);
+    if (/remove adopt/i.test(message)) this.program.set(name, inputs);
     if (/is in no stack/.test(message)) this.judge.lookAt(inputs["url"]);
     const named: string[] = message.match(/\bep_\w+/g) ?? [];
     const wanted = new Set([...this.program.values()].map(({ adopt }) => adopt));

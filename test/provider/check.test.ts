@@ -16,13 +16,13 @@ describe("a mistake fails with the reason and a correction", () => {
     [{ url, trafficPolicy: '{"a":' }, /trafficPolicy is not valid JSON/],
     [
       { url, metadata: { a: [{ b: () => 0 }] } },
-      /metadata holds at a\[0\]\.b a function, which JSON cannot hold/,
+      /metadata contains at a\[0\]\.b a function, which JSON cannot represent/,
     ],
-    [{ url, bindings: ["public", "public"] }, /bindings names one twice, at \[1\]/],
-    [{ url, bindings: [] }, /leave bindings out to let the service decide/],
+    [{ url, bindings: ["public", "public"] }, /bindings has a duplicate at \[1\]/],
+    [{ url, bindings: [] }, /remove bindings to let the service decide/],
     [{ url, bindings: "public" }, /bindings must be a list of names, not a string/],
-    [{ url, description: "x".repeat(256) }, /at most 255 characters; this one has 256/],
-    [{ url, metadata: "x".repeat(4097) }, /at most 4096 characters; this one has 4097/],
+    [{ url, description: "x".repeat(256) }, /at most 255 characters, but has 256/],
+    [{ url, metadata: "x".repeat(4097) }, /at most 4096 characters, but has 4097/],
     [{ url, metadata: { a: "x".repeat(4096) } }, /at most 4096 characters/],
     [{ url, poolingEnabled: "yes" }, /poolingEnabled must be true or false, not a string/],
     [{ url, adopt: "shop" }, /adopt must be true, or an endpoint's id/],
@@ -40,7 +40,7 @@ describe("a mistake fails with the reason and a correction", () => {
 test("a new scheme with an adopted id is refused, because the replacement would delete the adopted endpoint", () => {
   const olds = { url, adopt: "ep_1" };
   expect(reasons({ url: "tls://shop.example.com", adopt: "ep_1" }, olds)).toEqual([
-    expect.stringMatching(/take adopt out/),
+    expect.stringMatching(/remove adopt/),
   ]);
   expect(reasons({ url: "tls://shop.example.com", adopt: true }, olds)).toEqual([]);
   expect(reasons({ url: UNKNOWN, adopt: "ep_1" }, olds)).toEqual([]);

@@ -44,7 +44,7 @@ test.each([
     "a key with a line break",
     { ENDPOINTS_API_KEY: "CANARY\nCANARY" },
     "apiKey",
-    /API key holds spaces, line breaks/,
+    /API key contains spaces, line breaks/,
   ],
   [
     "an invalid header name",
@@ -61,7 +61,12 @@ test.each([
   ["a base URL without a scheme", { ENDPOINTS_BASE_URL: "localhost:8080" }, "baseUrl", /has no scheme/],
   ["a bare host", { ENDPOINTS_BASE_URL: "api.example.com" }, "baseUrl", /has no scheme/],
   ["another scheme", { ENDPOINTS_BASE_URL: "ftp://api.example.com" }, "baseUrl", /neither https nor http/],
-  ["credentials", { ENDPOINTS_BASE_URL: "https://u:CANARY@api.example.com" }, "baseUrl", /holds credentials/],
+  [
+    "credentials",
+    { ENDPOINTS_BASE_URL: "https://u:CANARY@api.example.com" },
+    "baseUrl",
+    /contains credentials/,
+  ],
   ["a query", { ENDPOINTS_BASE_URL: "https://api.example.com?a=1" }, "baseUrl", /query/],
   [
     "a time that is not a number",

@@ -104,7 +104,7 @@ describe.each(bothProviders)("%s", (_, start) => {
     test("refuses to remove a policy", async () => {
       const provider = await start();
       expect((await provider.check(full, { url })).failures).toEqual([
-        { property: "", reason: expect.stringMatching(/^trafficPolicy cannot be taken out/) },
+        { property: "", reason: expect.stringMatching(/^trafficPolicy cannot be removed/) },
       ]);
     });
 
@@ -225,9 +225,7 @@ describe.each(bothProviders)("%s", (_, start) => {
       expect(outs).toMatchObject({ description: "new", adopt: true });
       expect(await provider.diff(id, outs, { url, description: "new" })).toEqual(unchanged);
       expect(provider.emulator.requests.map(({ method }) => method)).toEqual(["GET", "PATCH"]);
-      expect((await thrown(provider.delete(id, outs))).message).toMatch(
-        /was taken over by its own replacement/,
-      );
+      expect((await thrown(provider.delete(id, outs))).message).toMatch(/was adopted by its own replacement/);
     });
 
     test("adopts an endpoint without a change if its policy and metadata differ only in spelling", async () => {
@@ -334,7 +332,7 @@ describe.each(bothProviders)("%s", (_, start) => {
       const { id, outs } = await provider.create({ url });
       provider.emulator.remove(id);
       const { message } = await thrown(provider.update(id, outs, { url, description: "x" }));
-      expect(message).toMatch(/The endpoint ep_\w+ does not exist any more.*pulumi refresh/);
+      expect(message).toMatch(/The endpoint ep_\w+ no longer exists.*pulumi refresh/);
     });
 
     test("sends no request if no field changed", async () => {

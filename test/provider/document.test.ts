@@ -55,8 +55,8 @@ describe("a policy's text", () => {
     ],
     ["a: &a {<<: *a}", /an alias stands within what it repeats/],
     ["a: 1\n---\nb: 2", /^line 2: is not valid YAML/],
-    ["a: .nan", /^a: holds at a what is not a number that JSON can hold/],
-    ["a: !!timestamp 2001-01-01", /^a: holds at a what is no plain object/],
+    ["a: .nan", /^a: contains at a a number that JSON cannot represent/],
+    ["a: !!timestamp 2001-01-01", /^a: contains at a a value that is no plain object/],
   ])("%j is refused", (text, reason) => {
     expect(reasonOf(text)).toMatch(reason);
   });
@@ -121,10 +121,10 @@ describe("a number", () => {
     `0.${"0".repeat(324)}1`,
   ])("%s is refused in a policy, and metadata with it stays text", (number) => {
     expect(reasonOf(`{\n"a": ${number}}`)).toBe(
-      "line 2: holds a number with more digits than can be kept (line 2, column 6); write it as text",
+      "line 2: contains a number with more digits than can be kept (line 2, column 6); write it as text",
     );
     expect(reasonOf(`a: ${number}`)).toBe(
-      "line 1: holds a number with more digits than can be kept (line 1, column 4); write it in quotes",
+      "line 1: contains a number with more digits than can be kept (line 1, column 4); write it in quotes",
     );
     expect(metadataFromText(`[${number}]`)).toEqual({ data: `[${number}]` });
   });

@@ -67,7 +67,7 @@ describe("a delete whose reply is not the service's 204", () => {
   test.each(falseSuccesses)("fails if the endpoint still exists: %s", async (_, reply) => {
     const { emulator, one, calls } = await twoEndpoints();
     emulator.intercept(({ method }) => method === "DELETE", reply);
-    expect((await thrown(calls.remove(one))).message).toContain("a deletion is answered with 204");
+    expect((await thrown(calls.remove(one))).message).toContain("a deletion must be answered with 204");
     expect(emulator.endpoints).toHaveLength(2);
     await calls.remove(one);
     expect(emulator.endpoints).toHaveLength(1);

@@ -279,7 +279,7 @@ describe("a create whose reply is lost fails with the ids of possible endpoints,
     const { core, emulator } = await start();
     emulator.intercept(isCreate, { reset: true });
     const error = await thrown(core.create({ url, poolingEnabled: true }));
-    expect(error.message).toMatch(/in a pool nobody would notice one more endpoint.*endpoints:mark/);
+    expect(error.message).toMatch(/another try could add a second endpoint to the pool.*endpoints:mark/);
     expect(countCreates(emulator.requests)).toBe(1);
   });
 });

@@ -64,7 +64,7 @@ describe("with marks, a create", () => {
       expect(logged).toEqual([
         `${url}: takes over ${id}, which an earlier run of this stack created (endpoints:mark)`,
       ]);
-      await expect(core.delete(id, made.outs)).rejects.toThrow(/taken over by its own replacement/);
+      await expect(core.delete(id, made.outs)).rejects.toThrow(/adopted by its own replacement/);
     },
   );
 

@@ -42,7 +42,7 @@ describe("a create that the service refuses names the endpoint that has the URL"
     const { id } = emulator.seed(leftover(5));
     const { message } = await thrown(core.create({ url, description: "x" }));
     expect(message).toContain(
-      `with exactly this content, as a killed run leaves it behind: set adopt: "${id}"`,
+      `with exactly this content, perhaps left behind by a killed run: set adopt: "${id}"`,
     );
     expect(message).toMatch(/endpoints:recoverWithin/);
   });
@@ -53,7 +53,7 @@ describe("a create that the service refuses names the endpoint that has the URL"
     emulator.intercept(isCreate, conflict, 9);
     const { message } = await thrown(core.create({ url }));
     expect(message).toMatch(
-      new RegExp(`is served by ${id}, an endpoint of type ephemeral.*stop what serves it`),
+      new RegExp(`is served by ${id}, an endpoint of type ephemeral.*stop the agent or edge that serves it`),
     );
     expect(message).not.toContain("set adopt");
   });

@@ -27,7 +27,7 @@ test.each([
   ["constructor://shop.example.com", /a scheme that no endpoint serves/],
   ["https://shop.example.com/cart", /path, query or fragment/],
   ["https://shop.example.com?a=1", /path, query or fragment/],
-  ["https://user:hunter2@shop.example.com", /holds credentials/],
+  ["https://user:hunter2@shop.example.com", /contains credentials/],
   ["tcp://1.tcp.example.com", /tcp needs one/],
   ["https://shop.example.com:0", /1 to 65535/],
   ["https://shop.example.com:70000", /1 to 65535/],

@@ -101,7 +101,7 @@ describe.each(["dynamic", "plugin"])(
       ],
     });
     const warning = (place: string) =>
-      `warning: [runtime] ${place}.expressions[0] asks req.headers for X-GitHub-Event, which never matches: write x-github-event, as the service does`;
+      `warning: [runtime] ${place}.expressions[0] looks for X-GitHub-Event with req.headers, which never matches: write x-github-event`;
 
     beforeEach(() => pulumi.runtime.setConfig("endpoints:provider", provider));
     afterEach(() => {
@@ -136,7 +136,7 @@ describe.each(["dynamic", "plugin"])(
     test("gets a warning without the header's name if the policy holds a secret", async () => {
       const [text, ...others] = await warningsFor("shop", policy(pulumi.secret("X-CANARY")));
       expect(others).toEqual([]);
-      expect(text).toMatch(/shop: on_http_request\[0\]\.expressions\[0\] asks req.headers for a name/);
+      expect(text).toMatch(/shop: on_http_request\[0\]\.expressions\[0\] looks for a name with req.headers/);
       expect(text).not.toContain("CANARY");
     });
 

@@ -5,13 +5,13 @@ import * as ts from "typescript";
 /** The folder of the package. */
 export const root = process.cwd();
 
-/** The documentation of a declaration, and of its parts: the comments in the source, which nobody writes a second time. */
+/** The documentation of a declaration and of its parts: the comments in the source. */
 interface Docs {
   text: string;
   parts: ReadonlyMap<string, string>;
 }
 
-/** Reads the comments on an exported constant, class or interface, and on the properties of the object that it is. */
+/** Reads the comments on an exported constant, class or interface, and on its properties. */
 export function docsOf(file: string, name: string): Docs {
   for (const statement of sourceOf(file).statements) {
     if (ts.isInterfaceDeclaration(statement) && statement.name.text === name) {
@@ -28,16 +28,16 @@ export function docsOf(file: string, name: string): Docs {
   throw new Error(`${file} declares no ${name}`);
 }
 
-/** A property of an interface or a class, as it is declared. */
+/** A declared property of an interface or a class. */
 export interface Member {
   name: string;
-  /** As it is written. */
+  /** The type's text in the source. */
   type: string;
   optional: boolean;
   text: string;
 }
 
-/** Reads the properties that an interface or a class declares for its users, each with its comment. */
+/** Reads the public properties of an interface or a class, each with its comment. */
 export function membersOf(file: string, name: string): Member[] {
   for (const statement of sourceOf(file).statements) {
     const declares = ts.isInterfaceDeclaration(statement) || ts.isClassDeclaration(statement);
@@ -62,7 +62,7 @@ function partsOf(value: ts.Expression | undefined): ReadonlyMap<string, string> 
   const parts = new Map<string, string>();
   const visit = (node: ts.Node) => {
     if (ts.isPropertyAssignment(node) && commentOn(node) !== "") parts.set(nameOf(node), commentOn(node));
-    // Not into the functions and schemas that the properties are: only the object, wherever it stands in the expression.
+    // Only the object itself counts, not the functions and schemas in its properties.
     if (ts.isObjectLiteralExpression(node) || ts.isCallExpression(node) || node === value)
       ts.forEachChild(node, visit);
   };

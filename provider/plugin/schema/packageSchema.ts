@@ -10,8 +10,8 @@ import { TYPES } from "../../tokens";
 import { docsOf, root } from "./docs";
 
 /*
- * The Pulumi package schema, from which Pulumi generates SDKs of every language. It is made of the zod schemas and of the
- * comments on their fields. `npm run generate` writes it; a test compares the file with the source.
+ * The Pulumi package schema, from which Pulumi generates SDKs for every language. It consists of the zod schemas and the
+ * comments on their fields. `npm run generate` writes it, and a test compares the file with the source.
  */
 
 const REF = "endpoints:index:Ref";
@@ -33,9 +33,9 @@ export function packageSchema(): object {
     description,
     keywords: [...keywords, "kind/native", "category/network"],
     license,
-    // Without a name here, Pulumi puts its own company's on the .NET package.
+    // Without it, the .NET package would name Pulumi as its publisher.
     publisher: `the ${name} authors`,
-    // Has the generated packages carry the version, and makes a module of the Go SDK.
+    // The generated packages get the version, and the Go SDK becomes a module.
     meta: { supportPack: true },
     config: { variables: settings },
     provider: {
@@ -107,9 +107,9 @@ const manifest = z.object({
 });
 
 /**
- * Settings without defaults, and without environment variables: a generated SDK would write their values into the state of
- * every explicit provider, where they win over the stack's configuration and outlive a change of the environment. The
- * provider reads the environment itself.
+ * Settings without defaults and without environment variables. A generated SDK would write their values into the state of
+ * every explicit provider. There they would override the stack's configuration, and a later change of the environment would
+ * have no effect. The provider reads the environment itself.
  */
 function variables(): Record<string, { description: string }> {
   const { parts } = docsOf("provider/config.ts", "settingFields");

@@ -19,12 +19,12 @@ test.each([
   [2265, /Shorten the rule/],
   [15005, /Correct bindings/],
   [18008, /plan has no cloud endpoints/],
-  [18010, /as many cloud endpoints/],
+  [18010, /its limit of cloud endpoints/],
   [18011, /Give trafficPolicy/],
   [18018, /change url, or bindings/],
   [18019, /plan has no pooling/],
   [18020, /pool of this URL is full/],
-  [18021, /agents included/],
+  [18021, /including those of agents/],
 ])("code %i has its next step with any status", (number, step) => {
   const steps = new Set([400, 401, 402, 403, 409, 422].map((status) => stepFor(status, number)));
   expect([...steps]).toEqual([expect.stringMatching(step)]);

@@ -110,7 +110,7 @@ describe.skipIf(!cli)("with the Pulumi CLI, the plugin", () => {
     const { code, stdout, stderr } = await stack.attempt("preview");
     const logged = stdout + stderr;
     expect(code).not.toBe(0);
-    expect(logged).toContain("the API key holds spaces");
+    expect(logged).toContain("the API key contains spaces");
     expect(logged).toContain("the base URL has no scheme");
     expect(logged).toContain("windowSeconds is not a number of seconds above zero");
     expect(logged).not.toContain("CANARY");

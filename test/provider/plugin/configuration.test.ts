@@ -70,8 +70,8 @@ describe("the check of a configuration", () => {
       recoverWithin: "soon",
     });
     expect(failures).toEqual([
-      { property: "", reason: expect.stringMatching(/the API key holds spaces/) },
-      { property: "", reason: expect.stringMatching(/the base URL holds credentials/) },
+      { property: "", reason: expect.stringMatching(/the API key contains spaces/) },
+      { property: "", reason: expect.stringMatching(/the base URL contains credentials/) },
       { property: "", reason: expect.stringMatching(/retryForSeconds/) },
       { property: "", reason: expect.stringMatching(/recoverWithin/) },
     ]);

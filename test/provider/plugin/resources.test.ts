@@ -91,7 +91,10 @@ test("a reference to another resource becomes its id, and an asset is refused", 
   });
   const asset = { [signature]: "c44067f5952c0a294b673a41bacd8c17", text: "x" };
   expect((await client.check({}, { url, metadata: { asset } })).failures).toEqual([
-    { property: "", reason: expect.stringMatching(/metadata holds at asset what is no plain object/) },
+    {
+      property: "",
+      reason: expect.stringMatching(/metadata contains at asset a value that is no plain object/),
+    },
   ]);
 });
 
@@ -129,7 +132,7 @@ describe("a misspelt header", () => {
       `${URN}-b`,
     );
     const message =
-      "trafficPolicy.on_http_request[0].expressions[0] asks req.headers for X-Team, which never matches: write x-team, as the service does";
+      "trafficPolicy.on_http_request[0].expressions[0] looks for X-Team with req.headers, which never matches: write x-team";
     expect(logged).toEqual([
       { severity: 2, message, urn: URN },
       { severity: 2, message, urn: `${URN}-b` },
@@ -143,7 +146,7 @@ describe("a misspelt header", () => {
     await client.check({}, { url, trafficPolicy: policy("X-Team"), __problem: "" }, `${URN}-b`);
     expect(logged.map(({ message }) => message)).toEqual([
       expect.stringMatching(
-        /^on_http_request\[0\]\.expressions\[0\] asks req\.headers for a name, which never matches/,
+        /^on_http_request\[0\]\.expressions\[0\] looks for a name with req\.headers, which never matches/,
       ),
     ]);
     expect(logged.join()).not.toContain("CANARY");

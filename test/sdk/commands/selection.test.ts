@@ -54,7 +54,7 @@ describe.each(Object.entries(commands))("%s", (name, command) => {
     emulator.intercept(({ path }) => path === "/endpoints", { status: 200, body });
     const { code, stdout, stderr } = await runInProcess(command, [], emulator);
     expect(code).toBe(0);
-    expect(stderr).toContain("an endpoint (ep_bad) that cannot be read, and is left out: url");
+    expect(stderr).toContain("an endpoint (ep_bad) that cannot be read and is left out: url");
     expect(stdout).toContain('"shop-example-com"');
   });
 

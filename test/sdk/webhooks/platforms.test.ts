@@ -48,21 +48,21 @@ describe("nearestPlatform", () => {
 
 describe("secretSource", () => {
   test.each([
-    ["calendly", /^Make up .* Calendly \(signing_key of .*rotate/],
-    ["github", /^Make up/],
+    ["calendly", /^Generate .* Calendly \(signing_key of .*rotate/],
+    ["github", /^Generate/],
     ["stripe", /^Copy it from Stripe .*rotate/],
-    ["pagerduty", /^PagerDuty shows it only when it is made .*rotate/],
-    ["brex", /^Ask Brex's API for it \(GET \/v1\/webhooks\/secrets.*ACTIVE\).*rotation/],
-    ["twilio", /^It is a credential that Twilio gave you .*rotate/],
-    ["sns", /^Copy the account that sends from Amazon SNS \(Topic owner.*nothing to rotate/],
-    ["square", /^Square's own page says/],
-    ["toString", /^The catalogue does not have this platform: its own documentation/],
+    ["pagerduty", /^PagerDuty shows it only once, when you create it .*rotate/],
+    ["brex", /^Get it from Brex's API \(GET \/v1\/webhooks\/secrets.*ACTIVE\).*rotation/],
+    ["twilio", /^It is a credential from Twilio .*rotate/],
+    ["sns", /^Copy the sending account from Amazon SNS \(Topic owner.*nothing to rotate/],
+    ["square", /^See Square's own page/],
+    ["toString", /^The catalogue does not have this platform\. Its own documentation/],
   ])("explains where the secret for %s comes from", (platform, sentence) => {
     expect(secretSource(platform)).toMatch(sentence);
   });
 
   test("names a platform that is not in the catalogue only if it gets a name to show", () => {
     expect(secretSource("CANARY-71aa")).not.toContain("CANARY");
-    expect(secretSource("okta", "okta")).toMatch(/^The catalogue does not have okta: its own documentation/);
+    expect(secretSource("okta", "okta")).toMatch(/^The catalogue does not have okta\. Its own documentation/);
   });
 });

@@ -13,7 +13,7 @@ describe("secretProblem", () => {
     [` ${CANARY}`, /begins or ends with a space/],
     [`${CANARY}\t`, /begins or ends with a space/],
     [`${CANARY}\n${CANARY}`, /control character/],
-    [`${CANARY}\${x}`, /takes for an expression/],
+    [`${CANARY}\${x}`, /starts an expression/],
     [`-----BEGIN PUBLIC KEY-----\n${CANARY}\n-----END PUBLIC KEY-----`, /PEM file/],
     [`-----BEGIN PUBLIC KEY-----\n${CANARY}\n-----END PUBLIC KEY-----\n`, /PEM file/],
   ])("refuses a secret that cannot be valid, without quoting it (case %#)", (secret, words) => {
@@ -25,15 +25,13 @@ describe("secretProblem", () => {
   test("refuses a missing secret for every platform", () => {
     expect(secretProblem("github", undefined)).toMatch(/missing: GitHub signs with one/);
     expect(secretProblem("somebody_new", undefined)).toMatch(/missing: the platform signs with one/);
-    expect(secretProblem("sns", undefined)).toMatch(/missing: for Amazon SNS it is the account that sends/);
+    expect(secretProblem("sns", undefined)).toMatch(/missing: for Amazon SNS it is the sending account/);
   });
 
   test("for SNS, accepts an account number only", () => {
     expect(secretProblem("sns", "123456789012")).toBeUndefined();
     for (const wrong of ["1234-5678-9012", "12345678901", "arn:aws:sns:us-east-1:123456789012:t", CANARY]) {
-      expect(secretProblem("sns", wrong)).toMatch(
-        /must be the account that sends, 12 digits without hyphens/,
-      );
+      expect(secretProblem("sns", wrong)).toMatch(/must be the sending account, 12 digits without hyphens/);
       expect(secretProblem("sns", wrong)).not.toContain(wrong);
     }
   });
@@ -98,7 +96,7 @@ describe("secretProblem", () => {
       CANARY,
     ]) {
       const problem = secretProblem(platform, wrong);
-      expect(problem, wrong).toMatch(/is not what .* gives: a key in base64/);
+      expect(problem, wrong).toMatch(/is not a key of .*: a key of at least/);
       expect(problem).not.toContain(wrong);
     }
   });

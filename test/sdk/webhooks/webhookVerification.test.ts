@@ -84,12 +84,12 @@ test("a merge without a verification is reported together with the mistakes of t
 test("a merged policy without an action that answers gets a warning", async () => {
   const verification = create("a", { platform: "github", secret: "shared" });
   expect(await reported(() => mergeTrafficPolicy({ on_http_request: [] }, verification))).toEqual([
-    expect.stringMatching(/mergeTrafficPolicy: no action behind the verification answers/),
+    expect.stringMatching(/mergeTrafficPolicy: no action after the verification answers/),
   ]);
 });
 
 describe("an unknown platform", () => {
-  const unknownTo = /is not in the catalogue; if the service supports it/;
+  const unknownTo = /is not in the catalogue; ignore this if the service now supports it/;
 
   test("gets a warning that names it and the nearest known platform", async () => {
     expect(await reported(() => create("a", { platform: "sonatype_nexus", secret: "shared" }))).toEqual([
@@ -163,8 +163,8 @@ describe("an expression that misspells a header's name", () => {
       create("b", { ...args, expressions: [pulumi.output("hasReqHeader('X-GitHub-Event')")] });
     });
     expect(texts).toEqual([
-      "warning: [runtime] a: expressions[1] asks req.headers for X-GitHub-Event, which never matches: write x-github-event, as the service does",
-      "warning: [runtime] b: expressions[0] asks hasReqHeader for X-GitHub-Event, which never matches: write X-Github-Event, as the service does",
+      "warning: [runtime] a: expressions[1] looks for X-GitHub-Event with req.headers, which never matches: write x-github-event",
+      "warning: [runtime] b: expressions[0] looks for X-GitHub-Event with hasReqHeader, which never matches: write X-Github-Event",
     ]);
   });
 
@@ -180,11 +180,9 @@ describe("an expression that misspells a header's name", () => {
     });
     expect(texts).toEqual([
       expect.stringMatching(
-        /a: expressions\[0\] asks req.headers for a name, which never matches: write it in lower case/,
+        /a: expressions\[0\] looks for a name with req.headers, which never matches: write it in lower case/,
       ),
-      expect.stringMatching(
-        /mergeTrafficPolicy: on_http_request\[0\].expressions\[0\] asks req.headers for a/,
-      ),
+      expect.stringMatching(/mergeTrafficPolicy: on_http_request\[0\].expressions\[0\] looks for a name/),
     ]);
     expect(texts.join()).not.toContain("CANARY");
   });
@@ -202,7 +200,7 @@ describe("the input", () => {
     ["platform", 7, /^platform must be text/],
     ["secret", 7, /^secret must be text/],
     ["enforce", "no", /^enforce must be true or false/],
-    ["expressions", [], /^expressions must hold an expression/],
+    ["expressions", [], /^expressions must contain an expression/],
     ["expressions", "req.method == 'POST'", /^expressions must be a list/],
     ["agent", {}, /^agent.upstream .*must be a port/],
     ["agent", { upstream: 0 }, /^agent.upstream must be a port from 1 to 65535, or a URL/],
@@ -216,10 +214,10 @@ describe("the input", () => {
     ],
     ["agent", { upstream: "http://localhost:8080/?a=1" }, /^agent.upstream has a path, query/],
     ["agent", { upstream: "http://localhost:8080#a" }, /^agent.upstream has a path, query or fragment/],
-    ["agent", { upstream: 80, url: "tcp://a.example.com:1" }, /^agent.url must be of http or https/],
+    ["agent", { upstream: 80, url: "tcp://a.example.com:1" }, /^agent.url must be an http or https URL/],
     ["agent", { upstream: 80, url: "https://a.example.com/path" }, /^agent.url has a path/],
-    ["agent", { upstream: 80, adress: "x" }, /^agent\.adress is no input; agent must hold an upstream/],
-    ["agent", { port: 8080 }, /^agent\.port is no input; agent must hold an upstream, .* a url$/],
+    ["agent", { upstream: 80, adress: "x" }, /^agent\.adress is no input; agent must have an upstream/],
+    ["agent", { port: 8080 }, /^agent\.port is no input; agent must have an upstream, .* a url$/],
     ["agentConfigVersion", 4, /^agentConfigVersion must be 2 or 3/],
     ["expectedDeliveriesPerMonth", -1, /must not be negative/],
     ["plan", "gold", /^plan must be free, hobbyist, pay-as-you-go, pro or enterprise$/],

@@ -21,7 +21,7 @@ const odd: Record<string, Omit<Seed, "type">> = {
 
 /** The line of the log about each of them. There is none for the last three. */
 export const oddLines: Record<string, RegExp> = {
-  "a-description": /^Left out: .* description holds at most 255 characters; this one has 256/,
+  "a-description": /^Left out: .* description must have at most 255 characters, but has 256/,
   "an-unknown": /^Left out: .*means “not known yet” to Pulumi/,
   "a-prototype": /^Left out: .*Pulumi reserves its key __proto__/,
   "a-key": /^Left out: .*one of its keys contains a secret/,

@@ -92,7 +92,7 @@ describe("an agent refuses to start, without quoting a value,", () => {
     [
       "a reference beside other text",
       policyOf(verifying({ secret: `${CANARY}${expression}` })),
-      /holds a \$ before a \{/,
+      /contains \$\{/,
     ],
   ])("with %s in its policy, as an object, as text and in a configuration", async (_, policy, words) => {
     const text = JSON.stringify(policy);
