@@ -12,7 +12,7 @@ import { InitFailed } from "./providerCalls";
 import type { Providers } from "./providers";
 import type { Step, Summary } from "./summary";
 
-/** The deletion of a protected resource. Other deletions continue. */
+/** A protected resource cannot be deleted. Other deletions continue. */
 export class Protected extends Error {
   override readonly name = "Protected";
   constructor(urn: string) {
@@ -24,7 +24,7 @@ export class Protected extends Error {
   }
 }
 
-/** What a run works on. */
+/** The parts of a run that its steps use. */
 export interface Context {
   place: Place;
   dryRun: boolean;
@@ -48,8 +48,8 @@ const PENDING: Partial<Record<Step["op"], PendingType>> = {
 };
 
 /**
- * Does a step, and writes the checkpoint before and after. A resource that was made but is not ready is kept in the
- * state, and the error is still thrown.
+ * Performs a step, and writes the checkpoint before and after it. If a created resource is not ready, it is kept in the
+ * state and the error is thrown.
  */
 export async function apply(step: Step, context: Context): Promise<void> {
   const { checkpoint } = context;
@@ -64,7 +64,7 @@ export async function apply(step: Step, context: Context): Promise<void> {
   );
   if (next) markOutputs(next);
   const isUnready = failure instanceof InitFailed;
-  // An update that is not ready leaves the old inputs in the state, so that the next run repeats it.
+  // If an updated resource is not ready, the state keeps the old inputs, so that the next run repeats the update.
   if (isUnready && op === "update" && old && next) next.inputs = { ...old.inputs };
   const isKept = failure === undefined || isUnready;
   if (isKept) recordIn(checkpoint, step);
@@ -73,7 +73,7 @@ export async function apply(step: Step, context: Context): Promise<void> {
   if (failure !== undefined) throw failure;
 }
 
-/** Writing the whole state for each unchanged resource would be slow. */
+/** An unchanged resource does not need a write, and writing the whole state for each one would be slow. */
 function mustWrite({ op, old, new: next }: Step): boolean {
   if (op !== "same" || !old || !next) return true;
   return !equal({ ...old, initErrors: 0 }, { ...next, initErrors: 0 });
@@ -82,7 +82,7 @@ function mustWrite({ op, old, new: next }: Step): boolean {
 function recordIn(checkpoint: Checkpoint, { op, old, new: next }: Step): void {
   const isCreated = op === "create" || op === "create-replacement";
   const isDeleted = PENDING[op] === "deleting";
-  // An old resource that waits for its replacement stays until that is there; one that is imported over is deleted later.
+  // The old state is kept until its replacement exists. After an import that replaces it, it is deleted later.
   if (
     old &&
     PENDING[op] !== "importing" &&
@@ -109,11 +109,11 @@ async function perform(step: Step, context: Context): Promise<void> {
   if (!old || !next) return;
   next.id = old.id;
   next.outputs = old.outputs;
-  // A provider that called changed inputs no change goes on with the old ones.
+  // If the provider ignores a change of its configuration, it keeps the old one.
   if (isProvider(next.type)) await context.providers.same({ ...next, inputs: old.inputs });
 }
 
-/** Copies what a provider made into the state. A resource that exists but is not ready is copied too, and its error returned. */
+/** Copies a provider's result into the state. If the resource exists but is not ready, also returns the error. */
 async function copyResult(
   next: ResourceState,
   making: Promise<Pick<ResourceState, "id" | "outputs">>,
@@ -157,13 +157,13 @@ async function update(
 
 async function remove(step: Step, old: ResourceState, { dryRun, providers }: Context): Promise<void> {
   if (!/-replaced$/.test(step.op) && old.protect) throw new Protected(old.urn);
-  // Resources that Pulumi does not own or must retain are removed from the state only.
+  // Resources that Pulumi does not manage, or must retain, are only removed from the state.
   if (!dryRun && old.custom && !old.external && !old.retainOnDelete)
     await (await providers.of(old)).delete(old);
   if (step.pendingReplacement) old.pendingReplacement = true;
 }
 
-/** Reads in a preview too, unless the id is unknown. */
+/** Reads a resource, also in a preview, unless its id is unknown. */
 async function read({ op, old }: Step, next: ResourceState, { providers }: Context): Promise<void> {
   if (next.id === UNKNOWN) next.outputs = {};
   else {
@@ -179,9 +179,7 @@ async function read({ op, old }: Step, next: ResourceState, { providers }: Conte
   next.modified = isSame ? old.modified : now();
 }
 
-/**
- * Reads an existing resource by its id, in a preview too. The steps that follow compare it with the program.
- */
+/** Reads an existing resource by its id, also in a preview. The next steps compare it with the program. */
 async function importResource(step: Step, next: ResourceState, context: Context): Promise<void> {
   const { old, pendingDelete } = step;
   const provider = await context.providers.of(next);
@@ -198,7 +196,7 @@ async function importResource(step: Step, next: ResourceState, context: Context)
   if (pendingDelete && old) old.delete = true;
 }
 
-/** Marks the outputs that the program wants secret, and those whose input is secret. */
+/** Marks outputs as secret if the program requires it or if the input of the same name is secret. */
 export function markOutputs(state: ResourceState): void {
   const { outputs, inputs, additionalSecretOutputs } = state;
   if (!outputs) return;

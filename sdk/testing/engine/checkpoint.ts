@@ -9,21 +9,21 @@ const flag = z.boolean().default(false);
 const list = z.array(z.string()).default([]);
 const properties = z.record(z.string(), z.unknown());
 
-/** A resource in the form of `pulumi stack export`. Unknown fields are kept. */
+/** A resource in the format of `pulumi stack export`. Unknown fields are kept. */
 const exported = z.looseObject({
   urn: z.string(),
   type: z.string(),
   custom: flag,
   id: text,
   inputs: properties.default({}).transform(propsFromState),
-  /** Undefined for a component that never registered any. */
+  /** Undefined for a component that registered none. */
   outputs: properties.transform(propsFromState).optional(),
   parent: text,
   protect: flag,
   external: flag,
-  /** Replaced: the old resource must still be deleted. */
+  /** Already replaced. The old resource must still be deleted. */
   delete: flag,
-  /** Deleted for a replacement: the new resource must still be created. */
+  /** Already deleted for a replacement. The new resource must still be created. */
   pendingReplacement: flag,
   dependencies: list,
   propertyDependencies: z.record(z.string(), z.array(z.string())).default({}),
@@ -34,19 +34,19 @@ const exported = z.looseObject({
   retainOnDelete: flag,
   ignoreChanges: list,
   replaceOnChanges: list,
-  /** What the program's option `import` named. */
+  /** The id in the resource option `import`. */
   importID: text,
   created: text,
   modified: text,
 });
 
 /**
- * What the engine knows of one resource. Steps share these objects and set `delete` and `pendingReplacement` of old ones in
- * place, so the checkpoint has the change at once.
+ * The state of one resource. The steps and the checkpoint share these objects. Steps change `delete` and
+ * `pendingReplacement` of old states in place, so that the checkpoint has the change at once.
  */
 export type ResourceState = z.infer<typeof exported>;
 
-/** Without a URN, which follows from the name. */
+/** A state without a URN. */
 export function newState(type: string, fields: Partial<ResourceState>): ResourceState {
   return { ...exported.parse({ urn: "", type }), ...fields };
 }
@@ -74,27 +74,27 @@ function toExported({ urn, type, custom, ...rest }: ResourceState): ExportedReso
 export const ROOT_STACK = "pulumi:pulumi:Stack";
 const PROVIDERS = "pulumi:providers:";
 
-/** The name in `urn:pulumi:stack::project::type::name`, which may hold `::` itself. */
+/** The name in `urn:pulumi:stack::project::type::name`. It can contain `::`. */
 export const nameOf = (urn: string) => urn.split("::").slice(3).join("::");
 /** The type in a URN, without those of its parents. */
 export const typeOf = (urn: string) => (urn.split("::")[2] ?? "").split("$").at(-1) ?? "";
 export const providerUrn = (reference: string) => reference.slice(0, reference.lastIndexOf("::"));
 export const isProvider = (type: string) => type.startsWith(PROVIDERS);
-/** The package whose provider has this type, or whose resource or function this token. */
+/** The package of a resource type, a provider type or a function token. */
 export const packageOf = (token: string) =>
   isProvider(token) ? token.slice(PROVIDERS.length) : (token.split(":")[0] ?? "");
 export const providerType = (package_: string) => PROVIDERS + package_;
-/** A provider that no program declared. */
+/** Whether the engine itself created this provider. */
 export const isDefaultProvider = (urn: string) =>
   isProvider(typeOf(urn)) && nameOf(urn).startsWith("default");
 
-/** The stack and project of a run's URNs. */
+/** The stack and the project in a run's URNs. */
 export interface Place {
   stack: string;
   project: string;
 }
 
-/** The stack as a parent does not appear in a URN. */
+/** The type of a URN contains the types of its parents, except for the stack. */
 export function createUrn({ stack, project }: Place, parent: string, type: string, name: string): string {
   const ofParent = parent.split("::")[2] ?? "";
   const qualified = ofParent === "" || ofParent === ROOT_STACK ? type : `${ofParent}$${type}`;
@@ -109,17 +109,17 @@ interface Pending {
   type: string;
 }
 
-/** The version in the manifest: that of the CLI whose form the state has. */
+/** The CLI version in the manifest. The state has the format of this version. */
 const VERSION = "v3.260.0";
 
 /**
- * The stack's state in a file. It is written before and after each step, so that a killed run leaves on disk what it had
- * done and what it was about to do.
+ * The stack's state in a file. It is written before and after each step, so that after a killed run the file has the
+ * completed steps and the interrupted ones.
  */
 export class Checkpoint {
   /** The state before the run. */
   olds: ResourceState[] = [];
-  /** Operations that a killed run has left. */
+  /** The operations that were running when an earlier run was killed. */
   interrupted: Pending[] = [];
   /** States that the run has added. */
   private readonly news: ResourceState[] = [];
@@ -130,7 +130,7 @@ export class Checkpoint {
 
   constructor(
     private readonly file: string,
-    /** A preview decides on the same state and writes nothing. */
+    /** A preview does not write the file. */
     private readonly dryRun = false,
   ) {
     if (existsSync(file)) this.load(JSON.parse(readFileSync(file, "utf8")));
@@ -147,7 +147,7 @@ export class Checkpoint {
     this.rest = { metadata, ...(secrets_providers && { secrets_providers }) };
   }
 
-  /** Writes that an operation is about to begin; `end` writes its result. */
+  /** Writes that an operation begins. `end` writes its result. */
   begin(operation: Pending): void {
     this.pending.add(operation);
     this.save();
@@ -172,7 +172,7 @@ export class Checkpoint {
 
   export(): ExportedState {
     const states = this.snapshot();
-    // An interrupted create stays until the user clears it. A refresh settles the others.
+    // Only an interrupted create is kept, until the user clears it. For other operations, a refresh updates the state.
     const pending = [...this.pending, ...this.interrupted.filter(({ type }) => type === "creating")];
     return {
       version: 3,

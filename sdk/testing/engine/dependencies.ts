@@ -1,12 +1,12 @@
 import { providerUrn, type ResourceState } from "./checkpoint";
 
-/** The URNs that this resource depends on, without its parent. */
+/** The URNs that a resource depends on. Its parent is not one of them. */
 function neededBy({ dependencies, propertyDependencies, provider }: ResourceState): Set<string> {
   const urns = [...dependencies, ...Object.values(propertyDependencies).flat()];
   return new Set(provider === "" ? urns : [...urns, providerUrn(provider)]);
 }
 
-/** The later states that depend on this one, directly or not, in order. Children do not count. */
+/** The later states that depend directly or indirectly on this one, in order. A child is not a dependent. */
 export function dependentsOf(
   root: ResourceState,
   states: ResourceState[],
@@ -19,7 +19,10 @@ export function dependentsOf(
   });
 }
 
-/** Everything that the state depends on, parents included. A replaced state depends on replaced ones where there are any. */
+/**
+ * All states that a state depends on, including parents. A state that is being replaced depends on other replaced states if
+ * there are any.
+ */
 export function requirementsOf(root: ResourceState, states: ResourceState[]): Set<ResourceState> {
   const found = new Set<ResourceState>();
   const visit = (state: ResourceState): void => {
@@ -35,20 +38,20 @@ export function requirementsOf(root: ResourceState, states: ResourceState[]): Se
   return found;
 }
 
-/** What is to be deleted, in groups. Nothing in a group is needed by a later group. */
+/** The states to delete, in groups. No later group depends on an earlier one. */
 export function deleteOrder(condemned: Iterable<ResourceState>, states: ResourceState[]): ResourceState[][] {
   const left = new Set(condemned);
   const groups: ResourceState[][] = [];
   while (left.size > 0) {
     const free = [...left].filter((state) => !directlyNeeds(state, left, states));
-    if (free.length === 0) throw new Error("the state's dependencies go in a circle");
+    if (free.length === 0) throw new Error("the dependencies in the state form a cycle");
     for (const state of free) left.delete(state);
     groups.unshift(free);
   }
   return groups;
 }
 
-/** Whether one of the others, which is before it, is its parent or is needed by it. */
+/** Whether the state depends on one of the `others` before it, or is its child. */
 function directlyNeeds(state: ResourceState, others: Set<ResourceState>, states: ResourceState[]): boolean {
   const needed = neededBy(state).add(state.parent);
   const before = states.slice(0, states.indexOf(state));

@@ -19,11 +19,11 @@ import { Unsupported } from "./project";
 import type { Props } from "./properties";
 import type { Step } from "./summary";
 
-/** One preview, update or destroy from its first registration to its last deletion. */
+/** A preview, an update or a destroy, from the first registration to the last deletion. */
 export class Deployment {
   readonly executor: Executor;
   private readonly planner: Planner;
-  /** Default providers by package, registered when first needed. */
+  /** References of default providers by package. They are registered when they are first needed. */
   private readonly defaults = new Map<string, Promise<string>>();
   /** The providers that components pass to their children, by the component's URN. */
   private readonly ofComponents = new Map<string, Record<string, string>>();
@@ -41,7 +41,7 @@ export class Deployment {
     this.planner = new Planner(context, new Set(target), forced);
   }
 
-  /** The resources of a URN or a name. The run fails where there is none. */
+  /** The URNs with this URN or name. Without one, the run fails. */
   private urnsOf(named: string): string[] {
     const urns = this.context.checkpoint.olds.map(({ urn }) => urn);
     const found = urns.filter((urn) => urn === named || nameOf(urn) === named);
@@ -49,7 +49,7 @@ export class Deployment {
     return found;
   }
 
-  /** Ends the program, once, when the run has failed. */
+  /** @param stop Ends the program. Called once when the run fails. */
   onCancel(stop: () => void): void {
     this.executor.onCancel = stop;
   }
@@ -80,7 +80,7 @@ export class Deployment {
     return plugin.invoke(token, args, this.context.dryRun);
   }
 
-  /** The provider of the resource or of a component around it, otherwise the default provider. */
+  /** The provider of the resource or of a component that contains it, otherwise the default provider. */
   private async providerFor({
     package: package_,
     provider,
@@ -110,7 +110,7 @@ export class Deployment {
     });
   }
 
-  /** Never resolves if the resource fails: the program is ended then. */
+  /** Does not resolve if the resource fails, because the program is ended then. */
   private decide(
     urn: string,
     choose: (urn: string, done: (state: ResourceState) => void) => Promise<Plan>,
@@ -118,7 +118,7 @@ export class Deployment {
     return new Promise((resolve) => this.inTurn(urn, () => choose(urn, resolve)));
   }
 
-  /** One decision at a time; it waits for a free slot, as the real engine does. */
+  /** Plans one registration at a time. The next one waits for a free slot, as in Pulumi's engine. */
   private inTurn(urn: string, choose: () => Promise<Plan>): void {
     this.deciding = this.deciding.then(async () => {
       if (this.executor.isCanceled) return;
@@ -143,7 +143,7 @@ export class Deployment {
     return createUrn(this.context.place, parent, type, name);
   }
 
-  /** The stack's outputs are written at the end, when it is known whether the run failed. */
+  /** The stack's outputs are written at the end, because they depend on the success of the run. */
   async registerOutputs(urn: string, outputs: Props): Promise<void> {
     if (typeOf(urn) === ROOT_STACK) {
       this.stackOutputs = { urn, outputs };
@@ -158,10 +158,13 @@ export class Deployment {
     this.bail(new Error(message));
   }
 
-  /** Called when the program has ended. Waits for running steps and, after a good run, deletes what was not registered. */
+  /**
+   * Called when the program has ended. Waits for running steps. If the program succeeded, deletes the resources that it did
+   * not register.
+   */
   async finish(programSucceeded: boolean): Promise<void> {
     if (!programSucceeded) this.isBailed = this.executor.isCanceled = true;
-    // The end of a step may start another decision.
+    // The end of a step can add to `deciding`.
     for (let last: unknown; last !== this.deciding; ) {
       last = this.deciding;
       await this.deciding;
@@ -174,7 +177,7 @@ export class Deployment {
       this.context.summary.report("error", `${this.context.dryRun ? "preview" : "update"} failed`);
   }
 
-  /** Deletes what was not registered, except for what a protected resource still needs. */
+  /** Deletes the resources that were not registered, unless a protected resource depends on them. */
   private async deleteRest(): Promise<void> {
     const { planner, executor } = this;
     const { targets } = planner;
@@ -189,10 +192,12 @@ export class Deployment {
       const step = this.deletion(old);
       if (!step) continue;
       if (dependentsOf(old, olds).some(({ urn }) => !isTarget(targets, urn)))
-        throw new Error(`the test engine does not delete the target ${old.urn}, since others depend on it`);
+        throw new Error(
+          `the test engine does not delete the target ${old.urn}: other resources depend on it`,
+        );
       planner.deleted.add(old.urn);
       deletions.set(old, step);
-      // In a preview too, so that a missing provider is reported.
+      // A preview also loads the provider, to report a missing one.
       if (old.provider !== "") await this.context.providers.of(old);
     }
     await executor.together(left);
@@ -221,7 +226,7 @@ export class Deployment {
   private finalizeStackOutputs({ urn, outputs }: { urn: string; outputs: Props }): void {
     const state = this.executor.news.get(urn);
     if (!state) return;
-    // After a failed run, a missing output keeps its old value: the program may not have reached it.
+    // After a failed run, missing outputs keep their old values, because the program may have ended before it set them.
     state.outputs = this.isFailed ? { ...this.planner.identities.old(urn)?.outputs, ...outputs } : outputs;
     this.context.checkpoint.save();
   }

@@ -4,7 +4,7 @@ import { PARALLEL } from "./processes";
 import { InitFailed } from "./providerCalls";
 import type { Step } from "./summary";
 
-/** Limits how many run at once. The others wait in order. */
+/** Limits the number of concurrent operations. The others wait in order. */
 export class Slots {
   private readonly waiting: (() => void)[] = [];
   constructor(private free: number) {}
@@ -21,11 +21,9 @@ export class Slots {
   }
 }
 
-/**
- * Runs chains of steps, several at a time, each in order. After the first failure running steps finish and no other starts.
- */
+/** Runs chains of steps in parallel. After the first failure, running steps finish and no other step starts. */
 export class Executor {
-  /** The states that steps have made or kept, by URN. */
+  /** The new states by URN. */
   readonly news = new Map<string, ResourceState>();
   /** Protected resources that were not deleted. */
   readonly protected: ResourceState[] = [];
@@ -42,7 +40,7 @@ export class Executor {
     this.isCanceled = true;
   }
 
-  /** Resolves when the chain has begun; `done` when it has ended. */
+  /** Resolves when the chain has started. `done` resolves when it has ended. */
   async execute(chain: Step[]): Promise<{ done: Promise<void> }> {
     await this.slots.acquire();
     const done = this.run(chain).finally(() => {
@@ -53,7 +51,7 @@ export class Executor {
     return { done };
   }
 
-  /** Runs steps in parallel and waits for all. */
+  /** Runs steps in parallel and waits for them. */
   async together(steps: Step[]): Promise<void> {
     for (const step of steps) await this.execute([step]);
     await this.idle();
@@ -86,7 +84,7 @@ export class Executor {
     const urn = isDefaultProvider(step.urn) ? "" : step.urn;
     summary.report("error", dryRun ? `Preview failed: ${message}` : message, urn);
     summary.addFailure(step);
-    // Nothing was attempted, so the other deletions may continue.
+    // The provider was not called, so the other deletions can continue.
     if (error instanceof Protected && step.old) this.protected.push(step.old);
     else this.cancel();
   }

@@ -3,29 +3,30 @@ import { newState, packageOf, type ResourceState } from "./checkpoint";
 import { Unsupported } from "./project";
 import { fromStruct } from "./properties";
 
-/** A resource that the program asks for. */
+/** A resource that the program registers or reads. */
 export interface Goal {
   name: string;
-  /** The wanted state, still without its URN. */
+  /** The desired state, without a URN. */
   state: ResourceState;
-  /** Undefined where the program leaves it to the parent. */
+  /** Undefined if the resource inherits it from its parent. */
   protect?: boolean | undefined;
+  /** Undefined if the resource inherits it from its parent. */
   retainOnDelete?: boolean | undefined;
-  /** Undefined where the program leaves it to the provider. */
+  /** Undefined if the provider decides. */
   deleteBeforeReplace?: boolean | undefined;
   aliases: Alias[];
 }
 
-/** A former identity: a URN, or the parts that differ from the present one. */
+/** A former identity: a URN, or the parts of it that differ from the current one. */
 export type Alias = { urn: string } | ReturnType<NonNullable<ReturnType<PbAlias["getSpec"]>>["toObject"]>;
 type PbAlias = ReturnType<pb.RegisterResourceRequest["getAliasesList"]>[number];
 
-/** Which provider a request asks for. */
+/** The provider that a request needs. */
 export interface ProviderRequest {
   package: string;
-  /** A reference, as the program gave it; empty for the default. */
+  /** The provider's reference. Empty for the default provider. */
   provider: string;
-  /** References by package, which a component passes to its children. */
+  /** References by package that a component passes to its children. */
   providers: Record<string, string>;
   parent: string;
 }
@@ -42,7 +43,7 @@ function refuseUnsupported(request: pb.RegisterResourceRequest): void {
     [request.hasHooks(), "resource hooks"],
     [request.getPackageref() !== "", `packages with parameters (${type})`],
     [request.getHidediffsList().length > 0, option("hideDiffs")],
-    // The oldest SDKs that the package accepts do not have it.
+    // The oldest supported SDKs do not have this method.
     [request.getEnvvarmappingsMap?.().getLength() > 0, option("envVarMappings")],
     [request.getPluginchecksumsMap().getLength() > 0, option("pluginChecksums")],
     [request.getDeletedwith() !== "", option("deletedWith")],

@@ -1,12 +1,13 @@
 import { createUrn, nameOf, type Place, type ResourceState, typeOf } from "./checkpoint";
 import type { Alias, Goal } from "./goals";
 
-/** Finds the old state of a registration: by its URN, otherwise by the first alias that has one. */
+/** Finds the old state of a registration by its URN, or by its first alias that has a state. */
 export class Identities {
   /** The URNs of this run. */
   readonly registered = new Set<string>();
-  /** The present URN by former URN, and the other way round. */
+  /** The current URN by former URN. */
   private readonly takenBy = new Map<string, string>();
+  /** The former URN by current URN. */
   private readonly formerUrn = new Map<string, string>();
   private readonly byUrn: Map<string, ResourceState>;
 
@@ -22,7 +23,7 @@ export class Identities {
     return this.byUrn.get(urn);
   }
 
-  /** Whether a resource of the last run is one of this run too, under its old or its new URN. */
+  /** Whether this run has registered a resource of the last run, under its former or its current URN. */
   isRegistered(urn: string): boolean {
     return this.registered.has(this.takenBy.get(urn) ?? urn);
   }
@@ -34,7 +35,7 @@ export class Identities {
     const found = [urn, ...this.formerUrns(goal)].find((each) => this.byUrn.has(each)) ?? urn;
     const other = this.takenBy.get(found) ?? (this.registered.has(found) ? found : urn);
     if (other !== urn)
-      throw new Error(`'${urn}' and '${other}' are both the former '${found}', by their names or aliases`);
+      throw new Error(`'${urn}' and '${other}' both have the old resource '${found}', by name or alias`);
     if (found !== urn) {
       this.takenBy.set(found, urn);
       this.formerUrn.set(urn, found);
@@ -42,7 +43,7 @@ export class Identities {
     return this.byUrn.get(found);
   }
 
-  /** The URNs of the aliases, and those that follow from an alias of the parent. */
+  /** The URNs from the resource's aliases, and those from an alias of its parent. */
   private formerUrns({ name, state: { type, parent }, aliases }: Goal): string[] {
     const own = aliases.map((alias) => this.urnOfAlias(alias, name, type));
     const formerParent = this.formerUrn.get(parent);
@@ -52,7 +53,7 @@ export class Identities {
     return [
       ...own,
       ...inherited.map(({ type, name }) => {
-        // A child that was named after its parent was named after the parent's former name.
+        // If the child's name begins with the parent's name, its former name began with the parent's former name.
         const isNamedAfter = name.startsWith(parentName);
         const former = isNamedAfter ? nameOf(formerParent) + name.slice(parentName.length) : name;
         return createUrn(this.place, formerParent, type, former);
@@ -60,7 +61,7 @@ export class Identities {
     ];
   }
 
-  /** Parts that an alias leaves out have their present value; the SDK fills in the parent. */
+  /** Missing parts of an alias have their current value. The SDK always sets the parent. */
   private urnOfAlias(alias: Alias, name: string, type: string): string {
     if ("urn" in alias) return alias.urn;
     const former = alias.noparent ? "" : (this.formerUrn.get(alias.parenturn) ?? alias.parenturn);

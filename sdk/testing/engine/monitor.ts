@@ -11,7 +11,10 @@ import { Unsupported } from "./project";
 import { fromStruct, toStruct } from "./properties";
 import { CHANNEL } from "./providerCalls";
 
-/** What the SDK may send. It is done or refused here; for the rest, the SDK would ask for a newer CLI. */
+/**
+ * The features that the engine claims to have. Some of them it refuses when they are used, with a clearer error than that
+ * of the SDK, which would ask for a newer CLI.
+ */
 const FEATURES = new Set([
   "secrets",
   "resourceReferences",
@@ -28,10 +31,10 @@ const SEVERITIES = ["debug", "info", "warning", "error"] as const;
 
 type Unary<Q, A> = (call: grpc.ServerUnaryCall<Q, A>, answer: grpc.sendUnaryData<A>) => void;
 
-/** The resource monitor and engine services of one program process, on a port of their own. */
+/** The gRPC server of one phase: the resource monitor and the engine service. */
 export class Monitor {
   private readonly server = new grpc.Server(CHANNEL);
-  /** `host:port`, once it listens. */
+  /** `host:port`. Empty before `listen`. */
   address = "";
 
   constructor(private readonly deployment: Deployment) {
@@ -61,7 +64,7 @@ export class Monitor {
     };
   }
 
-  /** Answers with the result of `work`. If it throws, the run fails and the program gets no answer. */
+  /** Replies with the result of `work`. If it throws, the run fails and the program gets no reply. */
   private answering<Q, A>(work: (request: Q) => A | Promise<A>): Unary<Q, A> {
     return async ({ request }, answer) => {
       try {
@@ -80,7 +83,7 @@ export class Monitor {
       ),
       registerResource: this.answering(async (request: pb.RegisterResourceRequest) => {
         const state = await deployment.register(goalOf(request), providerRequest(request.getType(), request));
-        // A component's outputs may refer to resources that are not registered yet.
+        // The outputs of a component can refer to resources that are not registered yet.
         const outputs = request.getCustom() ? (state.outputs ?? {}) : {};
         return new pb.RegisterResourceResponse()
           .setUrn(state.urn)
@@ -106,7 +109,7 @@ export class Monitor {
     };
   }
 
-  /** Errors of a function are returned to the program, which may handle them. */
+  /** Returns the errors of a function to the program, which can handle them. */
   private readonly invoke: Unary<pb.ResourceInvokeRequest, InvokeResponse> = async ({ request }, answer) => {
     const [token, args] = [request.getTok(), fromStruct(request.getArgs())];
     try {

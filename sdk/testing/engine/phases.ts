@@ -11,7 +11,7 @@ import { invert, resolveDiff } from "./propertyDiff";
 import { Providers } from "./providers";
 import { Summary } from "./summary";
 
-/** What one command's phase needs. Each phase has processes of its own. */
+/** The input of a phase. */
 export interface Run {
   launch: Launch;
   stateFile: string;
@@ -19,10 +19,10 @@ export interface Run {
   config: Props;
 }
 
-/** What a phase adds to the result of its command. `outputs` are still marked. */
+/** The result of a phase. Secrets in `outputs` are still marked. */
 export type Outcome = Omit<RunResult, "command" | "seconds" | "requests">;
 
-/** One phase of a command. */
+/** One phase of a command: a preview, an update, a refresh or a destroy. Each phase starts its own processes. */
 class Phase implements Context {
   readonly place: Place;
   readonly dryRun: boolean;
@@ -30,7 +30,7 @@ class Phase implements Context {
   readonly checkpoint: Checkpoint;
   readonly providers: Providers;
   readonly deployment: Deployment;
-  /** Also serves providers in phases without a program. */
+  /** In phases without a program it serves only providers. */
   readonly monitor: Monitor;
 
   constructor({ launch, stateFile, config }: Run, title: string, options: RunOptions = {}) {
@@ -49,12 +49,12 @@ class Phase implements Context {
     this.monitor = new Monitor(this.deployment);
   }
 
-  /** The program's own lines and those of its provider become messages, as they do in Pulumi's display. */
+  /** Lines that the program and the dynamic provider print become messages, as in Pulumi's display. */
   readonly onLine = (line: string): void => {
     if (line.trim() !== "") this.summary.report("info", line);
   };
 
-  /** Builds the outcome, of a failed phase too. */
+  /** Returns the result of a phase, successful or not. */
   end(ok: boolean): Outcome {
     const { checkpoint, deployment, summary } = this;
     const outputs = stackOutputs([...deployment.executor.news.values(), ...checkpoint.snapshot()]);
@@ -92,7 +92,7 @@ class Phase implements Context {
   }
 }
 
-/** Runs the program and makes its changes, or in a preview only plans them. */
+/** Runs the program and applies its changes. In a preview it only plans them. */
 export async function runProgram(run: Run, options: RunOptions): Promise<Outcome> {
   const { launch, config } = run;
   const phase = new Phase(run, launch.dryRun ? "Previewing update" : "Updating", options);
@@ -106,13 +106,14 @@ export async function runProgram(run: Run, options: RunOptions): Promise<Outcome
     try {
       const code = await program.exited;
       const { isCanceled } = deployment.executor;
-      // With exit code 32 the program has reported its error itself.
+      // With the exit code 32 the program has already reported its error.
       if (code !== 0 && code !== 32 && !isCanceled)
         summary.report(
           "error",
           `an unhandled error occurred: Program exited with non-zero exit code: ${code}`,
         );
-      // After an early exit, for which the SDK sets a code, nothing may be deleted: the rest of the program may want it.
+      // If the program ended early, the SDK sets an exit code. Then nothing may be deleted, because the program may not have
+      // registered all of its resources.
       await deployment.finish(code === 0 && !isCanceled);
       return phase.end(!deployment.isFailed);
     } finally {
@@ -121,7 +122,7 @@ export async function runProgram(run: Run, options: RunOptions): Promise<Outcome
   });
 }
 
-/** Deletes all that the state knows. The program is not run, and the configuration is that of the state. */
+/** Deletes all resources in the state. Providers get their configuration from the state. */
 export function runDestroy(run: Run): Promise<Outcome> {
   const phase = new Phase(run, "Destroying");
   phase.warnOfInterrupted();
@@ -132,8 +133,9 @@ export function runDestroy(run: Run): Promise<Outcome> {
 }
 
 /**
- * Takes what really exists into the state, or in a preview reports what would change. A resource that cannot be read
- * stays as it was, fails the run and does not keep the others from being read; one that is gone leaves the state.
+ * Updates the state from the existing resources. A preview only reports the changes. A resource that no longer exists is
+ * removed from the state. If a resource cannot be read, its state does not change, the others are still read, and the run
+ * fails.
  */
 export function runRefresh(run: Run, { clearPendingCreates, target }: RunOptions): Promise<Outcome> {
   const { dryRun } = run.launch;
@@ -165,7 +167,7 @@ export function runRefresh(run: Run, { clearPendingCreates, target }: RunOptions
   });
 }
 
-/** The resource as it is; nothing where it is gone. */
+/** Reads a resource. Returns its new state, or nothing if it no longer exists. */
 async function refreshOne(old: ResourceState, { providers, summary }: Phase): Promise<ResourceState[]> {
   const { urn, ignoreChanges } = old;
   const step = { urn, old, logical: true };
@@ -185,11 +187,11 @@ async function refreshOne(old: ResourceState, { providers, summary }: Phase): Pr
     next.modified = new Date().toISOString();
   if (old.external) {
     markOutputs(next);
-    // Pulumi does not own it, so only its outputs are compared.
+    // Pulumi does not manage this resource, so only its outputs are compared.
     summary.add({ ...step, new: next, op: equal(next.outputs, old.outputs ?? {}) ? "same" : "update" });
     return [next];
   }
-  // The inverse of what an update would now change back: the drift.
+  // The drift is the inverse of the changes with which an update would undo it.
   const diff = resolveDiff(await provider.diff(next, old.inputs, ignoreChanges), inputs, old.inputs);
   markOutputs(next);
   summary.add({
@@ -205,7 +207,7 @@ async function refreshOne(old: ResourceState, { providers, summary }: Phase): Pr
 const stackOutputs = (states: ResourceState[]): Props =>
   states.find(({ type }) => type === ROOT_STACK)?.outputs ?? {};
 
-/** The configuration as the Node language host hands it to a program. */
+/** The configuration in the format that the Node language host passes to a program. */
 function configText(config: Props): { values: string; secretKeys: string } {
   const plain = Object.entries(config).map(([key, value]) => [key, isSecret(value) ? value.value : value]);
   const secretKeys = Object.keys(config).filter((key) => isSecret(config[key]));

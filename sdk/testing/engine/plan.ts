@@ -11,31 +11,30 @@ import type { CheckFailure, Provider } from "./providerCalls";
 import { Differ } from "./resourceDiff";
 import type { Step } from "./summary";
 
-/** The steps for one registration. After they succeed, `afterwards` plans more. */
+/** The steps for one registration. When they have succeeded, `afterwards` plans more. */
 export interface Plan {
   steps: Step[];
   afterwards?: () => Promise<Plan>;
 }
 
-/** Ends the run, after the error was reported. */
+/** Ends the run. The error has already been reported. */
 export class Bail extends Error {
   override readonly name = "Bail";
 }
 
-/** Whether a run may change a resource: any without targets, otherwise targets, providers and the stack. */
+/** Whether a run may change a resource. Without targets it may change any, otherwise targets, providers and the stack. */
 export function isTarget(targets: ReadonlySet<string>, urn: string): boolean {
   const type = typeOf(urn);
   return targets.size === 0 || targets.has(urn) || isProvider(type) || type === ROOT_STACK;
 }
 
-/** Keeps a resource that is not a target as it is. */
+/** The step for a resource that is not a target. It keeps its old state. */
 export function untargeted(urn: string, old: ResourceState | undefined): Step {
-  if (!old)
-    throw new Error(`the test engine does not skip a creation, and ${urn} is new, but not among the targets`);
+  if (!old) throw new Error(`the test engine cannot skip ${urn}: it is new and not one of the targets`);
   return { op: "same", urn: old.urn, old, new: { ...old }, logical: true };
 }
 
-/** One line a failure. The value of a property that is a top-level input is printed, secret or not. */
+/** One message for each failure. Like Pulumi's engine it shows the value of a top-level input, even if it is secret. */
 function checkMessages({ type, urn, inputs }: ResourceState, failures: CheckFailure[]): string[] {
   return failures.map(({ property, reason }) => {
     const what = property === "" ? "" : `: property ${property} value ${goText(inputs[property])}`;
@@ -43,7 +42,7 @@ function checkMessages({ type, urn, inputs }: ResourceState, failures: CheckFail
   });
 }
 
-/** One registration while its steps are planned. */
+/** A registration whose steps are being planned. */
 interface Registration {
   urn: string;
   goal: Goal;
@@ -54,19 +53,19 @@ interface Registration {
   done: (state: ResourceState) => void;
 }
 
-function asWanted(
+function desiredState(
   { state, protect = false, retainOnDelete = false }: Goal,
   { urn, created, modified }: Pick<ResourceState, "urn" | "created" | "modified">,
 ): ResourceState {
   return { ...state, urn, protect, retainOnDelete, created, modified };
 }
 
-/** Decides what is to be done for each resource that the program registers, one at a time and in their order. */
+/** Plans the steps for each resource that the program registers. */
 export class Planner {
-  /** Whether the preview has failed and still continues. */
+  /** Whether a preview has failed but continues. */
   failed = false;
   readonly deleted = new Set<string>();
-  /** Old states that are deleted before their replacements are created. */
+  /** The old states of resources that are deleted before their replacements are created. */
   readonly deletedFirst = new Set<ResourceState>();
 
   readonly identities: Identities;
@@ -75,14 +74,14 @@ export class Planner {
   constructor(
     private readonly context: Context,
     readonly targets: ReadonlySet<string>,
-    /** URNs to replace though nothing about them changed. */
+    /** URNs of resources to replace even if they do not change. */
     private readonly forced: ReadonlySet<string>,
   ) {
     this.identities = new Identities(context.place, context.checkpoint.olds);
     this.differ = new Differ(context, this.identities, forced);
   }
 
-  /** A resource that Pulumi only reads. */
+  /** Plans a resource that Pulumi reads and does not manage. */
   async read(urn: string, goal: Goal, done: Registration["done"]): Promise<Plan> {
     const old = this.identities.find(urn, goal);
     const next = { ...goal.state, urn };
@@ -99,7 +98,7 @@ export class Planner {
     const old = this.identities.find(urn, goal);
     if (!isTarget(this.targets, urn)) return { steps: [{ ...untargeted(urn, old), done }] };
     const { created = "", modified = "" } = old ?? {};
-    const next = asWanted(goal, { urn, created, modified });
+    const next = desiredState(goal, { urn, created, modified });
     if (isProvider(next.type)) {
       if (old && old.urn !== urn) throw new Unsupported(`aliases of providers (of ${nameOf(urn)})`);
       this.differ.newProviders.set(urn, next);
@@ -118,11 +117,11 @@ export class Planner {
     return { steps: await this.steps(registration, old, next) };
   }
 
-  /** Imports first, then plans the changes that the program wants. */
+  /** Imports the resource, then plans its update to the program's inputs. */
   private import(registration: Registration, old: ResourceState | undefined, next: ResourceState): Plan {
     const { urn, goal, isDeleted } = registration;
     const afterwards = async (): Promise<Plan> => {
-      const wanted = asWanted(goal, next);
+      const wanted = desiredState(goal, next);
       return { steps: await this.steps({ ...registration, isImported: true }, next, wanted) };
     };
     if (old === undefined || isDeleted)
@@ -140,7 +139,7 @@ export class Planner {
     const given = goal.state.inputs;
     if (old) next.inputs = this.differ.withIgnored(urn, given, old.inputs, next.ignoreChanges);
     if (provider) {
-      // A new resource is checked without the old inputs.
+      // For a new resource, the check gets no old inputs.
       const isNew = isDeleted || old === undefined || old.external || this.forced.has(urn);
       next.inputs = isNew
         ? await this.check(provider, next, {}, given)
@@ -172,7 +171,7 @@ export class Planner {
     const { changedKeys, detailed } = diff;
     const step = { urn, old, new: next, changedKeys, detailed };
     if (diff.changes === "none" && !old.pendingReplacement) {
-      // A resource that is not ready gets an update, so that its provider waits for it again.
+      // A resource that was not ready gets an update, so that its provider waits for it again.
       if (isUnready) return [{ ...step, op: "update", logical: true, done }];
       if (!isImported) return [{ op: "same", urn, old, new: next, logical: true, done }];
       done(old);
@@ -183,13 +182,13 @@ export class Planner {
 
     if (next.protect && old.protect) {
       if (!this.context.dryRun) throw new Error(protectedMessage(urn));
-      // A preview continues, to show the change that requires the replacement.
+      // A preview continues and shows the change that requires the replacement.
       this.context.summary.report("error", protectedMessage(urn), urn);
       this.failed = true;
     }
     if (next.importID !== "")
       throw new Unsupported(`the replacement of ${nameOf(urn)}, which still has the option import`);
-    // Checked again without the old inputs, so that for example a generated name is not reused.
+    // The second check gets no old inputs. Otherwise the replacement could reuse values such as generated names.
     if (provider && !this.forced.has(urn))
       next.inputs = await this.check(provider, next, {}, goal.state.inputs);
     const replace: Step = { ...step, op: "replace", logical: true };
@@ -207,7 +206,7 @@ export class Planner {
     return inputs;
   }
 
-  /** Deletes the resource, after the dependents that must be replaced with it, in reverse order. */
+  /** Plans deletions: first the dependents that must also be replaced, in reverse order, then the resource. */
   private async deleteFirst(urn: string, old: ResourceState): Promise<Step[]> {
     const steps: Step[] = [];
     for (const dependent of (await this.replacedWith(old)).reverse()) {
@@ -229,7 +228,10 @@ export class Planner {
     return [...steps, { op: "delete-replaced", urn: old.urn, old, logical: false, pendingReplacement: true }];
   }
 
-  /** Diffs each dependent with the properties that depend on `root` unknown. */
+  /**
+   * The dependents that must be replaced together with `root`. For each one, the provider is asked for a diff in which the
+   * inputs that depend on a replaced resource are unknown.
+   */
   private async replacedWith(root: ResourceState): Promise<ResourceState[]> {
     const condemned = new Set([root.urn]);
     const handled = new Set([...this.identities.registered, ...this.deleted]);

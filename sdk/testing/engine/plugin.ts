@@ -7,30 +7,31 @@ import { nameOf, type ResourceState } from "./checkpoint";
 import { Unsupported } from "./project";
 import { fromStruct, markSecrets, type Props, plain, toStruct } from "./properties";
 import type { Diff } from "./propertyDiff";
-import type { Checked, Found, Provider, ToRead } from "./providerCalls";
 import {
   type Answer,
   about,
   CallFailed,
   CHANNEL,
+  type Checked,
   call,
   diffOf,
   diffRequest,
+  type Found,
   failuresOf,
   InitFailed,
   initFailure,
   optional,
+  type Provider,
+  type ToRead,
 } from "./providerCalls";
 
-/** The package of a Node program's dynamic providers. Their host comes with the SDK. */
+/** The package of dynamic providers. Their process is part of the SDK. */
 export const DYNAMIC = "pulumi-nodejs";
 
-/**
- * The client of one provider process. A provider that takes no secrets gets plain values, and the results are marked again.
- */
+/** The client of one provider process. */
 export class Plugin implements Provider {
   private readonly client: rpc.ResourceProviderClient;
-  /** Pulumi's host of dynamic providers takes plain values, and knows no previews. */
+  /** The process of dynamic providers accepts no secrets and no previews. Its results are marked as secret here. */
   private readonly isDynamic: boolean;
   /** Resolves when the process is configured. */
   private configured: Promise<unknown> = Promise.resolve();
@@ -47,7 +48,7 @@ export class Plugin implements Provider {
     this.client.close();
   }
 
-  /** Asks a plugin what it can do. */
+  /** @throws Unsupported if the plugin does not support secrets or references. */
   async handshake(engineAddress: string, folder: string, limit: number): Promise<void> {
     const request = new pb.ProviderHandshakeRequest()
       .setEngineAddress(engineAddress)
@@ -65,7 +66,7 @@ export class Plugin implements Provider {
       throw new Unsupported(`plugins that take no secrets or no references (${this.package_} in ${folder})`);
   }
 
-  /** A provider without such a method takes every configuration. */
+  /** If a provider does not implement this method, it accepts any configuration. */
   async checkConfig(urn: string, olds: Props, news: Props): Promise<Checked> {
     const request = about(new pb.CheckRequest(), urn).setOlds(plainStruct(olds)).setNews(plainStruct(news));
     const response = await optional(
@@ -106,7 +107,7 @@ export class Plugin implements Provider {
     await call<pb.ConfigureResponse>((answer) => this.client.configure(request, answer));
   }
 
-  /** Asks the provider to finish its operations and start no other. */
+  /** Asks the provider to finish its operations and to start no others. */
   async cancel(): Promise<void> {
     await optional(call<Empty>((answer) => this.client.cancel(new Empty(), answer)));
   }
@@ -124,7 +125,7 @@ export class Plugin implements Provider {
     return diffOf(await call<pb.DiffResponse>((answer) => this.client.diff(request, answer)));
   }
 
-  /** A provider without previews of its own previews the inputs as outputs. */
+  /** Without support for previews, the outputs of a preview are the inputs. */
   async create({ urn, inputs }: ResourceState, preview: boolean): Promise<{ id: string; outputs: Props }> {
     await this.configured;
     if (preview && this.isDynamic) return { id: "", outputs: { ...inputs } };
@@ -189,7 +190,7 @@ export class Plugin implements Provider {
     return this.isDynamic ? markSecrets(fromStruct(outs), ins) : fromStruct(outs);
   }
 
-  /** A call whose error may carry a resource that exists and is not ready. */
+  /** Sends a create or an update. Its error can contain a resource that exists but is not ready. */
   private async change<T>(ins: Props, send: (answer: Answer<T>) => unknown): Promise<T> {
     try {
       return await call(send);

@@ -1,7 +1,7 @@
 "use strict";
 /*
- * Loaded before everything else in a program and in a provider. Most of a process's time goes into loading what it seldom
- * uses, so that waits until it is used. What a program sees stays the same.
+ * Loaded first in each program and each provider. Such a process spends most of its time loading modules that it seldom
+ * uses. This file delays their loading until they are used. The program does not notice it.
  */
 const { createHash } = require("node:crypto");
 const fs = require("node:fs");
@@ -12,7 +12,7 @@ const util = require("node:util");
 
 const load = Module._load;
 
-/** What Pulumi's SDK needs for versions, serialized functions, its Automation API and TypeScript alone. */
+/** Modules that Pulumi's SDK needs only for versions, serialized functions, its Automation API and TypeScript. */
 const SELDOM =
   /^(\.\/automation|@npmcli\/arborist|fdir|js-yaml|normalize-package-data|semver|typescript|upath)$/;
 const VENDORED_COMPILER = /vendor.typescript@([\d.]+).typescript\.js$/;
@@ -49,7 +49,7 @@ Module._load = (request, parent, ...rest) => {
   );
 };
 
-/** What can be answered for a module that is not loaded. */
+/** The exports that are known without loading the module. */
 function knownOf(request, file, loaded) {
   if (!/typescript/.test(request)) return { __esModule: true };
   return {
@@ -66,8 +66,8 @@ function knownOf(request, file, loaded) {
 }
 
 /**
- * A debugger's session slows the whole program down. The SDK opens one at the start, since its listener misses the scripts
- * that were parsed before it. With this session it misses none, so the session can wait until a function is serialized.
+ * A session of the debugger slows down the whole program. The SDK opens one at the start, because its listener would miss
+ * earlier scripts. This session records them, so that it can be opened when the first function is serialized.
  */
 function recordingSession(Session) {
   return class extends Session {
@@ -85,7 +85,7 @@ function recordingSession(Session) {
   };
 }
 
-/** Where compiled files are kept. A folder that another user can write to is not used, since its files are run. */
+/** The folder with compiled files. It is not used if another user can write to it, because its files are executed. */
 const cacheFolder = (() => {
   const user = process.getuid?.() ?? "";
   const folder = join(tmpdir(), `pulumi-endpoints-testing-${user}`);
@@ -99,8 +99,8 @@ const cacheFolder = (() => {
 })();
 
 /**
- * Registers ts-node when a file has to be compiled. Type checks need it at once. So does whatever else than the content of a
- * file, the compiler and the configuration may decide how the file is compiled.
+ * Registers ts-node when the first file must be compiled. Compiled files are kept and used again, but not with type checks,
+ * and not if the result depends on more than the file, the compiler and the configuration.
  */
 function registerLate(options, request, parent, tsNode) {
   const before = [".ts", ".tsx"].map((extension) => [extension, Module._extensions[extension]]);
@@ -141,7 +141,7 @@ function registerLate(options, request, parent, tsNode) {
   let service;
   const compile = (code, file) => {
     if (!service) {
-      // Its own reader of source maps would not know the files that were compiled before.
+      // ts-node's reader of source maps does not know the files that were compiled earlier.
       const { prepareStackTrace } = Error;
       restore();
       service = tsNode().register(options);
@@ -175,19 +175,19 @@ function kept(key) {
   }
 }
 
-/** Whole or not at all, for other processes. */
+/** Writes a file atomically, because other processes read it. */
 function keep(key, output) {
   const temporary = join(cacheFolder, `${key}.${process.pid}`);
   try {
     fs.writeFileSync(temporary, output);
     fs.renameSync(temporary, join(cacheFolder, key));
   } catch {
-    // Without room for it the file is compiled again.
+    // If the file cannot be written, the next process compiles it again.
   }
   return output;
 }
 
-/** The output with the source map of this file, which may have been another one of the same content. */
+/** Sets the file's name in the source map. The output may come from another file with the same content. */
 function withSource(output, file) {
   return output.replace(/(?<=\/\/# sourceMappingURL=data:[^,]*;base64,)[\w+/=]+$/, (encoded) => {
     const map = { ...JSON.parse(Buffer.from(encoded, "base64").toString()), file, sources: [file] };
@@ -195,13 +195,13 @@ function withSource(output, file) {
   });
 }
 
-/** The SDK takes a stack trace of each resource. The maps of its own files and gRPC's are not worth their loading. */
+/** The SDK creates a stack trace for each resource. Loading the source maps of the SDK and of gRPC would be slow. */
 const exists = fs.existsSync;
 fs.existsSync = (path) => !/@(pulumi.pulumi|grpc.grpc-js).*\.js\.map$/.test(path) && exists(path);
 
 /**
- * On Node 20.20 `util.inspect(error, {colors: true})` runs away on certain stack lines, and a program that throws then takes
- * half a minute to end, also under the real CLI.
+ * On Node 20.20 `util.inspect(error, {colors: true})` is extremely slow for certain stack lines. A program that throws then
+ * takes half a minute to end, also with the Pulumi CLI.
  */
 const { inspect } = util;
 const withoutColors = (value, options, ...rest) =>
@@ -209,8 +209,8 @@ const withoutColors = (value, options, ...rest) =>
 util.inspect = Object.assign(withoutColors, inspect);
 
 /**
- * No process outlives for long the one that started it. A program whose engine is gone would report that without end. A
- * provider is given a minute: tests look at what it does without an engine.
+ * Ends the process after its parent has ended. A program without an engine would report errors forever. A provider gets a
+ * minute, because tests observe providers without an engine.
  */
 const parent = process.ppid;
 const isProgram = /@pulumi.pulumi.cmd.run.index\.js$/.test(process.argv[1] ?? "");

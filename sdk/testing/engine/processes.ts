@@ -6,15 +6,15 @@ import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Project } from "./project";
 
-/** How many provider calls may run at once. */
+/** The maximum number of concurrent provider calls. */
 export const PARALLEL = 8;
 
-/** As many lines of a provider's output as a message repeats. */
+/** The maximum number of lines of a provider's output in an error. */
 const MOST_OUTPUT = 50;
 
 export type OnLine = (line: string) => void;
 
-/** A child process that is never left behind: `stop` returns when it is gone. */
+/** A child process. `stop` resolves when the process has ended. */
 export class Child {
   readonly exited: Promise<number>;
 
@@ -32,7 +32,7 @@ export class Child {
     });
   }
 
-  /** Sends the signal, and SIGKILL after `patience` milliseconds. */
+  /** Sends the signal, then SIGKILL after `patience` milliseconds. */
   async stop(signal: NodeJS.Signals, patience: number): Promise<void> {
     if (this.process.exitCode === null && this.process.signalCode === null) this.process.kill(signal);
     const timer = setTimeout(() => this.process.kill("SIGKILL"), patience);
@@ -46,13 +46,13 @@ export interface Launch {
   stack: string;
   env: Record<string, string | undefined>;
   dryRun: boolean;
-  /** The packages whose providers the stack's runs have needed so far. */
+  /** The packages whose providers earlier runs of the stack needed. */
   packages: Set<string>;
-  /** How long a provider may take until it answers, in milliseconds. */
+  /** The time limit for the start of a provider, in milliseconds. */
   startLimit: number;
 }
 
-/** Finds a module of the program's own SDK, so that program and provider are of one version. */
+/** Finds a module of the program's SDK, so that the program and its providers have the same version. */
 export function resolveFrom(folder: string, module: string): string {
   try {
     return createRequire(join(folder, "package.json")).resolve(module);
@@ -68,12 +68,12 @@ function startNode({ project, env }: Launch, args: string[], more: Record<string
   return spawn(process.execPath, args, {
     cwd: project.folder,
     stdio: ["ignore", "pipe", "pipe"],
-    // From Node 22.1 on, code that was compiled once is not compiled again.
+    // Node 22.1 and later keep compiled code in this folder.
     env: { NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache"), ...env, NODE_OPTIONS: options, ...more },
   });
 }
 
-/** Runs the program as the Node language host does. Configuration is JSON, as the host hands it over. */
+/** Runs the program like the Node language host. The configuration is JSON. */
 export function startProgram(
   launch: Launch,
   config: { values: string; secretKeys: string },
@@ -100,7 +100,7 @@ export function startProgram(
   const child = startNode(launch, args, {
     PULUMI_CONFIG: config.values,
     PULUMI_CONFIG_SECRET_KEYS: config.secretKeys,
-    // A type check takes longer than a whole run.
+    // A type check would take longer than the run.
     PULUMI_NODEJS_TRANSPILE_ONLY: launch.env["PULUMI_NODEJS_TRANSPILE_ONLY"] ?? "true",
     ...(project.typescript && { PULUMI_NODEJS_TYPESCRIPT: "true" }),
   });
@@ -110,9 +110,9 @@ export function startProgram(
 /** A provider process that may still be loading. */
 export interface Starting {
   child: Child;
-  /** The port that it prints first. Rejects where the process ends without one, or takes too long. */
+  /** The port that it prints. Rejects if the process ends first, or at the time limit. */
   port: Promise<number>;
-  /** What the process has printed beside its port, as the end of a message. */
+  /** The end of an error message: the output of the process without the port. Empty if there is none. */
   printed: () => string;
 }
 
@@ -145,7 +145,7 @@ export function startProvider(
     throw new Error(`the provider process ${args[0]} ${what}${printed()}`);
   });
   const port = Promise.race([found, failed]);
-  // A process that was started ahead may never be used.
+  // A process that was started in advance may not be used.
   port.catch(() => {});
   return { child, port, printed };
 }

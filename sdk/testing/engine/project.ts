@@ -5,10 +5,10 @@ import { z } from "zod";
 import { pluginFolders, projectFile } from "../../projectFile";
 import type { ConfigValue } from "../types";
 
-/** What every refusal ends with. */
+/** The end of each error about an unsupported feature. */
 export const CLI_DRIVER = 'use the driver "cli", which runs the Pulumi CLI on the PATH';
 
-/** Something that this engine does not do. */
+/** A feature that this engine does not support. */
 export class Unsupported extends Error {
   override readonly name = "Unsupported";
   constructor(what: string) {
@@ -16,20 +16,20 @@ export class Unsupported extends Error {
   }
 }
 
-/** Where a program is and what runs it. */
+/** A Pulumi project. */
 export interface Project {
   name: string;
   /** The folder of `Pulumi.yaml`. */
   root: string;
   /** The program's working directory. */
   folder: string;
-  /** What is run there: `.`, or the file that `main` names. */
+  /** The program in this folder: `.`, or the file in `main`. */
   entry: string;
-  /** Whether the program is compiled on the fly; the runtime's option `typescript`, by default true. */
+  /** Whether TypeScript is compiled when it is loaded. The runtime's option `typescript`, default: true. */
   typescript: boolean;
-  /** The folders of the provider plugins that the project names, by package. */
+  /** The folders of provider plugins by package, from `plugins.providers`. */
   plugins: Map<string, string>;
-  /** Configuration that the project itself gives. */
+  /** The configuration in `Pulumi.yaml`. */
   config: Record<string, ConfigValue>;
 }
 
@@ -55,7 +55,7 @@ const projectSchema = z.object({
   config: z.record(z.string(), z.unknown()).default({}),
 });
 
-/** Reads `Pulumi.yaml` as the CLI does; a folder without one is a project of its own name. */
+/** Reads `Pulumi.yaml` like the CLI. Without the file, the project has the name of the folder. */
 export function readProject(program: string, givenName?: string): Project {
   const root = resolve(program);
   if (!existsSync(root)) throw new Error(`there is no program folder ${root}`);

@@ -6,12 +6,12 @@ import { REFERENCE, rebuild } from "../../../provider/plugin/values";
 import { Unsupported } from "./project";
 
 /*
- * Properties are kept as they travel: JSON in which a value that is not known yet is a certain text, and a secret or
- * another resource is an object with a signature. Null counts as missing wherever values are compared.
+ * Properties have the same format as in Pulumi's protocol: JSON in which an unknown value is a reserved text, and a secret or
+ * a resource is an object with a signature. In comparisons, null is the same as a missing value.
  */
 export type Props = Record<string, unknown>;
 
-/** A value that must not be shown. Never nested directly in another. */
+/** A value that must not be shown. The value of a secret is never another secret. */
 interface Secret {
   value: unknown;
 }
@@ -20,7 +20,7 @@ export function isSecret(value: unknown): value is Secret {
   return isMapping(value) && value[SIGNATURE] === SECRET;
 }
 
-/** Whether the value is an object of the program's own. */
+/** Whether the value is a plain object, without a signature. */
 export function isProps(value: unknown): value is Props {
   return isMapping(value) && value[SIGNATURE] === undefined;
 }
@@ -34,7 +34,7 @@ function mapProps(props: Props, convert: (value: unknown, key: string) => unknow
   return Object.fromEntries(defined.map(([key, value]) => [key, convert(value, key)]));
 }
 
-/** Reads what came over the wire. */
+/** @throws Unsupported for assets and archives. */
 function fromWire(value: unknown): unknown {
   return rebuild(value, (signed) => {
     if (signed[SIGNATURE] === SECRET) return secret(fromWire(signed["value"] ?? null));
@@ -46,7 +46,7 @@ function fromWire(value: unknown): unknown {
 export const fromStruct = (struct: Struct | undefined): Props =>
   mapProps(struct?.toJavaScript() ?? {}, (value) => fromWire(value));
 
-/** As plain data: the value of a secret, and the id or, of a component, the URN of a resource. */
+/** Replaces secrets by their values, resources by their ids, and components by their URNs. */
 export function plain(props: Props): Props {
   return mapProps(props, withoutSignatures);
 }
@@ -64,7 +64,7 @@ export function toStruct(props: Props): Struct {
   );
 }
 
-/** As `pulumi stack export --show-secrets` writes a value, its keys in order. */
+/** Converts a value to the format of `pulumi stack export --show-secrets`, with sorted keys. */
 function toState(value: unknown): unknown {
   if (isSecret(value)) return { [SIGNATURE]: SECRET, plaintext: JSON.stringify(toState(value.value)) };
   if (Array.isArray(value)) return value.map(toState);
@@ -92,8 +92,8 @@ export function hasSecrets(value: unknown): boolean {
 }
 
 /**
- * Marks values that a provider returned as secret if the input of the same name was. Objects are followed key by key; a
- * secret inside a list makes the whole list secret.
+ * Marks values that a provider returned as secret if the input of the same name is secret. Objects are compared key by key.
+ * A secret inside a list makes the whole list secret.
  */
 export function markSecrets(outs: Props, ins: Props): Props {
   return mapProps(outs, (out, key) => {
@@ -103,14 +103,14 @@ export function markSecrets(outs: Props, ins: Props): Props {
   });
 }
 
-/** With `[secret]` in place of what each secret holds: a change of a secret is no difference that is shown. */
+/** Replaces the value of each secret, so that a change of a secret is not shown. */
 export function masked(value: unknown, mask: unknown = secret("[secret]")): unknown {
   return rebuild(value, (signed) => (isSecret(signed) ? mask : signed));
 }
 
 export const maskedProps = (props: Props) => mapProps(props, (value) => masked(value));
 
-/** Plain data that may be shown. */
+/** Plain data with `[secret]` in place of secrets. */
 export const shown = (props: Props) => plain(mapProps(props, (value) => masked(value, "[secret]")));
 
 export function equal(a: unknown, b: unknown): boolean {
@@ -122,8 +122,8 @@ export function equal(a: unknown, b: unknown): boolean {
 }
 
 /**
- * As Go prints a value with `%v`, which is how the engine shows a property whose check failed: `{text}`, `{map[a:{1}]}`,
- * and a secret in plain, `{&{{text}}}`.
+ * The value in Go's format `%v`, with which Pulumi's engine shows a property whose check failed: `{text}`, `{map[a:{1}]}`,
+ * and a secret in plain text, `{&{{text}}}`.
  */
 export function goText(value: unknown): string {
   if (value === undefined || value === null) return "{<nil>}";
@@ -136,7 +136,7 @@ export function goText(value: unknown): string {
   }
   if (isMapping(value)) return `{{${value["urn"]}   ${goText(value["id"])} ${value["packageVersion"]}}}`;
   if (typeof value !== "number") return `{${value}}`;
-  // Go writes an exponent, of at least two digits, from a million on and below a ten-thousandth.
+  // From a million on and below a ten-thousandth, Go writes an exponent with at least two digits.
   const isPlain = value === 0 || (Math.abs(value) >= 1e-4 && Math.abs(value) < 1e6);
   return `{${isPlain ? value : value.toExponential().replace(/e([+-])(\d)$/, "e$10$2")}}`;
 }

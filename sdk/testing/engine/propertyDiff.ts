@@ -4,7 +4,7 @@ import { equal, isProps, isSecret, type Props, plain, secret } from "./propertie
 export type Kind = "add" | "delete" | "update";
 export const SIGNS = { add: "+", delete: "-", update: "~" } as const;
 
-/** One place where two values differ, with what is there on each side. */
+/** A difference between two values: its path, and the value on each side. */
 export interface Change {
   path: Path;
   kind: Kind;
@@ -12,10 +12,10 @@ export interface Change {
   new?: unknown;
 }
 
-/** Properties whose name starts with two underscores are the SDK's own and never shown. */
+/** Properties whose names start with two underscores are internal to the SDK and are not shown. */
 export const isInternal = (key: unknown) => String(key).startsWith("__");
 
-/** Every leaf that differs. Objects and lists are followed; anything else (a secret, another type) is one update. */
+/** All differences. Objects and lists are compared item by item. Other values, such as secrets, are compared as a whole. */
 export function changesBetween(from: unknown, to: unknown, path: Path = []): Change[] {
   if (equal(from, to)) return [];
   if (from === undefined || from === null) return [{ path, kind: "add", new: to }];
@@ -31,7 +31,7 @@ export function changesBetween(from: unknown, to: unknown, path: Path = []): Cha
   return [{ path, kind: "update", old: from, new: to }];
 }
 
-/** The top-level properties with their sign: additions first, then deletions, then updates, each in order. */
+/** The changed top-level properties with their signs: additions, deletions, then updates, each in alphabetical order. */
 export function shortDiff(changes: Change[], metadata: string[], only: string[]): string[] {
   const signs = new Map<string, string>();
   for (const { path, kind } of changes) signs.set(String(path[0]), path.length === 1 ? SIGNS[kind] : "~");
@@ -41,28 +41,28 @@ export function shortDiff(changes: Change[], metadata: string[], only: string[])
   return Object.values(SIGNS).flatMap((sign) => of(sign).sort());
 }
 
-/** Where a resource changes: from its provider or, if that does not know, from comparing the inputs. */
+/** A changed property of a resource, from the provider or from a comparison of the inputs. */
 export interface PropertyDiff {
   path: Path;
   kind: Kind;
-  /** Whether this change alone asks for a replacement. */
+  /** Whether this change requires a replacement. */
   replace: boolean;
-  /** Whether the old value is to be taken from the inputs; from the outputs otherwise. */
+  /** Whether the old value is in the inputs. Otherwise it is in the outputs. */
   inputDiff: boolean;
 }
 
-/** What changes for a resource, and whether it has to be made anew. */
+/** The changes of a resource, and whether they require a replacement. */
 export interface Diff {
   changes: "unknown" | "none" | "some";
   replaces: string[];
   deleteBeforeReplace: boolean;
-  /** The properties to name; empty where all that differ are. */
+  /** The top-level properties to show. If it is empty, all changed ones are shown. */
   changedKeys: string[];
-  /** Undefined where it is not known where a change is. */
+  /** Undefined if the provider does not list the changed properties. */
   detailed?: PropertyDiff[] | undefined;
 }
 
-/** A change without details. It requires a replacement if `replaces` are given. */
+/** A change without details. With `replaces` it requires a replacement. */
 export function someDiff(...replaces: string[]): Diff {
   return { changes: "some", replaces, deleteBeforeReplace: false, changedKeys: [] };
 }
@@ -71,7 +71,7 @@ export function mustReplace({ replaces, detailed = [] }: Diff): boolean {
   return replaces.length > 0 || detailed.some(({ replace }) => replace);
 }
 
-/** If the provider has no answer, the inputs are compared, secret or not. */
+/** If the provider does not know whether there are changes, compares the inputs, including secrets. */
 export function resolveDiff(diff: Diff, olds: Props, news: Props): Diff {
   if (diff.changes !== "unknown") return diff;
   const found = changesBetween(plain(olds), plain(news));
@@ -84,7 +84,7 @@ export function resolveDiff(diff: Diff, olds: Props, news: Props): Diff {
   };
 }
 
-/** The option applies only to changes that the diff names. */
+/** Applies the option `replaceOnChanges`. It has an effect only on changes that the diff names. */
 export function applyReplaceOnChanges(diff: Diff, texts: string[]): Diff {
   if (diff.changes !== "some") return diff;
   const paths = texts.map(parsePath).filter((path) => path !== undefined);
@@ -97,7 +97,7 @@ export function applyReplaceOnChanges(diff: Diff, texts: string[]): Diff {
   };
 }
 
-/** The changes that would undo these. */
+/** The changes that undo these. */
 export function invert(detailed: PropertyDiff[]): PropertyDiff[] {
   const opposite = { add: "delete", delete: "add", update: "update" } as const;
   return detailed.map((each) => ({ ...each, kind: opposite[each.kind] }));
@@ -108,7 +108,7 @@ interface Sides {
   outputs?: Props | undefined;
 }
 
-/** The changes with their old and new values. */
+/** Adds the old and new values to the changes. */
 export function withValues(detailed: PropertyDiff[], old: Sides, next: Sides): Change[] {
   return detailed.map(({ path, kind, inputDiff }) => ({
     path,
@@ -118,7 +118,7 @@ export function withValues(detailed: PropertyDiff[], old: Sides, next: Sides): C
   }));
 }
 
-/** A secret or unknown value stands for all properties inside it. */
+/** The value at the path. If a value on the way is secret or unknown, this value is returned. */
 function valueIn(value: unknown, path: Path): unknown {
   return path.reduce(
     (inside, key) => (isSecret(inside) || inside === UNKNOWN ? inside : valueAt(inside, key)) ?? undefined,
@@ -126,7 +126,7 @@ function valueIn(value: unknown, path: Path): unknown {
   );
 }
 
-/** Resets the inputs at the paths to their old values. `failed` are the paths that could not be followed. */
+/** Resets the inputs at the paths to their old values. `failed` lists the paths that could not be reset. */
 export function ignoreChanges(
   inputs: Props,
   olds: Props,
@@ -141,8 +141,8 @@ export function ignoreChanges(
 }
 
 /**
- * Gives what the path names in `to` the value that it has in `from`. Never makes an object on the way and never changes a
- * list's length: false means that the path could not be followed for such a reason. `mark` keeps a secret a secret.
+ * Copies the value at the path from `from` to `to`. Returns false if this would need a new object on the path or another
+ * length of a list. `mark` marks the copied value as secret if it was.
  */
 function reset(path: Path, from: unknown, to: unknown, mark: (value: unknown) => unknown): boolean {
   if (isSecret(from)) return reset(path, from.value, to, secret);

@@ -6,11 +6,10 @@ import { nameOf, type ResourceState, typeOf } from "./checkpoint";
 import type { Props, toStruct } from "./properties";
 import type { Diff, Kind } from "./propertyDiff";
 
-/* What the engine asks of a provider; then the messages and errors of the protocol that carries it. */
+/* The interface of providers in the engine, and its messages and errors in Pulumi's protocol. */
 
 /**
- * What serves a resource: the client of a provider process or, for the providers themselves, which are resources too,
- * `Providers`.
+ * The provider of a resource: `Plugin`, the client of a provider process, or `Providers` for provider resources.
  */
 export interface Provider {
   check(urn: string, olds: Props, news: Props): Promise<Checked>;
@@ -34,17 +33,20 @@ export interface Checked {
 /** For an import, only the id is known. */
 export type ToRead = Pick<ResourceState, "urn" | "id"> & { inputs?: Props; outputs?: Props | undefined };
 
-/** `outputs` is undefined where the provider gave none, `inputs` where it left them as they are. */
+/** The result of a read. */
 export interface Found {
+  /** Empty if the resource does not exist. */
   id: string;
+  /** Undefined if the resource does not exist. */
   outputs: Props | undefined;
+  /** Undefined if they have not changed. */
   inputs: Props | undefined;
 }
 
-/** Messages hold whole states, which outgrow the four megabytes that gRPC allows by default. */
+/** Messages contain complete states, which can be larger than gRPC's default limit of four megabytes. */
 export const CHANNEL = { "grpc.max_receive_message_length": -1, "grpc.max_send_message_length": -1 };
 
-/** A resource that exists, with an id, and is not ready. */
+/** A resource exists but is not ready. */
 export class InitFailed extends Error {
   override readonly name = "InitFailed";
   constructor(
@@ -59,7 +61,7 @@ export class InitFailed extends Error {
 
 export type Answer<T> = (error: grpc.ServiceError | null, response: T) => void;
 
-/** An error of the protocol. */
+/** A provider returned an error. */
 export class CallFailed extends Error {
   override readonly name = "CallFailed";
   constructor(override readonly cause: grpc.ServiceError) {
@@ -83,6 +85,7 @@ export async function optional<T>(answer: Promise<T>): Promise<T | undefined> {
   }
 }
 
+/** Reads the resource that exists but is not ready from an error. */
 export function initFailure(error: grpc.ServiceError): pb.ErrorResourceInitFailed | undefined {
   const [packed] = error.metadata.get("grpc-status-details-bin");
   if (!Buffer.isBuffer(packed)) return undefined;
@@ -98,7 +101,7 @@ interface AboutResource {
   setType(type: string): unknown;
 }
 
-/** Names the resource that a request is about. */
+/** Sets the URN, the name and the type of a request. */
 export function about<R extends AboutResource>(request: R, urn: string): R {
   request.setUrn(urn);
   request.setName(nameOf(urn));

@@ -13,20 +13,20 @@ import { equal, type Props, plain } from "./properties";
 import { type Diff, mustReplace, resolveDiff } from "./propertyDiff";
 import type { Checked, Found, Provider } from "./providerCalls";
 
-/** How long to wait for the answers to `Cancel`, in milliseconds. */
-const PATIENCE = 1000;
+/** The time limit for replies to `Cancel`, in milliseconds. */
+const CANCEL_LIMIT = 1000;
 
-/** A provider's process, and the folder that it was started from. */
+/** A provider's process and folder. */
 type Process = Starting & { folder: string };
 
 interface Command {
   folder: string;
-  /** Before the engine's address, which is the last argument. */
+  /** The arguments without the last one, which is the engine's address. */
   args: string[];
   env: Record<string, string>;
 }
 
-/** Where the provider of a package is: in the SDK, or in the folder that `Pulumi.yaml` names. Nothing is downloaded. */
+/** Finds the provider of a package: in the SDK, or in the folder that `Pulumi.yaml` names. Downloads nothing. */
 function findPlugin(package_: string, project: Project): Command {
   if (package_ === DYNAMIC) {
     const host = resolveFrom(project.folder, "@pulumi/pulumi/cmd/dynamic-provider");
@@ -36,7 +36,7 @@ function findPlugin(package_: string, project: Project): Command {
   if (folder === undefined)
     throw new Error(
       `there is no plugin for the package ${package_}: plugins.providers in Pulumi.yaml does not name its folder, and the ` +
-        `test engine neither looks for plugins elsewhere nor downloads them: ${CLI_DRIVER}`,
+        `test engine does not look for plugins elsewhere and does not download them: ${CLI_DRIVER}`,
     );
   const file = join(folder, "PulumiPlugin.yaml");
   if (!existsSync(file)) throw new Unsupported(`plugins without a PulumiPlugin.yaml (${folder})`);
@@ -46,22 +46,22 @@ function findPlugin(package_: string, project: Project): Command {
 }
 
 /**
- * The provider processes of one run. To steps it is the provider of provider resources: checking one starts its process,
- * creating or updating one configures it.
+ * The provider processes of one run. It is also the provider of provider resources: their check starts a process, and their
+ * create or update configures it.
  */
 export class Providers implements Provider {
-  /** By `URN::id`, once they are configured. */
+  /** The configured providers by `URN::id`. */
   private readonly running = new Map<string, Promise<Plugin>>();
-  /** By URN, started by `check` and not configured yet. */
+  /** The started providers by URN that are not configured yet. */
   private readonly unconfigured = new Map<string, Plugin>();
-  /** Processes that were started ahead and are not used yet, by package. */
+  /** The processes by package that were started in advance and are not used yet. */
   private readonly ahead = new Map<string, Process>();
   private readonly processes: Process[] = [];
   private readonly plugins: Plugin[] = [];
 
   constructor(
     private readonly launch: Launch,
-    /** The whole stack configuration. A plugin finds its own part of it in its environment too. */
+    /** The stack configuration. */
     readonly config: Props,
     private readonly olds: ResourceState[],
     private readonly address: () => string,
@@ -73,7 +73,7 @@ export class Providers implements Provider {
     return isProvider(type) ? this : this.get(provider);
   }
 
-  /** The provider of a reference. One that the run has not registered is taken from the state. */
+  /** The provider of a reference. If the run has not registered it, it gets its configuration from the state. */
   get(reference: string): Promise<Plugin> {
     const running = this.running.get(reference);
     if (running) return running;
@@ -87,7 +87,7 @@ export class Providers implements Provider {
     return started;
   }
 
-  /** The configuration of a default provider: all keys for the dynamic one, a plugin's own keys for a plugin. */
+  /** The configuration of a default provider. A plugin gets only the keys of its package. */
   configOf(package_: string): Props {
     return package_ === DYNAMIC ? this.config : this.ownConfig(package_);
   }
@@ -104,7 +104,7 @@ export class Providers implements Provider {
     return checked;
   }
 
-  /** Without an answer of the provider, any difference in its configuration is a change. */
+  /** If the provider does not know whether its configuration has changed, the values are compared. */
   async diff(old: ResourceState, news: Props): Promise<Diff> {
     const plugin = this.unconfigured.get(old.urn) ?? (await this.get(`${old.urn}::${old.id}`));
     const diff = await plugin.diffConfig(old, news);
@@ -112,7 +112,7 @@ export class Providers implements Provider {
     return { ...diff, changes: equal(old.outputs, news) ? "none" : "some" };
   }
 
-  /** Whether a resource must be replaced because its new provider has another configuration. */
+  /** Whether a resource must be replaced because of the configuration of its new provider. */
   async mustReplace(reference: string, old: ResourceState, { urn, inputs }: ResourceState): Promise<boolean> {
     const diff = await (await this.get(reference)).diffConfig({ ...old, urn }, inputs);
     return mustReplace(resolveDiff(diff, old.inputs, inputs));
@@ -143,11 +143,11 @@ export class Providers implements Provider {
     this.running.delete(`${urn}::${id}`);
   }
 
-  /** Returns when all processes are gone. Each may finish its operations before it is killed. */
+  /** Resolves when all processes have ended. They get a second to finish their operations. */
   async close(): Promise<void> {
     await Promise.allSettled(this.running.values());
     const asked = Promise.allSettled(this.plugins.map((plugin) => plugin.cancel()));
-    await Promise.race([asked, setTimeout(PATIENCE, undefined, { ref: false })]);
+    await Promise.race([asked, setTimeout(CANCEL_LIMIT, undefined, { ref: false })]);
     for (const plugin of this.plugins) plugin.close();
     await Promise.all(this.processes.map(({ child }) => child.stop("SIGKILL", 0)));
   }
@@ -164,7 +164,7 @@ export class Providers implements Provider {
     this.running.set(reference, plugin);
   }
 
-  /** Starts the providers that the last run needed, while the program is still loading. */
+  /** Starts the providers that earlier runs needed, while the program is loading. */
   startAhead(): void {
     for (const package_ of this.launch.packages) this.ahead.set(package_, this.spawn(package_));
   }
@@ -192,7 +192,7 @@ export class Providers implements Provider {
       PULUMI_PROJECT: this.launch.project.name,
       PULUMI_CONFIG: JSON.stringify(plain(this.ownConfig(package_))),
     };
-    // The CLI does not show what a plugin prints.
+    // Like the CLI, the engine does not show the output of plugins.
     const onLine = package_ === DYNAMIC ? this.onLine : undefined;
     const process = { folder, ...startProvider(this.launch, [...args, this.address()], own, onLine) };
     this.processes.push(process);

@@ -5,7 +5,7 @@ import { equal, type Props } from "./properties";
 import { type Diff, ignoreChanges, resolveDiff, someDiff } from "./propertyDiff";
 import type { Provider } from "./providerCalls";
 
-/** Compares a resource with what the program wants. */
+/** Compares the old state of a resource with the desired one. */
 export class Differ {
   /** The providers that this run registered, by URN. */
   readonly newProviders = new Map<string, ResourceState>();
@@ -13,19 +13,19 @@ export class Differ {
   constructor(
     private readonly context: Context,
     private readonly identities: Identities,
-    /** URNs to replace though nothing about them changed. */
+    /** URNs of resources to replace even if they do not change. */
     private readonly forced: ReadonlySet<string>,
   ) {}
 
   async diff(old: ResourceState, next: ResourceState, provider: Provider | undefined): Promise<Diff> {
-    // A forced replacement does not ask the provider, so only the resource's own option can change its order.
+    // For a forced replacement the provider is not asked. Only the option `deleteBeforeReplace` can change its order.
     if (this.forced.has(next.urn)) return someDiff("id");
     if (await this.isProviderReplaced(old, next)) return someDiff("provider");
     if (provider) return this.ask(provider, next.urn, old, next.inputs, next.ignoreChanges);
     return { ...someDiff(), changes: equal(old.inputs, next.inputs) ? "none" : "some" };
   }
 
-  /** The diff of a resource's provider for new inputs. */
+  /** Asks the provider for a diff. */
   async ask(
     provider: Provider,
     urn: string,
@@ -37,7 +37,7 @@ export class Differ {
     return resolveDiff(diff, old.inputs, this.withIgnored(urn, inputs, old.inputs, ignored));
   }
 
-  /** A resource moves to another provider without a replacement, unless the change of configuration requires one. */
+  /** Whether a move to another provider requires a replacement. The new provider decides it from both configurations. */
   private async isProviderReplaced(old: ResourceState, next: ResourceState): Promise<boolean> {
     if (old.provider === next.provider) return false;
     if (old.provider === "" || next.provider === "") return true;
@@ -47,6 +47,7 @@ export class Differ {
     return this.context.providers.mustReplace(next.provider, before, after);
   }
 
+  /** The inputs without the changes that the option `ignoreChanges` names. */
   withIgnored(urn: string, inputs: Props, olds: Props, paths: string[]): Props {
     if (paths.length === 0) return inputs;
     const ignored = ignoreChanges(inputs, olds, paths);

@@ -27,21 +27,21 @@ export interface Step {
   urn: string;
   old?: ResourceState;
   new?: ResourceState;
-  /** Counted in the summary. */
+  /** Whether the summary counts it. */
   logical: boolean;
-  /** The changed properties that the diff names. */
+  /** The changed top-level properties, from the diff. */
   changedKeys?: string[];
-  /** The provider's own list of changes, if it gives one. */
+  /** The changed properties, if the provider lists them. */
   detailed?: PropertyDiff[] | undefined;
   /** A deletion after which the resource is created again. */
   pendingReplacement?: boolean;
-  /** A creation, or an import, before the deletion of the old resource. */
+  /** A creation or an import after which the old resource is deleted. */
   pendingDelete?: boolean;
-  /** Answers the program. Not called if the step fails. */
+  /** Replies to the program. Not called if the step fails. */
   done?: (state: ResourceState) => void;
 }
 
-/** The sign of each operation and its words, as in Pulumi's display. */
+/** The sign and the words of each operation in Pulumi's display. */
 const OPS: Record<string, [sign: string, toDo: string, done: string]> = {
   same: ["  ", "", ""],
   create: ["+ ", "create", "created"],
@@ -68,7 +68,7 @@ export class Summary {
   private readonly root: string;
 
   constructor(
-    /** `Updating`. */
+    /** Such as `Updating`. */
     title: string,
     place: Place,
     private readonly dryRun: boolean,
@@ -77,12 +77,12 @@ export class Summary {
     this.root = rootUrn(place);
   }
 
-  /** Drops debug messages, in which the SDK logs whole properties with secrets in plain. */
+  /** Ignores debug messages, because the SDK logs secrets in plain text in them. */
   readonly report = (severity: Diagnostic["severity"], message: string, urn = ""): void => {
     if (severity !== "debug") this.diagnostics.push({ severity, message, ...(urn !== "" && { urn }) });
   };
 
-  /** A step has ended well. */
+  /** Adds a step that succeeded. */
   add(step: Step): void {
     const { op, urn, old, new: next } = step;
     if (isDefaultProvider(urn)) return;
@@ -103,7 +103,7 @@ export class Summary {
       });
     if (op === "same" && diff.length === 0) return;
     this.addLine(step, OPS[op]?.[this.dryRun ? 1 : 2] ?? op, diff);
-    // The changes of a replacement are shown at its creation.
+    // The changes of a replacement are shown with its creation.
     const isNew = op === "create" || op === "import";
     const shownChanges = isNew ? changesBetween({}, maskedProps(next?.inputs ?? {})) : changes;
     if (op !== "replace") this.lines.push(...changeLines(shownChanges));
@@ -119,7 +119,7 @@ export class Summary {
     this.lines.push(parts.filter((part) => part !== "").join(" "));
   }
 
-  /** What a terminal would have shown: the steps, diagnostics by resource, outputs, the counts. */
+  /** The text for a terminal: the steps, the diagnostics by resource, the outputs and the counts. */
   text(olds: Props, outputs: Props): string {
     const lines = [...this.lines, ...this.diagnosticLines()];
     const changed = changesBetween(maskedProps(olds), maskedProps(outputs));
@@ -153,7 +153,7 @@ function isCounted({ op, old, new: next, logical }: Step): boolean {
   return old !== undefined && changesBetween(old.outputs ?? {}, next?.outputs ?? {}).length > 0;
 }
 
-/** The differences that the step itself names, else those of the inputs. */
+/** The changes that the provider lists, or else the differences of the inputs. */
 function changesOf({ detailed }: Step, old: ResourceState, next: ResourceState): Change[] {
   const [from, to] = [maskedSides(old), maskedSides(next)];
   if (detailed) return withValues(detailed, from, to);
@@ -165,7 +165,7 @@ const maskedSides = ({ inputs, outputs = {} }: ResourceState) => ({
   outputs: maskedProps(outputs),
 });
 
-/** For an unchanged resource only a change of its protection is shown. */
+/** The changed options. For an unchanged resource, a change of the provider is shown only with one of the protection. */
 function metadata(op: StepOp, old: ResourceState, next: ResourceState): string[] {
   const isProtected = old.protect !== next.protect;
   const isServed = old.provider !== next.provider && (op !== "same" || isProtected);
@@ -181,7 +181,7 @@ function inline(value: unknown): string {
   return `{${entries.map(([key, item]) => `${key}: ${inline(item)}`).join(", ")}}`;
 }
 
-/** One line per change. Changes inside a property are indented below its name. */
+/** One line for each change. Changes inside a property are indented below its name. */
 function changeLines(changes: Change[], depth = 0): string[] {
   const indent = `      ${"    ".repeat(depth)}`;
   const keys = new Set(changes.map(({ path }) => path[depth]).filter((key) => !isInternal(key)));

@@ -18,16 +18,16 @@ import { fullKey, type Project, readProject, Unsupported } from "./project";
 import { plain, secret } from "./properties";
 
 interface TestEngineOptions extends StackOptions {
-  /** Where the state is kept. Default: a temporary file that `close` removes. */
+  /** The file with the state. Default: a temporary file that `close` removes. */
   stateFile?: string;
-  /** How long a provider may take until it answers, in milliseconds. Default: two minutes. */
+  /** The time limit for the start of a provider, in milliseconds. Default: two minutes. */
   startLimit?: number;
 }
 
 /**
- * Runs a Pulumi program where there is no Pulumi CLI: for tests and demonstrations, never to deploy. The program and its
- * providers are real processes that speak Pulumi's own protocol. The engine between them does what the real one does, or
- * refuses.
+ * Runs a Pulumi program without the Pulumi CLI, for tests and demonstrations, not for deployments. The program and its
+ * providers are real processes that use Pulumi's protocol. The engine between them does the same as Pulumi's engine, or
+ * refuses with an error.
  */
 export class TestEngine implements Stack {
   readonly driver = "kit";
@@ -58,11 +58,10 @@ export class TestEngine implements Stack {
     );
   }
 
-  /** Shows what `up` would do. Changes nothing. */
   preview(options: RunOptions = {}): Promise<RunResult> {
     return this.command("preview", options, async () => {
       if (!options.refresh) return runProgram(this.run(true), options);
-      // A preview must not change the state, so it refreshes a copy.
+      // A preview must not change the state, so the refresh works on a copy.
       const stateFile = join(this.scratch, "refreshed.json");
       rmSync(stateFile, { force: true });
       if (existsSync(this.stateFile)) copyFileSync(this.stateFile, stateFile);
@@ -72,7 +71,6 @@ export class TestEngine implements Stack {
     });
   }
 
-  /** A preview, then, if that went well, the update, each with processes of its own, as `pulumi up --yes`. */
   up(options: RunOptions = {}): Promise<RunResult> {
     return this.command("up", options, async () => {
       if (options.refresh && !options.skipPreview)
@@ -86,19 +84,17 @@ export class TestEngine implements Stack {
     });
   }
 
-  /** Updates the state from what really exists, as `pulumi refresh --yes --skip-preview`. Reads each resource once. */
   refresh(options: RunOptions = {}): Promise<RunResult> {
     return this.command("refresh", options, () =>
       runRefresh(this.run(options.previewOnly ?? false), options),
     );
   }
 
-  /** Deletes everything, as `pulumi destroy --yes`. The program is not run. */
   destroy(options: RunOptions = {}): Promise<RunResult> {
     return this.command("destroy", options, () => runDestroy(this.run(false)));
   }
 
-  /** Refused. The resource option `import` is supported. */
+  /** Not supported. Use the resource option `import`. */
   async import(): Promise<ImportResult> {
     throw new Unsupported("importing by command");
   }
@@ -127,7 +123,7 @@ export class TestEngine implements Stack {
     rmSync(this.scratch, { recursive: true, force: true });
   }
 
-  /** One run at a time: two on one state would undo each other's work. */
+  /** Runs one command at a time, because concurrent commands would overwrite each other's changes of the state. */
   private alone<T>(work: () => Promise<T>): Promise<T> {
     if (this.isClosed) return Promise.reject(new Error("this stack is closed"));
     const result = this.running.then(work);
@@ -181,7 +177,7 @@ export class TestEngine implements Stack {
   }
 }
 
-/** Adds the steps of a refresh to those of the run that it belongs to. */
+/** Adds the steps of a refresh to the run that it preceded. */
 function afterRefresh(refresh: Outcome | undefined, run: Outcome): Outcome {
   const read = refresh?.steps.filter(({ id }) => id !== undefined) ?? [];
   run.steps.unshift(...read.map((step) => ({ ...step, op: "refresh" as const, diff: [] })));

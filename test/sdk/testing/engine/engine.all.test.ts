@@ -131,7 +131,7 @@ describe("with a plugin", () => {
       "importKind",
       /does not support the replacement of a, which still has the option import: use the driver/,
     ],
-    ["aliasTwice", /::c' and '.*::b' are both the former '.*::a', by their names or aliases/],
+    ["aliasTwice", /::c' and '.*::b' both have the old resource '.*::a', by name or alias/],
   ] as const)(
     "up refuses a change of identity that the engine does not support: %s",
     async ([scene, message]) => {
