@@ -6,7 +6,7 @@ onBothDrivers("adoption", (start) => {
 const shop = new CloudEndpoint("shop", { url: "https://shop.example.com", description: "new", trafficPolicy: { a: 1 }, ${adopt} }, { retainOnDelete: true });
 module.exports = { id: shop.id };`;
 
-  test("takes over a live endpoint, reports at the preview what it will change, and can be taken out again", async () => {
+  test("updates a live endpoint, lists the changes in the preview, and can be removed from the program later", async () => {
     const stack = await start(program("adopt: true"));
     const { id } = stack.emulator.seed({
       type: "cloud",

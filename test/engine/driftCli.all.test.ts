@@ -15,8 +15,8 @@ new Dynamic("left", named("left", { url: "https://left.internal" }));
 new CloudEndpoint("plugged", named("plugged"), { deleteBeforeReplace: true });
 `;
 
-describe.skipIf(!cli)("drift of a project of the Pulumi CLI", () => {
-  test("is not denied for a stack whose last up failed, until one succeeds", async () => {
+describe.skipIf(!cli)("with the Pulumi CLI, drift", () => {
+  test("is not ruled out after a failed up, until an up succeeds", async () => {
     const emulator = await service();
     const one = 'new (require("pulumi-endpoints").CloudEndpoint)("one", { url: "https://one.example.com" });';
     const stack = await project(one, { emulator });
@@ -26,7 +26,7 @@ describe.skipIf(!cli)("drift of a project of the Pulumi CLI", () => {
     const taken = emulator.seed({ type: "cloud", url: "https://two.example.com" });
     stack.edit(one + one.replaceAll("one", "two"));
     await expect(stack.pulumi("up", "--yes", "--skip-preview")).rejects.toThrow();
-    // A refresh deploys nothing, so the stack stays incomplete.
+    // A refresh deploys nothing, so the stack is still incomplete.
     await stack.pulumi("refresh", "--yes");
     const failed = await drift();
     expect(failed.code, failed.stdout + failed.stderr).toBe(8);
@@ -36,7 +36,7 @@ describe.skipIf(!cli)("drift of a project of the Pulumi CLI", () => {
     expect(await drift()).toMatchObject({ code: 0 });
   });
 
-  test("is found without and with --stack, then repaired; the selected stack stays selected", async () => {
+  test("is found with and without --stack, and repaired, and the selected stack stays selected", async () => {
     const emulator = await service();
     const stack = await project(PROGRAM, { emulator });
     await stack.pulumi("up", "--yes", "--skip-preview");
@@ -51,10 +51,10 @@ describe.skipIf(!cli)("drift of a project of the Pulumi CLI", () => {
     const other = emulator.seed({ type: "cloud", url: "https://other.example.com" });
 
     const marked = emulator.requests.length;
-    const seen = await stack.command("drift", "--stack", "test", "--json", "-");
-    expect(seen.code, seen.stderr).toBe(7);
+    const found = await stack.command("drift", "--stack", "test", "--json", "-");
+    expect(found.code, found.stderr).toBe(7);
     expect(new Set(emulator.requests.slice(marked).map(({ method }) => method))).toEqual(new Set(["GET"]));
-    const report = reportSchema.parse(JSON.parse(seen.stdout));
+    const report = reportSchema.parse(JSON.parse(found.stdout));
     const status = "trafficPolicy.on_http_request[0].actions[0].config.status_code";
     expect(
       report.stacks[0]?.drifted.map(({ name, drift, changes }) => [
@@ -70,18 +70,18 @@ describe.skipIf(!cli)("drift of a project of the Pulumi CLI", () => {
       ["secret", "changed", [status.replace("status_code", "secret"), status]],
     ]);
     expect(report.accounts.map(({ unmanaged }) => unmanaged.map(({ id }) => id))).toEqual([[other.id]]);
-    expect(seen.stdout + seen.stderr).not.toContain("CANARY");
-    expect(seen.stderr).toContain("test: comparing 6 cloud endpoints with the service\n");
+    expect(found.stdout + found.stderr).not.toContain("CANARY");
+    expect(found.stderr).toContain("test: comparing 6 cloud endpoints with the service\n");
 
     const fixed = await stack.command("drift", "--fix", "--stack", "test", "--stack", "selected");
     expect(fixed.code, fixed.stdout + fixed.stderr).toBe(0);
     expect(fixed.stdout).toContain("5 of 6 cloud endpoints drifted (4 changed, 1 deleted), 5 repaired");
-    // The message by which the history's next reader recognizes a repair.
+    // Later checks recognize a repair in the history by this message.
     const { stdout: history } = await stack.pulumi("stack", "history", "--json", "--stack", "test");
     expect(JSON.parse(history)[0]).toMatchObject({ kind: "update", message: REPAIR_MESSAGE });
     expect(emulator.endpoints).toContainEqual(other);
 
-    // What Pulumi's targets leave alone must not be refreshed and called repaired.
+    // Pulumi's targets exclude a renamed endpoint, so the repair must neither refresh it nor report it as repaired.
     stack.edit(
       PROGRAM.replace(
         'Dynamic("described", named("described", { description: "front door" }))',

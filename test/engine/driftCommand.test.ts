@@ -4,10 +4,12 @@ import { drift } from "../sdk/commands/drift/driftRun";
 import { endpoint, idOf, policy } from "./driftPrograms";
 import { onKit } from "./setup";
 
-/* The command without a Pulumi CLI, with the dynamic provider; with the plugin, in `driftRepair.all.test.ts`. Through Pulumi's
- * Automation API it is run in `driftCli.all.test.ts`. */
+/*
+ * The command on the test kit's engine, with the dynamic provider. `driftRepair.all.test.ts` has the plugin, and
+ * `driftCli.all.test.ts` the Pulumi CLI.
+ */
 
-/** What the endpoints are, and how each drifts, in each way that there is. */
+/** Endpoints, and an edit of each. The edits cover every field. */
 const DRIFTS: [name: string, endpoint: string, change: Edit][] = [
   ["a-url", endpoint("a-url"), { url: "https://elsewhere.example.com" }],
   ["b-described", endpoint("b-described", { description: "front door" }), { description: "by hand" }],
@@ -29,7 +31,7 @@ const DRIFTS: [name: string, endpoint: string, change: Edit][] = [
 const PROGRAM = [...DRIFTS.map(([, text]) => text), endpoint("i-deleted"), endpoint("j-kept")].join("\n");
 
 onKit("drift", (start) => {
-  test("is reported field by field in every form, and repaired where a stack manages the endpoint", async () => {
+  test("is reported for each field in every format, and repaired for managed endpoints", async () => {
     const stack = await start(PROGRAM);
     await stack.up();
     const { emulator } = stack;
@@ -119,9 +121,9 @@ onKit("drift", (start) => {
       expect(form).not.toContain("\u202e");
     }
 
-    const now = emulator.endpoints.filter(({ type, id }) => type === "cloud" && id !== other.id);
+    const live = emulator.endpoints.filter(({ type, id }) => type === "cloud" && id !== other.id);
     const byUrl = (a: { url?: unknown }, b: { url?: unknown }) => (String(a.url) < String(b.url) ? -1 : 1);
-    expect(now.map(contentOf).sort(byUrl)).toEqual(good.sort(byUrl));
+    expect(live.map(contentOf).sort(byUrl)).toEqual(good.sort(byUrl));
     expect(emulator.endpoints).toContainEqual(other);
   });
 });

@@ -1,8 +1,8 @@
 import type { Emulator } from "../../sdk/testing";
 
-/* What the programs of the tests of drift consist of. */
+/* Parts of the programs for the tests of drift. */
 
-/** A policy of one action, with a secret in its configuration on demand. */
+/** A policy with one action, which may have a secret in its configuration. */
 export const policy = (status: number, secret = "") => ({
   on_http_request: [
     { actions: [{ type: "deny", config: { status_code: status, ...(secret && { secret }) } }] },
@@ -15,6 +15,6 @@ export const endpoint = (name: string, more: object = {}, options = "{}", type =
 
 const urlOf = (name: string) => `https://${name}.example.com`;
 
-/** Empty where there is none. */
+/** The id of an endpoint; empty if it does not exist. */
 export const idOf = ({ endpoints }: Emulator, name: string) =>
   endpoints.find(({ url }) => url === urlOf(name))?.id ?? "";

@@ -4,7 +4,7 @@ import { drift } from "../sdk/commands/drift/driftRun";
 import { endpoint, idOf, policy } from "./driftPrograms";
 import { edit, onKit, PLUGIN } from "./setup";
 
-/** What the program does not give, and the service chose. */
+/** Endpoints without bindings and pooling in the program, and edits of the service's choices. */
 const CHOSEN: [name: string, endpoint: string, change: Edit][] = [
   ["l-public", endpoint("l-public", { url: "https://l-public.internal" }), { bindings: ["public"] }],
   [
@@ -23,7 +23,7 @@ const CHOSEN: [name: string, endpoint: string, change: Edit][] = [
   ],
 ];
 onKit("drift", (start) => {
-  test("that cannot be checked for one endpoint is reported for the others, and the check fails", async () => {
+  test("is reported for the other endpoints if one cannot be checked, and the check fails", async () => {
     const stack = await start([endpoint("a"), endpoint("b")].join("\n"));
     await stack.up();
     const { emulator } = stack;
@@ -44,7 +44,7 @@ onKit("drift", (start) => {
 });
 
 onKit("a repair", (start) => {
-  test("deploys nothing that was not deployed before, and reports what it left", async () => {
+  test("deploys no new change of the program, and reports the endpoints that it skipped", async () => {
     const stack = await start([endpoint("a"), endpoint("b"), endpoint("c"), endpoint("d")].join("\n"));
     await stack.up();
     for (const name of ["a", "b", "c"])
@@ -69,11 +69,11 @@ onKit("a repair", (start) => {
     ]);
     expect(fixed.stdout).toMatch(/b[\s\S]*not repaired: the program differs from the state/);
     expect(fixed.stdout).toMatch(/c[\s\S]*not repaired: the program does not have this endpoint any more/);
-    // The next check still reports what was left.
+    // The next check still reports the skipped endpoints.
     expect((await drift(stack)).report.stacks[0]?.drifted.map(({ name }) => name)).toEqual(["b", "c"]);
   });
 
-  test("of an endpoint that the program has renamed is not done, and its drift is still reported", async () => {
+  test("skips an endpoint that the program has renamed, and its drift is still reported", async () => {
     const stack = await start(endpoint("b"));
     await stack.up();
     stack.emulator.edit(idOf(stack.emulator, "b"), { description: "by hand" });
@@ -90,7 +90,7 @@ onKit("a repair", (start) => {
     expect((await drift(stack)).code).toBe(7);
   });
 
-  test("never adopts what somebody else has made on the URL of an endpoint that was deleted", async () => {
+  test("never adopts another endpoint on the URL of a deleted one", async () => {
     const stack = await start(endpoint("a", { adopt: true }));
     await stack.up();
     stack.emulator.remove(idOf(stack.emulator, "a"));
@@ -108,7 +108,7 @@ onKit("a repair", (start) => {
     expect((await drift(stack)).report.stacks[0]?.drifted.map(({ drift }) => drift)).toEqual(["deleted"]);
   });
 
-  test("whose preview fails leaves the state as it is, and the drift is still reported", async () => {
+  test("does not change the state if its preview fails, and the drift is still reported", async () => {
     const stack = await start(endpoint("a", {}, "{ protect: true }"));
     await stack.up();
     stack.emulator.edit(idOf(stack.emulator, "a"), { url: "tls://a.example.com" });
@@ -121,7 +121,7 @@ onKit("a repair", (start) => {
     expect((await drift(stack)).code).toBe(7);
   });
 
-  test("with a key that may only read ends with the number for a refused key", async () => {
+  test("with a key that may only read fails with the exit code for a refused key", async () => {
     const stack = await start(endpoint("a"));
     await stack.up();
     stack.emulator.edit(idOf(stack.emulator, "a"), { description: "by hand" });
@@ -137,8 +137,8 @@ onKit("a repair", (start) => {
   });
 });
 
-onKit("drift of what the program leaves to the service", (start) => {
-  test("is reported with what the service had chosen, and repaired", async () => {
+onKit("drift of the service's choices", (start) => {
+  test("is reported with the original choice, and reverted", async () => {
     const stack = await start([PLUGIN, ...CHOSEN.map(([, text]) => text), endpoint("n-kept")].join("\n"));
     await stack.up();
     for (const [name, , change] of CHOSEN) {
@@ -147,13 +147,13 @@ onKit("drift of what the program leaves to the service", (start) => {
       stack.emulator.edit(id, change);
     }
     const marked = stack.emulator.requests.length;
-    const seen = await drift(stack);
-    expect(seen.code).toBe(7);
-    expect(JSON.stringify(seen)).not.toContain("CANARY");
+    const found = await drift(stack);
+    expect(found.code).toBe(7);
+    expect(JSON.stringify(found)).not.toContain("CANARY");
     const action = "trafficPolicy.on_http_request[0].actions[0].config";
     expect(stack.emulator.requests.slice(marked).filter(({ method }) => method !== "GET")).toEqual([]);
     expect(
-      seen.report.stacks[0]?.drifted.map(({ name, changes }) => [
+      found.report.stacks[0]?.drifted.map(({ name, changes }) => [
         name,
         changes.map(({ path, kind, expected, live }) => [path, kind, expected, live]),
       ]),

@@ -11,10 +11,10 @@ import { startApplication } from "../sdk/testing/agent/application";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-/** What running an example in its own folder leaves there. */
+/** Files that a run of an example leaves in its folder. */
 const LEFTOVERS = ["node_modules", "sdks", "venv", "__pycache__"];
 
-/** A copy of an example, since the CLI writes its settings beside the program. It finds the plugin from where it lies. */
+/** Copies an example, because the CLI writes its settings beside the program. The copy uses this repository's plugin. */
 export function copyOf(example: string): string {
   const folder = programFolder();
   cpSync(join(ROOT, "examples", example), folder, {
@@ -29,7 +29,7 @@ export function copyOf(example: string): string {
 
 const stackFile = z.object({ config: z.record(z.string(), z.unknown()) });
 
-/** A stack with the settings that the environment's file has, as the CLI would read it. */
+/** Starts a stack with the settings of the environment's file. */
 export async function startEnvironment(
   environment: string,
   driver: TestStack["driver"],
@@ -52,7 +52,7 @@ export async function startEnvironment(
 
 const settingText = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
 
-/** What the live endpoint with this URL does with a request: each action and its configuration, in order. */
+/** The type and the configuration of each action in the policy of the live endpoint with this URL. */
 export function policyOf(stack: TestStack, url: string): [string, unknown][] {
   const endpoint = stack.emulator.endpoints.find((one) => one.url === url);
   const policy = z
@@ -78,7 +78,7 @@ export async function startWithApplication(example: string, driver: NonNullable<
 export const FIRST = "b2xkLXNlY3JldC1vbGQtc2VjcmV0";
 export const SECOND = "bmV3LXNlY3JldC1uZXctc2VjcmV0";
 
-/** A stack of the example brex, and what Brex lists to it. */
+/** Starts a stack of the example brex, and a server for Brex's API. */
 export async function startBrexStack(driver: TestStack["driver"]) {
   const { stack, application } = await startWithApplication("brex", driver);
   const brex = await startBrex();
@@ -87,7 +87,7 @@ export async function startBrexStack(driver: TestStack["driver"]) {
   return { stack, application, brex };
 }
 
-/** Brex's listing of webhook secrets, for the one token that it knows. */
+/** Starts a server that lists webhook secrets like Brex's API. It accepts one token. */
 async function startBrex() {
   const brex = { url: "", secrets: [] as { secret: string; status: string }[] };
   const server = createServer((request, response) => {

@@ -2,14 +2,14 @@ import { expect, test } from "vitest";
 import { FIRST, policyOf, SECOND, startBrexStack, startEnvironment } from "./example";
 import { errors, failure, methods, onBothDrivers } from "./setup";
 
-/* What `examples.test.ts` leaves out, which runs each example once. */
+/* Further cases. `examples.test.ts` runs each example once. */
 
 onBothDrivers("the example environments", (_, driver) => {
-  test("gives dev and prod the same program and fragments, each with its own settings", async () => {
+  test("deploys dev and prod from the same fragments, each with its own settings", async () => {
     const dev = await startEnvironment("dev", driver);
     const prod = await startEnvironment("prod", driver, { emulator: dev.emulator });
 
-    // Both are on one account, side by side.
+    // Both are on one account.
     expect(methods(await dev.up({ skipPreview: true }))).toEqual(["POST", "POST"]);
     expect(methods(await prod.up({ skipPreview: true }))).toEqual(["POST", "POST"]);
 
@@ -18,7 +18,7 @@ onBothDrivers("the example environments", (_, driver) => {
       ["forward-internal", { url: "https://shop.prod.internal" }],
     ]);
 
-    // A change of one environment's setting is a change of its endpoints alone.
+    // A change of an environment's setting changes only its endpoints.
     await prod.setConfig("environments:maintenance", "true");
     const change = await prod.up({ skipPreview: true });
     expect(methods(change)).toEqual(["PATCH", "PATCH"]);
@@ -28,7 +28,7 @@ onBothDrivers("the example environments", (_, driver) => {
     ]);
   });
 
-  test("refuses a stack that is no environment, before any request", async () => {
+  test("refuses an unknown stack before any request", async () => {
     const stack = await startEnvironment("dev", driver, { stackName: "staging" });
     const result = await failure(stack.preview());
     expect(errors(result).join()).toContain("the stack staging is no environment: select dev or prod");
@@ -37,7 +37,7 @@ onBothDrivers("the example environments", (_, driver) => {
 });
 
 onBothDrivers("the example brex", (_, driver) => {
-  test("asks for a secret where Brex has none yet, and follows a rotation", async () => {
+  test("fails while Brex has no secret, and updates the endpoint after a rotation", async () => {
     const { stack, brex } = await startBrexStack(driver);
     expect(errors(await failure(stack.preview())).join()).toMatch(
       /brex: secret is empty. Get it from Brex's API/,

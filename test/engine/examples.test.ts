@@ -12,7 +12,7 @@ import {
 import { methods, onBothDrivers } from "./setup";
 
 onBothDrivers("the example lookup", (_, driver) => {
-  test("lists what agents and edges serve, and puts a cloud endpoint before an agent's", async () => {
+  test("lists the endpoints of agents and edges, and creates a cloud endpoint for an agent's", async () => {
     const stack = await TestStack.create({ program: copyOf("lookup"), driver });
     onTestFinished(() => stack.close());
     const backend = stack.emulator.seed({
@@ -34,14 +34,14 @@ onBothDrivers("the example lookup", (_, driver) => {
         },
       ],
     });
-    // Each look-up lists only what it asks for.
+    // Each look-up filters the list.
     expect(methods(up)).toEqual(["GET", "GET", "POST"]);
     expect(stack.emulator.endpoints[0]).toMatchObject({ description: `in front of ${backend.id}` });
   });
 });
 
 onBothDrivers("the example accounts", (_, driver) => {
-  test("announces a service on two accounts, each with its own key", async () => {
+  test("creates an endpoint on two accounts, each with its own key", async () => {
     const partner = await Emulator.start();
     onTestFinished(() => partner.close());
     const other = partner.seed({ type: "edge", public_url: "tls://edge.example.com" });
@@ -64,7 +64,7 @@ onBothDrivers("the example accounts", (_, driver) => {
 });
 
 onBothDrivers("the example environments", (_, driver) => {
-  test("puts the fragments and the environment's settings into each endpoint's policy", async () => {
+  test("combines the fragments and the environment's settings in each endpoint's policy", async () => {
     const dev = await startEnvironment("dev", driver);
     const up = await dev.up({ skipPreview: true });
     expect(up.outputs).toEqual({ urls: ["https://shop.dev.example.com", "https://api.dev.example.com"] });
@@ -76,7 +76,7 @@ onBothDrivers("the example environments", (_, driver) => {
   });
 });
 
-/** Delivers a body to the agent that was given this configuration, and to the endpoint with this policy. */
+/** Delivers a body to each agent, and returns the statuses. */
 async function deliver(agents: Agent[], body: string, headers: Record<string, string>): Promise<number[]> {
   return Promise.all(
     agents.map(async ({ url }) => (await fetch(url, { method: "POST", body, headers })).status),
@@ -96,7 +96,7 @@ async function agentsOf(stack: TestStack, config: unknown, upstream: number): Pr
 }
 
 onBothDrivers("the example calendly", (_, driver) => {
-  test("takes bookings that Calendly signed with the key of its subscription, and nothing else", async () => {
+  test("accepts a delivery that Calendly signed with the subscription's key, and refuses others", async () => {
     const { stack, application } = await startWithApplication("calendly", driver);
     await stack.setConfig("calendly:signingKey", { secret: "a key of our choice" });
     const { outputs } = await stack.up({ skipPreview: true });
@@ -125,7 +125,7 @@ onBothDrivers("the example calendly", (_, driver) => {
 });
 
 onBothDrivers("the example brex", (_, driver) => {
-  test("verifies with the secret that Brex's API calls active", async () => {
+  test("verifies with the active secret of Brex's API", async () => {
     const { stack, application, brex } = await startBrexStack(driver);
     brex.secrets = [
       { secret: FIRST, status: "PENDING_REVOKE" },
@@ -139,7 +139,7 @@ onBothDrivers("the example brex", (_, driver) => {
 
     const agents = await agentsOf(stack, outputs["agentConfig"], application.port);
     const body = JSON.stringify({ event_type: "USER_UPDATED", user_id: "u_1" });
-    // While the old secret is being revoked Brex signs with both.
+    // While Brex revokes the old secret, it signs with both.
     const both = [FIRST, SECOND].map((secret) => signWebhook("brex", { body, secret, id: "msg_1" }));
     const rotating = {
       ...both[1],

@@ -8,10 +8,10 @@ module.exports = { id: shop.id, url: shop.publicUrl };
 const policy = (status: number) =>
   `trafficPolicy: { on_http_request: [{ actions: [{ type: "deny", config: { status_code: ${status} } }] }] }`;
 
-/** An endpoint's life from its creation to its end. */
+/** A test of an endpoint from its creation to its deletion. */
 export function life(provider: "dynamic" | "plugin"): void {
   onBothDrivers(`an endpoint with the ${provider} provider`, (start) => {
-    test("is created, kept, changed and moved, repaired, replaced and deleted by one request each", async () => {
+    test("is created, updated, repaired, replaced and deleted with one request for each step", async () => {
       const stack = await start(shop("https://shop.example.com", policy(404)), {
         config: { "endpoints:provider": provider },
       });

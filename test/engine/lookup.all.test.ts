@@ -11,7 +11,7 @@ module.exports = {
   hidden: getEndpointOutput({ id: pulumi.secret("ep_theirs") }).publicUrl,
 };`;
 
-  test("wait for what is still to be created, and then show it; secrets that go in come out marked", async () => {
+  test("wait for new endpoints, and return secrets for secret arguments", async () => {
     const stack = await start(program);
     stack.emulator.seed({ type: "edge", id: "ep_theirs", public_url: "tls://CANARY.example.com" });
     const preview = await stack.preview();
@@ -23,7 +23,7 @@ module.exports = {
     expect(up.text).not.toContain("CANARY");
   });
 
-  test("that find nothing fail the program in one line that names the next step", async () => {
+  test("fail with the next step if no endpoint matches", async () => {
     const stack = await start(
       `require("pulumi-endpoints").getEndpoint({ url: "https://nobody.example.com" });`,
     );

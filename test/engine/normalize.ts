@@ -1,6 +1,6 @@
 import type { ExportedResource, ExportedState } from "../../sdk/testing";
 
-/** What differs from run to run, though nothing is different: times, places in source files, what a provider chose. */
+/** Fields that differ in each run: times and places in source files. */
 const VOLATILE = ["created", "modified", "sourcePosition", "stackTrace"];
 
 const MASKS: [RegExp, string][] = [
@@ -9,7 +9,7 @@ const MASKS: [RegExp, string][] = [
   [/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "a uuid"],
 ];
 
-/** A state in the form in which that of two drivers can be compared: ids by order of appearance, no times. */
+/** Prepares the states of two drivers for a comparison: numbers the ids in order of appearance, and masks times. */
 export function normalize(state: ExportedState): unknown {
   const resources = [...(state.deployment.resources ?? [])]
     .map(({ ...resource }: ExportedResource) => {
@@ -24,7 +24,7 @@ export function normalize(state: ExportedState): unknown {
     .sort((a, b) => key(a).localeCompare(key(b)));
   let text = JSON.stringify({ resources, pending: state.deployment.pending_operations ?? [] });
 
-  // The engine's own sentinel for secrets looks like a uuid, and must stay.
+  // The engine's signature of secrets looks like a UUID, but must stay.
   const sentinel = "4dabf18193072939515e22adb298388d";
   const ids = new Map<string, string>();
   text = text.replaceAll(sentinel, "a-sentinel").replace(/\b(ep|ra|rd)_\w+/g, (id) => {
@@ -32,16 +32,13 @@ export function normalize(state: ExportedState): unknown {
     return ids.get(id) ?? id;
   });
   for (const [pattern, mask] of MASKS) text = text.replace(pattern, mask);
-  // The engine writes secrets as JSON with escapes of its own.
+  // The engine's JSON of secrets has other escapes.
   return JSON.parse(text, (name, value) =>
     name === "plaintext" ? JSON.stringify(JSON.parse(value)) : value,
   );
 }
 
-/**
- * The emulator makes a key of its own for each stack; a plugin's configuration has it without the package's name. The
- * fingerprint of the account depends on it.
- */
+/** Masks the key, which the emulator creates for each stack, and the account's fingerprint, which depends on the key. */
 const withoutKey = (properties: Record<string, unknown> = {}) =>
   Object.fromEntries(
     Object.entries(properties).map(([key, value]) => [

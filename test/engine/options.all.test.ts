@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { edit, failure, onBothDrivers } from "./setup";
 
-/** Most resources differ between the rounds in their description, or in the name of a rule, and in an option each. */
+/** Each resource has one option. Most have another description or rule in the second round. */
 const HEAD = `
 const at = (name, description) => ({ url: "https://" + name + ".example.com", description });
 const rule = (name) => ({ on_http_request: [{ name, actions: [{ type: "deny" }] }] });`;
@@ -42,9 +42,9 @@ new CloudEndpoint("deletedWith", at("part"), { deletedWith: whole });`
 }`;
 
 onBothDrivers("resource options", (start, driver) => {
-  // The states of the two drivers are compared by the names of the cases, and these programs differ.
-  const which = driver === "cli" ? "those of the CLI alone included" : "as far as the engine has them";
-  test.each(["dynamic", "plugin"])(`act alike on the provider %s, ${which}`, async (provider) => {
+  // The drivers have different programs, so the names differ: tests with the same name must have the same final state.
+  const which = driver === "cli" ? "all options" : "the options of the test kit's engine";
+  test.each(["dynamic", "plugin"])(`work with the %s provider (${which})`, async (provider) => {
     const program = (round: "one" | "two") =>
       supportedByKit(round) + (driver === "cli" ? cliOnly(round) : "");
     const stack = await start(program("one"), { env: { ENDPOINTS_PROVIDER: provider } });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { RunResult } from "../../sdk/testing";
-import { onBothDrivers, PLUGIN } from "./setup";
+import { edit, onBothDrivers, PLUGIN } from "./setup";
 
 const CANARY = "CANARY-77ab";
 
-/** The warnings of a run, in no certain order. */
+/** The warnings of a run, sorted. */
 const warnings = ({ diagnostics }: RunResult) =>
   diagnostics
     .filter(({ severity }) => severity === "warning")
@@ -16,10 +16,10 @@ const ABOUT =
   "trafficPolicy.on_http_request[0].actions[0].type is no action known to this version; did you mean custom-response?";
 
 onBothDrivers("a preview with mistakes in policies", (start) => {
-  describe.each([["dynamic"], ["plugin"]])("of resources of the provider %s", (provider) => {
+  describe.each([["dynamic"], ["plugin"]])("of resources of the %s provider", (provider) => {
     const config = { "endpoints:provider": provider };
 
-    test("warns once of each resource, by its name, with neither a request nor a value", async () => {
+    test("warns once for each resource, with its name, without a request and without values", async () => {
       const stack = await start(
         `
 const url = (name) => "https://" + name + ".example.com";
@@ -44,7 +44,7 @@ new CloudEndpoint("connections", { url: "tcp://1.tcp.example.com:12345", traffic
       expect(result.requests).toEqual([]);
     });
 
-    test("skips what is secret or unknown, and checks the rest: of a secret policy only whether it answers", async () => {
+    test("skips secret and unknown parts, and checks a secret policy only for an action that answers", async () => {
       const stack = await start(
         `
 const first = new CloudEndpoint("first", { url: "https://first.example.com", trafficPolicy: { on_http_request: [{ actions: [{ type: "deny" }] }] } });
@@ -63,7 +63,7 @@ new CloudEndpoint("parts", { url: "https://parts.example.com", trafficPolicy: { 
       ]);
     });
 
-    test("creates the endpoints all the same, and warns of none where that is off", async () => {
+    test("has no warning if they are turned off, and an up creates the endpoints", async () => {
       const stack = await start(
         `new CloudEndpoint("shop", { url: "https://shop.example.com", trafficPolicy: ${TYPO} });`,
         {
@@ -75,7 +75,7 @@ new CloudEndpoint("parts", { url: "https://parts.example.com", trafficPolicy: { 
     });
   });
 
-  test("warns through the plugin where no class of this package does, once, and of no secret", async () => {
+  test("warns once from the plugin for programs without this package's class, and not of secrets", async () => {
     const stack = await start(`${PLUGIN}
 new PluginEndpoint("shop", { url: "https://shop.example.com", trafficPolicy: ${TYPO} });
 new PluginEndpoint("text", { url: "https://text.example.com", trafficPolicy: "on_http_request: []" });
@@ -90,12 +90,11 @@ new PluginEndpoint("off", { url: "https://off.example.com", trafficPolicy: ${TYP
     expect(result.requests).toEqual([]);
   });
 
-  test("warns once of a resource that is replaced", async () => {
+  test("warns once for a replaced resource", async () => {
     const program = (scheme: string) => `${PLUGIN}
 new PluginEndpoint("shop", { url: "${scheme}://shop.example.com", trafficPolicy: { nonsense: [] } });`;
     const stack = await start(program("https"));
     await stack.up();
-    const { edit } = await import("./setup");
     edit(stack, program("http"));
     expect(warnings(await stack.preview())).toHaveLength(1);
   });

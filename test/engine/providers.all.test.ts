@@ -12,8 +12,8 @@ const shop = new CloudEndpoint("${name}", {
 }, { ${options} });
 module.exports = { id: shop.id, is: CloudEndpoint.isInstance(shop) };`;
 
-onBothDrivers("one class on two providers", (start, driver) => {
-  test("a stack moves to the plugin with no change, back with an update that makes no request, and is destroyed", async () => {
+onBothDrivers("the class on two providers", (start, driver) => {
+  test("a stack moves to the plugin without a change, and back with an update that sends no request", async () => {
     const stack = await start(shop());
     const { id } = (await stack.up()).outputs;
     const typesIn = async () =>
@@ -43,19 +43,7 @@ onBothDrivers("one class on two providers", (start, driver) => {
     expect(methods(await stack.destroy())).toEqual(["DELETE"]);
   });
 
-  test("a stack that is created on the plugin moves to the dynamic provider, and is refreshed and destroyed there", async () => {
-    const stack = await start(shop(), { env: { ENDPOINTS_PROVIDER: "plugin" } });
-    await stack.up();
-    await stack.setConfig("endpoints:provider", "dynamic");
-    const preview = await stack.preview();
-    expect(preview.changes).toMatchObject({ update: 1 });
-    expect((await stack.up()).requests).toEqual([]);
-    await stack.refresh({ expectNoChanges: true });
-    await stack.up({ expectNoChanges: true });
-    expect(methods(await stack.destroy())).toEqual(["DELETE"]);
-  });
-
-  test("a resource is moved and renamed at once", async () => {
+  test("a resource can change its name and its provider in one update", async () => {
     const stack = await start(shop());
     await stack.up();
     await stack.setConfig("endpoints:provider", "plugin");
@@ -66,7 +54,7 @@ onBothDrivers("one class on two providers", (start, driver) => {
     await stack.destroy();
   });
 
-  test("an explicit provider is another account, for resources, children and data sources, on either provider", async () => {
+  test("an explicit provider selects another account for resources, children and data sources", async () => {
     const other = await Emulator.start();
     onTestFinished(() => other.close());
     other.seed({ type: "cloud", url: "https://old.example.com", metadata: '{"team":"shop"}' });
@@ -110,7 +98,7 @@ module.exports = async () => ({
     expect(other.endpoints.map(({ url }) => url)).toEqual(["https://old.example.com"]);
   });
 
-  test("a data source of an account that is not known yet is unknown in the preview", async () => {
+  test("a data source of an unknown account is unknown in the preview", async () => {
     const other = await Emulator.start();
     onTestFinished(() => other.close());
     other.seed({ type: "cloud", url: "https://old.example.com" });
@@ -125,7 +113,7 @@ module.exports = { ids: getEndpointsOutput({}, { provider: theirs }).ids.apply((
     await stack.destroy();
   });
 
-  test("an import on the dynamic provider fails and names the plugin", async () => {
+  test("an import with the dynamic provider fails with the advice to use the plugin", async () => {
     const stack = await start(shop("shop", 'import: "ep_1"'));
     expect(errors(await failure(stack.preview())).join()).toMatch(
       /the option import needs the plugin.*endpoints:provider plugin/s,
@@ -135,7 +123,7 @@ module.exports = { ids: getEndpointsOutput({}, { provider: theirs }).ids.apply((
   });
 
   test.runIf(driver === "cli")(
-    "what an import took over is the class's own, on either provider",
+    "an imported endpoint belongs to the class's resource without a change",
     async () => {
       const stack = await start(shop());
       const policy = {

@@ -7,7 +7,7 @@ module.exports = { id: shop.id };
 `;
 
 onBothDrivers("a replacement", (start) => {
-  test("creates first where the program asks for it", async () => {
+  test("creates first if the program asks for that", async () => {
     const stack = await start(shop("https", "deleteBeforeReplace: false"));
     await stack.up();
     edit(stack, shop("tls", "deleteBeforeReplace: false"));
@@ -15,7 +15,7 @@ onBothDrivers("a replacement", (start) => {
     expect(stack.emulator.endpoints.map((endpoint) => endpoint.url)).toEqual(["tls://shop.example.com"]);
   });
 
-  test("that is forced deletes first too, though the provider is not asked", async () => {
+  test("that is forced deletes first, although the engine does not ask the provider", async () => {
     const stack = await start(shop("https"));
     const before = await stack.up();
     const after = await stack.up({ replace: ["shop"] });
@@ -24,7 +24,7 @@ onBothDrivers("a replacement", (start) => {
     expect(after.outputs["id"]).not.toBe(before.outputs["id"]);
   });
 
-  test("that is forced on an adopted endpoint leaves one endpoint, and the state knows it", async () => {
+  test("that is forced on an adopted endpoint leaves one endpoint, which is in the state", async () => {
     const stack = await start(shop("https", "", "adopt: true"));
     const seeded = stack.emulator.seed({ type: "cloud", url: "https://shop.example.com" });
     expect((await stack.up()).outputs["id"]).toBe(seeded.id);
@@ -34,7 +34,7 @@ onBothDrivers("a replacement", (start) => {
     await stack.refresh({ expectNoChanges: true });
   });
 
-  test("that would create first is refused together with adoption, before anything is done", async () => {
+  test("that would create first is refused with `adopt`, before any write", async () => {
     const stack = await start(shop("https", "deleteBeforeReplace: false", "adopt: true"));
     stack.emulator.seed({ type: "cloud", url: "https://shop.example.com" });
     await expect(stack.up({ skipPreview: false })).rejects.toThrow(

@@ -12,10 +12,8 @@ import {
 import { newProject } from "../newProject";
 import { normalize } from "./normalize";
 
-/*
- * The end-to-end cases are written once and run on both drivers. A case that could not run, because there is no CLI
- * on the PATH, is reported as skipped.
- */
+/* The end-to-end tests run on two drivers: the test kit's engine and the Pulumi CLI. Without a CLI on the PATH, its runs are
+ * skipped. */
 const drivers = (process.env["TEST_DRIVERS"] ?? "kit,cli").split(",");
 const cli = drivers.includes("cli") && (await findPulumiCli());
 
@@ -32,10 +30,10 @@ const opened: Opened[] = [];
 const ON_KIT = "on the test kit's engine";
 const ON_CLI = "on the Pulumi CLI";
 
-/** The states that the test kit's engine ended with, by case; the real engine has to end with the same. */
+/** The final states on the test kit's engine, by test. The CLI's final states must be equal. */
 const kitStates = new Map<string, unknown>();
 
-/** Runs the cases on the test kit's engine and, where it is there, on the real CLI, and compares the states they end with. */
+/** Runs the tests on the test kit's engine and on the CLI, if there is one, and compares their final states. */
 export function onBothDrivers(subject: string, cases: (start: Start, driver: Stack["driver"]) => void): void {
   describe(subject, () => {
     if (drivers.includes("kit")) describe(ON_KIT, () => cases(starter("kit"), "kit"));
@@ -43,7 +41,7 @@ export function onBothDrivers(subject: string, cases: (start: Start, driver: Sta
   });
 }
 
-/** Runs cases on the test kit's engine alone: what is run by the Pulumi CLI in tests of its own. */
+/** Runs tests only on the test kit's engine. Other tests cover the CLI. */
 export function onKit(subject: string, cases: (start: Start) => void): void {
   describe.skipIf(!drivers.includes("kit"))(subject, () => cases(starter("kit")));
 }
@@ -55,27 +53,27 @@ afterEach(async (context) => {
     for (const [index, { stack }] of ended.entries()) {
       const name = `${context.task.fullName.replace(ON_CLI, ON_KIT)} ${index}`;
       const exported = await stack.exportState();
-      // A plugin's provider has its key among its inputs, where it is marked as a secret.
+      // A plugin's provider has the key in its inputs, as a secret.
       const resources = exported.deployment.resources ?? [];
-      const own = resources.filter(({ type }) => !type.startsWith("pulumi:providers:"));
-      expect(JSON.stringify(own), "no state holds the key").not.toContain(stack.emulator.apiKey);
+      const others = resources.filter(({ type }) => !type.startsWith("pulumi:providers:"));
+      expect(JSON.stringify(others), "no state contains the key").not.toContain(stack.emulator.apiKey);
       const state = normalize(exported);
       if (stack.driver === "kit") kitStates.set(name, state);
       else if (kitStates.has(name))
-        expect(state, "the state that the test kit's engine ends with").toEqual(kitStates.get(name));
+        expect(state, "the final state on the test kit's engine").toEqual(kitStates.get(name));
     }
   } finally {
     for (const { stack } of ended) await stack.close();
   }
 });
 
-/** Starts a stack whose program is this text. */
+/** Returns a function that starts a stack with a given program. */
 function starter(driver: Stack["driver"]): Start {
   return async (program, options = {}) => {
     const folder = newProject("case", PLUGINS);
     writeProgram(folder, program);
     const stack = await TestStack.create({ program: folder, driver, ...options });
-    // Previews have cases of their own; without one before each update, a case takes half the time.
+    // Other tests cover previews. Without one before each update, a test takes half the time.
     const up = stack.up.bind(stack);
     stack.up = (runOptions) => up({ skipPreview: true, ...runOptions });
     opened.push({ stack, folder });
@@ -88,11 +86,11 @@ const pulumi = require("@pulumi/pulumi");
 const { CloudEndpoint } = require("pulumi-endpoints");
 `;
 
-/** A state as text, without what it marks as secret. */
+/** A state as JSON, without its secrets. */
 export const plainIn = (state: unknown): string =>
   JSON.stringify(state, (_, value) => (value?.plaintext === undefined ? value : "[secret]"));
 
-/** Classes with which a program uses the plugin. */
+/** Classes of a generated SDK for the plugin. */
 export const PLUGIN = `
 class Provider extends pulumi.ProviderResource {
   constructor(name, args = {}, options = {}) { super("endpoints", name, args, options); }
@@ -116,7 +114,7 @@ export function edit(stack: TestStack, program: string): void {
   writeProgram(found.folder, program);
 }
 
-/** The result of a run that must fail. */
+/** The result of a run that fails. Throws if it succeeds. */
 export async function failure(run: Promise<RunResult>): Promise<RunResult> {
   try {
     await run;
@@ -124,7 +122,7 @@ export async function failure(run: Promise<RunResult>): Promise<RunResult> {
     if (error instanceof RunFailed) return error.result;
     throw error;
   }
-  throw new Error("the run was to fail, and ended well");
+  throw new Error("expected the run to fail");
 }
 
 export const writes = (result: RunResult) => result.requests.filter((request) => request.method !== "GET");

@@ -12,7 +12,7 @@ const urnOf = (name: string) =>
   `urn:pulumi:test::case::pulumi-nodejs:dynamic/endpoints:CloudEndpoint::${name}`;
 
 onBothDrivers("a run with targets", (start) => {
-  test("refreshes, changes and creates these alone, after a look that changed nothing", async () => {
+  test("refreshes, updates and creates only the targets, after a refresh preview that changes nothing", async () => {
     const stack = await start(program("hello"));
     const { shop, vault } = (await stack.up()).outputs as { shop: string; vault: string };
     const other = stack.emulator.endpoints.find(({ url }) => url === "https://other.example.com")?.id ?? "";
@@ -20,16 +20,16 @@ onBothDrivers("a run with targets", (start) => {
     stack.emulator.remove(shop);
 
     const before = await stack.exportState();
-    const look = await stack.refresh({ previewOnly: true });
+    const refreshPreview = await stack.refresh({ previewOnly: true });
     expect((await stack.exportState()).deployment.resources).toEqual(before.deployment.resources);
-    expect(look.steps.map(({ op, name }) => `${op} ${name}`).sort()).toEqual([
+    expect(refreshPreview.steps.map(({ op, name }) => `${op} ${name}`).sort()).toEqual([
       "delete shop",
       "update other",
       "update vault",
     ]);
-    const seen = look.steps.find(({ name }) => name === "vault");
-    expect(seen?.outputs).toMatchObject({ description: "by hand", trafficPolicy: "[secret]" });
-    expect(JSON.stringify(look)).not.toContain("CANARY");
+    const drifted = refreshPreview.steps.find(({ name }) => name === "vault");
+    expect(drifted?.outputs).toMatchObject({ description: "by hand", trafficPolicy: "[secret]" });
+    expect(JSON.stringify(refreshPreview)).not.toContain("CANARY");
 
     edit(stack, program("bye"));
     const targets = ["shop", "vault"].map(urnOf);
@@ -51,7 +51,7 @@ onBothDrivers("a run with targets", (start) => {
 
 onBothDrivers("up --refresh", (start) => {
   test.each(["dynamic", "plugin"])(
-    "of the provider %s restores what was edited or deleted by hand, with one list, and another that proves the deletion",
+    "of the %s provider restores edited and deleted endpoints, with one list, and another that proves the deletion",
     async (provider) => {
       const endpoints = `for (const name of ["a", "b", "c"])
   new CloudEndpoint(name, { url: "https://" + name + ".example.com", description: "ours" });`;

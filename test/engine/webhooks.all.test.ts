@@ -4,7 +4,7 @@ import { schemes, webhookScheme } from "../../sdk/testing/agent/schemes";
 import { type ReceivedRequest, sendHalf, startApplication } from "../sdk/testing/agent/application";
 import { edit, errors, failure, methods, onBothDrivers, plainIn } from "./setup";
 
-/** In every secret, and base64, for the platforms whose secrets are. */
+/** Part of every secret. It is valid base64, since some platforms require that. */
 const CANARY = "CANARY7f3c++";
 const secretOf = (platform: string) => CANARY + Buffer.from(platform.padEnd(12)).toString("base64");
 const platforms = Object.keys(schemes) as SignedPlatform[];
@@ -34,7 +34,7 @@ for (const platform of ${JSON.stringify(platforms)}) {
     secret: JSON.stringify(Object.fromEntries(platforms.map((each) => [each, secretOf(each)]))),
   };
 
-  test("lets only good deliveries through, in each form and by each scheme, and its secret is nowhere in plain", async () => {
+  test("accepts only valid deliveries, in each form and for each platform, and no secret is in plain", async () => {
     const stack = await start(program, { config: { "case:secrets": secrets } });
     await stack.setConfig("case:secrets", secrets);
     const preview = await stack.preview({ diff: true });
@@ -66,7 +66,7 @@ for (const platform of ${JSON.stringify(platforms)}) {
     await stack.preview({ expectNoChanges: true });
   });
 
-  test("reports every mistake of all components at the preview, and never the secret", async () => {
+  test("reports all mistakes of all components at the preview, without the secret", async () => {
     const stack = await start(`
 const { WebhookVerification } = require("pulumi-endpoints");
 const secret = pulumi.secret("${CANARY}");
@@ -91,12 +91,12 @@ module.exports = { policy: used.trafficPolicy };`);
     }
     expect(result.text + reported).not.toContain(CANARY);
     expect(result.text).not.toMatch(/ at .*\.js:\d+/);
-    // What waits for a component with a mistake adds nothing.
+    // Resources that depend on a component with a mistake add no further error.
     expect(reported.match(/used: secret is empty/g)).toHaveLength(1);
     expect(result.text).not.toMatch(/error serializing|PromiseRejectionHandledWarning/);
   });
 
-  test("waits for a secret that is unknown before the update, and reports that", async () => {
+  test("logs that a secret is still unknown at the preview, and reports its mistakes at the update", async () => {
     const late = (of: string) => `
 const { WebhookVerification } = require("pulumi-endpoints");
 const first = new CloudEndpoint("first", { url: "https://first.example.com" });
@@ -109,7 +109,7 @@ module.exports = { policy: late.trafficPolicy };`;
     ]);
     const up = await stack.up();
     expect(up.outputs["policy"]).toContain(stack.emulator.endpoints[0]?.id);
-    // Its mistakes are reported once it is known.
+    // The check needs the known secret.
     edit(stack, late("id.apply((id) => id + ' ')"));
     expect(errors(await failure(stack.up())).join()).toMatch(/late: secret begins or ends with a space/);
   });
@@ -117,7 +117,7 @@ module.exports = { policy: late.trafficPolicy };`;
 
 const GOOD = Buffer.from('{"event":"invitee.created","é":"✓"}\r\n');
 
-/** Sends a good, a forged, a replayed, a truncated and an unsigned delivery, and gives what the application saw. */
+/** Sends a valid, a forged, a replayed, a truncated and an unsigned delivery. Returns the requests that reach the application. */
 async function deliver(platform: SignedPlatform, source: AgentOptions): Promise<ReceivedRequest[]> {
   const application = await startApplication();
   let now = new Date();
@@ -133,7 +133,7 @@ async function deliver(platform: SignedPlatform, source: AgentOptions): Promise<
   expect(await post(GOOD, sign(GOOD, "YW5vdGhlci1hbm90aGVyLWFub3RoZXIh"))).toBe(403);
   expect(await post(GOOD, {})).toBe(403);
   await sendHalf(agent.url, headers, GOOD);
-  // GitLab signs nothing, so that a body which was cut before it was sent is as good as a whole one.
+  // GitLab signs nothing, so a truncated body is as valid as a whole one.
   if (platform !== "gitlab") expect(await post(GOOD.subarray(0, -2), headers)).toBe(403);
   now = new Date(now.getTime() + 700_000);
   expect(await post(GOOD, headers)).toBe(webhookScheme(platform).time ? 403 : 201);

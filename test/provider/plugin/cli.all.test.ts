@@ -43,28 +43,6 @@ describe.skipIf(!cli)("with the Pulumi CLI, the plugin", () => {
     expect((await stack.state()).text).not.toContain("CANARY");
   });
 
-  test("serves two accounts in one program, and ignores the environment's key", async () => {
-    const [mine, theirs, ambient] = [await service(), await service(), await service()];
-    const program = `
-      const theirs = new endpoints.Provider("theirs", { apiKey: "${theirs.apiKey}", baseUrl: "${theirs.baseUrl}" });
-      new endpoints.CloudEndpoint("mine", { url: "https://mine.example.com" });
-      new endpoints.CloudEndpoint("theirs", { url: "https://theirs.example.com" }, { provider: theirs });
-      module.exports = { ids: endpoints.getEndpoints({}, { provider: theirs }).apply((all) => all.ids.length) };
-    `;
-    const environment = { ENDPOINTS_API_KEY: ambient.apiKey, ENDPOINTS_BASE_URL: ambient.baseUrl };
-    const stack = await project(program, { emulator: mine, environment });
-    await stack.pulumi("up", ...skipPreview);
-    expect(mine.endpoints.map((endpoint) => endpoint.url)).toEqual(["https://mine.example.com"]);
-    expect(theirs.endpoints.map((endpoint) => endpoint.url)).toEqual(["https://theirs.example.com"]);
-    expect(ambient.requests).toEqual([]);
-    const { text } = await stack.state();
-    for (const { apiKey } of [mine, theirs, ambient]) expect(text).not.toContain(apiKey);
-
-    await stack.pulumi("destroy", ...skipPreview);
-    expect([...mine.endpoints, ...theirs.endpoints]).toEqual([]);
-    expect(ambient.requests).toEqual([]);
-  });
-
   test("reads missing settings of an explicit provider from the stack, then from the environment", async () => {
     const [emulator, ambient] = [await service(), await service()];
     const program = `
@@ -97,23 +75,6 @@ describe.skipIf(!cli)("with the Pulumi CLI, the plugin", () => {
       ["DELETE", 204],
     ]);
     expect(emulator.requests).toHaveLength(before);
-  });
-
-  test("reports all mistakes in its settings at the preview, without a key", async () => {
-    const stack = await project(`new endpoints.CloudEndpoint("shop", { url: "${url}" });`, {
-      config: {
-        "endpoints:apiKey": { secret: "CANARY CANARY" },
-        "endpoints:baseUrl": "localhost:8080",
-        "endpoints:windowSeconds": "soon",
-      },
-    });
-    const { code, stdout, stderr } = await stack.attempt("preview");
-    const logged = stdout + stderr;
-    expect(code).not.toBe(0);
-    expect(logged).toContain("the API key contains spaces");
-    expect(logged).toContain("the base URL has no scheme");
-    expect(logged).toContain("windowSeconds is not a number of seconds above zero");
-    expect(logged).not.toContain("CANARY");
   });
 
   test("returns its schema without a warning", async () => {

@@ -1,6 +1,12 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
 import { Emulator, type ImportSpec } from "../../sdk/testing";
-import { edit, errors, failure, methods, onBothDrivers, PLUGIN, writes } from "./setup";
+import { temporaryFolder } from "../folders";
+import { seedMixed } from "../sdk/commands/mixedAccount";
+import { runCommand } from "../sdk/commands/runCommand";
+import { edit, methods, onBothDrivers, PLUGIN, writes } from "./setup";
 
 const TYPE = "endpoints:index:CloudEndpoint";
 const policy = (status: number) => ({
@@ -13,26 +19,6 @@ const shop = new PluginEndpoint("shop", {
 }, { deleteBeforeReplace: true, ${options} });
 module.exports = { id: shop.id, url: shop.publicUrl };`;
 
-onBothDrivers("the plugin", (start) => {
-  test("creates, shows no change, and names the path inside a policy that somebody changed", async () => {
-    const stack = await start(shop(404));
-    expect(writes(await stack.preview())).toEqual([]);
-    const { id } = (await stack.up()).outputs as { id: string };
-    await stack.preview({ expectNoChanges: true });
-    await stack.refresh({ expectNoChanges: true });
-
-    stack.emulator.edit(id, { traffic_policy: JSON.stringify(policy(403)) });
-    const refresh = await stack.refresh();
-    expect(refresh.steps.map(({ op, diff }) => ({ op, diff }))).toContainEqual({
-      op: "update",
-      diff: ["~trafficPolicy"],
-    });
-    expect((await stack.preview({ diff: true })).text).toMatch(/status_code: 403 => 404/);
-    expect(methods(await stack.up())).toEqual(["PATCH"]);
-    expect(methods(await stack.destroy())).toEqual(["DELETE"]);
-  });
-});
-
 onBothDrivers("an import from the plugin", (start, driver) => {
   const seed = (emulator: Emulator, name: string, status = 404) =>
     emulator.seed({
@@ -41,7 +27,7 @@ onBothDrivers("an import from the plugin", (start, driver) => {
       traffic_policy: JSON.stringify(policy(status)),
     }).id;
 
-  test("by option takes over what is there, and changes what the program wants otherwise", async () => {
+  test("by option adopts the endpoint without a write, and causes no later change", async () => {
     const emulator = await Emulator.start();
     onTestFinished(() => emulator.close());
     const id = seed(emulator, "shop");
@@ -55,7 +41,7 @@ onBothDrivers("an import from the plugin", (start, driver) => {
     await stack.up({ expectNoChanges: true });
   });
 
-  test("by option is followed by an update where the program differs", async () => {
+  test("by option is followed by an update if the program differs", async () => {
     const emulator = await Emulator.start();
     onTestFinished(() => emulator.close());
     const id = seed(emulator, "shop", 403);
@@ -69,7 +55,7 @@ onBothDrivers("an import from the plugin", (start, driver) => {
   });
 
   test.runIf(driver === "cli")(
-    "by command, one or many, protects what it imports and leaves nothing to change",
+    "by command protects one or several endpoints, and causes no change",
     async () => {
       const stack = await start("");
       const ids = ["a", "b", "c"].map((name) => seed(stack.emulator, name));
@@ -94,31 +80,45 @@ onBothDrivers("an import from the plugin", (start, driver) => {
       await expect(stack.destroy()).rejects.toThrow(/protect/);
     },
   );
-
-  test("is refused for an endpoint that is no cloud endpoint", async () => {
-    const emulator = await Emulator.start();
-    onTestFinished(() => emulator.close());
-    const { id } = emulator.seed({ type: "edge", url: "https://edge.example.com" });
-    const stack = await start(shop(404, `import: "${id}"`), { emulator });
-    const result = await failure(stack.up());
-    expect(errors(result).join()).toMatch(/edge/);
-    expect((await stack.exportState()).deployment.resources?.map(({ type }) => type)).not.toContain(TYPE);
-  });
 });
 
-onBothDrivers("a stack", (start) => {
-  test("moves from the dynamic type to the plugin's without a change, and is destroyed there", async () => {
-    const stack = await start(`
-const shop = new CloudEndpoint("shop", { url: "https://shop.example.com", trafficPolicy: ${JSON.stringify(policy(404))} });
-module.exports = { id: shop.id };`);
-    const { id } = (await stack.up()).outputs;
-    edit(stack, shop(404, 'aliases: [{ type: "pulumi-nodejs:dynamic/endpoints:CloudEndpoint" }]'));
-    expect(writes(await stack.preview())).toEqual([]);
-    const up = await stack.up();
-    expect(writes(up)).toEqual([]);
-    expect(up.outputs["id"]).toBe(id);
-    expect(up.changes["replace"]).toBeUndefined();
-    await stack.up({ expectNoChanges: true });
-    expect(methods(await stack.destroy())).toEqual(["DELETE"]);
-  });
+const importFile = z.object({
+  resources: z.array(z.object({ type: z.string(), name: z.string(), id: z.string() })),
+});
+
+onBothDrivers("the file of import-file", (start, driver) => {
+  // The test kit's engine has no import command.
+  test.runIf(driver === "cli")(
+    "imports all cloud endpoints of an account, and the next preview shows no change",
+    async () => {
+      const stack = await start("", { config: { "endpoints:requestsPerWindow": "100000" } });
+      const { emulator } = stack;
+      seedMixed(emulator, 150);
+      const before = emulator.endpoints;
+      const file = join(temporaryFolder(), "import.json");
+      const env = { ENDPOINTS_BASE_URL: emulator.baseUrl, ENDPOINTS_API_KEY: emulator.apiKey };
+      const { code, stdout, stderr } = await runCommand(["import-file", "--out", file], env);
+      expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
+      expect(stderr).toContain(`Next: pulumi import --file ${file}`);
+
+      const first = emulator.requests.length;
+      expect((await stack.import({ file })).changes).toMatchObject({ import: 100 });
+      const reads = emulator.requests.slice(first).map(({ method, path }) => `${method} ${path}`);
+      expect(reads).toHaveLength(100);
+      expect(new Set(reads).size).toBe(100);
+
+      const { resources } = importFile.parse(JSON.parse(readFileSync(file, "utf8")));
+      const definitions = resources.map(({ name, id }) => {
+        const { url, description, metadata, traffic_policy, bindings, pooling_enabled } =
+          before.find((endpoint) => endpoint.id === id) ?? {};
+        const documents = { trafficPolicy: traffic_policy, metadata };
+        const inputs = { url, description, bindings, poolingEnabled: pooling_enabled, ...documents };
+        return `new PluginEndpoint(${JSON.stringify(name)}, ${JSON.stringify(inputs)}, { protect: true });`;
+      });
+      edit(stack, PLUGIN + definitions.join("\n"));
+      await stack.preview({ expectNoChanges: true });
+      expect(emulator.endpoints).toEqual(before);
+      expect(writes({ ...(await stack.refresh({ expectNoChanges: true })) })).toEqual([]);
+    },
+  );
 });
