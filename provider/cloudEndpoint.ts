@@ -81,8 +81,8 @@ export class CloudEndpoints {
   constructor(private readonly deps: Dependencies) {}
 
   /**
-   * Finds all mistakes, and warns of what the service may refuse. Before a first create with `adopt`, it logs what the
-   * adoption will change.
+   * Finds all mistakes, and warns of values that the service may refuse. Before a first create with `adopt`, it logs the
+   * changes of the adoption.
    */
   async check(olds: JsonObject, news: JsonObject): Promise<Checked> {
     const checked = checkInputs(news, olds);
@@ -299,7 +299,7 @@ export class CloudEndpoints {
 
   private notes = (mark: Mark | undefined): ServiceNotes => ({ account: this.account(), mark });
 
-  /** Logs what the adoption will change, because the engine can only show "create". Omits values, which may be secret. */
+  /** Logs the changes of the adoption, because the engine can only show "create". Omits values, which may be secret. */
   private async announceAdoption(
     api: EndpointsApi,
     inputs: CloudEndpointInputs,

@@ -13,9 +13,7 @@ import { LIST_LAG } from "./gone";
 import { shownUrl } from "./markedSecrets";
 import type { CloudEndpointInputs } from "./schema";
 
-/*
- * What a create finds on its URL: another endpoint, or one that an earlier run of this stack left behind.
- */
+/* The endpoints that a create finds on its URL: a stranger's, or one that an earlier run of this stack left behind. */
 
 /** Codes of refusals that may pass: a domain was just reserved, or a URL just freed. */
 const PASSING: readonly unknown[] = [18006, 18016, 18017];
@@ -23,7 +21,7 @@ const PASSING: readonly unknown[] = [18006, 18016, 18017];
 /** Refusals that are unlikely to be about a URL share a reading of the list of at most this age, in milliseconds. */
 const SHARED_FOR = 60_000;
 
-/** A create and what it depends on. */
+/** A create and its dependencies. */
 export interface Creation {
   api: EndpointsApi;
   settings: Settings;
@@ -37,12 +35,12 @@ export interface Creation {
   log: Log;
 }
 
-/** Whether a refusal may pass by itself if no endpoint is found on the URL. */
+/** Whether a later try may succeed if no endpoint is found on the URL. */
 export const mayPass = (error: ApiError) =>
   error.status === 409 || PASSING.includes(codeNumber(error)) || codeNumber(error) === 18009;
 
 /**
- * Looks for the endpoint that holds the URL of a refused create, whatever reason the service gave.
+ * Looks for the endpoint that holds the URL of a refused create. The service's reason does not matter.
  *
  * @returns A leftover of this stack to take over; undefined if nothing holds the URL.
  * @throws UserError that names the holder and the next steps.

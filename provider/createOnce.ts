@@ -25,7 +25,7 @@ import { wireChange } from "./state";
 /*
  * A create whose answer was lost may have happened. Sending it again could make two endpoints; giving up could leave one that
  * is in no state; and an endpoint that is found on the URL may be another stack's. So the provider looks for it, more than
- * once, and reports to the user what it cannot decide.
+ * once. If it cannot decide, an error names the candidates.
  */
 
 /** The waits before each look for a lost create, in milliseconds: its effect may come late, and the list may lag. */
@@ -55,7 +55,7 @@ export class UnreadableReply extends Error {
 }
 
 /**
- * Creates an endpoint once, whatever happens to the answers.
+ * Creates an endpoint exactly once, even if answers are lost.
  *
  * @throws ApiError if the service refused; UserError if the URL is taken, or if it stays open which endpoint is ours;
  *   UnreadableReply if the endpoint exists but cannot be described.
@@ -119,7 +119,7 @@ function mayHaveHappened(error: unknown): boolean {
   return status >= 500 || status === 408 || (status === 429 && !isOfService(error));
 }
 
-/** Whether the service refused the create. The URL may be taken, whatever code it gives. */
+/** Whether the service refused the create. With any code, the reason may be a taken URL. */
 const isRefusal = (error: unknown): error is ApiError =>
   error instanceof ApiError && [400, 409, 422].includes(error.status);
 

@@ -99,7 +99,7 @@ export class GoneCheck {
     const account = stored[ACCOUNT_KEY];
     if (account === accountFingerprint(settings) || settings.acceptAccount) return;
     const principal = principalOf(stored);
-    // What a run with the key of another account has created there says nothing about this endpoint.
+    // An endpoint that a run has created with another account's key proves nothing about this one.
     const isOurs = (live: LiveEndpoint) =>
       (live.id !== id && this.known.has(live.id) && this.known.get(live.id) === account) ||
       (principal !== undefined && principalOf(live) === principal);

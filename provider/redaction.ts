@@ -3,7 +3,7 @@ import { searchFor } from "./search";
 import { MASKED, SHORTEST_SECRET, secretsIn, UNMISTAKABLE } from "./secrets";
 
 /*
- * Removes known secrets from the service's texts. A service may repeat what it refuses in any spelling: as JSON (within JSON),
+ * Removes known secrets from the service's texts. A service may repeat a refused value in any spelling: as JSON (within JSON),
  * escaped for HTML, encoded for a URL, in other letter case, wrapped, or cut off. So a text is searched in layers, each with
  * one level of escapes less, and without the characters that differ between spellings.
  */

@@ -155,8 +155,8 @@ export function wireChange(
 }
 
 /**
- * The contract's fields of an endpoint, with documents as canonical text if they can be parsed. Unknown fields are left out: one
- * that changes by itself would be drift for ever.
+ * The contract's fields of an endpoint, with documents as canonical text if they can be parsed. Unknown fields are left out,
+ * because the service may change them at any time, and each change would be drift.
  */
 function serviceFields(live: LiveEndpoint, bindings: unknown): JsonObject {
   const { id: _, ...fields } = withTexts(pick(live, Object.keys(endpointFields)));

@@ -121,7 +121,7 @@ export class CloudEndpoint extends pulumi.CustomResource {
             trafficPolicy: wholeSecret("trafficPolicy", args.trafficPolicy, places),
           }),
           ...(args?.metadata !== undefined && { metadata: wholeSecret("metadata", args.metadata, places) }),
-          // An empty text tells the plugin's check that the class has checked this resource.
+          // For the plugin's check, an empty text means that the class has checked this resource.
           [PROBLEM_KEY]: problem?.apply((problem) => problem || (kind === "plugin" ? "" : undefined)),
           // With the plugin's type for both providers, so that a stack that changes its provider keeps its marks.
           [URN_KEY]:

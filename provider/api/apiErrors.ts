@@ -58,13 +58,13 @@ export class ApiError extends EndpointsError {
     const [shownCode, message, operationId] = [code, failure.message, failure.operationId].map(
       (text) => text && hints.cleaned(text),
     );
-    const said = [shownCode && oneLine(shownCode, 100), message && withoutStop(message)]
+    const reason = [shownCode && oneLine(shownCode, 100), message && withoutStop(message)]
       .filter(Boolean)
       .join(" ");
     const operation = operationId ? ` (operation ${oneLine(operationId, 100)})` : "";
     const next = nextStep(failure, hints);
     const doubtful = status >= 500 ? doubt(request) : "";
-    super(request, `status ${status}${said && `, ${said}`}${operation}`, next && next + doubtful);
+    super(request, `status ${status}${reason && `, ${reason}`}${operation}`, next && next + doubtful);
     this.status = status;
     this.code = code && SERVICE_CODE.test(code) ? code : shownCode;
     this.shownCode = shownCode;

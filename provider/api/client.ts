@@ -30,7 +30,7 @@ interface Redactor {
   learnFromRequest(body: object): void;
 }
 
-/** What a client needs from its process. */
+/** The client's dependencies on its process. */
 interface ClientDependencies {
   clock: Clock;
   log: Log;
@@ -49,7 +49,7 @@ interface ClientDependencies {
  */
 export const CONNECTIONS = { provider: 6, program: 2 };
 
-/** The user is told after so long a silence of the service, in milliseconds. */
+/** After this time without an answer, the user gets a message, in milliseconds. */
 const SILENCE = 3_000;
 
 /** The longest wait of a request after replies with 429, in milliseconds. A longer one ends the attempt at once. */
@@ -232,15 +232,14 @@ export class HttpClient {
     reply: Pick<ServiceFailure, "status" | "retryAfter">,
     json: unknown,
   ): ApiError {
-    const parsed = errorFromWire.safeParse(json);
-    const said = parsed.success ? parsed.data : undefined;
+    const { data } = errorFromWire.safeParse(json);
     const failure = {
       ...reply,
-      code: said?.error_code,
-      message: said?.msg,
-      operationId: said?.details?.operation_id,
+      code: data?.error_code,
+      message: data?.msg,
+      operationId: data?.details?.operation_id,
     };
-    // The service may repeat what it refuses, which may contain unmarked secrets.
+    // The service may repeat the refused body, which may contain unmarked secrets.
     if (request.body) this.deps.redactor.learnFromRequest(request.body);
     return new ApiError(request, failure, {
       keyIsConfigured: this.settings.apiKeyIsConfigured,

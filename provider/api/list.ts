@@ -103,7 +103,7 @@ export class EndpointList {
    * The cloud endpoint as the list shows it. Undefined if it must be read by id. (An endpoint that the list does not show may
    * exist: on a page that was not fetched, or missed between two pages.)
    *
-   * Pulumi refreshes each endpoint by itself, but one page of the list has a hundred. The number of pages is unknown, and most
+   * Pulumi refreshes each endpoint separately, but one page of the list has a hundred. The number of pages is unknown, and most
    * endpoints may belong to other stacks. So reads share a reading, and each read lets it grow by at most one request, which
    * is what a read by id would have cost.
    *
@@ -116,7 +116,7 @@ export class EndpointList {
     let failures = 0;
     for (;;) {
       const whole = this.readings.get(UNFILTERED_CLOUD.name);
-      // Where no list can be read, the next read must not wait for a filtered one again.
+      // If no list can be read, the next read must not wait for a filtered one again.
       if (whole?.failure && isUsable(whole)) return undefined;
       const current = this.reading(this.filters ? CLOUD : UNFILTERED_CLOUD, isUsable);
       // A write may have outdated the reading of the last round.
@@ -186,7 +186,7 @@ export class EndpointList {
 
   /**
    * Returns if a filtered list must be read again after an error: with its filter, or without. A refusal of the service turns
-   * filters off. Anything else may be an outage, or a reply of a gateway, and would say nothing about filters. So it turns them
+   * filters off. Any other error may be an outage or a gateway's reply, which proves nothing about filters. So it turns them
    * off if it happens twice, and the service answers without a filter in between.
    */
   private async withoutFilter(error: unknown, failures: number, unfiltered: () => Reading): Promise<void> {

@@ -27,7 +27,7 @@ export function waitForTurn({ requests, window, atOnce }: Limits, traffic: Traff
   // The service counts the requests of others on the account too.
   if (heldUntil > now) return heldUntil - now;
 
-  // More requests would wait for a connection, where they could not be stopped.
+  // Further requests would wait for a connection, and could not be stopped there.
   if (inFlight >= atOnce) return undefined;
 
   // A request counts from its end, because the service may have counted it at any time before.

@@ -22,7 +22,7 @@ export interface CheckedFile {
   warnings: FileWarning[];
 }
 
-/** A file that cannot be read, or contains neither YAML nor JSON. */
+/** A file that cannot be read, or that is neither YAML nor JSON. */
 export class UnreadableFile extends UserError {}
 
 /**

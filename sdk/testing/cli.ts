@@ -45,7 +45,8 @@ export async function findOnPath(
 
 /**
  * A stack of the real Pulumi CLI, with its state in a temporary folder. The CLI needs the stack's settings file in the program's
- * folder; `close` removes it.
+ * folder; `close` removes it. It does not use the Automation API, whose `up` never previews, and which starts three
+ * more commands after each run.
  */
 export class CliStack implements Stack {
   readonly driver = "cli";
