@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
-/** A folder that is removed when the test has ended. */
+/** Creates a folder that is removed after the test. */
 export function temporaryFolder(within = tmpdir()): string {
   mkdirSync(within, { recursive: true });
   const folder = mkdtempSync(join(within, "pulumi-endpoints-"));
@@ -11,5 +11,5 @@ export function temporaryFolder(within = tmpdir()): string {
   return folder;
 }
 
-/** One within the repository, so that a program in it finds the package and Pulumi as a user's does. */
+/** Creates a temporary folder in the repository, so that a program in it can load the package and Pulumi. */
 export const programFolder = (): string => temporaryFolder(join(import.meta.dirname, ".programs"));

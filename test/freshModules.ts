@@ -1,4 +1,4 @@
 import { vi } from "vitest";
 
-/* Files that share a process share no module of this repository: these have hooks, and state that a process keeps. */
+/* Test files can share a process, but each loads the modules of this repository again, since they have hooks and state. */
 vi.resetModules();

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { programFolder } from "./folders";
 
 /**
- * A Pulumi project without a program yet.
+ * Creates the folder of a Pulumi project, without a program.
  *
- * @param settings More lines of its Pulumi.yaml.
+ * @param settings Additional lines of Pulumi.yaml.
  */
 export function newProject(name: string, settings = ""): string {
   const folder = programFolder();

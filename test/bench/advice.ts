@@ -5,7 +5,7 @@ import { ratioOf, summaryOf } from "./results";
 import { Service } from "./serviceClient";
 import { orDash, pageHead, ratioText, secondsText, table } from "./text";
 
-/* What a large stack costs on the CLI with its state in a folder, and what helps. */
+/* Measures a large stack on the CLI with its state in a folder, and settings that make it faster. */
 
 export const variants = ["default", "no-backups", "no-checkpoints", "split"] as const;
 export type Variant = (typeof variants)[number];
@@ -28,7 +28,7 @@ export const adviceRow = z.object({
 });
 export type AdviceRow = z.output<typeof adviceRow>;
 
-/** `up` and `destroy` of all endpoints, in one stack or one after the other in several. In seconds. */
+/** Measures `up` and `destroy` of all endpoints, in one stack or in several stacks one after the other. Unit: seconds. */
 export async function adviceFor(
   variant: Variant,
   size = ADVICE_SIZE,
@@ -56,16 +56,16 @@ export async function adviceFor(
   return sum;
 }
 
-const HOW = `\`up --skip-preview\` and \`destroy\` of ${ADVICE_SIZE} endpoints with a policy of 1 KB each on the Pulumi CLI, whose state is in a local folder
-(\`file://\`); the service answers after 20 ms. The variants take turns in an order that changes with each round. The figures are
-the median and, in parentheses, the least and the most. A ratio is taken within each round.
+const HOW = `\`up --skip-preview\` and \`destroy\` of ${ADVICE_SIZE} endpoints with a policy of 1 KB each on the Pulumi CLI, with the state in a local folder
+(\`file://\`). The service answers after 20 ms. The variants take turns in an order that changes in each round. The figures are
+the median and, in parentheses, the minimum and the maximum. Ratios compare runs of the same round.
 `;
 
 const names: Record<Variant, string> = {
-  default: "one stack, as it comes",
+  default: "one stack, no settings",
   "no-backups": "`PULUMI_DIY_BACKEND_DISABLE_CHECKPOINT_BACKUPS=true`",
   "no-checkpoints": "`PULUMI_SKIP_CHECKPOINTS=true`",
-  split: "five stacks of a fifth each, one after the other",
+  split: "five stacks with a fifth of the endpoints each, one after the other",
 };
 
 export function advicePage({ lines, ...head }: Read<AdviceRow>): string {
@@ -81,7 +81,7 @@ export function advicePage({ lines, ...head }: Read<AdviceRow>): string {
       ),
     ]),
   ]);
-  const columns = ["", "runs", "up, s", "to one stack", "destroy, s", "to one stack"];
+  const columns = ["", "runs", "up, s", "up / one stack", "destroy, s", "destroy / one stack"];
   return [
     pageHead("Large stacks on the Pulumi CLI", head, "npm run bench -- --advice"),
     HOW,

@@ -9,10 +9,10 @@ import { RawFile } from "./rawFile";
 
 const root = join(import.meta.dirname, "../..");
 
-test("a small benchmark takes every contestant through the same life and writes a page", async () => {
+test("a small benchmark runs the same operations for every contestant and writes a page", async () => {
   const out = temporaryFolder();
   const options = ["--runs", "1", "--sizes", "10", "--driver", "kit", "--out", out];
-  // Not `npm run bench`, which would build anew below the other tests.
+  // `npm run bench` would replace dist while other tests use it.
   const run = promisify(execFile);
   await run("npx", ["tsc", "-p", "test/bench"], { cwd: root });
   const program = "test/.programs/bench/test/bench/bench.js";
@@ -23,25 +23,25 @@ test("a small benchmark takes every contestant through the same life and writes 
     lines
       .filter((line) => line.contestant === contestant)
       .map(({ operation, requests: { post, patch, delete: gone } }) => [operation, post, patch, gone]);
-  const life = [
+  const expected = [
     ["create", 10, 0, 0],
     ["preview", 0, 0, 0],
     ["refresh", 0, 0, 0],
     ["update", 0, 1, 0],
     ["destroy", 0, 0, 10],
   ];
-  expect(writes("ours")).toEqual(life);
-  expect(writes("plain")).toEqual(life);
+  expect(writes("ours")).toEqual(expected);
+  expect(writes("plain")).toEqual(expected);
   expect(writes("noop").map(([, ...counts]) => counts)).toEqual(Array(5).fill([0, 0, 0]));
 
-  // The engine's own share is comparable only if its state is as large. Ours has a few notes more.
+  // The time of noop is the engine's share only if the states are of about the same size.
   const stateOf = (contestant: string) =>
     lines.find((line) => line.contestant === contestant && line.stateBytes)?.stateBytes ?? 0;
   expect(stateOf("ours") / stateOf("noop")).toBeCloseTo(1, 1);
 
   expect(readdirSync(out).sort()).toEqual(["comparison.jsonl", "comparison.md"]);
   expect(readFileSync(join(out, "comparison.md"), "utf8")).toContain("| create | 10 |");
-  // Which the docs say of each command.
+  // The documentation states this limit.
   for (const { contestant, connections } of lines)
     if (contestant === "ours") expect(connections).toBeLessThanOrEqual(8);
 });

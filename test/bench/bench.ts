@@ -6,25 +6,24 @@ import { Random } from "../../sdk/testing/emulator/random";
 import { adviceFor, advicePage, adviceRow, variants } from "./advice";
 import { cell, type Plan, shuffled, type Unit, unitsOf } from "./cells";
 import { comparisonPage, measure } from "./comparison";
-import { thisMachine } from "./machine";
 import { RawFile } from "./rawFile";
 
 const HELP = `Compares this package with a plain dynamic provider and with a provider that does nothing.
 
 Usage: npm run bench -- [options]
 
-  (nothing)       measure what has not been measured yet, then write the pages
+  (nothing)       run the measurements without a result yet, then write the pages
   --render        only write the pages from the raw results
-  --advice        measure what a large stack costs on the CLI, and what helps
+  --advice        measure a large stack on the CLI, and settings that make it faster
 
-  --runs N        rounds (default: 5)
-  --sizes A,B     how many endpoints (default: 10,100,500,1000)
+  --runs N        number of rounds (default: 5)
+  --sizes A,B     numbers of endpoints (default: 10,100,500,1000)
   --driver NAME   kit or cli (default: cli)
-  --out FOLDER    where the results are kept (default: test/bench/results)
+  --out FOLDER    folder of the results (default: test/bench/results)
 
-A run that was ended can be started again: what has been measured stays.`;
+An interrupted benchmark can be started again: it keeps its results.`;
 
-/** Seen from the compiled benchmark. */
+/** Relative to the compiled benchmark. */
 const RESULTS = resolve(__dirname, "../../../../../test/bench/results");
 
 async function main(): Promise<void> {
@@ -50,12 +49,12 @@ async function main(): Promise<void> {
   writePages(out);
 }
 
-/** Appends a cell for each operation, and leaves out the lives that have been measured to their end. */
+/** Appends a cell for each operation. Skips the units whose last operation is measured. */
 async function compare(out: string, plan: Plan): Promise<void> {
   if (plan.driver === "cli" && !(await findPulumiCli()))
     throw new Error("there is no Pulumi CLI on the PATH; --driver kit measures the test kit's engine");
   const file = comparisonIn(out);
-  const { lines } = file.begin(thisMachine());
+  const { lines } = file.begin();
   const isMeasured = ({ round, size, driver, contestant }: Unit) =>
     lines.some(
       (line) =>
@@ -75,7 +74,7 @@ async function compare(out: string, plan: Plan): Promise<void> {
 
 async function advise(out: string, runs: number): Promise<void> {
   const file = adviceIn(out);
-  const { lines } = file.begin(thisMachine());
+  const { lines } = file.begin();
   for (let round = 1; round <= runs; round++) {
     for (const variant of shuffled(new Random(round), variants)) {
       if (lines.some((line) => line.round === round && line.variant === variant)) continue;
@@ -86,7 +85,7 @@ async function advise(out: string, runs: number): Promise<void> {
   }
 }
 
-/** Writes a page for each kind of raw results that there are. */
+/** Writes a page for each existing file of raw results. */
 function writePages(out: string): void {
   const advice = adviceIn(out).read();
   if (advice) writeFileSync(join(out, "advice.md"), advicePage(advice));

@@ -1,18 +1,18 @@
 import { z } from "zod";
 import { Random } from "../../sdk/testing/emulator/random";
 
-/** What is measured, in the order of a stack's life. */
+/** The measured operations, in the order in which a stack runs them. */
 export const operations = ["create", "preview", "refresh", "update", "destroy"] as const;
 export type Operation = (typeof operations)[number];
 
-/** What runs the stack: the test kit's engine, or the Pulumi CLI. */
+/** The engines: the test kit's, or the Pulumi CLI. */
 export const drivers = ["kit", "cli"] as const;
 export type Driver = (typeof drivers)[number];
 
 export const contestants = ["ours", "plain", "noop"] as const;
 export type Contestant = (typeof contestants)[number];
 
-/** One life of a stack: all operations of one contestant, one after the other. */
+/** One stack: all operations of one contestant, one after the other. */
 export interface Unit {
   round: number;
   size: number;
@@ -27,8 +27,8 @@ export interface Plan {
 }
 
 /**
- * All units, round by round. Within a round, the contestants take turns in a shuffled order, so that whatever else the
- * machine does affects all of them alike. The order is the same in every run, so a run that was ended can be resumed.
+ * All units, round by round. In each round, the contestants take turns in a shuffled order, so that other work of the
+ * machine affects all of them equally. The order is always the same, so that an interrupted benchmark can continue.
  */
 export function unitsOf({ runs, sizes, driver }: Plan): Unit[] {
   const rounds = Array.from({ length: runs }, (_, index) => index + 1);
@@ -51,7 +51,7 @@ export function shuffled<T>(random: Random, items: readonly T[]): T[] {
     .map(({ item }) => item);
 }
 
-/** What the service counted during one operation. */
+/** The counts of the service during one operation. */
 export const serviceCounts = z.object({
   requests: z.object({
     list: z.number(),
@@ -60,27 +60,27 @@ export const serviceCounts = z.object({
     patch: z.number(),
     delete: z.number(),
   }),
-  /** Most connections that were open at once. */
+  /** The largest number of connections that were open at the same time. */
   connections: z.number(),
-  /** Endpoints that are there after it. */
+  /** The number of endpoints after the operation. */
   endpoints: z.number(),
 });
 export type ServiceCounts = z.output<typeof serviceCounts>;
 
-/** One operation, measured. A line of the file of raw results. */
+/** The measurement of one operation: a line of the file of raw results. */
 export const cell = z.object({
   round: z.number(),
   size: z.number(),
   driver: z.enum(drivers),
   contestant: z.enum(contestants),
   operation: z.enum(operations),
-  /** Wall time of the command. */
+  /** The wall time of the command. */
   seconds: z.number(),
   ...serviceCounts.shape,
-  /** Peak resident memory and processor time of the provider's process; missing without /proc. */
+  /** The peak resident memory and the processor time of the provider's process. Undefined without /proc. */
   providerBytes: z.number().optional(),
   providerSeconds: z.number().optional(),
-  /** Size of the exported state after the create, as JSON without spaces. */
+  /** The size of the exported state after the create, as JSON without spaces. */
   stateBytes: z.number().optional(),
 });
 export type Cell = z.output<typeof cell>;

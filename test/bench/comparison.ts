@@ -16,7 +16,7 @@ import {
   table,
 } from "./text";
 
-/** Takes one contestant through its life on a service of its own, and yields each operation's cell as it ends. */
+/** Runs all operations of a unit on a new service, and yields the cell of each operation when it ends. */
 export async function* measure(unit: Unit): AsyncGenerator<Cell> {
   const service = await Service.start();
   const runs = await EngineRuns.start({ ...unit, service });
@@ -25,7 +25,7 @@ export async function* measure(unit: Unit): AsyncGenerator<Cell> {
       await service.counts();
       const { seconds, taken } = await runs.run(operation);
       const counts = await service.counts();
-      // A contestant that leaves out a part of the work is not faster.
+      // A contestant that skips a part of the work must not look faster.
       const expected = unit.contestant === "noop" || operation === "destroy" ? 0 : unit.size;
       if (counts.endpoints !== expected)
         throw new Error(`after ${operation} there are ${counts.endpoints} endpoints, not ${expected}`);
@@ -44,18 +44,18 @@ export async function* measure(unit: Unit): AsyncGenerator<Cell> {
   }
 }
 
-const HOW = `The service is the emulator, in a process of its own, which answers after 20 ms. Each endpoint has a policy of 1 KB.
-The contestants take turns, each with a new stack, in an order that changes with each round. The figures are the median and,
-in parentheses, the least and the most. A ratio is taken within each round.
+const HOW = `The service is the emulator in a separate process, which answers after 20 ms. Each endpoint has a policy of 1 KB.
+The contestants take turns, each with a new stack, in an order that changes in each round. The figures are the median and,
+in parentheses, the minimum and the maximum. Ratios compare runs of the same round.
 
 - *ours*: \`CloudEndpoint\` of this package.
 - *plain*: a dynamic provider as most people write it ([\`plain.ts\`](../contestants/plain.ts)).
-- *noop*: a dynamic provider that does nothing, with a state as large as ours ([\`noop.ts\`](../contestants/noop.ts)): the
-  engine's own share.
+- *noop*: a dynamic provider that does nothing, with a state as large as ours ([\`noop.ts\`](../contestants/noop.ts)). Its
+  time is the engine's share.
 
-\`create\` is \`up --skip-preview\`, \`preview\` is of an unchanged program, \`refresh\` is with \`--skip-preview\`, \`update\` changes
-the description of one endpoint in ten. Times are of the whole command. Memory is the peak of the provider's process
-(\`VmHWM\`), Pulumi's host included. Of memory, processor time, state and connections the largest value of all runs is given.
+\`create\` runs \`up --skip-preview\`, \`preview\` runs on an unchanged program, \`refresh\` runs with \`--skip-preview\`, and \`update\`
+changes the description of one endpoint in ten. Times are of the whole command. Memory is the peak of the provider's process
+(\`VmHWM\`), including Pulumi's host. Memory, processor time, state and connections are the largest values of all runs.
 `;
 
 export function comparisonPage({ lines, ...head }: Read<Cell>): string {

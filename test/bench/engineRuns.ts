@@ -9,7 +9,7 @@ import { NOOP_PACKAGE } from "./contestants/noop";
 import { ProviderWatch, type Taken } from "./providerProcess";
 import type { Service } from "./serviceClient";
 
-/** A thousand resources of a contestant that is slow take the CLI minutes. In seconds. */
+/** Long enough for a thousand resources of a slow contestant on the CLI. Unit: seconds. */
 const LONGEST_RUN = 3600;
 const MARKER = "BENCH_RUN";
 
@@ -21,7 +21,7 @@ export interface EngineOptions {
   env?: Record<string, string>;
 }
 
-/** A contestant's stack on an engine, through its life. */
+/** A contestant's stack on an engine. */
 export class EngineRuns {
   private constructor(
     private readonly size: number,
@@ -37,14 +37,18 @@ export class EngineRuns {
     const options = {
       program: program.folder,
       longestRun: LONGEST_RUN,
-      // From the environment alone, as in a pipeline, and as a plain provider takes them. The budget is lifted.
+      // The settings are in the environment, since the plain contestant reads them there. The rate limit is lifted.
       env: { ...env, ...reach, ENDPOINTS_REQUESTS_PER_WINDOW: "1000000", [MARKER]: marker },
     };
     const stack = await (driver === "cli" ? CliStack.create(options) : TestEngine.create(options));
     return new EngineRuns(size, program, stack, `${MARKER}=${marker}`);
   }
 
-  /** Runs the command, and fails unless it did exactly what it was to do. */
+  /**
+   * Runs an operation.
+   *
+   * @throws Error if the operation does not make the expected steps.
+   */
   async run(operation: Operation): Promise<{ seconds: number; taken: Taken | undefined }> {
     const { stack, program, size } = this;
     program.declare(size, operation === "update");
@@ -75,7 +79,7 @@ export class EngineRuns {
   }
 }
 
-/** How many resources each operation really changes. */
+/** Throws if an operation did not change the expected number of resources. */
 function expectSteps(operation: Operation, size: number, steps: RunResult["steps"]): void {
   const expected: Record<Operation, [string, number]> = {
     create: ["create", size],
@@ -88,14 +92,14 @@ function expectSteps(operation: Operation, size: number, steps: RunResult["steps
   const seen = steps.filter((step) => step.op === op || (op === "refresh" && step.op === "same")).length;
   if (seen !== count) {
     const ops = [...new Set(steps.map((step) => step.op))].join(", ");
-    throw new Error(`${operation} was to make ${count} steps "${op}", and made ${seen} (there were: ${ops})`);
+    throw new Error(`${operation} must make ${count} steps "${op}", but made ${seen} (all steps: ${ops})`);
   }
 }
 
-/** Beside the compiled benchmark, within the repository, so that the program finds the package as a user's does. */
+/** In the repository, so that the program loads the package as a user's program does. */
 const ROOT = join(__dirname, "programs");
 
-/** A contestant's Pulumi program, in a folder of its own. Plain JavaScript, so that no compiler is measured. */
+/** A contestant's Pulumi program in a new folder. It is JavaScript, so that no compiler is measured. */
 class Program {
   readonly folder: string;
 
@@ -107,7 +111,7 @@ class Program {
     if (contestant === "noop") this.installNoop();
   }
 
-  /** With `changed`, one endpoint in ten is another than without. */
+  /** @param changed Whether one endpoint in ten has another description. */
   declare(size: number, changed: boolean): void {
     const contestant = join(__dirname, "contestants", this.contestant);
     this.file("index.js", `require(${JSON.stringify(contestant)}).declare(${size}, ${changed});\n`);
@@ -117,7 +121,7 @@ class Program {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** The provider's process finds a package only in `node_modules`, as it finds ours. */
+  /** The provider's process loads packages only from `node_modules`. */
   private installNoop(): void {
     mkdirSync(join(this.folder, "node_modules", NOOP_PACKAGE), { recursive: true });
     const provider = JSON.stringify(join(__dirname, "contestants", "noopProvider"));

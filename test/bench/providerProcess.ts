@@ -1,23 +1,23 @@
 import { readdir, readFile } from "node:fs/promises";
 
-/** What the provider's process took. */
+/** The resources that the provider's process used. */
 export interface Taken {
-  /** Peak resident memory. */
+  /** The peak resident memory. */
   bytes: number;
-  /** Processor time, of user and system. */
+  /** The processor time of user and system. */
   seconds: number;
 }
 
-/** In milliseconds. What a process does in its last moment before it is killed can be missed; its peak lies earlier. */
+/** Unit: milliseconds. The last interval before the process is killed can be missed, but the peak is earlier. */
 const EVERY = 100;
-/** In how many ticks the kernel counts a second, on every Linux that Node runs on. */
+/** The kernel's clock ticks in a second, on every Linux that supports Node.js. */
 const TICKS = 100;
 const HOST = /\/cmd\/dynamic-provider(\/index\.js)?$/;
 
 /**
- * Watches the dynamic provider's process from outside, in Linux's /proc: engines end it with SIGKILL, so that it could
- * not tell at its end. It is found by its script and by the `marker` in its environment, which it inherits. Without
- * /proc nothing is measured.
+ * Watches the dynamic provider's process in Linux's /proc, because engines kill it with SIGKILL and it cannot report at its
+ * end. The process is the one with Pulumi's script and with `marker` in its inherited environment. Measures nothing if there
+ * is no /proc.
  */
 export class ProviderWatch {
   private readonly timer: NodeJS.Timeout;
@@ -53,12 +53,12 @@ export class ProviderWatch {
     return undefined;
   }
 
-  /** Undefined once the process is gone. */
+  /** Undefined after the process ended. */
   private async measure(pid: string): Promise<Taken | undefined> {
     const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(await read(pid, "status")) ?? [];
     const stat = await read(pid, "stat");
     if (kilobytes === undefined || stat === "") return undefined;
-    // The process's name, in parentheses, can hold spaces; user and system time are the 14th and 15th field.
+    // The process's name, in parentheses, can contain spaces. User and system time are the 14th and 15th field.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return { bytes: Number(kilobytes) * 1024, seconds: (Number(fields[11]) + Number(fields[12])) / TICKS };
   }

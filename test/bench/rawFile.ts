@@ -1,4 +1,6 @@
+import { execFileSync } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { availableParallelism, cpus, totalmem } from "node:os";
 import { dirname } from "node:path";
 import { z } from "zod";
 
@@ -12,14 +14,14 @@ export interface Read<T> {
   lines: T[];
 }
 
-/** Raw results, a line of JSON each, so that a run that is ended loses nothing of what it has measured. */
+/** A file of raw results, each a line of JSON, so that an interrupted benchmark keeps its results. */
 export class RawFile<T extends z.ZodType> {
   constructor(
     readonly file: string,
     private readonly line: T,
   ) {}
 
-  /** Undefined where nothing has been measured. */
+  /** Undefined if the file does not exist. */
   read(): Read<z.output<T>> | undefined {
     if (!existsSync(this.file)) return undefined;
     const [first = "", ...rest] = readFileSync(this.file, "utf8").trimEnd().split("\n");
@@ -29,12 +31,17 @@ export class RawFile<T extends z.ZodType> {
     };
   }
 
-  /** Begins the file, or takes it up. Throws where it was begun on another machine: times of two say nothing together. */
-  begin(here: string): Read<z.output<T>> {
+  /**
+   * Creates the file, or reads it to continue.
+   *
+   * @throws Error if the file is of another machine, since the times would not be comparable.
+   */
+  begin(): Read<z.output<T>> {
+    const here = thisMachine();
     const read = this.read();
     if (read && read.machine !== here)
       throw new Error(
-        `${this.file} is of another machine or other versions: move it away, or choose another --out`,
+        `${this.file} is of another machine or of other versions: move it, or choose another --out`,
       );
     if (read) return read;
     mkdirSync(dirname(this.file), { recursive: true });
@@ -45,5 +52,29 @@ export class RawFile<T extends z.ZodType> {
 
   append(line: z.input<T>): void {
     appendFileSync(this.file, `${JSON.stringify(line)}\n`);
+  }
+}
+
+/** The hardware and the versions that the results depend on. */
+function thisMachine(): string {
+  const file = require.resolve("@pulumi/pulumi/package.json");
+  const sdk = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(file, "utf8"))).version;
+  const [processor] = cpus();
+  return [
+    `${availableParallelism()} cores (${processor?.model.trim() ?? "unknown"})`,
+    `${Math.round(totalmem() / 2 ** 30)} GiB`,
+    `${process.platform} ${process.arch}`,
+    `Node.js ${process.version.slice(1)}`,
+    cliVersion(),
+    `@pulumi/pulumi ${sdk}`,
+  ].join(", ");
+}
+
+function cliVersion(): string {
+  try {
+    const version = execFileSync("pulumi", ["version"], { encoding: "utf8", stdio: "pipe" });
+    return `Pulumi CLI ${version.trim().replace(/^v/, "")}`;
+  } catch {
+    return "no Pulumi CLI";
   }
 }

@@ -1,13 +1,13 @@
 import type { Cell, Contestant, Driver, Operation } from "./cells";
 
-/** What several runs of one thing came to. */
+/** The figure of several runs. */
 export interface Summary {
   median: number;
   least: number;
   most: number;
 }
 
-/** Undefined where nothing was measured. */
+/** Undefined if there are no values. */
 export function summaryOf(values: readonly number[]): Summary | undefined {
   const sorted = [...values].sort((a, b) => a - b);
   const [least, most] = [sorted[0], sorted.at(-1)];
@@ -17,7 +17,7 @@ export function summaryOf(values: readonly number[]): Summary | undefined {
   return { median: (low + high) / 2, least, most };
 }
 
-/** The figure of one to that of the other within each round, so that a slow hour does not count. */
+/** The ratio of two figures of the same round, so that a slow machine affects both equally. */
 export function ratioOf<T extends { round: number }>(
   ones: readonly T[],
   others: readonly T[],
@@ -39,19 +39,19 @@ export interface Place {
   operation: Operation;
 }
 
-/** All that was measured, to be asked for medians. */
+/** All measurements. */
 export class Results {
   private readonly cells: readonly Cell[];
 
-  /** Of two cells of one place and round the later one counts: a life that was ended half-way is measured anew. */
+  /** Uses the last of several cells with the same place and round, since an interrupted unit is measured again. */
   constructor(cells: readonly Cell[]) {
     const keyOf = (cell: Cell) =>
       [cell.round, cell.driver, cell.size, cell.contestant, cell.operation].join(" ");
     this.cells = [...new Map(cells.map((cell) => [keyOf(cell), cell])).values()];
   }
 
-  at(where: Partial<Place>): Cell[] {
-    const wanted = Object.entries(where);
+  at(place: Partial<Place>): Cell[] {
+    const wanted = Object.entries(place);
     return this.cells.filter((cell) => wanted.every(([key, value]) => cell[key as keyof Place] === value));
   }
 
@@ -59,7 +59,7 @@ export class Results {
     return summaryOf(this.at(place).map(({ seconds }) => seconds));
   }
 
-  /** Of wall times. */
+  /** The ratio of wall times. */
   ratio(one: Place, other: Place): Summary | undefined {
     return ratioOf(this.at(one), this.at(other), ({ seconds }) => seconds);
   }

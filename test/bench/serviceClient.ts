@@ -6,7 +6,7 @@ import { type ServiceCounts, serviceCounts } from "./cells";
 
 const address = z.object({ baseUrl: z.string(), apiKey: z.string() });
 
-/** The emulated service, in a process of its own. */
+/** The emulated service in a separate process. */
 export class Service {
   private constructor(
     private readonly child: ChildProcess,
@@ -20,7 +20,7 @@ export class Service {
     return new Service(child, baseUrl, apiKey);
   }
 
-  /** What it counted since the last call. */
+  /** The counts since the last call. */
   async counts(): Promise<ServiceCounts> {
     this.child.send("counts");
     return serviceCounts.parse(await messageOf(this.child));
@@ -33,8 +33,8 @@ export class Service {
   }
 }
 
-/** The next message of a child process; fails where it ends without one. */
-export async function messageOf(child: ChildProcess): Promise<unknown> {
+/** The next message of a child process. Rejects if the process ends first. */
+async function messageOf(child: ChildProcess): Promise<unknown> {
   const done = new AbortController();
   try {
     return await Promise.race([

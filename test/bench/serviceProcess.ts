@@ -5,9 +5,9 @@ import { Emulator } from "../../sdk/testing";
 import type { ServiceCounts } from "./cells";
 
 /*
- * The service in a process of its own, so that its work is not counted as the engine's, which may run in the benchmark's
- * process. It answers after 20 ms, without a rate limit.
- * It sends its address, and answers each message with what it counted since the last one.
+ * Runs the service in a separate process, since the test kit's engine runs in the benchmark's process and must not be
+ * slowed down. It answers after 20 ms, without a rate limit. It sends its address first, and then answers each message with
+ * the counts since the last one.
  */
 
 let open = 0;
@@ -46,12 +46,12 @@ async function main(): Promise<void> {
     mostOpen = open;
     process.send?.(counts);
   });
-  // The benchmark may be ended at any time; the service does not outlive it.
+  // The service must not outlive the benchmark, which can be interrupted at any time.
   process.on("disconnect", () => process.exit());
   process.send?.({ baseUrl: emulator.baseUrl, apiKey: emulator.apiKey });
 }
 
-/** The connections of a process that has ended close a moment later; the next one's must not be counted with them. */
+/** Waits for the connections of an ended process to close, so that they do not count for the next operation. */
 async function allClosed(): Promise<void> {
   for (let waits = 0; open > 0 && waits < 100; waits++) await wait(10);
 }

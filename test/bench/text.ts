@@ -3,7 +3,7 @@ import type { Summary } from "./results";
 
 export const driverNames: Record<Driver, string> = { kit: "The test kit's engine", cli: "The Pulumi CLI" };
 
-/** Three digits that mean something. */
+/** With three significant digits. */
 export function secondsText({ median, least, most }: Summary): string {
   return `${seconds(median)} (${seconds(least)}–${seconds(most)})`;
 }
@@ -12,7 +12,7 @@ export function ratioText({ median, least, most }: Summary): string {
   return `${median.toFixed(2)} (${least.toFixed(2)}–${most.toFixed(2)})`;
 }
 
-/** A dash where nothing was measured. */
+/** A dash if there is no value. */
 export const orDash = (value: Summary | undefined, text: (value: Summary) => string) =>
   value ? text(value) : "–";
 
@@ -35,7 +35,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   );
 }
 
-/** How a page of results begins: what it is, where and when it was measured, and how to do so again. */
+/** The beginning of a page of results: its title, the machine and date, and the command. */
 export function pageHead(
   title: string,
   { machine, began }: { machine: string; began: string },

@@ -10,8 +10,6 @@ import type { DriftReport } from "../../sdk/commands/drift/report";
 import { reportPage } from "../../sdk/commands/drift/reportPage";
 import { fullReport, HOSTILE, hostileReport, report } from "../sdk/commands/drift/reports";
 
-/* The page as a real browser shows it, and as its accessibility tree gives it to a screen reader. */
-
 const folder = mkdtempSync(join(tmpdir(), "drift-page-"));
 const chromium = await openChromium();
 afterAll(async () => {
@@ -27,7 +25,7 @@ const clean = report({
   stacks: [{ name: "prod", endpoints: 48, compared: 48, drifted: [], unseen: [] }],
 });
 
-describe.skipIf(!chromium)("the drift page in Chromium (skipped where there is none)", () => {
+describe.skipIf(!chromium)("the drift page in Chromium", () => {
   /** Opens the page from a file. */
   async function open(
     of: DriftReport,
@@ -58,7 +56,7 @@ describe.skipIf(!chromium)("the drift page in Chromium (skipped where there is n
     await page.close();
   });
 
-  test("never scrolls sideways, not on a narrow phone and not with long words", async () => {
+  test("never scrolls horizontally, even on a narrow phone and with long words", async () => {
     for (const of of [fullReport(), hostileReport(), clean]) {
       for (const width of [320, 375, 1280]) {
         const { page } = await open(of, width);
@@ -68,7 +66,7 @@ describe.skipIf(!chromium)("the drift page in Chromium (skipped where there is n
     }
   });
 
-  test("passes axe, in light and dark, wide and narrow", async () => {
+  test("passes the accessibility checks of axe, in light and dark mode and at every width", async () => {
     for (const [of, width, scheme] of [
       [fullReport(), 1280, "light"],
       [fullReport(), 1280, "dark"],
@@ -89,7 +87,7 @@ describe.skipIf(!chromium)("the drift page in Chromium (skipped where there is n
     }
   });
 
-  test("gives a screen reader headings in order and tables with rows and headers, on a phone too", async () => {
+  test("has ordered headings and tables with headers for a screen reader, on a phone too", async () => {
     for (const width of [320, 1280]) {
       const { page } = await open(fullReport(), width);
       const nodes = flat(await page.accessibility.snapshot({ interestingOnly: false }));
@@ -112,7 +110,7 @@ describe.skipIf(!chromium)("the drift page in Chromium (skipped where there is n
       const cells = flat(table ?? null);
       const named = (role: string) => cells.filter((cell) => cell.role === role).map(({ name }) => name);
       expect(named("columnheader")).toEqual(["Field", "Should be", "Is"]);
-      // A possible line break within a path is read as a space.
+      // The accessibility tree has a space at each possible line break in a path.
       expect(named("rowheader").map((name) => name?.replaceAll(" ", ""))).toContain(
         "trafficPolicy.on_http_request[0].actions[1].config.status_code",
       );

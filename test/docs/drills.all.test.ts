@@ -8,14 +8,11 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { Emulator, findPulumiCli } from "../../sdk/testing";
 import { newProject } from "../newProject";
 
-/*
- * Every recovery that docs/reliability.md names, done with the very commands of the page, on the real CLI and a state in
- * files.
- */
+/* Runs the recovery commands of docs/reliability.md on the real CLI, with the state in files. */
 const page = readFileSync(join(import.meta.dirname, "../../docs/reliability.md"), "utf8");
 const cli = await findPulumiCli();
 
-/** The commands of the first block of shell under a heading. */
+/** The commands of the first shell block under a heading. */
 function commandsUnder(heading: string): string[] {
   const [, section = ""] = page.split(new RegExp(`^#+ ${heading}$`, "m"));
   const [, block] = /```sh\n(.*?)```/s.exec(section) ?? [];
@@ -26,7 +23,7 @@ function commandsUnder(heading: string): string[] {
     .filter((line) => line !== "");
 }
 
-/** A project of `count` endpoints on the real CLI, its backend a folder of files. */
+/** A project with `count` endpoints on the real CLI, with a folder as its backend. */
 async function project(count: number) {
   const emulator = await Emulator.start();
   const backend = mkdtempSync(join(tmpdir(), "drill-"));
@@ -54,7 +51,7 @@ for (let i = 0; i < ${count}; i++) new CloudEndpoint("e" + i, { url: "https://e"
     try {
       return (await promisify(execFile)("bash", ["-c", `${command} 2>&1`], { cwd, env })).stdout;
     } catch (error) {
-      // The output holds the reason.
+      // The output contains the reason.
       throw new Error(`${command}: ${(error as { stdout?: string }).stdout}`, { cause: error });
     }
   };
@@ -65,7 +62,7 @@ for (let i = 0; i < ${count}; i++) new CloudEndpoint("e" + i, { url: "https://e"
       type.endsWith("CloudEndpoint") ? [id] : [],
     );
   };
-  /** Kills `pulumi up` with SIGKILL, and all its processes, in the middle of its creates. */
+  /** Kills `pulumi up` and all its processes with SIGKILL in the middle of its creates. */
   const killUp = async () => {
     emulator.intercept("create", { afterCommit: true, delayMs: 300 }, count);
     const up = spawn("pulumi", ["up", "--yes", "--skip-preview"], { cwd: folder, env, detached: true });
@@ -78,21 +75,21 @@ for (let i = 0; i < ${count}; i++) new CloudEndpoint("e" + i, { url: "https://e"
 }
 
 describe.skipIf(!cli)("with the Pulumi CLI on the PATH", () => {
-  test("a killed run is gone on with, and marks take over all that it left behind", async () => {
+  test("the run after a killed one adopts all endpoints that the killed run created, with marked creates", async () => {
     const { emulator, backend, sh, idsInState, killUp } = await project(12);
     for (const command of commandsUnder("Marked creates")) await sh(command);
     await killUp();
-    // A kill of all processes may have cut a file of the backend short.
+    // A kill of all processes can truncate a file of the backend.
     for (const command of commandsUnder('"failed to load checkpoint: EOF"')) await sh(command, backend);
     for (const command of commandsUnder("When a run is ended")) {
-      // As the page says: without a lock there is nothing to cancel.
+      // If there is no lock, there is nothing to cancel, as the page says.
       await sh(command.startsWith("pulumi cancel") ? `${command} || true` : command);
     }
     expect(emulator.endpoints).toHaveLength(12);
     expect((await idsInState()).sort()).toEqual(emulator.endpoints.map(({ id }) => id).sort());
   });
 
-  test("a state whose file of attributes was cut short loads again", async () => {
+  test("a state with a truncated file of attributes can be loaded after the repair", async () => {
     const { backend, sh, idsInState } = await project(1);
     await sh("pulumi up --yes --skip-preview");
     const attributes = readdirSync(backend, { recursive: true, encoding: "utf8" }).filter((file) =>
@@ -105,7 +102,7 @@ describe.skipIf(!cli)("with the Pulumi CLI on the PATH", () => {
     expect(await idsInState()).toHaveLength(1);
   });
 
-  test("another account is refused, and accepted for one run", async () => {
+  test("another account is refused, and accepted for a run with ENDPOINTS_ACCEPT_ACCOUNT", async () => {
     const { emulator, sh, idsInState } = await project(1);
     await sh("pulumi up --yes --skip-preview");
     const other = emulator.addKey({ account: "other" });

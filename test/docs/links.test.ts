@@ -12,6 +12,6 @@ const pages = ["README.md", ".github/CONTRIBUTING.md", ".github/SECURITY.md", ..
   (page) => page.endsWith(".md"),
 );
 
-test.each(pages)("every link of %s leads somewhere", (page) => {
+test.each(pages)("%s has no broken link", (page) => {
   expect(brokenLinks(join(root, page))).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** The links of a page that lead nowhere: to no file or folder, or to no heading of it. */
+/** The links of a page to a missing file, folder or heading. */
 export function brokenLinks(page: string): string[] {
   const text = withoutCode(readFileSync(page, "utf8"));
   const links = [...text.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, link = ""]) => link);

@@ -13,7 +13,7 @@ const page = readFileSync("docs/policies.md", "utf8");
 const validate = new Ajv({ strict: true }).compile(policySchema());
 
 describe("the JSON Schema of policies", () => {
-  test("that is checked in is the one that the source gives", () => {
+  test("is up to date", () => {
     const file = readFileSync("provider/policy/schema.json", "utf8");
     expect(JSON.parse(file), "run `npm run generate`").toEqual(JSON.parse(JSON.stringify(policySchema())));
   });
@@ -39,14 +39,14 @@ describe("the JSON Schema of policies", () => {
 });
 
 describe("the page on policies", () => {
-  test("has the reference that the source gives", () => {
+  test("has an up-to-date reference", () => {
     expect(withActions(page), "run `npm run generate`").toBe(page);
   });
 
   const blocks = (language: string) =>
     [...page.matchAll(new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``, "g"))].map(([, text = ""]) => text);
 
-  test("has examples in YAML without a warning", () => {
+  test("has YAML examples that get no warning", () => {
     expect(blocks("yaml").length).toBeGreaterThan(3);
     for (const text of blocks("yaml")) {
       expect(policyWarnings(parse(text), { url: "https://a.example.com", isCloud: true }), text).toEqual([]);

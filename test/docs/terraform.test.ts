@@ -14,7 +14,7 @@ const endpoint = (address: string, id: string, mode = "managed") => ({
   values: { id, url: `https://${id}.example.com` },
 });
 
-/** As `terraform show -json` describes a state. */
+/** A state in the format of `terraform show -json`. */
 const shown = {
   format_version: "1.0",
   values: {
@@ -43,7 +43,7 @@ const shown = {
 };
 
 test.skipIf(spawnSync("jq", ["--version"]).status !== 0)(
-  "the page's jq lists each endpoint of a Terraform state with its address, those of modules and instances too",
+  "the jq command on the page lists every endpoint of a Terraform state, including modules and instances",
   () => {
     const { stdout, stderr } = spawnSync("jq", ["-r", filter], {
       input: JSON.stringify(shown),

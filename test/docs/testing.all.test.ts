@@ -8,7 +8,7 @@ import { programFolder } from "../folders";
 import { readmeProgram } from "../package/installs";
 import { root } from "../package/pack";
 
-/* The examples of the page on testing, run as they are. */
+/* Runs the examples of the page on testing. */
 
 const page = readFileSync(join(root, "docs", "testing.md"), "utf8");
 
@@ -30,7 +30,7 @@ function folderWith(files: Record<string, string>): string {
 }
 
 async function run(cwd: string, ...args: string[]): Promise<string> {
-  // The tests that run here belong to no run around them.
+  // Without the variables of the test runner around it.
   const outer = Object.entries(process.env).filter(
     ([name]) => !/^(VITEST|TEST|NODE_V8|NODE_TEST)/.test(name),
   );
@@ -57,7 +57,7 @@ test("the example of mocks runs with vitest", async () => {
   const folder = folderWith({
     "shop.ts": program,
     "shop.test.ts": example('from "vitest";\n\nconst mocks'),
-    // It takes milliseconds, but a busy machine may need seconds to load Pulumi.
+    // The test takes milliseconds, but a busy machine may need seconds to load Pulumi.
     "vitest.config.mts": "export default { test: { testTimeout: 120_000 } };\n",
   });
   expect(await run(folder, vitest, "run")).toMatch(/Tests {2}1 passed/);

@@ -11,7 +11,7 @@ import { findPulumiCli } from "../../sdk/testing";
 import { temporaryFolder } from "../folders";
 import { root } from "../package/pack";
 
-/** Asks as `@pulumi/policy` asks a class without a static type: with an object that has nothing but the type. */
+/** Checks a type as `@pulumi/policy` does: it calls `isInstance` with an object that has only the type. */
 const isOf = (type: string) => (resource: object) =>
   "isInstance" in resource && (resource.isInstance as (object: object) => boolean)({ __pulumiType: type });
 
@@ -19,7 +19,7 @@ test.each([
   [CloudEndpoint, [TYPES.dynamic, TYPES.plugin]],
   [Provider, [PROVIDER_TYPE]],
   [WebhookVerification, ["endpoints:index:WebhookVerification"]],
-])("policy packs recognize %o by its type, whichever provider serves it", (resource, types) => {
+])("policy packs recognize %o by its type with both providers", (resource, types) => {
   for (const type of types) expect(isOf(type)(resource)).toBe(true);
   expect(isOf("aws:s3/bucket:Bucket")(resource)).toBe(false);
 });
@@ -51,7 +51,7 @@ describe.each(Object.values(TYPES))("the policy pack, for resources of type %s,"
     [owned, { url, metadata: { owner: "shop" } }, 0],
     [secretsInVault, { url, trafficPolicy: basicAuth("user:password") }, 1],
     [secretsInVault, { url, trafficPolicy: basicAuth("$" + "{secrets.get('shop', 'login')}") }, 0],
-  ])("%o finds in %o so many violations: %i", (policy, props, count) => {
+  ])("the rule %o reports for the resource %o this number of violations: %i", (policy, props, count) => {
     expect(violations(policy, props)).toHaveLength(count);
   });
 });
@@ -59,7 +59,7 @@ describe.each(Object.values(TYPES))("the policy pack, for resources of type %s,"
 const cli = await findPulumiCli();
 
 test.runIf(cli).each(Object.keys(TYPES))(
-  "the CLI refuses an endpoint that breaks the pack, served by the %s provider",
+  "the CLI refuses an endpoint that violates the policy pack, with the %s provider",
   async (kind) => {
     const folder = temporaryFolder();
     symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));

@@ -6,17 +6,16 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { CliStack, Emulator, findPulumiCli } from "../../sdk/testing";
 import { copyOf } from "../engine/example";
 import { generateSdk } from "../provider/plugin/pulumi";
-import { resources } from "./packageNames";
-import { inPython } from "./pythonProgram";
+import { namesOfCloudEndpoint } from "./pythonProgram";
 
 const run = promisify(execFile);
 
-/** Where Python has what a generated SDK imports; undefined where it has not, or where there is nothing to run it. */
+/** The folder of Pulumi's Python packages. Undefined if they or the CLI are not installed. */
 async function findPulumiInPython(): Promise<string | undefined> {
   if (!(await findPulumiCli()) || !(await findPulumiCli(undefined, "python"))) return undefined;
-  const where =
+  const script =
     "import os, parver, pulumi, semver, setuptools; print(os.path.dirname(os.path.dirname(pulumi.__file__)))";
-  return run("python3", ["-c", where]).then(
+  return run("python3", ["-c", script]).then(
     ({ stdout }) => stdout.trim(),
     () => undefined,
   );
@@ -27,7 +26,7 @@ const reason =
   "with the Pulumi CLI, pulumi-language-python and a python3 with pulumi, parver and setuptools on the PATH";
 
 describe.skipIf(!installed)(`${reason}, the Python example`, () => {
-  test("gives each customer a front door, follows the list, repairs a drift, and destroys", async () => {
+  test("creates an endpoint for each customer, updates them, repairs drift, and deletes them", async () => {
     const emulator = await Emulator.start();
     emulator.seed({ type: "ephemeral", url: "https://acme.internal" });
     const folder = copyOf("python");
@@ -80,19 +79,19 @@ describe.skipIf(!installed)(`${reason}, the Python example`, () => {
     expect(doors()).toEqual([]);
   });
 
-  test("finds in the generated SDK the names that the examples are held against", async () => {
+  test("the generated SDK has the Python names that pythonProgram.ts derives from the schema", async () => {
     const sdk = await generateSdk("python");
     const text = readFileSync(join(sdk, "pulumi_endpoints", "cloud_endpoint.py"), "utf8");
-    const { takes, gives } = resources.get("endpoints:index:CloudEndpoint") ?? {};
-    for (const name of takes ?? []) expect(text).toMatch(new RegExp(`:param .* ${inPython(name)}: \\S`));
-    for (const name of gives ?? []) if (name !== "id") expect(text).toContain(`def ${inPython(name)}(self)`);
+    const { inputs, outputs } = namesOfCloudEndpoint();
+    for (const name of inputs) expect(text).toMatch(new RegExp(`:param .* ${name}: \\S`));
+    for (const name of outputs) expect(text).toContain(`def ${name}(self)`);
   });
 });
 
-/** What `pulumi install` does, but with the `pulumi` that is there, and not one from the network. */
+/** Does the work of `pulumi install`, but with the installed packages instead of ones from the network. */
 async function install(folder: string): Promise<void> {
   const sdk = await generateSdk("python");
-  // The SDK asks for its own version as it was installed.
+  // The SDK reads its version from the metadata of an installed package.
   await run("python3", ["-c", "import setuptools; setuptools.setup()", "egg_info"], { cwd: sdk });
   await run("python3", ["-m", "venv", "--without-pip", "venv"], { cwd: folder });
   const lib = join(folder, "venv", "lib");

@@ -9,7 +9,7 @@ import { secret } from "../provider/plugin/pluginClient";
 const found = (await findPulumiCli()) && (await findPulumiCli(undefined, "yaml"));
 
 describe.skipIf(!found)("with the Pulumi CLI and pulumi-language-yaml on the PATH, the YAML example", () => {
-  test("serves two accounts, repairs a drift, takes an imported endpoint's code, and destroys", async () => {
+  test("creates endpoints in two accounts, repairs drift, runs the code of an import, and deletes all", async () => {
     const { stack, folder, mine, partner } = await start();
     const agent = mine.seed({ type: "ephemeral" });
     const up = await stack.up();
@@ -55,7 +55,7 @@ describe.skipIf(!found)("with the Pulumi CLI and pulumi-language-yaml on the PAT
   });
 });
 
-/** As its first lines say: this account's settings in the environment, the partner's in the configuration. */
+/** Sets up the example as its first lines describe: one account in the environment, the partner's in the configuration. */
 async function start() {
   const [mine, partner] = [await Emulator.start(), await Emulator.start()];
   const folder = copyOf("yaml");

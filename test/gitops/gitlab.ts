@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 import { z } from "zod";
 
-/** As much of GitLab's API as the recipe needs: notes of merge request 7 and issues of project 1, two to a page. */
+/** The part of GitLab's API that the recipe uses: notes of merge request 7 and issues of project 1, two on a page. */
 export interface GitLab {
   apiUrl: string;
   token: string;
@@ -16,7 +16,7 @@ export interface GitLab {
     labels: string;
     description: string;
   }[];
-  /** The writing requests, as `POST /…`. */
+  /** The requests that write, such as `POST issues`. */
   writes: string[];
 }
 

@@ -5,7 +5,7 @@ import { parse } from "yaml";
 import { z } from "zod";
 import { copyOf } from "../engine/example";
 import { type GitLab, startGitLab } from "./gitlab";
-import { cli, deployed, type Machine, machine, type Ran, recipes } from "./recipeMachine";
+import { cli, environmentsProject, type Machine, machine, type Ran, recipes } from "./recipeMachine";
 
 const folder = join(recipes, "gitlab-ci");
 const text = readFileSync(join(folder, ".gitlab-ci.yml"), "utf8");
@@ -29,14 +29,14 @@ const pipeline = z
   .parse(parse(text));
 
 describe("the pipeline for GitLab", () => {
-  test("never ends an up, and lets a drift check wait for one", () => {
+  test("never cancels an up, and never runs a drift check during one", () => {
     expect(pipeline.default.interruptible).toBe(false);
     expect(pipeline.up.interruptible).toBeUndefined();
     expect(pipeline.up.resource_group).toBe("endpoints-prod");
     expect(pipeline.drift.resource_group).toBe(pipeline.up.resource_group);
   });
 
-  test("holds no key, and gives each job the environment whose key is enough for it", () => {
+  test("contains no key, and gives each job the environment with the least access", () => {
     expect(text).not.toMatch(/API_KEY|ACCESS_TOKEN|PASSPHRASE/);
     expect(pipeline.check.environment).toBeUndefined();
     expect(pipeline.preview.environment).toEqual({ name: "prod-preview", action: "access" });
@@ -44,13 +44,13 @@ describe("the pipeline for GitLab", () => {
     expect(pipeline.up.environment).toEqual({ name: "prod" });
   });
 
-  test("takes drift for a warning, and nothing else for one", () => {
+  test("treats drift as a warning, and every other failure as an error", () => {
     const { check, preview, up, drift } = pipeline;
     expect(drift.allow_failure).toEqual({ exit_codes: 7 });
     for (const job of [check, preview, up]) expect(job.allow_failure).toBeUndefined();
   });
 
-  test("previews no merge request of a fork, and deploys the default branch alone", () => {
+  test("previews no merge request of a fork, and deploys only the default branch", () => {
     expect(pipeline.preview.rules).toEqual([
       {
         if: '$CI_PIPELINE_SOURCE == "merge_request_event" && $CI_MERGE_REQUEST_SOURCE_PROJECT_ID == $CI_MERGE_REQUEST_PROJECT_ID',
@@ -61,32 +61,32 @@ describe("the pipeline for GitLab", () => {
   });
 });
 
-describe("what the pipeline reports to GitLab", () => {
-  test("is one comment on a merge request, updated by every later preview, among many of others", async () => {
+describe("the report script", () => {
+  test("writes one comment on a merge request, and updates it after later previews", async () => {
     const others = [
       { id: 1, author: { id: 77 }, body: "coverage" },
       { id: 2, author: { id: 77 }, body: "<!-- endpoints preview of dev -->" },
       { id: 3, author: { id: 5 }, body: "<!-- endpoints preview of prod --> as the bot says" },
     ];
     const gitlab = await startGitLab({ notes: structuredClone(others) });
-    const on = machine(copyOf("environments"));
-    await report(on, gitlab, "preview", 0, "~ shop </pre>\n/close\n@all");
+    const runner = machine(copyOf("environments"));
+    await report(runner, gitlab, "preview", 0, "~ shop </pre>\n/close\n@all");
     expect(gitlab.notes[3]?.body).toMatch(
       /^<!-- endpoints preview of prod -->\n\*\*Preview of `prod` for abc: success\*\*/,
     );
     expect(gitlab.notes[3]?.body).toContain("~ shop &lt;&#47;pre&gt;\n&#47;close\n&#64;all\n</pre>");
 
-    await report(on, gitlab, "preview", 255, "it failed");
+    await report(runner, gitlab, "preview", 255, "it failed");
     expect(gitlab.notes).toHaveLength(4);
     expect(gitlab.notes[3]?.body).toContain("failure (255)");
     expect(gitlab.notes.slice(0, 3)).toEqual(others);
   });
 
-  test("is one issue while there is drift, closed when it is gone, and then opened anew", async () => {
+  test("opens one issue while there is drift, and closes it when the drift is gone", async () => {
     const gitlab = await startGitLab();
-    const on = machine(copyOf("environments"));
-    await report(on, gitlab, "drift", 7, "shop: description");
-    await report(on, gitlab, "drift", 7, "api: deleted");
+    const runner = machine(copyOf("environments"));
+    await report(runner, gitlab, "drift", 7, "shop: description");
+    await report(runner, gitlab, "drift", 7, "api: deleted");
     expect(gitlab.issues).toMatchObject([
       {
         state: "opened",
@@ -94,14 +94,14 @@ describe("what the pipeline reports to GitLab", () => {
         description: expect.stringContaining("api: deleted"),
       },
     ]);
-    await report(on, gitlab, "drift", 0, "");
-    await report(on, gitlab, "drift", 0, "");
-    await report(on, gitlab, "drift", 7, "shop: description");
+    await report(runner, gitlab, "drift", 0, "");
+    await report(runner, gitlab, "drift", 0, "");
+    await report(runner, gitlab, "drift", 7, "shop: description");
     expect(gitlab.issues.map((issue) => issue.state)).toEqual(["closed", "opened"]);
     expect(gitlab.writes).toEqual(["POST issues", "PUT issues", "PUT issues", "POST issues"]);
   });
 
-  test("is never written into an issue of somebody else, whatever it begins with", async () => {
+  test("never changes another author's issue, even if it starts with the same marker", async () => {
     const theirs = {
       iid: 1,
       author: { id: 5 },
@@ -111,19 +111,19 @@ describe("what the pipeline reports to GitLab", () => {
       description: "<!-- endpoints drift of prod -->\nas the bot says",
     };
     const gitlab = await startGitLab({ issues: [{ ...theirs }] });
-    const on = machine(copyOf("environments"));
-    for (const code of [0, 7, 7, 0]) await report(on, gitlab, "drift", code, "");
+    const runner = machine(copyOf("environments"));
+    for (const code of [0, 7, 7, 0]) await report(runner, gitlab, "drift", code, "");
     expect(gitlab.issues[0]).toEqual(theirs);
     expect(gitlab.writes).toEqual(["POST issues", "PUT issues", "PUT issues"]);
   });
 
-  test("neither closes nor opens an issue where the program differs from the state", async () => {
+  test("neither opens nor closes an issue if the program differs from the state", async () => {
     const gitlab = await startGitLab();
-    const on = machine(copyOf("environments"));
-    await report(on, gitlab, "drift", "undeployed", "~ shop");
+    const runner = machine(copyOf("environments"));
+    await report(runner, gitlab, "drift", "undeployed", "~ shop");
     expect(gitlab.issues).toEqual([]);
-    await report(on, gitlab, "drift", 7, "shop: description");
-    await report(on, gitlab, "drift", "undeployed", "~ shop");
+    await report(runner, gitlab, "drift", 7, "shop: description");
+    await report(runner, gitlab, "drift", "undeployed", "~ shop");
     expect(gitlab.issues).toMatchObject([
       {
         state: "opened",
@@ -132,10 +132,10 @@ describe("what the pipeline reports to GitLab", () => {
     ]);
   });
 
-  test("fails the job where GitLab refuses, without the token in what it prints", async () => {
+  test("fails without printing the token if GitLab refuses a request", async () => {
     const gitlab = await startGitLab();
-    const on = machine(copyOf("environments"));
-    const { code, output } = await reportWith(on, { ...gitlab, token: "glpat-other" }, "drift", 7, "");
+    const runner = machine(copyOf("environments"));
+    const { code, output } = await reportWith(runner, { ...gitlab, token: "glpat-other" }, "drift", 7, "");
     expect(code).not.toBe(0);
     expect(output).toContain("was answered with 401");
     expect(output).not.toContain("glpat");
@@ -143,9 +143,9 @@ describe("what the pipeline reports to GitLab", () => {
 });
 
 describe.skipIf(!cli)("the pipeline on the Pulumi CLI", () => {
-  test("previews with a key that opens nothing, deploys, reports drift and repairs it", async () => {
-    const { machine: on, emulator, backend } = await deployed();
-    cpSync(join(folder, "ci"), join(on.folder, "ci"), { recursive: true });
+  test("previews with an invalid key, deploys, reports drift and repairs it", async () => {
+    const { machine: runner, emulator, backend } = await environmentsProject();
+    cpSync(join(folder, "ci"), join(runner.folder, "ci"), { recursive: true });
     const gitlab = await startGitLab();
     const run = (name: "preview" | "up" | "drift", key: string, more: Record<string, string> = {}) => {
       const lines = [...pipeline.default.before_script, ...pipeline[name].script].join("\n");
@@ -156,9 +156,9 @@ describe.skipIf(!cli)("the pipeline on the Pulumi CLI", () => {
         ENDPOINTS_API_KEY: key,
         ...more,
       };
-      return on.run(["bash", "-c", `set -eo pipefail\n${lines}`], env);
+      return runner.run(["bash", "-c", `set -eo pipefail\n${lines}`], env);
     };
-    expect(await run("preview", "opens-nothing")).toMatchObject({ code: 0 });
+    expect(await run("preview", "invalid")).toMatchObject({ code: 0 });
     expect(gitlab.notes[0]?.body).toContain("+ 3 to create");
     expect(emulator.requests).toEqual([]);
 
@@ -167,7 +167,7 @@ describe.skipIf(!cli)("the pipeline on the Pulumi CLI", () => {
     expect(await run("drift", emulator.apiKey)).toMatchObject({ code: 7 });
     expect(gitlab.issues).toMatchObject([{ state: "opened" }]);
 
-    // A repair that fails after its refresh has taken what is live into the state.
+    // A repair that fails after its refresh has copied the live values into the state.
     emulator.intercept(({ method }) => method === "POST", { status: 400, body: { msg: "not today" } });
     expect((await run("up", emulator.apiKey, { REPAIR: "true" })).code).not.toBe(0);
     expect(await run("drift", emulator.apiKey)).toMatchObject({ code: 0 });
@@ -194,23 +194,23 @@ const variables = (gitlab: GitLab) => ({
 });
 
 function reportWith(
-  on: Machine,
+  runner: Machine,
   gitlab: GitLab,
   what: string,
   code: number | string,
   found: string,
 ): Promise<Ran> {
-  const file = join(on.scratch, "found.txt");
+  const file = join(runner.scratch, "found.txt");
   writeFileSync(file, found);
-  return on.run(["node", join(folder, "ci/report.mjs"), what, `${code}`, file], variables(gitlab));
+  return runner.run(["node", join(folder, "ci/report.mjs"), what, `${code}`, file], variables(gitlab));
 }
 
 async function report(
-  on: Machine,
+  runner: Machine,
   gitlab: GitLab,
   what: string,
   code: number | string,
   found: string,
 ): Promise<void> {
-  expect(await reportWith(on, gitlab, what, code, found)).toEqual({ code: 0, output: "" });
+  expect(await reportWith(runner, gitlab, what, code, found)).toEqual({ code: 0, output: "" });
 }

@@ -6,15 +6,10 @@ import { Emulator, findPulumiCli } from "../../sdk/testing";
 import { copyOf } from "../engine/example";
 import { temporaryFolder } from "../folders";
 
-/*
- * The commands of the recipes, run as their runner runs them: in a folder that holds a project, by the shell that the
- * runner uses, with the environment that the recipe gives to that step, and nothing of the one that the tests run in.
- */
-
 export const cli = await findPulumiCli();
 export const recipes = join(import.meta.dirname, "../../examples/gitops");
 
-/** What `npx pulumi-endpoints` runs. */
+/** The file that `npx pulumi-endpoints` runs. */
 export const commandFile = join(import.meta.dirname, "../../dist/sdk/commands/main.js");
 
 export interface Ran {
@@ -22,27 +17,28 @@ export interface Ran {
   output: string;
 }
 
+/** Runs the commands of a recipe as the CI system does: in the project's folder, without the environment of the tests. */
 export interface Machine {
   /** The project's folder. */
   readonly folder: string;
-  /** A folder beside it, for what a run leaves. */
+  /** Another folder, for the files of a run. */
   readonly scratch: string;
-  /** What every process has. */
+  /** The environment of every process. */
   readonly env: Record<string, string>;
-  /** What stands in the place of what a recipe sets: the emulator for the service. */
-  readonly instead: Record<string, string>;
-  /** Runs a command to its end. The signal does to the process that was started what a runner does that cancels it. */
+  /** Variables that replace those of a recipe, such as the URL of the service. */
+  readonly overrides: Record<string, string>;
+  /** Runs a command until it ends. `cancel` sends SIGINT to the process, as a CI system does that cancels a job. */
   run(command: string[], env?: Record<string, string>, cancel?: AbortSignal): Promise<Ran>;
-  /** The stand-ins that were called, in order. */
+  /** The calls of the fake commands, in order. */
   calls(): string[];
 }
 
-/** A machine with a project, stand-ins for npm and gh before everything else on its PATH. */
-export function machine(folder: string, instead: Record<string, string> = {}): Machine {
+/** A machine with this project and with fakes of npm and gh first on its PATH. */
+export function machine(folder: string, overrides: Record<string, string> = {}): Machine {
   const scratch = temporaryFolder();
   const calls = join(scratch, "calls");
   writeFileSync(calls, "");
-  // What installing the package puts there.
+  // An installation of the package creates this file.
   const bin = join(folder, "node_modules", ".bin");
   mkdirSync(bin, { recursive: true });
   writeFileSync(join(bin, "pulumi-endpoints"), `#!/bin/sh\nexec node ${JSON.stringify(commandFile)} "$@"\n`, {
@@ -61,13 +57,13 @@ export function machine(folder: string, instead: Record<string, string> = {}): M
     folder,
     scratch,
     env,
-    instead,
+    overrides,
     calls: () => readFileSync(calls, "utf8").split("\n").filter(Boolean),
     run: ([command = "", ...args], more = {}, cancel) =>
       new Promise((resolve, reject) => {
         const process = spawn(command, args, {
           cwd: folder,
-          env: { ...env, ...more, ...instead },
+          env: { ...env, ...more, ...overrides },
           stdio: ["ignore", "pipe", "pipe"],
         });
         cancel?.addEventListener("abort", () => process.kill("SIGINT"));
@@ -79,8 +75,8 @@ export function machine(folder: string, instead: Record<string, string> = {}): M
   };
 }
 
-/** A machine with a copy of examples/environments, whose stack prod keeps its state on the machine; and the service. */
-export async function deployed() {
+/** A machine with a copy of examples/environments and its stack prod, which is not deployed yet, and an emulator. */
+export async function environmentsProject() {
   const emulator = await Emulator.start();
   onTestFinished(() => emulator.close());
   const prepared = machine(copyOf("environments"), { ENDPOINTS_BASE_URL: emulator.baseUrl });

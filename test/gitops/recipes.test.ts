@@ -10,9 +10,9 @@ const files = readdirSync(recipes, { recursive: true, withFileTypes: true })
   .map((entry) => join(entry.parentPath, entry.name));
 const pages = [...files.filter((file) => file.endsWith(".md")), join(recipes, "../../docs/gitops.md")];
 
-test("the recipes and their pages name commands and options that the package has", () => {
+test("every command and option in the recipes and their pages exists", () => {
   const text = [...files, ...pages].map((file) => readFileSync(file, "utf8")).join("\n");
-  // A command may go on in the next line, or be a list in YAML.
+  // A command may continue on the next line, or be a list in YAML.
   const lines = text.replaceAll("\\\n", " ").replaceAll(", ", " ").split("\n");
   const uses = lines.flatMap((line) => [...line.matchAll(/\bpulumi-endpoints ([a-z]+)((?: +[^ >|&`]+)*)/g)]);
   expect(new Set(uses.map(([, name]) => name))).toEqual(new Set(["drift"]));
@@ -23,7 +23,7 @@ test("the recipes and their pages name commands and options that the package has
   for (const option of options) expect(help).toContain(`  ${option} `);
 });
 
-test("every recipe names one version of the Pulumi CLI, and the version of this package", () => {
+test("all recipes name the same version of the Pulumi CLI, and the version of this package", () => {
   const text = files.map((file) => readFileSync(file, "utf8")).join("\n");
   const cli = [...text.matchAll(/(?:pulumi-version: |pulumi\/pulumi[\w-]*:)(\d+\.\d+\.\d+)/g)].map(
     ([, one]) => one,
@@ -35,7 +35,7 @@ test("every recipe names one version of the Pulumi CLI, and the version of this 
   expect(new Set(images)).toEqual(new Set([VERSION]));
 });
 
-/** Linters of the recipes' own kinds, which no package brings: run where they are installed. */
+/** Linters that are not npm packages. Each runs if it is installed. */
 const linters = [
   {
     name: "actionlint",
@@ -45,8 +45,8 @@ const linters = [
 ];
 
 describe.each(linters)("$name", ({ name, files }) => {
-  const isThere = spawnSync(name, ["--version"]).status === 0;
-  test.skipIf(!isThere)("finds nothing in the recipes", () => {
+  const isInstalled = spawnSync(name, ["--version"]).status === 0;
+  test.skipIf(!isInstalled)("finds no mistake in the recipes", () => {
     expect(files.length).toBeGreaterThan(0);
     expect(spawnSync(name, files, { encoding: "utf8" })).toMatchObject({ status: 0, stdout: "" });
   });

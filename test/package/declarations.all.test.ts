@@ -7,7 +7,7 @@ import * as last from "typescript-5.9";
 import { afterAll, describe, expect, test } from "vitest";
 import { root } from "./pack";
 
-/* Programs of users, against the declarations that are packed. Run `npm run build` first. */
+/* Compiles users' programs with the published type declarations. Needs `npm run build`. */
 
 const PROGRAM = `
 import * as pulumi from "@pulumi/pulumi";
@@ -29,7 +29,7 @@ export const parsed = getEndpointOutput({ url: shop.url }).apply(({ metadata }) 
 export const all = [create, Emulator, TestStack];
 `;
 
-/** One mistake a line, with all that the compiler prints for it. */
+/** A mistake on each line, with the whole message of the compiler. */
 const MISTAKES: [line: string, message: RegExp][] = [
   ['new CloudEndpoint("a", { url: 5 });', /^Type 'number' is not assignable to type 'Input<string>'\.$/],
   [
@@ -52,14 +52,14 @@ const compilers: [version: string, ts: TypeScript][] = [
   ["6", newest],
 ];
 
-/** As Pulumi's template has it, and as newer projects have it. */
+/** The options of Pulumi's template, and those of newer projects. */
 const targets = [
   ["ES2020 and node", { target: "es2020", module: "commonjs", moduleResolution: "node" }],
   ["ES2022 and nodenext", { target: "es2022", module: "nodenext", moduleResolution: "nodenext" }],
   ["ES2022 and bundler", { target: "es2022", module: "es2022", moduleResolution: "bundler" }],
 ] as const;
 
-/** What the compiler reports of the program and of this package, and the files that it read. */
+/** The compiler's messages about the program and this package, and the files that it read. */
 function compile(ts: TypeScript, target: object, text: string) {
   const file = join(folder, "index.ts");
   writeFileSync(file, text);
@@ -70,7 +70,7 @@ function compile(ts: TypeScript, target: object, text: string) {
   );
   expect(errors).toEqual([]);
   const program = ts.createProgram([file], options);
-  // Only what is ours: other packages' declarations are not, and take most of the time.
+  // Checking the declarations of other packages would take most of the time.
   const ours = program.getSourceFiles().filter(({ fileName }) => !fileName.includes("/node_modules/"));
   const messages = ours
     .flatMap((source) => [
@@ -82,7 +82,7 @@ function compile(ts: TypeScript, target: object, text: string) {
 }
 
 describe.each(compilers)("with TypeScript %s", { timeout: 240_000 }, (version, ts) => {
-  test("of that version", () => expect(ts.version.startsWith(version)).toBe(true));
+  test("runs that version", () => expect(ts.version.startsWith(version)).toBe(true));
 
   test.each(targets)("a program for %s compiles, without skipLibCheck and without zod", (_, target) => {
     const { messages, files } = compile(ts, target, PROGRAM);
@@ -91,7 +91,7 @@ describe.each(compilers)("with TypeScript %s", { timeout: 240_000 }, (version, t
     expect(files.filter((file) => /node_modules\/(zod|undici)\//.test(file))).toEqual([]);
   });
 
-  test("each mistake gets one message", () => {
+  test("each mistake gets a single message", () => {
     const lines = MISTAKES.map(([line]) => line).join("\n");
     const { messages } = compile(ts, { ...targets[0][1], skipLibCheck: true }, PROGRAM + lines);
     expect(messages).toEqual(MISTAKES.map(([, message]) => expect.stringMatching(message)));

@@ -7,9 +7,9 @@ import { installWith, type ManagerName, managers } from "./installs";
 import { pack } from "./pack";
 
 /*
- * The package as a user gets it: the packed file, installed into an empty folder that is not below this repository, and
- * the README's program. `npm run test:all` does so with npm and the test kit's engine; npm run test:installs with all package
- * managers, and on the Pulumi CLI too where it is on the PATH.
+ * Installs the packed file into an empty folder outside of the repository, and runs the README's program there.
+ * `npm run test:all` does this with npm and the test kit's engine. `npm run test:installs` does it with all package managers,
+ * and also on the Pulumi CLI if there is one on the PATH.
  */
 const atLength = process.env["INSTALLS"] === "all";
 const cli = atLength && (await findPulumiCli());
@@ -25,10 +25,10 @@ const life = [
   { command: "destroy", changes: { delete: 2 }, requests: ["DELETE"] },
 ];
 
-const tried: ManagerName[] = atLength ? (Object.keys(managers) as ManagerName[]) : ["npm"];
+const tested: ManagerName[] = atLength ? (Object.keys(managers) as ManagerName[]) : ["npm"];
 
-describe.each(tried)("installed with %s", (name) => {
-  test("the README's program lives its whole life, and ES modules import every name", async () => {
+describe.each(tested)("after an installation with %s", (name) => {
+  test("ES modules can import every name, and the README's program can be deployed and destroyed", async () => {
     const installed = await installWith(name, join(folder, name.replace(/\W/g, "-")), tarball);
     const { all, missing } = await installed.names();
     expect(missing).toEqual([]);

@@ -4,15 +4,17 @@ import { join } from "node:path";
 import { z } from "zod";
 import { root } from "./pack";
 
-/** How people install packages: the command that adds some, the files it wants before, and how Node is started after. */
+/** A package manager. */
 interface Manager {
+  /** The command that adds packages. */
   add: string[];
+  /** Files that must exist before. */
   files?: Record<string, string>;
-  /** Default: plainly. */
+  /** The command that starts Node.js. Default: `node`. */
   node?: string[];
-  /** What a program needs beside the package and Pulumi. */
+  /** Packages that the program also needs. */
   needs?: string[];
-  /** The version of Pulumi's SDK. Default: the one that this repository is tested with; the newest may want a newer Node. */
+  /** The version of Pulumi's SDK. Default: the one in this repository, since the newest may need a newer Node.js. */
   pulumi?: string;
 }
 
@@ -39,7 +41,7 @@ export const managers = {
     add: [...YARN_4, "add"],
     files: { "yarn.lock": "", ".yarnrc.yml": "nodeLinker: node-modules\n" },
   },
-  // The TypeScript that comes with Pulumi finds nothing there; a project's own is made to by Yarn.
+  // The TypeScript in Pulumi's SDK cannot resolve packages there. Yarn patches a project's own TypeScript so that it can.
   "Yarn 4 with Plug'n'Play": {
     add: [...YARN_4, "add"],
     files: { "yarn.lock": "", ".yarnrc.yml": "nodeLinker: pnp\n" },
@@ -50,14 +52,14 @@ export const managers = {
 
 export type ManagerName = keyof typeof managers;
 
-/** The program that the README begins with. */
+/** The first program in the README. */
 export function readmeProgram(): string {
   const [, program] = /^```ts\n([\s\S]*?)^```$/m.exec(readFileSync(join(root, "README.md"), "utf8")) ?? [];
-  if (program === undefined) throw new Error("the README begins with no program");
+  if (program === undefined) throw new Error("the README contains no program");
   return program;
 }
 
-/** Takes the program through its life with the test kit of the package that is installed, and prints each step as JSON. */
+/** Runs the program's commands with the installed test kit, and prints each result as JSON. */
 const LIFE = `
 const { TestStack } = require("pulumi-endpoints/testing");
 async function main(driver) {
@@ -76,7 +78,7 @@ async function main(driver) {
 main(process.argv[2]).catch((error) => { console.error(error.message); process.exitCode = 1; });
 `;
 
-/** Tells what an ES module can import by name from each entry, as Node itself finds it, and what there is. */
+/** Prints all names of each entry point, and whether an ES module can import them. */
 const NAMES = `
 import { createRequire } from "node:module";
 const require = createRequire(import.meta.url);
@@ -88,7 +90,7 @@ for (const entry of ["pulumi-endpoints", "pulumi-endpoints/provider", "pulumi-en
 console.log(JSON.stringify(seen));
 `;
 
-/** An empty folder into which somebody installs the package, and writes the README's program. */
+/** Creates an empty folder with the README's program and installs the package there. */
 export async function installWith(name: ManagerName, within: string, tarball: string): Promise<Installed> {
   mkdirSync(within, { recursive: true });
   const folder = mkdtempSync(join(within, "shop-"));
@@ -117,7 +119,7 @@ export class Installed {
     return JSON.parse(lastLine(await run(this.folder, [...this.node, "life.cjs", driver])));
   }
 
-  /** The names that ES modules cannot import, as `entry: name`, and how many there are in all. */
+  /** The number of all names, and those that ES modules cannot import, as `entry: name`. */
   async names(): Promise<{ all: number; missing: string[] }> {
     const output = JSON.parse(lastLine(await run(this.folder, [...this.node, "names.mjs"])));
     const names = Object.entries(
@@ -129,7 +131,7 @@ export class Installed {
 
 function run(cwd: string, [command = "", ...args]: string[]): Promise<string> {
   return new Promise((resolve, reject) => {
-    // Not the settings that npm hands to its scripts, which other package managers would take for their own settings.
+    // Without the settings that npm passes to its scripts, which other package managers would read as theirs.
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)));
     execFile(command, args, { cwd, env, maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
       if (!error) resolve(stdout);

@@ -25,7 +25,7 @@ const manifest = z
   })
   .parse(JSON.parse(readFileSync(join(root, "package.json"), "utf8")));
 
-/** Beside the compiled source. */
+/** The packed files that are not compiled source, documentation or examples. */
 const OTHERS = [
   "CHANGELOG.md",
   "LICENSE",
@@ -40,14 +40,14 @@ const OTHERS = [
   "provider/policy/schema.json",
 ];
 
-/** The files of the repository below these folders: what a machine has beside them is not packed. */
+/** The lines that a git command prints. */
 const git = (...args: string[]) =>
   execFileSync("git", args, { cwd: root, encoding: "utf8" }).trim().split("\n");
 
-/** Programs import nothing of these, directly or through other types. */
+/** Programs never import types from these folders. */
 const WITHOUT_TYPES = /^(provider\/plugin|sdk\/commands|sdk\/testing\/engine)\//;
 
-test("the package holds each source file compiled, the types that programs can import, and nothing else that users do not need", () => {
+test("the package contains exactly the compiled source, the types for programs, the documentation and the examples", () => {
   const sources = ["provider", "sdk"]
     .flatMap((part) =>
       readdirSync(join(root, part), { recursive: true, encoding: "utf8" }).map((file) => `${part}/${file}`),
@@ -62,7 +62,7 @@ test("the package holds each source file compiled, the types that programs can i
   expect([...paths].sort()).toEqual([...compiled, ...types, ...docs, ...OTHERS].sort());
 });
 
-test("every link of the packed pages leads to a packed file and heading", () => {
+test("every link in the packed pages leads to a packed file and heading", () => {
   execFileSync("tar", ["-xzf", packed.tarball, "-C", folder]);
   const pages = paths.filter((path) => path.endsWith(".md"));
   const broken = pages.flatMap((page) =>
@@ -72,7 +72,7 @@ test("every link of the packed pages leads to a packed file and heading", () => 
   expect(broken).toEqual([]);
 });
 
-test("installing the package runs no script of it", () => {
+test("an installation runs no script of the package", () => {
   const atInstall = [
     "preinstall",
     "install",
@@ -85,7 +85,7 @@ test("installing the package runs no script of it", () => {
   expect(Object.keys(manifest.scripts).filter((name) => atInstall.includes(name))).toEqual([]);
 });
 
-test("every file that the manifest names is in the package, and commands can be executed", () => {
+test("every file in package.json is in the package, and the commands are executable", () => {
   const targets = Object.values(manifest.exports).flatMap((target) =>
     typeof target === "string" ? [target] : Object.values(target),
   );
@@ -98,9 +98,8 @@ test("every file that the manifest names is in the package, and commands can be 
   }
 });
 
-test("the package stays small enough that nobody thinks twice: 1.5 megabytes unpacked", () => {
-  // What is known of policies takes 0.1 of it: their reference, their JSON Schema, and the types that editors complete.
-  // The pages link to the examples and pictures, which take as much.
+test("the unpacked package is smaller than 1.5 MB", () => {
+  // The reference, the JSON Schema and the types of policies take 0.1 MB. The examples and pictures take as much.
   expect(packed.unpackedSize).toBeLessThan(1_500_000);
 });
 
@@ -111,7 +110,7 @@ test("publint finds no mistake", async () => {
   expect(messages.map((message) => formatMessage(message, pkg))).toEqual([]);
 });
 
-test("types resolve for CommonJS, ES modules and bundlers, and the old way", async () => {
+test("types resolve for CommonJS, ES modules, bundlers and moduleResolution: node", async () => {
   const result = await checkPackage(createPackageFromTarballData(readFileSync(packed.tarball)));
   expect(result).toMatchObject({ types: { kind: "included" }, problems: [] });
   expect(Object.keys("entrypoints" in result ? result.entrypoints : {}).sort()).toEqual(
@@ -119,13 +118,13 @@ test("types resolve for CommonJS, ES modules and bundlers, and the old way", asy
   );
 });
 
-test("the changelog begins with this version", () => {
+test("the first version in the changelog is this version", () => {
   const changelog = readFileSync(join(root, "CHANGELOG.md"), "utf8");
   const [, version] = /^## (\S+) - (?:unreleased|\d{4}-\d{2}-\d{2})$/m.exec(changelog) ?? [];
   expect(version, "a heading such as: ## 0.1.0 - 2026-09-01").toBe(manifest.version);
 });
 
-test("a release is refused whose tag is not the version", () => {
+test("a release is refused if its tag is not the version", () => {
   const release = (tag: string) =>
     spawnSync(process.execPath, [join(root, "test/package/release.mjs"), tag], { encoding: "utf8" });
   const { status, stderr } = release("v0.0.0");

@@ -15,9 +15,9 @@ const packed = z.tuple([
 
 export type Packed = z.output<typeof packed>[0] & { tarball: string };
 
-/** Packs what was built, as a release does, into a folder outside of the repository. */
+/** Packs the package, as a release does, into a folder outside of the repository. Needs `npm run build`. */
 export function pack(into: string): Packed {
-  // Without the scripts, which would build anew below the other tests.
+  // Without the scripts, which would replace dist while other tests use it.
   const args = ["pack", "--json", "--ignore-scripts", "--pack-destination", into];
   const output = execFileSync("npm", args, {
     cwd: root,

@@ -1,4 +1,4 @@
-// Ends with 1 where a tag is not the version that package.json and the changelog are of:
+// Exits with 1 if a tag, package.json and the changelog do not have the same version:
 //   node test/package/release.mjs v0.1.0
 import { readFileSync } from "node:fs";
 

@@ -1,4 +1,4 @@
-// Installs the packed package with every package manager, which takes some minutes and the network:
+// Installs the packed file with every package manager. This takes minutes and needs the network:
 //   npm run test:installs [-- -t "pnpm"]
 import { spawnSync } from "node:child_process";
 

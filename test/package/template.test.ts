@@ -7,12 +7,10 @@ import { Emulator, findPulumiCli, TestStack } from "../../sdk/testing";
 import { programFolder, temporaryFolder } from "../folders";
 import { pack, root } from "./pack";
 
-/* The template that `pulumi new` takes from the installed package. */
-
 const template = join(root, "examples", "template");
 const version = (JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string }).version;
 
-test("the template's program creates one endpoint, and its manifest takes this version of the package", async () => {
+test("the template's program creates one endpoint, and its package.json needs this version of the package", async () => {
   const program = programFolder();
   cpSync(template, program, { recursive: true });
   for (const file of ["Pulumi.yaml", "package.json"]) {
@@ -32,7 +30,7 @@ test("the template's program creates one endpoint, and its manifest takes this v
 });
 
 test.skipIf(!(await findPulumiCli()))(
-  "the README's two commands make a project from the installed package, which previews against the emulator",
+  "the README's two commands create a project from the installed package, and its preview succeeds",
   async () => {
     const folder = temporaryFolder();
     const { tarball } = pack(folder);
@@ -40,7 +38,7 @@ test.skipIf(!(await findPulumiCli()))(
     mkdirSync(project);
     const emulator = await Emulator.start();
     onTestFinished(() => emulator.close());
-    // Not the settings that npm hands to its scripts.
+    // Without the settings that npm passes to its scripts.
     const outer = Object.entries(process.env).filter(([name]) => !/^(npm_|ENDPOINTS_)/i.test(name));
     const env = {
       ...Object.fromEntries(outer),

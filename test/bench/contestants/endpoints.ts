@@ -1,4 +1,4 @@
-/** What every contestant is asked to declare. */
+/** An endpoint that every contestant declares. */
 export interface Declared {
   name: string;
   url: string;
@@ -6,13 +6,13 @@ export interface Declared {
   trafficPolicy: object;
 }
 
-/** Bytes of the policy as JSON. */
+/** The size of the policy as JSON. */
 const POLICY_BYTES = 1024;
 
-/** The size of the usual change: one endpoint in ten. */
+/** An update changes one endpoint in ten. */
 const EVERY = 10;
 
-/** `size` endpoints; with `changed`, one in ten has another description than without. */
+/** @param changed Whether one endpoint in ten has another description. */
 export function declaredEndpoints(size: number, changed: boolean): Declared[] {
   return Array.from({ length: size }, (_, index) => ({
     name: `e${index}`,
@@ -24,7 +24,7 @@ export function declaredEndpoints(size: number, changed: boolean): Declared[] {
 
 export const changedCount = (size: number) => Math.ceil(size / EVERY);
 
-/** A policy of exactly that many bytes, of the shape that policies have, and another one for each endpoint. */
+/** A realistic policy of exactly POLICY_BYTES, different for each endpoint. */
 function policyOf(index: number): object {
   const policy = (body: string) => ({
     on_http_request: [

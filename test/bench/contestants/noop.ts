@@ -3,8 +3,8 @@ import { endpointFields } from "../../../provider/api/wire";
 import { declaredEndpoints } from "./endpoints";
 
 /**
- * The engine's own floor: resources with a constant provider string as long as ours and a state as large as ours, whose
- * provider makes no request and no check.
+ * Measures the engine alone: the provider string and the state are as large as ours, but the provider makes no requests and
+ * no checks.
  */
 export const NOOP_PACKAGE = "benchmarks-no-op";
 const PROVIDER = `exports.handler = () => require("${NOOP_PACKAGE}/provider");`;
@@ -13,7 +13,7 @@ class Noop extends pulumi.CustomResource {
   constructor(name: string, args: object) {
     const outputs = Object.keys(endpointFields).filter((field) => field !== "id");
     const unknown = Object.fromEntries(outputs.map((field) => [field, undefined]));
-    // As ours does: a floor that notes a hundred stacks for each resource would be none.
+    // Our class does this, too. With stack traces, each resource would take longer than ours.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     try {

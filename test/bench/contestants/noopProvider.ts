@@ -9,11 +9,11 @@ interface Inputs {
 const TIME = "2026-01-01T00:00:00Z";
 const BASE = "http://127.0.0.1:12345";
 
-/** An identifier as long as the service's. */
+/** An id with the length of the service's ids. */
 const idFor = (prefix: string, text: string) =>
   `${prefix}_${text.replace(/\W/g, "").padEnd(27, "0").slice(-27)}`;
 
-/** Made-up values of the form that the service's have, so that the state is as large as ours. */
+/** Fictional values in the service's form, so that the state is as large as ours. */
 function outputsFor({ __provider: _, ...inputs }: Inputs): Inputs {
   const { host } = new URL(inputs.url);
   const domain = idFor("rd", host);

@@ -2,8 +2,8 @@ import * as pulumi from "@pulumi/pulumi";
 import { declaredEndpoints } from "./endpoints";
 
 /*
- * A dynamic provider as most people write it: a class over `pulumi.dynamic.Resource` whose provider Pulumi serializes,
- * one `fetch` an operation, a comparison for the diff. It neither paces nor repeats requests, nor checks its inputs.
+ * A dynamic provider as most people write it: a subclass of `pulumi.dynamic.Resource` with a serialized provider, one
+ * `fetch` for each operation, and a comparison for the diff. It does not limit or repeat requests, or check its inputs.
  */
 
 interface Inputs {
