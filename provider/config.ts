@@ -54,16 +54,19 @@ export const settingFields = {
     throw new ConfigError("versionHeader", what, howToCorrect("versionHeader", "Service-Version"));
   },
 
-  /** How long a request is repeated after temporary failures, in seconds. Default: 120. */
+  /** How long a request is repeated after temporary failures, in seconds, at most a day. Default: 120. */
   retryForSeconds: (given: string | undefined): number => seconds("retryForSeconds", given, 120),
 
-  /** How long to wait for a connection, for a reply's headers, and between parts of its body (each), in seconds. Default: 30. */
+  /**
+   * How long to wait for a connection, for a reply's headers, and between parts of its body (each), in seconds, at most a day.
+   * Default: 30.
+   */
   timeoutSeconds: (given: string | undefined): number => seconds("timeoutSeconds", given, 30),
 
   /** The most requests that one process sends in any window. Default: 120. */
   requestsPerWindow: (given: string | undefined): number => requests("requestsPerWindow", given, 120),
 
-  /** The window's length, in seconds. Default: 60. */
+  /** The window's length, in seconds, at most a day. Default: 60. */
   windowSeconds: (given: string | undefined): number => seconds("windowSeconds", given, 60),
 
   /**
@@ -196,13 +199,16 @@ function parseBaseUrl(given: string): URL {
   return url;
 }
 
+/** A day, in seconds. Node's timers fire at once for times of more than 24 days. */
+const LONGEST_TIME = 86_400;
+
 function seconds(name: SettingName, given: string | undefined, standard: number): number {
   if (given === undefined) return standard;
   const value = Number(given);
-  if (Number.isFinite(value) && value > 0) return value;
+  if (value > 0 && value <= LONGEST_TIME) return value;
   throw new ConfigError(
     name,
-    `${name} is not a number of seconds above zero`,
+    `${name} is not a number of seconds above zero and up to ${LONGEST_TIME}`,
     howToCorrect(name, String(standard)),
   );
 }

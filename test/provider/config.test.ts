@@ -75,6 +75,12 @@ test.each([
     /number of seconds/,
   ],
   [
+    "a time for which Node's timers would fire at once",
+    { ENDPOINTS_RETRY_FOR_SECONDS: "9999999" },
+    "retryForSeconds",
+    /number of seconds above zero and up to 86400/,
+  ],
+  [
     "a budget of zero",
     { ENDPOINTS_REQUESTS_PER_WINDOW: "0" },
     "requestsPerWindow",
