@@ -1,16 +1,16 @@
 import { expect } from "vitest";
 
-/** Four times as much takes four times as long where the time is linear, and sixteen times where it is quadratic. */
+/** An input of four times the size takes four times as long if the time is linear, and sixteen times if it is quadratic. */
 const MOST = 10;
 
-/** In milliseconds. Less is not measured, but guessed. */
+/** The shortest measurable time, in milliseconds. */
 const MEASURABLE = 1;
 
 /**
- * Expects that the time of something grows with its input, and not with the input's square: a claim that holds on a slow
- * machine too.
+ * Expects that the work takes linear time. The check does not depend on the machine's speed.
  *
- * @param input Makes an input of this size. Large enough that a quadratic part would show, small enough that it ends.
+ * @param input Creates an input of a given size.
+ * @param size Large enough that a quadratic part shows, and small enough that the work still ends.
  */
 export async function expectLinear<T>(
   input: (size: number) => T,
@@ -21,8 +21,8 @@ export async function expectLinear<T>(
 }
 
 /**
- * Expects that something takes less than so many times as long with one input as with another. The processor's time
- * counts, which other processes hardly change, and of each the shortest run; where that is not enough, there are more.
+ * Expects that the work takes less than `most` times as long for `other` as for `base`. It compares the shortest processor
+ * times of several runs, because other processes hardly affect them.
  */
 export async function expectTimes<T>(most: number, base: T, other: T, work: (input: T) => unknown) {
   let ratio = Number.POSITIVE_INFINITY;
@@ -32,7 +32,7 @@ export async function expectTimes<T>(most: number, base: T, other: T, work: (inp
     long = Math.min(long, await timeOf(() => work(other)));
     ratio = long / Math.max(short, MEASURABLE);
   }
-  expect(ratio, "how many times as long it takes").toBeLessThan(most);
+  expect(ratio, "the ratio of the times").toBeLessThan(most);
 }
 
 async function timeOf(work: () => unknown): Promise<number> {

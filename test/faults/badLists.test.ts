@@ -8,7 +8,7 @@ import { rawService } from "./rawService";
 const runs = { numRuns: 300 };
 
 describe("a list", () => {
-  test("gives all its good items in order, whatever stands between them", async () => {
+  test("returns all valid items in order, despite invalid ones between them", async () => {
     const parts = await rawService();
     const items = fc.array(fc.tuple(fc.boolean(), itemText), { minLength: 1, maxLength: 12 });
     const property = fc.asyncProperty(items, async (list) => {
@@ -18,7 +18,7 @@ describe("a list", () => {
       await settled(parts, async () => {
         found = await wholeList(parts.api);
       });
-      // Hostile items may have one id, and of those the last one counts.
+      // Several invalid items may have the same id. The last one counts.
       const { endpoints, skipped } = found;
       const others = list.filter(([ok]) => !ok).length;
       expect(endpoints.length + skipped.length).toBeLessThanOrEqual(list.length);
@@ -29,7 +29,7 @@ describe("a list", () => {
     await fc.assert(property, runs);
   });
 
-  test("is followed to the configured service only, whatever its next_page_uri is", async () => {
+  test("is read only from the configured service, for any next_page_uri", async () => {
     const parts = await rawService();
     const other = await rawService();
     const next = fc.oneof(
@@ -54,16 +54,16 @@ describe("a list", () => {
     const property = fc.asyncProperty(next, async (next_page_uri) => {
       parts.answers({ body: JSON.stringify({ endpoints: [good], next_page_uri }) });
       await settled(parts, () => wholeList(parts.api));
-      expect(other.asked).toEqual([]);
-      for (const { path } of parts.asked) expect(path).toMatch(/^\/endpoints(\?|$)/);
+      expect(other.received).toEqual([]);
+      for (const { path } of parts.received) expect(path).toMatch(/^\/endpoints(\?|$)/);
     });
     await fc.assert(property, runs);
   });
 
-  test("without an end is given up", async () => {
+  test("without an end fails", async () => {
     const parts = await rawService();
     parts.answers(() => ({
-      body: JSON.stringify({ endpoints: [], next_page_uri: `?a=${parts.asked.length}` }),
+      body: JSON.stringify({ endpoints: [], next_page_uri: `?a=${parts.received.length}` }),
     }));
     expect(await settled(parts, () => wholeList(parts.api))).toMatchObject({ error: { name: "ReplyError" } });
   });

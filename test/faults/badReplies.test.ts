@@ -13,7 +13,7 @@ const anyCall = fc.constantFrom(...calls);
 const runs = { numRuns: 300 };
 
 describe("a reply", () => {
-  test("whose endpoint has fields of any type gives an endpoint or an error with a next step", async () => {
+  test("with endpoint fields of any type causes an endpoint or a readable error", async () => {
     const parts = await rawService();
     const property = fc.asyncProperty(hostile.endpointText, anyCall, async (text, call) => {
       parts.answers(either(text));
@@ -22,7 +22,7 @@ describe("a reply", () => {
     await fc.assert(property, runs);
   });
 
-  test("of any status, headers and body does so too", async () => {
+  test("with any status, headers and body causes a value or a readable error", async () => {
     const parts = await rawService();
     const reply = { status: hostile.anyStatus, headers: hostile.anyHeaders, body: hostile.anyBody };
     const property = fc.asyncProperty(fc.record(reply), anyCall, async (answer, call) => {
@@ -32,7 +32,7 @@ describe("a reply", () => {
     await fc.assert(property, runs);
   });
 
-  test("that is a failure with parts of any type does so too", async () => {
+  test("with failure parts of any type causes a readable error", async () => {
     const parts = await rawService();
     const status = fc.constantFrom(400, 401, 404, 409, 418, 429, 500, 503);
     const property = fc.asyncProperty(status, hostile.failureText, anyCall, async (code, body, call) => {
@@ -53,7 +53,7 @@ describe("a reply", () => {
       /18009 taken/,
     ],
   ])(
-    "that is a failure, whose %s is of the wrong type, keeps its other parts",
+    "with a failure whose %s has the wrong type causes an error with the other parts",
     async (_, failure, reported) => {
       const parts = await rawService();
       parts.answers({ status: 409, body: JSON.stringify(failure) });
@@ -63,7 +63,7 @@ describe("a reply", () => {
     },
   );
 
-  test("to the second request of an adoption or of a doubtful 404 does so too", async () => {
+  test("to the second request of an adoption or of a 404's confirmation causes a value or a readable error", async () => {
     const parts = await rawService();
     const drifted = JSON.stringify({ ...good, description: "by hand" });
     const property = fc.asyncProperty(
@@ -72,9 +72,9 @@ describe("a reply", () => {
       anyCall,
       async (body, status, call) => {
         const isAdoption = call === adoptById || call === adoptByUrl;
-        parts.answers((asked) => {
-          if (parts.asked.length > 1) return { status, body };
-          return isAdoption ? either(drifted)(asked) : { status: 404 };
+        parts.answers((request) => {
+          if (parts.received.length > 1) return { status, body };
+          return isAdoption ? either(drifted)(request) : { status: 404 };
         });
         await settled(parts, () => call.run(parts));
       },
@@ -83,7 +83,7 @@ describe("a reply", () => {
   });
 
   test.each([...Object.keys(good), "msg", "error_code", "operation_id"])(
-    "that repeats the key as %s puts it into no message",
+    "with the key in %s causes no message with the key",
     async (name) => {
       const parts = await rawService();
       const failure = { error_code: "ERR_NGROK_1", [name]: CANARY_KEY, details: { [name]: CANARY_KEY } };
@@ -94,7 +94,7 @@ describe("a reply", () => {
     },
   );
 
-  test("whose policy has odd keys puts them into no warning", async () => {
+  test("with odd keys in a policy causes no warning of Node with them", async () => {
     const warnings: Error[] = [];
     const note = (warning: Error) => warnings.push(warning);
     process.on("warning", note);
@@ -117,13 +117,13 @@ describe("a reply", () => {
     ["has broken chunks", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n"],
     ["has a header of 100 KB", `HTTP/1.1 200 OK\r\nx: ${"x".repeat(100_000)}\r\n\r\n{}`],
     ["switches protocols", "HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n"],
-    ["is of another protocol", "SSH-2.0-OpenSSH_9.6\r\n"],
-    ["is nothing", ""],
-  ])("that %s ends every call with its value or an error with a next step", async (_, raw) => {
+    ["has another protocol", "SSH-2.0-OpenSSH_9.6\r\n"],
+    ["is empty", ""],
+  ])("that %s causes a value or a readable error", async (_, raw) => {
     await settledAll(await rawService(), { raw });
   });
 
-  test("leaves nothing on its connection that is taken for the next one", async () => {
+  test("with stray bytes after it does not affect the next reply", async () => {
     const parts = await rawService();
     const stray = JSON.stringify({ ...good, id: "ep_stray" });
     const behind = `HTTP/1.1 200 OK\r\ncontent-length: ${stray.length}\r\n\r\n${stray}`;
@@ -138,7 +138,7 @@ describe("a reply", () => {
 });
 
 describe("an id in the reply to a create", () => {
-  test("is never lost, whatever stands beside it", async () => {
+  test("is always kept, whatever the other fields are", async () => {
     const parts = await rawService();
     const status = fc.constantFrom(200, 201, 202);
     const property = fc.asyncProperty(hostile.endpointTextAbout, status, async (body, code) => {
@@ -155,17 +155,17 @@ describe("an id in the reply to a create", () => {
   });
 
   test.each([
-    ["half a character", "\ud800"],
+    ["an unpaired surrogate", "\ud800"],
     ["two lines", "ep_1\nep_2"],
-    ["the path of something else", "../agents"],
+    ["another path", "../agents"],
     ["the parent of the list", ".."],
-  ])("that is %s never asks for anything else", async (_, strange) => {
+  ])("that is %s never causes a request for another path", async (_, strange) => {
     const parts = await rawService();
     parts.answers({ status: 201, body: JSON.stringify({ ...good, id: strange, port: "high" }) });
     await settled(parts, () => create.run(parts));
     parts.answers(either(JSON.stringify({ ...good, id: strange })));
     await settled(parts, () => adoptByUrl.run(parts));
     for (const call of ["get", "delete"] as const) await settled(parts, async () => parts.api[call](strange));
-    for (const { path } of parts.asked) expect(path).toMatch(/^\/endpoints(\?filter=[^/]*|\/[^/]+)?$/);
+    for (const { path } of parts.received) expect(path).toMatch(/^\/endpoints(\?filter=[^/]*|\/[^/]+)?$/);
   });
 });

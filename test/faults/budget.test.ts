@@ -5,8 +5,8 @@ import { Emulator, findPulumiCli, type RunResult, TestStack } from "../../sdk/te
 import { newProject } from "../newProject";
 
 /*
- * Many endpoints on an account with a small budget, with real processes: each command in one run, never beyond the budget.
- * It prints how long each took, and the shortest time that the budget allows. At length: npm run test:faults -- --budget 200
+ * Real processes create, update and delete many endpoints, and stay within a small budget of requests. The test prints each
+ * command's time, and the least time that the budget allows. A longer run: npm run test:faults -- --budget 200
  */
 const count = Number(process.env["BUDGET_ENDPOINTS"] ?? 40);
 const isLong = process.env["BUDGET_ENDPOINTS"] !== undefined;
@@ -18,7 +18,7 @@ describe.each(["kit", "cli"] as const)("with the driver %s", (driver) => {
   const run = driver === "cli" && !cli ? test.skip : test;
 
   run(
-    `${count} endpoints are created, changed and deleted within ${requests} requests in ${windowSeconds} s`,
+    `${count} endpoints are created, updated and deleted within ${requests} requests in ${windowSeconds} s`,
     { timeout: 900_000 },
     async () => {
       const times: number[] = [];
@@ -45,8 +45,8 @@ describe.each(["kit", "cli"] as const)("with the driver %s", (driver) => {
       });
       onTestFinished(() => stack.close());
 
-      /** Runs a command when the last one's requests are out of every window. */
-      const timed = async (name: string, command: () => Promise<RunResult>) => {
+      /** Runs a command after the window of the last command's requests. */
+      const measure = async (name: string, command: () => Promise<RunResult>) => {
         await new Promise((resolve) => setTimeout(resolve, times.length > 0 ? windowSeconds * 1000 : 0));
         times.length = 0;
         await command();
@@ -57,14 +57,14 @@ describe.each(["kit", "cli"] as const)("with the driver %s", (driver) => {
         );
       };
 
-      await timed("up", () => stack.up({ skipPreview: true }));
+      await measure("up", () => stack.up({ skipPreview: true }));
       expect((await stack.preview({ expectNoChanges: true })).requests).toEqual([]);
       writeProgram(folder, "changed");
-      await timed("up, all changed", () => stack.up({ skipPreview: true }));
+      await measure("up, all changed", () => stack.up({ skipPreview: true }));
       expect(new Set(emulator.endpoints.map(({ description }) => description))).toEqual(new Set(["changed"]));
-      await timed("destroy", () => stack.destroy());
+      await measure("destroy", () => stack.destroy());
       expect(emulator.endpoints).toEqual([]);
-      // The service counts as it will, and never had to refuse.
+      // The service enforces the budget, and refused no request.
       expect([...statuses].sort()).toEqual([200, 201, 204]);
     },
   );

@@ -3,9 +3,9 @@ import { CloudEndpoints } from "../../provider/cloudEndpoint";
 import { wholeList } from "../provider/service";
 import { id, url } from "./hostile";
 import { expectEndpoint, expectOutputs, expectPlain, type Outcome, settled } from "./invariants";
-import type { Asked, RawService } from "./rawService";
+import type { RawService, ReceivedRequest } from "./rawService";
 
-/** One thing that the provider does with the service, and what must hold of its value. */
+/** A call of the client or of the provider, with checks of its result. */
 export interface Call {
   name: string;
   run(parts: RawService): Promise<unknown>;
@@ -14,7 +14,7 @@ export interface Call {
 const given = { url, description: "front door", metadata: { a: 1 }, __provider: "code" };
 const stored = { url, type: "cloud", metadata: { a: 1 }, __given: [], __provider: "code" };
 
-/** A core that has not done anything yet: one that adopted an endpoint refuses to delete it. */
+/** Returns a new core, because a core that has adopted an endpoint refuses to delete it. */
 const core = ({ connect, log }: RawService) => new CloudEndpoints({ connect, log });
 
 async function all({ api }: RawService) {
@@ -74,20 +74,22 @@ export const calls: Call[] = [
   adoptById,
   { name: "a read", run: read },
   { name: "an update", run: (parts) => outputs(core(parts).update(id, stored, given)) },
-  { name: "the end of a create", run: (parts) => outputs(core(parts).update(id, given, given)) },
+  { name: "an update of a partial create", run: (parts) => outputs(core(parts).update(id, given, given)) },
   { name: "a delete", run: (parts) => core(parts).delete(id, stored) },
   { name: "a check by URL", run: (parts) => checked(core(parts).check({}, { ...given, adopt: true })) },
   { name: "a check by id", run: (parts) => checked(core(parts).check({}, { ...given, adopt: id })) },
 ];
 
-/** An endpoint's JSON text as each request wants it: the list where that was asked for, nothing after a deletion. */
-export const either = (text: string) => (asked: Asked) => {
-  if (asked.method === "DELETE") return { status: 204 };
-  const isList = asked.method === "GET" && /^\/endpoints(\?|$)/.test(asked.path);
-  return { body: isList ? `{"endpoints":[${text}]}` : text };
-};
+/** Replies with an endpoint's JSON text: to a list as its only item, and to a delete with 204. */
+export const either =
+  (text: string) =>
+  ({ method, path }: ReceivedRequest) => {
+    if (method === "DELETE") return { status: 204 };
+    const isList = method === "GET" && /^\/endpoints(\?|$)/.test(path);
+    return { body: isList ? `{"endpoints":[${text}]}` : text };
+  };
 
-/** Makes every call once, each before the same answers. */
+/** Makes each call once, with the same replies. */
 export async function settledAll(
   parts: RawService,
   reply: Parameters<RawService["answers"]>[0],

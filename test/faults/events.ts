@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { type EmulatorOptions, type FaultKind, faultKinds } from "../../sdk/testing";
 
-/* What can happen to a stack, and how stories of it are made up. */
+/* The events of random stories. */
 
-/** The `created_at` of somebody else's endpoint: milliseconds from now, or another value. */
+/** Values for the `created_at` of another's endpoint: milliseconds from now, or another value. */
 export const madeAt = {
   now: 0,
   "a second before": -1_000,
@@ -13,14 +13,14 @@ export const madeAt = {
   missing: null,
 } as const;
 
-/** How an answer is lost. */
+/** Faults that lose a reply. */
 export const lost = {
   reset: { reset: true },
   "a gateway's 504": { status: 504, body: "<html>" },
   "no answer": { hang: true },
 } as const;
 
-/** Where one command looks for the service by mistake. */
+/** Wrong settings of one command. */
 export const places = ["another prefix", "another account", "a key that may not list"] as const;
 
 const one = fc.constantFrom;
@@ -30,28 +30,31 @@ const which = fc.nat({ max: 7 });
 const text = one("one", "two", "", "three é✓");
 const write = one("create", "update", "delete");
 
-/** Everything that can happen: how often, and how. Numbers choose resources, modulo how many there are. */
-const happenings = {
-  grow: [4, { by: few }],
-  "grow at once": [1, { by: fc.integer({ min: 20, max: 40 }) }],
+/** Each kind of event, with its relative frequency and its parameters. `which` selects a resource, modulo their number. */
+const eventKinds = {
+  create: [4, { by: few }],
+  "create many": [1, { by: fc.integer({ min: 20, max: 40 }) }],
   change: [2, { which, text }],
-  rename: [1, { which }],
-  shrink: [1, { which }],
+  "change the URL": [1, { which }],
+  remove: [1, { which }],
   refresh: [2, {}],
-  "edited by hand": [1, { which }],
-  "deleted by hand": [1, { which }],
-  "taken by somebody": [1, { which }],
-  "secrets repeated": [1, { by: fc.integer({ min: 1, max: 3 }) }],
-  killed: [2, { after: fc.integer({ min: 1, max: 5 }), by: few }],
-  /** Somebody else has what a resource to come will be: the same URL, the same content. */
-  "an equal there before": [1, { made: keys(madeAt) }],
-  /** He makes it while we do, and our answer may be lost. */
-  "an equal meanwhile": [
+  "edit by hand": [1, { which }],
+  "delete by hand": [1, { which }],
+  "URL taken": [1, { which }],
+  "refusal with secrets": [1, { by: fc.integer({ min: 1, max: 3 }) }],
+  "process killed": [2, { after: fc.integer({ min: 1, max: 5 }), by: few }],
+  /** Somebody has an endpoint with the URL and the content of the next resource. */
+  "equal endpoint exists": [1, { made: keys(madeAt) }],
+  /** Somebody creates such an endpoint at the same time as we do, and our reply may be lost. */
+  "equal endpoint meanwhile": [
     3,
     { when: one("before", "after", "instead"), made: keys(madeAt), answer: fc.option(keys(lost)) },
   ],
-  "comes late": [2, { request: write, ms: fc.integer({ min: 500, max: 4_000 }), answer: keys(lost), which }],
-  "answered with another": [
+  "request arrives late": [
+    2,
+    { request: write, ms: fc.integer({ min: 500, max: 4_000 }), answer: keys(lost), which },
+  ],
+  "reply about another endpoint": [
     2,
     {
       request: one("create", "read", "update"),
@@ -60,34 +63,34 @@ const happenings = {
       which,
     },
   ],
-  "no route": [2, { request: one("read", "delete"), form: one("html", "json", "coded"), which }],
-  "asked elsewhere": [2, { place: one(...places), command: one("refresh", "shrink", "change"), which }],
+  "404 of a gateway": [2, { request: one("read", "delete"), form: one("html", "json", "coded"), which }],
+  "wrong service": [2, { place: one(...places), command: one("refresh", "remove", "change"), which }],
   "key rotated": [1, { colleague: fc.boolean() }],
 } as const;
 
-type Happenings = typeof happenings;
+type EventKinds = typeof eventKinds;
 type Values<T> = { -readonly [N in keyof T]: T[N] extends fc.Arbitrary<infer V> ? V : never };
 
-/** One thing that happens. */
-export type Event = { [K in keyof Happenings]: { kind: K } & Values<Happenings[K][1]> }[keyof Happenings];
+/** An event of a story. */
+export type Event = { [K in keyof EventKinds]: { kind: K } & Values<EventKinds[K][1]> }[keyof EventKinds];
 
 const event = fc.oneof(
-  ...Object.entries(happenings).map(([kind, [weight, fields]]) => ({
+  ...Object.entries(eventKinds).map(([kind, [weight, fields]]) => ({
     weight,
     arbitrary: fc.record({ kind: fc.constant(kind), ...fields }),
   })),
 ) as fc.Arbitrary<Event>;
 
 export interface Story {
-  /** Of the faults. */
+  /** The seed of the faults. */
   seed: number;
   probability: number;
   kinds: FaultKind[];
-  /** Whether leftovers are taken over by themselves (`endpoints:recoverWithin`), or by a user who follows the message. */
+  /** Whether `endpoints:recoverWithin` is set. Otherwise, the user takes leftovers over, as the messages advise. */
   recovers: boolean;
-  /** How many operations the engine begins at once. */
+  /** The engine's number of parallel operations. */
   parallel: number;
-  /** Requests in a window; few, so that a story meets the end of them, or more than it makes. */
+  /** Requests in a window. A story exceeds the small value, and not the large one. */
   budget: number;
   service: EmulatorOptions;
   events: Event[];
@@ -96,7 +99,7 @@ export interface Story {
 const clocks = fc.oneof(
   { weight: 4, arbitrary: one({}) },
   { weight: 2, arbitrary: one(-3_600_000, 7_200_000).map((skew) => ({ date: skew, createdAt: skew })) },
-  // An endpoint's age cannot be compared with a clock.
+  // Without these times, the age of an endpoint is unknown.
   { weight: 1, arbitrary: one({ date: null }, { date: "garbage" }) },
   { weight: 1, arbitrary: one({ createdAt: null }, { createdAt: "garbage" }) },
 );

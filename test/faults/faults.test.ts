@@ -5,18 +5,18 @@ import { faultsOf } from "./judge";
 import { play } from "./story";
 
 /*
- * Stories of steps and faults, from a fixed seed and from a fresh one. A story that ends badly is printed as the shortest
- * that does, with the seed that repeats it: npm run test:faults -- --seed …
+ * Random stories of steps and faults, from a fixed seed and from a new one. A failure prints the shortest story that fails, and
+ * its seed, which repeats it: npm run test:faults -- --seed …
  */
 const runs = Number(process.env["FAULT_RUNS"] ?? 16);
 const given = process.env["FAULT_SEED"];
 const fresh = Date.now() % 2 ** 30;
-// At length several at a time, since most of a story is waiting for connections that hang.
+// A long run plays several stories in parallel, because a story mostly waits for connections that hang.
 const parts = given === undefined && runs >= 100 ? 4 : 1;
 const seeds = given === undefined ? [20_260_101, fresh] : [Number(given)];
 const chosen = { marks: process.env["FAULT_MARKS"] === "1", pools: process.env["FAULT_POOLS"] === "1" };
 const all = [false, true].flatMap((marks) => [false, true].map((pools) => ({ marks, pools })));
-// In short all ways of creating, at length the one that was chosen.
+// A short run has all modes, and a long one only the chosen mode.
 const modes = process.env["FAULT_RUNS"] === undefined && given === undefined ? all : [chosen];
 const cases = modes.flatMap((mode) =>
   seeds.flatMap((seed) => Array.from({ length: parts }, (_, part) => ({ ...mode, seed: seed + part }))),
@@ -29,7 +29,7 @@ const add = (name: string, by: number) => {
 afterAll(() => console.log(`seeds ${seeds.join(", ")}: ${JSON.stringify({ ...chosen, ...totals })}`));
 
 test.concurrent.each(cases)(
-  "nothing is lost, doubled, dropped or taken, whatever happens (marks: $marks, pools: $pools, seed $seed)",
+  "no endpoint is lost, created twice, dropped from the state or wrongly adopted (marks: $marks, pools: $pools, seed $seed)",
   { timeout: 3_600_000 },
   async ({ seed, ...mode }) => {
     const story = fc.asyncProperty(stories, async (story: Story) => {

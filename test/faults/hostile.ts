@@ -5,7 +5,7 @@ import { CANARY_KEY } from "../provider/service";
 export const url = "https://shop.example.com";
 export const id = "ep_2Hx0000000000000000000000001";
 
-/** An endpoint as the service should describe it. */
+/** A valid endpoint on the wire. */
 export const good = {
   id,
   type: "cloud",
@@ -25,7 +25,7 @@ const fieldNames = Object.keys(endpointFields).map((name) =>
   name.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`),
 );
 
-/** Texts that something on their way might take for more than text. */
+/** Texts with a meaning for parsers, URLs or terminals. */
 const hostileText = fc.oneof(
   fc.constantFrom(
     "",
@@ -54,7 +54,7 @@ const hostileText = fc.oneof(
   fc.json({ maxDepth: 3 }),
 );
 
-/** Values of every type, few of them those that a field should have. */
+/** Values of any type. */
 export const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
   hostileText,
   fc.constantFrom(null, true, false, 0, -1, 1.5, 2 ** 60, [], {}, [null], [[]], { id: 1 }, { id: null }),
@@ -63,19 +63,19 @@ export const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
 
 const few = { minKeys: 1, maxKeys: 3 };
 
-/** Keys that mean something to JavaScript itself. In JSON text they are keys like any other. */
+/** Keys with a meaning in JavaScript, which are normal keys in JSON. */
 const poison = fc.constantFrom(
   '"__proto__":{"polluted":true},',
   '"__proto__":null,',
   '"constructor":{"prototype":{"polluted":true}},',
   '"toString":1,"hasOwnProperty":"x",',
   '"then":true,',
-  // The same key twice: the last one counts.
+  // Of a repeated key, the last one counts.
   '"id":null,"url":7,',
   "",
 );
 
-/** A few fields of any type or missing; or texts only, which the types let through. */
+/** A few fields with values of any type, or missing; or fields with hostile texts, which pass the checks of types. */
 const changes = (names: string[]) =>
   fc.oneof(
     fc.dictionary(fc.constantFrom(...names), fc.option(hostileValue, { nil: undefined }), few),
@@ -90,20 +90,20 @@ const changes = (names: string[]) =>
     ),
   );
 
-/** JSON text of an endpoint in which a few fields are missing or are anything at all. */
+/** JSON text of an endpoint with a few missing or arbitrary fields. */
 export const endpointText = fc
   .tuple(changes(fieldNames), poison)
   .map(([change, first]) => `{${first}${JSON.stringify({ ...good, ...change }).slice(1)}`);
 
-/** JSON text of an endpoint that says as it should what it is about. */
+/** JSON text of an endpoint with the right id, URL and type, and a few missing or arbitrary other fields. */
 export const endpointTextAbout = fc
   .tuple(changes(fieldNames.filter((name) => !["id", "url", "type"].includes(name))), poison)
   .map(([change, first]) => `{${first}${JSON.stringify({ ...good, ...change }).slice(1)}`);
 
-/** JSON text of what may stand in a list. */
+/** JSON text of an item of a list. */
 export const itemText = fc.oneof(endpointText, hostileValue.map(text));
 
-/** JSON text of a failure in which any part is anything at all. */
+/** JSON text of a failure with arbitrary parts. */
 export const failureText = fc
   .record(
     {
@@ -116,7 +116,7 @@ export const failureText = fc
   )
   .map(text);
 
-/** Bytes that are no JSON, or JSON of another kind. */
+/** Bytes that are invalid or unexpected JSON. */
 export const anyBody: fc.Arbitrary<string | Buffer> = fc.oneof(
   fc.constantFrom(
     "",
@@ -138,13 +138,13 @@ export const anyBody: fc.Arbitrary<string | Buffer> = fc.oneof(
   endpointText.chain((whole) => fc.nat({ max: whole.length }).map((end) => whole.slice(0, end))),
   hostileValue.map(text),
   fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes)),
-  // Bytes that are no UTF-8, inside a text.
+  // Invalid UTF-8 in a string.
   fc
     .uint8Array({ maxLength: 20 })
     .map((bytes) => Buffer.concat([Buffer.from('{"id":"ep_'), bytes, Buffer.from('"}')])),
 );
 
-/** Statuses that end a request; 1xx do not. */
+/** Statuses of final replies. 1xx are not final. */
 export const anyStatus = fc.oneof(
   fc.constantFrom(
     200,

@@ -10,8 +10,8 @@ const MB = 1024 * 1024;
 const long = "x".repeat(MB);
 const body = (change: object) => JSON.stringify({ ...good, ...change });
 
-describe("a text of a megabyte", () => {
-  test.each(Object.keys(good))("as %s is no error that fills the screen", async (name) => {
+describe("a text of 1 MB", () => {
+  test.each(Object.keys(good))("in the field %s causes only short messages", async (name) => {
     const parts = await rawService();
     await settledAll(parts, either(body({ [name]: long })));
     await settledAll(parts, either(body({ [name]: long, port: "high" })));
@@ -24,14 +24,14 @@ describe("a text of a megabyte", () => {
     ["operation_id", { msg: "no", details: { operation_id: long } }],
     ["msg with the key in it", { msg: `${CANARY_KEY} `.repeat(1000) }],
     ["msg of lines", { msg: "a\n".repeat(MB / 2) }],
-  ])("as a failure's %s is cut", async (_, failure) => {
+  ])("as a failure's %s is shortened in the message", async (_, failure) => {
     const outcomes = await settledAll(await rawService(), { status: 400, body: JSON.stringify(failure) });
     expect(outcomes.some((outcome) => "error" in outcome)).toBe(true);
   });
 });
 
-describe("a text that is hard to read", () => {
-  test("takes time in proportion to its length as a failure's message", async () => {
+describe("a text that is hard to parse", () => {
+  test("takes linear time as a failure's message", async () => {
     const parts = await rawService();
     await expectLinear(
       (size) => `a${" ".repeat(size)}b`,
@@ -43,14 +43,14 @@ describe("a text that is hard to read", () => {
     );
   });
 
-  test("is no failure of its own as a policy of 90,000 keys", async () => {
+  test("does not fail an adoption as a policy of 90,000 keys", async () => {
     const parts = await rawService();
     const policy = Array.from({ length: 90_000 }, (_, index) => `${index}: 1`).join("\n");
     parts.answers(either(body({ traffic_policy: policy })));
     expect(await settled(parts, () => adoptById.run(parts))).toHaveProperty("value");
   });
 
-  test("takes no longer than another one as a reply of millions of levels", async () => {
+  test("takes little more time than another one as a reply of millions of levels", async () => {
     const parts = await rawService();
     const size = 4 * MB;
     await expectTimes(
@@ -64,7 +64,7 @@ describe("a text that is hard to read", () => {
     );
   });
 
-  test("is no failure of its own as a policy of ten megabytes", async () => {
+  test("causes no unexpected error as a policy of 10 MB", async () => {
     const policy = JSON.stringify({ a: "x".repeat(10 * MB) });
     const parts = await rawService();
     parts.answers(either(body({ traffic_policy: policy })));
@@ -73,7 +73,7 @@ describe("a text that is hard to read", () => {
   });
 });
 
-describe("10,000 levels", () => {
+describe("no unexpected error comes from 10,000 levels", () => {
   const deep = {
     lists: `${"[".repeat(10_000)}${"]".repeat(10_000)}`,
     objects: `${'{"a":'.repeat(10_000)}1${"}".repeat(10_000)}`,
@@ -81,7 +81,7 @@ describe("10,000 levels", () => {
   };
   const cases = Object.entries(deep);
 
-  test.each(cases)("of %s as the reply", async (_, text) => {
+  test.each(cases)("of %s as the whole reply", async (_, text) => {
     await settledAll(await rawService(), { body: text });
     await settledAll(await rawService(), { status: 400, body: text });
   });
@@ -107,19 +107,19 @@ describe("a body", () => {
     }
   });
 
-  test("of 50 MB is not kept in memory as a failure either", async () => {
+  test("of 50 MB is not kept in memory for a failure", async () => {
     const parts = await rawService();
     parts.answers(() => ({ status: 400, body: repeated(Buffer.alloc(64 * 1024, "x"), 800) }));
     expect(await growth(() => settled(parts, () => parts.api.get(id)))).toBeLessThan(100 * MB);
   });
 
-  test("with 20,000 items that are none fills no screen", async () => {
+  test("with 20,000 invalid items causes only a few messages", async () => {
     const parts = await rawService();
     parts.answers({ body: `{"endpoints":[${"1,".repeat(19_999)}1]}` });
     await settled(parts, () => adoptByUrl.run(parts));
   });
 
-  test("that trickles without an end is given up", async () => {
+  test("that never ends fails after the timeout", async () => {
     const parts = await rawService({ "endpoints:timeoutSeconds": "1", "endpoints:retryForSeconds": "1" });
     parts.answers(() => ({ body: trickle() }));
     const outcome = await settled(parts, () => parts.api.create({}));
@@ -138,7 +138,7 @@ async function* trickle() {
   }
 }
 
-/** How much memory outside of the heap was taken at most while something went on. */
+/** The most memory outside of the heap that the work took, in bytes. */
 async function growth(work: () => Promise<unknown>): Promise<number> {
   const taken = () => process.memoryUsage().external;
   const before = taken();

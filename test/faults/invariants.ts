@@ -9,20 +9,20 @@ import { MOST_REQUESTS, type RawService } from "./rawService";
 
 export type Outcome = { value: unknown } | { error: UserError };
 
-/** What does not end by then never does, however slow the machine. In milliseconds. */
+/** After this time, a call counts as endless. In milliseconds. */
 const LONGEST = 120_000;
 
-/** Nobody reads more lines of a run. */
+/** The most lines that a run may log. */
 const MOST_LINES = 100;
 
 /**
- * What must hold of every call, whatever the service answers: it ends; with a value, or with an error that is reported to
- * a person as it is. (A rejection that nobody handles fails the run as such.)
+ * Checks the guarantees of every call, whatever the service replies: the call ends with a value or with a readable error of
+ * this package, after a limited number of requests and log lines. An unhandled rejection fails the test run.
  */
 export async function settled(parts: RawService, work: () => Promise<unknown>): Promise<Outcome> {
   const outcome = await ended(work);
-  expect(parts.asked.length, "requests").toBeLessThan(MOST_REQUESTS);
-  expect(parts.logged.length, "lines said").toBeLessThanOrEqual(MOST_LINES);
+  expect(parts.received.length, "requests").toBeLessThan(MOST_REQUESTS);
+  expect(parts.logged.length, "logged lines").toBeLessThanOrEqual(MOST_LINES);
   parts.logged.forEach(expectPlain);
   expect(Reflect.get({}, "polluted"), "every object's prototype").toBeUndefined();
   if ("value" in outcome) return outcome;
@@ -39,25 +39,25 @@ export async function settled(parts: RawService, work: () => Promise<unknown>): 
   return { error };
 }
 
-/** An endpoint as `LiveEndpoint` documents it: known fields of their types, no null, no prototype of the service's. */
+/** Checks an endpoint against `LiveEndpoint`: known fields have their types, and there is no null and no foreign prototype. */
 export function expectEndpoint(value: unknown): void {
   expectFields(endpointFields, value);
 }
 
-/** Outputs that can become state: the endpoint's fields, documents as data, in a form that the engine can carry. */
+/** Checks that outputs can become state: the fields have their types, and the engine can encode them. */
 export function expectOutputs(value: unknown): void {
   const { id: _, trafficPolicy: __, metadata: ___, ...fields } = endpointFields;
   expectFields(fields, value);
-  const json = carried(value);
-  // JSON writes half a character as an escape; the engine's UTF-8 cannot write it at all.
-  expect(json, "half a character").not.toMatch(/(?<!\\)(?:\\\\)*\\ud[89a-f]/);
+  const json = encoded(value);
+  // JSON writes an unpaired surrogate as an escape, but UTF-8 cannot encode it.
+  expect(json, "an unpaired surrogate").not.toMatch(/(?<!\\)(?:\\\\)*\\ud[89a-f]/);
 }
 
-/** What the engine prints as it is: one line that a person can read, without the key. */
+/** Checks a message that the engine prints unchanged: one readable line of limited length, without the key. */
 export function expectPlain(message: string): void {
   expect(message.length, "length of the message").toBeLessThanOrEqual(4000);
   expect(message).not.toContain(CANARY_KEY);
-  // Line breaks, escapes that move a terminal's cursor, halves of characters.
+  // Line breaks, escapes of a terminal, unpaired surrogates.
   expect(message).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\p{Surrogate}]/u);
 }
 
@@ -86,8 +86,8 @@ async function ended(work: () => Promise<unknown>): Promise<{ value: unknown } |
   }
 }
 
-/** The value as JSON, as the engine is sent it and writes it down. Both go through it by recursion, to some depth. */
-function carried(value: unknown): string {
+/** Encodes the value as the engine does, on the wire and as JSON. Both encoders recurse, so they limit the depth. */
+function encoded(value: unknown): string {
   try {
     Struct.fromJavaScript(JSON.parse(JSON.stringify(value))).serializeBinary();
     return JSON.stringify(value, (_key, part) => {
@@ -95,7 +95,7 @@ function carried(value: unknown): string {
       return part;
     });
   } catch (error) {
-    if (error instanceof RangeError) expect.fail("this is too deep to become state");
+    if (error instanceof RangeError) expect.fail("the value is too deep for a state");
     throw error;
   }
 }

@@ -3,72 +3,72 @@ import type { Story } from "./events";
 import type { Engine, Entry, Program } from "./model";
 import { KEY_CANARY, SECRET_CANARY, type World } from "./world";
 
-/* Knows what is whose, which the provider cannot, and holds what happens against it. */
+/* Knows the owner of each endpoint, which the provider cannot know, and finds the faults of a story. */
 
-/** What a story came to. */
+/** The result of a story. */
 export interface Ending {
-  /** Objects of ours on the service that no resource of the state has, and that no message named. */
+  /** Our endpoints that are in no state, and that no message named. */
   orphans: string[];
-  /** Resources that have no object, or two of which have the same. */
-  doubled: string[];
-  /** What left the state although it is alive. */
+  /** Ids in the state that do not exist, or that two resources share. */
+  missingOrShared: string[];
+  /** Resources that left the state although their endpoints exist. */
   dropped: string[];
-  /** Things of other people that were changed or deleted. */
+  /** Endpoints of others that we changed or deleted. */
   harmed: string[];
-  /** Things of other people that came into our state although it could be known whose they are. */
-  taken: string[];
-  /** Objects that are not as the program wants them. */
+  /** Endpoints of others that came into our state although the provider could know their owner. */
+  wronglyAdopted: string[];
+  /** Resources whose endpoints differ from the program. */
   wrong: string[];
-  /** Messages without a next step, or with a secret in them. */
+  /** Messages without a next step, or with a secret. */
   badMessages: string[];
-  /** Endpoints of ours that a user had to adopt, though nothing was killed and every create could be settled. */
-  needless: string[];
-  /** Processes that sent more than their budget in some window. */
-  overruns: string[];
-  /** Strangers' endpoints in our state that nobody can distinguish from ours without marks; see `Judge`. */
-  mistaken: number;
-  /** Leftovers of killed runs that nobody can find without marks; see `Judge`. */
-  unfound: number;
-  /** What `endpoints:recoverWithin` took over: the user has asked for that. */
+  /** Our endpoints that the user had to adopt, although no process was killed and no create was left open. */
+  needlessAdoptions: string[];
+  /** The most requests in a window, for each process that exceeded the budget. */
+  overBudget: string[];
+  /** How many endpoints of others in our state cannot be distinguished from ours without marks. See `Judge`. */
+  indistinguishable: number;
+  /** How many leftovers of killed runs cannot be found without marks. See `Judge`. */
+  unfindable: number;
+  /** How many endpoints of others `endpoints:recoverWithin` took over, as the user had allowed. */
   recovered: number;
-  /** Leftovers that a message named or led to, and that nobody needs. */
+  /** How many leftovers a message named or led to, but the program does not need. */
   named: number;
   faults: number;
   requests: number;
 }
 
-/** What every story has to come to. */
+/** The faults of a story. A good story has none. */
 export const faultsOf = (ending: Ending): Partial<Ending> =>
   Object.fromEntries(Object.entries(ending).filter(([, found]) => Array.isArray(found) && found.length > 0));
 
-/** A message names what to do in one of these words. */
+/** The words of a next step in a message. */
 const NEXT_STEP = /\b(set|run|check|correct|give|wait|choose|delete|use|look|see|ask|put)\b/i;
 
-/** Whether an endpoint is not as it was. An agent's may end by itself. */
+/** Whether an endpoint changed. An agent may end its endpoint at any time. */
 function isChanged(before: string, live: Edit | undefined): boolean {
   if (live === undefined && JSON.parse(before).type === "ephemeral") return false;
   return JSON.stringify(live) !== before;
 }
 
-/** The account of other people. */
+/** Another account. */
 const OTHER = "other";
 
 /**
- * Two things cannot be known without marks. A stranger's endpoint with our URL and content, made in the seconds in which a
- * create of ours was under way and lost, cannot be distinguished from ours. And what a killed run left where equal URLs are not refused, meets
- * nobody who would name it.
+ * Excuses two faults that are unavoidable without marks. If somebody creates an endpoint with our URL and content in the same
+ * seconds as a lost create of ours, nothing distinguishes it from ours. And if the service accepts equal URLs, no refusal
+ * reveals the leftover of a killed run.
  */
 export class Judge {
   private readonly theirs = new Map<string, string>();
-  /** Theirs, in our state, and excused. By URL. */
+  /** The excused endpoints of others in our state, by URL. */
   private readonly mistaken = new Map<string, string>();
   private readonly dropped: string[] = [];
-  private readonly taken: string[] = [];
-  private stranger = 0;
+  private readonly wronglyAdopted: string[] = [];
+  private indistinguishable = 0;
   private recovered = 0;
   readonly messages: string[] = [];
-  readonly needless: string[] = [];
-  /** Endpoints of ours that a user found, since a message sent him to look at their URL. */
+  readonly needlessAdoptions: string[] = [];
+  /** Our endpoints that the user found, because a message advised to look at their URL. */
   private readonly found = new Set<string>();
   readonly otherKey: string;
 
@@ -83,7 +83,7 @@ export class Judge {
     this.seedTheirs({ type: "cloud" }, OTHER);
   }
 
-  /** Something of somebody else's. */
+  /** Seeds an endpoint of somebody else. */
   seedTheirs(seed: Seed, account?: string): void {
     this.note(this.world.emulator.seed({ description: "theirs", ...seed }, account));
   }
@@ -92,15 +92,15 @@ export class Judge {
 
   isInState = (id: string): boolean => [...this.engine.state.values()].some((entry) => entry.id === id);
 
-  /** What is on the service and nobody's, as a person sees it who knows all stacks. */
+  /** The cloud endpoints that are in no stack and nobody else's. */
   leftovers(): Edit[] {
     return this.world.emulator.endpoints.filter(
       ({ id, type }) => type === "cloud" && !this.isInState(id) && !this.isTheirs(id),
     );
   }
 
-  /** A user looks at a URL and sees every endpoint there that is in no stack. */
-  lookAt(where: unknown): void {
+  /** The user looks at a URL, and finds each endpoint there that is in no stack. */
+  inspectUrl(where: unknown): void {
     for (const { id = "", url } of this.leftovers()) if (url === where) this.found.add(id);
   }
 
@@ -115,10 +115,10 @@ export class Judge {
     for (const { id } of before.values())
       if (!this.isInState(id) && there.has(id) && !this.isMistaken(id)) this.dropped.push(id);
     for (const { id, inputs } of this.engine.state.values())
-      if (this.theirs.has(id)) this.took(id, String(inputs["url"]), there.get(id) ?? {});
+      if (this.theirs.has(id)) this.adoptedTheirs(id, String(inputs["url"]), there.get(id) ?? {});
   }
 
-  private took(id: string, url: string, { created_at: shown }: Edit): void {
+  private adoptedTheirs(id: string, url: string, { created_at: shown }: Edit): void {
     const { recovers, service } = this.story;
     const skew = typeof service.date === "string" || service.date === null ? Number.NaN : (service.date ?? 0);
     const created = Date.parse(shown ?? "");
@@ -130,9 +130,9 @@ export class Judge {
         ours === url && created >= secondOf(sentAt) && created <= secondOf(lostAt),
     );
     const isYoung = recovers && created <= now && created > now - 3_600_000;
-    if (!this.options.marks && !this.options.pools && isOfOurSeconds) this.stranger++;
+    if (!this.options.marks && !this.options.pools && isOfOurSeconds) this.indistinguishable++;
     else if (!this.options.marks && isYoung) this.recovered++;
-    else this.taken.push(`${id} on ${url}, created at ${shown}`);
+    else this.wronglyAdopted.push(`${id} on ${url}, created at ${shown}`);
     this.theirs.delete(id);
     this.mistaken.set(url, id);
   }
@@ -140,7 +140,7 @@ export class Judge {
   private isMistaken = (id: string) => [...this.mistaken.values()].includes(id);
 
   ending(program: Program, keys: readonly string[]): Ending {
-    const { emulator, said, processes } = this.world;
+    const { emulator, logged, processes } = this.world;
     const there = this.everything();
     const ids = [...this.engine.state.values()].map(({ id }) => id);
     const writes = emulator.requests.filter(({ method }) => method === "PATCH" || method === "DELETE");
@@ -150,15 +150,15 @@ export class Judge {
       ({ id = "" }) => !this.found.has(id) && !this.messages.some((message) => message.includes(id)),
     );
     const orphans = unnamed.filter(({ url = "" }) => !this.isUnknowable(url));
-    const texts = [...this.messages, ...said];
+    const texts = [...this.messages, ...logged];
     return {
       orphans: orphans.map(({ id, url }) => `${id} on ${url}`),
-      doubled: ids.filter((id, index) => !there.has(id) || ids.indexOf(id) !== index),
+      missingOrShared: ids.filter((id, index) => !there.has(id) || ids.indexOf(id) !== index),
       dropped: this.dropped,
       harmed: [...this.theirs]
         .filter(([id, before]) => isTouched(id) || isChanged(before, there.get(id)))
         .map(([id]) => id),
-      taken: this.taken,
+      wronglyAdopted: this.wronglyAdopted,
       wrong: [...program]
         .filter(([name, { url, description = "" }]) => {
           const live = there.get(this.engine.state.get(name)?.id ?? "");
@@ -169,13 +169,13 @@ export class Judge {
         ...this.messages.filter((message) => !NEXT_STEP.test(message)),
         ...texts.filter((text) => [SECRET_CANARY, KEY_CANARY, ...keys].some((key) => text.includes(key))),
       ],
-      needless: this.needless,
-      overruns: processes
+      needlessAdoptions: this.needlessAdoptions,
+      overBudget: processes
         .map((process) => this.world.mostInAWindow(process))
         .filter((most) => most > this.story.budget)
         .map(String),
-      mistaken: this.stranger,
-      unfound: unnamed.length - orphans.length,
+      indistinguishable: this.indistinguishable,
+      unfindable: unnamed.length - orphans.length,
       recovered: this.recovered,
       named: left.length - unnamed.length,
       faults: emulator.faults.length,
@@ -183,7 +183,7 @@ export class Judge {
     };
   }
 
-  /** Whether an orphan on this URL is one of those that nothing can identify. */
+  /** Whether an orphan on this URL is unavoidable. */
   private isUnknowable(url: string): boolean {
     const { marks, pools } = this.options;
     if (!marks && this.mistaken.has(url)) return true;

@@ -8,14 +8,14 @@ import { Emulator, findPulumiCli, RunFailed, type Stack, TestStack } from "../..
 import { newProject } from "../newProject";
 
 /*
- * Kills in the middle of many creates, with real processes, and then the documented recovery:
- * `pulumi cancel`, `pulumi refresh --clear-pending-creates`, then `pulumi up`. At length: npm run test:faults -- --kills 20
+ * Kills real processes during many creates, and then follows the documented recovery: `pulumi cancel`,
+ * `pulumi refresh --clear-pending-creates`, `pulumi up`. A longer run: npm run test:faults -- --kills 20
  */
 const repeats = Number(process.env["KILLS"] ?? 1);
 const count = Number(process.env["KILL_ENDPOINTS"] ?? 30);
 const cli = await findPulumiCli();
 
-/** What ends a run: a signal to the engine alone, or to all that it started as well. */
+/** The signal that ends a run, and whether the engine's child processes get it too. */
 const deaths = {
   "SIGINT to the engine": { signal: "SIGINT", all: false },
   "SIGKILL to the engine": { signal: "SIGKILL", all: false },
@@ -25,23 +25,23 @@ type Death = (typeof deaths)[keyof typeof deaths];
 
 describe.each(["kit", "cli"] as const)("with the driver %s", (driver) => {
   const runs = driver === "cli" && !cli ? test.skip : test;
-  // By turns with recoverWithin and without.
+  // Every other case has recoverWithin.
   const cases = Object.entries(deaths).flatMap(([name, death], first) =>
     Array.from({ length: repeats }, (_, nth) => ({ name, death, recovers: (first + nth) % 2 === 0, nth })),
   );
 
   runs.each(cases)(
-    "$name loses and doubles nothing (recoverWithin: $recovers, $nth)",
+    "after $name, a recovery leaves each endpoint once, and in the state (recoverWithin: $recovers, $nth)",
     async ({ name, death, recovers }) => {
       const emulator = await Emulator.start();
       onTestFinished(() => emulator.close());
-      // As far away as a real service.
+      // The latency of a real service.
       emulator.intercept(({ method }) => method === "POST", { afterCommit: true, delayMs: 25 }, count);
       const folder = newProject("kills");
       writeProgram(folder, urlsOf(count), {});
       const { stack, start } = await runner(driver, folder, emulator);
 
-      // Not among the last, so that something is left to create.
+      // Early enough that some creates remain.
       const killAt = 1 + Math.floor(Math.random() * (count - 10));
       const run = start();
       await until(() => posts(emulator) >= killAt);
@@ -60,7 +60,7 @@ describe.each(["kit", "cli"] as const)("with the driver %s", (driver) => {
       for (let tries = 0; tries < 10; tries++) {
         const failed = await failureOf(stack.up({ skipPreview: true }));
         if (!failed) break;
-        // Each message names one of them, and how to take it over; that is what is done.
+        // Each message names a leftover with the advice to adopt it, which the test follows.
         const adopted = failed.map((message) => /is served by (ep_\w+),.*set adopt: "\1"/.exec(message)?.[1]);
         named.push(...adopted.map((id) => id ?? `no id in: ${failed.join("; ")}`));
         writeProgram(
@@ -79,7 +79,7 @@ describe.each(["kit", "cli"] as const)("with the driver %s", (driver) => {
   );
 
   runs.each(["dynamic", "plugin"])(
-    "of 64 creates at once none is sent after SIGKILL to the engine (%s provider)",
+    "none of 64 parallel creates is sent after SIGKILL to the engine (%s provider)",
     async (provider) => {
       const emulator = await Emulator.start();
       onTestFinished(() => emulator.close());
@@ -93,7 +93,7 @@ describe.each(["kit", "cli"] as const)("with the driver %s", (driver) => {
       const run = start();
       const pid = await run.pid();
       await until(() => posts(emulator) === CONNECTIONS.provider);
-      // The others reach the provider, and wait there.
+      // The other creates reach the provider, and wait there.
       await pause(2_000);
       await kill(pid, deaths["SIGKILL to the engine"]);
       await until(() => !isAlive(pid));
@@ -117,7 +117,7 @@ const tally: { driver: string; death: string; recovers: boolean; leftOver: numbe
 const urlsOf = (length: number) => Array.from({ length }, (_, index) => `https://e${index}.example.com`);
 const PLUGIN = "plugins:\n  providers:\n    - name: endpoints\n      path: ../../../provider/plugin\n";
 
-/** @param adopt The id to take over, by URL. */
+/** @param adopt The ids to adopt, by URL. */
 function writeProgram(folder: string, urls: string[], adopt: Record<string, string>): void {
   writeFileSync(
     join(folder, "index.js"),
@@ -128,7 +128,7 @@ for (const url of ${JSON.stringify(urls)}) new CloudEndpoint(url, { url, descrip
   );
 }
 
-/** Stands before the service, and keeps its answers back until they are released. */
+/** Starts a proxy to the service that holds the replies until they are released. */
 async function gate(emulator: Emulator): Promise<{ baseUrl: string; release: () => void }> {
   let release = () => {};
   const released = new Promise<void>((resolve) => {
@@ -149,7 +149,7 @@ async function gate(emulator: Emulator): Promise<{ baseUrl: string; release: () 
   return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, release };
 }
 
-/** A stack, and how to start an `up` of it in a process that can be killed. */
+/** Creates a stack, and a function that starts an `up` in a process that can be killed. */
 async function runner(
   driver: Stack["driver"],
   folder: string,
@@ -177,7 +177,7 @@ async function runner(
 
 interface Run {
   pid: () => Promise<number>;
-  /** When the process that was killed is gone. */
+  /** Resolves when the killed process has ended. */
   ended: Promise<unknown>;
 }
 
@@ -211,7 +211,7 @@ async function kill(pid: number, { signal, all }: Death): Promise<void> {
     try {
       process.kill(victim, signal);
     } catch {
-      // It has ended by itself.
+      // The process has already ended.
     }
   }
 }
@@ -245,10 +245,10 @@ async function until<T>(found: () => T): Promise<T> {
     const value = found();
     if (value) return value;
   }
-  throw new Error("this was to happen within a minute, and did not");
+  throw new Error("the condition was not met within a minute");
 }
 
-/** When nobody asks any more: a provider whose engine is gone has ended within seconds. */
+/** Waits until no more requests come. A provider ends within seconds after its engine. */
 async function quiet(emulator: Emulator): Promise<void> {
   for (let seen = -1; seen !== emulator.requests.length; await pause(3_000)) seen = emulator.requests.length;
 }
@@ -261,7 +261,7 @@ async function idsOf(stack: Stack): Promise<string[]> {
   return resources.flatMap(({ type, id }) => (type.endsWith(":CloudEndpoint") && id ? [id] : []));
 }
 
-/** The engine's message for each resource that failed; undefined where none did. */
+/** The engine's message for each failed resource; undefined if the run succeeded. */
 async function failureOf(run: Promise<unknown>): Promise<string[] | undefined> {
   try {
     await run;

@@ -1,4 +1,4 @@
-// One `up` on the kit's engine in a process of its own, to be killed: node kitUp.mjs PROGRAM STATE_FILE BASE_URL API_KEY PARALLEL
+// Runs `up` on the test kit's engine, in a process that a test can kill: node kitUp.mjs PROGRAM STATE_FILE BASE_URL API_KEY PARALLEL
 import { TestStack } from "pulumi-endpoints/testing";
 
 const [program, stateFile, baseUrl, apiKey, parallel] = process.argv.slice(2);

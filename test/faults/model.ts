@@ -3,26 +3,26 @@ import { PartialCreateError } from "../../provider/errors";
 import type { Process, World } from "./world";
 
 /*
- * A small model of Pulumi's engine: which of the provider's operations it calls, in which order, and what it keeps. It
- * has no graph and no plan; operations run a few at a time, as an engine runs them.
+ * A small model of Pulumi's engine: it calls the provider's operations in the engine's order, some in parallel, and keeps the
+ * state. It has no dependencies and no plan.
  */
 
 const TYPE = "pulumi-nodejs:dynamic/endpoints:CloudEndpoint";
 
-/** A resource as the state holds it. */
+/** A resource in the state. */
 export interface Entry {
   id: string;
   inputs: JsonObject;
   outputs: JsonObject;
-  /** Created, and not described: the engine asks for an update. */
+  /** The create was partial, so the engine updates the resource next. */
   isPartial?: boolean;
 }
 
 export type Program = ReadonlyMap<string, JsonObject>;
 
-/** What a command ended with. */
+/** The result of a command. */
 export interface Outcome {
-  /** What failed, by the resource's name. */
+  /** The error messages by the resources' names. */
   errors: Map<string, string>;
   killed: boolean;
 }
@@ -30,16 +30,16 @@ export interface Outcome {
 export class Engine {
   readonly state = new Map<string, Entry>();
 
-  /** @param parallel How many operations run at a time. */
+  /** @param parallel The number of parallel operations. */
   constructor(
     private readonly world: World,
     private readonly parallel: number,
   ) {}
 
   /**
-   * `pulumi up`: previews in a process of its own, then creates, updates and replaces, then deletes.
+   * `pulumi up`: previews in one process; then creates, updates, replaces and deletes in another.
    *
-   * @param killAfter Kill the process when so many operations have ended.
+   * @param killAfter Kill the process after this number of operations.
    */
   async up(program: Program, killAfter = Number.POSITIVE_INFINITY): Promise<Outcome> {
     const errors = new Map<string, string>();
@@ -56,7 +56,7 @@ export class Engine {
     return { errors, killed: await this.run(process, deletions, errors, killAfter - steps.length) };
   }
 
-  /** `pulumi refresh`. One read that fails does not stop the others. */
+  /** `pulumi refresh`. A failed read does not stop the others. */
   async refresh(): Promise<Outcome> {
     const errors = new Map<string, string>();
     const process = this.world.newProcess();
@@ -83,7 +83,7 @@ export class Engine {
     return inputs;
   }
 
-  /** What becomes of one resource. Gives what the state has to keep of it, for the time when that is certain. */
+  /** Applies the program to one resource. Returns a function that stores the result in the state. */
   private async apply(process: Process, name: string, news: JsonObject): Promise<() => void> {
     const { core } = process;
     const inputs = await this.check(process, name, news);
@@ -117,7 +117,7 @@ export class Engine {
     return () => this.state.delete(name);
   }
 
-  /** Runs operations, some at a time. Gives whether the process was killed on the way: then nothing more is kept. */
+  /** Runs operations, some in parallel. Returns whether the process was killed. A killed process stores no further result. */
   private async run(
     process: Process,
     steps: { name: string; run: () => Promise<() => void> }[],

@@ -4,30 +4,30 @@ import { afterEach } from "vitest";
 import { listen } from "../../sdk/testing/listen";
 import { service } from "../provider/service";
 
-/** A reply to the last byte, which the emulator does not give: it speaks only good HTTP, JSON and UTF-8. */
+/** A reply with arbitrary bytes. The emulator only sends valid HTTP, JSON and UTF-8. */
 export type RawReply =
   | {
       status?: number;
       headers?: Record<string, string>;
-      /** A list is sent part by part, as slowly as the client reads. */
+      /** Several parts are sent as fast as the client reads them. */
       body?: string | Buffer | Iterable<Buffer> | AsyncIterable<Buffer>;
-      /** Bytes that stand behind the reply on its connection, where no reply is due. */
+      /** Bytes on the connection after the reply, which belong to no request. */
       behind?: string;
     }
-  /** The status line and all that follows; then the connection ends. */
+  /** The whole reply from its status line on. The connection ends after it. */
   | { raw: string | Buffer };
 
-export interface Asked {
+export interface ReceivedRequest {
   method: string;
   /** With its query. */
   path: string;
 }
 
-/** More than any call needs: 1,000 pages at most. A client that asks on is running in a circle. */
+/** More requests than any call needs, which is 1,000 pages at most. A client that sends more never ends. */
 export const MOST_REQUESTS = 1010;
 
 const servers: Server[] = [];
-// This runs before the client is closed, which waits for replies that will never end.
+// This must run before the client closes, because that waits for replies, and some never end.
 afterEach(() => {
   for (const server of servers.splice(0)) {
     server.closeAllConnections();
@@ -35,16 +35,16 @@ afterEach(() => {
   }
 });
 
-/** The real client and core, whose waits take no time, before a server that answers with whatever the test gives it. */
+/** Starts a server with scripted replies, and the real client and core, whose waits take no time. */
 export async function rawService(settings: Record<string, string> = {}) {
-  let answer: (asked: Asked) => RawReply = () => ({ status: 500 });
-  let asked: Asked[] = [];
+  let answer: (request: ReceivedRequest) => RawReply = () => ({ status: 500 });
+  let received: ReceivedRequest[] = [];
   const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
     request.resume();
-    asked.push({ method: request.method ?? "", path: request.url ?? "" });
-    // A refusal that is never tried again ends the circle, so that the test can report it.
-    const last = asked[asked.length - 1] ?? { method: "", path: "" };
-    send(response, asked.length > MOST_REQUESTS ? { status: 418 } : answer(last));
+    received.push({ method: request.method ?? "", path: request.url ?? "" });
+    // A refusal that is not repeated ends an endless call, so that the test can report it.
+    const last = received[received.length - 1] ?? { method: "", path: "" };
+    send(response, received.length > MOST_REQUESTS ? { status: 418 } : answer(last));
   });
   servers.push(server);
   const baseUrl = `http://127.0.0.1:${await listen(server, 0)}`;
@@ -52,15 +52,15 @@ export async function rawService(settings: Record<string, string> = {}) {
   return {
     ...parts,
     baseUrl,
-    /** Answers every request from now on in this way, and forgets what was asked and said. */
-    answers(reply: RawReply | ((asked: Asked) => RawReply)) {
+    /** Sets the reply to all further requests, and clears the recorded requests and messages. */
+    answers(reply: RawReply | ((request: ReceivedRequest) => RawReply)) {
       answer = typeof reply === "function" ? reply : () => reply;
-      asked = [];
+      received = [];
       parts.logged.length = 0;
     },
-    /** What was asked since. */
-    get asked(): readonly Asked[] {
-      return asked;
+    /** The requests since then. */
+    get received(): readonly ReceivedRequest[] {
+      return received;
     },
   };
 }
@@ -77,7 +77,7 @@ function send(response: ServerResponse, reply: RawReply) {
   if (behind) socket?.cork();
   response.writeHead(status, { "content-type": "application/json", ...headers });
   if (typeof body === "string" || Buffer.isBuffer(body)) response.end(body);
-  // The client may hang up in the middle, which is no failure here.
+  // The client may close the connection early, which is no error here.
   else pipeline(Readable.from(body), response, () => {});
   if (behind) {
     socket?.write(behind);

@@ -26,32 +26,38 @@ const garbage = [
 const past = ["0", "00", "Thu, 01 Jan 1970 00:00:00 GMT", "Sun, 06 Nov 1994 08:49:37 GMT"];
 const beyond = ["9".repeat(20), "9".repeat(400), "Fri, 31 Dec 9999 23:59:59 GMT", "86400"];
 
-test.each(garbage)("Retry-After %j is as good as none", (header) => {
+test.each(garbage)("Retry-After %j is ignored", (header) => {
   expect(parseRetryAfter(header, Date.now())).toBeUndefined();
 });
 
-test.each([...garbage, ...past, ...beyond])("Retry-After %j never makes a circle", async (header) => {
-  const parts = await rawService();
-  for (const status of [429, 503]) {
-    parts.waits.length = 0;
-    await settledAll(parts, { status, headers: { "retry-after": header }, body: failure });
-    for (const wait of parts.waits) expect(wait).toBeLessThanOrEqual(600_000);
-  }
-});
+test.each([...garbage, ...past, ...beyond])(
+  "Retry-After %j causes no endless repetition and no wait beyond ten minutes",
+  async (header) => {
+    const parts = await rawService();
+    for (const status of [429, 503]) {
+      parts.waits.length = 0;
+      await settledAll(parts, { status, headers: { "retry-after": header }, body: failure });
+      for (const wait of parts.waits) expect(wait).toBeLessThanOrEqual(600_000);
+    }
+  },
+);
 
-test.each([429, 503])("a %i that asks for no wait is not answered at once for ever", async (status) => {
-  const parts = await rawService();
-  for (const header of past) {
-    parts.answers({ status, headers: { "retry-after": header }, body: failure });
-    parts.waits.length = 0;
-    await settled(parts, () => parts.api.get(id));
-    expect(parts.waits.reduce((sum, wait) => sum + wait, 0)).toBeGreaterThan(1000);
-  }
-});
+test.each([429, 503])(
+  "a %i with a Retry-After of zero or in the past is repeated with waits",
+  async (status) => {
+    const parts = await rawService();
+    for (const header of past) {
+      parts.answers({ status, headers: { "retry-after": header }, body: failure });
+      parts.waits.length = 0;
+      await settled(parts, () => parts.api.get(id));
+      expect(parts.waits.reduce((sum, wait) => sum + wait, 0)).toBeGreaterThan(1000);
+    }
+  },
+);
 
-test("several Retry-After headers are no error", async () => {
+test("several Retry-After headers cause no error", async () => {
   const parts = await rawService();
   const head = "HTTP/1.1 503 No\r\nretry-after: 1\r\nretry-after: 2\r\ncontent-length: 0\r\n\r\n";
-  parts.answers(() => (parts.asked.length > 1 ? { body: JSON.stringify(good) } : { raw: head }));
+  parts.answers(() => (parts.received.length > 1 ? { body: JSON.stringify(good) } : { raw: head }));
   expect(await settled(parts, () => parts.api.get(id))).toMatchObject({ value: { id } });
 });

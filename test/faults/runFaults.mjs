@@ -1,7 +1,7 @@
-// The fault suite at length; without options, as long as in `npm run test:all`.
-//   npm run test:faults -- --runs 1000 [--seed N] [--marks] [--pools]   stories of steps and faults
-//   npm run test:faults -- --kills 20 [--endpoints 100]    real processes, killed in the middle of creates
-//   npm run test:faults -- --budget 200                    so many endpoints within 120 requests a minute
+// Longer runs of the fault suite. Without options, a run is as long as in `npm run test:all`.
+//   npm run test:faults -- --runs 1000 [--seed N] [--marks] [--pools]   random stories of steps and faults
+//   npm run test:faults -- --kills 20 [--endpoints 100]    real processes that are killed during creates
+//   npm run test:faults -- --budget 200                    this number of endpoints within 120 requests a minute
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
 

@@ -6,14 +6,14 @@ import { Engine, type Outcome } from "./model";
 import { SECRET_CANARY, World } from "./world";
 
 /*
- * A story: what a user, a network and other people do to a stack, one thing after the other. It ends with a quiet service
- * and a user who follows the messages; then all has to be as the program wants it.
+ * Plays a story: a sequence of events from the user, the network and other users of the account. At the end, the service has no
+ * more faults, and the user follows the messages. Then the account must match the program.
  */
 
 export interface Options {
-  /** Creates are marked (`endpoints:mark`). */
+  /** Whether creates are marked (`endpoints:mark`). */
   marks: boolean;
-  /** All endpoints are pooled, three on a URL. */
+  /** Whether all endpoints are pooled, three on each URL. */
   pools: boolean;
 }
 
@@ -25,34 +25,34 @@ export async function play(story: Story, options: Options): Promise<Ending> {
   };
   const world = await World.start(settings, story.service);
   try {
-    return await new Player(world, story, options).play();
+    return await new StoryRunner(world, story, options).play();
   } finally {
     await world.close();
   }
 }
 
-/** What a message says of a create that could not be settled. */
-const LEFT_OPEN =
+/** Messages about a create whose result is unknown. */
+const OPEN_CREATE =
   /could not be determined either|may have been created nevertheless|may have created one of these|would notice one more/;
 
-/** Whoever reads a message does not type faster: what comes late has come, and the list shows it. In milliseconds. */
+/** The user's time to read a message, in milliseconds. It is longer than any delay of a request or of the list. */
 const READING = 10_000;
 
-type Happening<Kind extends Event["kind"]> = Extract<Event, { kind: Kind }>;
+type EventOf<Kind extends Event["kind"]> = Extract<Event, { kind: Kind }>;
 
-class Player {
+class StoryRunner {
   private readonly engine: Engine;
   private readonly judge: Judge;
   private readonly program = new Map<string, JsonObject>();
   private readonly keys: string[] = [];
-  private made = 0;
-  /** Whether a process has died, or a message left a create open. */
-  private leftOpen = false;
-  /** Whether the last recovery came to its end. Before that nobody takes a URL out of the program. */
-  private mended = true;
-  /** Whether a message has asked whether this is the right account. */
+  private created = 0;
+  /** Whether a process was killed, or a create's result is unknown. */
+  private hasOpenCreate = false;
+  /** Whether the last recovery succeeded. Before that, the user removes no URL from the program. */
+  private isRepaired = true;
+  /** Whether a message has advised to set ENDPOINTS_ACCEPT_ACCOUNT. */
   private acceptsAccount = false;
-  /** What is scripted for the command that comes. */
+  /** Whether the scripted replies of the current command are active. */
   private scripts = { on: true };
 
   constructor(
@@ -63,8 +63,8 @@ class Player {
     this.engine = new Engine(world, story.parallel);
     this.judge = new Judge(world, this.engine, story, options);
     this.keys.push(this.judge.otherKey);
-    // The age of an endpoint is unknown.
-    this.leftOpen = [story.service.date, story.service.createdAt].some(
+    // If the age of endpoints is unknown, creates may be left open.
+    this.hasOpenCreate = [story.service.date, story.service.createdAt].some(
       (time) => typeof (time ?? null) !== "number",
     )
       ? story.service.date !== undefined || story.service.createdAt !== undefined
@@ -76,96 +76,96 @@ class Player {
     const { seed, probability, kinds } = this.story;
     for (const [index, event] of this.story.events.entries()) {
       emulator.disturb({ seed: seed + index, probability, kinds });
-      const outcome = await this.happens(event);
+      const outcome = await this.run(event);
       this.scripts.on = false;
-      this.world.aside = {};
-      this.leftOpen ||= outcome?.killed === true;
+      this.world.override = {};
+      this.hasOpenCreate ||= outcome?.killed === true;
       if (outcome?.killed) await this.world.quiet();
       if (!outcome || (!outcome.killed && outcome.errors.size === 0)) continue;
-      // What failed is mended before anything else is asked, and before it is run again its messages are followed.
+      // The user follows the messages and repairs the stack before the next event.
       await clock.sleep(READING);
       for (const [name, message] of outcome.errors) this.follow(name, message);
-      this.mended = await this.mend(3);
+      this.isRepaired = await this.repair(3);
     }
     emulator.calm();
     await clock.sleep(READING);
-    await this.mend(12);
+    await this.repair(12);
     return this.judge.ending(this.program, this.keys);
   }
 
-  private async happens(event: Event): Promise<Outcome | undefined> {
+  private async run(event: Event): Promise<Outcome | undefined> {
     const { emulator } = this.world;
     this.scripts = { on: true };
     switch (event.kind) {
-      case "grow":
-      case "grow at once":
-        return this.grow(event.by);
-      case "killed":
-        return this.grow(event.by, event.after);
+      case "create":
+      case "create many":
+        return this.create(event.by);
+      case "process killed":
+        return this.create(event.by, event.after);
       case "change":
         return this.change(event.which, event.text);
-      case "rename":
-        return this.rename(event.which);
-      case "shrink":
-        return this.shrink(event.which);
+      case "change the URL":
+        return this.changeUrl(event.which);
+      case "remove":
+        return this.remove(event.which);
       case "refresh":
         return this.refresh();
-      case "edited by hand": {
+      case "edit by hand": {
         const id = this.live(event.which);
         if (id !== undefined) emulator.edit(id, { description: "by hand" });
         return this.up();
       }
-      case "deleted by hand": {
+      case "delete by hand": {
         const id = this.live(event.which);
         if (id !== undefined) emulator.remove(id);
         return this.refresh();
       }
-      case "secrets repeated": {
-        // A refusal that repeats what it was sent, as services do.
+      case "refusal with secrets": {
+        // A refusal that repeats parts of the request, as some services do.
         const msg = `bad: ${SECRET_CANARY}, key ${this.world.apiKey}`;
         const match: Match = ({ body }) => JSON.stringify(body ?? "").includes(SECRET_CANARY);
         this.script(match, { status: 422, body: { error_code: "ERR_NGROK_2204", msg } }, event.by);
-        return this.grow(event.by);
+        return this.create(event.by);
       }
-      case "taken by somebody": {
-        // The URL of a resource that is still to come.
-        const url = this.urlOf(this.made + (event.which % 2));
+      case "URL taken": {
+        // The URL of a later resource.
+        const url = this.urlOf(this.created + (event.which % 2));
         if (this.isFree(url)) this.judge.seedTheirs({ type: event.which % 3 ? "cloud" : "ephemeral", url });
         return undefined;
       }
-      case "an equal there before": {
-        const seed = { type: "cloud", ...this.wireOf(this.made), ...this.createdAt(event.made) } as const;
+      case "equal endpoint exists": {
+        const seed = { type: "cloud", ...this.wireOf(this.created), ...this.createdAt(event.made) } as const;
         if (this.isFree(seed.url)) this.judge.seedTheirs(seed);
-        return this.grow(1);
+        return this.create(1);
       }
-      case "an equal meanwhile":
-        this.meets(event);
-        return this.grow(1);
-      case "comes late": {
+      case "equal endpoint meanwhile":
+        this.createEqual(event);
+        return this.create(1);
+      case "request arrives late": {
         const { request, ms: lateMs, answer } = event;
         this.script(request, { lateMs, ...lost[answer] });
         return this.write(request, event.which);
       }
-      case "answered with another": {
+      case "reply about another endpoint": {
         const { request, done } = event;
-        const body = this.another(event);
+        const body = this.anotherBody(event);
         this.script(request, done ? { afterCommit: true, body } : { status: 200, body });
         if (request !== "read") return this.write(request, event.which);
-        // One by one, since what is listed is not read.
+        // Without a list, each endpoint is read by its id.
         this.script("list", { status: 403, body: "" });
         return this.refresh();
       }
-      case "no route":
+      case "404 of a gateway":
         this.script(event.request, gatewayReply(event.form), 99);
-        if (event.request === "delete") return this.shrink(event.which);
+        if (event.request === "delete") return this.remove(event.which);
         this.script("list", { status: 403, body: "" });
         return this.refresh();
-      case "asked elsewhere":
-        // What is not there yet would be created in the other account, as was asked.
+      case "wrong service":
+        // A resource that does not exist yet would be created in the other account.
         if (![...this.program.keys()].every((name) => this.engine.state.has(name))) return undefined;
-        this.world.aside = this.elsewhere(event.place);
+        this.world.override = this.wrongService(event.place);
         if (event.command === "change") return this.change(event.which, "elsewhere");
-        return event.command === "shrink" ? this.shrink(event.which) : this.refresh();
+        return event.command === "remove" ? this.remove(event.which) : this.refresh();
       case "key rotated":
         this.world.apiKey = emulator.addKey(event.colleague ? { principal: "usr_colleague" } : {});
         this.keys.push(this.world.apiKey);
@@ -187,36 +187,36 @@ class Player {
     this.judge.commandEnded(before);
     const messages = [...outcome.errors.values()];
     this.judge.messages.push(...messages);
-    this.leftOpen ||= messages.some((message) => LEFT_OPEN.test(message));
+    this.hasOpenCreate ||= messages.some((message) => OPEN_CREATE.test(message));
     return outcome;
   }
 
-  /** The documented recovery, and what the messages say, until nothing fails. */
-  private async mend(most: number): Promise<boolean> {
+  /** Follows the documented recovery and the messages until nothing fails. */
+  private async repair(most: number): Promise<boolean> {
     for (let tries = 0; tries < most; tries++) {
       await this.world.clock.sleep(READING);
-      this.world.aside = this.acceptsAccount ? { environment: { ENDPOINTS_ACCEPT_ACCOUNT: "1" } } : {};
+      this.world.override = this.acceptsAccount ? { environment: { ENDPOINTS_ACCEPT_ACCOUNT: "1" } } : {};
       this.acceptsAccount = false;
       const refresh = await this.refresh();
       const { errors } = await this.up();
       await this.world.clock.sleep(READING);
       for (const [name, message] of [...refresh.errors, ...errors]) this.follow(name, message);
       if (errors.size > 0 || refresh.errors.size > 0) continue;
-      // As the message says: for one `pulumi up`.
+      // The message advises to set `adopt` for one `pulumi up`.
       for (const [name, { adopt: _, ...inputs }] of this.program) this.program.set(name, inputs);
       return true;
     }
     return false;
   }
 
-  /** Does what a message says about a URL that is taken, about endpoints that may be ours, or about the account. */
+  /** Follows a message about a taken URL, about endpoints that may be ours, or about the account. */
   private follow(name: string, message: string): void {
-    // Who runs the command again uses the right key.
+    // The next command has the right key.
     this.acceptsAccount ||= /ENDPOINTS_ACCEPT_ACCOUNT/.test(message);
     const { adopt: _, ...inputs } = this.program.get(name) ?? {};
     if (!this.program.has(name) || this.engine.state.has(name)) return;
     if (/remove adopt/i.test(message)) this.program.set(name, inputs);
-    if (/is in no stack/.test(message)) this.judge.lookAt(inputs["url"]);
+    if (/is in no stack/.test(message)) this.judge.inspectUrl(inputs["url"]);
     const named: string[] = message.match(/\bep_\w+/g) ?? [];
     const wanted = new Set([...this.program.values()].map(({ adopt }) => adopt));
     const isOurs = ({ id = "", url = "" }) =>
@@ -224,16 +224,16 @@ class Player {
     const left = this.judge.leftovers().find(isOurs);
     if (left !== undefined && /set adopt/i.test(message)) {
       this.program.set(name, { ...inputs, adopt: left.id });
-      if (!this.leftOpen) this.judge.needless.push(`${left.id}: ${message}`);
+      if (!this.hasOpenCreate) this.judge.needlessAdoptions.push(`${left.id}: ${message}`);
     }
     if (left === undefined && /is served by/.test(message) && named.some(this.judge.isTheirs))
-      this.program.set(name, { ...inputs, url: `https://elsewhere-${this.made++}.example.com` });
+      this.program.set(name, { ...inputs, url: `https://elsewhere-${this.created++}.example.com` });
   }
 
-  /** Adds resources to the program, and runs it. */
-  private grow(by: number, killAfter?: number): Promise<Outcome> {
-    for (let index = 0; index < by; index++, this.made++)
-      this.program.set(`r${this.made}`, this.inputsOf(this.made));
+  /** Adds resources to the program, and runs `up`. */
+  private create(by: number, killAfter?: number): Promise<Outcome> {
+    for (let index = 0; index < by; index++, this.created++)
+      this.program.set(`r${this.created}`, this.inputsOf(this.created));
     return this.up(killAfter);
   }
 
@@ -244,28 +244,28 @@ class Player {
     return this.up();
   }
 
-  private async rename(which: number): Promise<Outcome | undefined> {
+  private async changeUrl(which: number): Promise<Outcome | undefined> {
     const name = this.pick(which);
-    if (name === undefined || !this.mended) return undefined;
-    const url = `https://moved-${this.made++}.example.com`;
+    if (name === undefined || !this.isRepaired) return undefined;
+    const url = `https://moved-${this.created++}.example.com`;
     this.program.set(name, { ...this.program.get(name), url });
     return this.up();
   }
 
-  private async shrink(which: number): Promise<Outcome | undefined> {
+  private async remove(which: number): Promise<Outcome | undefined> {
     const name = this.pick(which);
-    if (name === undefined || !this.mended) return undefined;
+    if (name === undefined || !this.isRepaired) return undefined;
     this.program.delete(name);
     return this.up();
   }
 
-  /** A command that makes such a request. */
+  /** Runs a command that sends this kind of request. */
   private write(request: "create" | "update" | "delete", which: number): Promise<Outcome | undefined> {
-    if (request === "create") return this.grow(1);
-    return request === "update" ? this.change(which, `changed ${this.made++}`) : this.shrink(which);
+    if (request === "create") return this.create(1);
+    return request === "update" ? this.change(which, `changed ${this.created++}`) : this.remove(which);
   }
 
-  /** Scripts replies of the command that comes. */
+  /** Scripts replies to the next command. */
   private script(match: Match, reply: ScriptedReply, times = 1): void {
     const { scripts } = this;
     this.world.emulator.intercept(
@@ -275,9 +275,9 @@ class Player {
     );
   }
 
-  /** Somebody else makes the same while we do; his endpoint carries no mark of ours. */
-  private meets({ when, made, answer }: Happening<"an equal meanwhile">): void {
-    const { url, metadata } = this.wireOf(this.made);
+  /** Somebody creates an equal endpoint, without our mark, at the same time as we do. */
+  private createEqual({ when, made, answer }: EventOf<"equal endpoint meanwhile">): void {
+    const { url, metadata } = this.wireOf(this.created);
     const { scripts } = this;
     this.world.emulator.rival(when, {
       match: (request) => scripts.on && isThat("create", request) && Object(request.body).url === url,
@@ -288,12 +288,15 @@ class Player {
     });
   }
 
-  /** What another endpoint's answer looks like. */
-  private another({ about, which }: Happening<"answered with another">): object | ((real: object) => object) {
+  /** The body of a reply about another endpoint. */
+  private anotherBody({
+    about,
+    which,
+  }: EventOf<"reply about another endpoint">): object | ((real: object) => object) {
     const { endpoints } = this.world.emulator;
-    // Whose an endpoint on our own URL is, that a create is answered with, only a mark can show.
+    // Without marks, the provider cannot know the owner of an endpoint with our URL in the reply to a create.
     const isOther = ({ url }: { url?: string | undefined }) =>
-      this.options.marks || url !== this.urlOf(this.made);
+      this.options.marks || url !== this.urlOf(this.created);
     const theirs = endpoints.find(
       (one) => one.type === "cloud" && this.judge.isTheirs(one.id) && isOther(one),
     );
@@ -302,7 +305,7 @@ class Player {
     return (about === "ours" ? ours : theirs) ?? {};
   }
 
-  private elsewhere(place: Happening<"asked elsewhere">["place"]) {
+  private wrongService(place: EventOf<"wrong service">["place"]) {
     const { emulator } = this.world;
     if (place === "another prefix") return { baseUrl: new URL(emulator.baseUrl).origin };
     if (place === "another account") return { apiKey: this.judge.otherKey };
@@ -311,7 +314,7 @@ class Player {
     return { apiKey };
   }
 
-  /** In pools three resources have the same URL and content. */
+  /** In pools, three resources have the same URL and content. */
   private urlOf = (number: number) =>
     `https://made-${this.options.pools ? number - (number % 3) : number}.example.com`;
 
@@ -327,7 +330,7 @@ class Player {
     };
   }
 
-  /** The same on the wire. */
+  /** The inputs on the wire. */
   private wireOf(made: number) {
     const { description, metadata, trafficPolicy } = this.inputsOf(made);
     return {
@@ -355,7 +358,7 @@ class Player {
     return names[which % Math.max(1, names.length)];
   }
 
-  /** The id of one of ours that is there. */
+  /** The id of one of our existing endpoints. */
   private live(which: number): string | undefined {
     const entries = [...this.engine.state.values()];
     const id = entries[which % Math.max(1, entries.length)]?.id;

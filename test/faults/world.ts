@@ -8,14 +8,14 @@ import { readSettings } from "../../provider/config";
 import { Redaction } from "../../provider/redaction";
 import { Emulator, type EmulatorOptions } from "../../sdk/testing";
 
-/** In every policy; no message may hold it. */
+/** A secret in every policy. No message may contain it. */
 export const SECRET_CANARY = "CANARY-9c1e";
-/** The account's key; no message may hold it. */
+/** The account's key. No message may contain it. */
 export const KEY_CANARY = "2canaryCanaryCanaryCanary27_canaryCanaryCanary021";
 
 const WINDOW_SECONDS = 60;
 
-/** A clock on which waiting takes no time: it is moved on to what was waited for. */
+/** A clock that jumps to the end of a wait, so waits take no time. */
 function jumpingClock(): Clock {
   let ahead = 0;
   const now = () => performance.timeOrigin + performance.now() + ahead;
@@ -23,25 +23,25 @@ function jumpingClock(): Clock {
     now,
     sleep: async (milliseconds) => {
       const until = now() + milliseconds;
-      // What was sent before arrives before: a wait of seconds must not end while a request is still in a socket.
+      // A request that was sent before the wait must arrive before its end.
       for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve));
-      // Whoever waited longer has moved it on already.
+      // A longer wait may have moved the clock already.
       ahead += Math.max(0, until - now());
     },
     random: Math.random,
   };
 }
 
-/** What becomes of a process. What a dead one had begun may still reach the service; it begins nothing more. */
+/** The life of a process. A killed process sends nothing more, but earlier requests may still reach the service. */
 interface Life {
   ended: boolean;
-  /** The creates that it began, and when those whose answers were lost were sent and lost. */
+  /** Its creates. Those whose replies were lost have the times when they were sent and lost. */
   creates: { url: string; sentAt?: number | undefined; lostAt?: number }[];
 }
 
 const never = () => new Promise<never>(() => {});
 
-/** The real client, of a process that can be killed. */
+/** The real client of a process that can be killed. */
 class MortalClient extends HttpClient {
   constructor(
     settings: ReturnType<typeof readSettings>,
@@ -68,28 +68,28 @@ class MortalClient extends HttpClient {
   };
 }
 
-/** One process of the provider: its core, and the requests that the service saw of it. */
+/** A process of the provider. */
 export interface Process {
   core: CloudEndpoints;
   readonly life: Life;
-  /** When each request arrived. */
+  /** The times when its requests arrived at the service. */
   arrivals: number[];
-  /** As SIGKILL does. */
+  /** Ends the process like SIGKILL. */
   kill(): void;
 }
 
-/** Where a command finds the service, and what its environment holds, where that is not as always. */
-export interface Aside {
+/** Settings of a command that differ from the stack's. */
+export interface Override {
   baseUrl?: string;
   apiKey?: string;
   environment?: NodeJS.ProcessEnv;
 }
 
-/** An emulated service, processes of the provider before it, and everything that they said. */
+/** An emulated service, the processes of the provider, and their messages. */
 export class World {
-  readonly said: string[] = [];
-  /** For the next processes, until it is taken back. */
-  aside: Aside = {};
+  readonly logged: string[] = [];
+  /** For new processes, until it is reset. */
+  override: Override = {};
   /** The key of the stack. */
   apiKey = KEY_CANARY;
   readonly processes: Process[] = [];
@@ -110,7 +110,7 @@ export class World {
       now: () => new Date(clock.now()),
     });
     const world = new World(emulator, clock, settings);
-    // This matches no request, and notes each one. What a process sent can arrive when the next one has begun.
+    // Records each request and matches none. A request can arrive after the start of the next process.
     const note = ({ headers }: { headers: Record<string, string> }) => {
       world.processes[Number(headers["user-agent"])]?.arrivals.push(clock.now());
       return false;
@@ -119,21 +119,21 @@ export class World {
     return world;
   }
 
-  /** A new process, as every phase of a command has one. */
+  /** Starts a new process. Pulumi starts one for each phase of a command. */
   newProcess(): Process {
     const config: Record<string, string> = {
-      "endpoints:apiKey": this.aside.apiKey ?? this.apiKey,
-      "endpoints:baseUrl": this.aside.baseUrl ?? this.emulator.baseUrl,
+      "endpoints:apiKey": this.override.apiKey ?? this.apiKey,
+      "endpoints:baseUrl": this.override.baseUrl ?? this.emulator.baseUrl,
       "endpoints:windowSeconds": `${WINDOW_SECONDS}`,
-      // Real time, since a connection that hangs is given up by the HTTP library's own timers.
+      // In real time, because the HTTP library's timers end connections that hang.
       "endpoints:timeoutSeconds": "0.2",
       ...this.settings,
     };
-    const write = (message: string) => void this.said.push(message);
+    const write = (message: string) => void this.logged.push(message);
     const log = { info: write, warn: write };
     const life: Life = { ended: false, creates: [] };
     const settings = {
-      ...readSettings((key) => config[key], this.aside.environment ?? {}),
+      ...readSettings((key) => config[key], this.override.environment ?? {}),
       userAgent: `${this.processes.length}`,
     };
     const http = new MortalClient(settings, { clock: this.clock, log }, life);
@@ -151,7 +151,7 @@ export class World {
     return process;
   }
 
-  /** What was begun when a process died reaches the service in a moment, in real time, or never. */
+  /** Waits in real time until the requests of killed processes have arrived. */
   async quiet(): Promise<void> {
     for (let before = -1; before < this.emulator.requests.length; ) {
       before = this.emulator.requests.length;
@@ -159,7 +159,7 @@ export class World {
     }
   }
 
-  /** Most requests that a process sent in any window. */
+  /** The most requests of a process in any window. */
   mostInAWindow({ arrivals }: Process): number {
     const inWindow = (at: number) =>
       arrivals.filter((other) => other <= at && other > at - WINDOW_SECONDS * 1000).length;
@@ -167,7 +167,7 @@ export class World {
   }
 
   async close(): Promise<void> {
-    // The service first: what a killed process has open would never end by itself.
+    // The service closes first, because requests of killed processes may never end.
     await this.emulator.close();
     for (const client of this.clients) await client.close();
   }

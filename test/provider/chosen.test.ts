@@ -4,7 +4,7 @@ import type { Edit, Emulator } from "../../sdk/testing/emulator";
 import { bothProviders, type DrivenProvider, type Props, startDynamic } from "./bothProviders";
 
 /*
- * Drift of bindings and pooling that the program leaves to the service. Each step does what the engine does: a refresh reads,
+ * Drift of bindings and pooling that the program leaves to the service. Each step imitates the engine: a refresh reads,
  * and replaces outputs and inputs; an `up` checks, diffs, and updates if the diff reports a change.
  */
 

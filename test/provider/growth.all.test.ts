@@ -55,7 +55,7 @@ const yaml: Record<string, (size: number) => string> = {
     `a0: &a0 [x]\n${lines(size, (index) => `a${index + 1}: &a${index + 1} [*a${index}]`, 30)}`,
   "merged mappings": (size) =>
     `a: &a {${lines(size / 2, (index) => `k${index}: 1,`)}}\nb: {<<: [${"*a,".repeat(size / 6)}]}`,
-  "keys beside what is merged": (size) =>
+  "keys beside merged mappings": (size) =>
     `a: &a {}\nb: {<<: [${"*a,".repeat(size / 6)}], ${lines(size / 2, (index) => `k${index}: 1,`)}}`,
   "a repeated long number": (size) => `a: &a 0.${"0".repeat(size / 2)}\nb: [${"*a, ".repeat(size / 8)}]`,
   "mappings that merge": (size) =>

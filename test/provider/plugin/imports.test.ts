@@ -25,7 +25,7 @@ describe("an import", () => {
     expect(await client.diff(id, props ?? {}, inputs ?? {})).toMatchObject({ changes: false });
   });
 
-  test("causes no change if the program omits what it leaves to the service", async () => {
+  test("causes no change if the program omits fields that the service chooses", async () => {
     const { client, emulator } = await plugin();
     const { id } = emulator.seed({ type: "cloud", url, traffic_policy: "{}" });
     const { props = {} } = await client.read(id);
