@@ -14,7 +14,7 @@ export interface Opened {
  * Starts the Chromium of the development dependencies, or else one on the PATH. Undefined if there is neither.
  */
 export async function openChromium(): Promise<Opened | undefined> {
-  // The bundled one is built for this platform only.
+  // The bundled Chromium exists for this platform only.
   if (process.platform === "linux" && process.arch === "x64") {
     const bundled = await openBundled().catch(() => undefined);
     if (bundled) return bundled;
@@ -28,7 +28,7 @@ export async function openChromium(): Promise<Opened | undefined> {
   return undefined;
 }
 
-/** It unpacks itself and its libraries into the temporary folder. */
+/** Starts the bundled Chromium, which unpacks its files into the temporary folder. */
 async function openBundled(): Promise<Opened> {
   const folder = mkdtempSync(join(tmpdir(), "chromium-"));
   process.env["TMPDIR"] = folder;
@@ -37,7 +37,7 @@ async function openBundled(): Promise<Opened> {
   try {
     const { default: chromium } = await import("@sparticuz/chromium");
     const executablePath = await chromium.executablePath();
-    // The bundled configuration names /tmp/fonts, wherever the fonts were unpacked. Without fonts a page has no text.
+    // The bundled configuration always names /tmp/fonts, but the fonts are here. Without fonts, a page has no text.
     const fonts = join(folder, "fonts");
     writeFileSync(
       join(fonts, "fonts.conf"),

@@ -7,19 +7,19 @@ import { openChromium } from "./chromium";
 import { terminal } from "./terminal";
 
 /*
- * The two pictures of the README, from real runs on loopback: `npm run pictures`. The drift page needs the Pulumi CLI and
- * a Chromium. Ids, ports and times are replaced by fixed ones, so that a run without a change writes the same files.
+ * Makes the two pictures of the README from real runs on loopback: `npm run pictures`. The drift page needs the Pulumi CLI
+ * and Chromium. Ids, ports and times are fixed, so that a run without a change writes the same files.
  */
 
 const root = join(__dirname, "../../..");
 const pictures = join(root, "docs", "pictures");
 const command = join(root, "dist", "sdk", "commands", "main.js");
 
-/** From the whole output of the demo: what each of these steps changes, and the table. */
+/** The steps of the demo that the picture shows. */
 const STEPS = ["refresh", "up again", "up, new policy"];
 
 async function demoPicture(): Promise<string> {
-  // Without the CLI the demo runs everywhere, and shows the same.
+  // The demo runs without the CLI, so that the picture is the same on every machine.
   const cli = await findPulumiCli();
   const path = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => !cli?.startsWith(folder));
   const output = await run(command, ["demo"], { env: { ...process.env, PATH: path.join(delimiter) } });
@@ -39,7 +39,7 @@ for (const name of ["shop", "api", "status"]) {
 }
 `;
 
-/** The page that `drift --html` writes after somebody edited, deleted and created an endpoint by hand. */
+/** The page of `drift --html` after an endpoint was edited, one deleted, and one created by hand. */
 async function driftPage(): Promise<string> {
   const emulator = await Emulator.start();
   const backend = mkdtempSync(join(tmpdir(), "pictures-"));
@@ -78,8 +78,8 @@ async function driftPage(): Promise<string> {
   }
 }
 
-/** The same page on every run: with fixed ids, times, version and address. */
-function withoutChance(page: string): string {
+/** The page with fixed ids, times, version and address. */
+function reproducible(page: string): string {
   const ids = new Map<string, string>();
   const fixed = (id: string) => {
     if (!ids.has(id)) ids.set(id, `ep_2${"abcdefgh"[ids.size]}9gTz4KxQm7VbN1sYw3Re8LpD`);
@@ -95,7 +95,7 @@ function withoutChance(page: string): string {
 }
 
 async function driftPicture(): Promise<Uint8Array> {
-  const html = withoutChance(await driftPage());
+  const html = reproducible(await driftPage());
   const chromium = await openChromium();
   if (!chromium) throw new Error("there is no Chromium for the picture of the drift page");
   try {
@@ -103,7 +103,7 @@ async function driftPicture(): Promise<Uint8Array> {
     await page.setViewport({ width: 840, height: 600 });
     await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "light" }]);
     await page.setContent(html);
-    // Down to the end of the stack: the picture stays small enough to load with the README.
+    // The picture ends after the stack, so that it is small enough for the README.
     const stack = await page.waitForSelector('[aria-labelledby="stack-0"]');
     const { y = 0, height = 600 } = (await stack?.boundingBox()) ?? {};
     return await page.screenshot({ clip: { x: 0, y: 0, width: 840, height: Math.ceil(y + height) + 16 } });
@@ -112,7 +112,7 @@ async function driftPicture(): Promise<Uint8Array> {
   }
 }
 
-/** The standard output. Throws where the program does not end with the expected code. */
+/** Runs a program and returns its standard output. Rejects if the exit code is not the expected one. */
 function run(
   program: string,
   args: string[],
@@ -132,7 +132,7 @@ function run(
 async function main(): Promise<void> {
   writeFileSync(join(pictures, "demo.svg"), await demoPicture());
   if (await findPulumiCli()) writeFileSync(join(pictures, "drift.png"), await driftPicture());
-  else console.error("docs/pictures/drift.png stays as it is, because there is no Pulumi CLI on the PATH");
+  else console.error("docs/pictures/drift.png is unchanged, because there is no Pulumi CLI on the PATH");
 }
 
 main().catch((error: unknown) => {

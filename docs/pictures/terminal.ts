@@ -1,10 +1,8 @@
-/* Output of a terminal as an SVG, which needs no font of its own and loads nothing. */
-
 const LINE = 18;
 const CHARACTER = 7.83;
 const MARGIN = 20;
 
-/** Colours as Pulumi's own, by how a line begins. */
+/** Pulumi's colours, by the beginning of a line. */
 const COLOURS: readonly [RegExp, string][] = [
   [/^\$ /, "#7ee787"],
   [/^── /, "#79c0ff"],
@@ -14,6 +12,7 @@ const COLOURS: readonly [RegExp, string][] = [
   [/^\s*- /, "#ff7b72"],
 ];
 
+/** The output of a terminal as an SVG that loads no other file. */
 export function terminal(output: string): string {
   const lines = output.split("\n");
   const width = Math.ceil(Math.max(...lines.map((line) => line.length)) * CHARACTER + 2 * MARGIN);

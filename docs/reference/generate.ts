@@ -6,7 +6,7 @@ import { referencePage } from "./page";
 import { withActions } from "./policyActions";
 import { policySchema } from "./policySchema";
 
-/* Writes everything that is generated from the source: the plugin's package schema and the reference. */
+/* Writes all generated files: the plugin's package schema, the policy schema and the reference. */
 
 const schema = JSON.stringify(packageSchema(), null, 2);
 writeFileSync(join(root, "provider", "plugin", "schema.json"), `${schema}\n`);

@@ -8,11 +8,7 @@ import { commandLine, commands } from "../../sdk/commands/commandLine";
 import { agentFields, webhookFields } from "../../sdk/webhooks/webhookSettings";
 import { code, fieldsOf, fieldsOfMembers, inputTable, outputTable, table, withoutDefault } from "./tables";
 
-/*
- * docs/reference.md, generated from the schemas and the comments on their fields. `npm run generate` writes it. A test
- * compares the page with the source.
- */
-
+/** The text of docs/reference.md, generated from the schemas and the comments on their fields. */
 export async function referencePage(): Promise<string> {
   return `# Reference
 
@@ -76,7 +72,7 @@ function webhooks(): string[] {
     "## WebhookVerification",
     inputTable(
       "input",
-      // The schema lets the secret be missing, so that its absence is reported with where the platform keeps it.
+      // The schema accepts a missing secret, because the component reports it with the place where the platform keeps it.
       fieldsOf(webhookFields, docsOf(file, "WebhookSettingsWritten").parts).map((field) =>
         field.name === "secret" ? { ...field, required: true } : field,
       ),
@@ -107,7 +103,7 @@ function settings(): string[] {
   ];
 }
 
-/** The commands' own help. */
+/** The output of each command's `--help`. */
 async function commandHelp(): Promise<string[]> {
   const sections = ["## Commands", "`npx pulumi-endpoints <command>`. Each command has `--help`."];
   for (const name of Object.keys(commands)) {
@@ -138,5 +134,5 @@ function testing(): string[] {
   ];
 }
 
-/** A comment as the end of a sentence. */
+/** A comment with a lower-case first letter, to continue a sentence. */
 const lowered = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);

@@ -11,7 +11,7 @@ import { code, table } from "./tables";
 /** Everything after this heading in docs/policies.md is generated. */
 const HEADING = "## All actions\n";
 
-/** The page with the reference of all actions. */
+/** Replaces the reference of all actions in the page. */
 export function withActions(page: string): string {
   const at = page.indexOf(HEADING);
   if (at < 0) throw new Error(`docs/policies.md has no heading ${HEADING}`);
@@ -50,7 +50,7 @@ function rowsOf(keys: Keys, before: string, path: string, comments: ReadonlyMap<
   });
 }
 
-// biome-ignore lint/suspicious/noTemplateCurlyInString: as policies have it
+// biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax of expressions in policies
 const EXPRESSIONS = " `${…}`";
 
 const typeOf = ({ kind, list }: KeyInfo) =>

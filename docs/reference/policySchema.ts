@@ -10,11 +10,6 @@ import {
   ruleKeys,
 } from "../../provider/policy/catalogue";
 
-/*
- * The JSON Schema of traffic policies, and the comments in the catalogue, which the reference shows, too. `npm run
- * generate` writes the schema; a test compares the file with the source.
- */
-
 /** The comments in the catalogue, by path: `actions/deny/keys/status_code`. */
 export function catalogueComments(): ReadonlyMap<string, string> {
   const comments = new Map<string, string>();
@@ -33,6 +28,7 @@ export function catalogueComments(): ReadonlyMap<string, string> {
 
 type Schema = Record<string, unknown>;
 
+/** The JSON Schema of traffic policies, which `npm run generate` writes to provider/policy/schema.json. */
 export function policySchema(): Schema {
   const comments = catalogueComments();
   const described = (path: string) => ({ description: comments.get(path) });
@@ -74,7 +70,7 @@ export function policySchema(): Schema {
     const config = objectOf(keys, `actions/${type}/keys`);
     return {
       if: { properties: { type: { const: type } }, required: ["type"] },
-      // biome-ignore lint/suspicious/noThenProperty: the word is JSON Schema's
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
       then: { properties: { config }, ...("required" in config && { required: ["config"] }) },
     };
   };
@@ -106,7 +102,7 @@ export function policySchema(): Schema {
         type: "object",
         additionalProperties: false,
         properties: {
-          // The phase has the known ones.
+          // The schema of each phase lists its known types.
           type: { ...described("actionKeys/type"), type: "string" },
           config: described("actionKeys/config"),
         },
@@ -119,5 +115,5 @@ export function policySchema(): Schema {
 
 const oneOfTypes = (types: readonly string[]): Schema => ({ anyOf: types.map((type) => ({ type })) });
 
-/** The types of a header's value that is written without quotes in YAML. */
+/** The types of a header's value, which YAML can read as a number or a boolean if it has no quotes. */
 const SCALARS = ["string", "number", "boolean"];

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import type { Member } from "../../provider/plugin/schema/docs";
 
-/** A row of a table of the reference. */
+/** A row of a table in the reference. */
 export interface Field {
   name: string;
   type: string;
   required: boolean;
-  /** Its documentation, the default in it. */
+  /** The documentation, including the default. */
   text: string;
 }
 
@@ -21,12 +21,12 @@ export function fieldsOf(shape: z.ZodRawShape, docs: ReadonlyMap<string, string>
   }));
 }
 
-/** The same of an interface or a class. */
+/** The fields of an interface or a class, with the comments on them. */
 export function fieldsOfMembers(members: Member[]): Field[] {
   return members.map(({ name, type, optional, text }) => ({ name, type, required: !optional, text }));
 }
 
-/** Fields that a program writes, with their default. */
+/** A table of fields that a program writes, with their defaults. */
 export function inputTable(first: string, fields: Field[]): string {
   return table(
     [first, "type", "default", "meaning"],
@@ -37,7 +37,7 @@ export function inputTable(first: string, fields: Field[]): string {
   );
 }
 
-/** Fields that a program reads. */
+/** A table of fields that a program reads. */
 export function outputTable(first: string, fields: Field[]): string {
   const rows = fields.map(({ name, type, required, text }) => [
     code(name),
@@ -53,7 +53,7 @@ export function table(head: string[], rows: string[][]): string {
   return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
 }
 
-/** A comment names a default in a separate sentence; tables show it in a separate column. */
+/** Separates the sentence `Default: …` from a comment, since tables show defaults in their own column. */
 export function withoutDefault(text: string): { rest: string; standard: string } {
   const [sentence, standard = ""] = /\s*Default: (.+?)\.(?=\s|$)/.exec(text) ?? [];
   return { rest: sentence === undefined ? text : text.replace(sentence, ""), standard };
@@ -80,7 +80,7 @@ const jsonType = z.looseObject({
 });
 type JsonType = z.output<typeof jsonType>;
 
-/** A JSON schema's type in TypeScript; undefined if the schema has none. */
+/** The TypeScript type of a JSON schema. Undefined if the schema has no type. */
 function typeText({ type, items, anyOf, enum: values, properties, required }: JsonType): string | undefined {
   if (values) return values.map((value) => JSON.stringify(value)).join(" | ");
   if (anyOf) return [...new Set(anyOf.map((kind) => typeText(kind) ?? "object"))].join(" | ");
@@ -89,7 +89,7 @@ function typeText({ type, items, anyOf, enum: values, properties, required }: Js
     const parts = Object.entries(properties).map(
       ([name, part]) => `${name}${required?.includes(name) ? "" : "?"}: ${typeText(part)}`,
     );
-    // Otherwise its parts have a table of their own.
+    // Otherwise the page has a separate table of its properties.
     return Object.values(properties).every(typeText) ? `{ ${parts.join("; ")} }` : type;
   }
   return type === "integer" ? "number" : type;
@@ -102,7 +102,7 @@ const SAMPLES: [string, unknown[]][] = [
   ["number", [8080]],
 ];
 
-/** The kinds of value that a field accepts, found by trying. */
+/** The kinds of values that a field accepts, found by parsing samples. */
 function acceptedKinds(field: z.core.$ZodType): string {
   const kinds = SAMPLES.filter(([, samples]) => samples.some((one) => z.safeParse(field, one).success));
   return kinds.map(([kind]) => kind).join(" | ");

@@ -11,10 +11,10 @@ const partner = new Provider("partner", {
 
 const policy = { on_http_request: [{ actions: [{ type: "custom-response", config: { body: "hello" } }] }] };
 
-/** In the account of the stack's own settings. */
+/** An endpoint in the account of the stack's settings. */
 const shop = new CloudEndpoint("shop", { url: "https://shop.example.com", trafficPolicy: policy });
 
-/** The same in the partner's account: only the option differs. */
+/** An endpoint in the partner's account. Only the option `provider` is different. */
 const mirror = new CloudEndpoint(
   "mirror",
   { url: "https://shop.partner.example.com", trafficPolicy: policy },

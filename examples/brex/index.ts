@@ -12,9 +12,9 @@ const api = config.get("brexApi") ?? "https://platform.brexapis.com";
 /** During a rotation, Brex signs with two secrets. The new one is ACTIVE. */
 async function activeSecret(token: string): Promise<string> {
   const reply = await fetch(`${api}/v1/webhooks/secrets`, { headers: { authorization: `Bearer ${token}` } });
-  if (!reply.ok) throw new pulumi.RunError(`Brex answers ${reply.status} to the question for its secrets`);
+  if (!reply.ok) throw new pulumi.RunError(`cannot read the secrets of Brex: status ${reply.status}`);
   const secrets = (await reply.json()) as { secret: string; status: string }[];
-  // Without one yet it is empty. The component reports that, and where to get it.
+  // If there is none yet, the component reports the empty secret and where to get one.
   return secrets.find(({ status }) => status === "ACTIVE")?.secret ?? "";
 }
 
@@ -37,7 +37,7 @@ const hooks = new CloudEndpoint("hooks", {
   ),
 });
 
-/** What `POST /v1/webhooks` of Brex takes. */
+/** The body of Brex's `POST /v1/webhooks`. */
 export const registration = { url: hooks.publicUrl, event_types: ["USER_UPDATED"] };
 
 /**

@@ -28,7 +28,7 @@ const hooks = new CloudEndpoint("hooks", {
   ),
 });
 
-/** What `POST https://api.calendly.com/webhook_subscriptions` takes, together with your organization and user. */
+/** The body of `POST https://api.calendly.com/webhook_subscriptions`. Add your organization and user. */
 export const subscription = pulumi.secret({
   url: hooks.publicUrl,
   events: ["invitee.created", "invitee.canceled"],

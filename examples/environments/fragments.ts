@@ -1,9 +1,6 @@
 import { type PolicyRule, rules } from "pulumi-endpoints";
 
-/**
- * The parts of policies. Each is a list of rules; a part that does not apply is an empty list. The service runs them in the
- * order of the arguments of `onRequest`.
- */
+/** A part of a policy: a list of rules, empty if the part does not apply. */
 export type Rules = PolicyRule<"on_http_request">[];
 
 /** Refuses requests from other networks. Without networks, all requests are accepted. */
@@ -42,5 +39,5 @@ export const maintenance = (): Rules => [
 /** Forwards requests to an internal endpoint. */
 export const forwardTo = (url: string): Rules => [rules.forwardTo(url)];
 
-/** A policy of these parts, in this order. */
+/** A policy of these parts. The service runs them in this order. */
 export const onRequest = (...fragments: Rules[]) => ({ on_http_request: fragments.flat() });

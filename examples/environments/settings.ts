@@ -5,9 +5,9 @@ export interface Settings {
   environment: Environment;
   /** The parent domain of the environment's hosts. */
   domain: string;
-  /** The most requests per minute from one address. */
+  /** The maximum number of requests per minute from one address. */
   requestsPerMinute: number;
-  /** The allowed networks in CIDR notation; all if empty. */
+  /** The allowed networks in CIDR notation. If it is empty, all networks are allowed. */
   onlyFrom: string[];
   /** Whether visitors get a maintenance notice instead of the backend. */
   maintenance: boolean;
@@ -22,7 +22,9 @@ export function readSettings(): Settings {
   const stack = pulumi.getStack();
   const environment = environments.find((name) => name === stack);
   if (!environment) {
-    throw new pulumi.RunError(`the stack ${stack} is no environment: select ${environments.join(" or ")}`);
+    throw new pulumi.RunError(
+      `the stack ${stack} is not an environment: select ${environments.join(" or ")}`,
+    );
   }
   return {
     environment,

@@ -1,7 +1,7 @@
 import { type ResourceValidationPolicy, validateResourceOfType } from "@pulumi/policy";
 import { CloudEndpoint, readJson } from "pulumi-endpoints";
 
-/* The rules of the pack. Each sees an endpoint's inputs, whichever provider serves it. */
+/* The rules of the pack. They check the inputs of endpoints with both providers. */
 
 /** Actions that let only some requests or connections through. */
 const RESTRICTING = new Set<string>([
@@ -56,7 +56,9 @@ export const secretsInVault: ResourceValidationPolicy = {
       for (const key of SECRETS[type] ?? []) {
         const values = [config?.[key]].flat();
         if (values.some((value) => typeof value === "string" && !VAULT.test(value)))
-          report(`${endpoint.url}: ${key} of ${type} is written out. Use \${secrets.get('vault', 'name')}.`);
+          report(
+            `${endpoint.url}: ${key} of ${type} is in plain text. Use \${secrets.get('vault', 'name')}.`,
+          );
       }
     }
   }),
@@ -64,7 +66,7 @@ export const secretsInVault: ResourceValidationPolicy = {
 
 const isInternal = (url: string) => new URL(url).hostname.endsWith(".internal");
 
-/** A policy pack sees inputs: data or text. The types are those of the outputs, which are text. */
+/** The inputs are data or text, although the types are those of the outputs, which are text. */
 const dataOf = (value: unknown): unknown => (typeof value === "string" ? readJson(value) : value);
 
 interface Action {

@@ -1,10 +1,10 @@
-"""A front door for each customer of a list, all with one policy.
+"""A public endpoint for each customer in a list, all with the same policy.
 
     pulumi stack init dev
-    export ENDPOINTS_BASE_URL=… ENDPOINTS_API_KEY=…     # or what `npx pulumi-endpoints emulator` prints
+    export ENDPOINTS_BASE_URL=… ENDPOINTS_API_KEY=…     # or the line that `npx pulumi-endpoints emulator` prints
     pulumi install                                      # generates the SDK, and installs it into ./venv
     pulumi up
-    pulumi config set --path 'customers[0]' initech     # one's own list; a new customer is no new code
+    pulumi config set --path 'customers[0]' initech     # your own list; a new customer needs no new code
 """
 
 import pulumi
@@ -14,7 +14,7 @@ customers = pulumi.Config().get_object("customers") or ["acme", "globex"]
 
 
 def policy(customer: str) -> dict:
-    """Forwards to the endpoint that the customer's own agent opens, and tells it whose traffic it is."""
+    """Forwards to the internal endpoint of the customer's agent, with the customer's name in a header."""
     mark = {"type": "add-headers", "config": {"headers": {"x-customer": customer}}}
     forward = {"type": "forward-internal", "config": {"url": f"https://{customer}.internal"}}
     return {"on_http_request": [{"actions": [mark, forward]}]}

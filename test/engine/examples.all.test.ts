@@ -31,7 +31,7 @@ onBothDrivers("the example environments", (_, driver) => {
   test("refuses an unknown stack before any request", async () => {
     const stack = await startEnvironment("dev", driver, { stackName: "staging" });
     const result = await failure(stack.preview());
-    expect(errors(result).join()).toContain("the stack staging is no environment: select dev or prod");
+    expect(errors(result).join()).toContain("the stack staging is not an environment: select dev or prod");
     expect(result.requests).toEqual([]);
   });
 });

@@ -60,7 +60,7 @@ function message(headline) {
   return `${marker}\n${headline}\n\n<pre>\n${text.replace(/[&<>/@]/g, (sign) => entities[sign])}\n</pre>\n`;
 }
 
-/** The author counts too, because anybody can write the marker. */
+/** Checks the author, too, because anybody can write the marker. */
 function isOurs({ author }, text) {
   return author.id === me.id && text?.startsWith(marker);
 }
