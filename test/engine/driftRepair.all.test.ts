@@ -108,19 +108,6 @@ onKit("a repair", (start) => {
     expect((await drift(stack)).report.stacks[0]?.drifted.map(({ drift }) => drift)).toEqual(["deleted"]);
   });
 
-  test("does not change the state if its preview fails, and the drift is still reported", async () => {
-    const stack = await start(endpoint("a", {}, "{ protect: true }"));
-    await stack.up();
-    stack.emulator.edit(idOf(stack.emulator, "a"), { url: "tls://a.example.com" });
-
-    const before = await stack.exportState();
-    const fixed = await drift(stack, "--fix");
-    expect(fixed.code, fixed.stdout).toBe(1);
-    expect(fixed.stdout).toMatch(/not repaired: the repair's preview failed: .*protect/);
-    expect((await stack.exportState()).deployment.resources).toEqual(before.deployment.resources);
-    expect((await drift(stack)).code).toBe(7);
-  });
-
   test("with a key that may only read fails with the exit code for a refused key", async () => {
     const stack = await start(endpoint("a"));
     await stack.up();

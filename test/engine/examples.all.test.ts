@@ -27,13 +27,6 @@ onBothDrivers("the example environments", (_, driver) => {
       expect.objectContaining({ status_code: 503 }),
     ]);
   });
-
-  test("refuses an unknown stack before any request", async () => {
-    const stack = await startEnvironment("dev", driver, { stackName: "staging" });
-    const result = await failure(stack.preview());
-    expect(errors(result).join()).toContain("the stack staging is not an environment: select dev or prod");
-    expect(result.requests).toEqual([]);
-  });
 });
 
 onBothDrivers("the example brex", (_, driver) => {

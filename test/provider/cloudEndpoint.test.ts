@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { CANARY_KEY, service, thrown } from "./service";
+import { service, thrown } from "./service";
 
 const url = "https://shop.example.com";
 const policy = { on_http_request: [{ actions: [{ type: "deny", config: { status_code: 404 } }] }] };
@@ -110,9 +110,4 @@ describe("diff", () => {
       false,
     );
   });
-});
-
-test("the state does not contain the API key", async () => {
-  const { outs, core, id } = await created({ url, trafficPolicy: policy });
-  expect(JSON.stringify([outs, await core.read(id, outs)])).not.toContain(CANARY_KEY);
 });

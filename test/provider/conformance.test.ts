@@ -78,21 +78,6 @@ describe.each(bothProviders)("%s", (_, start) => {
       expect(provider.emulator.requests).toEqual([]);
     });
 
-    test("merges the merge keys of a YAML policy", async () => {
-      const provider = await start();
-      const { inputs } = await provider.check(
-        {},
-        { url, trafficPolicy: "a: &a {x: 1, y: 1}\nb: {<<: *a, y: 2}" },
-      );
-      expect(inputs).toEqual({ url, trafficPolicy: { a: { x: 1, y: 1 }, b: { x: 1, y: 2 } } });
-    });
-
-    test("refuses a number beyond 2^53 in a policy's text, which a parser would round", async () => {
-      const provider = await start();
-      const { failures } = await provider.check({}, { url, trafficPolicy: '{"number": 9007199254740993}' });
-      expect(failures).toEqual([{ property: "", reason: expect.stringMatching(/^trafficPolicy .*number/) }]);
-    });
-
     test("refuses a policy object of 2 MB, because the limit is 1 MB", async () => {
       const provider = await start();
       const { failures } = await provider.check({}, { url, trafficPolicy: { text: "x".repeat(2_000_000) } });

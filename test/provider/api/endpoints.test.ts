@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ApiError, ConnectionError, ReplyError } from "../../../provider/api/apiErrors";
+import { ApiError, ReplyError } from "../../../provider/api/apiErrors";
 import { VERSION } from "../../../provider/tokens";
 import { CANARY_KEY, service, thrown, wholeList } from "../service";
 
@@ -178,32 +178,3 @@ test("a short key is removed from a refusal too", async () => {
   emulator.intercept(any, { status: 418, body: { error_code: "ERR_NGROK_1", msg: "stout short-key" } });
   expect((await thrown(api.get("ep_1"))).message).toMatch(/stout \[key\]/);
 });
-
-describe("a passing fault", () => {
-  test.each([
-    ["a dropped connection", { reset: true as const }],
-    ["a 503", { status: 503, body: "" }],
-    ["a 429", { status: 429, headers: { "retry-after": "3" }, body: "" }],
-  ])("does not fail a read, an update or a delete: %s", async (_, fault) => {
-    const { api, emulator, waits } = await service();
-    const { id } = emulator.seed({ type: "cloud", url });
-    for (const call of [
-      () => api.get(id),
-      () => api.update(id, { description: "new" }),
-      () => api.delete(id),
-    ]) {
-      emulator.intercept(any, fault, 2);
-      await call();
-    }
-    expect(emulator.requests).toHaveLength(9);
-    expect(waits).toHaveLength(6);
-    expect(emulator.endpoints).toEqual([]);
-  });
-});
-
-test("a request to a service that never answers fails in bounded time", async () => {
-  const settings = { "endpoints:timeoutSeconds": "0.2", "endpoints:retryForSeconds": "0.1" };
-  const { api, emulator } = await service({ settings });
-  emulator.intercept(any, { status: 200, body: "{}", delayMs: 30_000 }, 10);
-  expect(await thrown(api.get("ep_1"))).toBeInstanceOf(ConnectionError);
-}, 10_000);

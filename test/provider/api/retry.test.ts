@@ -67,11 +67,17 @@ describe("a create", () => {
   });
 });
 
-test("Retry-After can be seconds or a date", () => {
-  const now = Date.parse("2026-01-01T00:00:00Z");
-  expect(parseRetryAfter("7", now)).toBe(7_000);
-  expect(parseRetryAfter("Thu, 01 Jan 2026 00:00:30 GMT", now)).toBe(30_000);
-  expect(parseRetryAfter("Wed, 31 Dec 2025 23:00:00 GMT", now)).toBe(0);
-  expect(parseRetryAfter("soon", now)).toBeUndefined();
-  expect(parseRetryAfter(undefined, now)).toBeUndefined();
+test.each([
+  ["7", 7_000],
+  ["0", 0],
+  ["Thu, 01 Jan 2026 00:00:30 GMT", 30_000],
+  ["Wed, 31 Dec 2025 23:00:00 GMT", 0],
+  ["9".repeat(400), Number.POSITIVE_INFINITY],
+])("Retry-After %j is a wait of %d ms", (header, wait) => {
+  expect(parseRetryAfter(header, Date.parse("2026-01-01T00:00:00Z"))).toBe(wait);
 });
+
+test.each(["-5", "+5", "1.5", "1e309", "0x10", "Infinity", "12 apples", "soon", " ", undefined])(
+  "Retry-After %j is ignored",
+  (header) => expect(parseRetryAfter(header, Date.now())).toBeUndefined(),
+);

@@ -16,19 +16,6 @@ test("a stopped client fails a request that waits for a repetition, with its las
   expect(await error).toMatchObject({ status: 503 });
 });
 
-test("a stopped client cancels waiting and new requests", async () => {
-  const { emulator, api } = await waiting({ "endpoints:requestsPerWindow": "1" });
-  const { id } = emulator.seed({ type: "cloud", url: "https://shop.example.com" });
-  await api.get(id);
-  const waits = Array.from({ length: 30 }, () => thrown(api.get(id)));
-  await new Promise((resolve) => setImmediate(resolve));
-  api.http.stop();
-  const late = thrown(api.delete(id));
-  for (const error of [...(await Promise.all(waits)), await late])
-    expect(error).toBeInstanceOf(CancelledError);
-  expect(emulator.requests).toHaveLength(1);
-});
-
 test("a stopped client cancels requests that wait for a connection", async () => {
   const { emulator, api } = await waiting();
   emulator.intercept(() => true, { hang: true }, 30);

@@ -31,18 +31,6 @@ describe.skipIf(!cli)("with the Pulumi CLI, the plugin", () => {
     expect(emulator.requests.every(({ method }) => method === "GET")).toBe(true);
   });
 
-  test("keeps the secrets of an imported policy encrypted in the state", async () => {
-    const emulator = await service();
-    const verify = { type: "verify-webhook", config: { provider: "brex", secret: "whsec_CANARY" } };
-    const { id } = emulator.seed({
-      ...live,
-      traffic_policy: JSON.stringify({ on_http_request: [{ actions: [verify, { type: "deny" }] }] }),
-    });
-    const stack = await project("", { emulator });
-    await stack.pulumi("import", TYPE, "web", id, ...skipPreview);
-    expect((await stack.state()).text).not.toContain("CANARY");
-  });
-
   test("reads missing settings of an explicit provider from the stack, then from the environment", async () => {
     const [emulator, ambient] = [await service(), await service()];
     const program = `

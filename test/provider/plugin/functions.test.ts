@@ -25,25 +25,6 @@ describe("getEndpoint", () => {
     expect(result).toMatchObject({ id: edge.id, type: "edge", publicUrl: edge.public_url });
     expect(emulator.requests.map(({ path }) => path)).toEqual([`/endpoints/${edge.id}`]);
   });
-
-  test("finds an endpoint by its URL in any spelling, and returns documents as the service's text", async () => {
-    const { client, shop } = await withThree();
-    const { result } = await client.invoke(GET, { url: "HTTPS://shop.example.com:443/" });
-    expect(result).toMatchObject({ id: shop.id, metadata: '{"team":"shop"}' });
-  });
-
-  test("fails with similar URLs, or with the correct arguments", async () => {
-    const { client } = await withThree();
-    expect((await thrown(client.invoke(GET, { url: "https://show.example.com" }))).message).toMatch(
-      /^no endpoint of the 3 of this account serves https:\/\/show\.example\.com\. Near it: https:\/\/shop\.example\.com,/,
-    );
-    expect((await thrown(client.invoke(GET, { id: "ep_none" }))).message).toMatch(
-      /there is no endpoint ep_none/,
-    );
-    expect((await thrown(client.invoke(GET, {}))).message).toBe(
-      "getEndpoint takes an id or a url, one of the two",
-    );
-  });
 });
 
 test("getEndpoint's error does not contain a secret URL of a resource of the run", async () => {
