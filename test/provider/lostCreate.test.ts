@@ -132,15 +132,15 @@ describe("a create whose reply is lost", () => {
   });
 });
 
-describe("a create whose reply is lost leaves an endpoint of somebody else alone", () => {
+describe("a create whose reply is lost does not take over an endpoint", () => {
   /** An endpoint with our URL and content that exists when our create is lost without effect. */
   const strangers: [string, (now: number) => object, date?: boolean][] = [
-    ["created a second before our create", (now) => ({ created_at: iso(now - 1_000) })],
-    ["created seconds after our create was lost", (now) => ({ created_at: iso(now + 5_000) })],
-    ["created in the future", (now) => ({ created_at: iso(now + 3_600_000) })],
-    ["without a creation time", () => ({ created_at: undefined })],
-    ["with an invalid creation time", () => ({ created_at: "yesterday" })],
-    ["whose replies have no date to compare with", (now) => ({ created_at: iso(now) }), false],
+    ["that was created a second before it", (now) => ({ created_at: iso(now - 1_000) })],
+    ["that was created seconds after the loss", (now) => ({ created_at: iso(now + 5_000) })],
+    ["that was created in the future", (now) => ({ created_at: iso(now + 3_600_000) })],
+    ["that has no creation time", () => ({ created_at: undefined })],
+    ["that has an invalid creation time", () => ({ created_at: "yesterday" })],
+    ["if the replies have no date to compare with", (now) => ({ created_at: iso(now) }), false],
   ];
 
   test.each(strangers)("%s", async (_, made, hasDate = true) => {
@@ -156,7 +156,7 @@ describe("a create whose reply is lost leaves an endpoint of somebody else alone
     expect(emulator.endpoints).toHaveLength(1);
   });
 
-  test("created between two lost attempts", async () => {
+  test("that was created between two lost attempts", async () => {
     const { core, emulator, clock } = await start();
     emulator.behave({ urlTaken: "allowed" });
     emulator.intercept(isCreate, { reset: true });
@@ -166,7 +166,7 @@ describe("a create whose reply is lost leaves an endpoint of somebody else alone
     expect(error.message).toContain(emulator.endpoints[0]?.id);
   });
 
-  test("created before a second attempt, which the service refuses", async () => {
+  test("that was created before its second attempt, which the service refuses", async () => {
     const { core, emulator } = await start();
     emulator.intercept(isCreate, { reset: true });
     emulator.intercept(
@@ -179,10 +179,10 @@ describe("a create whose reply is lost leaves an endpoint of somebody else alone
   });
 });
 
-describe("a create whose reply describes another endpoint finds the new one", () => {
+describe("a create finds the new endpoint after a reply about another one", () => {
   test.each([
-    ["another URL", { url: "https://other.example.com" }],
-    ["another type", { type: "ephemeral", url }],
+    ["with another URL", { url: "https://other.example.com" }],
+    ["with another type", { type: "ephemeral", url }],
   ] as const)("%s", async (_, other) => {
     const { core, emulator } = await start();
     const theirs = emulator.seed({ type: "cloud", url: "https://theirs.example.com" });
@@ -193,7 +193,7 @@ describe("a create whose reply describes another endpoint finds the new one", ()
     expect(countCreates(emulator.requests)).toBe(1);
   });
 
-  test("also if the reply comes a second after the create", async () => {
+  test("that comes a second later", async () => {
     const { core, emulator, clock } = await start();
     const theirs = emulator.seed({ type: "cloud", url: "https://theirs.example.com", created_at: iso(0) });
     const aSecondLater = () => void clock.sleep(1_100);
@@ -203,7 +203,7 @@ describe("a create whose reply describes another endpoint finds the new one", ()
     expect(countCreates(emulator.requests)).toBe(1);
   });
 
-  test("also if the reply has the id of another resource of this run", async () => {
+  test("that is another resource of this run", async () => {
     const { core, emulator } = await start();
     const { id: other } = await core.create({ url: "https://other.example.com" });
     const live = { ...emulator.endpoints[0], url };
@@ -214,7 +214,7 @@ describe("a create whose reply describes another endpoint finds the new one", ()
   });
 });
 
-describe("a create whose reply is lost fails with the ids of possible endpoints, and is not sent again", () => {
+describe("a create whose reply is lost fails, with the ids of possible endpoints, and is not sent again", () => {
   /** The endpoint as the service changed it, on a service that accepts a URL twice. */
   const changed: [string, object, Record<string, unknown>, boolean][] = [
     ["URL", { url: `${url}:8443` }, {}, true],
