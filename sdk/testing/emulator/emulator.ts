@@ -70,8 +70,17 @@ export class Emulator {
     const { now = () => new Date(), onAnswer = () => {}, rateLimit, port: wanted = 0, ...rest } = options;
     const { apiKey, basePath: path = "", versionHeader = "Service-Version", ...behaviour } = rest;
     const basePath = `/${path}`.replace(/\/+/g, "/").replace(/\/$/, "");
-    const service: Omit<Service, "accounts"> = {
-      behaviour: behaviourOf(behaviour),
+    const clock = new Clock(now);
+    // Invalid options fail here, before the server starts.
+    const checked = { behaviour: behaviourOf(behaviour), rate: rateLimit && new RateWindow(rateLimit) };
+    // Clients close idle connections earlier. If the server did, it could close a connection that a client is about to use.
+    const server = createServer({ keepAliveTimeout: 120_000 });
+    const port = await listen(server, wanted);
+    const baseUrl = `http://127.0.0.1:${port}${basePath}`;
+    const accounts = new Accounts((owner) => new Store(baseUrl, clock, () => service.behaviour, owner));
+    const service: Service = {
+      ...checked,
+      accounts,
       versionHeader,
       basePath,
       scripts: new Scripts(),
@@ -79,21 +88,12 @@ export class Emulator {
       requests: [],
       rivals: [],
       onAnswer,
-      clock: new Clock(now),
-      rate: rateLimit && new RateWindow(rateLimit),
+      clock,
       closing: new AbortController(),
     };
-    // Clients close idle connections earlier. If the server did, it could close a connection that a client is about to use.
-    const server = createServer({ keepAliveTimeout: 120_000 });
-    const port = await listen(server, wanted);
-    const baseUrl = `http://127.0.0.1:${port}${basePath}`;
-    const accounts = new Accounts(
-      (owner) => new Store(baseUrl, service.clock, () => service.behaviour, owner),
-    );
-    const complete = Object.assign(service, { accounts });
-    server.on("request", listener(complete));
+    server.on("request", listener(service));
     server.on("clientError", (_error, socket) => socket.destroy());
-    return new Emulator(server, complete, baseUrl, accounts.add(apiKey ? { apiKey } : {}), versionHeader);
+    return new Emulator(server, service, baseUrl, accounts.add(apiKey ? { apiKey } : {}), versionHeader);
   }
 
   /** Changes the service's behaviour for later requests. Options that are not given keep their value. */

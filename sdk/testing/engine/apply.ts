@@ -74,8 +74,7 @@ export async function apply(step: Step, context: Context): Promise<void> {
 }
 
 /** An unchanged resource does not need a write, and writing the whole state for each one would be slow. */
-function mustWrite({ op, old, new: next }: Step): boolean {
-  if (op !== "same" || !old || !next) return true;
+function mustWrite({ old, new: next }: Step): boolean {
   return !equal({ ...old, initErrors: 0 }, { ...next, initErrors: 0 });
 }
 
@@ -160,7 +159,8 @@ async function remove(step: Step, old: ResourceState, { dryRun, providers }: Con
   // Resources that Pulumi does not manage, or must retain, are only removed from the state.
   if (!dryRun && old.custom && !old.external && !old.retainOnDelete)
     await (await providers.of(old)).delete(old);
-  if (step.pendingReplacement) old.pendingReplacement = true;
+  // A state without `delete` is not replaced yet.
+  if (step.op === "delete-replaced" && !old.delete) old.pendingReplacement = true;
 }
 
 /** Reads a resource, also in a preview, unless its id is unknown. */

@@ -15,7 +15,7 @@ import { deleteOrder, dependentsOf, requirementsOf } from "./dependencies";
 import { Executor } from "./executor";
 import type { Goal, ProviderRequest } from "./goals";
 import { Bail, isTarget, type Plan, Planner, untargeted } from "./plan";
-import { Unsupported } from "./project";
+import { messageOf, Unsupported } from "./project";
 import type { Props } from "./properties";
 import type { Step } from "./summary";
 
@@ -45,13 +45,8 @@ export class Deployment {
   private urnsOf(named: string): string[] {
     const urns = this.context.checkpoint.olds.map(({ urn }) => urn);
     const found = urns.filter((urn) => urn === named || nameOf(urn) === named);
-    if (found.length === 0) this.refuse(`Target '${named}' could not be found in the stack.`);
+    if (found.length === 0) this.bail(new Error(`Target '${named}' could not be found in the stack.`));
     return found;
-  }
-
-  /** @param stop Ends the program. Called once when the run fails. */
-  onCancel(stop: () => void): void {
-    this.executor.onCancel = stop;
   }
 
   get isFailed(): boolean {
@@ -132,10 +127,11 @@ export class Deployment {
     });
   }
 
-  private bail(error: unknown, urn = ""): void {
+  /** Ends the run with an error. */
+  bail(error: unknown, urn = ""): void {
     this.isBailed = true;
     if (!(error instanceof Bail) && !this.executor.isCanceled)
-      this.context.summary.report("error", error instanceof Error ? error.message : String(error), urn);
+      this.context.summary.report("error", messageOf(error), urn);
     this.executor.cancel();
   }
 
@@ -152,10 +148,6 @@ export class Deployment {
     const state = this.executor.news.get(urn);
     if (state) state.outputs = outputs;
     this.context.checkpoint.save();
-  }
-
-  refuse(message: string): void {
-    this.bail(new Error(message));
   }
 
   /**
@@ -213,10 +205,10 @@ export class Deployment {
     const { urn, external } = old;
     if (old.delete) {
       if (this.planner.deletedFirst.has(old)) return undefined;
-      return { op: external ? "discard-replaced" : "delete-replaced", urn, old, logical: false };
+      return { op: external ? "discard-replaced" : "delete-replaced", urn, old };
     }
     if (this.planner.identities.isRegistered(urn)) return undefined;
-    if (!old.pendingReplacement) return { op: external ? "discard" : "delete", urn, old, logical: true };
+    if (!old.pendingReplacement) return { op: external ? "discard" : "delete", urn, old };
     // It was deleted for a replacement that the program no longer wants.
     this.context.checkpoint.drop(old);
     this.context.checkpoint.save();

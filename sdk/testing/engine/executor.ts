@@ -1,6 +1,7 @@
 import { apply, type Context, Protected } from "./apply";
 import { isDefaultProvider, type ResourceState } from "./checkpoint";
 import { PARALLEL } from "./processes";
+import { messageOf } from "./project";
 import { InitFailed } from "./providerCalls";
 import type { Step } from "./summary";
 
@@ -29,6 +30,7 @@ export class Executor {
   readonly protected: ResourceState[] = [];
   isFailed = false;
   isCanceled = false;
+  /** Called once when the run fails. */
   onCancel: () => void = () => {};
   private readonly running = new Set<Promise<void>>();
   private readonly slots = new Slots(PARALLEL);
@@ -78,7 +80,7 @@ export class Executor {
   }
 
   private fail(step: Step, error: unknown): void {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     this.isFailed = true;
     const { dryRun, summary } = this.context;
     const urn = isDefaultProvider(step.urn) ? "" : step.urn;

@@ -7,7 +7,7 @@ import * as pb from "@pulumi/pulumi/proto/resource_pb";
 import { Empty } from "../../../provider/plugin/protocol";
 import type { Deployment } from "./deployment";
 import { goalOf, providerRequest, readGoalOf } from "./goals";
-import { Unsupported } from "./project";
+import { messageOf, Unsupported } from "./project";
 import { fromStruct, toStruct } from "./properties";
 import { CHANNEL } from "./providerCalls";
 
@@ -58,9 +58,9 @@ export class Monitor {
 
   private refused(what: string): Unary<unknown, unknown> {
     return (_, answer) => {
-      const { message: details } = new Unsupported(what);
-      this.deployment.refuse(details);
-      answer({ code: grpc.status.UNIMPLEMENTED, details });
+      const error = new Unsupported(what);
+      this.deployment.bail(error);
+      answer({ code: grpc.status.UNIMPLEMENTED, details: error.message });
     };
   }
 
@@ -70,7 +70,7 @@ export class Monitor {
       try {
         answer(null, await work(request));
       } catch (error) {
-        this.deployment.refuse(error instanceof Error ? error.message : String(error));
+        this.deployment.bail(error);
       }
     };
   }
@@ -115,8 +115,7 @@ export class Monitor {
     try {
       answer(null, await this.deployment.invoke(token, args, providerRequest(token, request)));
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      const details = `invocation of ${token} returned an error: ${reason}`;
+      const details = `invocation of ${token} returned an error: ${messageOf(error)}`;
       answer({ code: grpc.status.UNKNOWN, details });
     }
   };

@@ -6,6 +6,7 @@ import { Deployment } from "./deployment";
 import { Slots } from "./executor";
 import { Monitor } from "./monitor";
 import { type Launch, PARALLEL, startProgram } from "./processes";
+import { messageOf } from "./project";
 import { equal, isSecret, type Props } from "./properties";
 import { invert, resolveDiff } from "./propertyDiff";
 import { Providers } from "./providers";
@@ -102,7 +103,7 @@ export async function runProgram(run: Run, options: RunOptions): Promise<Outcome
   return phase.serve(async () => {
     const program = startProgram(launch, configText(config), phase.monitor.address, phase.onLine);
     phase.providers.startAhead();
-    deployment.onCancel(() => void program.stop("SIGINT", 2000));
+    deployment.executor.onCancel = () => void program.stop("SIGINT", 2000);
     try {
       const code = await program.exited;
       const { isCanceled } = deployment.executor;
@@ -153,8 +154,8 @@ export function runRefresh(run: Run, { clearPendingCreates, target }: RunOptions
         return await refreshOne(old, phase);
       } catch (error) {
         ok = false;
-        summary.report("error", error instanceof Error ? error.message : String(error), old.urn);
-        summary.addFailure({ op: "refresh", urn: old.urn, old, logical: false });
+        summary.report("error", messageOf(error), old.urn);
+        summary.addFailure({ op: "refresh", urn: old.urn, old });
         return [old];
       } finally {
         slots.release();
@@ -170,7 +171,7 @@ export function runRefresh(run: Run, { clearPendingCreates, target }: RunOptions
 /** Reads a resource. Returns its new state, or nothing if it no longer exists. */
 async function refreshOne(old: ResourceState, { providers, summary }: Phase): Promise<ResourceState[]> {
   const { urn, ignoreChanges } = old;
-  const step = { urn, old, logical: true };
+  const step = { urn, old };
   if (!old.custom || isProvider(old.type) || old.pendingReplacement) {
     summary.add({ ...step, op: "same", new: old });
     return [old];

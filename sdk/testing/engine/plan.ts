@@ -31,7 +31,7 @@ export function isTarget(targets: ReadonlySet<string>, urn: string): boolean {
 /** The step for a resource that is not a target. It keeps its old state. */
 export function untargeted(urn: string, old: ResourceState | undefined): Step {
   if (!old) throw new Error(`the test engine cannot skip ${urn}: it is new and not one of the targets`);
-  return { op: "same", urn: old.urn, old, new: { ...old }, logical: true };
+  return { op: "same", urn: old.urn, old, new: { ...old } };
 }
 
 /** One message for each failure. Like Pulumi's engine it shows the value of a top-level input, even if it is secret. */
@@ -86,10 +86,10 @@ export class Planner {
     const old = this.identities.find(urn, goal);
     const next = { ...goal.state, urn };
     if (old === undefined || old.external || old.id === next.id)
-      return { steps: [{ op: "read", urn, ...(old && { old }), new: next, logical: true, done }] };
+      return { steps: [{ op: "read", urn, ...(old && { old }), new: next, done }] };
     const steps: Step[] = [
-      { op: "read-replacement", urn, old, new: next, logical: false, done },
-      { op: "replace", urn, old, new: next, logical: true },
+      { op: "read-replacement", urn, old, new: next, done },
+      { op: "replace", urn, old, new: next },
     ];
     return { steps };
   }
@@ -124,10 +124,9 @@ export class Planner {
       const wanted = desiredState(goal, next);
       return { steps: await this.steps({ ...registration, isImported: true }, next, wanted) };
     };
-    if (old === undefined || isDeleted)
-      return { steps: [{ op: "import", urn, new: next, logical: true }], afterwards };
-    const step: Step = { op: "import-replacement", urn, old, new: next, logical: false, pendingDelete: true };
-    return { steps: [step, { op: "replace", urn, old, new: next, logical: true }], afterwards };
+    if (old === undefined || isDeleted) return { steps: [{ op: "import", urn, new: next }], afterwards };
+    const step: Step = { op: "import-replacement", urn, old, new: next, pendingDelete: true };
+    return { steps: [step, { op: "replace", urn, old, new: next }], afterwards };
   }
 
   private async steps(
@@ -148,15 +147,15 @@ export class Planner {
     if (isDeleted && old) {
       this.deleted.delete(urn);
       return [
-        { op: "replace", urn, old, new: next, logical: true },
-        { op: "create-replacement", urn, old, new: next, logical: false, done },
+        { op: "replace", urn, old, new: next },
+        { op: "create-replacement", urn, old, new: next, done },
       ];
     }
     if (old && !old.external) return this.stepsFromDiff(registration, old, next);
-    if (!old) return [{ op: "create", urn, new: next, logical: true, done }];
+    if (!old) return [{ op: "create", urn, new: next, done }];
     return [
-      { op: "create-replacement", urn, old, new: next, logical: false, pendingDelete: true, done },
-      { op: "replace", urn, old, new: next, logical: true },
+      { op: "create-replacement", urn, old, new: next, pendingDelete: true, done },
+      { op: "replace", urn, old, new: next },
     ];
   }
 
@@ -172,13 +171,12 @@ export class Planner {
     const step = { urn, old, new: next, changedKeys, detailed };
     if (diff.changes === "none" && !old.pendingReplacement) {
       // A resource that was not ready gets an update, so that its provider waits for it again.
-      if (isUnready) return [{ ...step, op: "update", logical: true, done }];
-      if (!isImported) return [{ op: "same", urn, old, new: next, logical: true, done }];
+      if (isUnready) return [{ ...step, op: "update", done }];
+      if (!isImported) return [{ op: "same", urn, old, new: next, done }];
       done(old);
       return [];
     }
-    if (!mustReplace(diff) && !old.pendingReplacement)
-      return [{ ...step, op: "update", logical: true, done }];
+    if (!mustReplace(diff) && !old.pendingReplacement) return [{ ...step, op: "update", done }];
 
     if (next.protect && old.protect) {
       if (!this.context.dryRun) throw new Error(protectedMessage(urn));
@@ -191,8 +189,8 @@ export class Planner {
     // The second check gets no old inputs. Otherwise the replacement could reuse values such as generated names.
     if (provider && !this.forced.has(urn))
       next.inputs = await this.check(provider, next, {}, goal.state.inputs);
-    const replace: Step = { ...step, op: "replace", logical: true };
-    const create: Step = { ...step, op: "create-replacement", logical: false, done };
+    const replace: Step = { ...step, op: "replace" };
+    const create: Step = { ...step, op: "create-replacement", done };
     if (!(goal.deleteBeforeReplace ?? diff.deleteBeforeReplace))
       return [{ ...create, pendingDelete: true }, replace];
     return [...(await this.deleteFirst(urn, old)), replace, create];
@@ -217,15 +215,13 @@ export class Planner {
         op: dependent.delete ? "delete" : "delete-replaced",
         urn: dependent.urn,
         old: dependent,
-        logical: dependent.delete,
-        pendingReplacement: !dependent.delete,
       });
       this.deleted.add(dependent.urn);
       this.deletedFirst.add(dependent);
     }
     if (old.pendingReplacement) return steps;
     this.deleted.add(old.urn);
-    return [...steps, { op: "delete-replaced", urn: old.urn, old, logical: false, pendingReplacement: true }];
+    return [...steps, { op: "delete-replaced", urn: old.urn, old }];
   }
 
   /**

@@ -16,6 +16,8 @@ export class Unsupported extends Error {
   }
 }
 
+export const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
 /** A Pulumi project. */
 export interface Project {
   name: string;

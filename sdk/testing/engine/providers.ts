@@ -8,7 +8,7 @@ import { UNKNOWN } from "../../../provider/document";
 import { isProvider, packageOf, type ResourceState, typeOf } from "./checkpoint";
 import { DYNAMIC, Plugin } from "./plugin";
 import { type Launch, type OnLine, resolveFrom, type Starting, startProvider } from "./processes";
-import { CLI_DRIVER, type Project, runtimeSchema, Unsupported } from "./project";
+import { CLI_DRIVER, messageOf, type Project, runtimeSchema, Unsupported } from "./project";
 import { equal, type Props, plain } from "./properties";
 import { type Diff, mustReplace, resolveDiff } from "./propertyDiff";
 import type { Checked, Found, Provider } from "./providerCalls";
@@ -178,8 +178,9 @@ export class Providers implements Provider {
     if (package_ !== DYNAMIC)
       await plugin.handshake(this.address(), folder, this.launch.startLimit).catch((cause: unknown) => {
         if (cause instanceof Unsupported) throw cause;
-        const reason = cause instanceof Error ? cause.message : String(cause);
-        throw new Error(`the provider of ${package_} does not answer: ${reason}${printed()}`, { cause });
+        throw new Error(`the provider of ${package_} does not answer: ${messageOf(cause)}${printed()}`, {
+          cause,
+        });
       });
     this.launch.packages.add(package_);
     return plugin;

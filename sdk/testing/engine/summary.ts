@@ -27,14 +27,10 @@ export interface Step {
   urn: string;
   old?: ResourceState;
   new?: ResourceState;
-  /** Whether the summary counts it. */
-  logical: boolean;
   /** The changed top-level properties, from the diff. */
   changedKeys?: string[];
   /** The changed properties, if the provider lists them. */
   detailed?: PropertyDiff[] | undefined;
-  /** A deletion after which the resource is created again. */
-  pendingReplacement?: boolean;
   /** A creation or an import after which the old resource is deleted. */
   pendingDelete?: boolean;
   /** Replies to the program. Not called if the step fails. */
@@ -147,9 +143,9 @@ export class Summary {
   }
 }
 
-/** A read counts only if its outputs have changed. */
-function isCounted({ op, old, new: next, logical }: Step): boolean {
-  if (op !== "read") return logical;
+/** A read counts only if its outputs have changed. A replacement counts once, with its step `replace`. */
+function isCounted({ op, old, new: next }: Step): boolean {
+  if (op !== "read") return !/-(replaced|replacement)$/.test(op);
   return old !== undefined && changesBetween(old.outputs ?? {}, next?.outputs ?? {}).length > 0;
 }
 
