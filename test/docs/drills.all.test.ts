@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { Emulator, findPulumiCli } from "../../sdk/testing";
-import { newProject } from "../newProject";
+import { newProject } from "../folders";
 
 /* Runs the recovery commands of docs/reliability.md on the real CLI, with the state in files. */
 const page = readFileSync(join(import.meta.dirname, "../../docs/reliability.md"), "utf8");

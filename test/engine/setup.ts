@@ -9,7 +9,7 @@ import {
   TestStack,
   type TestStackOptions,
 } from "../../sdk/testing";
-import { newProject } from "../newProject";
+import { newProject } from "../folders";
 import { normalize } from "./normalize";
 
 /* The end-to-end tests run on two drivers: the test kit's engine and the Pulumi CLI. Without a CLI on the PATH, its runs are

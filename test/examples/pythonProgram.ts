@@ -64,7 +64,7 @@ export function namesOfCloudEndpoint(): { inputs: string[]; outputs: string[] } 
 
 /**
  * The mistakes in a Python program's use of the generated SDK, according to the package schema: unknown classes and
- * functions, unknown or missing keyword arguments, and unknown attributes. It needs neither Python nor the Pulumi CLI.
+ * functions, unknown or missing keyword arguments, and unknown attributes. It works without Python and the Pulumi CLI.
  */
 export function mistakesInPython(text: string): string[] {
   const code = withoutTexts(text);

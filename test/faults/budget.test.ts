@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { Emulator, findPulumiCli, type RunResult, TestStack } from "../../sdk/testing";
-import { newProject } from "../newProject";
+import { newProject } from "../folders";
 
 /*
  * Real processes create, update and delete many endpoints, and stay within a small budget of requests. The test prints each

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { CONNECTIONS } from "../../provider/api/client";
 import { Emulator, findPulumiCli, RunFailed, type Stack, TestStack } from "../../sdk/testing";
-import { newProject } from "../newProject";
+import { newProject } from "../folders";
 
 /*
  * Kills real processes during many creates, and then follows the documented recovery: `pulumi cancel`,

@@ -180,7 +180,7 @@ describe("the issue about drift", () => {
     expect(issues.slice(3)).toMatchObject([{ state: "closed", body: expect.stringMatching(`^${marker}\n`) }]);
   });
 
-  test("is neither opened nor closed if the program differs from the state", async () => {
+  test("is not opened or closed if the program differs from the state", async () => {
     const runner = github(machine(copyOf("environments")));
     await report(runner, "undeployed", "~ shop");
     expect(runner.state().issues).toEqual([]);

@@ -117,7 +117,7 @@ describe("the report script", () => {
     expect(gitlab.writes).toEqual(["POST issues", "PUT issues", "PUT issues"]);
   });
 
-  test("neither opens nor closes an issue if the program differs from the state", async () => {
+  test("does not open or close an issue if the program differs from the state", async () => {
     const gitlab = await startGitLab();
     const runner = machine(copyOf("environments"));
     await report(runner, gitlab, "drift", "undeployed", "~ shop");

@@ -6,7 +6,7 @@
 # line, `up.txt`, `drift.txt` and `drift.html` the details. Exit codes: 75 if another run is in progress; drift exits with 0 for
 # none, 7 for drift, and 8 if the program is not deployed. Any other code is a failure.
 set -eu
-# The group can read the results, but nobody else.
+# The group can read the results. Other users cannot.
 umask 027
 
 what=${1:-}

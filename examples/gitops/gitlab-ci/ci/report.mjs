@@ -47,7 +47,7 @@ async function reportDrift() {
     code === "undeployed"
       ? `Endpoints of the stack \`${STACK}\` match its state, but the program does not, or its preview failed ([the last job](${CI_JOB_URL})). A failed repair or a pending deployment causes this. To deploy the program, run a pipeline.`
       : `Endpoints of the stack \`${STACK}\` differ from its state. The report is an artifact of [the last job](${CI_JOB_URL}). To restore them, run a pipeline with \`REPAIR\` set to \`true\`.`;
-  // An edit notifies nobody, so lasting drift is reported once.
+  // An edit sends no notification, so lasting drift is reported once.
   const description = message(`${headline} This issue closes by itself when there is no difference.`);
   if (open) await call("PUT", `${issues}/${open.iid}`, { description });
   else await call("POST", issues, { title: `Endpoints of ${STACK} drifted`, labels: label, description });

@@ -123,7 +123,7 @@ describe("two endpoints with the same URL", () => {
     expectError(await patch(emulator, apart.id, { bindings: ["kubernetes", "public"] }), 18017, 400);
   });
 
-  it("can get another description if seeds put them there", async () => {
+  it("accept an update of the description if seed added them", async () => {
     const emulator = await start();
     emulator.seed({ type: "cloud", url });
     const { id } = emulator.seed({ type: "cloud", url });
