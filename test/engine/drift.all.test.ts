@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Edit } from "../../sdk/testing";
-import { methods, onBothDrivers } from "./setup";
+import type { Edit, RunResult } from "../../sdk/testing";
+import { edit, methods, onBothDrivers, PLUGIN, writes } from "./setup";
 
 const PROGRAM = `
 const shop = new CloudEndpoint("shop", {
@@ -51,5 +51,68 @@ onBothDrivers("drift", (start) => {
       });
       await stack.refresh({ expectNoChanges: true });
     }
+  });
+
+  test("of an input that the service chose is shown and reverted, unless the program ignores its changes", async () => {
+    const edits: [
+      name: string,
+      type: string,
+      change: Edit,
+      back: Edit,
+      refreshed: string,
+      reverted: string,
+    ][] = [
+      ["a", "CloudEndpoint", { bindings: ["public"] }, { bindings: ["internal"] }, "+bindings", "-bindings"],
+      [
+        "b",
+        "CloudEndpoint",
+        { pooling_enabled: true },
+        { pooling_enabled: false },
+        "+poolingEnabled",
+        "-poolingEnabled",
+      ],
+      ["c", "PluginEndpoint", { bindings: ["public"] }, { bindings: ["internal"] }, "~bindings", "~bindings"],
+      [
+        "d",
+        "PluginEndpoint",
+        { pooling_enabled: true },
+        { pooling_enabled: false },
+        "~poolingEnabled",
+        "~poolingEnabled",
+      ],
+    ];
+    const program = (options = "") =>
+      PLUGIN +
+      edits
+        .map(([name, type]) => `new ${type}("${name}", { url: "https://${name}.internal" }, { ${options} });`)
+        .join("\n");
+    const stack = await start(program());
+    await stack.up();
+    await stack.preview({ expectNoChanges: true });
+    const idOf = (name: string) =>
+      stack.emulator.endpoints.find(({ url }) => url === `https://${name}.internal`)?.id ?? "";
+    const editAll = () => edits.forEach(([name, , change]) => void stack.emulator.edit(idOf(name), change));
+    const updates = ({ steps }: RunResult) =>
+      steps
+        .filter(({ op }) => op === "update")
+        .map(({ name, diff }) => [name, ...diff])
+        .sort();
+
+    editAll();
+    expect(updates(await stack.refresh())).toEqual(edits.map(([name, , , , refreshed]) => [name, refreshed]));
+    await stack.refresh({ expectNoChanges: true });
+    const up = await stack.up();
+    expect(updates(up)).toEqual(edits.map(([name, , , , , reverted]) => [name, reverted]));
+    const sent = writes(up).map(({ body }) => body);
+    expect(sent).toHaveLength(edits.length);
+    for (const [name, , , back] of edits) expect(sent).toContainEqual({ id: idOf(name), ...back });
+    await stack.preview({ expectNoChanges: true });
+
+    edit(stack, program('ignoreChanges: ["bindings", "poolingEnabled"]'));
+    await stack.up({ expectNoChanges: true });
+    editAll();
+    await stack.refresh();
+    expect(methods(await stack.up({ expectNoChanges: true }))).toEqual([]);
+    await stack.refresh({ expectNoChanges: true });
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { RunResult } from "../../sdk/testing";
-import { edit, errors, failure, onBothDrivers, plainIn, writes } from "./setup";
+import { edit, errors, failure, methods, onBothDrivers, plainIn, writes } from "./setup";
 
 /* No output of Pulumi and no plain part of the state contains a secret of the program, whatever the service replies. */
 
@@ -142,6 +142,22 @@ module.exports = { isSecret: pulumi.all([shop.publicUrl, shop.hostport].map((out
       const result = await failure(twice.preview());
       expect(errors(result).join()).toMatch(/bindings/);
       expect(printed(result)).not.toMatch(CANARY);
+    });
+  });
+
+  onBothDrivers("a value that is marked as secret later", (start) => {
+    test("is secret in the state after the next up, which sends no request", async () => {
+      const of = (value: string) =>
+        `new CloudEndpoint("shop", { url: "https://shop.example.com", description: ${value} });`;
+      const stack = await start(of('"CANARY"'), { config });
+      await stack.up();
+      edit(stack, of(secret("CANARY")));
+      const up = await stack.up();
+      expect(methods(up)).toEqual([]);
+      expect(plainIn(await stack.exportState())).not.toMatch(CANARY);
+      await stack.up({ expectNoChanges: true });
+      edit(stack, of('"CANARY"'));
+      await stack.up({ expectNoChanges: true });
     });
   });
 });
