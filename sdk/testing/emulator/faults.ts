@@ -121,10 +121,10 @@ function limited({ operationId }: Target, headers: Record<string, string>) {
   return { ...new ServiceError(226, 120, 60).answer(operationId), headers };
 }
 
-function serverError({ random, operationId }: Target) {
-  const status = random.oneOf([500, 502, 503, 504]) ?? 500;
-  if (random.next() < 0.5) return gatewayReply("html", status);
-  return new ServiceError(20000, "an injected fault").withStatus(status).answer(operationId);
+function serverError(target: Target) {
+  const status = oneOf(target, [500, 502, 503, 504]);
+  if (target.random.next() < 0.5) return gatewayReply("html", status);
+  return new ServiceError(20000, "an injected fault").withStatus(status).answer(target.operationId);
 }
 
 /** Another endpoint of the account in the reply to a create, read or update. A write may or may not take effect. */

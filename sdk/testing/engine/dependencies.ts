@@ -58,7 +58,7 @@ function directlyNeeds(state: ResourceState, others: Set<ResourceState>, states:
   return before.some((candidate) => others.has(candidate) && needed.has(candidate.urn));
 }
 
-/** Removes references to resources that are gone. A state may refer only to earlier URNs. */
+/** Removes references to resources that no longer exist. A state can only refer to URNs before it. */
 export function withoutDangling(states: ResourceState[]): ResourceState[] {
   const known = new Set<string>();
   for (const state of states) {

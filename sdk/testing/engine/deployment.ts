@@ -209,7 +209,7 @@ export class Deployment {
     }
     if (this.planner.identities.isRegistered(urn)) return undefined;
     if (!old.pendingReplacement) return { op: external ? "discard" : "delete", urn, old };
-    // It was deleted for a replacement that the program no longer wants.
+    // It was deleted for a replacement, and the program no longer contains it.
     this.context.checkpoint.drop(old);
     this.context.checkpoint.save();
     return undefined;

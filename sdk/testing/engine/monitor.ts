@@ -12,8 +12,8 @@ import { fromStruct, toStruct } from "./properties";
 import { CHANNEL } from "./providerCalls";
 
 /**
- * The features that the engine claims to have. Some of them it refuses when they are used, with a clearer error than that
- * of the SDK, which would ask for a newer CLI.
+ * The features that the engine reports to the SDK. Some of them are refused when a program uses them. If they were missing
+ * here, the error of the SDK would ask for a newer CLI.
  */
 const FEATURES = new Set([
   "secrets",

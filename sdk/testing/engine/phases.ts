@@ -87,8 +87,8 @@ class Phase implements Context {
     this.summary.report(
       "warning",
       `Attempting to deploy or update resources with ${interrupted.length} pending operations from previous deployment.\n` +
-        `${list.join("")}Whether they were completed is not known. See what the service has, then forget the interrupted ` +
-        "creates with `pulumi refresh --clear-pending-creates`.",
+        `${list.join("")}It is not known whether they were completed. Check which resources exist, then remove the ` +
+        "interrupted creates from the state with `pulumi refresh --clear-pending-creates`.",
     );
   }
 }

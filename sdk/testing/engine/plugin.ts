@@ -63,7 +63,9 @@ export class Plugin implements Provider {
     );
     if (!response) throw new Unsupported(`plugins without a handshake (${this.package_} in ${folder})`);
     if (!response.getAcceptSecrets() || !response.getAcceptResources())
-      throw new Unsupported(`plugins that take no secrets or no references (${this.package_} in ${folder})`);
+      throw new Unsupported(
+        `plugins that do not accept secrets or references (${this.package_} in ${folder})`,
+      );
   }
 
   /** If a provider does not implement this method, it accepts any configuration. */

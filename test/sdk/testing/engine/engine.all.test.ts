@@ -190,7 +190,7 @@ describe("with a plugin", () => {
     const { run } = await kit({ program: PLUGGED, env: { SECRETS: "no" } });
     const { messages } = await run("preview", "rich.1");
     expect(messages.join()).toMatch(
-      /does not support plugins that take no secrets or no references \(things in/,
+      /does not support plugins that do not accept secrets or references \(things in/,
     );
   });
 
