@@ -243,6 +243,17 @@ describe.each(bothProviders)("with %s", (_, start) => {
         );
       },
     );
+
+    test("accepts only the key that wrote the state if the account has no other endpoint", async () => {
+      const first = await start();
+      const one = await made(first);
+      const provider = await first.restart();
+      provider.emulator.remove(one.id);
+      expect((await thrown(drop(how, callsOf(provider), elsewhere(one)))).message).toMatch(
+        /none of the 0 endpoints/,
+      );
+      expect(await drop(how, callsOf(provider), one)).toBe(true);
+    });
   });
 
   test("another account is no change; an update stores the new fingerprint, and a read keeps the old one", async () => {

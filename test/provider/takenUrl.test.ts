@@ -84,6 +84,13 @@ describe("a create that the service refuses", () => {
     expect(error.message).toMatch(/status 409.*[Rr]un the command again.*adopt/);
   });
 
+  test("fails with the refusal if the key may not list endpoints", async () => {
+    const { core, emulator } = await start();
+    emulator.seed(leftover(5));
+    emulator.intercept(isList, { status: 403, body: "" });
+    await expect(core.create({ url, description: "x" })).rejects.toThrow(/ERR_NGROK_180.*set adopt/);
+  });
+
   test("is sent again for some seconds if nothing has the URL", async () => {
     for (const code of [18006, 18016, 18017]) {
       const { core, emulator, waits } = await start();
