@@ -62,7 +62,7 @@ export async function apply(step: Step, context: Context): Promise<void> {
     () => undefined,
     (error: unknown) => error,
   );
-  if (next) markOutputs(next);
+  if (next) markSecretOutputs(next);
   const isUnready = failure instanceof InitFailed;
   // If an updated resource is not ready, the state keeps the old inputs, so that the next run repeats the update.
   if (isUnready && op === "update" && old && next) next.inputs = { ...old.inputs };
@@ -197,7 +197,7 @@ async function importResource(step: Step, next: ResourceState, context: Context)
 }
 
 /** Marks outputs as secret if the program requires it or if the input of the same name is secret. */
-export function markOutputs(state: ResourceState): void {
+export function markSecretOutputs(state: ResourceState): void {
   const { outputs, inputs, additionalSecretOutputs } = state;
   if (!outputs) return;
   const isMarked = (key: string) =>

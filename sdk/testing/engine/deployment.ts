@@ -28,7 +28,7 @@ export class Deployment {
   /** The providers that components pass to their children, by the component's URN. */
   private readonly ofComponents = new Map<string, Record<string, string>>();
   private readonly goals = new Map<string, Goal>();
-  private deciding: Promise<unknown> = Promise.resolve();
+  private planning: Promise<unknown> = Promise.resolve();
   private stackOutputs: { urn: string; outputs: Props } | undefined;
   private isBailed = false;
 
@@ -59,7 +59,7 @@ export class Deployment {
     goal.retainOnDelete ??= parent?.retainOnDelete;
     const { custom, type } = goal.state;
     if (custom && !isProvider(type)) goal.state.provider = await this.providerFor(request);
-    const state = await this.decideGoal(goal);
+    const state = await this.registerGoal(goal);
     if (!custom)
       this.ofComponents.set(state.urn, { ...this.ofComponents.get(request.parent), ...request.providers });
     return state;
@@ -67,7 +67,7 @@ export class Deployment {
 
   async read(goal: Goal, request: ProviderRequest): Promise<ResourceState> {
     goal.state.provider = await this.providerFor(request);
-    return this.decide(this.urnOf(goal), (urn, done) => this.planner.read(urn, goal, done));
+    return this.schedule(this.urnOf(goal), (urn, done) => this.planner.read(urn, goal, done));
   }
 
   async invoke(token: string, args: Props, request: ProviderRequest): Promise<InvokeResponse> {
@@ -94,33 +94,33 @@ export class Deployment {
       throw new Unsupported("pulumi:disable-default-providers");
     const inputs = this.context.providers.configOf(package_);
     const state = newState(providerType(package_), { custom: true, inputs });
-    const { urn, id } = await this.decideGoal({ name: "default", state, aliases: [] });
+    const { urn, id } = await this.registerGoal({ name: "default", state, aliases: [] });
     return `${urn}::${id}`;
   }
 
-  private decideGoal(goal: Goal): Promise<ResourceState> {
-    return this.decide(this.urnOf(goal), (urn, done) => {
+  private registerGoal(goal: Goal): Promise<ResourceState> {
+    return this.schedule(this.urnOf(goal), (urn, done) => {
       this.goals.set(urn, goal);
       return this.planner.register(urn, goal, done);
     });
   }
 
   /** Does not resolve if the resource fails, because the program is ended then. */
-  private decide(
+  private schedule(
     urn: string,
-    choose: (urn: string, done: (state: ResourceState) => void) => Promise<Plan>,
+    plan: (urn: string, done: (state: ResourceState) => void) => Promise<Plan>,
   ): Promise<ResourceState> {
-    return new Promise((resolve) => this.inTurn(urn, () => choose(urn, resolve)));
+    return new Promise((resolve) => this.enqueue(urn, () => plan(urn, resolve)));
   }
 
   /** Plans one registration at a time. The next one waits for a free slot, as in Pulumi's engine. */
-  private inTurn(urn: string, choose: () => Promise<Plan>): void {
-    this.deciding = this.deciding.then(async () => {
+  private enqueue(urn: string, plan: () => Promise<Plan>): void {
+    this.planning = this.planning.then(async () => {
       if (this.executor.isCanceled) return;
       try {
-        const { steps, afterwards } = await choose();
+        const { steps, afterwards } = await plan();
         const { done } = await this.executor.execute(steps);
-        if (afterwards) void done.then(() => this.inTurn(urn, afterwards));
+        if (afterwards) void done.then(() => this.enqueue(urn, afterwards));
       } catch (error) {
         this.bail(error, urn);
       }
@@ -156,13 +156,14 @@ export class Deployment {
    */
   async finish(programSucceeded: boolean): Promise<void> {
     if (!programSucceeded) this.isBailed = this.executor.isCanceled = true;
-    // The end of a step can add to `deciding`.
-    for (let last: unknown; last !== this.deciding; ) {
-      last = this.deciding;
-      await this.deciding;
+    // The end of a step can add to `planning`.
+    for (let last: unknown; last !== this.planning; ) {
+      last = this.planning;
+      await this.planning;
       await this.executor.idle();
     }
-    if (!this.executor.isCanceled) await this.deleteRest().catch((error: unknown) => this.bail(error));
+    if (!this.executor.isCanceled)
+      await this.deleteUnregistered().catch((error: unknown) => this.bail(error));
     if (this.stackOutputs) this.finalizeStackOutputs(this.stackOutputs);
     const { executor, planner } = this;
     if (executor.isFailed || (planner.failed && !this.isBailed))
@@ -170,7 +171,7 @@ export class Deployment {
   }
 
   /** Deletes the resources that were not registered, unless a protected resource depends on them. */
-  private async deleteRest(): Promise<void> {
+  private async deleteUnregistered(): Promise<void> {
     const { planner, executor } = this;
     const { targets } = planner;
     const { olds } = this.context.checkpoint;
@@ -192,12 +193,12 @@ export class Deployment {
       // A preview also loads the provider, to report a missing one.
       if (old.provider !== "") await this.context.providers.of(old);
     }
-    await executor.together(left);
+    await executor.runAll(left);
     for (const group of deleteOrder(deletions.keys(), olds)) {
       if (executor.isCanceled) return;
       const needed = new Set(executor.protected.flatMap((old) => [...requirementsOf(old, olds)]));
       const steps = group.filter((state) => !needed.has(state)).map((state) => deletions.get(state));
-      await executor.together(steps.filter((step) => step !== undefined));
+      await executor.runAll(steps.filter((step) => step !== undefined));
     }
   }
 

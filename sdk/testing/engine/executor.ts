@@ -54,7 +54,7 @@ export class Executor {
   }
 
   /** Runs steps in parallel and waits for them. */
-  async together(steps: Step[]): Promise<void> {
+  async runAll(steps: Step[]): Promise<void> {
     for (const step of steps) await this.execute([step]);
     await this.idle();
   }

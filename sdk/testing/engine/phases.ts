@@ -1,7 +1,7 @@
 import type { RunOptions, RunResult } from "../types";
-import { type Context, markOutputs } from "./apply";
+import { type Context, markSecretOutputs } from "./apply";
 import { Checkpoint, isProvider, type Place, type ResourceState, ROOT_STACK } from "./checkpoint";
-import { withoutDangling } from "./dependencies";
+import { withoutMissingReferences } from "./dependencies";
 import { Deployment } from "./deployment";
 import { Slots } from "./executor";
 import { Monitor } from "./monitor";
@@ -161,7 +161,7 @@ export function runRefresh(run: Run, { clearPendingCreates, target }: RunOptions
         slots.release();
       }
     };
-    checkpoint.olds = withoutDangling((await Promise.all(checkpoint.olds.map(refresh))).flat());
+    checkpoint.olds = withoutMissingReferences((await Promise.all(checkpoint.olds.map(refresh))).flat());
     checkpoint.save();
     if (!ok) summary.report("error", "update failed");
     return phase.end(ok);
@@ -187,14 +187,14 @@ async function refreshOne(old: ResourceState, { providers, summary }: Phase): Pr
   if (!equal(inputs, old.inputs) || !equal(outputs, old.outputs ?? {}))
     next.modified = new Date().toISOString();
   if (old.external) {
-    markOutputs(next);
+    markSecretOutputs(next);
     // Pulumi does not manage this resource, so only its outputs are compared.
     summary.add({ ...step, new: next, op: equal(next.outputs, old.outputs ?? {}) ? "same" : "update" });
     return [next];
   }
   // The drift is the inverse of the changes with which an update would undo it.
   const diff = resolveDiff(await provider.diff(next, old.inputs, ignoreChanges), inputs, old.inputs);
-  markOutputs(next);
+  markSecretOutputs(next);
   summary.add({
     ...step,
     new: next,

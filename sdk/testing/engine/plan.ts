@@ -229,23 +229,23 @@ export class Planner {
    * inputs that depend on a replaced resource are unknown.
    */
   private async replacedWith(root: ResourceState): Promise<ResourceState[]> {
-    const condemned = new Set([root.urn]);
+    const replaced = new Set([root.urn]);
     const handled = new Set([...this.identities.registered, ...this.deleted]);
     const found: ResourceState[] = [];
     for (const state of dependentsOf(root, this.context.checkpoint.olds, handled)) {
       if (!state.custom || state.external) continue;
-      const isOrphaned = state.provider !== "" && condemned.has(providerUrn(state.provider));
-      if (!isOrphaned && !(await this.wouldBeReplaced(state, condemned))) continue;
-      condemned.add(state.urn);
+      const isOrphaned = state.provider !== "" && replaced.has(providerUrn(state.provider));
+      if (!isOrphaned && !(await this.wouldBeReplaced(state, replaced))) continue;
+      replaced.add(state.urn);
       found.push(state);
     }
     return found;
   }
 
-  private async wouldBeReplaced(state: ResourceState, condemned: Set<string>): Promise<boolean> {
+  private async wouldBeReplaced(state: ResourceState, replaced: Set<string>): Promise<boolean> {
     const { propertyDependencies, inputs: olds, replaceOnChanges } = state;
     const concerned = Object.keys(olds).filter((key) =>
-      (propertyDependencies[key] ?? []).some((urn) => condemned.has(urn)),
+      (propertyDependencies[key] ?? []).some((urn) => replaced.has(urn)),
     );
     if (concerned.length === 0) return false;
     const inputs = { ...olds, ...Object.fromEntries(concerned.map((key) => [key, UNKNOWN])) };
