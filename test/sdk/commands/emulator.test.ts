@@ -51,10 +51,3 @@ test.each([
   expect(printed.stderr).toContain(word);
   expect(printed.stdout).toBe("");
 });
-
-test("--help lists the options", async () => {
-  const { code, printed } = start("--help");
-  expect(await code).toBe(0);
-  for (const option of ["--port", "--api-key", "--version-header", "--seed"])
-    expect(printed.stdout).toContain(option);
-});

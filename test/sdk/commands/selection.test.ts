@@ -103,13 +103,6 @@ describe.each(Object.entries(commands))("%s", (name, command) => {
     expect(code).toBe(1);
     expect(stderr).toContain("--stack needs the Pulumi CLI, and there is no pulumi on the PATH");
   });
-
-  test("lists its options for --help", async () => {
-    const { code, stdout } = await runInProcess(command, ["--help"], undefined);
-    expect(code).toBe(0);
-    for (const option of ["--select", "--stack", "--cwd", "--out", "--force", "--help"])
-      expect(stdout).toContain(`  ${option} `);
-  });
 });
 
 test("import-file gives an explicit provider a name that no resource has", async () => {

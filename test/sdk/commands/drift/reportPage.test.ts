@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { VERSION } from "../../../../provider/tokens";
-import type { DriftReport } from "../../../../sdk/commands/drift/report";
 import { reportPage } from "../../../../sdk/commands/drift/reportPage";
-import { fullReport, hostileReport, report } from "./reports";
+import { fullReport, hostileReport } from "./reports";
 
 /* The tests in test/browser show the page in a browser. */
 
@@ -15,13 +14,4 @@ test("hostile text adds no element and no attribute to the page", () => {
   const page = reportPage(hostileReport());
   expect(page).not.toMatch(/<script|<img|onerror="/);
   expect(page.match(/<style>/g)).toHaveLength(1);
-});
-
-test("the page's title starts with the outcome", () => {
-  const titleOf = (of: DriftReport) => /<title>(.*)<\/title>/.exec(reportPage(of))?.[1];
-  const stacks = [{ name: "prod", endpoints: 48, compared: 48, drifted: [], unseen: [] }];
-  expect(titleOf(report({ outcome: "none", exitCode: 0, stacks }))).toBe(
-    "No drift in 48 cloud endpoints (prod)",
-  );
-  expect(titleOf(report())).toBe("Drift: 1 of 48 cloud endpoints drifted (1 changed) (prod)");
 });

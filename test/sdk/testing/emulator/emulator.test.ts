@@ -82,15 +82,6 @@ describe("edit and remove", () => {
     expect(body).toEqual({ ...kept, metadata: "theirs", updated_at: time });
   });
 
-  it("change the URL with the fields that depend on it, and delete the endpoint", async () => {
-    const emulator = await start();
-    const { id } = await create(emulator, { url });
-    const moved = emulator.edit(id, { url: "https://b.example.com" });
-    expect(moved.hostport).toBe("b.example.com:443");
-    emulator.remove(id);
-    expect((await call(emulator, "GET", `/endpoints/${id}`)).status).toBe(404);
-  });
-
   it("throw if the endpoint does not exist", async () => {
     const emulator = await start();
     expect(() => emulator.edit("ep_1", {})).toThrow("ep_1");

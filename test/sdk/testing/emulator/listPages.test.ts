@@ -41,12 +41,6 @@ describe("the list", () => {
     expect((await pagesOf(emulator, "?limit=2")).map((page) => page.length)).toEqual([2, 2]);
   });
 
-  it("has pages of at most pageSize endpoints, even if the limit is larger", async () => {
-    const emulator = await start({ pageSize: 2 });
-    for (let index = 0; index < 5; index++) emulator.seed({ type: "cloud" });
-    expect((await pagesOf(emulator, "?limit=100")).map((page) => page.length)).toEqual([2, 2, 1]);
-  });
-
   it.each([
     ["works", [[5, 4], [3]]],
     ["incomplete", [[4]]],
