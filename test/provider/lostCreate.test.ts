@@ -275,7 +275,7 @@ describe("a create whose reply is lost fails, with the ids of possible endpoints
     expect(countCreates(emulator.requests)).toBe(2);
   });
 
-  test("even if a create in a pool had no effect, since nobody would notice one more member", async () => {
+  test("if a create in a pool had no effect, since nobody would notice one more member", async () => {
     const { core, emulator } = await start();
     emulator.intercept(isCreate, { reset: true });
     const error = await thrown(core.create({ url, poolingEnabled: true }));

@@ -105,7 +105,7 @@ describe("many requests", () => {
     expect(order).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
   });
 
-  test("all wait for the longest time that the service asked for, which is reported", async () => {
+  test("all wait for the longest time that the service asked for, and the wait is reported", async () => {
     const { clock, run } = simulated();
     const waits: LongWait[] = [];
     const limiter = new RateLimiter({ requests: 100, window: 60_000, atOnce: 8 }, clock, (wait) =>

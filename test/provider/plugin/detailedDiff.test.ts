@@ -88,7 +88,7 @@ describe("a diff gives the exact place", () => {
     });
   });
 
-  test("of a replacement, which is the URL", async () => {
+  test("of the URL for a replacement", async () => {
     const { client, id, outs } = await created(full);
     expect(await client.diff(id, outs, { ...full, url: "tls://shop.example.com" })).toEqual({
       changes: true,
