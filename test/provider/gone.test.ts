@@ -251,13 +251,13 @@ describe.each(bothProviders)("with %s", (_, start) => {
 
     test("accepts only the key that wrote the state if the account has no other endpoint", async () => {
       const first = await start();
-      const one = await made(first);
+      const one = await create(first);
       const provider = await first.restart();
       provider.emulator.remove(one.id);
-      expect((await thrown(drop(how, callsOf(provider), elsewhere(one)))).message).toMatch(
+      expect((await thrown(leavesState(how, callsOf(provider), fromAnotherAccount(one)))).message).toMatch(
         /none of the 0 endpoints/,
       );
-      expect(await drop(how, callsOf(provider), one)).toBe(true);
+      expect(await leavesState(how, callsOf(provider), one)).toBe(true);
     });
   });
 
