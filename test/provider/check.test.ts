@@ -6,6 +6,10 @@ const url = "https://shop.example.com";
 const reasons = (news: Record<string, unknown>, olds?: Record<string, unknown>) =>
   checkInputs(news, olds).failures.map((failure) => failure.reason);
 
+test("an empty description or empty metadata counts as not given", () => {
+  expect(checkInputs({ url, description: "", metadata: "" })).toEqual({ inputs: { url }, failures: [] });
+});
+
 describe("a mistake fails with the reason and a correction", () => {
   test.each([
     [{}, /url is missing; give the address/],

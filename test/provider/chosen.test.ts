@@ -265,6 +265,12 @@ describe("a service", () => {
     expect(await stack.hasChanges({ url: internal }, reverted)).toBe(false);
   });
 
+  test("that omits `pooling_enabled: false` has no change if the program gives it", async () => {
+    const stack = await newStack({ omitsOff: true });
+    const program = { url: open, poolingEnabled: false };
+    expect(await stack.hasChanges(program, await stack.up(program))).toBe(false);
+  });
+
   test("that omits `pooling_enabled: false` has chosen no pooling", async () => {
     const stack = await newStack({ omitsOff: true });
     const created = await stack.up({ url: open });
