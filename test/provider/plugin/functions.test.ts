@@ -25,6 +25,14 @@ describe("getEndpoint", () => {
     expect(result).toMatchObject({ id: edge.id, type: "edge", publicUrl: edge.public_url });
     expect(emulator.requests.map(({ path }) => path)).toEqual([`/endpoints/${edge.id}`]);
   });
+
+  test("finds an endpoint that somebody created after an earlier call", async () => {
+    const { client, emulator } = await plugin();
+    const url = "https://late.example.com";
+    await thrown(client.invoke(GET, { url }));
+    const { id } = emulator.seed({ type: "cloud", url });
+    expect((await client.invoke(GET, { url })).result["id"]).toBe(id);
+  });
 });
 
 test("getEndpoint's error does not contain a secret URL of a resource of the run", async () => {
