@@ -82,7 +82,7 @@ export const settingFields = {
    */
   mark: (given: string | undefined): string | undefined => {
     if (given === undefined || /^[\w.@/-]{1,100}$/.test(given)) return given;
-    const what = "mark is not a namespace of letters, digits, and . _ - / @";
+    const what = "mark must have 1 to 100 letters, digits or the characters . _ - / @";
     throw new ConfigError("mark", what, howToCorrect("mark", "platform-team/prod"));
   },
 

@@ -30,7 +30,7 @@ export class PartialCreateError extends UserError {
     cause: Error,
   ) {
     const why = oneLine(cause instanceof EndpointsError ? cause.summary : cause.message);
-    const reason = `${id} was created, but its description could not be read (${why}); run \`pulumi refresh\` or \`pulumi up\` again`;
+    const reason = `${id} was created, but the provider could not read its fields (${why}); run \`pulumi refresh\` or \`pulumi up\` again`;
     super(reason, { cause });
     this.reasons = [reason];
   }
@@ -135,9 +135,9 @@ export class UrlTakenError extends UserError {
       description && !isSame ? `described as “${oneLine(description, 100)}”` : "",
       isSame ? "with exactly this content, perhaps left behind by a killed run" : "",
     ];
-    const free = "choose another url, or delete it";
+    const free = "choose another url, or delete the endpoint";
     const remedy = isKnown
-      ? `it belongs to another resource of this stack: give each its own url, or set poolingEnabled on both`
+      ? `it belongs to another resource of this stack, so give each its own url, or set poolingEnabled on both`
       : type !== "cloud"
         ? `choose another url, or stop the agent or edge that serves it`
         : isSame
@@ -152,7 +152,7 @@ export class UrlTakenError extends UserError {
 export class CreateRefusedError extends UserError {
   constructor(conflict: EndpointsError, why: EndpointsError, url: string) {
     super(
-      `${conflict.summary}. Whether another endpoint has ${url} could not be determined (${oneLine(why.summary, 1000)}). Run the command again; if another endpoint has the URL, set adopt to take it over, or choose another url.`,
+      `${conflict.summary}. The provider could not find out whether another endpoint has ${url} (${oneLine(why.summary, 1000)}). Run the command again; if another endpoint has the URL, set adopt to take it over, or choose another url.`,
       { cause: conflict },
     );
   }
@@ -163,7 +163,7 @@ export class CreateDoubtfulError extends UserError {
     super(
       ids.length > 0
         ? `${lost.summary}. It may have created one of these endpoints, which serve ${url} and belong to no resource of this run: ${oneLine(ids.join(", "))}. Find out which of them is in no stack, set adopt to its id or delete it, and run the command again.`
-        : `${lost.summary}. The list does not show it, but another try could add a second endpoint to the pool. Find out whether ${url} has an endpoint that is in no stack: set adopt to its id, or run the command again if there is none. With endpoints:mark, the provider can find out itself.`,
+        : `${lost.summary}. The list does not show it, but another try could add a second endpoint to the pool. Look for an endpoint on ${url} that is in no stack. If there is one, set adopt to its id. If there is none, run the command again. With endpoints:mark, the provider can find out itself.`,
       { cause: lost },
     );
   }
@@ -172,7 +172,7 @@ export class CreateDoubtfulError extends UserError {
 export class CreateUnsettledError extends UserError {
   constructor(lost: EndpointsError, why: EndpointsError, url: string) {
     super(
-      `${lost.summary}. Whether the endpoint was created could not be determined either (${oneLine(why.summary, 1000)}). Check that endpoints:baseUrl (or ENDPOINTS_BASE_URL) names the service's API. Before the next run, find out whether ${url} has an endpoint that is in no stack: set adopt to its id, or run the command again if there is none.`,
+      `${lost.summary}. The provider could not find out whether the endpoint exists (${oneLine(why.summary, 1000)}). Check that endpoints:baseUrl (or ENDPOINTS_BASE_URL) names the service's API. Before the next run, look for an endpoint on ${url} that is in no stack. If there is one, set adopt to its id. If there is none, run the command again.`,
       { cause: lost },
     );
   }
@@ -189,7 +189,7 @@ export class SeveralLeftoversError extends UserError {
 export class DeleteOfAdoptedError extends UserError {
   constructor(id: string) {
     super(
-      `${id} was adopted by its own replacement in this run, so it was not deleted. Remove the old entry (marked "delete": true) with \`pulumi stack export\` and \`pulumi stack import\` before the next run, and leave deleteBeforeReplace as it is.`,
+      `${id} was adopted by its own replacement in this run, so it was not deleted. Remove the old entry (marked "delete": true) with \`pulumi stack export\` and \`pulumi stack import\` before the next run, and do not set deleteBeforeReplace: false.`,
     );
   }
 }

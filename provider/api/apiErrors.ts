@@ -132,7 +132,7 @@ export const isOfService = ({ code }: ApiError): boolean => SERVICE_CODE.test(co
 /** The doubt that an unclear answer to a create leaves. */
 function doubt({ method }: RequestName): string {
   if (method !== "POST") return "";
-  return " The endpoint may have been created nevertheless: then the next run names it, and how to take it over.";
+  return " The endpoint may have been created nevertheless. The next run finds it, unless it is in a pool without endpoints:mark: then look for it first.";
 }
 
 function reasonOf(cause: unknown): string {

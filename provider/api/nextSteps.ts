@@ -18,7 +18,7 @@ const VERSION_HEADER_STEP =
   "The service expects its version header under another name: set endpoints:versionHeader (or ENDPOINTS_VERSION_HEADER).";
 const POLICY_STEP = "Correct trafficPolicy.";
 const TAKEN_STEP =
-  "An endpoint with this URL exists: set adopt to take it over, poolingEnabled on all of them to share the URL, or delete it.";
+  "Another endpoint has this URL: set adopt to take it over, set poolingEnabled on both to share the URL, or delete the other endpoint.";
 
 /**
  * The next step by the number of the error code. It does not depend on the status, which the service only documents for a few
@@ -66,7 +66,7 @@ export function nextStep(
   if (step) return step;
   if (status === 401 || (number >= 200 && number <= 208)) {
     if (!keyIsConfigured) return "The API key was refused: put a valid one into ENDPOINTS_API_KEY.";
-    return `The API key was refused: run \`pulumi config set --secret endpoints:apiKey <key>\`, or \`pulumi config rm endpoints:apiKey\` to use ENDPOINTS_API_KEY; after a change of the configuration, run \`pulumi refresh --run-program\` once, because a plain refresh or destroy still uses the key of the last \`pulumi up\`.`;
+    return `The API key was refused: run \`pulumi config set --secret endpoints:apiKey <key>\`, or \`pulumi config rm endpoints:apiKey\` to use ENDPOINTS_API_KEY. After a change of the configuration, run \`pulumi refresh --run-program\` once: a plain refresh or destroy still uses the key of the last \`pulumi up\`.`;
   }
   if (status === 403)
     return "The API key lacks the permission: use a key with it, or ask for the permission.";

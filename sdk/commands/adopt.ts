@@ -16,8 +16,8 @@ ${SELECTION_HELP}
   --help                this text
 
 Without --stack the account is that of ENDPOINTS_API_KEY and ENDPOINTS_BASE_URL. Secrets found in policies and
-metadata become secrets of the configuration; neither the program nor the log shows them. With --stack the command
-sets them in that stack's configuration. Without it, it lists the commands that do. See docs/adoption.md.
+metadata become secrets of the configuration; neither the program nor the log shows them. With --stack, the command
+sets them in that stack's configuration. Without --stack, it lists the commands that set them. See docs/adoption.md.
 Exit codes: 0 done, 1 failed, 2 invalid arguments, 3 the key was refused.`;
 
 /** `npx pulumi-endpoints adopt`: writes the program for existing endpoints. */

@@ -6,8 +6,9 @@ const HELP = `Checks traffic policies in files, and warns of what is probably wr
 
 Usage: npx pulumi-endpoints check-policy [options] FILE…
 
-  --url URL             the cloud endpoint that gets the policies; the check then includes what its scheme allows,
-                        and that an action answers (default: the file's own endpoint of each policy)
+  --url URL             the URL of the cloud endpoint that gets the policies. The check then also covers what the
+                        scheme allows, and whether an action answers (default: the endpoint that the file names
+                        for each policy)
   --strict              exit with 7 if there are warnings
   --json                write the result as JSON
   --github              write annotations for GitHub Actions

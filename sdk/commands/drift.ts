@@ -18,7 +18,7 @@ Usage: npx pulumi-endpoints drift [options]
   --json F               write the report as JSON; - for the standard output, instead of the text
   --html F               write the report as a page: one file that needs no network
   --fix                  repair the drift: restore the values of the states on the service
-  --fail-on-unmanaged    count endpoints of the account that no given stack manages as drift
+  --fail-on-unmanaged    also count each endpoint of the account that no given stack manages as drift
   --help                 this text
 
 Exit codes: 0 no drift, or all repaired; 7 drift; 8 no drift, but the last update of a stack failed or was killed; 3 a key

@@ -36,7 +36,10 @@ function projectFolder(folder: string): string {
   const start = resolve(folder);
   for (let at = start; ; at = dirname(at)) {
     if (projectFile(at) !== undefined) return at;
-    if (dirname(at) === at) throw new StackError(`there is no Pulumi.yaml in ${start}, nor above it`);
+    if (dirname(at) === at)
+      throw new StackError(
+        `there is no Pulumi.yaml in ${start} or above it; give the project's folder with --cwd`,
+      );
   }
 }
 

@@ -19,9 +19,12 @@ export type ConfigValue = string | { secret: string };
 export interface StackOptions {
   /** The folder of the Pulumi program, with its `package.json` or `Pulumi.yaml`. */
   program: string;
-  /** The stack's configuration by full key (`endpoints:baseUrl`). Default: base URL and key of the stack's emulator. */
+  /** The stack's configuration by full key (`endpoints:baseUrl`). A `TestStack` adds base URL and key of its emulator. */
   config?: Record<string, ConfigValue>;
-  /** Environment variables for the program and the provider, in addition to those of this process. `undefined` removes one. */
+  /**
+   * Environment variables for the program and the provider, in addition to those of this process. `undefined` removes one.
+   * A `TestStack` removes `ENDPOINTS_API_KEY` and `ENDPOINTS_BASE_URL`.
+   */
   env?: Record<string, string | undefined>;
   /** The stack's name. Default: `test`. */
   stackName?: string;
@@ -169,7 +172,7 @@ export interface ExportedResource {
 /** A stack, driven by the test kit's engine or by the Pulumi CLI. A failed run throws `RunFailed`, which has the result. */
 export interface Stack {
   readonly driver: "kit" | "cli";
-  /** Reports the steps of an `up` without a change. */
+  /** Reports the steps that an `up` would take. Changes nothing. */
   preview(options?: RunOptions): Promise<RunResult>;
   /** Previews, then updates, as `pulumi up --yes`. A failed preview ends the run. */
   up(options?: RunOptions): Promise<RunResult>;

@@ -65,7 +65,8 @@ function textProblem(secret: string): string | undefined {
     return "begins or ends with a space or a line break; remove it";
   }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it searches for them
-  if (/[\x00-\x1f\x7f]/.test(secret)) return "contains a line break or another control character";
+  if (/[\x00-\x1f\x7f]/.test(secret))
+    return "contains a line break or another control character; copy it again";
   if (secret === "whsec_") return "is only the beginning of a secret; copy the whole of it";
   return undefined;
 }

@@ -15,8 +15,8 @@ new Dynamic("left", named("left", { url: "https://left.internal" }));
 new CloudEndpoint("plugged", named("plugged"), { deleteBeforeReplace: true });
 `;
 
-describe.skipIf(!cli)("with the Pulumi CLI, drift", () => {
-  test("is not ruled out after a failed up, until an up succeeds", async () => {
+describe.skipIf(!cli)("with the Pulumi CLI, the drift command", () => {
+  test("exits with 8 after a failed up, until an up succeeds", async () => {
     const emulator = await service();
     const one = 'new (require("pulumi-endpoints").CloudEndpoint)("one", { url: "https://one.example.com" });';
     const stack = await project(one, { emulator });
@@ -36,7 +36,7 @@ describe.skipIf(!cli)("with the Pulumi CLI, drift", () => {
     expect(await drift()).toMatchObject({ code: 0 });
   });
 
-  test("is found with and without --stack, and repaired, and the selected stack stays selected", async () => {
+  test("finds and repairs drift of the stack in --stack, checks the selected stack without it, and keeps the selection", async () => {
     const emulator = await service();
     const stack = await project(PROGRAM, { emulator });
     await stack.pulumi("up", "--yes", "--skip-preview");

@@ -108,7 +108,7 @@ onKit("a repair", (start) => {
     expect((await drift(stack)).report.stacks[0]?.drifted.map(({ drift }) => drift)).toEqual(["deleted"]);
   });
 
-  test("with a key that may only read fails with the exit code for a refused key", async () => {
+  test("fails with the exit code for a refused key if the service refuses the write", async () => {
     const stack = await start(endpoint("a"));
     await stack.up();
     stack.emulator.edit(idOf(stack.emulator, "a"), { description: "by hand" });

@@ -61,7 +61,7 @@ new CloudEndpoint("h", { url: "HTTPS://SAME.example.com:443/" });`;
     },
   );
 
-  test("that stop an up lose no created endpoint, and the next up creates the rest", async () => {
+  test("that stop an up lose no created endpoint, and after the correction the next up adopts the rest", async () => {
     const program = (second: string) => `
 const first = new CloudEndpoint("first", { url: "https://first.example.com" });
 new CloudEndpoint("second", { url: "https://second.example.com", ${second} }, { dependsOn: [first] });`;
@@ -93,7 +93,7 @@ onBothDrivers("a partial create", (start) => {
     stack.emulator.intercept("create", { status: 201, body: { id, type: "cloud", url, port: "high" } });
     stack.emulator.intercept("read", { status: 403, body: "" });
     const result = await failure(stack.up());
-    expect(errors(result).join()).toMatch(/was created, but its description could not be read/);
+    expect(errors(result).join()).toMatch(/was created, but the provider could not read its fields/);
     expect(methods(await stack.up())).toEqual(["GET"]);
     await stack.refresh({ expectNoChanges: true });
   });

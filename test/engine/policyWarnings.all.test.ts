@@ -63,7 +63,7 @@ new CloudEndpoint("parts", { url: "https://parts.example.com", trafficPolicy: { 
       ]);
     });
 
-    test("has no warning if they are turned off, and an up creates the endpoints", async () => {
+    test("has no warning if policy warnings are off, and an up creates the endpoints", async () => {
       const stack = await start(
         `new CloudEndpoint("shop", { url: "https://shop.example.com", trafficPolicy: ${TYPO} });`,
         {

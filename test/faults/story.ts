@@ -33,7 +33,7 @@ export async function play(story: Story, options: Options): Promise<Ending> {
 
 /** Messages about a create whose result is unknown. */
 const OPEN_CREATE =
-  /could not be determined either|may have been created nevertheless|may have created one of these|would notice one more/;
+  /could not find out whether the endpoint exists|may have been created nevertheless|may have created one of these|could add a second endpoint to the pool/;
 
 /** The user's time to read a message, in milliseconds. It is longer than any delay of a request or of the list. */
 const READING = 10_000;

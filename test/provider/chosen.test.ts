@@ -165,7 +165,7 @@ describe("a service", () => {
       { description: "x" },
       (stack: Stack, program: Props, partial: State) => stack.up(program, partial),
     ],
-  ])("has its choice for a partial create noted by the first %s", async (_, more, describe) => {
+  ])("causes the first %s after a partial create to note its choice", async (_, more, describe) => {
     const stack = await newStack();
     const { id } = stack.emulator.seed({ type: "cloud", url: open, bindings: ["kubernetes"] });
     const program = { url: open, ...more };
@@ -254,7 +254,7 @@ describe("a service", () => {
     });
   });
 
-  test("that omits its choice in replies to writes has it noted by the first read", async () => {
+  test("that omits its choice in replies to writes causes the first read to note it", async () => {
     const stack = await newStack({ omits: ({ write }) => write });
     const created = await stack.refresh(await stack.up({ url: internal }));
     stack.emulator.edit(created.id, { bindings: ["public"] });
@@ -265,7 +265,7 @@ describe("a service", () => {
     expect(await stack.hasChanges({ url: internal }, reverted)).toBe(false);
   });
 
-  test("that omits `pooling_enabled: false` has no change if the program gives it", async () => {
+  test("that omits `pooling_enabled: false` causes no change if the program gives it", async () => {
     const stack = await newStack({ omitsOff: true });
     const program = { url: open, poolingEnabled: false };
     expect(await stack.hasChanges(program, await stack.up(program))).toBe(false);

@@ -103,7 +103,7 @@ describe("read", () => {
 });
 
 describe("diff", () => {
-  test("adds the provider string to outputs that lack it", async () => {
+  test("reports a change if the outputs lack the provider string", async () => {
     const { core, outs } = await created({ url });
     expect(core.diff("ep_1", outs, { url, __provider: "code" }).changes).toBe(true);
     expect(core.diff("ep_1", { ...outs, __provider: "code" }, { url, __provider: "code" }).changes).toBe(

@@ -60,7 +60,7 @@ describe.each(bothProviders)("%s", (_, start) => {
       expect(provider.emulator.requests).toEqual([]);
     });
 
-    test("reports all mistakes at once, without quoted text, and without properties, whose values the engine would print", async () => {
+    test("reports all mistakes at once, quotes no text, and names no property, because the engine would print its value", async () => {
       const provider = await start();
       const { failures } = await provider.check(
         {},

@@ -118,7 +118,7 @@ describe.each(["read", "delete"])("a %s", (how) => {
     ["the endpoint's age is unknown", { createdAt: null }],
   ] as const;
 
-  test.each(maybeNew)("waits for a list that lags after a gateway's 404 if %s", async (_, behaviour) => {
+  test.each(maybeNew)("after a gateway's 404 waits for a lagging list if %s", async (_, behaviour) => {
     const { core: first, newProcess, emulator } = await service({ listLag: 4_000, ...behaviour });
     const { id, outs } = await first.create({ url });
     const { core } = newProcess();
@@ -131,7 +131,7 @@ describe.each(["read", "delete"])("a %s", (how) => {
     );
   });
 
-  test.each(maybeNew)("waits for a list that lags after the service's 404 if %s", async (_, behaviour) => {
+  test.each(maybeNew)("after the service's 404 waits for a lagging list if %s", async (_, behaviour) => {
     const { core, newProcess, emulator } = await service({ ...behaviour });
     const { id, outs } = await core.create({ url });
     emulator.intercept(isById, { status: 404, body: { error_code: "ERR_NGROK_18100", msg: "no" } });
@@ -141,7 +141,7 @@ describe.each(["read", "delete"])("a %s", (how) => {
     expect((await thrown(dropping)).message).toContain(`still contains ${id}`);
   });
 
-  test("reads a list again that still has the endpoint, and succeeds once it has not", async () => {
+  test("reads the list again while it still has the endpoint, and succeeds when it no longer has it", async () => {
     const { emulator, one, calls, waits } = await twoEndpoints();
     const shown = emulator.endpoints;
     emulator.remove(one.id);

@@ -79,7 +79,7 @@ describe("with marks, a create", () => {
     expect(emulator.requests.filter(isList)).toHaveLength(1);
   });
 
-  test("does not take over an endpoint that a state of this run has", async () => {
+  test("does not take over an endpoint that is already in a state of this run", async () => {
     const { core, emulator } = await start();
     const { id } = emulator.seed({ ...leftover, pooling_enabled: true });
     core.diff(id, { url }, news);
@@ -120,7 +120,7 @@ describe("an endpoint with another resource's mark", () => {
     }
   });
 
-  test("is not the one that our lost create without a mark made", async () => {
+  test("does not count as the endpoint of our lost create, which had no mark", async () => {
     const { core, emulator } = await startPlain();
     emulator.rival("instead", { fields: { metadata: marked({ stack: "dev" }) } });
     const error = await thrown(core.create({ url }));

@@ -89,22 +89,29 @@ test("a message with a very short secret as a word is replaced as a whole", () =
   for (const message of ["77 are too many", "about", "a-b", ""]) expect(known.cleaned(message)).toBe(message);
 });
 
-test("a part of a secret document is found if it is distinctive, and a marked secret if it has four letters or is the whole text", () => {
+describe("a text", () => {
   const known = new Redaction();
   known.add("public", "part");
   known.add("hooks.internal", "part");
   known.add("word");
   known.add("abc");
-  for (const [text, isIn] of [
+  test.each([
     ["public", false],
     ["it is at HOOKS.internal", true],
+  ])("contains a part of a secret document only if the part is distinctive: %s", (text, isIn) =>
+    expect(known.isIn(text)).toBe(isIn),
+  );
+  test.each([
     ["a word of it", true],
     ["abc", true],
     ["abc and more", false],
-  ] as const)
-    expect(known.isIn(text)).toBe(isIn);
-  expect(known.cleaned("not public")).toBe("not [secret]");
-  expect(known.redacted("abc is no word")).toBe("abc is no [secret]");
+  ])("contains a marked secret if that has four letters or is the whole text: %s", (text, isIn) =>
+    expect(known.isIn(text)).toBe(isIn),
+  );
+  test("is cleaned of parts of secret documents, and keeps secrets of three letters if it is redacted", () => {
+    expect(known.cleaned("not public")).toBe("not [secret]");
+    expect(known.redacted("abc is no word")).toBe("abc is no [secret]");
+  });
 });
 
 test("a text without a secret stays unchanged", () => {

@@ -15,8 +15,8 @@ export interface AgentOptions extends AgentSource {
    */
   upstream?: number | string;
   /**
-   * The account's plan. With `free` the agent verifies 500 requests and refuses all later ones, if they must be verified.
-   * The behaviour of the public service in this case is not documented. Default: a paid plan, without a limit.
+   * The account's plan. With `free`, the agent verifies 500 requests. Then it refuses every request whose verification is
+   * enforced. The public service's behaviour in this case is not documented. Default: a paid plan, without a limit.
    */
   plan?: Plan;
   /** The service's vaults, for secrets that refer to one: `{ webhooks: { brex: "…" } }`. Default: none. */

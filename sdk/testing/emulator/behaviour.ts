@@ -32,8 +32,8 @@ export interface Behaviour {
   /** Refuse a URL for a while after its last endpoint was deleted or moved to another URL. Default: it is free at once. */
   busyUrl: Busy | undefined;
   /**
-   * The age of lists in milliseconds: they show the endpoints of that long ago. Reads by id are current. A seed with a
-   * `created_at` exists from that time on. Default: 0.
+   * The delay of lists in milliseconds. A list shows the endpoints as they were that long ago. Reads by id are current. A seed
+   * with a `created_at` exists from that time on. Default: 0.
    */
   listLag: number;
   /** The `Date` header of all replies. Default: 0, the emulator's clock. */

@@ -32,8 +32,8 @@ export type ScriptedReply = {
    */
   afterCommit?: boolean;
   /**
-   * The request takes effect this many milliseconds later, by the emulator's clock. Use it instead of `afterCommit`, and
-   * not for the real reply.
+   * The request takes effect this many milliseconds later, by the emulator's clock. Do not combine it with
+   * `afterCommit` or with the real reply.
    */
   lateMs?: number;
   /** The service's behaviour for this request only: `{ listLag: 4000 }` returns an old list. */
