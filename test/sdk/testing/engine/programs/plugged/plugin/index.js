@@ -9,10 +9,26 @@ const { Struct } = require("google-protobuf/google/protobuf/struct_pb");
 
 const file = () => process.env.THINGS;
 const load = () => (fs.existsSync(file()) ? JSON.parse(fs.readFileSync(file(), "utf8")) : {});
-/** Replaces the file in one step, since another process may be reading it. */
-function save(objects) {
+/** Changes the objects. The processes of several providers share the file, so each waits for the others. */
+function change(edit) {
+  lock();
+  const objects = load();
+  const result = edit(objects);
+  // In one step, because another process may be reading the file.
   fs.writeFileSync(`${file()}.${process.pid}`, JSON.stringify(objects));
   fs.renameSync(`${file()}.${process.pid}`, file());
+  fs.rmSync(`${file()}.lock`, { recursive: true, force: true });
+  return result;
+}
+function lock() {
+  // After two seconds, its owner must have been killed.
+  for (let tries = 0; tries < 400; tries++) {
+    try {
+      return fs.mkdirSync(`${file()}.lock`);
+    } catch {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    }
+  }
 }
 const log = (...words) => fs.appendFileSync(`${file()}.log`, `${words.join(" ")}\n`);
 
@@ -52,12 +68,14 @@ const failures = (list) =>
   list.map(([property, reason]) => new pb.CheckFailure().setProperty(property).setReason(reason));
 
 function make(name, inputs) {
-  const objects = load();
-  let n = 1;
-  while (objects[`${name}-${n}`]) n++;
-  save({ ...objects, [`${name}-${n}`]: inputs });
+  const id = change((objects) => {
+    let n = 1;
+    while (objects[`${name}-${n}`]) n++;
+    objects[`${name}-${n}`] = inputs;
+    return `${name}-${n}`;
+  });
   return answer(pb.CreateResponse, {
-    setId: `${name}-${n}`,
+    setId: id,
     setProperties: struct({ ...inputs, computed: `of ${name}` }),
   });
 }
@@ -132,7 +150,7 @@ const methods = {
     const news = js(request.getNews());
     const [call, id] = [request.getPreview() ? "update?" : "update", request.getId()];
     log(call, id, methods.account, text(js(request.getOldInputs())), text(js(request.getOlds())), text(news));
-    if (!request.getPreview()) save({ ...load(), [id]: news });
+    if (!request.getPreview()) change((objects) => Object.assign(objects, { [id]: news }));
     return answer(pb.UpdateResponse, { setProperties: struct({ ...news, computed: `of ${id}, again` }) });
   },
   read(request) {
@@ -150,8 +168,7 @@ const methods = {
   },
   delete(request) {
     log("delete", request.getId(), methods.account, text(js(request.getOldInputs())));
-    const { [request.getId()]: _, ...rest } = load();
-    save(rest);
+    change((objects) => delete objects[request.getId()]);
     return new Empty();
   },
   invoke(request) {
