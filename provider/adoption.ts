@@ -1,6 +1,5 @@
 import type { LiveEndpoint, Owner } from "./api/contract";
 import type { EndpointsApi } from "./api/endpoints";
-import { isSameOwner } from "./api/mark";
 import { normalizeUrl } from "./api/url";
 import { difference } from "./diff";
 import { changesBetween, pathText, withData } from "./document";
@@ -74,10 +73,8 @@ export function changesOnAdoption(live: LiveEndpoint, inputs: CloudEndpointInput
   const places = changed
     .flatMap((name) => changesBetween(before[name], inputs[name], [name]))
     .map(({ path }) => pathText(path));
-  const isOthers =
-    owner !== undefined && live.createdFor !== undefined && !isSameOwner(live.createdFor, owner);
-  if (!isOthers) return { sent: changed, places };
-  // With another resource's mark, that resource's stack would take the endpoint back.
+  if (owner === undefined || live.createdFor === undefined) return { sent: changed, places };
+  // A new mark tells the other entries with this endpoint, in any process, that it is this resource's now.
   return { sent: [...new Set([...changed, "metadata" as const])], places: [...places, "its mark"] };
 }
 

@@ -5,18 +5,20 @@ import type { LiveEndpoint, Mark, Owner } from "./api/contract";
 import type { EndpointsApi } from "./api/endpoints";
 import { oneLine } from "./api/foreignText";
 import type { JsonObject } from "./api/json";
-import { newNonce, ownerOf, parseMark } from "./api/mark";
+import { parseMark, randomNumber } from "./api/mark";
 import { type Checked, checkedInputs, checkInputs, PROVIDER_KEY, URN_KEY } from "./check";
 import { isPublicService, type Settings } from "./config";
+import { isRefusal, UrlConflict } from "./conflicts";
 import { createOnce, UnreadableReply } from "./createOnce";
 import { difference } from "./diff";
-import { firstOf, hasUnknown } from "./document";
+import { firstOf, hasUnknown, UNKNOWN } from "./document";
+import { Entries } from "./entries";
 import {
   AlreadyManagedError,
-  DeleteOfAdoptedError,
   EndpointNotFoundError,
   OperationError,
   PartialCreateError,
+  TakeOverFailedError,
   UpdateNotFoundError,
   WrongTypeError,
 } from "./errors";
@@ -25,7 +27,7 @@ import { inputWarnings } from "./inputWarnings";
 import { shownUrl } from "./markedSecrets";
 import type { CloudEndpointInputs } from "./schema";
 import {
-  ACCOUNT_KEY,
+  ENTRY_KEY,
   imported,
   isDescribed,
   MARK_KEY,
@@ -60,20 +62,10 @@ export interface Decision {
 
 /** The life of a cloud endpoint: each of Pulumi's operations in terms of the service. */
 export class CloudEndpoints {
-  /** The ids that this process adopted. A later step of the run must not delete one of them as the replaced endpoint. */
-  private readonly adopted = new Set<string>();
-
-  /**
-   * The ids that resources of this run have, from their states or from a create, with the fingerprints of their accounts.
-   * None of them is a stranger's.
-   */
-  private readonly known = new Map<string, unknown>();
-
-  private readonly deleted = new Set<string>();
-  private readonly gone = new GoneCheck(this.known);
-
-  /** The ids that checked resources will adopt. A resource that already has one of them is a conflict. */
-  private readonly toAdopt = new Set<string>();
+  private readonly entries = new Entries();
+  private readonly gone = new GoneCheck(this.entries.accounts);
+  /** The listing with the marks that deletions compare, and how often the engine had asked before it. */
+  private marks: { asks: number; live: Promise<LiveEndpoint[] | undefined> } | undefined;
 
   /** The warnings so far. The engine checks a resource again before it replaces it. */
   private readonly warned = new Set<string>();
@@ -85,6 +77,7 @@ export class CloudEndpoints {
    * changes of the adoption.
    */
   async check(olds: JsonObject, news: JsonObject): Promise<Checked> {
+    this.entries.asks++;
     const checked = checkInputs(news, olds);
     if (checked.failures.length > 0) return checked;
 
@@ -110,10 +103,15 @@ export class CloudEndpoints {
 
   /** Compares the program's inputs with the state. Makes no request. */
   diff(id: string, olds: JsonObject, news: JsonObject): Decision {
-    this.known.set(id, olds[ACCOUNT_KEY]);
-    const isAdopters = this.adopted.has(id) && olds["adopt"] !== undefined;
-    if (this.toAdopt.has(id) && !isAdopters) throw new AlreadyManagedError(id);
-    const { changed, replace, stale } = difference(olds, checkedInputs(news));
+    this.entries.manage(id, olds);
+    const inputs = checkedInputs(news);
+    const { changed, replace, stale } = difference(olds, inputs);
+    if (replace) this.entries.willBeReplaced(id);
+    else if (changed.includes("url") && inputs.url !== UNKNOWN)
+      this.entries.willMove(id, {
+        from: shownUrl(checkedInputs(olds)),
+        send: () => this.sendUpdate(id, olds, news),
+      });
     // Outputs from a plugin's state lack the provider string, without which Pulumi can neither read nor delete the resource.
     const unowned = news[PROVIDER_KEY] !== undefined && olds[PROVIDER_KEY] === undefined;
     return {
@@ -126,20 +124,23 @@ export class CloudEndpoints {
   async create(news: JsonObject): Promise<{ id: string; outs: JsonObject }> {
     const inputs = checkedInputs(news);
     const owner = this.ownerOf(news);
+    const entry = randomNumber();
+    this.entries.asks++;
     const live = await operation(`create ${shownUrl(inputs)}`, async () => {
       const adopted = inputs.adopt ? await findAdoptable(this.deps.connect().api, inputs) : undefined;
-      if (adopted) return this.takeOver(adopted, inputs, owner);
-      const { live, leftover } = await this.createNew(inputs, owner, news[PROVIDER_KEY]);
-      if (leftover) return this.takeOver(live, inputs, owner);
+      if (adopted) return this.takeOver(adopted, inputs, entry, owner);
+      const { live, leftover } = await this.createNew(inputs, entry, owner, news[PROVIDER_KEY]);
+      if (leftover) return this.takeOver(live, inputs, entry, owner);
       // Two resources with one URL may both have found this endpoint if both lost their answers.
-      this.registerId(live.id);
+      if (this.entries.accounts.has(live.id)) throw new AlreadyManagedError(live.id);
+      this.entries.add(live.id, entry, this.account());
       return live;
     });
     try {
-      return { id: live.id, outs: outputsOf(live, inputs, this.notes(live.createdFor)) };
+      return { id: live.id, outs: outputsOf(live, inputs, this.notes(entry, live.createdFor)) };
     } catch (error) {
       // The endpoint exists even if its description is unusable.
-      throw this.partialCreate(live.id, inputs, news[PROVIDER_KEY], error);
+      throw this.partialCreate(live.id, inputs, entry, news[PROVIDER_KEY], error);
     }
   }
 
@@ -153,7 +154,7 @@ export class CloudEndpoints {
     id: string,
     stored: JsonObject,
   ): Promise<{ id: string; props: JsonObject; inputs?: JsonObject }> {
-    this.known.set(id, stored[ACCOUNT_KEY]);
+    this.entries.meet(id, stored);
     return operation(`read ${id}`, async () => {
       const api = this.deps.connect().api;
       try {
@@ -175,11 +176,12 @@ export class CloudEndpoints {
   /**
    * Reads an endpoint for an import. All of its fields count as given.
    *
-   * @throws UserError if there is no such endpoint, or if it is no cloud endpoint.
+   * @throws UserError if there is no such endpoint, if it is no cloud endpoint, or if another resource of this run has it.
    */
   async import(id: string): Promise<{ id: string; props: JsonObject; inputs: JsonObject }> {
-    this.known.set(id, this.account());
+    const entry = randomNumber();
     return operation(`import ${id}`, async () => {
+      if (this.entries.isManaged(id)) throw new AlreadyManagedError(id);
       const live = await this.deps
         .connect()
         .api.get(id)
@@ -187,38 +189,71 @@ export class CloudEndpoints {
           throw isNotFound(error) && isOfService(error) ? new EndpointNotFoundError(id) : error;
         });
       assertCloud(live);
-      return { id, ...imported(live, this.notes(live.createdFor)) };
+      this.entries.add(id, entry, this.account());
+      return { id, ...imported(live, this.notes(entry, live.createdFor)) };
     });
   }
 
   /** Sends the fields that differ. Makes no request if none does. */
   async update(id: string, olds: JsonObject, news: JsonObject): Promise<{ outs: JsonObject }> {
+    this.entries.manage(id, olds);
+    return { outs: await this.entries.update(id, () => this.sendUpdate(id, olds, news)) };
+  }
+
+  private sendUpdate(id: string, olds: JsonObject, news: JsonObject): Promise<JsonObject> {
     const inputs = checkedInputs(news);
     const { changed } = difference(olds, inputs);
-    this.known.set(id, olds[ACCOUNT_KEY]);
     return operation(`update ${id}`, async () => {
-      if (changed.length === 0 && isDescribed(olds)) return { outs: unchangedOutputs(olds, inputs) };
+      if (changed.length === 0 && isDescribed(olds)) return unchangedOutputs(olds, inputs);
       const api = this.deps.connect().api;
       const stored = parseMark(olds[MARK_KEY]);
-      const mark = this.markOf(this.ownerOf(news), stored);
-      const live = await (changed.length > 0
-        ? api.update(id, wireChange(withChosen(inputs, olds), changed, mark))
-        : api.get(id)
-      ).catch((error: unknown) => {
-        throw isNotFound(error) ? new UpdateNotFoundError(id, error) : error;
-      });
+      const owner = this.ownerOf(news);
+      const mark = this.markOf(owner, stored, olds["createdAt"]);
+      const change = wireChange(withChosen(inputs, olds), changed, mark);
+      const send = () => (changed.length > 0 ? api.update(id, change) : api.get(id));
+      const live = await (changed.includes("url") ? this.onFreeUrl(id, inputs, owner, send) : send()).catch(
+        (error: unknown) => {
+          throw isNotFound(error) ? new UpdateNotFoundError(id, error) : error;
+        },
+      );
       this.gone.answered(olds);
-      const notes = this.notes(live.createdFor ?? stored);
-      return { outs: outputsOf(live, inputs, notes, { before: olds, sent: changed }) };
+      const notes = this.notes(olds[ENTRY_KEY] ?? randomNumber(), live.createdFor ?? stored);
+      return outputsOf(live, inputs, notes, { before: olds, sent: changed });
     });
   }
 
-  /** Deletes the endpoint. Succeeds if it is already gone. */
+  /** Sends an update that moves the endpoint, again if another endpoint of this run leaves the URL. */
+  private async onFreeUrl(
+    id: string,
+    inputs: CloudEndpointInputs,
+    owner: Owner | undefined,
+    send: () => Promise<LiveEndpoint>,
+  ): Promise<LiveEndpoint> {
+    const conflict = new UrlConflict({ ...this.claim(inputs, owner), mover: id });
+    for (;;) {
+      try {
+        return await send();
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+        await conflict.resolve(error);
+      }
+    }
+  }
+
+  /**
+   * Deletes the endpoint. Succeeds if it is already gone. If another entry has the endpoint, it stays, and only this entry goes.
+   */
   async delete(id: string, stored: JsonObject): Promise<void> {
-    this.known.set(id, stored[ACCOUNT_KEY]);
-    if (this.adopted.has(id)) throw new DeleteOfAdoptedError(id);
+    const isManaged = this.entries.isManaged(id);
+    this.entries.meet(id, stored);
+    const other = this.entries.otherStanding(id, stored);
     await operation(`delete ${id}`, async () => {
+      if (other === "failed to take it over") throw new TakeOverFailedError(id);
       const api = this.deps.connect().api;
+      if (other !== undefined || (!isManaged && (await this.hasOthersMark(id, stored)))) {
+        this.deps.log.info(`${id} belongs to another resource of this stack, so it was not deleted`);
+        return;
+      }
       try {
         await api.delete(id);
         this.gone.answered(stored);
@@ -227,30 +262,58 @@ export class CloudEndpoints {
         if (!isNotFound(notFound)) throw notFound;
         await this.gone.confirm(this.deps.connect(), notFound, id, stored);
       }
-      this.deleted.add(id);
+      this.entries.noteDeleted(id);
     });
   }
 
-  private async createNew(inputs: CloudEndpointInputs, owner: Owner | undefined, provider: unknown) {
+  /**
+   * Whether another process of this run has adopted the endpoint: an adoption writes a new random number into the mark. Deletions
+   * share a listing that began after the engine last asked for a resource of the program.
+   */
+  private async hasOthersMark(id: string, stored: JsonObject): Promise<boolean> {
+    const { api, settings } = this.deps.connect();
+    const mark = parseMark(stored[MARK_KEY]);
+    if (settings.mark === undefined || mark === undefined) return false;
+    if (this.marks?.asks !== this.entries.asks) {
+      const live = api.list.cloudSince(api.http.clock.now());
+      this.marks = { asks: this.entries.asks, live: live.catch(() => undefined) };
+    }
+    const all = await this.marks.live;
+    // Without a list, the endpoint itself has the mark. A missing mark proves nothing.
+    const listed = all ? all.find((live) => live.id === id) : await api.find(id).catch(() => undefined);
+    const nonce = listed?.createdFor?.nonce;
+    return nonce !== undefined && nonce !== mark.nonce;
+  }
+
+  private claim(inputs: CloudEndpointInputs, owner: Owner | undefined) {
+    return { ...this.deps.connect(), inputs, owner, entries: this.entries, log: this.deps.log };
+  }
+
+  private async createNew(
+    inputs: CloudEndpointInputs,
+    entry: string,
+    owner: Owner | undefined,
+    provider: unknown,
+  ) {
     try {
-      return await createOnce({
-        ...this.deps.connect(),
-        inputs,
-        owner,
-        isKnown: (id) => this.known.has(id),
-        isDeleted: (id) => this.deleted.has(id),
-        log: this.deps.log,
-      });
+      return await createOnce(this.claim(inputs, owner));
     } catch (error) {
       if (!(error instanceof UnreadableReply)) throw error;
-      this.known.set(error.id, this.account());
-      throw this.partialCreate(error.id, inputs, provider, error.cause);
+      this.entries.add(error.id, entry, this.account());
+      throw this.partialCreate(error.id, inputs, entry, provider, error.cause);
     }
   }
 
-  private partialCreate(id: string, inputs: CloudEndpointInputs, provider: unknown, error: unknown) {
+  private partialCreate(
+    id: string,
+    inputs: CloudEndpointInputs,
+    entry: string,
+    provider: unknown,
+    error: unknown,
+  ) {
     const cause = error instanceof Error ? error : new Error(String(error));
-    return new PartialCreateError(id, partialOutputs(inputs, provider, this.account()), cause);
+    const outputs = partialOutputs(inputs, provider, { entry, account: this.account() });
+    return new PartialCreateError(id, outputs, cause);
   }
 
   /**
@@ -261,33 +324,32 @@ export class CloudEndpoints {
   private async takeOver(
     live: LiveEndpoint,
     inputs: CloudEndpointInputs,
+    entry: string,
     owner: Owner | undefined,
   ): Promise<LiveEndpoint> {
-    this.registerId(live.id);
-    const { sent } = changesOnAdoption(live, inputs, owner);
-    const mark = this.markOf(owner, live.createdFor);
-    const result =
-      sent.length > 0 ? await this.deps.connect().api.update(live.id, wireChange(inputs, sent, mark)) : live;
-    this.adopted.add(live.id);
-    return result;
-  }
-
-  /** @throws AlreadyManagedError if another resource of this run has the endpoint. */
-  private registerId(id: string): void {
-    if (this.known.has(id)) throw new AlreadyManagedError(id);
-    this.known.set(id, this.account());
+    this.entries.add(live.id, entry, this.account());
+    try {
+      const { sent } = changesOnAdoption(live, inputs, owner);
+      const mark = this.markOf(owner, owner ? undefined : live.createdFor, live.createdAt);
+      if (sent.length === 0) return live;
+      return await this.deps.connect().api.update(live.id, wireChange(inputs, sent, mark));
+    } catch (error) {
+      this.entries.takeOverFailed(live.id, entry);
+      throw error;
+    }
   }
 
   /** The owner for the mark; undefined if creates are not marked. */
   private ownerOf(news: JsonObject): Owner | undefined {
     const namespace = this.deps.connect().settings.mark;
     const urn = news[URN_KEY];
-    return namespace !== undefined && typeof urn === "string" ? ownerOf(namespace, urn) : undefined;
+    return namespace !== undefined && typeof urn === "string" ? { namespace, urn } : undefined;
   }
 
   /** The mark that a change of metadata sends. Without `endpoints:mark` an existing mark stays. */
-  private markOf(owner: Owner | undefined, stored: Mark | undefined): Mark | undefined {
-    return owner ? { nonce: stored?.nonce ?? newNonce(), ...owner } : stored;
+  private markOf(owner: Owner | undefined, stored: Mark | undefined, createdAt: unknown): Mark | undefined {
+    const time = typeof createdAt === "string" ? createdAt : (stored?.time ?? "unknown");
+    return owner ? { nonce: stored?.nonce ?? randomNumber(), ...owner, time } : stored;
   }
 
   private warnOnce(message: string): void {
@@ -297,7 +359,11 @@ export class CloudEndpoints {
 
   private account = (): string => accountFingerprint(this.deps.connect().settings);
 
-  private notes = (mark: Mark | undefined): ServiceNotes => ({ account: this.account(), mark });
+  private notes = (entry: unknown, mark: Mark | undefined): ServiceNotes => ({
+    entry,
+    account: this.account(),
+    mark,
+  });
 
   /** Logs the changes of the adoption, because the engine can only show "create". Omits values, which may be secret. */
   private async announceAdoption(
@@ -310,8 +376,7 @@ export class CloudEndpoints {
       return this.deps.log.info(
         `${shownUrl(inputs)}: there is no cloud endpoint to adopt, so one is created`,
       );
-    if (this.known.has(live.id)) throw new AlreadyManagedError(live.id);
-    this.toAdopt.add(live.id);
+    this.entries.willAdopt(live.id);
     const { places } = changesOnAdoption(live, inputs, owner);
     this.deps.log.info(
       places.length === 0

@@ -1,135 +1,178 @@
 import { differenceOnAdoption, serves } from "./adoption";
-import { type ApiError, EndpointsError } from "./api/apiErrors";
+import { ApiError, EndpointsError } from "./api/apiErrors";
 import type { Log } from "./api/client";
-import type { LiveEndpoint, Mark, Owner } from "./api/contract";
+import type { LiveEndpoint, Owner } from "./api/contract";
 import type { EndpointsApi } from "./api/endpoints";
-import { isSameOwner } from "./api/mark";
+import { isSameOwner, isSameStack, ownerAtCreate } from "./api/mark";
 import { codeNumber } from "./api/nextSteps";
 import { createdAt, type Reading } from "./api/reading";
 import { urlOf } from "./api/url";
 import type { Settings } from "./config";
-import { CreateRefusedError, SeveralLeftoversError, UrlTakenError } from "./errors";
+import type { Entries } from "./entries";
+import { SeveralLeftoversError, UrlLookupError, UrlTakenError } from "./errors";
 import { LIST_LAG } from "./gone";
 import { shownUrl } from "./markedSecrets";
 import type { CloudEndpointInputs } from "./schema";
 
-/* The endpoints that a create finds on its URL: a stranger's, or one that an earlier run of this stack left behind. */
+/*
+ * The endpoints that a create or an update finds on its URL: another resource's, which may be leaving it, a stranger's, or one
+ * that an earlier run of this stack left behind.
+ */
 
 /** Codes of refusals that may pass: a domain was just reserved, or a URL just freed. */
-const PASSING: readonly unknown[] = [18006, 18016, 18017];
+const PASSING: readonly unknown[] = [18006, 18009, 18016, 18017];
+
+/** The waits before a request is sent again after a refusal that may pass, in milliseconds. */
+const TRY_AGAIN_AFTER = [1_000, 2_000, 4_000];
 
 /** Refusals that are unlikely to be about a URL share a reading of the list of at most this age, in milliseconds. */
 const SHARED_FOR = 60_000;
 
-/** A create and its dependencies. */
-export interface Creation {
+/** After this time, nobody is expected to repair a killed run any more. In seconds. */
+const REPAIRED_WITHIN = 3_600;
+
+/** A create, or an update that changes the URL, and its dependencies. */
+export interface Claim {
   api: EndpointsApi;
   settings: Settings;
   inputs: CloudEndpointInputs;
-  /** With `endpoints:mark`, the resource that the endpoint is for. */
+  /** With `endpoints:mark`, the resource. */
   owner: Owner | undefined;
-  /** Whether a resource of this run has this id. */
-  isKnown: (id: string) => boolean;
-  /** Whether this process deleted this id. */
-  isDeleted: (id: string) => boolean;
+  /** The endpoint that an update moves; undefined for a create. */
+  mover?: string;
+  entries: Entries;
   log: Log;
 }
 
-/** Whether a later try may succeed if no endpoint is found on the URL. */
-export const mayPass = (error: ApiError) =>
-  error.status === 409 || PASSING.includes(codeNumber(error)) || codeNumber(error) === 18009;
+/** Whether the service refused the request. With any code, the reason may be a taken URL. */
+export const isRefusal = (error: unknown): error is ApiError =>
+  error instanceof ApiError && [400, 409, 422].includes(error.status);
 
-/**
- * Looks for the endpoint that holds the URL of a refused create. The service's reason does not matter.
- *
- * @returns A leftover of this stack to take over; undefined if nothing holds the URL.
- * @throws UserError that names the holder and the next steps.
- */
-export async function findConflict(
-  refusal: ApiError,
-  creation: Creation,
-  mark: Mark | undefined,
-  stays: boolean,
-): Promise<LiveEndpoint | undefined> {
-  const { api, inputs, isDeleted } = creation;
-  // The list may show endpoints that were deleted or moved meanwhile. Members of a pool share a URL, so they do not hold it.
-  const read = new Set<string>();
-  const thatHold = async (listed: LiveEndpoint[]) => {
-    const found: LiveEndpoint[] = [];
-    for (const { id } of listed) {
-      if (read.has(id)) continue;
-      read.add(id);
-      const live = isDeleted(id) ? undefined : await api.find(id);
-      const isPoolOfBoth = inputs.poolingEnabled === true && live?.poolingEnabled === true;
-      if (live && urlOf(live) === inputs.url && !isPoolOfBoth) found.push(live);
+/** Whether a later try may succeed if no endpoint is found on the URL. */
+const mayPass = (error: ApiError) => error.status === 409 || PASSING.includes(codeNumber(error));
+
+/** Decides about the refusals of one claim. */
+export class UrlConflict {
+  private refused = 0;
+  /** The endpoints that have left the URL. None is waited for twice. */
+  private readonly left = new Set<string>();
+
+  constructor(private readonly claim: Claim) {}
+
+  /**
+   * Returns when the request can be sent again: an endpoint has left the URL, or the refusal may pass.
+   *
+   * @returns A leftover to take over instead; undefined if there is none.
+   * @throws The refusal, if nothing holds the URL; UserError that names the holder and the next steps.
+   */
+  async resolve(refusal: ApiError): Promise<LiveEndpoint | undefined> {
+    const wait = mayPass(refusal) ? TRY_AGAIN_AFTER[this.refused] : undefined;
+    const holders = await this.holders(refusal, wait === undefined && this.refused > 0);
+    if (holders.length > 0) return this.decide(refusal, holders);
+    if (wait === undefined) throw refusal;
+    this.refused++;
+    await this.claim.api.http.clock.sleep(wait);
+    return undefined;
+  }
+
+  /**
+   * Decides about the endpoints that hold the URL.
+   *
+   * @returns A leftover to take over; undefined if one of them has left the URL.
+   * @throws UserError that names the holder and the next steps.
+   */
+  async decide(failure: EndpointsError, holders: readonly LiveEndpoint[]): Promise<LiveEndpoint | undefined> {
+    const { entries, mover } = this.claim;
+    for (const holder of holders) {
+      if (!(await this.leaves(holder))) continue;
+      this.left.add(holder.id);
+      return undefined;
     }
-    return found;
-  };
-  let holders: LiveEndpoint[] = [];
-  try {
-    if (api.list.affordsLookup(false)) holders = await thatHold(await api.list.onUrl(inputs.url, true));
-    if (holders.length === 0) {
+    const isUnmet = ({ id }: LiveEndpoint) => !entries.accounts.has(id);
+    const isOurs = (live: LiveEndpoint) =>
+      isUnmet(live) && isSameOwner(ownerAtCreate(live), this.claim.owner);
+    const leftover = mover === undefined ? holders.find(isOurs) : undefined;
+    if (leftover) logTakeOver(this.claim, leftover);
+    return leftover ?? this.takeOverOrRefuse(failure, holders);
+  }
+
+  /** Looks for the endpoint that holds the URL. The service's reason does not matter. */
+  private async holders(refusal: ApiError, stays: boolean): Promise<LiveEndpoint[]> {
+    const { api, inputs, entries, mover } = this.claim;
+    // The list may show endpoints that were deleted or moved meanwhile. Members of a pool share a URL, so they do not hold it.
+    const read = new Set<string>();
+    const thatHold = async (listed: LiveEndpoint[]) => {
+      const found: LiveEndpoint[] = [];
+      for (const { id } of listed) {
+        if (read.has(id) || id === mover) continue;
+        read.add(id);
+        const live = entries.isDeleted(id) ? undefined : await api.find(id);
+        const isPoolOfBoth = inputs.poolingEnabled === true && live?.poolingEnabled === true;
+        if (live && urlOf(live) === inputs.url && !isPoolOfBoth) found.push(live);
+      }
+      return found;
+    };
+    try {
+      if (api.list.affordsLookup(false)) {
+        const found = await thatHold(await api.list.onUrl(inputs.url, true));
+        if (found.length > 0) return found;
+      }
       // A filtered list does not prove that nothing holds the URL.
       const age = stays ? 0 : mayPass(refusal) ? LIST_LAG : SHARED_FOR;
       const reading = api.list.since(api.http.clock.now() - age);
       await reading.toEnd();
-      holders = await thatHold(onUrl(reading, inputs.url));
+      return await thatHold(onUrl(reading, inputs.url));
+    } catch (error) {
+      // The refusal is reported even if the holder cannot be named.
+      throw error instanceof EndpointsError ? new UrlLookupError(refusal, error, shownUrl(inputs)) : error;
     }
-  } catch (error) {
-    // The refusal is reported even if the holder cannot be named.
-    throw error instanceof EndpointsError ? new CreateRefusedError(refusal, error, shownUrl(inputs)) : error;
   }
-  return takeOverOrRefuse(refusal, holders, creation, mark);
+
+  /** Waits for an endpoint of this run that leaves the URL. */
+  private async leaves({ id, type, createdFor }: LiveEndpoint): Promise<boolean> {
+    const { api, settings, inputs, owner, entries, mover, log } = this.claim;
+    const isOtherStacks = owner !== undefined && createdFor !== undefined && !isSameStack(createdFor, owner);
+    if (this.left.has(id) || type !== "cloud" || isOtherStacks) return false;
+    return entries.left(id, {
+      clock: api.http.clock,
+      retryFor: settings.retryForSeconds * 1000,
+      ...(mover !== undefined && { waiter: mover }),
+      log: () => log.info(`${shownUrl(inputs)}: waits for ${id}, which leaves this URL in the same run`),
+    });
+  }
+
+  private takeOverOrRefuse(failure: EndpointsError, [holder, ...others]: readonly LiveEndpoint[]) {
+    const { api, settings, inputs, owner, entries, mover, log } = this.claim;
+    if (!holder) return undefined;
+    const isSame = isWanted(holder, inputs);
+    const isMet = entries.accounts.has(holder.id);
+    // With marks, a leftover has one.
+    const isUnmarked = owner === undefined && holder.createdFor === undefined;
+    const mayRecover = mover === undefined && others.length === 0 && isSame && isUnmarked && !isMet;
+    if (mayRecover && isYounger(api, holder, settings.recoverWithin)) {
+      log.info(`${shownUrl(inputs)}: takes over ${holder.id} with its content (endpoints:recoverWithin)`);
+      return holder;
+    }
+    const description = holder.description && api.http.cleaned(holder.description);
+    throw new UrlTakenError(failure, shownUrl(inputs), {
+      holder: { ...holder, description },
+      owner,
+      isUpdate: mover !== undefined,
+      isSame,
+      isYoung: isYounger(api, holder, REPAIRED_WITHIN),
+      isManaged: entries.isManaged(holder.id),
+      isMet,
+    });
+  }
 }
 
-/**
- * Decides about the endpoints that hold the URL of a create.
- *
- * @returns A leftover of this stack to take over; undefined if nothing holds the URL.
- * @throws UserError that names the holder and the next steps.
- */
-export function takeOverOrRefuse(
-  failure: EndpointsError,
-  holders: readonly LiveEndpoint[],
-  { api, settings, inputs, owner, isKnown, log }: Creation,
-  mark: Mark | undefined,
-): LiveEndpoint | undefined {
-  const leftover = holders.find((live) => !isKnown(live.id) && isSameOwner(live.createdFor, owner));
-  if (leftover) {
-    logTakeOver(log, inputs, leftover);
-    return leftover;
-  }
-  const [holder, ...others] = holders;
-  if (!holder) return undefined;
-  const isSame = isWanted(holder, inputs);
-  // A leftover of an unmarked create has no mark.
-  const isMarked = mark !== undefined || holder.createdFor !== undefined;
-  if (
-    others.length === 0 &&
-    isSame &&
-    !isMarked &&
-    !isKnown(holder.id) &&
-    isYoungEnough(api, settings, holder)
-  ) {
-    log.info(
-      `${shownUrl(inputs)}: takes over ${holder.id}, which a killed run left behind (endpoints:recoverWithin)`,
-    );
-    return holder;
-  }
-  const description = holder.description && api.http.cleaned(holder.description);
-  const shown = { ...holder, description };
-  throw new UrlTakenError(failure, shownUrl(inputs), shown, { isSame, isKnown: isKnown(holder.id) });
-}
-
-/** The endpoint that an earlier run left in a pool: it has this resource's mark, and no resource of this run has it. */
-export async function findLeftover(
-  { api, inputs, isKnown, isDeleted, log }: Creation,
-  owner: Owner,
-): Promise<LiveEndpoint | undefined> {
+/** The endpoint that an earlier run left in a pool: it has this resource's mark, and no entry that this run knows has it. */
+export async function findLeftover(claim: Claim, owner: Owner): Promise<LiveEndpoint | undefined> {
+  const { api, inputs, entries } = claim;
   const reading = api.list.since(0);
   await reading.toEnd();
-  const isOurs = ({ id, createdFor }: LiveEndpoint) =>
-    !isKnown(id) && !isDeleted(id) && isSameOwner(createdFor, owner);
+  const isOurs = (live: LiveEndpoint) =>
+    !entries.accounts.has(live.id) && !entries.isDeleted(live.id) && isSameOwner(ownerAtCreate(live), owner);
   const [found, ...others] = [...reading.endpoints.values()].filter(isOurs);
   if (!found) return undefined;
   if (others.length > 0) {
@@ -139,23 +182,21 @@ export async function findLeftover(
     );
   }
   const live = await api.find(found.id);
-  if (live) logTakeOver(log, inputs, live);
+  if (live) logTakeOver(claim, live);
   return live;
 }
 
-const logTakeOver = (log: Log, inputs: CloudEndpointInputs, { id }: LiveEndpoint) =>
+const logTakeOver = ({ log, inputs }: Claim, { id }: LiveEndpoint) =>
   log.info(
     `${shownUrl(inputs)}: takes over ${id}, which an earlier run of this stack created (endpoints:mark)`,
   );
 
-/** Whether `endpoints:recoverWithin` allows to take the endpoint over: it is young enough, and not in a pool. */
-function isYoungEnough({ http }: EndpointsApi, { recoverWithin }: Settings, live: LiveEndpoint): boolean {
+/** Whether an endpoint was created within this number of seconds, and is not in a pool. False if that is unknown. */
+function isYounger({ http }: EndpointsApi, live: LiveEndpoint, seconds: number | undefined): boolean {
   const created = createdAt(live);
   const now = http.serviceClock.at(http.clock.now());
-  if (recoverWithin === undefined || created === undefined || now === undefined) return false;
-  return (
-    created <= now.latest && created >= now.earliest - recoverWithin * 1000 && live.poolingEnabled !== true
-  );
+  if (seconds === undefined || created === undefined || now === undefined) return false;
+  return created <= now.latest && created >= now.earliest - seconds * 1000 && live.poolingEnabled !== true;
 }
 
 /** The listed endpoints with a URL, of any type. */

@@ -2,20 +2,12 @@ import { ApiError, ConnectionError, EndpointsError, isOfService, ReplyError } fr
 import type { Moment } from "./api/clock";
 import type { LiveEndpoint, Mark, Owner } from "./api/contract";
 import { isAbout } from "./api/endpoints";
-import { newNonce, withMark } from "./api/mark";
+import { randomNumber, withMark } from "./api/mark";
 import { createdAt } from "./api/reading";
 import { backOff } from "./api/retry";
 import { normalizeUrl, urlOf } from "./api/url";
 import { endpointFromWire, idSchema } from "./api/wire";
-import {
-  type Creation,
-  findConflict,
-  findLeftover,
-  isWanted,
-  mayPass,
-  onUrl,
-  takeOverOrRefuse,
-} from "./conflicts";
+import { type Claim, findLeftover, isRefusal, isWanted, onUrl, UrlConflict } from "./conflicts";
 import { CreateDoubtfulError, CreateUnsettledError } from "./errors";
 import { LIST_LAG } from "./gone";
 import { shownUrl } from "./markedSecrets";
@@ -33,9 +25,6 @@ const LOOK_AFTER = [0, 2_000, 2 * LIST_LAG - 2_000];
 
 /** Further looks if one second decides. Each halves the uncertainty about the service's clock. */
 const LOOKS_AT_THE_CLOCK = 5;
-
-/** The waits before a create is sent again after a refusal that may pass, in milliseconds. */
-const TRY_AGAIN_AFTER = [1_000, 2_000, 4_000];
 
 /** The endpoint that exists after the create. */
 interface Created {
@@ -60,20 +49,21 @@ export class UnreadableReply extends Error {
  * @throws ApiError if the service refused; UserError if the URL is taken, or if it stays open which endpoint is ours;
  *   UnreadableReply if the endpoint exists but cannot be described.
  */
-export async function createOnce(creation: Creation): Promise<Created> {
-  const { api, settings, inputs, owner } = creation;
+export async function createOnce(claim: Claim): Promise<Created> {
+  const { api, settings, inputs, owner, entries } = claim;
   const { clock } = api.http;
-  const mark = owner && newMark(creation, owner);
+  const mark = owner && (await newMark(claim, owner));
   const given = managedInputs.filter((name) => inputs[name] !== undefined);
-  const body = wireChange(inputs, mark ? [...given, "metadata"] : given, mark);
+  const body = () => wireChange(inputs, mark ? [...given, "metadata"] : given, mark?.());
   // The service accepts any number of members in a pool, so no refusal would reveal a leftover.
-  const leftover = owner && inputs.poolingEnabled === true && (await findLeftover(creation, owner));
+  const leftover = owner && inputs.poolingEnabled === true && (await findLeftover(claim, owner));
   if (leftover) return { live: leftover, leftover: true };
 
+  const { nonce } = mark?.() ?? {};
   const isOurs = ({ id, createdFor }: LiveEndpoint) =>
-    !creation.isKnown(id) && (!mark || createdFor?.nonce === mark.nonce);
+    !entries.accounts.has(id) && (nonce === undefined || createdFor?.nonce === nonce);
+  const conflict = new UrlConflict(claim);
   const tries: LostTry[] = [];
-  let refused = 0;
   for (let count = 1; ; count++) {
     let error: unknown;
     try {
@@ -81,24 +71,21 @@ export async function createOnce(creation: Creation): Promise<Created> {
     } catch (thrown) {
       error = thrown;
     }
-    const described = error instanceof ReplyError && (await describe(error, creation));
+    const described = error instanceof ReplyError && (await describe(error, claim));
     if (described) return { live: described, leftover: false };
     if (isRefusal(error)) {
-      const wait = mayPass(error) ? TRY_AGAIN_AFTER[refused++] : undefined;
-      const taken = await findConflict(error, creation, mark, wait === undefined && refused > 0);
+      const taken = await conflict.resolve(error);
       if (taken) return { live: taken, leftover: true };
-      if (wait === undefined) throw error;
-      await clock.sleep(wait);
       continue;
     }
     if (!mayHaveHappened(error) || !(error instanceof EndpointsError)) throw error;
 
     tries.push({ sent: error.sentAt ?? clock.now(), lost: clock.now() });
-    const { ours, holders } = await findLostCreate(tries, error, creation, mark);
+    const { ours, holders } = await findLostCreate(tries, error, claim, nonce);
     if (ours) return { live: ours, leftover: false };
     // A service that accepts a taken URL would create a second endpoint. The one that exists may still be ours, if the service
     // changed the content, or its clock differs from the `Date` of its replies.
-    const taken = takeOverOrRefuse(error, holders, creation, mark);
+    const taken = holders.length > 0 && (await conflict.decide(error, holders));
     if (taken) return { live: taken, leftover: true };
     // The create did not happen. It is repeated for as long as any other request.
     const elapsed = clock.now() - Math.min(...tries.map(({ sent }) => sent));
@@ -119,17 +106,13 @@ function mayHaveHappened(error: unknown): boolean {
   return status >= 500 || status === 408 || (status === 429 && !isOfService(error));
 }
 
-/** Whether the service refused the create. With any code, the reason may be a taken URL. */
-const isRefusal = (error: unknown): error is ApiError =>
-  error instanceof ApiError && [400, 409, 422].includes(error.status);
-
 /** Reads the endpoint of a reply that has the right id, URL and type, but other fields that cannot be read. */
 async function describe(
   error: ReplyError,
-  { api, inputs, isKnown }: Creation,
+  { api, inputs, entries }: Claim,
 ): Promise<LiveEndpoint | undefined> {
   const { data } = idSchema.safeParse(error.reply);
-  if (!data || !isAbout(error.reply, inputs.url) || isKnown(data.id)) return undefined;
+  if (!data || !isAbout(error.reply, inputs.url) || entries.accounts.has(data.id)) return undefined;
   // A reply that can be read was refused because it is about another endpoint.
   if (endpointFromWire.safeParse(error.reply).success) return undefined;
   try {
@@ -168,20 +151,20 @@ interface Found {
 async function findLostCreate(
   tries: readonly LostTry[],
   lost: EndpointsError,
-  creation: Creation,
-  mark: Mark | undefined,
+  claim: Claim,
+  nonce: string | undefined,
 ): Promise<{ ours?: LiveEndpoint; holders: LiveEndpoint[] }> {
-  const { api, inputs, log } = creation;
+  const { api, inputs, log } = claim;
   const { clock, serviceClock } = api.http;
   // Members of a pool may all be equal, and the service accepts one more.
-  const isShared = inputs.poolingEnabled === true && mark === undefined;
+  const isShared = inputs.poolingEnabled === true && nonce === undefined;
   let candidates: string[] = [];
   let holders: LiveEndpoint[] = [];
   for (let looks = 0; looks < LOOK_AFTER.length + LOOKS_AT_THE_CLOCK; looks++) {
     const least = LOOK_AFTER[looks] ?? 0;
     if (looks >= LOOK_AFTER.length && (candidates.length === 0 || isShared)) break;
     if (looks > 0) await clock.sleep(serviceClock.waitForNextSecond(least, clock.now()));
-    const found = await lookOnce(tries, looks === 0, lost, creation, mark);
+    const found = await lookOnce(tries, looks === 0, lost, claim, nonce);
     const [ours] = found.ours;
     candidates = [...found.ours.map(({ id }) => id), ...found.doubtful];
     holders = found.holders;
@@ -201,8 +184,8 @@ async function lookOnce(
   tries: readonly LostTry[],
   isFirst: boolean,
   lost: EndpointsError,
-  { api, inputs, isKnown }: Creation,
-  mark: Mark | undefined,
+  { api, inputs, entries }: Claim,
+  nonce: string | undefined,
 ): Promise<Found> {
   const { clock, serviceClock } = api.http;
   // If the service changed the URL or dropped the mark, the endpoint that the reply names may still be ours.
@@ -227,14 +210,14 @@ async function lookOnce(
 
     const onOurUrl = onUrl(reading, inputs.url).map(({ id }) => id);
     for (const id of new Set([...onOurUrl, ...(replied === undefined ? [] : [replied])])) {
-      if (isKnown(id)) continue;
+      if (entries.accounts.has(id)) continue;
       const live = await api.find(id);
       const created = live && secondOfCreation(live);
       const isNew = created === undefined || created >= earliest();
       if (!live) {
         if (id !== replied) doubtful.push(id);
-      } else if (mark && live.createdFor?.nonce === mark.nonce) ours.push(live);
-      else if (!mark && !live.createdFor && isWanted(live, inputs) && isNew) {
+      } else if (nonce !== undefined && live.createdFor?.nonce === nonce) ours.push(live);
+      else if (nonce === undefined && !live.createdFor && isWanted(live, inputs) && isNew) {
         if (tries.some((one) => isDuring(one, created))) ours.push(live);
         else doubtful.push(id);
       } else if (urlOf(live) === inputs.url && inputs.poolingEnabled !== true) holders.push(live);
@@ -250,14 +233,27 @@ async function lookOnce(
   return { ours, doubtful: ours.length > 0 ? doubtful : [...doubtful, ...repliedNew], holders };
 }
 
-/** The mark of a new create; undefined, with a message, if the metadata cannot hold one. */
-function newMark({ inputs, log }: Creation, owner: Owner): Mark | undefined {
-  const mark = { ...owner, nonce: newNonce() };
-  if (withMark(inputs.metadata, mark) !== undefined) return mark;
-  log.info(
-    `${shownUrl(inputs)}: is created without a mark (endpoints:mark), because its metadata is text or a list, or would get too long`,
-  );
-  return undefined;
+/**
+ * The mark of a new create, with the time of the call; undefined, with a message, if the metadata cannot hold one.
+ */
+async function newMark({ api, inputs, log }: Claim, owner: Owner): Promise<(() => Mark) | undefined> {
+  const { clock, serviceClock } = api.http;
+  const nonce = randomNumber();
+  const mark = () => {
+    const now = serviceClock.at(clock.now());
+    const time = now ? new Date((now.earliest + now.latest) / 2).toISOString() : "unknown";
+    return { ...owner, nonce, time };
+  };
+  if (withMark(inputs.metadata, mark()) === undefined) {
+    log.info(
+      `${shownUrl(inputs)}: is created without a mark (endpoints:mark), because its metadata is text or a list, or would get too long`,
+    );
+    return undefined;
+  }
+  // Any reply shows the service's clock. A failure of the list leaves it unknown.
+  const reading = api.list.since(0);
+  if (!serviceClock.at(clock.now())) await reading.until(() => reading.pages > 0).catch(() => {});
+  return mark;
 }
 
 /** The earliest and the latest whole second of a moment, in milliseconds. */

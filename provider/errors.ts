@@ -1,8 +1,8 @@
 import { EndpointsError, UserError } from "./api/apiErrors";
-import type { LiveEndpoint } from "./api/contract";
+import type { LiveEndpoint, Owner } from "./api/contract";
 import { oneLine } from "./api/foreignText";
 import type { JsonObject } from "./api/json";
-import { ownerText } from "./api/mark";
+import { isSameOwner, isSameStack, ownerText, partsOf } from "./api/mark";
 
 /*
  * The provider's errors, except for those of requests (`api/apiErrors.ts`). Each message is one line with the mistake and the
@@ -88,7 +88,7 @@ export class UpdateNotFoundError extends UserError {
 export class AlreadyManagedError extends UserError {
   constructor(id: string) {
     super(
-      `${id} already belongs to another resource of this stack, and an endpoint can only belong to one. Remove adopt, or give the id of another endpoint.`,
+      `${id} already belongs to another resource of this stack, and an endpoint can only belong to one. Remove adopt or import, or give the id of another endpoint.`,
     );
   }
 }
@@ -121,39 +121,103 @@ export class AdoptOtherSchemeError extends UserError {
   }
 }
 
+/** What is known of an endpoint that holds a wanted URL. */
+interface Holding {
+  holder: LiveEndpoint;
+  /** The resource that wants the URL, with `endpoints:mark`. */
+  owner: Owner | undefined;
+  isUpdate: boolean;
+  /** Whether it has exactly the wanted content. */
+  isSame: boolean;
+  isYoung: boolean;
+  /** Whether a resource of the program has it, and keeps the URL. */
+  isManaged: boolean;
+  /** Whether an entry of the state has it. */
+  isMet: boolean;
+}
+
 export class UrlTakenError extends UserError {
-  constructor(
-    conflict: EndpointsError,
-    url: string,
-    { id, type, createdAt, description, createdFor }: LiveEndpoint,
-    { isSame, isKnown }: { isSame: boolean; isKnown: boolean },
-  ) {
+  constructor(conflict: EndpointsError, url: string, holding: Holding) {
+    const { id, type, createdAt, description, createdFor } = holding.holder;
     const what = [
       type === "cloud" ? "a cloud endpoint" : `an endpoint of type ${oneLine(type ?? "unknown", 100)}`,
       createdAt === undefined ? "" : `created at ${oneLine(createdAt, 100)}`,
       createdFor ? `created for ${oneLine(ownerText(createdFor), 300)}` : "",
-      description && !isSame ? `described as “${oneLine(description, 100)}”` : "",
-      isSame ? "with exactly this content, perhaps left behind by a killed run" : "",
+      description && !holding.isSame ? `described as “${oneLine(description, 100)}”` : "",
     ];
-    const free = "choose another url, or delete the endpoint";
-    const remedy = isKnown
-      ? `it belongs to another resource of this stack, so give each its own url, or set poolingEnabled on both`
-      : type !== "cloud"
-        ? `choose another url, or stop the agent or edge that serves it`
-        : isSame
-          ? `set adopt: "${id}" on this resource for one \`pulumi up\`, or set endpoints:recoverWithin to take such endpoints over without asking`
-          : `set adopt: "${id}" to manage it with this resource; otherwise ${free}`;
-    super(`${conflict.summary}. ${url} is served by ${id}, ${what.filter(Boolean).join(", ")}: ${remedy}.`, {
+    const known = `${url} is served by ${id}, ${what.filter(Boolean).join(", ")}`;
+    super([conflict.summary, known, ...waysOut(holding)].map((sentence) => `${sentence}.`).join(" "), {
       cause: conflict,
     });
   }
 }
 
-export class CreateRefusedError extends UserError {
-  constructor(conflict: EndpointsError, why: EndpointsError, url: string) {
+/** The ways out of a conflict about a URL, likeliest first. */
+function waysOut({ holder, owner, isUpdate, isSame, isYoung, isManaged, isMet }: Holding): string[] {
+  const { id, type, createdFor } = holder;
+  if (type !== "cloud") return ["Choose another url, or stop the agent or edge that serves it"];
+  if (isManaged)
+    return [
+      "It belongs to another resource of this stack: give each its own url, or set poolingEnabled on both",
+    ];
+  const isOthers = !isSameOwner(createdFor, owner);
+  const ways = waysWithinStack(createdFor, owner, isUpdate);
+  if (isMet || (isSameStack(createdFor, owner) && isOthers)) return ways;
+  const without = "choose another url, or delete that endpoint";
+  const adopting = isUpdate
+    ? without
+    : `choose another url, delete that endpoint, or set adopt: "${id}" to take it from its present owner`;
+  if (owner && createdFor && isOthers) return [`Another stack manages it: ${adopting}`];
+  const unsure = "Otherwise another stack, program or person may manage it";
+  if (isUpdate || !isSame || !isYoung) return [...ways, `${unsure}: ${adopting}`];
+  return [
+    ...ways,
+    `Perhaps a killed run left it behind, with exactly this content: then set adopt: "${id}" on this resource for one \`pulumi up\`, or set endpoints:recoverWithin to take such endpoints over without asking`,
+    `${unsure}: ${without}`,
+  ];
+}
+
+/** The ways out if another resource of this stack has, or had, the endpoint. */
+function waysWithinStack(
+  createdFor: Owner | undefined,
+  owner: Owner | undefined,
+  isUpdate: boolean,
+): string[] {
+  const isNamed =
+    createdFor !== undefined && isSameStack(createdFor, owner) && !isSameOwner(createdFor, owner);
+  const urn = isNamed ? oneLine(createdFor.urn, 300) : undefined;
+  let alias = '{ name: "its old name" }';
+  if (isNamed && owner) {
+    const [old, now] = [partsOf(createdFor), partsOf(owner)];
+    alias = old.types === now.types ? `{ name: "${oneLine(old.name, 300)}" }` : `"${urn}"`;
+  }
+  const removed = `If you removed ${isNamed ? "that resource" : "the resource with this URL"} from the program, delete its endpoint first: \`pulumi up --target${urn ? ` '${urn}'\`` : "` with its URN"}`;
+  return isUpdate
+    ? [removed]
+    : [`If you renamed or moved this resource, give it aliases: [${alias}]`, removed];
+}
+
+export class UrlCircleError extends UserError {
+  constructor(endpoints: string[]) {
     super(
-      `${conflict.summary}. The provider could not find out whether another endpoint has ${url} (${oneLine(why.summary, 1000)}). Run the command again; if another endpoint has the URL, set adopt to take it over, or choose another url.`,
-      { cause: conflict },
+      `${endpoints.map((one) => oneLine(one, 300)).join(" and ")} each wait for a URL that the other one still has. Run \`pulumi up --replace\` once with the URN of one of these resources: its deletion frees the URL for the other one.`,
+    );
+  }
+}
+
+export class TakeOverFailedError extends UserError {
+  constructor(id: string) {
+    super(
+      `${id} was not deleted: another resource of this stack adopts it, and could not take it over in this run. Follow the message of that resource, then run the command again.`,
+    );
+  }
+}
+
+export class UrlLookupError extends UserError {
+  constructor(refusal: EndpointsError, why: EndpointsError, url: string) {
+    super(
+      `${refusal.summary}. The provider could not find out whether another endpoint has ${url} (${oneLine(why.summary, 1000)}). Run the command again. If another endpoint has the URL, choose another url, or delete that endpoint.`,
+      { cause: refusal },
     );
   }
 }
@@ -182,14 +246,6 @@ export class SeveralLeftoversError extends UserError {
   constructor(url: string, ids: string[]) {
     super(
       `${oneLine(ids.join(", "))} carry the mark of this resource, but belong to no resource of this run. Set adopt to the one to keep for ${url}, delete the others, and run the command again.`,
-    );
-  }
-}
-
-export class DeleteOfAdoptedError extends UserError {
-  constructor(id: string) {
-    super(
-      `${id} was adopted by its own replacement in this run, so it was not deleted. Remove the old entry (marked "delete": true) with \`pulumi stack export\` and \`pulumi stack import\` before the next run, and do not set deleteBeforeReplace: false.`,
     );
   }
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isMapping, type JsonObject } from "./api/json";
-import { MAX_METADATA } from "./api/mark";
+import { MARK_FIELD, MAX_METADATA } from "./api/mark";
 import { normalizeUrl, urlProblem } from "./api/url";
 import type { CloudEndpointWritten } from "./args";
 import { metadataFromText, policyFromText, problemsOfData, wireText } from "./document";
@@ -38,6 +38,7 @@ export const inputFields = {
       (metadata, context) => asData(metadata, metadataFromText, context) as JsonObject | unknown[] | string,
     )
     .check((context) => refuse(context, tooLong(wireText(context.value), MAX_METADATA)))
+    .check((context) => refuse(context, reserved(context.value)))
     .optional(),
 
   bindings: z
@@ -106,6 +107,11 @@ function asData(value: object | string, parse: (text: string) => Parsed, context
     context.issues.push({ code: "custom", message: reason, path: [path], input: undefined });
   }
   return "data" in parsed ? parsed.data : z.NEVER;
+}
+
+function reserved(metadata: unknown): string | undefined {
+  if (!isMapping(metadata) || !Object.hasOwn(metadata, MARK_FIELD)) return undefined;
+  return `must not have the key ${MARK_FIELD}, which is reserved for the marks of endpoints:mark; rename the key`;
 }
 
 function tooLong(value: string, most: number): string | undefined {

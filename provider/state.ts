@@ -33,8 +33,13 @@ export const ACCOUNT_KEY = "__account";
 /** The note of the endpoint's mark. Every change of its metadata sends the mark again. */
 export const MARK_KEY = "__mark";
 
+/** The note of the entry: a random token, which tells apart two entries with the same endpoint. See `entries.ts`. */
+export const ENTRY_KEY = "__entry";
+
 /** The notes that do not depend on the inputs. */
 export interface ServiceNotes {
+  /** The token of the entry. */
+  entry: unknown;
   /** The fingerprint of the account. */
   account: string;
   mark: Mark | undefined;
@@ -52,7 +57,8 @@ export function outputsOf(
   return { ...fields, ...notesOf(inputs), ...chosen, ...noted(notes) };
 }
 
-const noted = ({ account, mark }: ServiceNotes): JsonObject => ({
+const noted = ({ entry, account, mark }: ServiceNotes): JsonObject => ({
+  [ENTRY_KEY]: entry,
   [ACCOUNT_KEY]: account,
   ...(mark && { [MARK_KEY]: mark }),
 });
@@ -98,7 +104,7 @@ export function refreshed(live: LiveEndpoint, stored: JsonObject): { props: Json
     ...chosenNote(withOff(fields), given, described(stored)),
   };
   // A read renews neither the account nor the mark, because a changed note would show as a difference.
-  const kept = pick(stored, ["adopt", ACCOUNT_KEY, MARK_KEY]);
+  const kept = pick(stored, ["adopt", ENTRY_KEY, ACCOUNT_KEY, MARK_KEY]);
   const props = { ...fields, ...kept, ...note };
 
   // The service's choice is no input. But the next update reverts an edit of it, and a description or metadata that was not
@@ -110,9 +116,13 @@ export function refreshed(live: LiveEndpoint, stored: JsonObject): { props: Json
 }
 
 /** The state of an endpoint that was created, but not described by the service yet. */
-export function partialOutputs(inputs: CloudEndpointInputs, provider: unknown, account: string): JsonObject {
+export function partialOutputs(
+  inputs: CloudEndpointInputs,
+  provider: unknown,
+  notes: Omit<ServiceNotes, "mark">,
+): JsonObject {
   const code = provider !== undefined && { [PROVIDER_KEY]: provider };
-  return { ...withTexts(inputs), ...notesOf(inputs), ...noted({ account, mark: undefined }), ...code };
+  return { ...withTexts(inputs), ...notesOf(inputs), ...noted({ ...notes, mark: undefined }), ...code };
 }
 
 /** Whether the state has the service's fields. After a partial create it has none. */

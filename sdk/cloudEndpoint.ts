@@ -123,10 +123,9 @@ export class CloudEndpoint extends pulumi.CustomResource {
           ...(args?.metadata !== undefined && { metadata: wholeSecret("metadata", args.metadata, places) }),
           // For the plugin's check, an empty text means that the class has checked this resource.
           [PROBLEM_KEY]: problem?.apply((problem) => problem || (kind === "plugin" ? "" : undefined)),
-          // With the plugin's type for both providers, so that a stack that changes its provider keeps its marks.
           [URN_KEY]:
             kind === "dynamic" && isMarked()
-              ? pulumi.createUrn(name, TYPES.plugin, options?.parent)
+              ? pulumi.createUrn(name, TYPES[kind], options?.parent)
               : undefined,
           [REPLACE_KEY]:
             kind === "dynamic" && options?.replaceOnChanges?.length ? options.replaceOnChanges : undefined,

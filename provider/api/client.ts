@@ -9,7 +9,7 @@ import {
   type RequestName,
 } from "./apiErrors";
 import { type Clock, realClock, ServiceClock, Stop } from "./clock";
-import { type ClientSettings, Connections, type Reply, type Request } from "./exchange";
+import { bodyOf, type ClientSettings, Connections, type Reply, type Request } from "./exchange";
 import { parseJson } from "./json";
 import type { ServiceFailure } from "./nextSteps";
 import { type Limits, type LongWait, RateLimiter } from "./rateLimiter";
@@ -240,7 +240,7 @@ export class HttpClient {
       operationId: data?.details?.operation_id,
     };
     // The service may repeat the refused body, which may contain unmarked secrets.
-    if (request.body) this.deps.redactor.learnFromRequest(request.body);
+    if (request.body) this.deps.redactor.learnFromRequest(bodyOf(request));
     return new ApiError(request, failure, {
       keyIsConfigured: this.settings.apiKeyIsConfigured,
       cleaned: (text) => this.cleaned(text),

@@ -114,16 +114,16 @@ export interface WireChange {
 export interface Owner {
   /** The value of `endpoints:mark`. */
   namespace: string;
-  project: string;
-  stack: string;
-  /** The resource's name, after the types and a `::` of the components that it is in. */
-  resource: string;
+  /** The resource's URN, with its type and those of the components that it is in. */
+  urn: string;
 }
 
 /** The mark in an endpoint's metadata. */
 export interface Mark extends Owner {
-  /** Distinguishes one create from every other. */
+  /** Distinguishes one create or adoption from every other. */
   nonce: string;
+  /** The endpoint's creation time by the service's clock, RFC 3339. A create gives the time when it is sent. */
+  time: string;
 }
 
 /** An endpoint with the unknown fields of the reply, and the mark from its metadata. */

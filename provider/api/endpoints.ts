@@ -31,11 +31,17 @@ export class EndpointsApi {
   /**
    * `POST /endpoints`. Only cloud endpoints can be created. Throws ReplyError if the reply is about another endpoint.
    *
+   * @param endpoint A function is called anew for each attempt.
    * @param isOurs Whether this may be the endpoint that was just created.
    */
-  create(endpoint: WireChange, isOurs: (live: LiveEndpoint) => boolean = () => true): Promise<LiveEndpoint> {
-    const request = { method: "POST", path: "/endpoints", body: { type: "cloud", ...endpoint } };
-    const reply = endpointFromWire.refine((live) => isAbout(live, endpoint.url) && isOurs(live), {
+  create(
+    endpoint: WireChange | (() => WireChange),
+    isOurs: (live: LiveEndpoint) => boolean = () => true,
+  ): Promise<LiveEndpoint> {
+    const latest = typeof endpoint === "function" ? endpoint : () => endpoint;
+    const request = { method: "POST", path: "/endpoints", body: () => ({ type: "cloud", ...latest() }) };
+    const { url } = latest();
+    const reply = endpointFromWire.refine((live) => isAbout(live, url) && isOurs(live), {
       error: ABOUT_ANOTHER,
     });
     return this.write(request, reply);

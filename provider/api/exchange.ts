@@ -32,7 +32,8 @@ export interface ClientSettings {
 
 export interface Request extends RequestName {
   query?: Record<string, string>;
-  body?: object;
+  /** A function is called anew for each attempt. */
+  body?: object | (() => object);
   /** How long the request is repeated after temporary failures, in seconds. Default: `retryForSeconds`. */
   retryFor?: number | undefined;
 }
@@ -61,7 +62,7 @@ export class Connections {
    *   `beforeSending` throws, in which case nothing was sent.
    */
   async exchange(request: Request, beforeSending: () => Promise<void>): Promise<Reply> {
-    const body = request.body && new Body(request.body, beforeSending);
+    const body = request.body && new Body(bodyOf(request), beforeSending);
     try {
       return await this.exchangeWith(body, request);
     } catch (error) {
@@ -123,6 +124,9 @@ export class Connections {
     return this.pool;
   }
 }
+
+/** The body of the next attempt. */
+export const bodyOf = ({ body = {} }: Request): object => (typeof body === "function" ? body() : body);
 
 /**
  * A request's body. It records whether it was sent. Undici reads it once there is a connection, after a proxy's tunnel and TLS,

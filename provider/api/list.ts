@@ -75,6 +75,11 @@ export class EndpointList {
     return this.read(CLOUD, UNFILTERED_CLOUD, isUsable);
   }
 
+  /** All cloud endpoints, in a listing that began at this moment or later, by this machine's clock. */
+  async cloudSince(moment: number): Promise<LiveEndpoint[]> {
+    return this.read(CLOUD, UNFILTERED_CLOUD, ({ failure, began }) => !failure && began >= moment);
+  }
+
   /**
    * Whether a look-up by URL probably costs less than the whole list, which many look-ups can share.
    *

@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
-import type { Mark, Owner } from "./contract";
+import type { LiveEndpoint, Mark, Owner } from "./contract";
 import { canonicalJson, isMapping, parseJson } from "./json";
 
 /*
  * Marked creates (`endpoints:mark`). A mark is a reserved key of the metadata object. It names the resource that an endpoint was
- * created for, and identifies a single create. It is added to requests and removed from replies, so no other code sees it.
+ * created for, and identifies a single create or adoption. It is added to requests and removed from replies, so no other code
+ * sees it.
  */
 
 /** The most characters of metadata (documented with the service's error 18013). */
@@ -16,31 +17,49 @@ export const MARK_FIELD = "pulumi-endpoints";
 
 const markSchema: z.ZodType<Mark> = z.object({
   namespace: z.string(),
-  project: z.string(),
-  stack: z.string(),
-  resource: z.string(),
+  urn: z.string(),
   nonce: z.string(),
+  time: z.string(),
 });
 
-/** The owner from a resource's URN, without the resource's own type, because a stack may change its provider. */
-export function ownerOf(namespace: string, urn: string): Owner {
+export const isSameOwner = (one: Owner | undefined, other: Owner | undefined): boolean =>
+  one !== undefined && one.namespace === other?.namespace && one.urn === other.urn;
+
+/** The parts of an owner's URN. `types` names the resource's type after those of the components that it is in. */
+export function partsOf({ urn }: Owner): { stack: string; project: string; types: string; name: string } {
   const [stack = "", project = "", types = "", ...name] = urn.replace("urn:pulumi:", "").split("::");
-  const parents = types.split("$").slice(0, -1).join("$");
-  const resource = [...(parents === "" ? [] : [parents]), ...name].join("::");
-  return { namespace, project, stack, resource };
+  return { stack, project, types, name: name.join("::") };
 }
 
-export const isSameOwner = (one: Owner | undefined, other: Owner | undefined): boolean =>
-  one !== undefined && other !== undefined && ownerText(one) === ownerText(other);
+export function isSameStack(one: Owner | undefined, other: Owner | undefined): boolean {
+  if (one === undefined || one.namespace !== other?.namespace) return false;
+  const [mine, others] = [partsOf(one), partsOf(other)];
+  return mine.stack === others.stack && mine.project === others.project;
+}
 
 /** An owner in messages and reports. */
-export const ownerText = ({ namespace, project, stack, resource }: Owner): string =>
-  `${resource} of the stack ${project}/${stack} (${namespace})`;
+export function ownerText(owner: Owner): string {
+  const { stack, project, types, name } = partsOf(owner);
+  const parents = types.split("$").slice(0, -1).join("$");
+  return `${parents && `${parents}::`}${name} of the stack ${project}/${stack} (${owner.namespace})`;
+}
+
+/** How far the time of a mark may be from its endpoint's `created_at`, in milliseconds. */
+const SAME_TIME = 60_000;
+
+/**
+ * The resource that a create made this endpoint for. Undefined if the mark is another endpoint's: somebody may have copied the
+ * metadata.
+ */
+export function ownerAtCreate({ createdFor, createdAt }: LiveEndpoint): Mark | undefined {
+  const distance = Math.abs(Date.parse(createdFor?.time ?? "") - Date.parse(createdAt ?? ""));
+  return distance <= SAME_TIME ? createdFor : undefined;
+}
 
 export const parseMark = (value: unknown): Mark | undefined => markSchema.safeParse(value).data;
 
 /** A random number, in hexadecimal digits. */
-export const newNonce = (): string => randomBytes(8).toString("hex");
+export const randomNumber = (): string => randomBytes(8).toString("hex");
 
 /** Removes the mark from live metadata. A mark alone is no metadata. */
 export function withoutMark(metadata: string | undefined): { metadata?: string | undefined; mark?: Mark } {

@@ -18,7 +18,7 @@ const VERSION_HEADER_STEP =
   "The service expects its version header under another name: set endpoints:versionHeader (or ENDPOINTS_VERSION_HEADER).";
 const POLICY_STEP = "Correct trafficPolicy.";
 const TAKEN_STEP =
-  "Another endpoint has this URL: set adopt to take it over, set poolingEnabled on both to share the URL, or delete the other endpoint.";
+  "Another endpoint has this URL: choose another url, set poolingEnabled on both to share it, or delete the other endpoint.";
 
 /**
  * The next step by the number of the error code. It does not depend on the status, which the service only documents for a few
@@ -79,7 +79,7 @@ export function nextStep(
   if (status >= 500)
     return "The service failed: run the command again. If it fails again, give the operation id to the service's support.";
   if (status === 409 || (code === undefined && (status === 400 || status === 422)))
-    return "Run the command again; if another endpoint has the URL, set adopt to take it over, or choose another url.";
+    return "Run the command again; if another endpoint has the URL, choose another url, or delete that endpoint.";
   if (status === 400 || status === 422)
     return "Correct the mistake that the service names, then run the command again.";
   if (status === 404) return "Check the id and endpoints:baseUrl (or ENDPOINTS_BASE_URL).";

@@ -103,7 +103,7 @@ export class Resources {
     const { props: oldInputs } = noted(request.getOldInputs());
     return detailedDiff(
       placesOfInputs(changedPlaces(olds, checkedInputs(news)), oldInputs, news),
-      this.core.diff(request.getId(), olds, news),
+      this.core.diff(request.getId(), olds, { ...news, [URN_KEY]: request.getUrn() }),
     );
   }
 

@@ -4,7 +4,7 @@ import { ApiError } from "../../provider/api/apiErrors";
 import { HttpClient } from "../../provider/api/client";
 import type { WireEndpoint } from "../../provider/api/contract";
 import { EndpointsApi } from "../../provider/api/endpoints";
-import type { Request } from "../../provider/api/exchange";
+import { bodyOf, type Request } from "../../provider/api/exchange";
 import { readSettings } from "../../provider/config";
 import { dynamicProvider } from "../../provider/dynamic";
 import { functions } from "../../provider/plugin/functions";
@@ -96,7 +96,7 @@ class StoreClient extends HttpClient {
   }
 
   override async send<T extends z.ZodType>(request: Request, reply: T): Promise<z.output<T>> {
-    const { method, path, query = {}, body = {} } = request;
+    const { method, path, query = {} } = request;
     try {
       const { route, id } = routeOf(method, path);
       const answer = route.run({
@@ -104,7 +104,7 @@ class StoreClient extends HttpClient {
         behaviour: behaviourOf({}),
         id,
         query: readQuery(new URLSearchParams(query), route.query),
-        body: { ...body },
+        body: { ...bodyOf(request) },
       });
       return reply.parse(structuredClone(answer.body));
     } catch (error) {

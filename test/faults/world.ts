@@ -2,7 +2,7 @@ import { EndpointsError } from "../../provider/api/apiErrors";
 import { HttpClient, type Log } from "../../provider/api/client";
 import type { Clock } from "../../provider/api/clock";
 import { EndpointsApi } from "../../provider/api/endpoints";
-import type { Request } from "../../provider/api/exchange";
+import { bodyOf, type Request } from "../../provider/api/exchange";
 import { CloudEndpoints } from "../../provider/cloudEndpoint";
 import { readSettings } from "../../provider/config";
 import { Redaction } from "../../provider/redaction";
@@ -58,7 +58,7 @@ class MortalClient extends HttpClient {
   override send: HttpClient["send"] = async (request: Request, reply) => {
     if (this.life.ended) return never();
     if (request.method !== "POST") return super.send(request, reply);
-    const create: Life["creates"][number] = { url: String(Object(request.body).url) };
+    const create: Life["creates"][number] = { url: String(Object(bodyOf(request)).url) };
     this.life.creates.push(create);
     return super.send(request, reply).catch((error: unknown) => {
       if (error instanceof EndpointsError)

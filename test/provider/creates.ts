@@ -22,8 +22,8 @@ export const start = (settings: Record<string, string> = {}) =>
   service({ settings: { "endpoints:timeoutSeconds": "0.2", ...settings } });
 
 /** The owner in the marks of `URN`'s resource if `endpoints:mark` is `platform-team/prod`. */
-export const owner = { namespace: "platform-team/prod", project: "shop", stack: "prod", resource: "front" };
 export const URN = "urn:pulumi:prod::shop::endpoints:index:CloudEndpoint::front";
+export const owner = { namespace: "platform-team/prod", urn: URN };
 
 /** The metadata of a request or an endpoint, as data. */
 export const metadataOf = (body: unknown) =>

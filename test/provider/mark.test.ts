@@ -1,28 +1,21 @@
 import { describe, expect, test } from "vitest";
-import { MARK_FIELD, ownerOf, withMark, withoutMark } from "../../provider/api/mark";
+import { MARK_FIELD, ownerText, withMark, withoutMark } from "../../provider/api/mark";
 import { bothProviders } from "./bothProviders";
-import { metadataOf, owner, URN, url } from "./creates";
+import { isCreate, metadataOf, owner, url } from "./creates";
 
 test.each([
-  ["a resource of the stack", URN, "front"],
-  [
-    "a component's child",
-    "urn:pulumi:prod::shop::my:Shop$endpoints:index:CloudEndpoint::front",
-    "my:Shop::front",
-  ],
-  [
-    "a child of a nested component, for the dynamic provider",
-    "urn:pulumi:prod::shop::my:Shop$my:Door$pulumi-nodejs:dynamic/endpoints:CloudEndpoint::a::b",
-    "my:Shop$my:Door::a::b",
-  ],
-])("the URN gives the owner: %s", (_, urn, resource) => {
-  expect(ownerOf("platform-team/prod", urn)).toEqual({ ...owner, resource });
+  ["endpoints:index:CloudEndpoint::front", "front"],
+  ["my:Shop$endpoints:index:CloudEndpoint::front", "my:Shop::front"],
+  ["my:Shop$my:Door$pulumi-nodejs:dynamic/endpoints:CloudEndpoint::a::b", "my:Shop$my:Door::a::b"],
+])("messages name the owner of %s", (end, named) => {
+  const text = ownerText({ ...owner, urn: `urn:pulumi:prod::shop::${end}` });
+  expect(text).toBe(`${named} of the stack shop/prod (platform-team/prod)`);
 });
 
 test.each([["text"], [[1, 2]], [{ long: "ä".repeat(2_000) }]])(
   "this metadata gets no mark: %j",
   (metadata) => {
-    expect(withMark(metadata, { ...owner, nonce: "0011" })).toBeUndefined();
+    expect(withMark(metadata, { ...owner, nonce: "0011", time: "" })).toBeUndefined();
   },
 );
 
@@ -45,14 +38,13 @@ describe.each(bothProviders)("with %s", (_, start) => {
     const { check, create, read, diff, emulator } = await marking();
     const { inputs } = await check({}, { url, metadata: { team: "shop" }, __urn });
     const { id, outs } = await create(inputs);
-    expect(metadataOf(emulator.requests[0]?.body)).toEqual({
+    expect(metadataOf(emulator.requests.find(isCreate)?.body)).toEqual({
       team: "shop",
       [MARK_FIELD]: {
         namespace: "platform-team/prod",
-        project: "project",
-        stack: "stack",
-        resource: "shop",
+        urn: __urn,
         nonce: expect.stringMatching(/^[0-9a-f]{16}$/),
+        time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
       },
     });
     expect(outs["metadata"]).toBe('{"team":"shop"}');
@@ -84,7 +76,9 @@ describe.each(bothProviders)("with %s", (_, start) => {
     const described = await update(id, outs, { ...inputs, description: "x" });
     expect(emulator.requests.at(-1)?.body).toEqual({ id, description: "x" });
     await update(id, described.outs, { ...inputs, description: "x", metadata: { a: 2 } });
-    expect(metadataOf(emulator.requests.at(-1)?.body)).toEqual({ a: 2, [MARK_FIELD]: mark });
+    const { nonce, urn } = mark as { nonce: string; urn: string };
+    const sent = { nonce, urn, time: emulator.endpoints[0]?.created_at };
+    expect(metadataOf(emulator.requests.at(-1)?.body)).toMatchObject({ a: 2, [MARK_FIELD]: sent });
   });
 
   test("without the setting, an update of the metadata keeps an existing mark and adds no new one", async () => {

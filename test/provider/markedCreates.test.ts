@@ -10,10 +10,13 @@ const pooled = { ...news, poolingEnabled: true };
 const start = (more: Record<string, string> = {}) =>
   startPlain({ "endpoints:mark": owner.namespace, ...more });
 
-const marked = (mark: object) => JSON.stringify({ [MARK_FIELD]: { ...owner, nonce: "0011", ...mark } });
+const CREATED = "2020-01-01T00:00:00Z";
+const marked = (mark: object) =>
+  JSON.stringify({ [MARK_FIELD]: { ...owner, nonce: "0011", time: CREATED, ...mark } });
+const ofStack = (stack: string) => marked({ urn: URN.replace("prod", stack) });
 
 /** An endpoint that an earlier run of this stack created: it has our mark, but no state has it. */
-const leftover = { type: "cloud" as const, url, metadata: marked({}) };
+const leftover = { type: "cloud" as const, url, metadata: marked({}), created_at: CREATED };
 
 describe("with marks, a lost create", () => {
   test.each([
@@ -57,14 +60,13 @@ describe("with marks, a create", () => {
     "%s takes over a leftover of any age, and updates it to the program's inputs",
     async (_, inputs, more) => {
       const { core, emulator, logged } = await start();
-      const { id } = emulator.seed({ ...leftover, ...more, created_at: "2020-01-01T00:00:00Z" });
+      const { id } = emulator.seed({ ...leftover, ...more });
       const made = await core.create({ ...inputs, description: "x" });
       expect(made).toMatchObject({ id, outs: { description: "x" } });
       expect(emulator.endpoints).toHaveLength(1);
       expect(logged).toEqual([
         `${url}: takes over ${id}, which an earlier run of this stack created (endpoints:mark)`,
       ]);
-      await expect(core.delete(id, made.outs)).rejects.toThrow(/adopted by its own replacement/);
     },
   );
 
@@ -79,10 +81,46 @@ describe("with marks, a create", () => {
     expect(emulator.requests.filter(isList)).toHaveLength(1);
   });
 
+  test("takes over no endpoint with a copy of its mark: its creation time does not fit", async () => {
+    const { core, emulator } = await start();
+    const { id } = emulator.seed({ ...leftover, created_at: "2020-01-01T00:02:00Z" });
+    expect((await thrown(core.create(news))).message).toContain(`is served by ${id}`);
+    emulator.edit(id, { pooling_enabled: true });
+    expect((await core.create(pooled)).id).not.toBe(id);
+    expect(emulator.requests.filter(({ method }) => method === "PATCH")).toEqual([]);
+  });
+
+  test("takes over no leftover of a resource of another type, or of another component, with the same name", async () => {
+    for (const types of [
+      "pulumi-nodejs:dynamic/endpoints:CloudEndpoint",
+      "my:Shop$endpoints:index:CloudEndpoint",
+    ]) {
+      const { core, emulator } = await start();
+      const urn = URN.replace("endpoints:index:CloudEndpoint", types);
+      const { id } = emulator.seed({ ...leftover, metadata: marked({ urn }), pooling_enabled: true });
+      expect((await core.create(pooled)).id).not.toBe(id);
+    }
+  });
+
+  test("has the time of each attempt in its mark, by the service's clock", async () => {
+    const { core, emulator } = await start();
+    emulator.intercept(isCreate, { status: 429, body: { error_code: "ERR_NGROK_226", msg: "slow down" } }, 2);
+    await core.create(news);
+    const times = emulator.requests.filter(isCreate).map(({ body }) => {
+      const { time } = metadataOf(body)[MARK_FIELD] as { time: string };
+      return Date.parse(time);
+    });
+    const [first = 0, second = 0, third = 0] = times;
+    expect(second - first).toBeGreaterThan(50_000);
+    expect(third - second).toBeGreaterThan(50_000);
+    const made = Date.parse(emulator.endpoints[0]?.created_at ?? "");
+    expect(Math.abs(made - third)).toBeLessThan(5_000);
+  });
+
   test("does not take over an endpoint that is already in a state of this run", async () => {
     const { core, emulator } = await start();
     const { id } = emulator.seed({ ...leftover, pooling_enabled: true });
-    core.diff(id, { url }, news);
+    core.diff(id, { url, poolingEnabled: true }, pooled);
     expect((await core.create(pooled)).id).not.toBe(id);
   });
 
@@ -98,7 +136,7 @@ describe("with marks, a create", () => {
   test("logs that its metadata cannot hold a mark, and sends none", async () => {
     const { core, emulator, logged } = await start();
     await core.create({ ...news, metadata: "text" });
-    expect(emulator.requests[0]?.body).toMatchObject({ metadata: "text" });
+    expect(emulator.requests.find(isCreate)?.body).toMatchObject({ metadata: "text" });
     expect(logged).toEqual([expect.stringMatching(/created without a mark/)]);
   });
 
@@ -114,7 +152,7 @@ describe("an endpoint with another resource's mark", () => {
   test("is never a leftover, and the message names that resource", async () => {
     for (const marks of [{}, { "endpoints:mark": owner.namespace }]) {
       const { core, emulator } = await startPlain({ "endpoints:recoverWithin": "1h", ...marks });
-      emulator.seed({ ...leftover, metadata: marked({ stack: "dev" }) });
+      emulator.seed({ ...leftover, metadata: ofStack("dev") });
       const { message } = await thrown(core.create(news));
       expect(message).toContain("created for front of the stack shop/dev (platform-team/prod)");
     }
@@ -122,7 +160,7 @@ describe("an endpoint with another resource's mark", () => {
 
   test("does not count as the endpoint of our lost create, which had no mark", async () => {
     const { core, emulator } = await startPlain();
-    emulator.rival("instead", { fields: { metadata: marked({ stack: "dev" }) } });
+    emulator.rival("instead", { fields: { metadata: ofStack("dev") } });
     const error = await thrown(core.create({ url }));
     expect(error.message).toContain(`is served by ${emulator.rivals[0]}`);
   });
@@ -130,7 +168,7 @@ describe("an endpoint with another resource's mark", () => {
   test("has safe text in messages: one line of limited length, without commands of a pipeline", async () => {
     const { core, emulator } = await start();
     const stack = `x\n\u001b[2J\u202e##vso[task.complete]${"y".repeat(3_000)}`;
-    emulator.seed({ ...leftover, metadata: marked({ stack }) });
+    emulator.seed({ ...leftover, metadata: ofStack(stack) });
     const { message } = await thrown(core.create(news));
     expect(message).toMatch(/^[^\p{Cc}\p{Cf}]{1,1500}$/u);
     expect(message).not.toContain("##vso");
@@ -149,6 +187,21 @@ describe("an endpoint with another resource's mark", () => {
     expect(message).toContain("created for front of the stack shop/prod");
     expect(emulator.endpoints[0]?.description).toBeUndefined();
   });
+});
+
+test.each([
+  [URN.replace("front", "o"), '[{ name: "o" }]'],
+  [
+    URN.replace("::endpoints", "::my:Shop$endpoints"),
+    /\["urn:pulumi:prod::shop::my:Shop\$endpoints[^"]+::front"\]/,
+  ],
+])("a create that meets the endpoint of %s names its alias, and its deletion", async (urn, alias) => {
+  const { core, emulator } = await start();
+  emulator.seed({ ...leftover, metadata: marked({ urn }) });
+  const { message } = await thrown(core.create(news));
+  expect(message).toMatch(alias);
+  expect(message).toContain(`delete its endpoint first: \`pulumi up --target '${urn}'\``);
+  expect(message).not.toContain("adopt");
 });
 
 describe("an endpoint without a mark", () => {

@@ -33,7 +33,9 @@ describe("a create that the service refuses names the endpoint that has the URL"
     emulator.intercept(isCreate, refusal, 9);
     const { message } = await thrown(core.create({ url, description: "x" }));
     expect(message).toContain(`${url} is served by ${id}, a cloud endpoint, created at `);
-    expect(message).toMatch(/described as “theirs”: set adopt/);
+    expect(message).toMatch(
+      /described as “theirs”\. If you renamed or moved this resource, give it aliases.*Otherwise another stack, program or person may manage it.*set adopt/,
+    );
     expect(countCreates(emulator.requests)).toBe(1);
   });
 
@@ -41,8 +43,10 @@ describe("a create that the service refuses names the endpoint that has the URL"
     const { core, emulator } = await start();
     const { id } = emulator.seed(leftover(5));
     const { message } = await thrown(core.create({ url, description: "x" }));
-    expect(message).toContain(
-      `with exactly this content, perhaps left behind by a killed run: set adopt: "${id}"`,
+    expect(message).toMatch(
+      new RegExp(
+        `If you renamed.*a killed run left it behind, with exactly this content: then set adopt: "${id}"`,
+      ),
     );
     expect(message).toMatch(/endpoints:recoverWithin/);
   });
@@ -81,14 +85,14 @@ describe("a create that the service refuses", () => {
     also(emulator);
     emulator.intercept(isCreate, { status: 409, body: "" }, 9);
     const error = await thrown(core.create({ url }));
-    expect(error.message).toMatch(/status 409.*[Rr]un the command again.*adopt/);
+    expect(error.message).toMatch(/status 409.*[Rr]un the command again.*choose another url/);
   });
 
   test("fails with the refusal if the key may not list endpoints", async () => {
     const { core, emulator } = await start();
     emulator.seed(leftover(5));
     emulator.intercept(isList, { status: 403, body: "" });
-    await expect(core.create({ url, description: "x" })).rejects.toThrow(/ERR_NGROK_180.*set adopt/);
+    await expect(core.create({ url, description: "x" })).rejects.toThrow(/ERR_NGROK_180.*choose another url/);
   });
 
   test("is sent again for some seconds if nothing has the URL", async () => {

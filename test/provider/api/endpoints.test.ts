@@ -119,7 +119,7 @@ describe("a failure", () => {
     expect(error).toMatchObject({ method: "POST", path: "/endpoints", status: 400, code: "ERR_NGROK_18017" });
     expect(error).toMatchObject({ operationId: expect.stringMatching(/^op_/) });
     expect(error.message).toMatch(
-      /^POST \/endpoints: status 400, ERR_NGROK_18017 .+ \(operation op_\w+\)\. .*set adopt/,
+      /^POST \/endpoints: status 400, ERR_NGROK_18017 .+ \(operation op_\w+\)\. .*choose another url/,
     );
     expect(error.message).not.toContain("\n");
   });

@@ -224,7 +224,8 @@ test("an endpoint that two stacks manage counts as drift, and the report names t
 });
 
 test("an unmanaged endpoint with a mark is reported with the resource that created it", async () => {
-  const owner = { namespace: "platform", project: "shop", stack: "prod", resource: "front", nonce: "00" };
+  const urn = "urn:pulumi:prod::shop::endpoints:index:CloudEndpoint::front";
+  const owner = { namespace: "platform", urn, nonce: "00", time: "" };
   emulator.seed({
     type: "cloud",
     url: "https://left.example.com",
