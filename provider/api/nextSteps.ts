@@ -54,6 +54,7 @@ const STEPS: Readonly<Record<number, string>> = {
   18016: "The existing endpoint does not share its URL: set poolingEnabled on it first.",
   18017: TAKEN_STEP,
   18018: "An endpoint with the binding kubernetes takes http, tls or tcp: change url, or bindings.",
+  18023: "Public endpoints use port 80 (http) or 443 (https, tls): remove the port from url.",
 };
 
 /** What the user can do; undefined if the service's own message is the best advice. */
