@@ -17,6 +17,7 @@ import {
   EndpointNotFoundError,
   OperationError,
   PartialCreateError,
+  refusedChange,
   UpdateNotFoundError,
   WrongTypeError,
 } from "./errors";
@@ -205,7 +206,7 @@ export class CloudEndpoints {
         ? api.update(id, wireChange(withChosen(inputs, olds), changed, mark))
         : api.get(id)
       ).catch((error: unknown) => {
-        throw isNotFound(error) ? new UpdateNotFoundError(id, error) : error;
+        throw isNotFound(error) ? new UpdateNotFoundError(id, error) : refusedChange(error, changed);
       });
       this.gone.answered(olds);
       const notes = this.notes(live.createdFor ?? stored);
@@ -266,8 +267,13 @@ export class CloudEndpoints {
     this.registerId(live.id);
     const { sent } = changesOnAdoption(live, inputs, owner);
     const mark = this.markOf(owner, live.createdFor);
+    const { api } = this.deps.connect();
     const result =
-      sent.length > 0 ? await this.deps.connect().api.update(live.id, wireChange(inputs, sent, mark)) : live;
+      sent.length > 0
+        ? await api.update(live.id, wireChange(inputs, sent, mark)).catch((error: unknown) => {
+            throw refusedChange(error, sent, { isAdoption: true });
+          })
+        : live;
     this.adopted.add(live.id);
     return result;
   }

@@ -57,6 +57,13 @@ const STEPS: Readonly<Record<number, string>> = {
   18023: "Public endpoints use port 80 (http) or 443 (https, tls): remove the port from url.",
 };
 
+/** Whether the service refused the content of a request with a code that does not name what is wrong with it. */
+export function isUnexplained({ status, code }: Pick<ServiceFailure, "status" | "code">): boolean {
+  const number = codeNumber({ code }) ?? 0;
+  const isPolicys = number >= 2200 && number <= 2299;
+  return [400, 409, 422].includes(status) && STEPS[number] === undefined && !isPolicys;
+}
+
 /** What the user can do; undefined if the service's own message is the best advice. */
 export function nextStep(
   { status, code, retryAfter }: ServiceFailure,
