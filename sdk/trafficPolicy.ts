@@ -70,7 +70,7 @@ export function mergedPolicy(policy: object | string, policies: readonly (string
   }
   if (!ending.every(isForSome)) {
     throw programError(
-      "mergeTrafficPolicy: a rule of on_tcp_connect without expressions ends every connection before any request, so nothing would be verified; move it to on_http_request, or give it expressions",
+      "mergeTrafficPolicy: a rule of on_tcp_connect without expressions ends every connection before any request, so nothing would be verified; move it to on_http_request",
     );
   }
   if (isVerifiedTooLate(own)) {
