@@ -38,7 +38,7 @@ export interface CloudEndpointWritten {
 
   /**
    * Whether other endpoints may share this URL and its traffic. It is sent only if given, or to undo an edit by hand.
-   * Default: `false`, the service's default.
+   * The service may refuse to change it later. Default: `false`, the service's default.
    */
   poolingEnabled?: boolean | undefined;
 

@@ -18,6 +18,7 @@ import {
   EndpointNotFoundError,
   OperationError,
   PartialCreateError,
+  refusedChange,
   TakeOverFailedError,
   UpdateNotFoundError,
   WrongTypeError,
@@ -25,7 +26,7 @@ import {
 import { accountFingerprint, GoneCheck } from "./gone";
 import { inputWarnings } from "./inputWarnings";
 import { shownUrl } from "./markedSecrets";
-import type { CloudEndpointInputs } from "./schema";
+import type { CloudEndpointInputs, ManagedInput } from "./schema";
 import {
   ENTRY_KEY,
   imported,
@@ -213,7 +214,7 @@ export class CloudEndpoints {
       const send = () => (changed.length > 0 ? api.update(id, change) : api.get(id));
       const live = await (changed.includes("url") ? this.onFreeUrl(id, inputs, owner, send) : send()).catch(
         (error: unknown) => {
-          throw isNotFound(error) ? new UpdateNotFoundError(id, error) : error;
+          throw isNotFound(error) ? new UpdateNotFoundError(id, error) : refusedChange(error, changed);
         },
       );
       this.gone.answered(olds);
@@ -328,14 +329,15 @@ export class CloudEndpoints {
     owner: Owner | undefined,
   ): Promise<LiveEndpoint> {
     this.entries.add(live.id, entry, this.account());
+    let sent: ManagedInput[] = [];
     try {
-      const { sent } = changesOnAdoption(live, inputs, owner);
+      ({ sent } = changesOnAdoption(live, inputs, owner));
       const mark = this.markOf(owner, owner ? undefined : live.createdFor, live.createdAt);
       if (sent.length === 0) return live;
       return await this.deps.connect().api.update(live.id, wireChange(inputs, sent, mark));
     } catch (error) {
       this.entries.takeOverFailed(live.id, entry);
-      throw error;
+      throw refusedChange(error, sent, { isAdoption: true });
     }
   }
 

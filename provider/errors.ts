@@ -1,8 +1,9 @@
-import { EndpointsError, UserError } from "./api/apiErrors";
+import { ApiError, EndpointsError, UserError } from "./api/apiErrors";
 import type { LiveEndpoint, Owner } from "./api/contract";
 import { oneLine } from "./api/foreignText";
 import type { JsonObject } from "./api/json";
 import { isSameOwner, isSameStack, ownerText, partsOf } from "./api/mark";
+import { isUnexplained } from "./api/nextSteps";
 
 /*
  * The provider's errors, except for those of requests (`api/apiErrors.ts`). Each message is one line with the mistake and the
@@ -248,4 +249,32 @@ export class SeveralLeftoversError extends UserError {
       `${oneLine(ids.join(", "))} carry the mark of this resource, but belong to no resource of this run. Set adopt to the one to keep for ${url}, delete the others, and run the command again.`,
     );
   }
+}
+
+/** Whether these can change is not certain: the public service's page on pooling says no, its other clients send them. */
+const PERHAPS_FIXED: readonly string[] = ["url", "poolingEnabled"];
+
+/** A refused change that the service may never make. */
+class FixedFieldError extends UserError {
+  constructor(refusal: ApiError, fields: readonly string[], isAdoption: boolean) {
+    const [them, value] = fields.length > 1 ? ["them", "their live values"] : ["it", "its live value"];
+    const otherwise = isAdoption
+      ? "delete the endpoint and remove adopt"
+      : "replace the endpoint: `pulumi up --replace URN` (`pulumi stack --show-urns` lists the URN)";
+    super(
+      `${refusal.message} If the service never changes ${fields.join(" and ")} of an existing endpoint, set ${them} in the program to ${value}, or ${otherwise}.`,
+      { cause: refusal },
+    );
+  }
+}
+
+/** The error of a change. If the service may never make such a change, the error says how to go on. */
+export function refusedChange(
+  error: unknown,
+  sent: readonly string[],
+  { isAdoption = false }: { isAdoption?: boolean } = {},
+): unknown {
+  const fields = sent.filter((name) => PERHAPS_FIXED.includes(name));
+  if (fields.length === 0 || !(error instanceof ApiError) || !isUnexplained(error)) return error;
+  return new FixedFieldError(error, fields, isAdoption);
 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from "./api/json";
 import { MAX_METADATA } from "./api/mark";
-import { hasUnknown, wireText } from "./document";
+import { derivedFromUrl } from "./api/url";
+import { hasUnknown, sameData, wireText } from "./document";
 import { nearName } from "./nearName";
 import { type CloudEndpointInputs, MAX_DESCRIPTION } from "./schema";
 
@@ -48,5 +49,59 @@ export function inputWarnings(
   const lacksPolicy = isPublicService && isNew && !inputs.adopt && inputs.trafficPolicy === undefined;
   const policy =
     "trafficPolicy is missing, and the public service refuses to create a cloud endpoint without one; give one with an action that answers, such as forward-internal, custom-response or deny";
-  return [...long, ...misspelt, ...(lacksPolicy ? [policy] : [])];
+  // The service has accepted what is not new, and what an adoption finds.
+  const isAccepted =
+    (isNew && inputs.adopt) ||
+    (["url", "bindings"] as const).every((name) => sameData(olds[name], inputs[name]));
+  const address = isPublicService && !isAccepted ? addressWarnings(inputs) : [];
+  return [...long, ...misspelt, ...address, ...(lacksPolicy ? [policy] : [])];
+}
+
+/** The warnings of a URL and bindings that the public service's documentation rules out. Where it contradicts itself, none. */
+function addressWarnings({ url, bindings = [] }: CloudEndpointInputs): string[] {
+  if (hasUnknown(bindings)) return [];
+  if (bindings.length > 1) {
+    return [
+      `bindings has ${bindings.length} names, but an endpoint of the public service takes one; create an endpoint for each`,
+    ];
+  }
+  const derived = derivedFromUrl(url);
+  if (!derived) return [];
+  const { proto, publicUrl } = derived;
+  const host = publicUrl.slice(`${proto}://`.length);
+  const isInternal = host.endsWith(".internal");
+  const binding = bindings[0] ?? (isInternal ? "internal" : "public");
+  const isPublic = binding === "public";
+  const isKubernetes = binding === "kubernetes";
+  // A public tcp endpoint has a reserved address, whose host and port are the service's choice.
+  const hasDomain = isPublic && proto !== "tcp";
+  const port = proto === "http" ? 80 : 443;
+  const rules: [isBroken: boolean, warning: string][] = [
+    [
+      binding === "internal" && !isInternal,
+      "with the binding internal, the public service requires a host that ends in .internal",
+    ],
+    [
+      isPublic && isInternal,
+      "the public service takes hosts that end in .internal only with the binding internal",
+    ],
+    [
+      hasDomain && url !== publicUrl,
+      `the public service has public ${proto} endpoints only on port ${port} (error 18023); leave the port out`,
+    ],
+    [hasDomain && host.includes("_"), "the public service allows no underscores in a host (error 355)"],
+    [
+      hasDomain && (!host.includes(".") || /^[\d.]+$/.test(host)),
+      "on the public service, a public host must be a domain",
+    ],
+    [
+      isKubernetes && proto === "https",
+      "on the public service, the binding kubernetes takes no https (error 18018); use http or tcp",
+    ],
+    [
+      isKubernetes && !/^[^.*]+\.[^.*]+$/.test(host),
+      "with the binding kubernetes, the public service requires a host of the form name.namespace",
+    ],
+  ];
+  return rules.flatMap(([isBroken, warning]) => (isBroken ? [warning] : []));
 }

@@ -1,8 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { JsonObject } from "../provider/api/json";
-import { isMapping } from "../provider/api/json";
+import { oneLine } from "../provider/api/foreignText";
+import { isMapping, type JsonObject } from "../provider/api/json";
 import { policyFromText } from "../provider/document";
-import { mayAnswer as canAnswer } from "../provider/policy/warnings";
+import { mayAnswer as canAnswer, endsTraffic, phaseMeant } from "../provider/policy/warnings";
 import type { TrafficPolicy } from "./policyTypes";
 import { headersAreChecked, warnOfHeaders } from "./preflight";
 import { programError } from "./programRun";
@@ -23,8 +23,9 @@ import { WebhookVerification } from "./webhooks/webhookVerification";
  * @param verification One or several verifications; they run in this order. At most one rule of the result may verify and
  *   enforce without `expressions`, because a request has the signature of at most one platform.
  * @returns The policy as data, always secret.
- * @throws RunError, through the output, for an invalid policy, for an empty list of verifications, and if two rules
- *   (including the policy's own) would refuse every request.
+ * @throws RunError, through the output, for an invalid policy, for an empty list of verifications, if two rules (including
+ *   the policy's own) would refuse every request, if nothing would be verified because an earlier rule ends every connection or
+ *   request, and if rules are under another name of a phase.
  */
 export function mergeTrafficPolicy(
   policy: pulumi.Input<TrafficPolicy | object | string>,
@@ -51,16 +52,35 @@ export function mergeTrafficPolicy(
  */
 export function mergedPolicy(policy: object | string, policies: readonly (string | undefined)[]): object {
   const data = policyData(policy);
-  const own = rulesOf(data);
+  assertPhaseNames(data);
+  const own = rulesOf(data, "on_http_request");
+  const ending = rulesOf(data, "on_tcp_connect").filter((rule) =>
+    actionsOf(rule).some((action) => endsTraffic(action, "on_tcp_connect")),
+  );
   if (policies.length === 0) {
     throw programError(
       "mergeTrafficPolicy: the list of verifications is empty, so nothing would be verified",
     );
   }
-  const verifying = policies.flatMap((text) => rulesOf(verificationData(text)));
+  const verifying = policies.flatMap((text) => rulesOf(verificationData(text), "on_http_request"));
   if ([...verifying, ...own].flatMap(demands).length > 1) {
     throw programError(
       "mergeTrafficPolicy: two verifications of every request would refuse all requests, because no request is signed by two platforms; give each verification expressions that select its requests, such as req.url.path.startsWith('/brex'), or enforce: false",
+    );
+  }
+  if (!ending.every(isForSome)) {
+    throw programError(
+      "mergeTrafficPolicy: a rule of on_tcp_connect without expressions ends every connection before any request, so nothing would be verified; move it to on_http_request",
+    );
+  }
+  if (isVerifiedTooLate(own)) {
+    throw programError(
+      "mergeTrafficPolicy: a verify-webhook of the policy follows an action that ends every request, so it never runs; move it before that action",
+    );
+  }
+  if (ending.length > 0) {
+    void pulumi.log.warn(
+      "mergeTrafficPolicy: a rule of on_tcp_connect ends the connections that its expressions select, before the verification; if it forwards them, their webhooks are not verified",
     );
   }
   if (!own.some(mayAnswer)) {
@@ -88,10 +108,36 @@ function policyData(policy: object | string): JsonObject {
   return parsed.data as JsonObject;
 }
 
-function rulesOf(policy: JsonObject): object[] {
-  const rules = policy["on_http_request"] ?? [];
+/** The service might run rules under another name of a phase before the verification, or not at all. */
+function assertPhaseNames(policy: JsonObject): void {
+  for (const [name, rules] of Object.entries(policy)) {
+    const meant = phaseMeant(name);
+    const hasNone = rules === null || rules === undefined || (Array.isArray(rules) && rules.length === 0);
+    if (meant === undefined || meant === name || hasNone) continue;
+    throw programError(
+      `mergeTrafficPolicy: the policy has rules under ${oneLine(name, 100)}, which is no phase; move them to ${meant}`,
+    );
+  }
+}
+
+function rulesOf(policy: JsonObject, phase: "on_tcp_connect" | "on_http_request"): object[] {
+  const rules = policy[phase] ?? [];
   if (Array.isArray(rules) && rules.every(isMapping)) return rules;
-  throw programError("mergeTrafficPolicy: the policy's on_http_request must be a list of rules");
+  throw programError(`mergeTrafficPolicy: the policy's ${phase} must be a list of rules`);
+}
+
+/** Whether a verification follows an action that ends each of its requests. */
+function isVerifiedTooLate(rules: readonly object[]): boolean {
+  let areAllEnded = false;
+  for (const rule of rules) {
+    let areEnded: boolean = areAllEnded;
+    for (const action of actionsOf(rule)) {
+      if (areEnded && action["type"] === "verify-webhook") return true;
+      areEnded ||= endsTraffic(action, "on_http_request");
+    }
+    if (!isForSome(rule)) areAllEnded = areEnded;
+  }
+  return false;
 }
 
 function mayAnswer(rule: object): boolean {
@@ -100,12 +146,14 @@ function mayAnswer(rule: object): boolean {
 
 /** The verifications that every request must pass. */
 function demands(rule: object): JsonObject[] {
-  const chosen = "expressions" in rule && Array.isArray(rule.expressions) && rule.expressions.length > 0;
-  if (chosen) return [];
+  if (isForSome(rule)) return [];
   return actionsOf(rule).filter(({ type, config }) => {
     return type === "verify-webhook" && !(isMapping(config) && config["enforce"] === false);
   });
 }
+
+const isForSome = (rule: object): boolean =>
+  "expressions" in rule && Array.isArray(rule.expressions) && rule.expressions.length > 0;
 
 const actionsOf = (rule: object): JsonObject[] =>
   "actions" in rule && Array.isArray(rule.actions) ? rule.actions.filter(isMapping) : [];

@@ -54,7 +54,15 @@ const STEPS: Readonly<Record<number, string>> = {
   18016: "The existing endpoint does not share its URL: set poolingEnabled on it first.",
   18017: TAKEN_STEP,
   18018: "An endpoint with the binding kubernetes takes http, tls or tcp: change url, or bindings.",
+  18023: "Public endpoints use port 80 (http) or 443 (https, tls): remove the port from url.",
 };
+
+/** Whether the service refused the content of a request with a code that does not name what is wrong with it. */
+export function isUnexplained({ status, code }: Pick<ServiceFailure, "status" | "code">): boolean {
+  const number = codeNumber({ code }) ?? 0;
+  const isPolicys = number >= 2200 && number <= 2299;
+  return [400, 409, 422].includes(status) && STEPS[number] === undefined && !isPolicys;
+}
 
 /** What the user can do; undefined if the service's own message is the best advice. */
 export function nextStep(

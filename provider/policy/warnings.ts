@@ -56,6 +56,21 @@ export function warningText({ path, reason }: PolicyWarning, place: string, more
   return oneLine(`${path.length > 0 ? pathText(path) : place}${more} ${reason}`);
 }
 
+/**
+ * The phase that a key of a policy names or probably means. For a phase of older policies, it is the one for requests or
+ * responses. Undefined if the key does not resemble a phase.
+ */
+export function phaseMeant(name: string): string | undefined {
+  if (Object.hasOwn(legacyPhases, name)) return legacyPhases[name]?.[0];
+  return isPhase(name) ? name : nearKnown(name, allPhases);
+}
+
+/** Whether an action ends what it applies to. A forward ends what it forwards, whatever its `on_error`. */
+export function endsTraffic(action: unknown, phase: PhaseName): boolean {
+  const type = isMapping(action) ? action["type"] : undefined;
+  return isAction(type) && infoOf(type).ends === "always" && infoOf(type).phases.includes(phase);
+}
+
 /** Whether an action can answer a request. An unknown action might. */
 export function mayAnswer(type: unknown): boolean {
   return !isAction(type) || infoOf(type).ends !== undefined;
@@ -81,7 +96,10 @@ function* warningsIn(policy: unknown, endpoint: Endpoint): Warnings {
   for (const [name, rules] of Object.entries(policy)) {
     const phase = isPhase(name) ? name : undefined;
     const reason = phase ? wrongPhase(phase, endpoint) : unknownPhase(name);
+    const end = phase && endBefore(phase, policy, endpoint);
     if (reason) yield { path: [name], reason };
+    else if (end && Array.isArray(rules) && rules.length > 0)
+      yield { path: [name, 0], reason: `never runs, because ${end}` };
     // If a key does not resemble a phase, its value may be anything.
     if (phase || nearKnown(name, allPhases)) yield* warningsInRules(rules, [name], phase, endpoint);
   }
@@ -239,21 +257,38 @@ function isMissing(name: string, key: KeyInfo, object: JsonObject): boolean {
   return !isGiven && key.required === true && key.default === undefined;
 }
 
+/** The rule of an earlier phase after which this phase never begins, as a reason; undefined if there is none. */
+function endBefore(phase: PhaseName, policy: JsonObject, endpoint: Endpoint): string | undefined {
+  const rulesOf = (name: PhaseName): unknown[] => {
+    const rules = policy[name];
+    return Array.isArray(rules) && !wrongPhase(name, endpoint) ? rules : [];
+  };
+  if (phase === "on_tcp_connect") return undefined;
+  const closing = rulesOf("on_tcp_connect").findIndex((rule) => alwaysAnswers(rule, "on_tcp_connect"));
+  if (closing >= 0) return `on_tcp_connect[${closing}] always ends the connection`;
+  // An action before that one could answer, and rules for responses may apply to that answer.
+  const [first] = rulesOf("on_http_request");
+  const action = alwaysAnswers(first, "on_http_request") ? actionsOf(first)[0] : undefined;
+  const type = isMapping(action) ? action["type"] : undefined;
+  const isSkipped = phase === "on_http_response" && isAction(type) && infoOf(type).skipsResponse === true;
+  return isSkipped ? "on_http_request[0] always ends the request" : undefined;
+}
+
 /** Whether no later rule ever runs. */
 function alwaysAnswers(rule: unknown, phase: PhaseName | undefined): boolean {
-  if (!isMapping(rule) || !Array.isArray(rule["actions"])) return false;
-  const { expressions } = rule;
+  const expressions = isMapping(rule) ? rule["expressions"] : undefined;
   const isForAll =
     (expressions ?? undefined) === undefined || (Array.isArray(expressions) && expressions.length === 0);
-  return isForAll && rule["actions"].some((action) => ends(action, phase));
+  return isForAll && actionsOf(rule).some((action) => ends(action, phase));
 }
+
+const actionsOf = (rule: unknown): unknown[] =>
+  isMapping(rule) && Array.isArray(rule["actions"]) ? rule["actions"] : [];
 
 /** Whether no later action ever runs. */
 function ends(action: unknown, phase: PhaseName | undefined): boolean {
-  if (!isMapping(action) || !isAction(action["type"])) return false;
-  const { ends, phases, keys } = infoOf(action["type"]);
-  if (ends !== "always" || !phase || !phases.includes(phase)) return false;
-  if (!("on_error" in keys)) return true;
+  if (!phase || !isMapping(action) || !endsTraffic(action, phase)) return false;
+  if (!isAction(action["type"]) || !("on_error" in infoOf(action["type"]).keys)) return true;
   const { config } = action;
   // With `continue`, later actions run if the endpoint cannot be reached.
   return isMapping(config) && (config["on_error"] ?? "halt") === "halt";

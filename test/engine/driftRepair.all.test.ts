@@ -169,3 +169,27 @@ onKit("drift of the service's choices", (start) => {
     await stack.preview({ expectNoChanges: true });
   });
 });
+
+onKit("drift of pooling on a service that never changes it", (start) => {
+  test.each(["CloudEndpoint", "PluginEndpoint"])(
+    "of a %s is not repaired by --fix, which says what to do, and then a replacement repairs it",
+    async (type) => {
+      const a = endpoint("a", {}, "{ deleteBeforeReplace: true }", type);
+      const stack = await start([PLUGIN, a].join("\n"));
+      await stack.up();
+      stack.emulator.behave({ fixedUrlAndPooling: true });
+      stack.emulator.edit(idOf(stack.emulator, "a"), { pooling_enabled: true });
+
+      const fixed = await drift(stack, "--fix");
+      expect(fixed.code, fixed.stdout).toBe(1);
+      const reason = fixed.report.stacks[0]?.drifted[0]?.repair?.reason ?? "";
+      expect(reason).toMatch(/set it in the program to its live value, or replace .*pulumi up --replace URN/);
+      expect(reason).toMatch(/only `pulumi preview` shows this drift$/);
+
+      await stack.up({ replace: ["a"] });
+      expect(stack.emulator.endpoints).toMatchObject([{ pooling_enabled: false }]);
+      expect((await drift(stack)).code).toBe(0);
+      await stack.preview({ expectNoChanges: true });
+    },
+  );
+});

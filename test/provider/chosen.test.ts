@@ -150,6 +150,68 @@ describe.each(bothProviders)("%s", (_, start) => {
   });
 });
 
+describe.each(bothProviders)("%s, on a service that never changes url and pooling_enabled", (_, start) => {
+  const newStack = async (): Promise<Stack> => new Stack(await start({ fixedUrlAndPooling: true }));
+  const remedy = (field: string) =>
+    new RegExp(
+      `cannot update ep_\\w+: PATCH .*ERR_NGROK_18014.*never changes ${field} of an existing endpoint, set .* live value.*pulumi up --replace URN`,
+    );
+
+  test("refuses to revert pooling by hand, and an `up` succeeds once the program has the live value", async () => {
+    const stack = await newStack();
+    const created = await stack.up({ url: open });
+    stack.emulator.edit(created.id, { pooling_enabled: true });
+    const drifted = await stack.refresh(created);
+    for (let times = 0; times < 2; times++)
+      await expect(stack.up({ url: open }, drifted)).rejects.toThrow(remedy("poolingEnabled"));
+    const sent = stack.patches.length;
+    const program = { url: open, poolingEnabled: true };
+    const settled = await stack.up(program, drifted);
+    expect(stack.patches).toHaveLength(sent);
+    expect(await stack.hasChanges(program, settled)).toBe(false);
+    expect((await stack.refresh(settled)).inputs).toEqual(program);
+  });
+
+  test("refuses the program's change, and an `up` succeeds once the program has the live values", async () => {
+    const stack = await newStack();
+    const program = { url: open, poolingEnabled: false };
+    const created = await stack.up(program);
+    const changes: [Props, string][] = [
+      [{ url: "https://shop2.example.com" }, "url"],
+      [{ poolingEnabled: true }, "poolingEnabled"],
+      [{ url: "https://shop2.example.com", poolingEnabled: true }, "url and poolingEnabled"],
+    ];
+    for (const [change, fields] of changes)
+      await expect(stack.up({ ...program, ...change }, created)).rejects.toThrow(remedy(fields));
+    const described = await stack.up({ ...program, description: "x" }, created);
+    expect(stack.patches.at(-1)).toEqual({ id: created.id, description: "x" });
+    expect(await stack.hasChanges({ ...program, description: "x" }, described)).toBe(false);
+  });
+
+  test("refuses an adoption that would change pooling, and says how to go on", async () => {
+    const stack = await newStack();
+    const { id } = stack.emulator.seed({ type: "cloud", url: open });
+    await expect(stack.up({ url: open, poolingEnabled: true, adopt: true })).rejects.toThrow(
+      /never changes poolingEnabled of an existing endpoint, set .* live value.* or delete the endpoint and remove adopt/,
+    );
+    expect((await stack.up({ url: open, adopt: true })).id).toBe(id);
+  });
+
+  test.each([
+    [400, "ERR_NGROK_18017"],
+    [400, "ERR_NGROK_2201"],
+    [401, "ERR_NGROK_200"],
+    [503, undefined],
+  ])("does not say so after %i %s, which has another reason", async (status, error_code) => {
+    const stack = await newStack();
+    const created = await stack.up({ url: open });
+    stack.emulator.intercept("update", { status, body: { error_code, msg: "no" } }, 99);
+    const refused = stack.up({ url: "https://shop2.example.com", poolingEnabled: true }, created);
+    await expect(refused).rejects.toThrow(/cannot update/);
+    await expect(refused).rejects.not.toThrow(/--replace/);
+  });
+});
+
 /* The rest depends on the core alone, so one provider is enough. */
 describe("a service", () => {
   const newStack = async (service: Service = {}): Promise<Stack> => {

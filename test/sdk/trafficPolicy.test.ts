@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { beforeAll, describe, expect, expectTypeOf, test } from "vitest";
+import { afterEach, beforeAll, describe, expect, expectTypeOf, test, vi } from "vitest";
 import {
   type CloudEndpointArgs,
   mergeTrafficPolicy,
@@ -10,6 +10,7 @@ import { mergedPolicy } from "../../sdk/trafficPolicy";
 import { mockEngine, resolved } from "./program";
 
 beforeAll(() => mockEngine());
+afterEach(() => vi.restoreAllMocks());
 
 type More = Partial<Omit<WebhookVerificationArgs, "platform" | "secret">>;
 const github = (more: More = {}) =>
@@ -89,10 +90,90 @@ describe("mergeTrafficPolicy", () => {
     expect(rules(mergedPolicy(mergedPolicy({ on_http_request: [rule] }, [every]), [lax, chosen]))).toBe(4);
   });
 
+  const forward = { type: "forward-internal", config: { url: "https://app.internal" } };
+  const log = { type: "log", config: { metadata: {} } };
+  const onConnect = (...actions: object[]) => ({ on_tcp_connect: [{ actions }], on_http_request: [rule] });
+  const verifiesNothing =
+    /a rule of on_tcp_connect without expressions ends every connection.* nothing would be verified; move it to on_http_request/;
+
+  test.each<[string, object | string, RegExp]>([
+    ["forwards every connection", onConnect(forward), verifiesNothing],
+    ["denies every connection", onConnect({ type: "deny" }), verifiesNothing],
+    ["closes every connection", onConnect(log, { type: "close-connection" }), verifiesNothing],
+    [
+      "forwards every connection, and continues if that fails",
+      onConnect({ ...forward, config: { ...forward.config, on_error: "continue" } }),
+      verifiesNothing,
+    ],
+    [
+      "forwards every connection by a rule with no expression",
+      { on_tcp_connect: [{ expressions: [], actions: [forward] }] },
+      verifiesNothing,
+    ],
+    ["forwards every connection, as YAML", "on_tcp_connect: [{actions: [{type: deny}]}]", verifiesNothing],
+    [
+      "forwards connections after some were denied",
+      { on_tcp_connect: [{ expressions: ["a"], actions: [{ type: "deny" }] }, { actions: [forward] }] },
+      verifiesNothing,
+    ],
+    [
+      "verifies after a rule that ends every request",
+      { on_http_request: [rule, verifying] },
+      /verify-webhook of the policy follows an action that ends every request/,
+    ],
+    [
+      "verifies some requests after an action that ends them",
+      { on_http_request: [{ expressions: ["a"], actions: [forward, ...verifying.actions] }] },
+      /verify-webhook of the policy follows/,
+    ],
+    ["has rules under inbound", { inbound: [rule] }, /rules under inbound, .*move them to on_http_request/],
+    ["has rules under outbound", { outbound: [rule] }, /rules under outbound, .*to on_http_response/],
+    ["has rules under onHttpRequest", { onHttpRequest: [rule] }, /onHttpRequest, .*to on_http_request/],
+    ["has rules under on_connect", { on_connect: [{ actions: [forward] }] }, /to on_tcp_connect/],
+  ])("throws if the policy %s", (_, policy, words) => {
+    expect(() => mergedPolicy(policy, ['{"on_http_request":[]}'])).toThrow(words);
+  });
+
+  test.each<[string, object]>([
+    ["forwarded", { expressions: ["conn.client_ip == '192.0.2.1'"], actions: [forward] }],
+    ["denied", { expressions: ["conn.client_ip == '192.0.2.1'"], actions: [{ type: "deny" }] }],
+  ])("warns if some connections are %s before the verification", async (_, early) => {
+    const warned = vi.spyOn(pulumi.log, "warn").mockResolvedValue();
+    const policy = { on_tcp_connect: [early], on_http_request: [rule] };
+    expect(await merged(policy)).toEqual({ ...policy, on_http_request: [verifying, rule] });
+    expect(warned.mock.calls).toEqual([
+      [expect.stringMatching(/on_tcp_connect ends the connections that its expressions select/)],
+    ]);
+  });
+
+  test.each<[string, object]>([
+    ["rules of on_tcp_connect that end no connection", onConnect(log, { type: "restrict-ips" })],
+    ["TLS that the endpoint terminates", onConnect({ type: "terminate-tls" })],
+    [
+      "a verification of some requests after others were forwarded",
+      {
+        on_http_request: [
+          { ...verifying, expressions: ["a"] },
+          { expressions: ["b"], actions: [forward] },
+          { ...verifying, expressions: ["c"] },
+          rule,
+        ],
+      },
+    ],
+    ["a key that resembles no phase", { enabled: true, on_http_request: [rule] }],
+    ["older phases without rules", { inbound: [], outbound: null, on_http_request: [rule] }],
+  ])("accepts %s without a warning", async (_, policy) => {
+    const warned = vi.spyOn(pulumi.log, "warn").mockResolvedValue();
+    const own = (policy as { on_http_request: object[] }).on_http_request;
+    expect(await merged(policy)).toEqual({ ...policy, on_http_request: [verifying, ...own] });
+    expect(warned).not.toHaveBeenCalled();
+  });
+
   test.each<[string, unknown, RegExp]>([
     ["is invalid text", "a: [", /the policy is not valid YAML/],
     ["is a list", [], /must be an object or text/],
     ["has a phase that is not a list", { on_http_request: {} }, /on_http_request must be a list of rules/],
+    ["has one rule in place of a list", { on_tcp_connect: rule }, /on_tcp_connect must be a list of rules/],
     [
       "has a rule that is not an object",
       { on_http_request: ["deny"] },

@@ -129,8 +129,10 @@ function repairOf(urn: string, run: Run, after: SurveyedStack | undefined): Repa
   const checkFailure = isChecked ? undefined : after?.report.unseen[0]?.reason;
   const reason =
     errorsOf(run, urn) ?? errorsOf(run) ?? checkFailure ?? "the endpoint still differs after the repair";
+  // If the service does not make the change, a plain `up` would fail in the same way.
+  const finish = reason.includes("pulumi up --replace") ? "" : ": finish with `pulumi up`";
   return notDone(
-    `${reason.replace(/\.+$/, "")}. The state may already hold the live values, so only \`pulumi preview\` shows this drift: finish with \`pulumi up\``,
+    `${reason.replace(/\.+$/, "")}. The state may already hold the live values, so only \`pulumi preview\` shows this drift${finish}`,
   );
 }
 

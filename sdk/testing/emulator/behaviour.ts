@@ -45,6 +45,11 @@ export interface Behaviour {
   /** Refuse a create without a traffic policy, like the public service. Default: false, as the contract allows. */
   requirePolicy: boolean;
   /**
+   * Refuse an update that changes `url` or `pooling_enabled`. The public service's page on pooling says that neither can
+   * change; its Terraform provider and operator send them all the same. Default: false, as the contract allows.
+   */
+  fixedUrlAndPooling: boolean;
+  /**
    * The effect of the list parameter `filter`, which is not part of the contract. `works`: the emulator evaluates the
    * comparisons that the provider sends. `refused`: 400, like any unknown parameter. `ignored`: the whole list.
    * `incomplete`: every other matching endpoint is missing, beginning with the newest. `agent`: filters use `agent` for
@@ -63,6 +68,7 @@ const DEFAULTS: Behaviour = {
   createdAt: 0,
   principals: false,
   requirePolicy: false,
+  fixedUrlAndPooling: false,
   filters: "works",
   pageSize: 100,
 };

@@ -3,7 +3,7 @@ import type { Behaviour } from "./behaviour";
 import type { Key } from "./keys";
 import { FilterError, parseFilter } from "./listFilter";
 import { ServiceError } from "./serviceErrors";
-import { parseUrl, readCreate, readUpdate } from "./serviceRules";
+import { checkFixed, parseUrl, readCreate, readUpdate } from "./serviceRules";
 
 export const MAX_PAGE = 100;
 
@@ -118,6 +118,7 @@ function updateEndpoint(call: Call): Answer {
   const proto = change.url === undefined ? before.proto : parseUrl(change.url).proto;
   if (before.proto !== undefined && proto !== before.proto)
     throw new ServiceError(18005, before.proto, `${proto}`);
+  if (call.behaviour.fixedUrlAndPooling) checkFixed(before, change);
   return { status: 200, body: call.key.store.update(before, change) };
 }
 

@@ -42,6 +42,14 @@ export function readUpdate(id: string, body: Record<string, unknown>, requirePol
   return fields;
 }
 
+/** Refuses another URL or pooling. The code is not documented. */
+export function checkFixed(before: WireEndpoint, { url, pooling_enabled }: WireChange): void {
+  const isMoved = url !== undefined && parseUrl(url).url !== before.url;
+  const isToggled = pooling_enabled !== undefined && pooling_enabled !== (before.pooling_enabled ?? false);
+  if (isMoved || isToggled)
+    throw new ServiceError(18014, isMoved ? "url" : "pooling_enabled", "it cannot change");
+}
+
 /** The address of an endpoint with its port. `url` is not enough: an edge's endpoint has none. */
 export const addressOf = ({ url = "", proto, hostport }: Pick<WireEndpoint, "url" | "proto" | "hostport">) =>
   hostport ? `${proto}://${hostport}` : url;

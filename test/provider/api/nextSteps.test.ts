@@ -22,6 +22,7 @@ test.each([
   [18010, /its limit of cloud endpoints/],
   [18011, /Give trafficPolicy/],
   [18018, /change url, or bindings/],
+  [18023, /remove the port from url/],
   [18019, /plan has no pooling/],
   [18020, /pool of this URL is full/],
   [18021, /including those of agents/],

@@ -61,6 +61,18 @@ describe("an update", () => {
     expect(emulator.endpoints).toEqual([before]);
   });
 
+  it("of url or pooling_enabled is refused with fixedUrlAndPooling, and other fields change", async () => {
+    const emulator = await start({ fixedUrlAndPooling: true });
+    const before = await create(emulator, { url });
+    for (const change of [{ url: "https://b.example.com" }, { pooling_enabled: true }])
+      expectError(await patch(emulator, before.id, { ...change, description: "d" }), 18014, 400);
+    expect(emulator.endpoints).toEqual([before]);
+    const same = { url: "HTTPS://a.example.com:443", pooling_enabled: false, description: "d" };
+    expect((await patch(emulator, before.id, same)).status).toBe(200);
+    emulator.behave({ fixedUrlAndPooling: false });
+    expect((await patch(emulator, before.id, { pooling_enabled: true })).body.pooling_enabled).toBe(true);
+  });
+
   it("that contains only the id is refused as empty", async () => {
     const emulator = await start();
     const { id } = await create(emulator, { url });
