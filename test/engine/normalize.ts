@@ -7,6 +7,7 @@ const MASKS: [RegExp, string][] = [
   [/http:\/\/127\.0\.0\.1:\d+/g, "http://service"],
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "a time"],
   [/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "a uuid"],
+  [/"[0-9a-f]{16}"/g, '"a random number"'],
 ];
 
 /** Prepares the states of two drivers for a comparison: numbers the ids in order of appearance, and masks times. */
