@@ -16,7 +16,7 @@ export class OperationError extends UserError {
     operation: string,
     override readonly cause: UserError,
   ) {
-    super(`cannot ${operation}: ${cause.message}`, { cause });
+    super(`cannot ${oneLine(operation, 300)}: ${cause.message}`, { cause });
   }
 }
 
