@@ -97,7 +97,7 @@ export function adoptionOf(live: LiveEndpoint): Adoption | Unadoptable {
     const value = current[name];
     if (value === undefined || isServicesChoice(name, value, String(current["url"]))) continue;
     const problem =
-      reservedForPulumi(value) ??
+      lostInPulumi(value) ??
       (keysShowSecrets(value) ? "one of its keys contains a secret, which code would show" : undefined) ??
       checkInputs({ url: "https://any.example.com", [name]: value }).failures[0]?.reason;
     if (problem === undefined) given[name] = value;
@@ -131,12 +131,17 @@ function isServicesChoice(name: ManagedInput, value: unknown, url: string): bool
   return sameSet(value, []) || sameSet(value, [usual]);
 }
 
-/** Why Pulumi would not treat this value as data; undefined if it would. */
-function reservedForPulumi(value: unknown): string | undefined {
+/** A lone surrogate, and the character that replaces it in parsed replies. */
+const HALF = /[\ufffd\p{Surrogate}]/u;
+
+/** Why Pulumi would not pass on this value as it is; undefined if it would. */
+function lostInPulumi(value: unknown): string | undefined {
   let reason: string | undefined;
   visit(value, (key, part) => {
     if (key === SIGNATURE || /^__(proto__$|pulumi)/.test(key))
       reason ??= `Pulumi reserves its key ${key} for itself`;
+    if ([key, part].some((text) => typeof text === "string" && HALF.test(text)))
+      reason ??= "it contains half of a character, or U+FFFD in its place, which an update would write back";
     if (UNKNOWNS.has(part)) reason ??= "it contains a text that means “not known yet” to Pulumi";
   });
   return reason;

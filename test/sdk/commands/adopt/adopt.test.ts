@@ -18,8 +18,8 @@ test("fields and endpoints that a program cannot express are reported in the log
     const logged = lines.find((line) => line.includes(`https://${host}.example.com`)) ?? "";
     expect(logged, host).toMatch(line);
   }
-  expect(stdout.match(/^\/\/ Left out: /gm)).toHaveLength(7);
-  expect(stdout.match(/^\/\/ Left to the service: /gm)).toHaveLength(5);
+  expect(stdout.match(/^\/\/ Left out: /gm)).toHaveLength(9);
+  expect(stdout.match(/^\/\/ Left to the service: /gm)).toHaveLength(6);
 });
 
 test("a policy in YAML with merge keys is written as the merged data", async () => {
