@@ -91,7 +91,7 @@ const accountSchema = z.object({
 /** An endpoint of more than one resource. Each resource undoes the changes of the other. */
 const sharedSchema = z.object({
   id: z.string(),
-  resources: z.array(z.object({ stack: z.string(), name: z.string() })),
+  resources: z.array(z.object({ stack: z.string(), name: z.string(), urn: z.string() })),
 });
 
 export const reportSchema = z.object({

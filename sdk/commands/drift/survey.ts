@@ -227,11 +227,11 @@ export function accountReport(account: Account, managed: ReadonlySet<string> | u
 /** Endpoints that are in several states, or twice in one state. A `destroy` of one resource deletes the endpoint of the other. */
 export function sharedEndpoints(stacks: readonly SurveyedStack[]): SharedEndpoint[] {
   const all = stacks.flatMap(({ stack, managed = [] }) =>
-    managed.filter(({ isOld }) => !isOld).map(({ id, name }) => ({ id, stack: stack.name, name })),
+    managed.filter(({ isOld }) => !isOld).map(({ id, name, urn }) => ({ id, stack: stack.name, name, urn })),
   );
   return [...grouped(all, ({ id }) => id)]
     .filter(([, same]) => same.length > 1)
-    .map(([id, same]) => ({ id, resources: same.map(({ stack, name }) => ({ stack, name })) }));
+    .map(([id, same]) => ({ id, resources: same.map(({ stack, name, urn }) => ({ stack, name, urn })) }));
 }
 
 /** A refused key, in the only form that Pulumi's message keeps of the provider's error. */

@@ -87,7 +87,13 @@ export function sharedText({ id, resources }: SharedEndpoint): string {
   const where = resources
     .map(({ stack, name }) => `${visible(name)} (stack ${visible(stack)})`)
     .join(" and ");
-  return `${visible(id)} belongs to ${where}, so each undoes the other's changes, and deleting one deletes the endpoint for both. Remove it from all states but one with \`pulumi state delete\`.`;
+  const stacks = new Set(resources.map(({ stack }) => visible(stack)));
+  const urns = resources.map(({ urn }) => visible(urn, 2000)).join(" and ");
+  const remedy =
+    stacks.size === resources.length
+      ? "Remove it from all states but one with `pulumi state delete`."
+      : `Remove all but one of the entries ${urns} with \`pulumi state delete --stack ${[...stacks].join(" or ")}\`, which leaves the endpoint as it is, then take their resources out of the program.`;
+  return `${visible(id)} belongs to ${where}, so each undoes the other's changes, and deleting one deletes the endpoint for both. ${remedy}`;
 }
 
 /** Whether the number of its endpoints is unknown. */

@@ -4,7 +4,7 @@ import { StackError } from "../../../../sdk/commands/failures";
 import { parseState } from "../../../../sdk/commands/managed";
 import { Emulator, type ExportedResource } from "../../../../sdk/testing";
 import { drift } from "./driftRun";
-import { changesOf, emulator, fakeStack, other, secret } from "./stacks";
+import { changesOf, emulator, fakeStack, other, secret, TYPE, urnOf } from "./stacks";
 
 test("ignored changes, and changes of an endpoint that the program only reads, are not drift", async () => {
   const ended = await drift([
@@ -212,8 +212,8 @@ test("an endpoint that two stacks manage counts as drift, and the report names t
     {
       id,
       resources: [
-        { stack: "prod", name: "front" },
-        { stack: "dev", name: "door" },
+        { stack: "prod", name: "front", urn: urnOf("front") },
+        { stack: "dev", name: "door", urn: urnOf("door") },
       ],
     },
   ]);
@@ -221,6 +221,29 @@ test("an endpoint that two stacks manage counts as drift, and the report names t
   expect(ended.stdout).toMatch(
     new RegExp(`${id} belongs to front \\(stack prod\\) and door \\(stack dev\\).*pulumi state delete`),
   );
+});
+
+test("an endpoint with two entries in one state is reported with both URNs and the commands that end it", async () => {
+  const url = "https://a.example.com";
+  const { id } = emulator.seed({ type: "cloud", url });
+  const urns = [urnOf("front"), urnOf("front", `shop:index:Shop$${TYPE}`)];
+  const entry = { type: TYPE, custom: true, id, inputs: { url }, outputs: { type: "cloud", url } };
+  const stack = fakeStack([{ name: "front", id, inputs: { url } }], {
+    extra: [{ ...entry, urn: urns[1] ?? "" }],
+    refreshPreview: async () => ({
+      ok: true,
+      steps: urns.map((urn) => ({ urn, id, op: "same" })),
+      diagnostics: [],
+    }),
+  });
+  const ended = await drift([stack]);
+  expect(ended.code).toBe(7);
+  expect(ended.report.shared.map(({ resources }) => resources.map(({ urn }) => urn).sort())).toEqual([urns]);
+  for (const form of [ended.stdout, ended.page.replaceAll("&#39;", "'")]) {
+    for (const urn of urns) expect(form).toContain(urn);
+    expect(form).toContain("pulumi state delete --stack prod");
+    expect(form).toMatch(/then take their resources out of the program/);
+  }
 });
 
 test("an unmanaged endpoint with a mark is reported with the resource that created it", async () => {
