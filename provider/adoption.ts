@@ -1,9 +1,10 @@
 import type { LiveEndpoint, Owner } from "./api/contract";
 import type { EndpointsApi } from "./api/endpoints";
-import { isSameOwner } from "./api/mark";
+import { isMapping } from "./api/json";
+import { isSameOwner, MARK_FIELD } from "./api/mark";
 import { normalizeUrl } from "./api/url";
 import { difference } from "./diff";
-import { changesBetween, pathText, withData } from "./document";
+import { changesBetween, metadataFromText, pathText, withData } from "./document";
 import { AdoptAmbiguousError, AdoptNotFoundError, AdoptOtherSchemeError, WrongTypeError } from "./errors";
 import { shownUrl } from "./markedSecrets";
 import type { CloudEndpointInputs } from "./schema";
@@ -79,6 +80,13 @@ export function changesOnAdoption(live: LiveEndpoint, inputs: CloudEndpointInput
   if (!isOthers) return { sent: changed, places };
   // With another resource's mark, that resource's stack would take the endpoint back.
   return { sent: [...new Set([...changed, "metadata" as const])], places: [...places, "its mark"] };
+}
+
+/** Why the endpoint's metadata cannot be a program's: the mark's key holds something that is no mark. */
+export function reservedKey({ metadata }: LiveEndpoint): string | undefined {
+  const { data } = metadataFromText(metadata ?? "");
+  if (!isMapping(data) || !Object.hasOwn(data, MARK_FIELD)) return undefined;
+  return `its metadata has the key ${MARK_FIELD}, which is reserved for marks (endpoints:mark), with something else; rename or remove that key on the service first`;
 }
 
 /** Whether this is a cloud endpoint with the program's URL. */

@@ -1,4 +1,4 @@
-import { changesOnAdoption, findAdoptable } from "./adoption";
+import { changesOnAdoption, findAdoptable, reservedKey } from "./adoption";
 import { isNotFound, isOfService, ReplyError, UserError } from "./api/apiErrors";
 import type { Log } from "./api/client";
 import type { LiveEndpoint, Mark, Owner } from "./api/contract";
@@ -17,6 +17,7 @@ import {
   EndpointNotFoundError,
   OperationError,
   PartialCreateError,
+  ReservedKeyError,
   UpdateNotFoundError,
   WrongTypeError,
 } from "./errors";
@@ -187,6 +188,8 @@ export class CloudEndpoints {
           throw isNotFound(error) && isOfService(error) ? new EndpointNotFoundError(id) : error;
         });
       assertCloud(live);
+      const reserved = reservedKey(live);
+      if (reserved !== undefined) throw new ReservedKeyError(id, reserved);
       return { id, ...imported(live, this.notes(live.createdFor)) };
     });
   }

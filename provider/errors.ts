@@ -44,6 +44,12 @@ export class WrongTypeError extends UserError {
   }
 }
 
+export class ReservedKeyError extends UserError {
+  constructor(id: string, problem: string) {
+    super(`${id} cannot be managed: ${problem}.`);
+  }
+}
+
 export class UnknownTokenError extends UserError {
   constructor(token: string, known: string[]) {
     super(`There is no ${oneLine(token, 200)} in this package; it has ${known.join(" and ")}.`);

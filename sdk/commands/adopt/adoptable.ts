@@ -1,4 +1,4 @@
-import { differenceOnAdoption } from "../../../provider/adoption";
+import { differenceOnAdoption, reservedKey } from "../../../provider/adoption";
 import { isNotFound } from "../../../provider/api/apiErrors";
 import type { LiveEndpoint } from "../../../provider/api/contract";
 import type { EndpointsApi } from "../../../provider/api/endpoints";
@@ -90,6 +90,8 @@ export function adoptionsOf(lives: readonly LiveEndpoint[]): {
 
 /** The inputs that adopt the endpoint without a write. An input is left out if the service would choose the same value. */
 export function adoptionOf(live: LiveEndpoint): Adoption | Unadoptable {
+  const reserved = reservedKey(live);
+  if (reserved !== undefined) return { live, reason: reserved };
   const current = asWritten(live);
   const given: JsonObject = { adopt: live.id };
   const leftToService: string[] = [];
