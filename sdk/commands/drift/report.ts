@@ -83,6 +83,8 @@ const accountSchema = z.object({
       createdAt: z.iso.datetime().optional(),
       /** The resource that it was created for, if it has a mark (`endpoints:mark`). */
       createdFor: z.string().optional(),
+      /** Whether that resource is one of this project, so that the states of the given stacks should have it. */
+      orphan: z.literal(true).optional(),
     }),
   ),
   unseen: z.array(notCheckedSchema),

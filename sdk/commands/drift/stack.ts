@@ -32,6 +32,8 @@ export interface Run {
 
 export interface DriftStack {
   readonly name: string;
+  /** The project's name. */
+  readonly project: string;
   /** Secrets decrypted. */
   config(): Promise<ConfigReader>;
   /** Secrets decrypted. */
@@ -160,6 +162,7 @@ async function openStack(
   };
   return {
     name,
+    project: (await project.projectSettings()).name,
     config: () => stackConfig(project, name),
     state: () => stackState(project, name),
     lastUpdateFailed: () => lastUpdateFailed((size, page) => stack.history(size, page, false)),

@@ -198,8 +198,15 @@ async function listAccounts(sources: AccountSource[], { log, stopped }: Dependen
   return [...accounts.values()];
 }
 
-/** @param managed The ids that the stacks manage; undefined if a state could not be read. Then no endpoint counts as unmanaged. */
-export function accountReport(account: Account, managed: ReadonlySet<string> | undefined): AccountReport {
+/**
+ * @param managed The ids that the stacks manage; undefined if a state could not be read. Then no endpoint counts as unmanaged.
+ * @param project The project of the stacks.
+ */
+export function accountReport(
+  account: Account,
+  managed: ReadonlySet<string> | undefined,
+  project: string | undefined,
+): AccountReport {
   const { service, stacks, cloud } = account;
   const unmanaged = managed ? cloud.filter(({ id }) => !managed.has(id)) : [];
   const unknown = notChecked(
@@ -218,6 +225,7 @@ export function accountReport(account: Account, managed: ReadonlySet<string> | u
         ...(description && { description }),
         ...(!Number.isNaN(created) && { createdAt: new Date(created).toISOString() }),
         ...(createdFor && { createdFor: ownerText(createdFor) }),
+        ...(createdFor && createdFor.project === project && { orphan: true as const }),
       };
     }),
     unseen: managed ? account.notChecked : [...account.notChecked, unknown],

@@ -112,6 +112,16 @@ export function unmanagedText({ endpoints, unmanaged: { length } }: AccountRepor
     : `${length} of ${all} managed by none of the given stacks`;
 }
 
+/** The resource of the mark. */
+export const createdForText = ({ createdFor, orphan }: AccountReport["unmanaged"][number]): string =>
+  visible(`${orphan ? "orphan, created " : ""}for ${createdFor}`);
+
+/** What to do about the orphans of an account; undefined if there are none. */
+export const orphansText = ({ unmanaged }: AccountReport): string | undefined =>
+  unmanaged.some(({ orphan }) => orphan)
+    ? "An orphan was created for a resource of this project, but the state of no given stack has it. If no other stack has it either, delete it or adopt it."
+    : undefined;
+
 export function accountName({ service, stacks }: Pick<AccountReport, "service" | "stacks">): string {
   const at = service === undefined ? "" : ` at ${visible(service)}`;
   return `Account of ${stacks.map((name) => visible(name)).join(", ")}${at}`;

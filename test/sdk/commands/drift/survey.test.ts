@@ -246,18 +246,31 @@ test("an endpoint with two entries in one state is reported with both URNs and t
   }
 });
 
-test("an unmanaged endpoint with a mark is reported with the resource that created it", async () => {
-  const owner = { namespace: "platform", project: "shop", stack: "prod", resource: "front", nonce: "00" };
-  emulator.seed({
-    type: "cloud",
-    url: "https://left.example.com",
-    metadata: JSON.stringify({ "pulumi-endpoints": owner }),
-  });
-  const ended = await drift([fakeStack([])]);
-  const [left] = ended.report.accounts[0]?.unmanaged ?? [];
-  expect(left).toMatchObject({
-    url: "https://left.example.com",
-    createdFor: "front of the stack shop/prod (platform)",
-  });
-  expect(ended.stdout).toContain("for front of the stack shop/prod (platform)");
+test("an unmanaged endpoint with a mark is named with its resource, and as an orphan if the mark names this project", async () => {
+  const seed = (project: string, stack: string) => {
+    const owner = { namespace: "platform", project, stack, resource: "front", nonce: "00" };
+    const metadata = JSON.stringify({ "pulumi-endpoints": owner });
+    return emulator.seed({ type: "cloud", url: `https://${project}-${stack}.example.com`, metadata });
+  };
+  const { id, url = "" } = seed("shop", "renamed");
+  for (const [project, stack] of [
+    ["shop", "prod"],
+    ["shop", "old"],
+    ["blog", "prod"],
+  ] as const)
+    seed(project, stack);
+  const ended = await drift([fakeStack([{ name: "front", id, inputs: { url } }])]);
+  const unmanaged = ended.report.accounts.flatMap((account) => account.unmanaged);
+  expect(unmanaged.map(({ url, createdFor, orphan }) => [url, createdFor, orphan]).sort()).toEqual([
+    ["https://blog-prod.example.com", "front of the stack blog/prod (platform)", undefined],
+    ["https://shop-old.example.com", "front of the stack shop/old (platform)", true],
+    ["https://shop-prod.example.com", "front of the stack shop/prod (platform)", true],
+  ]);
+  for (const form of [ended.stdout, ended.page]) {
+    expect(form).toContain("for front of the stack blog/prod (platform)");
+    expect(form).not.toContain("orphan, created for front of the stack blog/prod");
+    for (const stack of ["old", "prod"])
+      expect(form).toContain(`orphan, created for front of the stack shop/${stack} (platform)`);
+    expect(form).toMatch(/If no other stack has it either, delete it or adopt it/);
+  }
 });
