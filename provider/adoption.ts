@@ -1,8 +1,10 @@
 import type { LiveEndpoint, Owner } from "./api/contract";
 import type { EndpointsApi } from "./api/endpoints";
+import { isMapping } from "./api/json";
+import { MARK_FIELD } from "./api/mark";
 import { normalizeUrl } from "./api/url";
 import { difference } from "./diff";
-import { changesBetween, pathText, withData } from "./document";
+import { changesBetween, metadataFromText, pathText, withData } from "./document";
 import { AdoptAmbiguousError, AdoptNotFoundError, AdoptOtherSchemeError, WrongTypeError } from "./errors";
 import { shownUrl } from "./markedSecrets";
 import type { CloudEndpointInputs } from "./schema";
@@ -76,6 +78,13 @@ export function changesOnAdoption(live: LiveEndpoint, inputs: CloudEndpointInput
   if (owner === undefined || live.createdFor === undefined) return { sent: changed, places };
   // A new mark tells the other entries with this endpoint, in any process, that it is this resource's now.
   return { sent: [...new Set([...changed, "metadata" as const])], places: [...places, "its mark"] };
+}
+
+/** Why the endpoint's metadata cannot be a program's: the mark's key holds something that is no mark. */
+export function reservedKey({ metadata }: LiveEndpoint): string | undefined {
+  const { data } = metadataFromText(metadata ?? "");
+  if (!isMapping(data) || !Object.hasOwn(data, MARK_FIELD)) return undefined;
+  return `its metadata has the key ${MARK_FIELD}, which is reserved for marks (endpoints:mark), with something else; rename or remove that key on the service first`;
 }
 
 /** Whether this is a cloud endpoint with the program's URL. */

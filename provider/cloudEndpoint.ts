@@ -1,4 +1,4 @@
-import { changesOnAdoption, findAdoptable } from "./adoption";
+import { changesOnAdoption, findAdoptable, reservedKey } from "./adoption";
 import { isNotFound, isOfService, ReplyError, UserError } from "./api/apiErrors";
 import type { Log } from "./api/client";
 import type { LiveEndpoint, Mark, Owner } from "./api/contract";
@@ -18,6 +18,7 @@ import {
   EndpointNotFoundError,
   OperationError,
   PartialCreateError,
+  ReservedKeyError,
   refusedChange,
   TakeOverFailedError,
   UpdateNotFoundError,
@@ -190,6 +191,8 @@ export class CloudEndpoints {
           throw isNotFound(error) && isOfService(error) ? new EndpointNotFoundError(id) : error;
         });
       assertCloud(live);
+      const reserved = reservedKey(live);
+      if (reserved !== undefined) throw new ReservedKeyError(id, reserved);
       this.entries.add(id, entry, this.account());
       return { id, ...imported(live, this.notes(entry, live.createdFor)) };
     });

@@ -19,7 +19,9 @@ export type ConfigReader = (key: string) => string | undefined;
 const PUBLIC_SERVICE = "api.ngrok.com";
 
 /** Whether the base URL is the public service's, which requires more than the contract does. */
-export const isPublicService = (baseUrl: string): boolean => new URL(baseUrl).hostname === PUBLIC_SERVICE;
+export const isPublicService = (baseUrl: string): boolean =>
+  // A host name may end with the dot of the root.
+  new URL(baseUrl).hostname.replace(/\.$/, "") === PUBLIC_SERVICE;
 
 /** Some YAML parsers read `off` as false. */
 const OFF = /^(off|false)$/i;
@@ -165,7 +167,7 @@ export function areWarningsOff(config: ConfigReader, environment: NodeJS.Process
 }
 
 function given(name: string, config: ConfigReader, environment: NodeJS.ProcessEnv): string | undefined {
-  return config(`endpoints:${name}`)?.trim() || environment[environmentName(name)]?.trim();
+  return config(`endpoints:${name}`)?.trim() || environment[environmentName(name)]?.trim() || undefined;
 }
 
 const missing = (setting: SettingName, what: string, example: string) =>

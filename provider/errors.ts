@@ -17,7 +17,7 @@ export class OperationError extends UserError {
     operation: string,
     override readonly cause: UserError,
   ) {
-    super(`cannot ${operation}: ${cause.message}`, { cause });
+    super(`cannot ${oneLine(operation, 300)}: ${cause.message}`, { cause });
   }
 }
 
@@ -42,6 +42,12 @@ export class WrongTypeError extends UserError {
     super(
       `${id} is of type ${oneLine(type, 100)}; CloudEndpoint manages cloud endpoints only. Read it with getEndpoint, or give the id of a cloud endpoint.`,
     );
+  }
+}
+
+export class ReservedKeyError extends UserError {
+  constructor(id: string, problem: string) {
+    super(`${id} cannot be managed: ${problem}.`);
   }
 }
 

@@ -3,6 +3,7 @@ import { isNotFound, UserError } from "./api/apiErrors";
 import type { LiveEndpoint } from "./api/contract";
 import type { EndpointsApi } from "./api/endpoints";
 import { EVERYTHING, isOneOf, type Selection, spellings } from "./api/filter";
+import { oneLine } from "./api/foreignText";
 import { normalizeUrl, urlOf, urlProblem } from "./api/url";
 import type { EndpointArgs, EndpointsArgs } from "./args";
 import { metadataFromText, sameData } from "./document";
@@ -71,19 +72,20 @@ async function byUrl(api: EndpointsApi, url: string, fresh: boolean): Promise<Li
   const isNew = fresh && api.list.affordsLookup(true);
   const all = found.length === 0 ? await api.list.select(EVERYTHING, isNew) : [];
   if (found.length === 0) found = all.filter((endpoint) => urlOf(endpoint) === wanted);
+  const shownUrl = oneLine(wanted, 300);
   const [first] = found;
   if (first && found.length === 1) return first;
   if (first) {
     const ids = found.map(({ id, type }) => `${id} (${type})`).join(", ");
     throw new LookupError(
-      `${found.length} endpoints serve ${wanted}: ${ids}. Give the id of the one to read, or read all of them with getEndpoints({ urlPattern: "${wanted}" })`,
+      `${found.length} endpoints serve ${shownUrl}: ${oneLine(ids)}. Give the id of the one to read, or read all of them with getEndpoints({ urlPattern: "${shownUrl}" })`,
     );
   }
   const near = all.map(urlOf).filter((other) => other !== undefined && isNear(other, wanted));
   const shown = api.http.cleaned([...new Set(near)].slice(0, 3).join(", "));
   const came = near.length > 0 ? ` Near it: ${shown}.` : "";
   throw new LookupError(
-    `no endpoint of the ${all.length} of this account serves ${wanted}.${came} getEndpoints() lists them all`,
+    `no endpoint of the ${all.length} of this account serves ${shownUrl}.${came} getEndpoints() lists them all`,
   );
 }
 

@@ -1,3 +1,4 @@
+import { oneLine } from "./api/foreignText";
 import { isMapping, type JsonObject } from "./api/json";
 import { decidedWithUrl } from "./api/url";
 import { documentFields, type Path, pathText, sameData, UNKNOWN, withData } from "./document";
@@ -48,7 +49,7 @@ export function areNotedIn(news: JsonObject, olds: JsonObject): boolean {
 /** The URL for messages. */
 export function shownUrl(inputs: CloudEndpointInputs): string {
   if (notedPlaces(inputs).includes("url")) return MASKED;
-  return inputs.url === UNKNOWN ? "an endpoint whose URL is not known yet" : inputs.url;
+  return inputs.url === UNKNOWN ? "an endpoint whose URL is not known yet" : oneLine(inputs.url, 300);
 }
 
 /** The secret fields of an answer, each as a whole: a secret that moves within a policy would come back unmarked. */

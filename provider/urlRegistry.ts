@@ -1,3 +1,4 @@
+import { oneLine } from "./api/foreignText";
 import { normalizeUrl } from "./api/url";
 
 /** An entry of a resource. */
@@ -20,7 +21,8 @@ export class UrlRegistry {
     const id = typeof adopt === "string" ? adopt : undefined;
     const byUrl = add(this.urls, normal, entry);
     const byId = add(this.adopted, id, entry);
-    if (byId) return `${byId.name} adopts ${id}, too; an endpoint can be one resource's only`;
+    if (byId)
+      return `${byId.name} adopts ${oneLine(String(adopt), 100)}, too; an endpoint can be one resource's only`;
     if (byUrl && !(byUrl.pooled && entry.pooled)) {
       return `the url is also that of ${byUrl.name}; give each endpoint its own, or set poolingEnabled on both`;
     }

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync, lstatSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { UserError } from "../../provider/api/apiErrors";
@@ -77,12 +77,18 @@ function parsed<T extends ParseArgsConfig>(config: T): ReturnType<typeof parseAr
   }
 }
 
-/** @throws UsageError if the option's file cannot be written: its folder does not exist, or it is a folder itself. */
+/** @throws UsageError if the option's file cannot be written: its folder does not exist, or it is a folder itself, or a link to a file. */
 export function assertFile(option: string, file: string): void {
   if (!existsSync(dirname(resolve(file))))
     throw new UsageError(`${option}: ${file} is in a folder that does not exist`);
-  if (statSync(file, { throwIfNoEntry: false })?.isDirectory())
-    throw new UsageError(`${option} takes a file, and ${file} is a folder`);
+  const target = statSync(file, { throwIfNoEntry: false });
+  if (target?.isDirectory()) throw new UsageError(`${option} takes a file, and ${file} is a folder`);
+  // A link such as /dev/stdout leads to a terminal or a pipe, which contains nothing to lose.
+  const isLink = lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink();
+  if (isLink && target?.isFile() !== false)
+    throw new UsageError(
+      `${option}: ${file} is a symbolic link, and this would write its target: name the target, or remove the link`,
+    );
 }
 
 /** `1 endpoint`, `2 endpoints`. */

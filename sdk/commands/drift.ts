@@ -94,7 +94,9 @@ function reportOf(
   const findings = {
     ...options,
     stacks: stacks.map(({ report }) => report),
-    accounts: accounts.map((account) => accountReport(account, areAllRead ? ids : undefined)),
+    accounts: accounts.map((account) =>
+      accountReport(account, areAllRead ? ids : undefined, stacks[0]?.stack.project),
+    ),
     shared: sharedEndpoints(stacks),
   };
   const endedAt = new Date().toISOString();

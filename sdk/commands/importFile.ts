@@ -1,3 +1,4 @@
+import { reservedKey } from "../../provider/adoption";
 import type { LiveEndpoint } from "../../provider/api/contract";
 import { oneLine } from "../../provider/api/foreignText";
 import { metadataFromText, policyFromText } from "../../provider/document";
@@ -33,7 +34,13 @@ export const importFileCommand = command({
         "--provider takes the URN of a pulumi:providers:endpoints, as `pulumi stack --show-urns` lists it",
       );
     const { log } = io;
-    const { endpoints, target, isTaken } = await selectEndpoints(values, log);
+    const { endpoints: selected, target, isTaken } = await selectEndpoints(values, log);
+    const endpoints = selected.filter((live) => {
+      const reserved = reservedKey(live);
+      if (reserved !== undefined)
+        log(`Left out: ${oneLine(`${live.id} (${live.url ?? "no URL"}): ${reserved}`)}`);
+      return reserved === undefined;
+    });
     const file = importFileOf(namesOf(endpoints, isTaken), provider);
     writeResult(values, io, endpoints.length, `${JSON.stringify(file, undefined, 2)}\n`);
     if (endpoints.length === 0) return EXIT.done;

@@ -102,6 +102,39 @@ describe.skipIf(!cli)("with the Pulumi CLI on the PATH", () => {
     expect(await idsInState()).toHaveLength(1);
   });
 
+  test.each([
+    ["its copy", false],
+    ["a backup, because its copy is truncated too", true],
+  ])(
+    "a truncated state is restored from %s, and a run after that adopts what it lacks",
+    async (_, isCopyLost) => {
+      const { emulator, backend, folder, sh, idsInState } = await project(1);
+      for (const command of commandsUnder("Marked creates")) await sh(command);
+      await sh("pulumi up --yes --skip-preview");
+      const program = join(folder, "index.js");
+      writeFileSync(program, readFileSync(program, "utf8").replace("i < 1", "i < 3"));
+      await sh("pulumi up --yes --skip-preview");
+      // On a full disk, the last command stores no backup.
+      const backups = join(backend, ".pulumi/backups/drill/dev");
+      const newest =
+        readdirSync(backups)
+          .filter((file) => file.endsWith(".json"))
+          .sort()
+          .at(-1) ?? "";
+      rmSync(join(backups, newest));
+      const state = join(backend, ".pulumi/stacks/drill/dev.json");
+      for (const file of isCopyLost ? [state, `${state}.bak`] : [state]) truncateSync(file, 1000);
+      await expect(sh("pulumi stack export")).rejects.toThrow(/unexpected end of JSON input/);
+      const restore = commandsUnder('"failed to load checkpoint: unexpected end of JSON input"').join("\n");
+      await sh(restore.replaceAll("shop", "drill"), backend);
+      if (isCopyLost) expect(await idsInState()).toHaveLength(1);
+      for (const command of commandsUnder("When a run is ended"))
+        await sh(command.startsWith("pulumi cancel") ? `${command} || true` : command);
+      expect(emulator.endpoints).toHaveLength(3);
+      expect((await idsInState()).sort()).toEqual(emulator.endpoints.map(({ id }) => id).sort());
+    },
+  );
+
   test("another account is refused, and accepted for a run with ENDPOINTS_ACCEPT_ACCOUNT", async () => {
     const { emulator, sh, idsInState } = await project(1);
     await sh("pulumi up --yes --skip-preview");

@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { reportSchema } from "../../sdk/commands/drift/report";
 import { REPAIR_MESSAGE } from "../../sdk/commands/drift/stack";
@@ -34,6 +36,31 @@ describe.skipIf(!cli)("with the Pulumi CLI, the drift command", () => {
     emulator.remove(taken.id);
     await stack.pulumi("up", "--yes", "--skip-preview");
     expect(await drift()).toMatchObject({ code: 0 });
+  });
+
+  test("repairs two of three stacks, and says of a locked one that nothing ran", async () => {
+    const emulator = await service();
+    const program = `const { CloudEndpoint: Dynamic } = require("pulumi-endpoints");
+new Dynamic("one", { url: "https://" + pulumi.getStack() + ".example.com", description: "front door" });`;
+    const stack = await project(program, { emulator });
+    const names = ["test", "two", "three"];
+    for (const name of names) {
+      if (name !== "test") await stack.pulumi("stack", "init", name);
+      await stack.setConfig("endpoints:baseUrl", emulator.baseUrl);
+      await stack.setConfig("endpoints:apiKey", { secret: emulator.apiKey });
+      await stack.pulumi("up", "--yes", "--skip-preview");
+      emulator.edit(idOf(emulator, name), { description: "by hand" });
+    }
+    const locks = join(stack.folder, ".pulumi/locks/organization/case/three");
+    mkdirSync(locks, { recursive: true });
+    const lock = { pid: 1, username: "nobody", hostname: "elsewhere", timestamp: "2026-01-02T03:04:05Z" };
+    writeFileSync(join(locks, "00000000-0000-0000-0000-000000000000.json"), JSON.stringify(lock));
+    const ended = await stack.command("drift", "--fix", ...names.flatMap((name) => ["--stack", name]));
+    expect(ended.stderr).not.toContain("Warning");
+    expect(ended.code).toBe(1);
+    expect(ended.stdout).toContain("2 repaired, 1 not repaired");
+    expect(ended.stdout).toMatch(/not repaired: the stack is currently locked/);
+    expect(ended.stdout).not.toContain("The state may already hold the live values");
   });
 
   test("finds and repairs drift of the stack in --stack, checks the selected stack without it, and keeps the selection", async () => {

@@ -98,6 +98,28 @@ module.exports = async () => ({
     expect(other.endpoints.map(({ url }) => url)).toEqual(["https://old.example.com"]);
   });
 
+  test("refresh and destroy use an explicit provider's key in the state, which the next up renews", async () => {
+    const other = await Emulator.start();
+    onTestFinished(() => other.close());
+    const program = `${SDK}
+const apiKey = new pulumi.Config().requireSecret("key");
+const theirs = new Provider("theirs", { baseUrl: "${other.baseUrl}", apiKey });
+new CloudEndpoint("shop", { url: "https://shop.example.com" }, { provider: theirs });`;
+    const stack = await start(program);
+    const setKey = (key: string) => stack.setConfig("case:key", { secret: key });
+    await setKey(other.apiKey);
+    await stack.up();
+    await setKey("of_nobody");
+    await stack.refresh({ expectNoChanges: true });
+    await stack.up();
+    expect(errors(await failure(stack.refresh())).join()).toMatch(/The API key was refused/);
+    await setKey(other.apiKey);
+    await stack.up();
+    await setKey("of_nobody");
+    await stack.destroy();
+    expect(other.endpoints).toEqual([]);
+  });
+
   test("a data source of an unknown account is unknown in the preview", async () => {
     const other = await Emulator.start();
     onTestFinished(() => other.close());

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { findEndpoint } from "../../provider/lookup";
+import { UrlRegistry } from "../../provider/urlRegistry";
 import { service, thrown } from "./service";
 
 const url = "https://shop.example.com";
@@ -10,6 +12,13 @@ async function created(news: Record<string, unknown>, options: Parameters<typeof
   const parts = await service(options);
   const { inputs } = await parts.core.check({}, news);
   return { ...parts, inputs, ...(await parts.core.create(inputs)) };
+}
+
+/** Creates an endpoint on a URL that another endpoint has. */
+async function taken(url: string) {
+  const { core, emulator } = await service();
+  emulator.seed({ type: "cloud", url });
+  return core.create({ url });
 }
 
 describe("create", () => {
@@ -100,6 +109,38 @@ describe("read", () => {
     const { props } = await core.read(id, { __provider: "code" });
     expect((await core.read(id, props)).props).not.toHaveProperty("__chosen");
   });
+});
+
+test.each([
+  ["import", (id: string) => service().then(({ core }) => core.import(id))],
+  ["read", (id: string) => service().then(({ core }) => core.read(id, { __provider: "code" }))],
+  [
+    "update",
+    (id: string) => service().then(({ core }) => core.update(id, { url }, { url, description: "a" })),
+  ],
+  ["delete", (id: string) => service().then(({ core }) => core.delete(id, { url }))],
+  ["getEndpoint by id", (id: string) => service().then(({ api }) => findEndpoint(api, { id }, false))],
+  [
+    "getEndpoint by URL",
+    (host: string) => service().then(({ api }) => findEndpoint(api, { url: `https://${host}` }, false)),
+  ],
+  ["create", (host: string) => taken(`https://${host.replace(/\W+/g, "-")}`)],
+  [
+    "adoption by two resources",
+    async (adopt: string) => {
+      const urls = new UrlRegistry();
+      const conflicts = ["a", "b"].map((name) =>
+        urls.register(undefined, adopt, { owner: name, name, pooled: false }),
+      );
+      throw new Error(conflicts[1]);
+    },
+  ],
+])("%s prints neither a long text whole nor a line break", async (_, work) => {
+  for (const long of ["a".repeat(10_000), `${"a".repeat(200)}\n::error::b`]) {
+    const { message } = await thrown(work(long));
+    expect(message.length).toBeLessThan(4_000);
+    expect(message).not.toContain("\n");
+  }
 });
 
 describe("diff", () => {

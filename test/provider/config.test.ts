@@ -1,5 +1,11 @@
 import { expect, test } from "vitest";
-import { ConfigError, environmentName, readSettings, settingsProblems } from "../../provider/config";
+import {
+  ConfigError,
+  environmentName,
+  readSettings,
+  settingFields,
+  settingsProblems,
+} from "../../provider/config";
 
 const environment = { ENDPOINTS_API_KEY: "env_key", ENDPOINTS_BASE_URL: "https://env.example.com" };
 const from = (config: Record<string, string>) => (key: string) => config[key];
@@ -26,6 +32,7 @@ test("the version header is Ngrok-Version for the public service, and Service-Ve
   const nameFor = (baseUrl: string) =>
     readSettings(from({ "endpoints:baseUrl": baseUrl }), environment).versionHeader;
   expect(nameFor("https://api.ngrok.com")).toBe("Ngrok-Version");
+  expect(nameFor("https://api.ngrok.com.")).toBe("Ngrok-Version");
   expect(nameFor("https://api.example.com")).toBe("Service-Version");
   expect(readSettings(from({ "endpoints:versionHeader": "X-Version" }), environment).versionHeader).toBe(
     "X-Version",
@@ -132,6 +139,14 @@ test("by default, the budget is that of the public service, and leftovers are no
     windowSeconds: 0.5,
     recoverWithin: 5400,
   });
+});
+
+test("an empty variable of the environment counts as unset, for every optional setting", () => {
+  const optional = Object.keys(settingFields).filter((name) => !["apiKey", "baseUrl"].includes(name));
+  const empty = Object.fromEntries(
+    optional.map((name, index) => [environmentName(name), " ".repeat(index % 2)]),
+  );
+  expect(readSettings(from({}), { ...environment, ...empty })).toEqual(readSettings(from({}), environment));
 });
 
 test("all problems of the settings are reported at once", () => {

@@ -1,4 +1,4 @@
-import { differenceOnAdoption } from "../../../provider/adoption";
+import { differenceOnAdoption, reservedKey } from "../../../provider/adoption";
 import { isNotFound } from "../../../provider/api/apiErrors";
 import type { LiveEndpoint } from "../../../provider/api/contract";
 import type { EndpointsApi } from "../../../provider/api/endpoints";
@@ -90,6 +90,8 @@ export function adoptionsOf(lives: readonly LiveEndpoint[]): {
 
 /** The inputs that adopt the endpoint without a write. An input is left out if the service would choose the same value. */
 export function adoptionOf(live: LiveEndpoint): Adoption | Unadoptable {
+  const reserved = reservedKey(live);
+  if (reserved !== undefined) return { live, reason: reserved };
   const current = asWritten(live);
   const given: JsonObject = { adopt: live.id };
   const leftToService: string[] = [];
@@ -97,7 +99,7 @@ export function adoptionOf(live: LiveEndpoint): Adoption | Unadoptable {
     const value = current[name];
     if (value === undefined || isServicesChoice(name, value, String(current["url"]))) continue;
     const problem =
-      reservedForPulumi(value) ??
+      lostInPulumi(value) ??
       (keysShowSecrets(value) ? "one of its keys contains a secret, which code would show" : undefined) ??
       checkInputs({ url: "https://any.example.com", [name]: value }).failures[0]?.reason;
     if (problem === undefined) given[name] = value;
@@ -131,12 +133,17 @@ function isServicesChoice(name: ManagedInput, value: unknown, url: string): bool
   return sameSet(value, []) || sameSet(value, [usual]);
 }
 
-/** Why Pulumi would not treat this value as data; undefined if it would. */
-function reservedForPulumi(value: unknown): string | undefined {
+/** A lone surrogate, and the character that replaces it in parsed replies. */
+const HALF = /[\ufffd\p{Surrogate}]/u;
+
+/** Why Pulumi would not pass on this value as it is; undefined if it would. */
+function lostInPulumi(value: unknown): string | undefined {
   let reason: string | undefined;
   visit(value, (key, part) => {
     if (key === SIGNATURE || /^__(proto__$|pulumi)/.test(key))
       reason ??= `Pulumi reserves its key ${key} for itself`;
+    if ([key, part].some((text) => typeof text === "string" && HALF.test(text)))
+      reason ??= "it contains half of a character, or U+FFFD in its place, which an update would write back";
     if (UNKNOWNS.has(part)) reason ??= "it contains a text that means “not known yet” to Pulumi";
   });
   return reason;

@@ -1,6 +1,6 @@
 import { messageOf } from "../failures";
 import type { DriftedEndpoint, Repair } from "./report";
-import { type DriftStack, errorsOf, InterruptedError, type Run } from "./stack";
+import { errorsOf, InterruptedError, type Run } from "./stack";
 import { type Dependencies, notChecked, type Survey, type SurveyedStack, survey } from "./survey";
 
 /** The operations that write an endpoint. */
@@ -11,7 +11,7 @@ interface Attempt {
   surveyed: SurveyedStack;
   /** By URN, why an endpoint was not repaired. */
   left: Map<string, string>;
-  /** The run that repaired the other endpoints; undefined if there was no run. */
+  /** The run that repaired the other endpoints; undefined if none began. */
   run: Run | undefined;
 }
 
@@ -73,20 +73,12 @@ async function attempt(surveyed: SurveyedStack, { log, stopped }: Dependencies):
     leave((urn) => failure("the repair's preview", repairPreview) ?? adoption(surveyed, repairPreview, urn));
 
     if (isLeftToDo(`repairing ${targets.length} of ${report.drifted.length}`))
-      attempted.run = await repair(stack, targets);
+      // Even a failed run may have changed something, so its result is always checked. One that throws never began.
+      attempted.run = await stack.repair(targets);
   } catch (error) {
     leave(() => messageOf(error));
   }
   return attempted;
-}
-
-/** Even a failed run may have changed something, so its result is always checked. */
-async function repair(stack: DriftStack, targets: string[]): Promise<Run> {
-  try {
-    return await stack.repair(targets);
-  } catch (error) {
-    return { ok: false, steps: [], diagnostics: [{ severity: "error", message: messageOf(error) }] };
-  }
 }
 
 /** Why a repair would also deploy something new; undefined if it would not. */

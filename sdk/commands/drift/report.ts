@@ -83,6 +83,8 @@ const accountSchema = z.object({
       createdAt: z.iso.datetime().optional(),
       /** The resource that it was created for, if it has a mark (`endpoints:mark`). */
       createdFor: z.string().optional(),
+      /** Whether that resource is one of this project, so that the states of the given stacks should have it. */
+      orphan: z.literal(true).optional(),
     }),
   ),
   unseen: z.array(notCheckedSchema),
@@ -91,7 +93,7 @@ const accountSchema = z.object({
 /** An endpoint of more than one resource. Each resource undoes the changes of the other. */
 const sharedSchema = z.object({
   id: z.string(),
-  resources: z.array(z.object({ stack: z.string(), name: z.string() })),
+  resources: z.array(z.object({ stack: z.string(), name: z.string(), urn: z.string() })),
 });
 
 export const reportSchema = z.object({

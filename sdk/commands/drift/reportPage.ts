@@ -12,9 +12,11 @@ import {
   accountName,
   capital,
   causesOf,
+  createdForText,
   findings,
   headline,
   incompleteText,
+  orphansText,
   sharedText,
   shownSides,
   unmanagedText,
@@ -136,9 +138,10 @@ const value = (shown: string | undefined): Html =>
 function accountSection(account: AccountReport, index: number): Html {
   const { endpoints, unmanaged, unseen } = account;
   const note = unmanaged.length > 0 && " This command never changes unmanaged endpoints.";
+  const orphans = orphansText(account);
   return html`<section aria-labelledby="account-${index}">
 <h2 id="account-${index}"><bdi>${accountName(account)}</bdi></h2>
-${endpoints > 0 ? html`<p>${capital(unmanagedText(account))}.${note || undefined}</p>` : undefined}
+${endpoints > 0 ? html`<p>${capital(unmanagedText(account))}.${note || undefined}${orphans && ` ${orphans}`}</p>` : undefined}
 ${notCheckedList(unseen)}${unmanaged.length === 0 ? undefined : unmanagedTable(unmanaged)}
 </section>`;
 }
@@ -148,11 +151,11 @@ function unmanagedTable(unmanaged: AccountReport["unmanaged"]): Html {
 <caption>Unmanaged cloud endpoints, newest first</caption>
 <thead><tr><th scope="col">Endpoint</th><th scope="col">Description</th><th scope="col">Created</th></tr></thead>
 <tbody>
-${unmanaged.map(
-  ({ id, url, description, createdAt, createdFor }) =>
-    html`<tr><th scope="row"><bdi>${visible(url ?? "without a URL")}</bdi><br><code>${visible(id)}</code></th><td dir="auto">${description === undefined ? html`<em>none</em>` : visible(description)}</td><td class="date">${createdAt === undefined ? "unknown" : html`<time datetime="${createdAt}">${createdAt.slice(0, 10)}</time>`}${createdFor && html`<br>for ${visible(createdFor)}`}</td></tr>
-`,
-)}</tbody>
+${unmanaged.map((endpoint) => {
+  const { id, url, description, createdAt, createdFor } = endpoint;
+  return html`<tr><th scope="row"><bdi>${visible(url ?? "without a URL")}</bdi><br><code>${visible(id)}</code></th><td dir="auto">${description === undefined ? html`<em>none</em>` : visible(description)}</td><td class="date">${createdAt === undefined ? "unknown" : html`<time datetime="${createdAt}">${createdAt.slice(0, 10)}</time>`}${createdFor && html`<br>${createdForText(endpoint)}`}</td></tr>
+`;
+})}</tbody>
 </table>`;
 }
 

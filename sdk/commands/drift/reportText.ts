@@ -3,9 +3,11 @@ import type { AccountReport, DriftedEndpoint, DriftReport, NotChecked, StackRepo
 import {
   accountName,
   causesOf,
+  createdForText,
   findings,
   headline,
   incompleteText,
+  orphansText,
   sharedText,
   shownSides,
   unmanagedText,
@@ -87,17 +89,20 @@ function changeLines({ changes }: DriftedEndpoint, width: number): string[] {
 function accountLines(account: AccountReport): string[] {
   const { endpoints, unmanaged, unseen } = account;
   if (unmanaged.length === 0 && unseen.length === 0) return [];
+  const orphans = orphansText(account);
   return [
     paint("bold", accountName(account) + (endpoints > 0 ? `: ${unmanagedText(account)}` : "")),
-    ...unmanaged.map(({ id, url = "without a URL", description, createdAt, createdFor }) => {
+    ...unmanaged.map((endpoint) => {
+      const { id, url = "without a URL", description, createdAt, createdFor } = endpoint;
       const words = [
         ...[id, url],
         ...(description ? [JSON.stringify(description)] : []),
         ...(createdAt ? [`created ${createdAt.slice(0, 10)}`] : []),
-        ...(createdFor ? [`for ${createdFor}`] : []),
+        ...(createdFor ? [createdForText(endpoint)] : []),
       ];
       return `  ${words.map((word) => visible(word)).join("  ")}`;
     }),
+    ...(orphans === undefined ? [] : [`  ${orphans}`]),
     ...notCheckedLines(unseen),
   ];
 }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { EngineEvent, LocalWorkspace, UpdateSummary } from "@pulumi/pulumi/automation/index.js";
 import { UserError } from "../../../provider/api/apiErrors";
 import type { JsonObject } from "../../../provider/api/json";
@@ -6,7 +7,7 @@ import type { ConfigReader } from "../../../provider/config";
 import { SECRET, SIGNATURE } from "../../../provider/markedSecrets";
 import { rebuild } from "../../../provider/plugin/values";
 import { MASKED } from "../../../provider/secrets";
-import { cliFailure, StackError } from "../failures";
+import { messageOf, StackError } from "../failures";
 import { isCloudEndpointType, type State } from "../managed";
 import { openProject, stackConfig, stackState } from "../pulumi";
 
@@ -31,6 +32,8 @@ export interface Run {
 
 export interface DriftStack {
   readonly name: string;
+  /** The project's name. */
+  readonly project: string;
   /** Secrets decrypted. */
   config(): Promise<ConfigReader>;
   /** Secrets decrypted. */
@@ -90,6 +93,8 @@ const INTERRUPTED = 130;
 export function onInterruption(log: (message: string) => void): Interruption {
   const stopped = new AbortController();
   const forward = new AbortController();
+  // The Automation API adds a listener for each run, and never removes it.
+  setMaxListeners(0, forward.signal);
   const end = () => {
     for (const name of ["SIGINT", "SIGTERM"] as const) process.removeListener(name, onSignal);
   };
@@ -157,6 +162,7 @@ async function openStack(
   };
   return {
     name,
+    project: (await project.projectSettings()).name,
     config: () => stackConfig(project, name),
     state: () => stackState(project, name),
     lastUpdateFailed: () => lastUpdateFailed((size, page) => stack.history(size, page, false)),
@@ -173,10 +179,12 @@ interface RunOptions {
   signal: AbortSignal;
 }
 
-/** Records a run. The events of a failed run include the reason. Without one, the run never began, and this throws. */
+/** Records a run, also one that fails. Throws if it never began: for example, if the stack is locked. */
 async function recorded(start: (onEvent: RunOptions["onEvent"]) => Promise<unknown>): Promise<Run> {
   const run: Run = { ok: true, steps: [], diagnostics: [] };
+  let hasBegun = false;
   const onEvent = ({ resOutputsEvent, diagnosticEvent }: EngineEvent) => {
+    hasBegun = true;
     if (diagnosticEvent && !diagnosticEvent.ephemeral) {
       const { severity, message, urn } = diagnosticEvent;
       // Colours are written as `<{%reset%}>`.
@@ -193,8 +201,9 @@ async function recorded(start: (onEvent: RunOptions["onEvent"]) => Promise<unkno
     await start(onEvent);
     return run;
   } catch (error) {
-    if (cliFailure(error) && errorsOf(run) !== undefined) return { ...run, ok: false };
-    throw error;
+    if (!hasBegun) throw error;
+    if (errorsOf(run) === undefined) run.diagnostics.push({ severity: "error", message: messageOf(error) });
+    return { ...run, ok: false };
   }
 }
 

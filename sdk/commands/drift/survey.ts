@@ -1,6 +1,6 @@
 import type { LiveEndpoint } from "../../../provider/api/contract";
 import type { EndpointsApi } from "../../../provider/api/endpoints";
-import { ownerText } from "../../../provider/api/mark";
+import { ownerText, partsOf } from "../../../provider/api/mark";
 import { ConfigError, type ConfigReader } from "../../../provider/config";
 import { cloudEndpoints, openAccount } from "../account";
 import { count, grouped } from "../command";
@@ -198,8 +198,15 @@ async function listAccounts(sources: AccountSource[], { log, stopped }: Dependen
   return [...accounts.values()];
 }
 
-/** @param managed The ids that the stacks manage; undefined if a state could not be read. Then no endpoint counts as unmanaged. */
-export function accountReport(account: Account, managed: ReadonlySet<string> | undefined): AccountReport {
+/**
+ * @param managed The ids that the stacks manage; undefined if a state could not be read. Then no endpoint counts as unmanaged.
+ * @param project The project of the stacks.
+ */
+export function accountReport(
+  account: Account,
+  managed: ReadonlySet<string> | undefined,
+  project: string | undefined,
+): AccountReport {
   const { service, stacks, cloud } = account;
   const unmanaged = managed ? cloud.filter(({ id }) => !managed.has(id)) : [];
   const unknown = notChecked(
@@ -218,6 +225,7 @@ export function accountReport(account: Account, managed: ReadonlySet<string> | u
         ...(description && { description }),
         ...(!Number.isNaN(created) && { createdAt: new Date(created).toISOString() }),
         ...(createdFor && { createdFor: ownerText(createdFor) }),
+        ...(createdFor && partsOf(createdFor).project === project && { orphan: true as const }),
       };
     }),
     unseen: managed ? account.notChecked : [...account.notChecked, unknown],
@@ -227,11 +235,11 @@ export function accountReport(account: Account, managed: ReadonlySet<string> | u
 /** Endpoints that are in several states, or twice in one state. A `destroy` of one resource deletes the endpoint of the other. */
 export function sharedEndpoints(stacks: readonly SurveyedStack[]): SharedEndpoint[] {
   const all = stacks.flatMap(({ stack, managed = [] }) =>
-    managed.filter(({ isOld }) => !isOld).map(({ id, name }) => ({ id, stack: stack.name, name })),
+    managed.filter(({ isOld }) => !isOld).map(({ id, name, urn }) => ({ id, stack: stack.name, name, urn })),
   );
   return [...grouped(all, ({ id }) => id)]
     .filter(([, same]) => same.length > 1)
-    .map(([id, same]) => ({ id, resources: same.map(({ stack, name }) => ({ stack, name })) }));
+    .map(([id, same]) => ({ id, resources: same.map(({ stack, name, urn }) => ({ stack, name, urn })) }));
 }
 
 /** A refused key, in the only form that Pulumi's message keeps of the provider's error. */

@@ -87,7 +87,13 @@ export function sharedText({ id, resources }: SharedEndpoint): string {
   const where = resources
     .map(({ stack, name }) => `${visible(name)} (stack ${visible(stack)})`)
     .join(" and ");
-  return `${visible(id)} belongs to ${where}, so each undoes the other's changes, and deleting one deletes the endpoint for both. Remove it from all states but one with \`pulumi state delete\`.`;
+  const stacks = new Set(resources.map(({ stack }) => visible(stack)));
+  const urns = resources.map(({ urn }) => visible(urn, 2000)).join(" and ");
+  const remedy =
+    stacks.size === resources.length
+      ? "Remove it from all states but one with `pulumi state delete`."
+      : `Remove all but one of the entries ${urns} with \`pulumi state delete --stack ${[...stacks].join(" or ")}\`, which leaves the endpoint as it is, then take their resources out of the program.`;
+  return `${visible(id)} belongs to ${where}, so each undoes the other's changes, and deleting one deletes the endpoint for both. ${remedy}`;
 }
 
 /** Whether the number of its endpoints is unknown. */
@@ -105,6 +111,16 @@ export function unmanagedText({ endpoints, unmanaged: { length } }: AccountRepor
     ? `no unmanaged endpoint was found among ${all}`
     : `${length} of ${all} managed by none of the given stacks`;
 }
+
+/** The resource of the mark. */
+export const createdForText = ({ createdFor, orphan }: AccountReport["unmanaged"][number]): string =>
+  visible(`${orphan ? "orphan, created " : ""}for ${createdFor}`);
+
+/** What to do about the orphans of an account; undefined if there are none. */
+export const orphansText = ({ unmanaged }: AccountReport): string | undefined =>
+  unmanaged.some(({ orphan }) => orphan)
+    ? "An orphan was created for a resource of this project, but the state of no given stack has it. If no other stack has it either, delete it or adopt it."
+    : undefined;
 
 export function accountName({ service, stacks }: Pick<AccountReport, "service" | "stacks">): string {
   const at = service === undefined ? "" : ` at ${visible(service)}`;

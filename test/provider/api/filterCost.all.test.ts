@@ -76,6 +76,7 @@ class Process {
     const never = () => Promise.reject(new Error("a survey changes nothing"));
     const stack = {
       name: "prod",
+      project: "shop",
       config: async () => (key: string) => this.config[key],
       state: async () => parseState({ deployment: { resources } }),
       lastUpdateFailed: async () => false,

@@ -53,6 +53,20 @@ describe("an import", () => {
     });
   });
 
+  test.each(['"by hand"', '{"namespace":"platform"}', "null"])(
+    "of an endpoint with the mark's key and the value %s is refused with the next step",
+    async (value) => {
+      const { client, emulator } = await plugin();
+      const metadata = `{"team":"shop","pulumi-endpoints":${value}}`;
+      const { id } = emulator.seed({ type: "cloud", url, metadata });
+      expect((await thrown(client.read(id))).message).toMatch(
+        new RegExp(
+          `cannot import ${id}: .*the key pulumi-endpoints.* rename or remove that key on the service`,
+        ),
+      );
+    },
+  );
+
   test.each(["edge", "ephemeral"] as const)("of an %s endpoint is refused with the reason", async (type) => {
     const { client, emulator } = await plugin();
     const { id } = emulator.seed({ type });

@@ -1,6 +1,9 @@
+import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { commandLine, commands } from "../../../sdk/commands/commandLine";
 import { driftCommand } from "../../../sdk/commands/drift";
+import { temporaryFolder } from "../../folders";
 import { runCommand, runInProcess } from "./runCommand";
 
 test("the demo creates, repairs, changes and deletes an endpoint, and prints the requests of each step", async () => {
@@ -61,3 +64,20 @@ test.each([
   expect(code).toBe(2);
   expect(stderr).toMatch(reason);
 });
+
+test.each(["--html", "--json"])(
+  "drift %s does not write through a symbolic link to a file",
+  async (option) => {
+    const folder = temporaryFolder();
+    const target = join(folder, "target");
+    for (const exists of [false, true]) {
+      const link = join(folder, `link-${exists}`);
+      symlinkSync(target, link);
+      if (exists) writeFileSync(target, "kept");
+      const { code, stderr } = await runInProcess(driftCommand, [option, link]);
+      expect(code).toBe(2);
+      expect(stderr).toMatch(/is a symbolic link/);
+    }
+    expect(readFileSync(target, "utf8")).toBe("kept");
+  },
+);

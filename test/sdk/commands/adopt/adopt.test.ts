@@ -18,8 +18,8 @@ test("fields and endpoints that a program cannot express are reported in the log
     const logged = lines.find((line) => line.includes(`https://${host}.example.com`)) ?? "";
     expect(logged, host).toMatch(line);
   }
-  expect(stdout.match(/^\/\/ Left out: /gm)).toHaveLength(7);
-  expect(stdout.match(/^\/\/ Left to the service: /gm)).toHaveLength(5);
+  expect(stdout.match(/^\/\/ Left out: /gm)).toHaveLength(10);
+  expect(stdout.match(/^\/\/ Left to the service: /gm)).toHaveLength(6);
 });
 
 test("a policy in YAML with merge keys is written as the merged data", async () => {
@@ -90,6 +90,20 @@ test("import-file warns about each endpoint whose code would be wrong, such as f
   expect(warnings[0]).toMatch(
     /trafficPolicy .*leave it out with --select, or change it on the service first$/,
   );
+});
+
+test("import-file leaves out an endpoint whose metadata has the mark's key in another form", async () => {
+  const emulator = await service();
+  const metadata = '{"pulumi-endpoints":"by hand"}';
+  const { id } = emulator.seed({ type: "cloud", url: "https://odd.example.com", metadata });
+  const fine = emulator.seed({ type: "cloud", url: "https://fine.example.com" });
+  const { code, stdout, stderr } = await runInProcess(importFileCommand, [], emulator);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout).resources).toMatchObject([{ id: fine.id }]);
+  expect(stderr).toContain(
+    `Left out: ${id} (https://odd.example.com): its metadata has the key pulumi-endpoints`,
+  );
+  expect(stderr).toContain("Selected: 1 endpoint");
 });
 
 test("import-file warns that code shows a secret, without predicting a failure", async () => {

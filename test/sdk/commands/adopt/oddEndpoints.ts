@@ -5,6 +5,10 @@ import type { Emulator, Seed } from "../../../../sdk/testing/emulator";
 const odd: Record<string, Omit<Seed, "type">> = {
   "a-description": { description: "x".repeat(256) },
   "an-unknown": { description: UNKNOWN },
+  "half-a-character": { description: "half \ud83d" },
+  "half-a-key": { metadata: '{"\\ud83d":1}' },
+  "half-in-a-policy": { traffic_policy: '{"on_http_request":["\\ud83d"]}' },
+  "a-reserved-key": { metadata: '{"team":"shop","pulumi-endpoints":{"by":"hand"}}' },
   "a-prototype": { metadata: '{"team":{"__proto__":{"admin":true}}}' },
   "a-key": { metadata: '{"api_key":"CANARY-12345","CANARY-12345":1}' },
   "an-unknown-policy": { traffic_policy: `{"on_http_request":["${UNKNOWN}"]}` },
@@ -23,6 +27,10 @@ const odd: Record<string, Omit<Seed, "type">> = {
 export const oddLines: Record<string, RegExp> = {
   "a-description": /^Left out: .* description must have at most 255 characters, but has 256/,
   "an-unknown": /^Left out: .*means “not known yet” to Pulumi/,
+  "half-a-character": /^Left out: .*half of a character/,
+  "half-a-key": /^Left out: .*half of a character/,
+  "half-in-a-policy": /^Left to the service: trafficPolicy \(.*half of a character/,
+  "a-reserved-key": /^Left out: .*metadata has the key pulumi-endpoints/,
   "a-prototype": /^Left out: .*Pulumi reserves its key __proto__/,
   "a-key": /^Left out: .*one of its keys contains a secret/,
   strange: /^Left out: .*adopt must be true, or an endpoint's id/,

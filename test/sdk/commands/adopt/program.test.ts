@@ -42,7 +42,8 @@ const text = fc.oneof(
     "\u0000\u2028\u202e\u200d𝒳",
     "CANARY-one-and-more",
   ),
-  fc.string({ unit: "grapheme", maxLength: 20 }),
+  // A text with this character is left out, because it may stand for half of another one.
+  fc.string({ unit: "grapheme", maxLength: 20 }).filter((text) => !text.includes("\ufffd")),
 );
 const { value: data } = fc.letrec((tie) => ({
   value: fc.oneof(

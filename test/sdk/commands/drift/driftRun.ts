@@ -41,6 +41,7 @@ function stackOf(stack: TestStack): DriftStack {
   };
   return {
     name: "test",
+    project: "case",
     config: async () => (key) => settings[key],
     state: async () => parseState(await stack.exportState()),
     lastUpdateFailed: async () => false,

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { DriftStack, Step } from "../../../../sdk/commands/drift/stack";
+import { StackError } from "../../../../sdk/commands/failures";
 import { drift } from "./driftRun";
 import { emulator, fakeStack, urnOf } from "./stacks";
 
@@ -35,6 +36,21 @@ test("a repair that fails half-way lists the repaired endpoints, the other ones,
   expect(ended.stdout).toMatch(
     /not repaired: cannot create b: status 500\. The state may already hold .*finish with `pulumi up`/,
   );
+});
+
+test("a repair that never began is reported with its reason alone", async () => {
+  const stack = fakeStack([{ name: "a", live: { description: "by hand" } }]);
+  const preview: DriftStack["preview"] = async () => ({
+    ok: true,
+    steps: [{ urn: urnOf("a"), op: "same" }],
+    diagnostics: [],
+  });
+  const repair = async () => {
+    throw new StackError("the stack is currently locked");
+  };
+  const ended = await drift([{ ...stack, preview, repair }], "--fix");
+  expect(ended.code).toBe(1);
+  expect(ended.stdout).toMatch(/not repaired: the stack is currently locked$/m);
 });
 
 test("nothing is repaired if the program's preview fails", async () => {

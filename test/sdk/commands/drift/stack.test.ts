@@ -15,6 +15,19 @@ test("the first signal stops the command but not Pulumi, and the listener is rem
   expect(process.listenerCount("SIGTERM")).toBe(before);
 });
 
+test("many runs of Pulumi can listen to one interruption without a warning", async () => {
+  const warned: unknown[] = [];
+  const onWarning = (warning: unknown) => warned.push(warning);
+  process.on("warning", onWarning);
+  const { forward, end } = onInterruption(() => {});
+  for (let run = 0; run < 20; run++) forward.addEventListener("abort", () => {});
+  // Node emits a warning on the next tick.
+  await new Promise(setImmediate);
+  process.off("warning", onWarning);
+  end();
+  expect(warned).toEqual([]);
+});
+
 /** An entry of the output of `pulumi stack history --json`. */
 const entry = (kind: "update" | "destroy" | "refresh", result: "succeeded" | "failed", message = "") => ({
   version: 0,

@@ -61,6 +61,7 @@ export function fakeStack(
   const run: Run = { ok: true, steps, diagnostics: [] };
   return {
     name: "prod",
+    project: "shop",
     config: async () => (key) => settings[key],
     state: async () => parseState({ deployment: { resources: [...extra, ...all] } }),
     lastUpdateFailed: async () => false,

@@ -4,7 +4,7 @@ import { StackError } from "../../../../sdk/commands/failures";
 import { parseState } from "../../../../sdk/commands/managed";
 import { Emulator, type ExportedResource } from "../../../../sdk/testing";
 import { drift } from "./driftRun";
-import { changesOf, emulator, fakeStack, other, secret } from "./stacks";
+import { changesOf, emulator, fakeStack, other, secret, TYPE, urnOf } from "./stacks";
 
 test("ignored changes, and changes of an endpoint that the program only reads, are not drift", async () => {
   const ended = await drift([
@@ -212,8 +212,8 @@ test("an endpoint that two stacks manage counts as drift, and the report names t
     {
       id,
       resources: [
-        { stack: "prod", name: "front" },
-        { stack: "dev", name: "door" },
+        { stack: "prod", name: "front", urn: urnOf("front") },
+        { stack: "dev", name: "door", urn: urnOf("door") },
       ],
     },
   ]);
@@ -223,19 +223,55 @@ test("an endpoint that two stacks manage counts as drift, and the report names t
   );
 });
 
-test("an unmanaged endpoint with a mark is reported with the resource that created it", async () => {
-  const urn = "urn:pulumi:prod::shop::endpoints:index:CloudEndpoint::front";
-  const owner = { namespace: "platform", urn, nonce: "00", time: "" };
-  emulator.seed({
-    type: "cloud",
-    url: "https://left.example.com",
-    metadata: JSON.stringify({ "pulumi-endpoints": owner }),
+test("an endpoint with two entries in one state is reported with both URNs and the commands that end it", async () => {
+  const url = "https://a.example.com";
+  const { id } = emulator.seed({ type: "cloud", url });
+  const urns = [urnOf("front"), urnOf("front", `shop:index:Shop$${TYPE}`)];
+  const entry = { type: TYPE, custom: true, id, inputs: { url }, outputs: { type: "cloud", url } };
+  const stack = fakeStack([{ name: "front", id, inputs: { url } }], {
+    extra: [{ ...entry, urn: urns[1] ?? "" }],
+    refreshPreview: async () => ({
+      ok: true,
+      steps: urns.map((urn) => ({ urn, id, op: "same" })),
+      diagnostics: [],
+    }),
   });
-  const ended = await drift([fakeStack([])]);
-  const [left] = ended.report.accounts[0]?.unmanaged ?? [];
-  expect(left).toMatchObject({
-    url: "https://left.example.com",
-    createdFor: "front of the stack shop/prod (platform)",
-  });
-  expect(ended.stdout).toContain("for front of the stack shop/prod (platform)");
+  const ended = await drift([stack]);
+  expect(ended.code).toBe(7);
+  expect(ended.report.shared.map(({ resources }) => resources.map(({ urn }) => urn).sort())).toEqual([urns]);
+  for (const form of [ended.stdout, ended.page.replaceAll("&#39;", "'")]) {
+    for (const urn of urns) expect(form).toContain(urn);
+    expect(form).toContain("pulumi state delete --stack prod");
+    expect(form).toMatch(/then take their resources out of the program/);
+  }
+});
+
+test("an unmanaged endpoint with a mark is named with its resource, and as an orphan if the mark names this project", async () => {
+  const seed = (project: string, stack: string) => {
+    const urn = `urn:pulumi:${stack}::${project}::${TYPE}::front`;
+    const owner = { namespace: "platform", urn, nonce: "00", time: "" };
+    const metadata = JSON.stringify({ "pulumi-endpoints": owner });
+    return emulator.seed({ type: "cloud", url: `https://${project}-${stack}.example.com`, metadata });
+  };
+  const { id, url = "" } = seed("shop", "renamed");
+  for (const [project, stack] of [
+    ["shop", "prod"],
+    ["shop", "old"],
+    ["blog", "prod"],
+  ] as const)
+    seed(project, stack);
+  const ended = await drift([fakeStack([{ name: "front", id, inputs: { url } }])]);
+  const unmanaged = ended.report.accounts.flatMap((account) => account.unmanaged);
+  expect(unmanaged.map(({ url, createdFor, orphan }) => [url, createdFor, orphan]).sort()).toEqual([
+    ["https://blog-prod.example.com", "front of the stack blog/prod (platform)", undefined],
+    ["https://shop-old.example.com", "front of the stack shop/old (platform)", true],
+    ["https://shop-prod.example.com", "front of the stack shop/prod (platform)", true],
+  ]);
+  for (const form of [ended.stdout, ended.page]) {
+    expect(form).toContain("for front of the stack blog/prod (platform)");
+    expect(form).not.toContain("orphan, created for front of the stack blog/prod");
+    for (const stack of ["old", "prod"])
+      expect(form).toContain(`orphan, created for front of the stack shop/${stack} (platform)`);
+    expect(form).toMatch(/If no other stack has it either, delete it or adopt it/);
+  }
 });
