@@ -4,10 +4,10 @@ import { isMapping } from "./api/json";
 import { MARK_FIELD } from "./api/mark";
 import { normalizeUrl } from "./api/url";
 import { difference } from "./diff";
-import { changesBetween, metadataFromText, pathText, withData } from "./document";
+import { changesBetween, metadataFromText, pathText } from "./document";
 import { AdoptAmbiguousError, AdoptNotFoundError, AdoptOtherSchemeError, WrongTypeError } from "./errors";
+import { type CloudEndpointInputs, withData } from "./fields";
 import { shownUrl } from "./markedSecrets";
-import type { CloudEndpointInputs } from "./schema";
 import { refreshed, withoutGaps } from "./state";
 
 /** The live endpoint that `adopt` names; undefined if none serves the URL. */

@@ -1,9 +1,9 @@
 import type { JsonObject } from "./api/json";
 import { schemeDiffers } from "./api/url";
 import { hasUnknown } from "./document";
+import { type CloudEndpointInputs, inputFields } from "./fields";
 import { notedPlaces, SECRETS_KEY } from "./markedSecrets";
 import { nearName } from "./nearName";
-import { type CloudEndpointInputs, inputFields } from "./schema";
 
 /** The property in which Pulumi keeps a dynamic resource's provider. It belongs to the engine, not to the user. */
 export const PROVIDER_KEY = "__provider";

@@ -24,10 +24,10 @@ import {
   UpdateNotFoundError,
   WrongTypeError,
 } from "./errors";
+import type { CloudEndpointInputs, ManagedInput } from "./fields";
 import { accountFingerprint, GoneCheck } from "./gone";
 import { inputWarnings } from "./inputWarnings";
 import { shownUrl } from "./markedSecrets";
-import type { CloudEndpointInputs, ManagedInput } from "./schema";
 import {
   ENTRY_KEY,
   imported,

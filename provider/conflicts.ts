@@ -10,9 +10,9 @@ import { urlOf } from "./api/url";
 import type { Settings } from "./config";
 import type { Entries } from "./entries";
 import { SeveralLeftoversError, UrlLookupError, UrlTakenError } from "./errors";
+import type { CloudEndpointInputs } from "./fields";
 import { LIST_LAG } from "./gone";
 import { shownUrl } from "./markedSecrets";
-import type { CloudEndpointInputs } from "./schema";
 
 /*
  * The endpoints that a create or an update finds on its URL: another resource's, which may be leaving it, a stranger's, or one

@@ -6,12 +6,12 @@ import { randomNumber, withMark } from "./api/mark";
 import { createdAt } from "./api/reading";
 import { backOff } from "./api/retry";
 import { normalizeUrl, urlOf } from "./api/url";
-import { endpointFromWire, idSchema } from "./api/wire";
+import { idSchema } from "./api/wire";
 import { type Claim, findLeftover, isRefusal, isWanted, onUrl, UrlConflict } from "./conflicts";
 import { CreateDoubtfulError, CreateUnsettledError } from "./errors";
+import { managedInputs } from "./fields";
 import { LIST_LAG } from "./gone";
 import { shownUrl } from "./markedSecrets";
-import { managedInputs } from "./schema";
 import { wireChange } from "./state";
 
 /*
@@ -114,7 +114,7 @@ async function describe(
   const { data } = idSchema.safeParse(error.reply);
   if (!data || !isAbout(error.reply, inputs.url) || entries.accounts.has(data.id)) return undefined;
   // A reply that can be read was refused because it is about another endpoint.
-  if (endpointFromWire.safeParse(error.reply).success) return undefined;
+  if (api.reader.safeParse(error.reply).success) return undefined;
   try {
     const live = await api.find(data.id);
     return live && isAbout(live, inputs.url) ? live : undefined;

@@ -1,15 +1,18 @@
 import type { JsonObject } from "./api/json";
 import { schemeDiffers } from "./api/url";
-import { type Change, changesBetween, sameData, sameSet, withData } from "./document";
-import { areNotedIn } from "./markedSecrets";
+import { type Change, changesBetween } from "./document";
 import {
   type CloudEndpointInputs,
   givenInputs,
   isLeftToTheService,
+  isSatisfied,
+  isSet,
   leftToTheService,
   type ManagedInput,
   managedInputs,
-} from "./schema";
+  withData,
+} from "./fields";
+import { areNotedIn } from "./markedSecrets";
 import { editedChoices, GIVEN_KEY, withChosen } from "./state";
 
 interface Difference {
@@ -28,7 +31,7 @@ export function difference(state: JsonObject, news: CloudEndpointInputs): Differ
   const changed = managedInputs.filter((name) =>
     news[name] === undefined && isLeftToTheService(name)
       ? edited.includes(name)
-      : !satisfied(name, olds[name], news[name]),
+      : !isSatisfied(name, olds[name], news[name]),
   );
   const given = givenInputs(news);
   const recorded = olds[GIVEN_KEY];
@@ -59,7 +62,7 @@ export function changedPlaces(
   const live = changed.flatMap((name) => {
     const before = olds[name] === "" ? undefined : olds[name];
     // The order of bindings has no meaning, so an index would have none.
-    const whole = name === "bindings" && before !== undefined && wanted[name] !== undefined;
+    const whole = isSet(name) && before !== undefined && wanted[name] !== undefined;
     return whole ? [{ path: [name], kind: "update" as const }] : changesBetween(before, wanted[name], [name]);
   });
   const given = givenInputs(news);
@@ -71,14 +74,4 @@ export function changedPlaces(
     ...live.map((change) => ({ ...change, ofInputs: false })),
     ...noted.map((change) => ({ ...change, ofInputs: true })),
   ];
-}
-
-/** An unknown value differs from every live one. */
-function satisfied(name: ManagedInput, live: unknown, wanted: unknown): boolean {
-  if (wanted === undefined) return live === undefined || live === "";
-  if (name === "bindings") return sameSet(live, wanted);
-  if (name === "poolingEnabled") return (live === true) === wanted;
-  // The mark is taken out of live metadata, so an empty object comes back as no metadata.
-  if (name === "metadata" && live === undefined) return sameData(wanted, {});
-  return live !== undefined && sameData(live, wanted);
 }

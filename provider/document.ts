@@ -1,4 +1,4 @@
-import { canonicalJson, isMapping, type JsonObject } from "./api/json";
+import { canonicalJson, isMapping } from "./api/json";
 import {
   DEEPEST,
   fromJson,
@@ -60,41 +60,6 @@ export function metadataFromText(text: string): { data: unknown } {
   if (text.length > LONGEST) return { data: text };
   const parsed = looksLikeJson(text) ? fromJson(text) : undefined;
   return parsed && "data" in parsed ? parsed : { data: text };
-}
-
-/** The fields that contain a document. */
-export const documentFields = ["trafficPolicy", "metadata"] as const;
-
-/** The data of a document. Text that does not parse is unchanged. */
-function dataOf(name: (typeof documentFields)[number], text: string): unknown {
-  if (name === "metadata") return metadataFromText(text).data;
-  const parsed = policyFromText(text);
-  return "data" in parsed ? parsed.data : text;
-}
-
-/** Properties with their documents as data, for comparisons and diffs. */
-export function withData(props: JsonObject): JsonObject {
-  return mapDocuments(props, (document, name) =>
-    typeof document === "string" && document !== UNKNOWN ? dataOf(name, document) : document,
-  );
-}
-
-/** Properties with their documents as canonical text, for outputs. */
-export function withTexts(props: JsonObject): JsonObject {
-  return mapDocuments(withData(props), wireText);
-}
-
-/** The same for a preview: a document with an unknown part is unknown as a whole. */
-export function withPreviewTexts(props: JsonObject): JsonObject {
-  return mapDocuments(props, (document) => (hasUnknown(document) ? UNKNOWN : wireText(document)));
-}
-
-function mapDocuments(
-  props: JsonObject,
-  map: (document: unknown, name: (typeof documentFields)[number]) => unknown,
-): JsonObject {
-  const fields = documentFields.filter((name) => props[name] !== undefined);
-  return { ...props, ...Object.fromEntries(fields.map((name) => [name, map(props[name], name)])) };
 }
 
 /** The most mistakes that are reported of one document. */

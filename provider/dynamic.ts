@@ -1,6 +1,5 @@
 import { UserError } from "./api/apiErrors";
 import { HttpClient } from "./api/client";
-import { EndpointsApi } from "./api/endpoints";
 import type { JsonObject } from "./api/json";
 import { checkedInputs, REPLACE_KEY } from "./check";
 import { CloudEndpoints, type Service } from "./cloudEndpoint";
@@ -8,6 +7,7 @@ import { type ConfigReader, readSettings } from "./config";
 import { changedPlaces } from "./diff";
 import { type Change, firstOf, hasUnknown, isWithin, parsePath, pathText } from "./document";
 import { endWithEngine, engineAddress, engineIsThere } from "./engine";
+import { endpointsApi } from "./fields";
 import { asSecret, MarkedSecrets, secretFields, shownUrl, withoutKeys } from "./markedSecrets";
 
 /** The argument of a dynamic provider's `configure`: the whole stack configuration, secrets in plain text. */
@@ -31,7 +31,7 @@ export function dynamicProvider(given?: () => Service) {
   const deps = { log, engineIsThere: () => engineIsThere(engine), redactor: secrets.redaction };
   const connect = (): Service => {
     const settings = readSettings(config);
-    return { settings, api: new EndpointsApi(new HttpClient(settings, deps)) };
+    return { settings, api: endpointsApi(new HttpClient(settings, deps)) };
   };
   const core = new CloudEndpoints({ connect: given ?? (() => (service ??= connect())), log });
 

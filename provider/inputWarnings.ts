@@ -2,8 +2,8 @@ import type { JsonObject } from "./api/json";
 import { MAX_METADATA } from "./api/mark";
 import { derivedFromUrl } from "./api/url";
 import { hasUnknown, sameData, wireText } from "./document";
+import { type CloudEndpointInputs, MAX_DESCRIPTION } from "./fields";
 import { nearName } from "./nearName";
-import { type CloudEndpointInputs, MAX_DESCRIPTION } from "./schema";
 
 /*
  * Warnings at the preview of inputs that the contract allows, but that the service may refuse. They never block, because the

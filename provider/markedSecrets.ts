@@ -1,9 +1,16 @@
 import { oneLine } from "./api/foreignText";
 import { isMapping, type JsonObject } from "./api/json";
-import { decidedWithUrl } from "./api/url";
-import { documentFields, type Path, pathText, sameData, UNKNOWN, withData } from "./document";
+import { type Path, pathText, sameData, UNKNOWN } from "./document";
+import {
+  type CloudEndpointInputs,
+  decidedWithUrl,
+  derivedWithUrl,
+  documentFields,
+  inputFields,
+  managedInputs,
+  withData,
+} from "./fields";
 import { Redaction } from "./redaction";
-import { type CloudEndpointInputs, managedInputs } from "./schema";
 import { MASKED, secretPlaces } from "./secrets";
 
 /*
@@ -56,7 +63,8 @@ export function shownUrl(inputs: CloudEndpointInputs): string {
 export function secretFields(answer: JsonObject): ReadonlySet<string> {
   const fields = new Set(notedPlaces(answer).map(fieldOf));
   // Fields that derive from a secret URL reveal it.
-  if (fields.has("url")) for (const name of ["publicUrl", "hostport", ...decidedWithUrl]) fields.add(name);
+  if (fields.has("url"))
+    for (const name of [...derivedWithUrl, ...decidedWithUrl]) if (!(name in inputFields)) fields.add(name);
   return fields;
 }
 

@@ -1,9 +1,15 @@
 import type { JsonObject } from "./api/json";
-import { decidedWithUrl, derivedFromUrl } from "./api/url";
-import { endpointFields } from "./api/wire";
+import { derivedFromUrl } from "./api/url";
 import { difference } from "./diff";
-import { hasUnknown, UNKNOWN, withPreviewTexts } from "./document";
-import type { CloudEndpointInputs } from "./schema";
+import { hasUnknown, UNKNOWN } from "./document";
+import {
+  type CloudEndpointInputs,
+  clearedFields,
+  decidedWithUrl,
+  derivedWithUrl,
+  endpointFields,
+  withPreviewTexts,
+} from "./fields";
 import { isDescribed, notesOf, unchangedOutputs, withChosen } from "./state";
 
 /*
@@ -13,8 +19,13 @@ import { isDescribed, notesOf, unchangedOutputs, withChosen } from "./state";
 
 /** The outputs of a previewed create. */
 export function previewCreate(inputs: CloudEndpointInputs): JsonObject {
-  const { id: _, description: _description, metadata: _metadata, ...open } = endpointFields;
-  return { ...unknown(Object.keys(open)), type: "cloud", ...addressOf(inputs), ...given(inputs) };
+  const isOpen = (name: string) => name !== "id" && !clearedFields.some((cleared) => cleared === name);
+  return {
+    ...unknown(Object.keys(endpointFields).filter(isOpen)),
+    type: "cloud",
+    ...addressOf(inputs),
+    ...given(inputs),
+  };
 }
 
 /** The outputs of a previewed update. */
@@ -30,7 +41,7 @@ export function previewUpdate(olds: JsonObject, inputs: CloudEndpointInputs): Js
   );
   const sent = changed.filter((name) => wanted[name] !== undefined).map((name) => [name, wanted[name]]);
   const moved = changed.includes("url") && {
-    ...unknown([...decidedWithUrl, "bindings"]),
+    ...unknown(decidedWithUrl),
     ...addressOf(inputs),
   };
   return {
@@ -48,7 +59,7 @@ function given(inputs: CloudEndpointInputs): JsonObject {
 
 function addressOf({ url }: CloudEndpointInputs): JsonObject {
   const derived = hasUnknown(url) ? undefined : derivedFromUrl(url);
-  return derived ?? unknown(["publicUrl", "hostport", "proto"]);
+  return derived ?? unknown(derivedWithUrl);
 }
 
 const unknown = (names: string[]): JsonObject => Object.fromEntries(names.map((name) => [name, UNKNOWN]));

@@ -2,16 +2,22 @@ import type { LiveEndpoint, Mark, WireChange } from "./api/contract";
 import { isMapping, type JsonObject } from "./api/json";
 import { withMark } from "./api/mark";
 import { normalizeUrl } from "./api/url";
-import { endpointFields } from "./api/wire";
+import { snakeCase } from "./api/wire";
 import { checkedInputs, PROVIDER_KEY } from "./check";
-import { sameSet, wireText, withData, withTexts } from "./document";
+import { sameSet } from "./document";
 import {
   type CloudEndpointInputs,
+  choices,
+  decidedWithUrl,
+  endpointFields,
   givenInputs,
   isLeftToTheService,
   type ManagedInput,
   managedInputs,
-} from "./schema";
+  wireValue,
+  withData,
+  withTexts,
+} from "./fields";
 
 /*
  * The state of an endpoint: the service's fields, and notes. The names of notes start with two underscores, so that Pulumi
@@ -152,14 +158,8 @@ export function wireChange(
 ): WireChange {
   const change: WireChange = {};
   for (const name of names) {
-    if (name === "url") change.url = inputs.url;
-    if (name === "trafficPolicy") change.traffic_policy = wireText(inputs.trafficPolicy ?? "");
-    if (name === "description") change.description = inputs.description ?? "";
-    if (name === "metadata")
-      change.metadata = (mark && withMark(inputs.metadata, mark)) ?? wireText(inputs.metadata ?? "");
-    if (name === "bindings" && inputs.bindings) change.bindings = inputs.bindings;
-    if (name === "poolingEnabled" && inputs.poolingEnabled !== undefined)
-      change.pooling_enabled = inputs.poolingEnabled;
+    const value = name === "metadata" && mark ? withMark(inputs.metadata, mark) : undefined;
+    Object.assign(change, { [snakeCase(name)]: value ?? wireValue(name, inputs[name]) });
   }
   return change;
 }
@@ -195,10 +195,6 @@ function pick(from: JsonObject, names: readonly string[]): JsonObject {
  * choice.
  */
 
-/** The inputs with a noted choice. */
-const CHOICES = ["bindings", "poolingEnabled"] as const;
-type Choice = (typeof CHOICES)[number];
-
 /**
  * The note of the service's choices. An existing note stays, because a later reply may show an edit that no refresh has found
  * yet.
@@ -213,19 +209,22 @@ function chosenNote(
   before: JsonObject = withOff(live),
   sent: readonly string[] = [],
 ): JsonObject {
-  const movedOn = sent.includes("url") && !sent.includes("bindings");
-  const entries = CHOICES.filter((name) => !given.includes(name)).map((name) => {
-    const kept = movedOn && name === "bindings" ? undefined : (notedIn(before)[name] ?? shown(name, before));
-    return [name, kept ?? shown(name, live)];
-  });
+  const isDecidedAnew = (name: ManagedInput) =>
+    sent.includes("url") && !sent.includes(name) && decidedWithUrl.includes(name);
+  const entries = choices
+    .filter((name) => !given.includes(name))
+    .map((name) => {
+      const kept = isDecidedAnew(name) ? undefined : (notedIn(before)[name] ?? shown(name, before));
+      return [name, kept ?? shown(name, live)];
+    });
   const note = Object.fromEntries(entries.filter(([, value]) => value !== undefined));
   return Object.keys(note).length > 0 ? { [CHOSEN_KEY]: note } : {};
 }
 
 /** The choices whose live value differs from the noted one. A missing live value is no difference. */
-export function editedChoices(state: JsonObject): Choice[] {
+export function editedChoices(state: JsonObject): ManagedInput[] {
   const noted = notedIn(state);
-  return CHOICES.filter((name) => {
+  return choices.filter((name) => {
     const [before, now] = [noted[name], shown(name, state)];
     return before !== undefined && now !== undefined && before !== now && !sameSet(before, now);
   });
@@ -242,13 +241,13 @@ function withOff(state: JsonObject): JsonObject {
   return { poolingEnabled: false, ...state };
 }
 
-function notedIn(state: JsonObject): { [K in Choice]?: unknown } {
+function notedIn(state: JsonObject): { [K in ManagedInput]?: unknown } {
   const note = state[CHOSEN_KEY];
   return isMapping(note) ? note : {};
 }
 
 /** An empty list counts as none. */
-function shown(name: Choice, state: JsonObject): unknown {
+function shown(name: ManagedInput, state: JsonObject): unknown {
   const value = state[name];
   return Array.isArray(value) && value.length === 0 ? undefined : value;
 }

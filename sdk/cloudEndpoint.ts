@@ -1,11 +1,11 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { alwaysPresent, Endpoint } from "../provider/api/contract";
 import { isMapping } from "../provider/api/json";
-import { endpointFields } from "../provider/api/wire";
 import type { CloudEndpointWritten } from "../provider/args";
 import { PROBLEM_KEY, PROVIDER_KEY, REPLACE_KEY, URN_KEY } from "../provider/check";
 import { environmentName } from "../provider/config";
-import { documentFields, type Path, pathText, wireText } from "../provider/document";
+import { type Path, pathText, wireText } from "../provider/document";
+import { documentFields, endpointFields } from "../provider/fields";
 import { fieldOf, SECRETS_KEY } from "../provider/markedSecrets";
 import { policyReader } from "../provider/policy/resourceWarnings";
 import { TYPES } from "../provider/tokens";

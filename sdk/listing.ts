@@ -1,7 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import { CONNECTIONS, HttpClient } from "../provider/api/client";
-import { EndpointsApi } from "../provider/api/endpoints";
+import type { EndpointsApi } from "../provider/api/endpoints";
 import { readSettings } from "../provider/config";
+import { endpointsApi } from "../provider/fields";
 import { MOCKED_ACCOUNT } from "../provider/tokens";
 
 /** One client for each configuration. A process has several only under the Automation API. */
@@ -26,7 +27,7 @@ export function thisAccount(): EndpointsApi {
     },
     connections: CONNECTIONS.program,
   });
-  const account = new EndpointsApi(http);
+  const account = endpointsApi(http);
   accounts.set(key, account);
   return account;
 }

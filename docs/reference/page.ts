@@ -1,9 +1,9 @@
 import { alwaysPresent } from "../../provider/api/contract";
-import { endpointFields, refSchema } from "../../provider/api/wire";
+import { refSchema } from "../../provider/api/wire";
 import { environmentName, secretSettings, settingFields } from "../../provider/config";
+import { endpointFields, inputFields } from "../../provider/fields";
 import { endpointArgs, endpointsArgs } from "../../provider/lookup";
 import { docsOf, membersOf } from "../../provider/plugin/schema/docs";
-import { inputFields } from "../../provider/schema";
 import { commandLine, commands } from "../../sdk/commands/commandLine";
 import { agentFields, webhookFields } from "../../sdk/webhooks/webhookSettings";
 import { code, fieldsOf, fieldsOfMembers, inputTable, outputTable, table, withoutDefault } from "./tables";

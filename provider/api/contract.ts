@@ -100,15 +100,7 @@ export type WireEndpoint = {
 };
 
 /** The body of a create and, without `type`, of an update. */
-export interface WireChange {
-  type?: string;
-  url?: string;
-  traffic_policy?: string;
-  description?: string;
-  metadata?: string;
-  bindings?: string[];
-  pooling_enabled?: boolean;
-}
+export type WireChange = Partial<WireEndpoint>;
 
 /** The resource that an endpoint was created for. */
 export interface Owner {

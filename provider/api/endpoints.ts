@@ -6,7 +6,7 @@ import type { Request } from "./exchange";
 import type { Selection } from "./filter";
 import { EndpointList } from "./list";
 import { normalizeUrl } from "./url";
-import { endpointFromWire, ID, idSchema, listFromWire } from "./wire";
+import { type EndpointReader, ID, idSchema, listFromWire } from "./wire";
 
 /** How long a filtered list that fails is repeated, in seconds. After that, the whole list is read. */
 const FILTER_FOR = 5;
@@ -20,9 +20,13 @@ export class EndpointsApi {
   /** Whether this process has sent a write. */
   hasWritten = false;
 
-  constructor(readonly http: HttpClient) {
+  constructor(
+    readonly http: HttpClient,
+    readonly reader: EndpointReader,
+  ) {
     this.list = new EndpointList({
       clock: http.clock,
+      reader,
       pages: (selection) => this.pages(selection),
       warn: (message) => http.warn(message),
     });
@@ -41,7 +45,7 @@ export class EndpointsApi {
     const latest = typeof endpoint === "function" ? endpoint : () => endpoint;
     const request = { method: "POST", path: "/endpoints", body: () => ({ type: "cloud", ...latest() }) };
     const { url } = latest();
-    const reply = endpointFromWire.refine((live) => isAbout(live, url) && isOurs(live), {
+    const reply = this.reader.refine((live) => isAbout(live, url) && isOurs(live), {
       error: ABOUT_ANOTHER,
     });
     return this.write(request, reply);
@@ -50,7 +54,7 @@ export class EndpointsApi {
   /** `GET /endpoints/{id}`, of any type. */
   async get(id: string): Promise<LiveEndpoint> {
     const request = { method: "GET", path: pathOf(id) };
-    return ofId(id, request, await this.http.send(request, endpointFromWire));
+    return ofId(id, request, await this.http.send(request, this.reader));
   }
 
   /** `GET /endpoints/{id}`; undefined after the service's own 404. Unlike a list item it is never out of date. */
@@ -66,7 +70,7 @@ export class EndpointsApi {
   /** `PATCH /endpoints/{id}` with the fields to change. An empty text clears a field. */
   async update(id: string, change: WireChange): Promise<LiveEndpoint> {
     const request = { method: "PATCH", path: pathOf(id), body: { id, ...change } };
-    return ofId(id, request, await this.write(request, endpointFromWire));
+    return ofId(id, request, await this.write(request, this.reader));
   }
 
   /** `DELETE /endpoints/{id}`. */

@@ -5,7 +5,7 @@ import type { LiveEndpoint } from "./contract";
 import type { Selection } from "./filter";
 import { oneLine } from "./foreignText";
 import { isMapping } from "./json";
-import { endpointFromWire } from "./wire";
+import type { EndpointReader } from "./wire";
 
 /** This many endpoints in a row, each older than the one before it, show that the list is sorted. */
 const ENOUGH_IN_A_ROW = 10;
@@ -22,6 +22,7 @@ export interface SkippedItem {
 /** The source of a list. */
 export interface ListSource {
   clock: Clock;
+  reader: EndpointReader;
   /** The items of each page, newest first. A page is requested when the caller wants it. */
   pages(selection: Selection): AsyncIterator<unknown[]>;
   /** Reports an omitted item. */
@@ -49,7 +50,7 @@ export class Reading {
   reads = 0;
   isReported = false;
 
-  private readonly source: AsyncIterator<unknown[]>;
+  private readonly items: AsyncIterator<unknown[]>;
   private fetching: Promise<void> | undefined;
   /** The creation times of the last endpoints that have one. */
   private readonly last: number[] = [];
@@ -57,10 +58,9 @@ export class Reading {
 
   constructor(
     private readonly selection: Selection,
-    source: ListSource,
-    private readonly clock = source.clock,
+    private readonly source: ListSource,
   ) {
-    this.source = source.pages(selection);
+    this.items = source.pages(selection);
   }
 
   get isFiltered(): boolean {
@@ -110,9 +110,9 @@ export class Reading {
       if (this.began === Number.POSITIVE_INFINITY) {
         // After one turn of the event loop, all calls that start together have joined.
         await setImmediate();
-        this.began = this.clock.now();
+        this.began = this.source.clock.now();
       }
-      const { value, done } = await this.source.next();
+      const { value, done } = await this.items.next();
       this.ended = done === true;
       if (done) return;
       this.pages++;
@@ -124,7 +124,7 @@ export class Reading {
   }
 
   private add(item: unknown): void {
-    const { data: live, error } = endpointFromWire.safeParse(item);
+    const { data: live, error } = this.source.reader.safeParse(item);
     if (error) {
       this.skipped.push({ id: textOf(item, "id"), url: textOf(item, "url"), reason: reasonOf(error) });
       return;

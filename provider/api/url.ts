@@ -51,9 +51,6 @@ export function urlProblem(url: string): string | undefined {
   return typeof address === "string" ? address : undefined;
 }
 
-/** The fields that the service may change with the URL, besides those that the contract derives from it. */
-export const decidedWithUrl = ["domain", "tcpAddr", "scheme", "host", "port", "region"] as const;
-
 /** The fields that the contract derives from an endpoint's URL. Undefined for text that is no URL. */
 export function derivedFromUrl(
   url: string,

@@ -1,6 +1,7 @@
 import { DiffResponse, PropertyDiff } from "@pulumi/pulumi/proto/provider_pb";
 import type { JsonObject } from "../api/json";
-import { type Change, changesBetween, documentFields, pathText } from "../document";
+import { type Change, changesBetween, pathText } from "../document";
+import { documentFields } from "../fields";
 
 const { Kind } = PropertyDiff;
 

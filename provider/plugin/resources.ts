@@ -19,6 +19,7 @@ import { checkedInputs, checkInputs, PROBLEM_KEY, URN_KEY } from "../check";
 import type { CloudEndpoints } from "../cloudEndpoint";
 import { changedPlaces } from "../diff";
 import { PartialCreateError } from "../errors";
+import { inputFields } from "../fields";
 import type { MarkedSecrets } from "../markedSecrets";
 import { fieldOf, notedPlaces, secretFields, withPlaces } from "../markedSecrets";
 import { headerWarnings } from "../policy/headerNames";
@@ -29,7 +30,6 @@ import {
   withoutSecrets,
 } from "../policy/resourceWarnings";
 import { previewCreate, previewUpdate } from "../preview";
-import { inputFields } from "../schema";
 import { withGiven } from "../state";
 import { UrlRegistry } from "../urlRegistry";
 import { detailedDiff, placesOfInputs } from "./detailedDiff";

@@ -9,10 +9,10 @@ import {
   ProviderHandshakeResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
 import { HttpClient } from "../api/client";
-import { EndpointsApi } from "../api/endpoints";
 import { CloudEndpoints, type Service } from "../cloudEndpoint";
 import { areWarningsOff, readSettings } from "../config";
 import { UnknownTokenError } from "../errors";
+import { endpointsApi } from "../fields";
 import { MarkedSecrets } from "../markedSecrets";
 import { TYPES, VERSION } from "../tokens";
 import { Configuration } from "./configuration";
@@ -53,7 +53,7 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
       redactor: secrets.redaction,
     });
     if (cancelled) http.stop();
-    service = { api: new EndpointsApi(http), settings };
+    service = { api: endpointsApi(http), settings };
     return service;
   };
   const core = new CloudEndpoints({ connect, log });

@@ -1,8 +1,9 @@
 import { CONNECTIONS, HttpClient } from "../../provider/api/client";
 import type { LiveEndpoint } from "../../provider/api/contract";
-import { EndpointsApi } from "../../provider/api/endpoints";
+import type { EndpointsApi } from "../../provider/api/endpoints";
 import { CLOUD } from "../../provider/api/filter";
 import { type ConfigReader, readSettings } from "../../provider/config";
+import { endpointsApi } from "../../provider/fields";
 import type { Log } from "./command";
 
 /**
@@ -14,7 +15,7 @@ import type { Log } from "./command";
  */
 export function openAccount(config: ConfigReader, log: Log, warn = log): EndpointsApi {
   const options = { log: { info: log, warn }, connections: CONNECTIONS.program };
-  return new EndpointsApi(new HttpClient(readSettings(config), options));
+  return endpointsApi(new HttpClient(readSettings(config), options));
 }
 
 /** The cloud endpoints of an account, newest first. A program can manage only these. */

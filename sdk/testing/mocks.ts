@@ -3,10 +3,10 @@ import type { z } from "zod";
 import { ApiError } from "../../provider/api/apiErrors";
 import { HttpClient } from "../../provider/api/client";
 import type { WireEndpoint } from "../../provider/api/contract";
-import { EndpointsApi } from "../../provider/api/endpoints";
 import { bodyOf, type Request } from "../../provider/api/exchange";
 import { readSettings } from "../../provider/config";
 import { dynamicProvider } from "../../provider/dynamic";
+import { endpointsApi } from "../../provider/fields";
 import { functions } from "../../provider/plugin/functions";
 import { MOCKED_ACCOUNT, TYPES } from "../../provider/tokens";
 import { behaviourOf } from "./emulator/behaviour";
@@ -44,7 +44,7 @@ export function endpointMocks({ endpoints = [], others = {} }: EndpointMocksOpti
   const settings = readSettings((key) => SETTINGS[key], {});
   const store = new Store(settings.baseUrl, new Clock(() => new Date()), () => behaviourOf({}), "usr_mocked");
   for (const seed of endpoints) store.insert(completeSeed(structuredClone(seed), store));
-  const api = new EndpointsApi(new StoreClient(settings, store));
+  const api = endpointsApi(new StoreClient(settings, store));
   const provider = dynamicProvider(() => ({ api, settings }));
 
   return {

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { endpointFields } from "../../provider/api/wire";
+import { endpointFields } from "../../provider/fields";
 import { CANARY_KEY } from "../provider/service";
 
 export const url = "https://shop.example.com";

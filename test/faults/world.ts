@@ -1,10 +1,10 @@
 import { EndpointsError } from "../../provider/api/apiErrors";
 import { HttpClient, type Log } from "../../provider/api/client";
 import type { Clock } from "../../provider/api/clock";
-import { EndpointsApi } from "../../provider/api/endpoints";
 import { bodyOf, type Request } from "../../provider/api/exchange";
 import { CloudEndpoints } from "../../provider/cloudEndpoint";
 import { readSettings } from "../../provider/config";
+import { endpointsApi } from "../../provider/fields";
 import { Redaction } from "../../provider/redaction";
 import { Emulator, type EmulatorOptions } from "../../sdk/testing";
 
@@ -137,7 +137,7 @@ export class World {
       userAgent: `${this.processes.length}`,
     };
     const http = new MortalClient(settings, { clock: this.clock, log }, life);
-    const api = new EndpointsApi(http);
+    const api = endpointsApi(http);
     const process: Process = {
       core: new CloudEndpoints({ connect: () => ({ api, settings }), log }),
       life,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { withTexts } from "../../provider/document";
+import { withTexts } from "../../provider/fields";
 import { bothProviders, type Options, type Props } from "./bothProviders";
 import { thrown } from "./service";
 
@@ -197,7 +197,7 @@ describe.each(bothProviders)("%s", (_, start) => {
         updatedAt: live?.updated_at,
         __account: expect.stringMatching(/^[0-9a-f]{16}$/),
         __entry: expect.stringMatching(/^[0-9a-f]{16}$/),
-        __given: ["trafficPolicy", "bindings", "poolingEnabled"],
+        __given: ["bindings", "poolingEnabled", "trafficPolicy"],
       });
     });
 

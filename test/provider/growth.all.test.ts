@@ -1,7 +1,7 @@
 import { describe, test } from "vitest";
 import { canonicalJson } from "../../provider/api/json";
 import { normalizeUrl } from "../../provider/api/url";
-import { endpointFromWire, errorFromWire } from "../../provider/api/wire";
+import { errorFromWire } from "../../provider/api/wire";
 import {
   changesBetween,
   hasUnknown,
@@ -10,9 +10,9 @@ import {
   problemsOfData,
   sameData,
 } from "../../provider/document";
+import { endpointFromWire, inputFields } from "../../provider/fields";
 import { wildcard } from "../../provider/lookup";
 import { Redaction } from "../../provider/redaction";
-import { inputFields } from "../../provider/schema";
 import { secretsIn } from "../../provider/secrets";
 import { expectLinear, expectTimes } from "../growth";
 

@@ -1,9 +1,10 @@
 import { afterEach } from "vitest";
 import { HttpClient } from "../../provider/api/client";
 import { type Clock, realClock } from "../../provider/api/clock";
-import { EndpointsApi } from "../../provider/api/endpoints";
+import type { EndpointsApi } from "../../provider/api/endpoints";
 import { CloudEndpoints } from "../../provider/cloudEndpoint";
 import { readSettings } from "../../provider/config";
+import { endpointsApi } from "../../provider/fields";
 import { Redaction } from "../../provider/redaction";
 import { Emulator, type EmulatorOptions } from "../../sdk/testing/emulator";
 
@@ -59,7 +60,7 @@ export async function service({ ahead = 0, sleep, engineIsThere, ...options }: O
     const log = { info: write, warn: write };
     const redactor = new Redaction();
     const http = new HttpClient(settings, { clock, log, redactor, ...(engineIsThere && { engineIsThere }) });
-    const api = new EndpointsApi(http);
+    const api = endpointsApi(http);
     open.push(http);
     const connect = () => ({ api, settings });
     return { api, connect, log, core: new CloudEndpoints({ connect, log }) };
@@ -69,7 +70,7 @@ export async function service({ ahead = 0, sleep, engineIsThere, ...options }: O
 
 /** Reads the whole list of the account, and shares no earlier reading. */
 export async function wholeList({ http }: EndpointsApi) {
-  const reading = new EndpointsApi(http).list.since(0);
+  const reading = endpointsApi(http).list.since(0);
   await reading.toEnd();
   return { endpoints: [...reading.endpoints.values()], skipped: reading.skipped };
 }

@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { alwaysPresent } from "../../api/contract";
-import { endpointFields, refSchema } from "../../api/wire";
+import { refSchema } from "../../api/wire";
 import { environmentName, secretSettings, settingFields } from "../../config";
+import { endpointFields, inputFields } from "../../fields";
 import { endpointArgs, endpointsArgs } from "../../lookup";
-import { inputFields } from "../../schema";
 import { TYPES } from "../../tokens";
 import { docsOf, root } from "./docs";
 

@@ -5,9 +5,9 @@ import type { EndpointsApi } from "../../../provider/api/endpoints";
 import type { JsonObject } from "../../../provider/api/json";
 import { checkedInputs, checkInputs } from "../../../provider/check";
 import { metadataFromText, policyFromText, sameSet } from "../../../provider/document";
+import { isLeftToTheService, type ManagedInput, managedInputs, ownTexts } from "../../../provider/fields";
 import { SIGNATURE } from "../../../provider/markedSecrets";
 import { UNKNOWNS } from "../../../provider/plugin/values";
-import { isLeftToTheService, type ManagedInput } from "../../../provider/schema";
 import { searchFor } from "../../../provider/search";
 import { secretsIn, UNMISTAKABLE } from "../../../provider/secrets";
 import { inputsOf } from "../../../provider/state";
@@ -29,9 +29,6 @@ export interface Unadoptable {
   reason: string;
 }
 
-/** The fields that a service may omit from items of its list. The other fields follow from the type. */
-const OPTIONAL_IN_LISTS = ["trafficPolicy", "description", "metadata"] as const;
-
 /**
  * The listed endpoints with all their fields. If no item of the list has a field, the list may omit it. Then each
  * endpoint is read by id: the first `pulumi up` would clear a field that the program lacks.
@@ -41,7 +38,7 @@ export async function withAllFields(
   listed: readonly LiveEndpoint[],
   log: Log,
 ): Promise<LiveEndpoint[]> {
-  const missing = OPTIONAL_IN_LISTS.filter((name) => !listed.some((live) => live[name] !== undefined));
+  const missing = ownTexts.filter((name) => !listed.some((live) => live[name] !== undefined));
   if (listed.length === 0 || missing.length === 0) return [...listed];
   log(`The list may leave out ${missing.join(" and ")}: reading ${count(listed.length, "endpoint")} by id`);
   const read = await Promise.all(
@@ -55,16 +52,6 @@ export async function withAllFields(
   );
   return read.filter((live) => live !== undefined);
 }
-
-/** The order that is easiest to read: the long policy near the end. */
-const ORDER = [
-  "url",
-  "description",
-  "metadata",
-  "bindings",
-  "poolingEnabled",
-  "trafficPolicy",
-] as const satisfies ManagedInput[];
 
 /** Splits the endpoints into those that one program can adopt, and the others. */
 export function adoptionsOf(lives: readonly LiveEndpoint[]): {
@@ -95,7 +82,7 @@ export function adoptionOf(live: LiveEndpoint): Adoption | Unadoptable {
   const current = asWritten(live);
   const given: JsonObject = { adopt: live.id };
   const leftToService: string[] = [];
-  for (const name of ORDER) {
+  for (const name of managedInputs) {
     const value = current[name];
     if (value === undefined || isServicesChoice(name, value, String(current["url"]))) continue;
     const problem =

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../../provider/api/json";
 import { isMapping } from "../../../provider/api/json";
 import type { Path } from "../../../provider/document";
+import { ownTexts } from "../../../provider/fields";
 import { type Match, searchFor } from "../../../provider/search";
 import { SHORTEST_SECRET, secretPlaces, UNMISTAKABLE } from "../../../provider/secrets";
 import { vaultReference } from "../../webhooks/webhookSecret";
@@ -98,10 +99,9 @@ export function secretExtraction(secrets: readonly Secret[]): (adoption: Adoptio
         Object.entries(value).map(([key, item]) => [key, extract(item, [...path, key])]),
       );
     };
-    const texts = ["description", "metadata", "trafficPolicy"];
     const entries = Object.entries(adoption.inputs).map(([name, value]) => [
       name,
-      texts.includes(name) ? extract(value, [name]) : value,
+      ownTexts.some((own) => own === name) ? extract(value, [name]) : value,
     ]);
     return Object.fromEntries(entries);
   };

@@ -1,9 +1,9 @@
 import type { JsonObject } from "../../../provider/api/json";
 import { isMapping } from "../../../provider/api/json";
 import type { Path } from "../../../provider/document";
+import { type ManagedInput, managedInputs } from "../../../provider/fields";
 import { markedTexts } from "../../../provider/markedSecrets";
 import { Redaction } from "../../../provider/redaction";
-import { type ManagedInput, managedInputs } from "../../../provider/schema";
 import { isSecretName, MASKED, secretsIn } from "../../../provider/secrets";
 
 /*

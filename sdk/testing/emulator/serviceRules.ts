@@ -14,8 +14,15 @@ const TEXT: FieldType = ["a string", isText];
 const FLAG: FieldType = ["true or false", (value) => typeof value === "boolean"];
 const TEXTS: FieldType = ["a list of strings", (value) => Array.isArray(value) && value.every(isText)];
 
-const TEXT_FIELDS = { url: TEXT, traffic_policy: TEXT, description: TEXT, metadata: TEXT };
-const CHANGEABLE: Record<string, FieldType> = { ...TEXT_FIELDS, bindings: TEXTS, pooling_enabled: FLAG };
+/** The fields that a request can set, from the contract. */
+export const CHANGEABLE: Record<string, FieldType> = {
+  url: TEXT,
+  traffic_policy: TEXT,
+  description: TEXT,
+  metadata: TEXT,
+  bindings: TEXTS,
+  pooling_enabled: FLAG,
+};
 const CREATE_FIELDS = { ...CHANGEABLE, type: TEXT };
 const UPDATE_FIELDS = { ...CHANGEABLE, id: TEXT };
 

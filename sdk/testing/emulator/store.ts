@@ -123,9 +123,10 @@ export class Store {
   /** A complete cloud endpoint. Empty texts are left out. */
   cloud(parsed: ParsedUrl, fields: WireChange, principal = this.owner): WireEndpoint {
     const id = `ep_${base62()}`;
-    const { description, metadata, traffic_policy, pooling_enabled = false } = fields;
+    const { url: _, pooling_enabled = false, ...own } = fields;
     const { principals, createdAt } = this.behaviour();
     return withoutEmpty({
+      ...own,
       id,
       type: "cloud",
       uri: `${this.baseUrl}/endpoints/${id}`,
@@ -135,9 +136,6 @@ export class Store {
       created_at: reportedTime(createdAt, this.clock.now(), rfc3339),
       updated_at: this.time(),
       principal: principals ? { id: principal, uri: "" } : undefined,
-      description,
-      metadata,
-      traffic_policy,
     });
   }
 

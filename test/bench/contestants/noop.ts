@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { endpointFields } from "../../../provider/api/wire";
+import { endpointFields } from "../../../provider/fields";
 import { declaredEndpoints } from "./endpoints";
 
 /**

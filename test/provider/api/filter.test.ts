@@ -1,10 +1,11 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { HttpClient } from "../../../provider/api/client";
 import { realClock } from "../../../provider/api/clock";
-import { EndpointsApi } from "../../../provider/api/endpoints";
+import type { EndpointsApi } from "../../../provider/api/endpoints";
 import { isOneOf, onUrls } from "../../../provider/api/filter";
 import { CloudEndpoints } from "../../../provider/cloudEndpoint";
 import { readSettings, type Settings } from "../../../provider/config";
+import { endpointsApi } from "../../../provider/fields";
 import { findEndpoint, findEndpoints } from "../../../provider/lookup";
 import { type Behaviour, Emulator, gatewayReply } from "../../../sdk/testing/emulator";
 
@@ -41,7 +42,7 @@ async function account(mode: Mode) {
     "endpoints:retryForSeconds": "0.001",
   };
   const settings = () => readSettings((key) => config[key], {});
-  const api = () => new EndpointsApi(new HttpClient(settings()));
+  const api = () => endpointsApi(new HttpClient(settings()));
   const cost = async (work: (api: EndpointsApi) => Promise<unknown>) => {
     const before = emulator.requests.length;
     await work(api());
@@ -158,7 +159,7 @@ function patient(settings: Settings) {
   const sleeps: number[] = [];
   const sleep = async (milliseconds: number) => void sleeps.push(milliseconds);
   const clock = { ...realClock, now: () => realClock.now() + sum(sleeps), sleep };
-  return { sleeps, api: new EndpointsApi(new HttpClient({ ...settings, retryForSeconds: 120 }, { clock })) };
+  return { sleeps, api: endpointsApi(new HttpClient({ ...settings, retryForSeconds: 120 }, { clock })) };
 }
 
 test("a failing filtered list is repeated for less than five seconds, and the whole list as long as any request", async () => {

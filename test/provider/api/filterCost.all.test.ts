@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { HttpClient } from "../../../provider/api/client";
 import { type Clock, realClock } from "../../../provider/api/clock";
-import { EndpointsApi } from "../../../provider/api/endpoints";
+import type { EndpointsApi } from "../../../provider/api/endpoints";
 import { CloudEndpoints } from "../../../provider/cloudEndpoint";
 import { readSettings } from "../../../provider/config";
+import { endpointsApi } from "../../../provider/fields";
 import { findEndpoint } from "../../../provider/lookup";
 import { TYPES } from "../../../provider/tokens";
 import { survey } from "../../../sdk/commands/drift/survey";
@@ -41,7 +42,7 @@ class Process {
 
   constructor() {
     const settings = readSettings((key) => this.config[key], {});
-    const api = new EndpointsApi(new HttpClient(settings, { clock, log }));
+    const api = endpointsApi(new HttpClient(settings, { clock, log }));
     this.api = api;
     this.core = new CloudEndpoints({ connect: () => ({ api, settings }), log });
   }

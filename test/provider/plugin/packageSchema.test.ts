@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { settingFields } from "../../../provider/config";
+import { inputFields } from "../../../provider/fields";
 import { packageSchema } from "../../../provider/plugin/schema/packageSchema";
-import { inputFields } from "../../../provider/schema";
 
 test("the committed package schema is up to date", () => {
   const checkedIn: unknown = JSON.parse(readFileSync("provider/plugin/schema.json", "utf8"));

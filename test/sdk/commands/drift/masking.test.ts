@@ -102,11 +102,11 @@ test("a report never contains a secret's old or new value, a copy of it, or an i
   ]);
   const at = "trafficPolicy.on_http_request[0].actions[0].config";
   expect(changesOf(ended)).toEqual([
+    ["description", undefined, "it is [secret]"],
     [`${at}.client_secret`, "[secret]", "[secret]"],
     [`${at}.pin.password`, "[secret]", "[secret]"],
     [`${at}.api_key`, "[secret]", "[secret]"],
     [`${at}.more`, undefined, "[secret]!"],
-    ["description", undefined, "it is [secret]"],
     ["trafficPolicy", expect.anything(), "[text that is no policy]"],
     ["url", "[secret]", "[secret]"],
     ["trafficPolicy", "[secret]", "[secret]"],

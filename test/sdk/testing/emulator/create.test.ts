@@ -1,7 +1,14 @@
 import { describe, expect, it } from "vitest";
+import { snakeCase } from "../../../../provider/api/wire";
+import { managedInputs } from "../../../../provider/fields";
+import { CHANGEABLE } from "../../../../sdk/testing/emulator/serviceRules";
 import { call, create, expectError, start, tryCreate } from "./requests";
 
 const url = "https://a.example.com";
+
+it("the emulator takes the fields that the provider sends, by a table of its own", () => {
+  expect(Object.keys(CHANGEABLE).sort()).toEqual(managedInputs.map(snakeCase).sort());
+});
 
 describe("a created endpoint", () => {
   it("has every field that depends on its URL, and no field without a value", async () => {
