@@ -22,14 +22,16 @@ export async function findAdoptable(
     return live;
   }
   const onUrl = (all: LiveEndpoint[]) => all.filter((live) => serves(live, inputs));
-  const lookUp = api.list.affordsLookup(api.hasWritten);
+  const lookUp = api.list.affordsLookup({ isOutdated: api.hasWritten });
   if (api.hasWritten && !lookUp) {
     // Each adoption that changes something outdates the list, so a thousand of them would read it a thousand times.
-    const [first, ...others] = onUrl(await api.list.cloud(false));
+    const [first, ...others] = onUrl(await api.list.cloud({ current: false }));
     const live = first && others.length === 0 ? await api.find(first.id) : undefined;
     if (live && serves(live, inputs)) return live;
   }
-  const found = onUrl(lookUp ? await api.list.onUrl(inputs.url, false) : await api.list.cloud(true));
+  const found = onUrl(
+    lookUp ? await api.list.onUrl(inputs.url, { fresh: false }) : await api.list.cloud({ current: true }),
+  );
   const [first, ...others] = found;
   if (others.length > 0) {
     throw new AdoptAmbiguousError(

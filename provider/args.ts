@@ -51,7 +51,7 @@ export interface CloudEndpointWritten {
 }
 
 /** The endpoint to read: by id or by URL, exactly one of the two. */
-export interface EndpointArgs {
+export interface EndpointQuery {
   /** The endpoint's identifier, `ep_…`. This takes one request. */
   id?: string | undefined;
 
@@ -64,7 +64,7 @@ export interface EndpointArgs {
 }
 
 /** Filters for endpoints. All given filters must match; without a filter, all endpoints match. */
-export interface EndpointsArgs {
+export interface EndpointsFilter {
   /** One of these types: `ephemeral`, `edge`, `cloud`. */
   types?: string[] | undefined;
 

@@ -113,8 +113,8 @@ export class UrlConflict {
       return found;
     };
     try {
-      if (api.list.affordsLookup(false)) {
-        const found = await thatHold(await api.list.onUrl(inputs.url, true));
+      if (api.list.affordsLookup({ isOutdated: false })) {
+        const found = await thatHold(await api.list.onUrl(inputs.url, { fresh: true }));
         if (found.length > 0) return found;
       }
       // A filtered list does not prove that nothing holds the URL.

@@ -5,7 +5,7 @@ import type { EndpointsApi } from "./api/endpoints";
 import { EVERYTHING, isOneOf, type Selection, spellings } from "./api/filter";
 import { oneLine } from "./api/foreignText";
 import { normalizeUrl, urlOf, urlProblem } from "./api/url";
-import type { EndpointArgs, EndpointsArgs } from "./args";
+import type { EndpointQuery, EndpointsFilter } from "./args";
 import { metadataFromText, sameData } from "./document";
 import { searchFor } from "./search";
 
@@ -17,13 +17,13 @@ const text = z.string().optional();
 type Checks<T> = { [Name in keyof T]-?: z.ZodType<T[Name]> };
 
 /** The checks of the arguments of `getEndpoint`. */
-export const endpointArgs = {
+export const endpointQuery = {
   id: text,
   url: text,
-} satisfies Checks<EndpointArgs>;
+} satisfies Checks<EndpointQuery>;
 
 /** The checks of the arguments of `getEndpoints`. */
-export const endpointsArgs = {
+export const endpointsFilter = {
   types: z.array(z.string()).optional(),
   region: text,
   urlPattern: text,
@@ -37,13 +37,13 @@ export const endpointsArgs = {
       },
     )
     .optional(),
-} satisfies Checks<EndpointsArgs>;
+} satisfies Checks<EndpointsFilter>;
 
 /** Finds one endpoint. @throws LookupError if there is none, or if there are several. */
 export async function findEndpoint(
   api: EndpointsApi,
-  { id, url }: EndpointArgs,
-  fresh: boolean,
+  { id, url }: EndpointQuery,
+  { fresh }: { fresh: boolean },
 ): Promise<LiveEndpoint> {
   if ((id === undefined) === (url === undefined))
     throw new LookupError("getEndpoint takes an id or a url, one of the two");
@@ -66,11 +66,11 @@ async function byId(api: EndpointsApi, id: string): Promise<LiveEndpoint> {
 async function byUrl(api: EndpointsApi, url: string, fresh: boolean): Promise<LiveEndpoint> {
   const wanted = normalizeUrl(url);
   if (wanted === undefined) throw new LookupError(`getEndpoint: url ${urlProblem(url)}`);
-  let found = await api.list.onUrl(wanted, fresh);
+  let found = await api.list.onUrl(wanted, { fresh });
   // A filtered list proves no absence. It omits edges, for example, which only have a public URL. Without filters, this is
   // the whole list that was just read.
-  const isNew = fresh && api.list.affordsLookup(true);
-  const all = found.length === 0 ? await api.list.select(EVERYTHING, isNew) : [];
+  const isNew = fresh && api.list.affordsLookup({ isOutdated: true });
+  const all = found.length === 0 ? await api.list.select(EVERYTHING, { fresh: isNew }) : [];
   if (found.length === 0) found = all.filter((endpoint) => urlOf(endpoint) === wanted);
   const shownUrl = oneLine(wanted, 300);
   const [first] = found;
@@ -96,13 +96,13 @@ async function byUrl(api: EndpointsApi, url: string, fresh: boolean): Promise<Li
  */
 export async function findEndpoints(
   api: EndpointsApi,
-  filter: EndpointsArgs,
-  fresh: boolean,
+  filter: EndpointsFilter,
+  { fresh }: { fresh: boolean },
   fits: (metadata: unknown) => boolean = (live) => metadataFits(live, filter.metadata),
 ): Promise<LiveEndpoint[]> {
   const { urlPattern } = filter;
   const pattern = urlPattern === undefined ? undefined : wildcard(urlPattern);
-  const found = await api.list.select(selectionOf(filter), fresh);
+  const found = await api.list.select(selectionOf(filter), { fresh });
   return found
     .filter((live) => (!pattern || pattern.test(urlOf(live) ?? "")) && fits(metadataOf(live)))
     .map(withoutOwner);
@@ -116,7 +116,7 @@ const namesOfType = (type: string) => (type === "ephemeral" ? [type, "agent"] : 
  * URL if edges are wanted, which only have a public URL; and bindings, whose field the public service documents under two
  * names.
  */
-function selectionOf({ types, region, urlPattern, name, binding }: EndpointsArgs): Selection {
+function selectionOf({ types, region, urlPattern, name, binding }: EndpointsFilter): Selection {
   const exact = types && !types.includes("edge") && urlPattern !== undefined && !urlPattern.includes("*");
   const url = exact ? normalizeUrl(urlPattern) : undefined;
   const conditions = [
@@ -142,7 +142,7 @@ export function metadataOf({ metadata }: Pick<LiveEndpoint, "metadata">): unknow
   return metadata === undefined ? undefined : metadataFromText(metadata).data;
 }
 
-function metadataFits(live: unknown, wanted: EndpointsArgs["metadata"]): boolean {
+function metadataFits(live: unknown, wanted: EndpointsFilter["metadata"]): boolean {
   if (wanted === undefined) return true;
   return (
     live !== undefined && sameData(live, typeof wanted === "string" ? metadataFromText(wanted).data : wanted)

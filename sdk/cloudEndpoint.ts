@@ -10,7 +10,6 @@ import { fieldOf, SECRETS_KEY } from "../provider/markedSecrets";
 import { policyReader } from "../provider/policy/resourceWarnings";
 import { TYPES } from "../provider/tokens";
 import type { InputOf } from "./inputs";
-import { outdateListings } from "./listing";
 import type { TrafficPolicy } from "./policyTypes";
 import { warnOfPolicy } from "./policyWarnings";
 import {
@@ -22,6 +21,7 @@ import {
 } from "./preflight";
 import { aliasesOf, providerKindOf } from "./provider";
 import { isOfType } from "./resourceType";
+import { outdateListings } from "./runAccount";
 
 /**
  * The provider string in every state of the dynamic type, in place of a serialized provider. It never changes, so upgrades show

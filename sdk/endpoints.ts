@@ -1,13 +1,13 @@
 import * as pulumi from "@pulumi/pulumi";
 import { UserError } from "../provider/api/apiErrors";
 import type { Endpoint, LiveEndpoint } from "../provider/api/contract";
-import type { EndpointArgs, EndpointsArgs } from "../provider/args";
+import type { EndpointQuery, EndpointsFilter } from "../provider/args";
 import { policyFromText } from "../provider/document";
 import { findEndpoint, findEndpoints, metadataOf } from "../provider/lookup";
 import type { Inputs } from "./inputs";
-import { thisAccount } from "./listing";
 import { programError } from "./programRun";
 import { explicitProvider } from "./provider";
+import { thisAccount } from "./runAccount";
 
 /*
  * The results of the data sources: one TypeScript type for each type of endpoint, distinguished by `type`. The required fields
@@ -43,20 +43,20 @@ export interface CloudEndpointInfo
  */
 export type AnyEndpoint = EphemeralEndpoint | EdgeEndpoint | CloudEndpointInfo;
 
-type Given<K extends keyof EndpointArgs> = { [P in K]-?: NonNullable<EndpointArgs[P]> };
+type Given<K extends keyof EndpointQuery> = { [P in K]-?: NonNullable<EndpointQuery[P]> };
 
 /** The endpoint to read: by id or by URL, exactly one of the two. */
 export type GetEndpointArgs = (Given<"id"> & { url?: undefined }) | (Given<"url"> & { id?: undefined });
 
 /** Filters for endpoints. All given filters must match; without a filter, all endpoints match. */
-export interface GetEndpointsArgs extends Omit<EndpointsArgs, "types" | "metadata"> {
+export interface GetEndpointsArgs extends Omit<EndpointsFilter, "types" | "metadata"> {
   /** One of these types: `ephemeral`, `edge`, `cloud`. */
   types?: (AnyEndpoint["type"] | (string & {}))[];
   /**
    * Metadata equal to this. If both are JSON, they are compared as data. A function receives the metadata (undefined if
    * there is none) and returns whether it matches; only `getEndpoints` takes a function, not its Output form.
    */
-  metadata?: EndpointsArgs["metadata"] | ((metadata: unknown) => boolean);
+  metadata?: EndpointsFilter["metadata"] | ((metadata: unknown) => boolean);
 }
 
 export interface GetEndpointsResult {
@@ -106,7 +106,7 @@ export function getEndpoints(
 
 /** `getEndpoints` for inputs that are known later, and with the option `dependsOn`, like `getEndpointOutput`. */
 export function getEndpointsOutput(
-  args: Inputs<Omit<GetEndpointsArgs, "metadata"> & Pick<EndpointsArgs, "metadata">> = {},
+  args: Inputs<Omit<GetEndpointsArgs, "metadata"> & Pick<EndpointsFilter, "metadata">> = {},
   options?: pulumi.InvokeOutputOptions,
 ): pulumi.Output<GetEndpointsResult> {
   const given = pulumi.output(args);
@@ -122,7 +122,7 @@ async function find(
   const provider = explicitProvider(options);
   if (provider)
     return (await invoke("endpoints:index:getEndpoint", args, { ...options, provider })) as AnyEndpoint;
-  return typed(await findEndpoint(thisAccount(), args, fresh));
+  return typed(await findEndpoint(thisAccount(), args, { fresh }));
 }
 
 async function filter(
@@ -133,7 +133,7 @@ async function filter(
   const judge = typeof metadata === "function" ? (metadata as (metadata: unknown) => boolean) : undefined;
   const filters = judge || metadata === undefined ? args : { ...args, metadata };
   const provider = explicitProvider(options);
-  if (!provider) return result((await findEndpoints(thisAccount(), filters, fresh, judge)).map(typed));
+  if (!provider) return result((await findEndpoints(thisAccount(), filters, { fresh }, judge)).map(typed));
   const answer = await invoke("endpoints:index:getEndpoints", filters, { ...options, provider });
   const { endpoints } = answer as GetEndpointsResult;
   return result(judge ? endpoints.filter((endpoint) => judge(metadataOf(endpoint))) : endpoints);

@@ -2,7 +2,7 @@ import { alwaysPresent } from "../../provider/api/contract";
 import { refSchema } from "../../provider/api/wire";
 import { environmentName, secretSettings, settingFields } from "../../provider/config";
 import { endpointFields, inputFields } from "../../provider/fields";
-import { endpointArgs, endpointsArgs } from "../../provider/lookup";
+import { endpointQuery, endpointsFilter } from "../../provider/lookup";
 import { docsOf, membersOf } from "../../provider/plugin/schema/docs";
 import { commandLine, commands } from "../../sdk/commands/commandLine";
 import { agentFields, webhookFields } from "../../sdk/webhooks/webhookSettings";
@@ -50,11 +50,11 @@ function dataSources(): string[] {
   const written = new Map(
     membersOf("sdk/endpoints.ts", "GetEndpointsArgs").map(({ name, text }) => [name, text]),
   );
-  const filters = fieldsOf(endpointsArgs, docsOf("provider/args.ts", "EndpointsArgs").parts);
+  const filters = fieldsOf(endpointsFilter, docsOf("provider/args.ts", "EndpointsFilter").parts);
   return [
     "## getEndpoint",
     "`getEndpoint(args)` returns a promise of one endpoint, `getEndpointOutput(args, options)` an output. Give either `id` or `url`.",
-    inputTable("argument", fieldsOf(endpointArgs, docsOf("provider/args.ts", "EndpointArgs").parts)),
+    inputTable("argument", fieldsOf(endpointQuery, docsOf("provider/args.ts", "EndpointQuery").parts)),
     "The result has the fields of [`CloudEndpoint`'s outputs](#cloudendpoint) that apply to the endpoint's type, in the plain form. Only `id` is always present. `trafficPolicy` and `metadata` are the service's text: parse them with `readJson`.",
     "## getEndpoints",
     "`getEndpoints(args)` returns a promise, `getEndpointsOutput(args, options)` an output. All given filters must match.",

@@ -54,9 +54,9 @@ export class EndpointList {
    * The endpoints of a selection, for data sources and reports. A filter may omit endpoints, so an empty result proves no
    * absence. Calls within a minute share a listing.
    *
-   * @param fresh Whether the result must show what happened before this call. Then it joins no reading that has begun.
+   * @param options.fresh Whether the result must show what happened before this call. Then it joins no reading that has begun.
    */
-  async select(selection: Selection, fresh: boolean): Promise<LiveEndpoint[]> {
+  async select(selection: Selection, { fresh }: { fresh: boolean }): Promise<LiveEndpoint[]> {
     const isUsable = ({ began, isOutdated, failure }: Reading) =>
       fresh
         ? began === Number.POSITIVE_INFINITY
@@ -67,9 +67,9 @@ export class EndpointList {
   /**
    * All cloud endpoints, in a listing that refreshes and adoptions share.
    *
-   * @param current Whether a write of this process outdates a listing.
+   * @param options.current Whether a write of this process outdates a listing.
    */
-  async cloud(current: boolean): Promise<LiveEndpoint[]> {
+  async cloud({ current }: { current: boolean }): Promise<LiveEndpoint[]> {
     const isUsable = (reading: Reading) =>
       !reading.failure && (current ? this.isCurrent(reading) : this.isYoung(reading));
     return this.read(CLOUD, UNFILTERED_CLOUD, isUsable);
@@ -83,16 +83,16 @@ export class EndpointList {
   /**
    * Whether a look-up by URL probably costs less than the whole list, which many look-ups can share.
    *
-   * @param isOutdated Whether a write has outdated the list that could be shared.
+   * @param options.isOutdated Whether a write has outdated the list that could be shared.
    */
-  affordsLookup(isOutdated: boolean): boolean {
+  affordsLookup({ isOutdated }: { isOutdated: boolean }): boolean {
     return this.filters && (isOutdated || this.lookups < FEW_LOOKUPS);
   }
 
   /**
    * The endpoints of any type with a normalized URL. Concurrent look-ups share requests.
    */
-  async onUrl(url: string, fresh: boolean): Promise<LiveEndpoint[]> {
+  async onUrl(url: string, { fresh }: { fresh: boolean }): Promise<LiveEndpoint[]> {
     this.lookups++;
     let batch = this.batches.get(fresh);
     if (!batch) {
@@ -211,7 +211,7 @@ export class EndpointList {
       await Promise.all([setImmediate(), before]);
       this.batches.delete(fresh);
       const found: LiveEndpoint[] = [];
-      for (const selection of onUrls([...urls])) found.push(...(await this.select(selection, fresh)));
+      for (const selection of onUrls([...urls])) found.push(...(await this.select(selection, { fresh })));
       return found;
     };
     const found = read();

@@ -3,17 +3,17 @@ import { z } from "zod";
 import type { EndpointsApi } from "../api/endpoints";
 import type { JsonObject } from "../api/json";
 import { UnknownTokenError } from "../errors";
-import { endpointArgs, endpointsArgs, findEndpoint, findEndpoints } from "../lookup";
+import { endpointQuery, endpointsFilter, findEndpoint, findEndpoints } from "../lookup";
 import { received, toStruct } from "./values";
 
 /** The data sources. A call may have to show what an earlier call created, so it never joins a reading that has begun. */
 export const functions: Record<string, (api: EndpointsApi, args: JsonObject) => Promise<JsonObject>> = {
   /** Reads one endpoint of any type by id or URL, in a preview too. */
   "endpoints:index:getEndpoint": (api, args) =>
-    findEndpoint(api, z.strictObject(endpointArgs).parse(args), true),
+    findEndpoint(api, z.strictObject(endpointQuery).parse(args), { fresh: true }),
   /** Reads all endpoints of the account, of any type, that match the filters, in a preview too. */
   "endpoints:index:getEndpoints": async (api, args) => {
-    const endpoints = await findEndpoints(api, z.strictObject(endpointsArgs).parse(args), true);
+    const endpoints = await findEndpoints(api, z.strictObject(endpointsFilter).parse(args), { fresh: true });
     return { endpoints, ids: endpoints.map(({ id }) => id) };
   },
 };

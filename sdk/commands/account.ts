@@ -19,4 +19,5 @@ export function openAccount(config: ConfigReader, log: Log, warn = log): Endpoin
 }
 
 /** The cloud endpoints of an account, newest first. A program can manage only these. */
-export const cloudEndpoints = ({ list }: EndpointsApi): Promise<LiveEndpoint[]> => list.select(CLOUD, true);
+export const cloudEndpoints = ({ list }: EndpointsApi): Promise<LiveEndpoint[]> =>
+  list.select(CLOUD, { fresh: true });

@@ -119,10 +119,14 @@ test.each([
     (id: string) => service().then(({ core }) => core.update(id, { url }, { url, description: "a" })),
   ],
   ["delete", (id: string) => service().then(({ core }) => core.delete(id, { url }))],
-  ["getEndpoint by id", (id: string) => service().then(({ api }) => findEndpoint(api, { id }, false))],
+  [
+    "getEndpoint by id",
+    (id: string) => service().then(({ api }) => findEndpoint(api, { id }, { fresh: false })),
+  ],
   [
     "getEndpoint by URL",
-    (host: string) => service().then(({ api }) => findEndpoint(api, { url: `https://${host}` }, false)),
+    (host: string) =>
+      service().then(({ api }) => findEndpoint(api, { url: `https://${host}` }, { fresh: false })),
   ],
   ["create", (host: string) => taken(`https://${host.replace(/\W+/g, "-")}`)],
   [

@@ -5,7 +5,7 @@ import { alwaysPresent } from "../../api/contract";
 import { refSchema } from "../../api/wire";
 import { environmentName, secretSettings, settingFields } from "../../config";
 import { endpointFields, inputFields } from "../../fields";
-import { endpointArgs, endpointsArgs } from "../../lookup";
+import { endpointQuery, endpointsFilter } from "../../lookup";
 import { TYPES } from "../../tokens";
 import { docsOf, root } from "./docs";
 
@@ -47,13 +47,13 @@ export function packageSchema(): object {
     functions: {
       "endpoints:index:getEndpoint": {
         description: functions.get("endpoints:index:getEndpoint"),
-        inputs: { properties: properties(endpointArgs, docsOf("provider/args.ts", "EndpointArgs").parts) },
+        inputs: { properties: properties(endpointQuery, docsOf("provider/args.ts", "EndpointQuery").parts) },
         outputs: endpoint(),
       },
       "endpoints:index:getEndpoints": {
         description: functions.get("endpoints:index:getEndpoints"),
         inputs: {
-          properties: properties(endpointsArgs, docsOf("provider/args.ts", "EndpointsArgs").parts),
+          properties: properties(endpointsFilter, docsOf("provider/args.ts", "EndpointsFilter").parts),
         },
         outputs: {
           properties: {

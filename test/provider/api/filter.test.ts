@@ -88,7 +88,9 @@ describe.each(MODES)("with a filter (%s)", (mode) => {
     const { cloud, cost } = await account(mode);
     const requests = await cost(async (api) => {
       for (const index of [0, 7, 19])
-        expect((await findEndpoint(api, { url: `${urlOf(index)}/` }, false)).id).toBe(cloud[index]?.id);
+        expect((await findEndpoint(api, { url: `${urlOf(index)}/` }, { fresh: false })).id).toBe(
+          cloud[index]?.id,
+        );
     });
     const most = { works: 3, agent: 3, incomplete: 3 + 4 }[mode as "works"] ?? unfiltered(mode);
     expect(requests).toBeLessThanOrEqual(most);
@@ -98,7 +100,7 @@ describe.each(MODES)("with a filter (%s)", (mode) => {
     const { cost } = await account(mode);
     for (const fresh of [false, true]) {
       const requests = await cost((api) =>
-        expect(findEndpoint(api, { url: "https://shop.example.com" }, fresh)).rejects.toThrow(
+        expect(findEndpoint(api, { url: "https://shop.example.com" }, { fresh })).rejects.toThrow(
           /no endpoint of the 320 .*Near it: https:\/\/shop-\d+\.example\.com/,
         ),
       );
@@ -109,7 +111,9 @@ describe.each(MODES)("with a filter (%s)", (mode) => {
 
   test("several conditions of a data source make one filter", async () => {
     const { cost } = await account(mode);
-    const requests = await cost((api) => findEndpoints(api, { name: "agent-7", region: "eu" }, false));
+    const requests = await cost((api) =>
+      findEndpoints(api, { name: "agent-7", region: "eu" }, { fresh: false }),
+    );
     expect(requests).toBe({ works: 1, agent: 1, incomplete: 1 }[mode as "works"] ?? unfiltered(mode));
   });
 
@@ -117,7 +121,9 @@ describe.each(MODES)("with a filter (%s)", (mode) => {
     const { cost } = await account(mode);
     const requests = await cost((api) =>
       Promise.all(
-        Array.from({ length: 100 }, (_, index) => findEndpoints(api, { name: `agent-${index}` }, true)),
+        Array.from({ length: 100 }, (_, index) =>
+          findEndpoints(api, { name: `agent-${index}` }, { fresh: true }),
+        ),
       ),
     );
     expect(requests).toBeLessThanOrEqual(
@@ -130,7 +136,7 @@ describe.each(MODES)("with a filter (%s)", (mode) => {
     async () => {
       const { api, cloud } = await account(mode);
       const named = async (args: object) =>
-        (await findEndpoints(api(), args, false)).map(({ name, id }) => name ?? id);
+        (await findEndpoints(api(), args, { fresh: false })).map(({ name, id }) => name ?? id);
       expect(await named({ types: ["cloud"] })).toEqual(cloud.map(({ id }) => id).reverse());
       expect(await named({ name: "agent-7", region: "eu" })).toEqual(["agent-7"]);
       expect(await named({ name: 'agent-7" || true || "' })).toEqual([]);
@@ -166,7 +172,7 @@ test("a failing filtered list is repeated for less than five seconds, and the wh
   const { emulator, cloud, settings } = await account("a 500");
   const { api, sleeps } = patient(settings());
   emulator.intercept(({ path, query }) => path === "/endpoints" && !("filter" in query), { status: 503 }, 8);
-  const { id } = await findEndpoint(api, { url: urlOf(3) }, false);
+  const { id } = await findEndpoint(api, { url: urlOf(3) }, { fresh: false });
   expect(id).toBe(cloud[3]?.id);
   const firstWhole = emulator.requests.findIndex(({ query }) => !("filter" in query));
   expect(firstWhole).toBeGreaterThan(1);
@@ -175,9 +181,12 @@ test("a failing filtered list is repeated for less than five seconds, and the wh
 });
 
 describe.each([
-  ["a data source", (api: EndpointsApi, { url }: { url: string }) => findEndpoint(api, { url }, false)],
+  [
+    "a data source",
+    (api: EndpointsApi, { url }: { url: string }) => findEndpoint(api, { url }, { fresh: false }),
+  ],
   ["a refresh", (api: EndpointsApi, { id }: { id: string }) => api.list.listed(id)],
-  ["an adoption", (api: EndpointsApi) => api.list.cloud(false)],
+  ["an adoption", (api: EndpointsApi) => api.list.cloud({ current: false })],
 ])("after an outage of the whole service, the lists of %s are filtered", (_, read) => {
   const [first, second] = [3, 7];
 
@@ -187,7 +196,7 @@ describe.each([
     emulator.intercept(() => true, { reset: true }, 12);
     await read(api, { id: cloud[first]?.id ?? "", url: urlOf(first) });
     expect(sum(sleeps)).toBeGreaterThan(5_000);
-    await api.list.onUrl(urlOf(second), true);
+    await api.list.onUrl(urlOf(second), { fresh: true });
     // One page without a filter shows that the service answers again.
     const answered = emulator.requests.slice(12);
     expect(answered.filter(({ query }) => !("filter" in query))).toHaveLength(1);
@@ -201,7 +210,7 @@ describe.each([
     await Promise.allSettled([read(api, { id: cloud[first]?.id ?? "", url: urlOf(first) })]);
     isDown = false;
     const before = emulator.requests.length;
-    await api.list.onUrl(urlOf(second), true);
+    await api.list.onUrl(urlOf(second), { fresh: true });
     expect(emulator.requests.slice(before).filter(({ query }) => !("filter" in query))).toEqual([]);
   });
 });

@@ -53,7 +53,7 @@ class Process {
   }
 
   async lookUp(indexes: number[]): Promise<void> {
-    for (const index of indexes) await findEndpoint(this.api, { url: urlOf(index) }, false);
+    for (const index of indexes) await findEndpoint(this.api, { url: urlOf(index) }, { fresh: false });
   }
 
   /** The check of each resource and, in an `up`, its create. */
