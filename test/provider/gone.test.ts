@@ -211,6 +211,16 @@ describe.each(bothProviders)("with %s", (_, start) => {
       expect(await leavesState(how, callsOf(accepting), fromAnotherAccount(one))).toBe(true);
     });
 
+    test("does not take the endpoint itself, on a later page of the list, as proof of the account", async () => {
+      const { provider, one } = await twoCreated();
+      provider.emulator.behave({ pageSize: 1 });
+      const body = { error_code: "ERR_NGROK_18099", msg: "not found" };
+      provider.emulator.intercept(({ path }) => path === `/endpoints/${one.id}`, { status: 404, body }, 9);
+      await expect(leavesState(how, callsOf(provider), fromAnotherAccount(one))).rejects.toThrow(
+        /may not be the account of this stack/,
+      );
+    });
+
     test("accepts another key if the account has another endpoint of this stack", async () => {
       const { provider, one, other } = await twoCreated();
       provider.emulator.remove(one.id);

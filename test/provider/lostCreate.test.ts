@@ -156,6 +156,18 @@ describe("a create whose reply is lost does not take over an endpoint", () => {
     expect(emulator.endpoints).toHaveLength(1);
   });
 
+  test.each(["before", "after"] as const)(
+    "if an equal one was created %s ours in the same second: it names both",
+    async (when) => {
+      const { core, emulator } = await start();
+      emulator.behave({ urlTaken: "allowed" });
+      emulator.rival(when, { reply: { afterCommit: true, reset: true } });
+      const { message } = await thrown(core.create({ url }));
+      expect(emulator.endpoints).toHaveLength(2);
+      for (const { id = "" } of emulator.endpoints) expect(message).toContain(id);
+    },
+  );
+
   test("that was created between two lost attempts", async () => {
     const { core, emulator, clock } = await start();
     emulator.behave({ urlTaken: "allowed" });

@@ -81,6 +81,18 @@ describe("with marks, a create", () => {
     expect(emulator.requests.filter(isList)).toHaveLength(1);
   });
 
+  test("takes over no endpoint with its own mark that an entry of the state has, as after `pulumi state rename`", async () => {
+    for (const inputs of [news, pooled]) {
+      const { core, emulator } = await start();
+      const { id } = emulator.seed({ ...leftover, pooling_enabled: inputs === pooled });
+      await core.read(id, { url, type: "cloud", __entry: "another" });
+      const created = core.create(inputs);
+      if (inputs === pooled) expect((await created).id).not.toBe(id);
+      else expect((await thrown(created)).message).toMatch(/give it aliases/);
+      expect(emulator.requests.filter(({ method }) => method === "PATCH")).toEqual([]);
+    }
+  });
+
   test("takes over no endpoint with a copy of its mark: its creation time does not fit", async () => {
     const { core, emulator } = await start();
     const { id } = emulator.seed({ ...leftover, created_at: "2020-01-01T00:02:00Z" });
