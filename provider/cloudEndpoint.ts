@@ -5,7 +5,7 @@ import type { LiveEndpoint, Mark, Owner } from "./api/contract";
 import type { EndpointsApi } from "./api/endpoints";
 import { oneLine } from "./api/foreignText";
 import type { JsonObject } from "./api/json";
-import { parseMark, randomNumber } from "./api/mark";
+import { ownerText, parseMark, randomNumber } from "./api/mark";
 import { type Checked, checkedInputs, checkInputs, PROVIDER_KEY, URN_KEY } from "./check";
 import { isPublicService, type Settings } from "./config";
 import { isRefusal, UrlConflict } from "./conflicts";
@@ -108,6 +108,7 @@ export class CloudEndpoints {
     this.entries.manage(id, olds);
     const inputs = checkedInputs(news);
     const { changed, replace, stale } = difference(olds, inputs);
+    if (changed.length === 0) this.entries.isUnchanged(id, olds);
     if (replace) this.entries.willBeReplaced(id);
     else if (changed.includes("url") && inputs.url !== UNKNOWN)
       this.entries.willMove(id, {
@@ -129,7 +130,9 @@ export class CloudEndpoints {
     const entry = randomNumber();
     this.entries.asks++;
     const live = await operation(`create ${shownUrl(inputs)}`, async () => {
-      const adopted = inputs.adopt ? await findAdoptable(this.deps.connect().api, inputs) : undefined;
+      // A replacement deletes the adopted endpoint first.
+      const adopts = inputs.adopt && !this.entries.isDeleted(String(inputs.adopt));
+      const adopted = adopts ? await findAdoptable(this.deps.connect().api, inputs) : undefined;
       if (adopted) return this.takeOver(adopted, inputs, entry, owner);
       const { live, leftover } = await this.createNew(inputs, entry, owner, news[PROVIDER_KEY]);
       if (leftover) return this.takeOver(live, inputs, entry, owner);
@@ -254,8 +257,16 @@ export class CloudEndpoints {
     await operation(`delete ${id}`, async () => {
       if (other === "failed to take it over") throw new TakeOverFailedError(id);
       const api = this.deps.connect().api;
-      if (other !== undefined || (!isManaged && (await this.hasOthersMark(id, stored)))) {
+      if (other !== undefined) {
         this.deps.log.info(`${id} belongs to another resource of this stack, so it was not deleted`);
+        return;
+      }
+      const newOwner = isManaged ? undefined : await this.newOwner(id, stored);
+      if (newOwner) {
+        const whose = `${id} carries a newer mark, of ${oneLine(ownerText(newOwner), 300)}`;
+        this.deps.log.warn(
+          `${whose}, so it was not deleted. If no stack has it, delete it or adopt it: \`npx pulumi-endpoints drift\` lists it.`,
+        );
         return;
       }
       try {
@@ -271,22 +282,23 @@ export class CloudEndpoints {
   }
 
   /**
-   * Whether another process of this run has adopted the endpoint: an adoption writes a new random number into the mark. Deletions
-   * share a listing that began after the engine last asked for a resource of the program.
+   * The resource that has adopted the endpoint in another process: an adoption writes a new random number into the mark, with
+   * the endpoint's own creation time. (In a copied mark, that of another endpoint.) Deletions share a listing that began after
+   * the engine last asked for a resource of the program.
    */
-  private async hasOthersMark(id: string, stored: JsonObject): Promise<boolean> {
+  private async newOwner(id: string, stored: JsonObject): Promise<Mark | undefined> {
     const { api, settings } = this.deps.connect();
     const mark = parseMark(stored[MARK_KEY]);
-    if (settings.mark === undefined || mark === undefined) return false;
+    if (settings.mark === undefined || mark === undefined) return undefined;
     if (this.marks?.asks !== this.entries.asks) {
       const live = api.list.cloudSince(api.http.clock.now());
       this.marks = { asks: this.entries.asks, live: live.catch(() => undefined) };
     }
     const all = await this.marks.live;
     // Without a list, the endpoint itself has the mark. A missing mark proves nothing.
-    const listed = all ? all.find((live) => live.id === id) : await api.find(id).catch(() => undefined);
-    const nonce = listed?.createdFor?.nonce;
-    return nonce !== undefined && nonce !== mark.nonce;
+    const live = all ? all.find((listed) => listed.id === id) : await api.find(id).catch(() => undefined);
+    const isNewer = live?.createdFor?.time === live?.createdAt && live?.createdFor?.nonce !== mark.nonce;
+    return isNewer ? live?.createdFor : undefined;
   }
 
   private claim(inputs: CloudEndpointInputs, owner: Owner | undefined) {

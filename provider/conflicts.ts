@@ -83,17 +83,18 @@ export class UrlConflict {
    */
   async decide(failure: EndpointsError, holders: readonly LiveEndpoint[]): Promise<LiveEndpoint | undefined> {
     const { entries, mover } = this.claim;
-    for (const holder of holders) {
-      if (!(await this.leaves(holder))) continue;
-      this.left.add(holder.id);
-      return undefined;
-    }
     const isUnmet = ({ id }: LiveEndpoint) => !entries.accounts.has(id);
     const isOurs = (live: LiveEndpoint) =>
       isUnmet(live) && isSameOwner(ownerAtCreate(live), this.claim.owner);
     const leftover = mover === undefined ? holders.find(isOurs) : undefined;
     if (leftover) logTakeOver(this.claim, leftover);
-    return leftover ?? this.takeOverOrRefuse(failure, holders);
+    if (leftover) return leftover;
+    for (const holder of holders) {
+      if (!(await this.leaves(holder))) continue;
+      this.left.add(holder.id);
+      return undefined;
+    }
+    return this.takeOverOrRefuse(failure, holders);
   }
 
   /** Looks for the endpoint that holds the URL. The service's reason does not matter. */
@@ -133,12 +134,16 @@ export class UrlConflict {
     const { api, settings, inputs, owner, entries, mover, log } = this.claim;
     const isOtherStacks = owner !== undefined && createdFor !== undefined && !isSameStack(createdFor, owner);
     if (this.left.has(id) || type !== "cloud" || isOtherStacks) return false;
-    return entries.left(id, {
+    const hasLeft = await entries.left(id, {
       clock: api.http.clock,
       retryFor: settings.retryForSeconds * 1000,
       ...(mover !== undefined && { waiter: mover }),
-      log: () => log.info(`${shownUrl(inputs)}: waits for ${id}, which leaves this URL in the same run`),
+      log: () => log.info(`${shownUrl(inputs)}: waits for ${id}, in case it leaves this URL in the same run`),
     });
+    if (hasLeft || entries.isManaged(id)) return hasLeft;
+    // Another process of this run may have moved or deleted it.
+    const live = await api.find(id);
+    return live === undefined || urlOf(live) !== inputs.url;
   }
 
   private takeOverOrRefuse(failure: EndpointsError, [holder, ...others]: readonly LiveEndpoint[]) {
@@ -161,6 +166,7 @@ export class UrlConflict {
       isSame,
       isYoung: isYounger(api, holder, REPAIRED_WITHIN),
       isManaged: entries.isManaged(holder.id),
+      hasOtherUrl: entries.hasOtherUrl(holder.id, inputs.url),
       isMet,
     });
   }

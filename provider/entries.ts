@@ -1,6 +1,6 @@
 import type { Clock } from "./api/clock";
 import type { JsonObject } from "./api/json";
-import { AlreadyManagedError, UrlCircleError } from "./errors";
+import { AlreadyManagedError, SharedEndpointError, UrlCircleError } from "./errors";
 import { ACCOUNT_KEY, ENTRY_KEY } from "./state";
 
 /*
@@ -22,7 +22,10 @@ interface Move {
 type Standing = "has it" | "is deleted" | "failed to take it over";
 
 /** If the engine asks for no other resource for this long, it waits for the calls under way. In milliseconds. */
-const QUIET = 2_000;
+const QUIET = 5_000;
+
+/** After this time, the user gets a message about a wait, in milliseconds. */
+const SILENCE = 3_000;
 
 /** How often a wait looks whether the engine has asked, in milliseconds. Takes no request. */
 const LOOK_EVERY = 250;
@@ -33,6 +36,8 @@ export class Entries {
   private readonly standings = new Map<string, Map<unknown, Standing>>();
   /** The ids that resources of the program have, with the tokens of their entries. */
   private readonly managed = new Map<string, unknown>();
+  /** The ids of managed endpoints without a change, with their URLs. */
+  private readonly unchanged = new Map<string, unknown>();
   /** The ids that new resources of the program will adopt. */
   private readonly toAdopt = new Set<string>();
   private readonly deleted = new Set<string>();
@@ -51,15 +56,31 @@ export class Entries {
     if (token !== undefined && !this.of(id).has(token)) this.of(id).set(token, "has it");
   }
 
-  /** Notes that the program has a resource for this entry. */
+  /**
+   * Notes that the program has a resource for this entry.
+   *
+   * @throws AlreadyManagedError if a new resource will adopt the endpoint; SharedEndpointError if another resource has it.
+   */
   manage(id: string, stored: JsonObject): void {
+    const token = stored[ENTRY_KEY];
+    const other = this.managed.get(id);
     this.meet(id, stored);
-    if (this.toAdopt.has(id) && this.managed.get(id) !== stored[ENTRY_KEY]) throw new AlreadyManagedError(id);
-    this.managed.set(id, stored[ENTRY_KEY]);
+    if (this.toAdopt.has(id) && other !== token) throw new AlreadyManagedError(id);
+    if (other !== undefined && token !== undefined && other !== token) throw new SharedEndpointError(id);
+    this.managed.set(id, token);
     this.asks++;
   }
 
+  /** Notes that a diff finds no change. */
+  isUnchanged(id: string, { url }: JsonObject): void {
+    this.unchanged.set(id, url);
+  }
+
   isManaged = (id: string): boolean => this.managed.has(id);
+
+  /** Whether a resource of the program has the endpoint with another URL, in the state and in the program. */
+  hasOtherUrl = (id: string, url: string): boolean =>
+    this.unchanged.has(id) && this.unchanged.get(id) !== url;
 
   /**
    * Notes a new entry, of a create, an adoption or an import.
@@ -78,10 +99,13 @@ export class Entries {
     this.of(id).set(token, "failed to take it over");
   }
 
-  /** @throws AlreadyManagedError if another resource of the program has the endpoint. */
+  /**
+   * @throws AlreadyManagedError if another resource of the program has the endpoint. One with a change may be the resource
+   *   itself: the engine checks a resource again before it replaces it.
+   */
   willAdopt(id: string): void {
-    if (this.managed.has(id)) throw new AlreadyManagedError(id);
-    this.toAdopt.add(id);
+    if (this.unchanged.has(id)) throw new AlreadyManagedError(id);
+    if (!this.managed.has(id)) this.toAdopt.add(id);
   }
 
   /** Whether another entry has the endpoint, now that the deletion of this entry is asked for. So the last of several deletes. */
@@ -119,11 +143,11 @@ export class Entries {
   }
 
   /**
-   * Waits until an endpoint has left its URL, if this run moves or deletes it. An update that is asked for later starts now: with
-   * a small `--parallel`, the engine asks for it only after this call.
+   * Waits until an endpoint has left its URL, if this run moves or deletes it. With a small `--parallel`, the engine may ask for
+   * that update only after this call. So if the engine asks for nothing more, the update starts here.
    *
    * @param waiter The id of the endpoint that needs the URL; undefined for a create.
-   * @param log Is called before a wait.
+   * @param log Is called once, before a wait that is certain, or during a long one.
    * @returns Whether it has left the URL.
    * @throws UrlCircleError if it waits for the waiter.
    */
@@ -131,24 +155,24 @@ export class Entries {
     id: string,
     { clock, retryFor, waiter, log }: { clock: Clock; retryFor: number; waiter?: string; log: () => void },
   ): Promise<boolean> {
-    const until = clock.now() + retryFor;
+    const began = clock.now();
     const hasLeft = () => this.deleted.has(id) || this.moved.has(id);
-    const isDecided = () =>
-      hasLeft() || this.moves.has(id) || (this.managed.has(id) && !this.replaced.has(id));
+    const mayLeave = () => !this.managed.has(id) || this.replaced.has(id) || this.moves.has(id);
     let isLogged = false;
-    for (let asks = -1, since = 0; !isDecided(); ) {
+    for (let asks = -1, since = 0; !hasLeft() && mayLeave() && !this.moves.get(id)?.sent; ) {
       const now = clock.now();
       if (this.asks !== asks) [asks, since] = [this.asks, now];
-      if (now >= Math.min(until, since + QUIET)) break;
-      if (this.replaced.has(id) && !isLogged) log();
-      isLogged ||= this.replaced.has(id);
+      if (now >= Math.min(began + retryFor, since + QUIET)) break;
+      const isCertain = this.managed.has(id) || now - began >= SILENCE;
+      if (isCertain && !isLogged) log();
+      isLogged ||= isCertain;
       await clock.sleep(LOOK_EVERY);
     }
     if (hasLeft()) return true;
     const move = this.moves.get(id);
     if (!move) return false;
     this.assertNoCircle(id, waiter);
-    log();
+    if (!isLogged) log();
     if (waiter !== undefined) this.waiting.set(waiter, id);
     try {
       await start(move);

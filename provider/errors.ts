@@ -100,6 +100,14 @@ export class AlreadyManagedError extends UserError {
   }
 }
 
+export class SharedEndpointError extends UserError {
+  constructor(id: string) {
+    super(
+      `${id} belongs to two resources of this stack, and an endpoint can only belong to one. Remove one of them from the state (\`pulumi state delete\` with its URN; \`npx pulumi-endpoints drift\` lists both), then run \`pulumi up --refresh\`: it creates an endpoint for that resource, if the program still has it.`,
+    );
+  }
+}
+
 export class EndpointNotFoundError extends UserError {
   constructor(id: string) {
     super(`There is no endpoint ${id}. Correct the id, or create the endpoint with CloudEndpoint.`);
@@ -137,8 +145,10 @@ interface Holding {
   /** Whether it has exactly the wanted content. */
   isSame: boolean;
   isYoung: boolean;
-  /** Whether a resource of the program has it, and keeps the URL. */
+  /** Whether a resource of the program has it. */
   isManaged: boolean;
+  /** Whether that resource has another URL, in the state and in the program. */
+  hasOtherUrl: boolean;
   /** Whether an entry of the state has it. */
   isMet: boolean;
 }
@@ -160,9 +170,14 @@ export class UrlTakenError extends UserError {
 }
 
 /** The ways out of a conflict about a URL, likeliest first. */
-function waysOut({ holder, owner, isUpdate, isSame, isYoung, isManaged, isMet }: Holding): string[] {
+function waysOut(holding: Holding): string[] {
+  const { holder, owner, isUpdate, isSame, isYoung, isManaged, hasOtherUrl, isMet } = holding;
   const { id, type, createdFor } = holder;
   if (type !== "cloud") return ["Choose another url, or stop the agent or edge that serves it"];
+  if (hasOtherUrl)
+    return [
+      "It belongs to another resource of this stack, whose url is another one in the program and in the state: run `pulumi up --refresh`, which moves it back",
+    ];
   if (isManaged)
     return [
       "It belongs to another resource of this stack: give each its own url, or set poolingEnabled on both",
@@ -198,10 +213,11 @@ function waysWithinStack(
     const [old, now] = [partsOf(createdFor), partsOf(owner)];
     alias = old.types === now.types ? `{ name: "${oneLine(old.name, 300)}" }` : `"${urn}"`;
   }
-  const removed = `If you removed ${isNamed ? "that resource" : "the resource with this URL"} from the program, delete its endpoint first: \`pulumi up --target${urn ? ` '${urn}'\`` : "` with its URN"}`;
+  const target = urn ? ` '${urn}'\`` : "` with the URN of that resource";
+  const leaving = `If ${isNamed ? "that resource" : "a resource with this URL"} leaves it in this run, or is no longer in the program, run this first: \`pulumi up --target${target}`;
   return isUpdate
-    ? [removed]
-    : [`If you renamed or moved this resource, give it aliases: [${alias}]`, removed];
+    ? [leaving]
+    : [`If you renamed or moved this resource, give it aliases: [${alias}]`, leaving];
 }
 
 export class UrlCircleError extends UserError {

@@ -225,7 +225,7 @@ describe.each(bothProviders)("%s", (_, start) => {
       expect(moved).toHaveLength(3);
       for (const [index, { id }] of entries.entries())
         expect(
-          new Set(run.logged().filter((line) => line.includes(`waits for ${id}, which leaves`))).size,
+          new Set(run.logged().filter((line) => line.includes(`waits for ${id}, in case it leaves`))).size,
         ).toBe(index === 0 ? 0 : 1);
     });
 
@@ -285,6 +285,56 @@ describe.each(bothProviders)("%s", (_, start) => {
     });
   });
 
+  test("fails if two resources of the program have one endpoint, before either is changed", async () => {
+    const first = await start();
+    const one = await first.create({ url });
+    const { outs } = await (await first.restart()).create({ url, adopt: true });
+    const run = await first.restart();
+    await run.diff(one.id, one.outs, { url });
+    expect((await thrown(run.diff(one.id, outs, { url: at("other") }))).message).toMatch(
+      /belongs to two resources of this stack.*pulumi state delete/,
+    );
+  });
+
+  test("checks a resource with `adopt` again before its own replacement", async () => {
+    const first = await start();
+    const { inputs } = await first.check({}, { url, adopt: true });
+    const { id, outs } = await first.create(inputs);
+    const run = await first.restart();
+    await run.diff(id, outs, { ...inputs, description: "x" });
+    expect((await run.check({}, { ...inputs, description: "x" })).failures).toEqual([]);
+    await run.delete(id, outs);
+    expect((await run.create({ ...inputs, adopt: id })).id).not.toBe(id);
+  });
+
+  test("does not take a copied mark for another resource's", async () => {
+    const first = await start({ settings: { mark: "team/dev" } });
+    await first.create({ url: at("x"), __urn: urnOf("x") });
+    const { id, outs } = await first.create({ url: at("y"), __urn: urnOf("y") });
+    const metadata = first.emulator.endpoints.find((one) => one.url === at("x"))?.metadata;
+    first.emulator.edit(id, { metadata });
+    await (await first.restart()).delete(id, outs);
+    expect(live(first)).toEqual([at("x")]);
+  });
+
+  test("advises a refresh if another resource's live URL is no longer that of its program", async () => {
+    const first = await start();
+    const { id, outs } = await first.create({ url });
+    first.emulator.edit(id, { url: at("moved") });
+    const run = await first.restart();
+    await run.diff(id, outs, { url });
+    expect((await thrown(run.create({ url: at("moved") }))).message).toMatch(/run `pulumi up --refresh`/);
+  });
+
+  test("goes on if another process has moved the other endpoint in the meantime", async () => {
+    const first = await start();
+    const { id } = await first.create({ url });
+    const run = await first.restart();
+    const creating = run.create({ url });
+    setTimeout(() => run.emulator.edit(id, { url: at("moved") }), 400);
+    expect((await creating).id).not.toBe(id);
+  });
+
   test("an update to a URL that a removed resource has names that deletion, and never `adopt`", async () => {
     const first = await start();
     const removed = await first.create({ url: at("removed") });
@@ -292,7 +342,9 @@ describe.each(bothProviders)("%s", (_, start) => {
     const run = await first.restart();
     const { message } = await thrown(run.update(other.id, other.outs, { url: at("removed") }));
     expect(message).toContain(removed.id);
-    expect(message).toMatch(/If you removed the resource .* `pulumi up --target` with its URN/);
+    expect(message).toMatch(
+      /If a resource with this URL .* is no longer in the program, run this first: `pulumi up --target` with/,
+    );
     expect(message).not.toContain("adopt");
   });
 
