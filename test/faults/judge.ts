@@ -56,13 +56,6 @@ interface Snapshot {
   live: ReadonlyMap<string, Edit>;
 }
 
-interface Command {
-  verb: Verb;
-  flags: Flags;
-  outcome: Outcome;
-  program: Program;
-}
-
 /** The faults of a story. A good story has none. */
 export const faultsOf = (ending: Ending): Partial<Ending> =>
   Object.fromEntries(Object.entries(ending).filter(([, found]) => Array.isArray(found) && found.length > 0));
@@ -141,7 +134,7 @@ export class Judge {
   snapshot = (): Snapshot => ({ entries: new Map(this.engine.state), live: this.everything() });
 
   /** Compares the state after a command with the one before it. */
-  commandEnded(before: Snapshot, command: Command): void {
+  commandEnded(before: Snapshot, verb: Verb, flags: Flags, outcome: Outcome, program: Program): void {
     const { emulator } = this.world;
     const there = this.everything();
     for (const id of emulator.rivals) {
@@ -154,39 +147,39 @@ export class Judge {
       this.had.add(id);
       if (this.theirs.has(id)) this.adoptedTheirs(id, String(inputs["url"]), there.get(id) ?? {});
     }
-    const { verb, flags, outcome, program } = command;
     if (outcome.killed || outcome.errors.size > 0) return;
-    for (const name of program.keys()) this.assertThere(name, before, there, command);
+    for (const name of program.keys()) this.assertThere(name, before, there, verb, flags);
     if (verb !== "destroy" || flags.targets !== undefined) return;
     for (const id of this.had) if (there.has(id) && !this.isMistaken(id)) this.survivors.add(id);
   }
 
   /** Notes a resource whose endpoint is gone since the command began. */
-  private assertThere(name: string, before: Snapshot, there: Snapshot["live"], command: Command): void {
-    const { verb, flags } = command;
+  private assertThere(
+    name: string,
+    before: Snapshot,
+    there: Snapshot["live"],
+    verb: Verb,
+    flags: Flags,
+  ): void {
     const entry = this.engine.state.get(name);
     const isTarget = flags.targets?.has(name) ?? true;
-    if (!entry) {
-      if (verb === "up" && isTarget) this.missing.push(`${name}, which has no entry`);
-      return;
-    }
+    if (!entry && verb === "up" && isTarget) this.missing.push(`${name}, which has no entry`);
+    if (!entry) return;
     // An endpoint that was deleted by hand before is not missed without a refresh.
     const wasThere = before.live.has(entry.id) || before.entries.get(name)?.id !== entry.id;
     if (there.has(entry.id) || !wasThere) return;
     const numberOf = ({ outputs }: Entry) => Object(outputs["__mark"]).nonce;
+    const { faults } = this.world.emulator;
+    const mayLag = Boolean(this.story.service.listLag) || faults.some(({ kind }) => kind === "list-lag");
     const isExcused = [...before.entries].some(([other, old]) => {
       if (other === name || old.id !== entry.id) return false;
       const isUnknown = hasSecondProvider(other) !== hasSecondProvider(name) || !isTarget;
       const isMarked = this.options.marks && numberOf(old) !== undefined && numberOf(old) !== numberOf(entry);
-      return isUnknown && (!isMarked || this.mayLag());
+      return isUnknown && (!isMarked || mayLag);
     });
     if (isExcused) this.unshared++;
     else this.missing.push(`${name} with ${entry.id}`);
   }
-
-  private mayLag = () =>
-    (this.story.service.listLag ?? 0) > 0 ||
-    this.world.emulator.faults.some(({ kind }) => kind === "list-lag");
 
   private adoptedTheirs(id: string, url: string, { created_at: shown }: Edit): void {
     const { recovers, service } = this.story;

@@ -87,10 +87,9 @@ class StoryRunner {
       this.world.override = {};
       this.hasOpenCreate ||= outcome?.killed === true;
       if (outcome?.killed) await this.world.quiet();
-      if (!outcome || (!outcome.killed && outcome.errors.size === 0)) {
-        this.removeAdopt();
-        continue;
-      }
+      const isGood = !outcome || (!outcome.killed && outcome.errors.size === 0);
+      if (isGood) this.removeAdopt();
+      if (isGood) continue;
       // The user follows the messages and repairs the stack before the next event.
       await clock.sleep(READING);
       for (const [name, message] of outcome.errors) this.follow(name, message);
@@ -201,7 +200,7 @@ class StoryRunner {
   private async noted(verb: Verb, flags: Flags, command: () => Promise<Outcome>): Promise<Outcome> {
     const before = this.judge.snapshot();
     const outcome = await command();
-    this.judge.commandEnded(before, { verb, flags, outcome, program: this.program });
+    this.judge.commandEnded(before, verb, flags, outcome, this.program);
     const messages = [...outcome.errors.values()];
     this.judge.messages.push(...messages);
     this.hasOpenCreate ||= messages.some((message) => OPEN_CREATE.test(message));
@@ -257,18 +256,15 @@ class StoryRunner {
     const holder = /is served by (ep_\w+)/.exec(message)?.[1] ?? "";
     for (const [other, { id }] of this.engine.state) {
       if (id !== holder) continue;
-      if (this.program.has(other)) {
-        // The user knows which resources move. The processes of two providers do not know of each other's moves, and a process
-        // does not know of those that the engine has not asked for.
-        if (hasSecondProvider(other) !== hasSecondProvider(name)) this.advised.replace = name;
-        else this.advised.parallel = 64;
-        continue;
-      }
-      if (isNew && /aliases/.test(message) && this.renamed.get(name) === other) {
+      // The user knows which resources move. The processes of two providers do not know of each other's moves, and a process does
+      // not know of those that the engine has not asked for.
+      if (this.program.has(other) && hasSecondProvider(other) !== hasSecondProvider(name))
+        this.advised.replace = name;
+      else if (this.program.has(other)) this.advised.parallel = 64;
+      else if (isNew && /aliases/.test(message) && this.renamed.get(name) === other) {
         this.engine.rename(other, name);
         return;
-      }
-      if (/--target/.test(message)) this.advised.targets.add(other);
+      } else if (/--target/.test(message)) this.advised.targets.add(other);
     }
     const isForeign = this.judge.isTheirs(holder) || (!isNew && !this.judge.isInState(holder));
     if (!isNew) {
@@ -350,7 +346,8 @@ class StoryRunner {
     const list = [...this.program].slice(from, from + length);
     if (list.length < 2 || !this.isRepaired) return undefined;
     if (isReversed) list.reverse();
-    const names = list.map(([name]) => name);
+    const olds = list.map(([name]) => name);
+    const names = [...olds, this.newName(isReused, false)];
     const [first = {}, ...others] = list.map(([, inputs]) => inputs);
     const fresh = this.inputsOf(this.created++);
     const moved = {
@@ -359,11 +356,9 @@ class StoryRunner {
       slide: [...others, fresh],
       rotate: [...others, first],
     }[how];
-    if (how === "grow") names.push(this.newName(isReused, false));
     const placed = moved.map((inputs, index): [string, JsonObject] => [names[index] ?? "", inputs]);
-    const olds = list.map(([name]) => name);
     this.replaceInProgram(olds, isReversed ? placed.reverse() : placed);
-    return this.runAfterEdit(run, names.slice(0, moved.length), names.slice(moved.length));
+    return this.runAfterEdit(run, names.slice(0, moved.length), olds.slice(moved.length));
   }
 
   private async importAgain(event: EventOf<"import again">): Promise<Outcome | undefined> {
@@ -389,13 +384,13 @@ class StoryRunner {
 
   /** Replaces resources at the place of the first one. */
   private replaceInProgram(olds: string[], news: [string, JsonObject][]): void {
-    const entries = [...this.program].flatMap(([name, inputs]) => {
-      this.names.add(name);
-      if (name === olds.find((old) => this.program.has(old))) return news;
-      return olds.includes(name) ? [] : [[name, inputs] satisfies [string, JsonObject]];
-    });
+    const entries = [...this.program];
+    const at = entries.findIndex(([name]) => olds.includes(name));
+    const kept = entries.filter(([name]) => !olds.includes(name));
     this.program.clear();
-    for (const [name, inputs] of entries) this.program.set(name, inputs);
+    for (const [name, inputs] of [...kept.slice(0, at), ...news, ...kept.slice(at)])
+      this.program.set(name, inputs);
+    for (const name of olds) this.names.add(name);
   }
 
   /** Runs a command that sends this kind of request. */
