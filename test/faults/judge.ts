@@ -69,13 +69,17 @@ function isChanged(before: string, live: Edit | undefined): boolean {
   return JSON.stringify(live) !== before;
 }
 
+/** Whether the times of replies and endpoints are known. */
+export const tellsTime = ({ date, createdAt }: Story["service"]) =>
+  [date, createdAt].every((time) => time === undefined || typeof time === "number");
+
 /** Another account. */
 const OTHER = "other";
 
 /**
  * Excuses two faults that are unavoidable without marks. If somebody creates an endpoint with our URL and content in the same
  * seconds as a lost create of ours, nothing distinguishes it from ours. And if the service accepts equal URLs, no refusal
- * reveals the leftover of a killed run.
+ * reveals the leftover of a killed run. (Nor does a mark, if the service tells no times.)
  *
  * Excuses another one: two entries have an endpoint, and one is deleted by a process that meets only that one. Without marks, or
  * with the same mark in both entries, or with a list from before the adoption, nothing tells it of the other entry.
@@ -260,7 +264,7 @@ export class Judge {
     const ofKilled = this.world.processes.some(
       ({ life }) => life.ended && life.creates.some((create) => create.url === url),
     );
-    return !isRefused && ofKilled && !(marks && pools);
+    return !isRefused && ofKilled && !(marks && pools && tellsTime(this.story.service));
   }
 
   private note(theirs: Edit): void {

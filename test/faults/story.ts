@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../provider/api/json";
 import { gatewayReply, type Match, type ScriptedReply, type Seed } from "../../sdk/testing/emulator";
 import { type Event, lost, madeAt, type Run, type Story } from "./events";
-import { type Ending, Judge, type Verb } from "./judge";
+import { type Ending, Judge, tellsTime, type Verb } from "./judge";
 import { Engine, type Flags, hasSecondProvider, type Outcome, SECOND } from "./model";
 import { SECRET_CANARY, World } from "./world";
 
@@ -70,11 +70,7 @@ class StoryRunner {
     this.judge = new Judge(world, this.engine, story, options);
     this.keys.push(this.judge.otherKey);
     // If the age of endpoints is unknown, creates may be left open.
-    this.hasOpenCreate = [story.service.date, story.service.createdAt].some(
-      (time) => typeof (time ?? null) !== "number",
-    )
-      ? story.service.date !== undefined || story.service.createdAt !== undefined
-      : false;
+    this.hasOpenCreate = !tellsTime(story.service);
   }
 
   async play(): Promise<Ending> {
@@ -268,6 +264,7 @@ class StoryRunner {
     }
     const isForeign = this.judge.isTheirs(holder) || (!isNew && !this.judge.isInState(holder));
     if (!isNew) {
+      if (/remove adopt/i.test(message)) this.removeAdopt();
       if (holder !== "" && isForeign) this.program.set(name, { ...inputs, url: this.elsewhere() });
       return;
     }
