@@ -29,6 +29,17 @@ const few = fc.integer({ min: 1, max: 6 });
 const which = fc.nat({ max: 7 });
 const text = one("one", "two", "", "three é✓");
 const write = one("create", "update", "delete");
+const yes = fc.boolean();
+
+/** The command after an edit of the program or of the state. With a target, a full `up` follows. */
+const run = fc.record({
+  verb: one("up", "up", "up", "destroy"),
+  target: one("all", "all", "new", "old"),
+  refresh: yes,
+  continueOnError: yes,
+  /** `destroy --run-program` */
+  runProgram: yes,
+});
 
 /** Each kind of event, with its relative frequency and its parameters. `which` selects a resource, modulo their number. */
 const eventKinds = {
@@ -65,6 +76,35 @@ const eventKinds = {
   ],
   "404 of a gateway": [2, { request: one("read", "delete"), form: one("html", "json", "coded"), which }],
   "wrong service": [2, { place: one(...places), command: one("refresh", "remove", "change"), which }],
+  /** A resource gets another name; `isMoved`: and another provider; `isReused`: one that a resource had before. */
+  rename: [
+    4,
+    {
+      which,
+      how: one("plain", "adopt", "adopt the id", "alias", "state rename", "another resource"),
+      isMoved: yes,
+      isReused: yes,
+      run,
+    },
+  ],
+  /** Resources that are mapped by index move to the URLs of their neighbours. */
+  "move URLs": [
+    4,
+    {
+      which,
+      length: fc.integer({ min: 2, max: 5 }),
+      how: one("grow", "shrink", "slide", "rotate"),
+      isReversed: yes,
+      isReused: yes,
+      run,
+    },
+  ],
+  /** The program keeps the old name, or one of the new ones. */
+  "import again": [
+    1,
+    { which, times: fc.integer({ min: 1, max: 2 }), keeps: one("old", "new"), isMoved: yes, run },
+  ],
+  destroy: [1, { run }],
   "key rotated": [1, { colleague: fc.boolean() }],
 } as const;
 
@@ -73,6 +113,9 @@ type Values<T> = { -readonly [N in keyof T]: T[N] extends fc.Arbitrary<infer V> 
 
 /** An event of a story. */
 export type Event = { [K in keyof EventKinds]: { kind: K } & Values<EventKinds[K][1]> }[keyof EventKinds];
+
+/** The command after an edit. */
+export type Run = Extract<Event, { kind: "destroy" }>["run"];
 
 const event = fc.oneof(
   ...Object.entries(eventKinds).map(([kind, [weight, fields]]) => ({
@@ -128,8 +171,11 @@ export const stories: fc.Arbitrary<Story> = fc.record({
   probability: one(0.05, 0.15, 0.4),
   kinds: fc.subarray([...faultKinds], { minLength: 3 }),
   recovers: fc.boolean(),
-  parallel: one(4, 64),
+  parallel: one(1, 4, 4, 64, 64),
   budget: one(8, 120),
   service,
-  events: fc.array(event, { minLength: 2, maxLength: 8 }),
+  // Most events need resources that exist.
+  events: fc
+    .tuple(few, fc.array(event, { minLength: 1, maxLength: 8 }))
+    .map(([by, events]) => [{ kind: "create", by }, ...events]),
 });

@@ -1,6 +1,6 @@
 import type { Edit, Seed } from "../../sdk/testing/emulator";
 import type { Story } from "./events";
-import type { Engine, Entry, Program } from "./model";
+import { type Engine, type Entry, type Flags, hasSecondProvider, type Outcome, type Program } from "./model";
 import { KEY_CANARY, SECRET_CANARY, type World } from "./world";
 
 /* Knows the owner of each endpoint, which the provider cannot know, and finds the faults of a story. */
@@ -13,6 +13,10 @@ export interface Ending {
   missingOrShared: string[];
   /** Resources that left the state although their endpoints exist. */
   dropped: string[];
+  /** Resources without an endpoint after a run that ended well. */
+  missing: string[];
+  /** Endpoints that an entry had, and that exist after a `destroy` that ended well. */
+  survivors: string[];
   /** Endpoints of others that we changed or deleted. */
   harmed: string[];
   /** Endpoints of others that came into our state although the provider could know their owner. */
@@ -33,8 +37,23 @@ export interface Ending {
   recovered: number;
   /** How many leftovers a message named or led to, but the program does not need. */
   named: number;
+  /** How many endpoints were deleted with another entry, where the process could not know. See `Judge`. */
+  unshared: number;
+  /** How many entries went without their endpoints, which belong to other entries. */
+  forgotten: number;
+  /** How many requests waited for another resource to leave the URL, and how many did so in a circle. */
+  waits: number;
+  circles: number;
   faults: number;
   requests: number;
+}
+
+export type Verb = "up" | "destroy" | "refresh";
+
+/** What exists before a command. */
+interface Snapshot {
+  entries: ReadonlyMap<string, Entry>;
+  live: ReadonlyMap<string, Edit>;
 }
 
 /** The faults of a story. A good story has none. */
@@ -50,13 +69,20 @@ function isChanged(before: string, live: Edit | undefined): boolean {
   return JSON.stringify(live) !== before;
 }
 
+/** Whether the times of replies and endpoints are known. */
+export const tellsTime = ({ date, createdAt }: Story["service"]) =>
+  [date, createdAt].every((time) => time === undefined || typeof time === "number");
+
 /** Another account. */
 const OTHER = "other";
 
 /**
  * Excuses two faults that are unavoidable without marks. If somebody creates an endpoint with our URL and content in the same
  * seconds as a lost create of ours, nothing distinguishes it from ours. And if the service accepts equal URLs, no refusal
- * reveals the leftover of a killed run.
+ * reveals the leftover of a killed run. (Nor does a mark, if the service tells no times.)
+ *
+ * Excuses another one: two entries have an endpoint, and one is deleted by a process that meets only that one. Without marks, or
+ * with the same mark in both entries, or with a list from before the adoption, nothing tells it of the other entry.
  */
 export class Judge {
   private readonly theirs = new Map<string, string>();
@@ -64,7 +90,12 @@ export class Judge {
   private readonly mistaken = new Map<string, string>();
   private readonly dropped: string[] = [];
   private readonly wronglyAdopted: string[] = [];
+  private readonly missing: string[] = [];
+  private readonly survivors = new Set<string>();
+  /** The ids that entries have had. */
+  private readonly had = new Set<string>();
   private indistinguishable = 0;
+  private unshared = 0;
   private recovered = 0;
   readonly messages: string[] = [];
   readonly needlessAdoptions: string[] = [];
@@ -104,25 +135,61 @@ export class Judge {
     for (const { id = "", url } of this.leftovers()) if (url === where) this.found.add(id);
   }
 
+  snapshot = (): Snapshot => ({ entries: new Map(this.engine.state), live: this.everything() });
+
   /** Compares the state after a command with the one before it. */
-  commandEnded(before: ReadonlyMap<string, Entry>): void {
+  commandEnded(before: Snapshot, verb: Verb, flags: Flags, outcome: Outcome, program: Program): void {
     const { emulator } = this.world;
     const there = this.everything();
     for (const id of emulator.rivals) {
       const live = there.get(id);
       if (live && !this.theirs.has(id) && !this.isMistaken(id)) this.note(live);
     }
-    for (const { id } of before.values())
+    for (const { id } of before.entries.values())
       if (!this.isInState(id) && there.has(id) && !this.isMistaken(id)) this.dropped.push(id);
-    for (const { id, inputs } of this.engine.state.values())
+    for (const { id, inputs } of this.engine.state.values()) {
+      this.had.add(id);
       if (this.theirs.has(id)) this.adoptedTheirs(id, String(inputs["url"]), there.get(id) ?? {});
+    }
+    if (outcome.killed || outcome.errors.size > 0) return;
+    for (const name of program.keys()) this.assertThere(name, before, there, verb, flags);
+    if (verb !== "destroy" || flags.targets !== undefined) return;
+    for (const id of this.had) if (there.has(id) && !this.isMistaken(id)) this.survivors.add(id);
+  }
+
+  /** Notes a resource whose endpoint is gone since the command began. */
+  private assertThere(
+    name: string,
+    before: Snapshot,
+    there: Snapshot["live"],
+    verb: Verb,
+    flags: Flags,
+  ): void {
+    const entry = this.engine.state.get(name);
+    const isTarget = flags.targets?.has(name) ?? true;
+    if (!entry && verb === "up" && isTarget) this.missing.push(`${name}, which has no entry`);
+    if (!entry) return;
+    // An endpoint that was deleted by hand before is not missed without a refresh.
+    const wasThere = before.live.has(entry.id) || before.entries.get(name)?.id !== entry.id;
+    if (there.has(entry.id) || !wasThere) return;
+    const numberOf = ({ outputs }: Entry) => Object(outputs["__mark"]).nonce;
+    const { faults } = this.world.emulator;
+    const mayLag = Boolean(this.story.service.listLag) || faults.some(({ kind }) => kind === "list-lag");
+    const isExcused = [...before.entries].some(([other, old]) => {
+      if (other === name || old.id !== entry.id) return false;
+      const isUnknown = hasSecondProvider(other) !== hasSecondProvider(name) || !isTarget;
+      const isMarked = this.options.marks && numberOf(old) !== undefined && numberOf(old) !== numberOf(entry);
+      return isUnknown && (!isMarked || mayLag);
+    });
+    if (isExcused) this.unshared++;
+    else this.missing.push(`${name} with ${entry.id}`);
   }
 
   private adoptedTheirs(id: string, url: string, { created_at: shown }: Edit): void {
     const { recovers, service } = this.story;
     const skew = typeof service.date === "string" || service.date === null ? Number.NaN : (service.date ?? 0);
     const created = Date.parse(shown ?? "");
-    const creates = this.world.processes.at(-1)?.life.creates ?? [];
+    const creates = this.world.processes.slice(-2).flatMap(({ life }) => life.creates);
     const now = this.world.clock.now() + skew;
     const secondOf = (time = Number.NaN) => Math.floor((time + skew) / 1000) * 1000;
     const isOfOurSeconds = creates.some(
@@ -155,6 +222,8 @@ export class Judge {
       orphans: orphans.map(({ id, url }) => `${id} on ${url}`),
       missingOrShared: ids.filter((id, index) => !there.has(id) || ids.indexOf(id) !== index),
       dropped: this.dropped,
+      missing: this.missing,
+      survivors: [...this.survivors],
       harmed: [...this.theirs]
         .filter(([id, before]) => isTouched(id) || isChanged(before, there.get(id)))
         .map(([id]) => id),
@@ -178,6 +247,10 @@ export class Judge {
       unfindable: unnamed.length - orphans.length,
       recovered: this.recovered,
       named: left.length - unnamed.length,
+      unshared: this.unshared,
+      forgotten: logged.filter((text) => /belongs to another resource of this stack, so/.test(text)).length,
+      waits: logged.filter((text) => /waits for ep_\w+, which leaves/.test(text)).length,
+      circles: this.messages.filter((text) => /each wait for a URL/.test(text)).length,
       faults: emulator.faults.length,
       requests: emulator.requests.length,
     };
@@ -191,7 +264,7 @@ export class Judge {
     const ofKilled = this.world.processes.some(
       ({ life }) => life.ended && life.creates.some((create) => create.url === url),
     );
-    return !isRefused && ofKilled && !(marks && pools);
+    return !isRefused && ofKilled && !(marks && pools && tellsTime(this.story.service));
   }
 
   private note(theirs: Edit): void {

@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../provider/api/json";
 import { gatewayReply, type Match, type ScriptedReply, type Seed } from "../../sdk/testing/emulator";
-import { type Event, lost, madeAt, type Story } from "./events";
-import { type Ending, Judge } from "./judge";
-import { Engine, type Outcome } from "./model";
+import { type Event, lost, madeAt, type Run, type Story } from "./events";
+import { type Ending, Judge, tellsTime, type Verb } from "./judge";
+import { Engine, type Flags, hasSecondProvider, type Outcome, SECOND } from "./model";
 import { SECRET_CANARY, World } from "./world";
 
 /*
@@ -46,6 +46,12 @@ class StoryRunner {
   private readonly program = new Map<string, JsonObject>();
   private readonly keys: string[] = [];
   private created = 0;
+  /** The names that resources have had. */
+  private readonly names = new Set<string>();
+  /** The old names of renamed resources. */
+  private readonly renamed = new Map<string, string>();
+  /** What a message has advised: resources that the next `up` deletes first, and flags for it. */
+  private advised: Flags & { targets: Set<string> } = { targets: new Set() };
   /** Whether a process was killed, or a create's result is unknown. */
   private hasOpenCreate = false;
   /** Whether the last recovery succeeded. Before that, the user removes no URL from the program. */
@@ -64,11 +70,7 @@ class StoryRunner {
     this.judge = new Judge(world, this.engine, story, options);
     this.keys.push(this.judge.otherKey);
     // If the age of endpoints is unknown, creates may be left open.
-    this.hasOpenCreate = [story.service.date, story.service.createdAt].some(
-      (time) => typeof (time ?? null) !== "number",
-    )
-      ? story.service.date !== undefined || story.service.createdAt !== undefined
-      : false;
+    this.hasOpenCreate = !tellsTime(story.service);
   }
 
   async play(): Promise<Ending> {
@@ -81,15 +83,17 @@ class StoryRunner {
       this.world.override = {};
       this.hasOpenCreate ||= outcome?.killed === true;
       if (outcome?.killed) await this.world.quiet();
-      if (!outcome || (!outcome.killed && outcome.errors.size === 0)) continue;
+      const isGood = !outcome || (!outcome.killed && outcome.errors.size === 0);
+      if (isGood) this.removeAdopt();
+      if (isGood) continue;
       // The user follows the messages and repairs the stack before the next event.
       await clock.sleep(READING);
       for (const [name, message] of outcome.errors) this.follow(name, message);
-      this.isRepaired = await this.repair(3);
+      this.isRepaired = await this.repair(6);
     }
     emulator.calm();
     await clock.sleep(READING);
-    await this.repair(12);
+    await this.repair(60);
     return this.judge.ending(this.program, this.keys);
   }
 
@@ -166,6 +170,14 @@ class StoryRunner {
         this.world.override = this.wrongService(event.place);
         if (event.command === "change") return this.change(event.which, "elsewhere");
         return event.command === "remove" ? this.remove(event.which) : this.refresh();
+      case "rename":
+        return this.rename(event);
+      case "move URLs":
+        return this.moveUrls(event);
+      case "import again":
+        return this.importAgain(event);
+      case "destroy":
+        return this.runAfterEdit({ ...event.run, verb: "destroy", target: "all" }, [], []);
       case "key rotated":
         this.world.apiKey = emulator.addKey(event.colleague ? { principal: "usr_colleague" } : {});
         this.keys.push(this.world.apiKey);
@@ -173,22 +185,35 @@ class StoryRunner {
     }
   }
 
-  private up(killAfter?: number): Promise<Outcome> {
-    return this.noted(() => this.engine.up(this.program, killAfter));
+  private up(flags: Flags = {}): Promise<Outcome> {
+    return this.noted("up", flags, () => this.engine.up(this.program, flags));
   }
 
   private refresh(): Promise<Outcome> {
-    return this.noted(() => this.engine.refresh());
+    return this.noted("refresh", {}, () => this.engine.refresh());
   }
 
-  private async noted(command: () => Promise<Outcome>): Promise<Outcome> {
-    const before = new Map(this.engine.state);
+  private async noted(verb: Verb, flags: Flags, command: () => Promise<Outcome>): Promise<Outcome> {
+    const before = this.judge.snapshot();
     const outcome = await command();
-    this.judge.commandEnded(before);
+    this.judge.commandEnded(before, verb, flags, outcome, this.program);
     const messages = [...outcome.errors.values()];
     this.judge.messages.push(...messages);
     this.hasOpenCreate ||= messages.some((message) => OPEN_CREATE.test(message));
     return outcome;
+  }
+
+  private async runAfterEdit(run: Run, news: string[], olds: string[]): Promise<Outcome> {
+    const { verb, target, refresh, continueOnError, runProgram } = run;
+    const targets = { all: undefined, new: new Set(news), old: new Set(olds) }[target];
+    const flags = { refresh, continueOnError, targets };
+    const program = runProgram ? this.program : new Map<string, JsonObject>();
+    const destroy = () => this.noted("destroy", flags, () => this.engine.destroy(program, flags));
+    const outcome = await (verb === "up" ? this.up(flags) : destroy());
+    if (outcome.errors.size > 0 || (verb === "up" && targets === undefined)) return outcome;
+    // A list may still show what was deleted.
+    await this.world.clock.sleep(READING);
+    return this.up();
   }
 
   /** Follows the documented recovery and the messages until nothing fails. */
@@ -197,16 +222,23 @@ class StoryRunner {
       await this.world.clock.sleep(READING);
       this.world.override = this.acceptsAccount ? { environment: { ENDPOINTS_ACCEPT_ACCOUNT: "1" } } : {};
       this.acceptsAccount = false;
-      const refresh = await this.refresh();
-      const { errors } = await this.up();
+      const { targets, ...flags } = this.advised;
+      this.advised = { targets: new Set(), parallel: flags.parallel };
+      const errors = [...(await this.refresh()).errors];
+      if (targets.size > 0) errors.push(...(await this.up({ targets })).errors);
+      errors.push(...(await this.up(flags)).errors);
       await this.world.clock.sleep(READING);
-      for (const [name, message] of [...refresh.errors, ...errors]) this.follow(name, message);
-      if (errors.size > 0 || refresh.errors.size > 0) continue;
-      // The message advises to set `adopt` for one `pulumi up`.
-      for (const [name, { adopt: _, ...inputs }] of this.program) this.program.set(name, inputs);
+      for (const [name, message] of errors) this.follow(name, message);
+      if (errors.length > 0) continue;
+      this.removeAdopt();
       return true;
     }
     return false;
+  }
+
+  /** The docs advise to set `adopt` for one `pulumi up`. */
+  private removeAdopt(): void {
+    for (const [name, { adopt: _, ...inputs }] of this.program) this.program.set(name, inputs);
   }
 
   /** Follows a message about a taken URL, about endpoints that may be ours, or about the account. */
@@ -214,7 +246,31 @@ class StoryRunner {
     // The next command has the right key.
     this.acceptsAccount ||= /ENDPOINTS_ACCEPT_ACCOUNT/.test(message);
     const { adopt: _, ...inputs } = this.program.get(name) ?? {};
-    if (!this.program.has(name) || this.engine.state.has(name)) return;
+    if (!this.program.has(name)) return;
+    if (/each wait for a URL/.test(message)) this.advised.replace = name;
+    const isNew = !this.engine.state.has(name);
+    const holder = /is served by (ep_\w+)/.exec(message)?.[1] ?? "";
+    for (const [other, { id }] of this.engine.state) {
+      if (id !== holder) continue;
+      // The user knows which resources move. The processes of two providers do not know of each other's moves, and a process does
+      // not know of those that the engine has not asked for.
+      if (this.program.has(other) && hasSecondProvider(other) !== hasSecondProvider(name))
+        this.advised.replace = name;
+      else if (this.program.has(other)) this.advised.parallel = 64;
+      else if (isNew && /aliases/.test(message) && this.renamed.get(name) === other) {
+        this.engine.rename(other, name);
+        return;
+      } else if (/--target/.test(message)) this.advised.targets.add(other);
+    }
+    const isForeign = this.judge.isTheirs(holder) || (!isNew && !this.judge.isInState(holder));
+    if (!isNew) {
+      if (/remove adopt/i.test(message)) this.removeAdopt();
+      if (holder !== "" && isForeign) this.program.set(name, { ...inputs, url: this.elsewhere() });
+      return;
+    }
+    const old = this.engine.state.get(this.renamed.get(name) ?? "");
+    if (/^cannot .* Several cloud endpoints/.test(message) && old)
+      this.program.set(name, { ...inputs, adopt: old.id });
     if (/remove adopt/i.test(message)) this.program.set(name, inputs);
     if (/is in no stack/.test(message)) this.judge.inspectUrl(inputs["url"]);
     const named: string[] = message.match(/\bep_\w+/g) ?? [];
@@ -226,15 +282,16 @@ class StoryRunner {
       this.program.set(name, { ...inputs, adopt: left.id });
       if (!this.hasOpenCreate) this.judge.needlessAdoptions.push(`${left.id}: ${message}`);
     }
-    if (left === undefined && /is served by/.test(message) && named.some(this.judge.isTheirs))
-      this.program.set(name, { ...inputs, url: `https://elsewhere-${this.created++}.example.com` });
+    if (left === undefined && isForeign) this.program.set(name, { ...inputs, url: this.elsewhere() });
   }
+
+  private elsewhere = () => `https://elsewhere-${this.created++}.example.com`;
 
   /** Adds resources to the program, and runs `up`. */
   private create(by: number, killAfter?: number): Promise<Outcome> {
     for (let index = 0; index < by; index++, this.created++)
       this.program.set(`r${this.created}`, this.inputsOf(this.created));
-    return this.up(killAfter);
+    return this.up({ killAfter });
   }
 
   private async change(which: number, description: string): Promise<Outcome | undefined> {
@@ -257,6 +314,80 @@ class StoryRunner {
     if (name === undefined || !this.isRepaired) return undefined;
     this.program.delete(name);
     return this.up();
+  }
+
+  private async rename(event: EventOf<"rename">): Promise<Outcome | undefined> {
+    const { how, isReused, run } = event;
+    const old = this.pick(event.which);
+    const entry = this.engine.state.get(old ?? "");
+    if (old === undefined || !entry || !this.isRepaired) return undefined;
+    const isMoved = how !== "state rename" && event.isMoved;
+    const name = this.newName(isReused, isMoved !== hasSecondProvider(old));
+    if (how === "state rename") {
+      this.engine.rename(old, name);
+      this.renamed.set(old, name);
+      return this.runAfterEdit(run, [old], [name]);
+    }
+    const { [how]: adopt } = { adopt: true, "adopt the id": entry.id } as JsonObject;
+    const inputs = { ...this.program.get(old), ...(adopt !== undefined && { adopt }) };
+    if (how === "another resource") Object.assign(inputs, { description: `another ${this.created++}` });
+    else this.renamed.set(name, old);
+    if (how === "alias") this.engine.rename(old, name);
+    this.replaceInProgram([old], [[name, inputs]]);
+    return this.runAfterEdit(run, [name], [old]);
+  }
+
+  private async moveUrls(event: EventOf<"move URLs">): Promise<Outcome | undefined> {
+    const { how, which, length, isReversed, isReused, run } = event;
+    const from = which % Math.max(1, this.program.size - 1);
+    const list = [...this.program].slice(from, from + length);
+    if (list.length < 2 || !this.isRepaired) return undefined;
+    if (isReversed) list.reverse();
+    const olds = list.map(([name]) => name);
+    const names = [...olds, this.newName(isReused, false)];
+    const [first = {}, ...others] = list.map(([, inputs]) => inputs);
+    const fresh = this.inputsOf(this.created++);
+    const moved = {
+      grow: [fresh, first, ...others],
+      shrink: others,
+      slide: [...others, fresh],
+      rotate: [...others, first],
+    }[how];
+    const placed = moved.map((inputs, index): [string, JsonObject] => [names[index] ?? "", inputs]);
+    this.replaceInProgram(olds, isReversed ? placed.reverse() : placed);
+    return this.runAfterEdit(run, names.slice(0, moved.length), olds.slice(moved.length));
+  }
+
+  private async importAgain(event: EventOf<"import again">): Promise<Outcome | undefined> {
+    const old = this.pick(event.which);
+    const id = this.engine.state.get(old ?? "")?.id;
+    if (old === undefined || id === undefined || !this.isRepaired) return undefined;
+    const names = Array.from({ length: event.times }, () => this.newName(false, event.isMoved));
+    for (const name of names) await this.noted("refresh", {}, () => this.engine.import(name, id));
+    const [name = ""] = names;
+    if (event.keeps === "old") return this.runAfterEdit(event.run, [old], names);
+    this.renamed.set(name, old);
+    this.replaceInProgram([old], [[name, this.program.get(old) ?? {}]]);
+    return this.runAfterEdit(event.run, [name], [old]);
+  }
+
+  /** A name that no resource has; a reused one was a resource's before. */
+  private newName(isReused: boolean, isSecond: boolean): string {
+    const isFree = (name: string) =>
+      !this.program.has(name) && !this.engine.state.has(name) && hasSecondProvider(name) === isSecond;
+    const reused = isReused ? [...this.names].find(isFree) : undefined;
+    return reused ?? `${isSecond ? SECOND : ""}n${this.created++}`;
+  }
+
+  /** Replaces resources at the place of the first one. */
+  private replaceInProgram(olds: string[], news: [string, JsonObject][]): void {
+    const entries = [...this.program];
+    const at = entries.findIndex(([name]) => olds.includes(name));
+    const kept = entries.filter(([name]) => !olds.includes(name));
+    this.program.clear();
+    for (const [name, inputs] of [...kept.slice(0, at), ...news, ...kept.slice(at)])
+      this.program.set(name, inputs);
+    for (const name of olds) this.names.add(name);
   }
 
   /** Runs a command that sends this kind of request. */
