@@ -15,7 +15,8 @@ export interface CloudEndpointWritten {
 
   /**
    * The rules for traffic: an object, or text with JSON or YAML. It is compared as data: key order, spaces and YAML
-   * comments are no change, but the order of a list is. The contract makes it optional; the public service requires it,
+   * comments are no change, but the order of a list is. YAML text has at most 50,000 characters and 100 uses of an anchor,
+   * JSON and objects have at most 1,000,000 characters. The contract makes it optional; the public service requires it,
    * with an action that answers. Once given, it can be changed but not removed.
    */
   trafficPolicy?: object | string | undefined;

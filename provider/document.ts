@@ -8,7 +8,7 @@ import {
   type Problem,
   problem,
   TOO_DEEP,
-  TOO_LONG,
+  tooLong,
 } from "./jsonText";
 import { fromYaml } from "./yamlText";
 
@@ -45,8 +45,9 @@ export function wireText(value: unknown): string {
 
 /** Parses a policy. Text that starts with `{` or `[` must be JSON; other text must be a YAML mapping. */
 export function policyFromText(text: string): Parsed {
-  if (text.length > LONGEST) return problem("text", TOO_LONG);
-  const parsed = looksLikeJson(text) ? fromJson(text) : fromYaml(text);
+  const isJson = looksLikeJson(text);
+  if (isJson && text.length > LONGEST) return problem("text", tooLong(LONGEST));
+  const parsed = isJson ? fromJson(text) : fromYaml(text);
   if ("problem" in parsed) return parsed;
   if (!isMapping(parsed.data))
     return problem("text", "must be a mapping of phases, as in on_http_request: […]");
@@ -70,7 +71,7 @@ export function problemsOfData(value: unknown): Problem[] {
   const problems: Problem[] = [];
   collectProblems(value, "", 0, problems);
   const isLong = typeof value === "object" && problems.length === 0 && canonicalJson(value).length > LONGEST;
-  return isLong ? [{ path: "", reason: TOO_LONG }] : problems;
+  return isLong ? [{ path: "", reason: tooLong(LONGEST) }] : problems;
 }
 
 function collectProblems(value: unknown, path: string, depth: number, problems: Problem[]): void {

@@ -1,8 +1,8 @@
 import { isDeeper, parseJson } from "./api/json";
 
 /*
- * Parses JSON text, with the limits that it shares with YAML. The time is linear in the length of the text. No message quotes
- * the text, because it may contain a secret.
+ * Parses JSON text in time linear in its length, with the limits that it shares with YAML. No message quotes the text, because
+ * it may contain a secret.
  */
 
 /** A mistake at a place in a document. The path is for messages: `line 3`, `on_http_request[0].actions`. */
@@ -24,11 +24,13 @@ export const LONGEST = 1_000_000;
 /** More than any policy needs. Messages to the engine cannot carry thousands of levels. */
 export const DEEPEST = 200;
 
-export const TOO_LONG = `is longer than ${LONGEST} characters`;
+export const tooLong = (most: number) => `is longer than ${most} characters`;
 export const TOO_DEEP = `is nested more than ${DEEPEST} levels deep`;
 
 /** The mistake of a number that would be another one on the wire. */
-export const TOO_EXACT = "contains a number with more digits than can be kept";
+export const INEXACT = "contains a number with more digits than can be kept";
+
+const NO_JSON = "is not valid JSON";
 
 /** The start of text that must be JSON. Other text is YAML. */
 export const looksLikeJson = (text: string) => /^\s*[{[]/.test(text);
@@ -38,11 +40,32 @@ export function fromJson(text: string): Parsed {
   if (isDeeper(text, DEEPEST)) return problem("text", TOO_DEEP);
   try {
     const data = parseJson(text);
-    const at = tooExact(text);
-    return at === undefined ? { data } : problemAt(text, at, TOO_EXACT, "; write it as text");
+    // Numbers of up to fifteen digits, with an exponent of up to two, are always kept.
+    const mayChange = /[\d.]{16}|\de[-+]?\d{3}/i.test(text);
+    return (mayChange && firstMistake(text)) || { data };
   } catch {
-    return problemAt(text, breakOf(text), "is not valid JSON");
+    return firstMistake(text) ?? problem("text", NO_JSON);
   }
+}
+
+/** The first place where text is no JSON, or has a number that JavaScript would change. */
+function firstMistake(json: string): Unparsed | undefined {
+  const { visit }: typeof import("jsonc-parser") = require("jsonc-parser");
+  let first: Unparsed | undefined;
+  const stopAt = (offset: number, reason: string, advice = "") => {
+    first = problemAt(json, offset, reason, advice);
+    // After an unclosed text, the rest may nest too deeply.
+    throw new SyntaxError();
+  };
+  const onLiteralValue = (value: unknown, offset: number, length: number) => {
+    if (typeof value === "number" && !isKept(json.slice(offset, offset + length)))
+      stopAt(offset, INEXACT, "; write it as text");
+  };
+  const onError = (_: unknown, offset: number) => stopAt(offset, NO_JSON);
+  try {
+    visit(json, { onError, onLiteralValue }, { disallowComments: true });
+  } catch {}
+  return first;
 }
 
 export const problem = (path: string, reason: string): Unparsed => ({ problem: { path, reason } });
@@ -70,44 +93,4 @@ function decimal(number: string): string | undefined {
   while (end > start && digits[end - 1] === "0") end--;
   if (start === end) return "0";
   return `${digits.slice(start, end)}e${Number(exponent) + digits.length - end - fraction.length}`;
-}
-
-/** The position of the first number in valid JSON that JavaScript would change; undefined if there is none. */
-function tooExact(json: string): number | undefined {
-  // Numbers of up to fifteen digits, with an exponent of up to two, are always kept.
-  if (!/[\d.]{16}|\de[-+]?\d{3}/i.test(json)) return undefined;
-  for (const { 0: token, index } of json.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/gs)) {
-    if (!token.startsWith('"') && !isKept(token)) return index;
-  }
-  return undefined;
-}
-
-/** A token with the space before it. Empty if there is none. */
-const TOKEN =
-  /[ \t\r\n]*([[\]{},:]|"[ !#-[\]-\u{10ffff}]*(?:\\(?:["\\/bfnrt]|u[\da-fA-F]{4})[ !#-[\]-\u{10ffff}]*)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null|)/uy;
-
-/** For each state, the first characters of the tokens that may follow, and the state after each. */
-const VALUE = { "[": "first item", "{": "first key", '"': "end", scalar: "end" };
-const GRAMMAR: Record<string, Record<string, string>> = {
-  value: VALUE,
-  "first item": { ...VALUE, "]": "end" },
-  "first key": { '"': "colon", "}": "end" },
-  key: { '"': "colon" },
-  colon: { ":": "value" },
-  end: { ",": "next", "]": "end", "}": "end" },
-};
-
-/** The position of the first invalid token in text that is no JSON. The parser's error seldom has it. */
-function breakOf(json: string): number {
-  const open: string[] = [];
-  let state = "value";
-  for (TOKEN.lastIndex = 0; ; ) {
-    const token = TOKEN.exec(json)?.[1] ?? "";
-    const kind = /^["[\]{},:]/.exec(token)?.[0] ?? (token && "scalar");
-    const next = GRAMMAR[state]?.[kind];
-    const isClosed = kind === "]" || kind === "}" ? open.pop() === kind : next !== "next" || open.length > 0;
-    if (next === undefined || !isClosed) return TOKEN.lastIndex - token.length;
-    if (kind === "[" || kind === "{") open.push(kind === "[" ? "]" : "}");
-    state = next !== "next" ? next : open.at(-1) === "]" ? "value" : "key";
-  }
 }

@@ -1,33 +1,29 @@
-import type { Alias, CST, Document, Node, Scalar, YAMLMap } from "yaml";
+import type { CST, Document, Node } from "yaml";
 import { wellFormed } from "./api/json";
 import {
   DEEPEST,
+  INEXACT,
   isKept,
   LONGEST,
   type Parsed,
   problem,
   problemAt,
   TOO_DEEP,
-  TOO_EXACT,
-  TOO_LONG,
+  tooLong,
   type Unparsed,
 } from "./jsonText";
-
-/*
- * Parses YAML text in time linear in its length. The library's lexer, parser and composer are linear too, but its search for
- * equal keys and for the targets of aliases is not, so both are done here.
- */
 
 /** Loaded only for YAML, because most programs have none and every command starts the provider twice. */
 const yaml = (): typeof import("yaml") => require("yaml");
 
-/** Why a text is refused, and the position of the mistake. */
+/** The most characters of a document, with the comments before it. In a hostile text, each can cost the library an error. */
+const LONGEST_YAML = 50_000;
+
+/** The most uses of an anchor. */
+const MOST_USES = 100;
+
 class Refused extends Error {
-  constructor(
-    readonly reason: string,
-    readonly offset?: number,
-    readonly advice?: string,
-  ) {
+  constructor(readonly unparsed: Unparsed) {
     super();
   }
 }
@@ -43,43 +39,33 @@ export function fromYaml(text: string): Parsed {
 /** A document as data and as nodes with positions. */
 interface YamlDocument {
   data: unknown;
+  /** Aliases are replaced by what they repeat. */
   contents: Node | null;
 }
 
 /** Parses a YAML text of at most `most` documents. */
 export function documentsFromYaml(text: string, most: number): { documents: YamlDocument[] } | Unparsed {
-  try {
-    const documents = documentsOf(text, most);
-    return { documents: documents.map((one) => ({ data: dataOf(one), contents: one.contents })) };
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    const { reason, offset, advice } = error;
-    return offset === undefined ? problem("text", reason) : problemAt(text, offset, reason, advice);
-  }
-}
-
-function documentsOf(text: string, most: number): Document.Parsed[] {
   const { Composer } = yaml();
   // With a directive for YAML 1.1, the same text would be other data: `yes` would be true, and 010 would be 8.
-  const composer = new Composer({ schema: "core", stringKeys: true, uniqueKeys: false, logLevel: "error" });
-  // Only the first mistake is reported. A text can have a mistake in each character, and each error takes time to create.
-  let first: Refused | undefined;
-  const onError = (
-    at: number | number[] | { offset: number },
-    code: string,
-    _: string,
-    isWarning?: boolean,
-  ) => {
-    if (isWarning) return;
-    const offset = typeof at === "number" ? at : Array.isArray(at) ? at[0] : at.offset;
-    first ??= new Refused(INVALID, offset, reasonOf(code));
-    throw first;
-  };
-  Object.assign(composer, { onError });
-  const documents = [...composer.compose(tokensOf(text, most))];
-  const [error] = documents.flatMap(({ errors }) => errors);
-  if (error) throw new Refused(INVALID, error.pos[0], reasonOf(error.code));
-  return documents;
+  const composer = new Composer({
+    ...{ schema: "core", merge: true, stringKeys: true, logLevel: "error" },
+    // Checked below. The library takes the square of their number, and after an empty value it names the line before.
+    uniqueKeys: false,
+  });
+  try {
+    const documents: YamlDocument[] = [];
+    for (const document of composer.compose(tokensOf(text), true)) {
+      const [error] = document.errors;
+      if (error) return problemAt(text, error.pos[0], INVALID, reasonOf(error.code));
+      if (documents.length === most) return problemAt(text, document.range[0], INVALID);
+      prepare(document, text);
+      documents.push({ data: document.toJS(), contents: document.contents });
+    }
+    return { documents };
+  } catch (error) {
+    if (error instanceof Refused) return error.unparsed;
+    throw error;
+  }
 }
 
 /** The library's codes of common mistakes. Its messages could quote the text. */
@@ -93,100 +79,82 @@ const REASONS: Readonly<Record<string, string>> = {
 
 const reasonOf = (code: string) => (REASONS[code] ? `: ${REASONS[code]}` : "");
 
-/** The tokens of the documents. Refuses nesting that is too deep, because the composer could overflow the stack. */
-function* tokensOf(text: string, most: number): Generator<CST.Token> {
+/** The tokens of the documents. Refuses what would keep the composer busy, or overflow its stack and end the process. */
+function* tokensOf(text: string): Generator<CST.Token> {
   const { Lexer, Parser } = yaml();
   const parser = new Parser();
-  let documents = 0;
-  const checked = function* (tokens: Iterable<CST.Token>) {
-    for (const token of tokens) {
-      if (token.type === "error" || (token.type === "document" && ++documents > most))
-        throw new Refused(INVALID, token.offset);
+  let start = 0;
+  for (const lexeme of new Lexer().lex(text)) {
+    for (const token of parser.next(lexeme)) {
+      if (token.type === "document") start = parser.offset;
       yield token;
     }
-  };
-  for (const lexeme of new Lexer().lex(text)) {
-    yield* checked(parser.next(lexeme));
+    if (parser.offset - start > LONGEST_YAML) throw new Refused(problem("text", tooLong(LONGEST_YAML)));
     // The stack contains the open collections, the document and a scalar.
-    if (parser.stack.length > DEEPEST + 2) throw new Refused(TOO_DEEP);
+    if (parser.stack.length > DEEPEST + 2) throw new Refused(problem("text", TOO_DEEP));
   }
-  yield* checked(parser.end());
+  yield* parser.end();
 }
 
-/** The data of a document, with aliases and merge keys resolved. */
-function dataOf(document: Document.Parsed): unknown {
-  const { isAlias, isMap, isScalar, isSeq } = yaml();
-  /** The last node of each anchor, and the target of each alias at its first occurrence. */
-  const anchors = new Map<string, Node>();
-  const targets = new Map<Alias, Node | undefined>();
-  /** The collections that contain the current node. */
-  const open = new Set<Node>();
-  let repeating = 0;
-  /** How many characters of JSON aliases may still add. Nested aliases multiply. */
+/**
+ * Replaces each alias by what it repeats. Refuses what the library would accept, or refuse without a position. The library's
+ * own aliases take minutes for some texts of this length, and its limit of them lets others grow without end.
+ */
+function prepare(document: Document.Parsed, text: string): void {
+  const { isCollection, isMap, isPair, isScalar, isSeq, visit } = yaml();
+  const refused = ({ range }: Node, reason: string, advice = "") =>
+    new Refused(problemAt(text, range?.[0] ?? 0, reason, advice));
+  /** The last node of each anchor. */
+  const anchors = new Map<string, { node: Node; uses: number }>();
+  const replacements: (() => void)[] = [];
+  visit(document, {
+    Value: (_, node) => {
+      if (node.anchor) anchors.set(node.anchor, { node, uses: 0 });
+      if (!isScalar(node)) return;
+      const { value, source = "" } = node;
+      if (typeof value === "string") node.value = wellFormed(value);
+      if (typeof value === "number" && /\d/.test(source) && !isKept(source))
+        throw refused(node, INEXACT, "; write it in quotes");
+    },
+    Alias: (key, alias, path) => {
+      const anchor = anchors.get(alias.source);
+      if (!anchor) throw refused(alias, INVALID, ": an alias has no anchor before it");
+      const { node } = anchor;
+      if (path.includes(node)) throw refused(alias, INVALID, ": an alias stands within what it repeats");
+      if (++anchor.uses > MOST_USES) throw refused(alias, `uses an anchor more than ${MOST_USES} times`);
+      const parent = path.at(-1);
+      // An item's position is that of its alias.
+      const item: unknown = Object.create(node, { range: { value: alias.range } });
+      replacements.push(() => {
+        if (isPair(parent)) parent.value = node;
+        else if (isSeq(parent)) parent.items[Number(key)] = item;
+      });
+    },
+  });
+  // Only now, because an alias in a repeated part means the anchor before the part's first place.
+  for (const replace of replacements) replace();
+
   let left = LONGEST;
-
-  const read = (node: unknown): unknown => {
-    if (isAlias(node)) return repeated(node);
-    if (!isMap(node) && !isSeq(node) && !isScalar(node)) return node;
-    if (repeating > 0) left -= 1 + (isScalar(node) ? String(node.value).length : 2);
-    if (left < 0) throw new Refused(`${TOO_LONG} with its aliases written out`);
-    if (repeating === 0 && node.anchor) anchors.set(node.anchor, node);
-    if (isScalar(node)) return scalar(node);
-    if (open.size === DEEPEST) throw new Refused(TOO_DEEP);
-    open.add(node);
-    const data = isMap(node) ? mapping(node) : node.items.map(read);
-    open.delete(node);
-    return data;
-  };
-
-  const repeated = (alias: Alias): unknown => {
-    if (repeating === 0) targets.set(alias, anchors.get(alias.source));
-    const target = targets.get(alias);
-    if (!target) throw invalid(alias, "an alias has no anchor before it");
-    if (open.has(target)) throw invalid(alias, "an alias stands within what it repeats");
-    repeating++;
-    const data = read(target);
-    repeating--;
-    return data;
-  };
-
-  const scalar = (node: Scalar): unknown => {
-    const { value, source = "" } = node;
-    if (typeof value === "string") return wellFormed(value);
-    // The number was checked at its first occurrence.
-    const isNumber = repeating === 0 && typeof value === "number" && /\d/.test(source);
-    if (isNumber && !isKept(source)) throw new Refused(TOO_EXACT, node.range?.[0], "; write it in quotes");
-    return value;
-  };
-
-  // Merges as Go's parsers do: a mapping's own keys win, then the first merged mapping.
-  const mapping = ({ items }: YAMLMap): object => {
-    const names = new Set<string>();
-    const own: [string, unknown][] = [];
-    let merged: unknown[] = [];
-    for (const { key, value } of items) {
-      // The composer's options make every key a text.
-      const name = isScalar(key) ? wellFormed(String(key.value)) : "";
-      if (names.has(name)) throw invalid(key, "a key is there twice");
-      names.add(name);
-      if (repeating > 0) left -= name.length + 3;
-      const isMerge = name === "<<" && isScalar(key) && key.type === "PLAIN" && !key.tag;
-      if (!isMerge) {
-        own.push([name, read(value)]);
-        continue;
-      }
-      merged = [read(value)].flat();
-      if (!merged.every((part) => part instanceof Object && !Array.isArray(part)))
-        throw invalid(key, "what is merged is no mapping");
+  const check = (node: unknown, level: number, copies: number): void => {
+    left -= copies * (isScalar(node) ? 1 + String(node.value).length : 2);
+    if (left < 0) throw new Refused(problem("text", `${tooLong(LONGEST)} with its aliases written out`));
+    if (!isCollection(node)) return;
+    if (level === DEEPEST) throw new Refused(problem("text", TOO_DEEP));
+    if (isSeq(node)) for (const item of node.items) check(item, level + 1, copies);
+    const names = new Set<unknown>();
+    for (const { key, value } of isMap(node) ? node.items : []) {
+      if (!isScalar(key)) continue;
+      if (names.has(key.value)) throw refused(key, INVALID, ": a key is there twice");
+      names.add(key.value);
+      const isMerge = key.value === "<<" && key.type === "PLAIN" && !key.tag;
+      if (isMerge && !(isSeq(value) ? value.items : [value]).every(isMap))
+        throw refused(key, INVALID, ": what is merged is no mapping");
+      // The library would merge under the text !!str <<, too.
+      if (!isMerge) key.type = "QUOTE_DOUBLE";
+      check(key, level, copies);
+      // The library copies the parts of a mapping for each merge key around it.
+      check(value, level + 1, copies + (isMerge ? 1 : 0));
     }
-    return Object.fromEntries([
-      ...merged.reverse().flatMap((part) => Object.entries(part as object)),
-      ...own,
-    ]);
   };
-
-  return read(document.contents);
+  check(document.contents, 0, 1);
 }
-
-const invalid = (node: unknown, what: string) =>
-  new Refused(INVALID, yaml().isNode(node) ? node.range?.[0] : undefined, `: ${what}`);

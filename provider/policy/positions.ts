@@ -1,3 +1,4 @@
+import type { Node as JsonNode } from "jsonc-parser";
 import type { Node, Pair } from "yaml";
 import type { Path } from "../document";
 import { fromJson, looksLikeJson, type Unparsed } from "../jsonText";
@@ -75,16 +76,8 @@ function positions(text: string, paths: readonly Path[], mark: (wanted: Part) =>
 
 /** The position of a mapping's part is that of its key. */
 function markYaml(contents: Node | null, wanted: Part): void {
-  const { isAlias, isMap, isScalar, isSeq, visit }: typeof import("yaml") = require("yaml");
-  const anchors = new Map<string, Node>();
-  if (contents)
-    visit(contents, {
-      Node: (_, node) => void ("anchor" in node && node.anchor && anchors.set(node.anchor, node)),
-    });
-  const target = (node: unknown) => (isAlias(node) ? anchors.get(node.source) : node);
-
-  const mark = (given: unknown, part: Part) => {
-    const node = target(given);
+  const { isMap, isScalar, isSeq }: typeof import("yaml") = require("yaml");
+  const mark = (node: unknown, part: Part) => {
     if (part.parts.size === 0) return;
     if (isSeq(node)) {
       for (const [key, wanted] of part.parts) {
@@ -97,14 +90,11 @@ function markYaml(contents: Node | null, wanted: Part): void {
         const name = isScalar(key) ? String(key.value) : "";
         const wanted = part.parts.get(name);
         if (wanted) found(key, value, wanted);
-        else if (name === "<<") merged.push(value);
+        else if (name === "<<") merged.push(...(isSeq(value) ? value.items : [value]));
       }
       // A mapping's own keys take precedence.
-      for (const value of merged) {
-        const sources = target(value);
-        for (const source of isSeq(sources) ? sources.items : [sources])
-          mark(source, { parts: new Map([...part.parts].filter(([, { offset }]) => offset === undefined)) });
-      }
+      for (const source of merged)
+        mark(source, { parts: new Map([...part.parts].filter(([, { offset }]) => offset === undefined)) });
     }
   };
   const found = (at: unknown, value: unknown, part: Part) => {
@@ -116,31 +106,21 @@ function markYaml(contents: Node | null, wanted: Part): void {
   found(contents, contents, wanted);
 }
 
-/** The text is valid JSON. */
+/** The position of an object's part is that of its key. The text is valid JSON. */
 function markJson(text: string, wanted: Part): void {
-  /** The open containers, with the parts to find in each and, for lists, the index. */
-  const open: { part: Part | undefined; index: number | undefined }[] = [];
-  let part: Part | undefined = wanted;
-  let key: string | undefined;
-  for (const { 0: token, index: offset } of text.matchAll(
-    /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}:,]|[^\s[\]{}:,"]+/gs,
-  )) {
-    const inside = open.at(-1);
-    if (token === "}" || token === "]") open.pop();
-    else if (token === ",") {
-      if (inside?.index !== undefined) inside.index++;
-    } else if (token !== ":") {
-      const isKey = inside !== undefined && inside.index === undefined && key === undefined;
-      if (isKey) {
-        key = JSON.parse(token) as string;
-        part = inside.part?.parts.get(key);
-        if (part) part.offset = offset;
-        continue;
-      }
-      if (inside?.index !== undefined) part = inside.part?.parts.get(inside.index);
-      if (part) part.offset ??= offset;
-      if (token === "{" || token === "[") open.push({ part, index: token === "[" ? 0 : undefined });
-      key = undefined;
-    }
+  const { parseTree }: typeof import("jsonc-parser") = require("jsonc-parser");
+  const root = parseTree(text);
+  if (!root) return;
+  wanted.offset = root.offset;
+  markParts(root, wanted);
+}
+
+function markParts(value: JsonNode, wanted: Part): void {
+  for (const [index, node] of (value.children ?? []).entries()) {
+    const [key, inner] = node.type === "property" ? (node.children ?? []) : [];
+    const part = wanted.parts.get(key ? String(key.value) : index);
+    if (!part) continue;
+    part.offset = node.offset;
+    markParts(inner ?? node, part);
   }
 }

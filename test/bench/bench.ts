@@ -1,8 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { policyFromText } from "../../provider/document";
 import { findPulumiCli } from "../../sdk/testing";
 import { Random } from "../../sdk/testing/emulator/random";
+import { hostileJson, hostileYaml } from "../provider/hostileTexts";
 import { adviceFor, advicePage, adviceRow, variants } from "./advice";
 import { cell, type Plan, shuffled, type Unit, unitsOf } from "./cells";
 import { comparisonPage, measure } from "./comparison";
@@ -15,6 +17,7 @@ Usage: npm run bench -- [options]
   (nothing)       run the measurements without a result yet, then write the pages
   --render        only write the pages from the raw results
   --advice        measure a large stack on the CLI, and settings that make it faster
+  --texts         print how long the parsers take for the longest hostile texts
 
   --runs N        number of rounds (default: 5)
   --sizes A,B     numbers of endpoints (default: 10,100,500,1000)
@@ -30,7 +33,7 @@ async function main(): Promise<void> {
   const flag = { type: "boolean", default: false } as const;
   const { values } = parseArgs({
     options: {
-      ...{ render: flag, advice: flag, help: flag },
+      ...{ render: flag, advice: flag, texts: flag, help: flag },
       runs: { type: "string", default: "5" },
       sizes: { type: "string", default: "10,100,500,1000" },
       driver: { type: "string", default: "cli" },
@@ -39,6 +42,10 @@ async function main(): Promise<void> {
   });
   if (values.help) {
     console.log(HELP);
+    return;
+  }
+  if (values.texts) {
+    parseTexts();
     return;
   }
   const { out } = values;
@@ -82,6 +89,24 @@ async function advise(out: string, runs: number): Promise<void> {
       file.append({ round, variant, create, destroy });
       console.log(`round ${round}, ${variant}: up ${create.toFixed(1)} s, destroy ${destroy.toFixed(1)} s`);
     }
+  }
+}
+
+/** Prints the seconds of processor time for each text, the longest first. Fails if one takes more than a second. */
+function parseTexts(): void {
+  const texts = [
+    ...Object.entries(hostileYaml).map(([name, text]) => [`YAML of ${name}`, text(49_000)] as const),
+    ...Object.entries(hostileJson).map(([name, text]) => [`JSON of ${name}`, text(990_000)] as const),
+  ];
+  const times = texts.map(([name, text]) => {
+    const before = process.cpuUsage();
+    policyFromText(text);
+    const { user, system } = process.cpuUsage(before);
+    return { name, seconds: (user + system) / 1e6 };
+  });
+  for (const { name, seconds } of times.sort((a, b) => b.seconds - a.seconds)) {
+    console.log(`${seconds.toFixed(3)} s  ${name}`);
+    if (seconds > 1) process.exitCode = 1;
   }
 }
 

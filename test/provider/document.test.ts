@@ -55,8 +55,14 @@ describe("a policy's text", () => {
     ],
     ["a: &a {<<: *a}", /an alias stands within what it repeats/],
     ["a: 1\n---\nb: 2", /^line 2: is not valid YAML/],
+    ["a: 1\nb:\nb:", /^line 3: is not valid YAML \(line 3, column 1\): a key is there twice$/],
+    ['"\\ud800": 1\n"\\ud801": 2', /a key is there twice/],
     ["a: .nan", /^a: contains at a a number that JSON cannot represent/],
     ["a: !!timestamp 2001-01-01", /^a: contains at a a value that is no plain object/],
+    ["a: !!binary YQ==", /^a: contains at a a value that is no plain object/],
+    ["a: !!set {b}", /^a: contains at a a value that is no plain object/],
+    ['{"a": 9007199254740993,}', /^line 1: contains a number with more digits .* column 7\)/],
+    [`{"a": "b\n${"[".repeat(100_000)}`, /^line 1: is not valid JSON \(line 1, column 7\)$/],
   ])("%j is refused", (text, reason) => {
     expect(reasonOf(text)).toMatch(reason);
   });
@@ -80,14 +86,22 @@ describe("a policy's text", () => {
     expect(reasonOf(text)).toBe("text: is nested more than 200 levels deep");
   });
 
-  test("is refused if its aliases expand exponentially", () => {
-    const bomb = `a0: &a0 [x]\n${Array.from({ length: 9 }, (_, i) => `a${i + 1}: &a${i + 1} [${`*a${i},`.repeat(9)}]`).join("\n")}`;
-    expect(reasonOf(bomb)).toMatch(/alias/);
+  const names = Array.from({ length: 40 }, (_, index) => `a${index}`);
+  test.each<[string, (name: string, before: string) => string]>([
+    ["lists", (name, before) => `${name}: &${name} [${`*${before},`.repeat(9)}]`],
+    ["lists of few", (name, before) => `${name}: &${name} [*${before}, *${before}]`],
+    ["merged mappings", (name, before) => `${name}: &${name} {<<: [*${before}, *${before}]}`],
+  ])("is refused if its aliases expand exponentially: %s", (_, line) => {
+    const lines = names.map((name, index) => line(name, names[index - 1] ?? "first"));
+    expect(reasonOf(`first: &first {x: 1}\n${lines.join("\n")}`)).toBe(
+      "text: is longer than 1000000 characters with its aliases written out",
+    );
   });
 
-  test("may use an alias a thousand times", () => {
-    const text = `a: &a {b: 1}\nc: [${"*a, ".repeat(1000)}]`;
-    expect(policyFromText(text)).toEqual({ data: { a: { b: 1 }, c: Array(1000).fill({ b: 1 }) } });
+  test("may use an anchor a hundred times", () => {
+    const text = (uses: number) => `a: &a {b: 1}\nc: [${"*a, ".repeat(uses)}]`;
+    expect(policyFromText(text(100))).toEqual({ data: { a: { b: 1 }, c: Array(100).fill({ b: 1 }) } });
+    expect(reasonOf(text(101))).toBe("line 2: uses an anchor more than 100 times (line 2, column 405)");
   });
 
   test("resolves an alias to the last anchor before it, also within a repeated part", () => {
@@ -253,12 +267,12 @@ test("values that JSON cannot hold are reported with their paths", () => {
   expect(problems.map((problem) => problem.path)).toEqual(["a[1].b", "c", "d", "e"]);
 });
 
-test("the limits of size and depth are the same for data and for text", () => {
+test("data and JSON have at most a million characters, and 200 levels", () => {
   const fits = { a: "x".repeat(1_000_000 - '{"a":""}'.length) };
   expect(problemsOfData(fits)).toEqual([]);
   const long = problemsOfData({ a: `${fits.a}x` });
   expect(long.map(({ reason }) => reason)).toEqual(["is longer than 1000000 characters"]);
-  expect(reasonOf(`a: ${fits.a}xxxxxx`)).toBe("text: is longer than 1000000 characters");
+  expect(reasonOf(`${JSON.stringify(fits)} `)).toBe("text: is longer than 1000000 characters");
 
   const long20 = (item: string) => Array(100_000).fill(item).join(",");
   expect(reasonOf(`{"a":[${long20("1e20")}]}`)).toMatch(/is longer than 1000000 characters/);
@@ -266,6 +280,13 @@ test("the limits of size and depth are the same for data and for text", () => {
   const levels = (number: number): object => JSON.parse(`${"[".repeat(number)}${"]".repeat(number)}`);
   expect(problemsOfData(levels(200))).toEqual([]);
   expect(problemsOfData(levels(201))).toEqual([{ path: "", reason: "is nested more than 200 levels deep" }]);
+});
+
+test("YAML has at most 50,000 characters, comments included", () => {
+  const text = `# ${"c".repeat(25_000)}\na: `;
+  const fits = "x".repeat(50_000 - text.length);
+  expect(policyFromText(text + fits)).toEqual({ data: { a: fits } });
+  expect(reasonOf(`${text}x${fits}`)).toBe("text: is longer than 50000 characters");
 });
 
 test("changes of a document have the smallest possible paths", () => {

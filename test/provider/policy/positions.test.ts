@@ -39,6 +39,11 @@ describe("the position of a part", () => {
     ).toEqual(["3:5", "5:9", "7:11", "5:9", "9:11", "10:17"]);
   });
 
+  test("in YAML with an anchor given twice is that of the last one before", () => {
+    const text = "a: &x { b: 1 }\nc: [*x]\nd: &x { b: 2 }\ne: *x\n";
+    expect(positions(text, ["c", 0], ["c", 0, "b"], ["e", "b"])).toEqual(["2:5", "1:9", "3:9"]);
+  });
+
   test("in JSON is found despite brackets and escapes in strings", () => {
     const text = '{\n  "a\\"}": [1, {"b": "]\\\\", "c": [2]}],\n  "d": {"e": null}\n}';
     expect(positions(text, ['a"}'], ['a"}', 1], ['a"}', 1, "c"], ['a"}', 1, "c", 0], ["d", "e"])).toEqual([

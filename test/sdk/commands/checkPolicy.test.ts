@@ -142,6 +142,15 @@ resources:
     );
   });
 
+  test("reads a long file of shorter documents, and a long file of JSON", async () => {
+    const documents = Array(3)
+      .fill(`# ${"c".repeat(40_000)}\non_http_request: []\n`)
+      .join("---\n");
+    const json = JSON.stringify({ apiVersion: "x".repeat(1_000_001), policy: { on_http_request: [] } });
+    const { stderr } = await check(file("long.yaml", documents), file("long.json", json));
+    expect(stderr).toMatch(/^Checked 2 files: 4 policies, 0 warnings/);
+  });
+
   test("with --url, also warns about phases that the scheme lacks and about a missing answer", async () => {
     const path = file(
       "limit.yaml",
@@ -191,6 +200,7 @@ resources:
 
   test.each<[string, string, RegExp]>([
     ["is invalid YAML", "a: b: c", /is not valid YAML \(line 1, column 4\)/],
+    ["has a long YAML document", `a: 1\n---\nb: ${"b".repeat(50_000)}`, /is longer than 50000 characters/],
     ["is invalid JSON", '{"a": }', /is not valid JSON \(line 1, column 7\)/],
   ])("fails for a file that %s, and checks the others", async (name, text, message) => {
     const { code, stdout, stderr } = await check(file(`${name}.yaml`, text), bad);

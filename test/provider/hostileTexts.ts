@@ -1,0 +1,86 @@
+/* Texts that would take a naive parser a long time: what the tests of growth and the benchmark parse. */
+
+/** Creates a text with about `size` characters, and never much more. */
+export type Hostile = Record<string, (size: number) => string>;
+
+const lines = (size: number, line: (index: number) => string, width = 10) =>
+  Array.from({ length: size / width }, (_, index) => line(index)).join("\n");
+const nested = (size: number, open: string, close: string) => open.repeat(size) + close.repeat(size);
+/** Each line has an anchor, and aliases of the line before. */
+const chain = (size: number, width: number, line: (name: string, before: string) => string) =>
+  `a0: &a0 {x: 1}\n${lines(size, (index) => `a${index + 1}: ${line(`&a${index + 1}`, `*a${index}`)}`, width)}`;
+
+export const hostileYaml: Hostile = {
+  keys: (size) => lines(size, (index) => `k${index}: 1`, 11),
+  "keys of a flow mapping": (size) => `a: {${lines(size, (index) => `k${index}: 1,`, 12)}}`,
+  "keys without a value": (size) => `a: {${lines(size, (index) => `${index.toString(36)},`, 5)}}`,
+  "equal keys": (size) => lines(size, () => "key: 1"),
+  "keys that are mappings": (size) => "? ".repeat(size / 2),
+  items: (size) => `a:\n${"- 1\n".repeat(size / 4)}`,
+  "items of a flow list": (size) => `a: [${"1,".repeat(size / 2)}]`,
+  levels: (size) => `a: ${nested(size / 2, "[", "]")}`,
+  "levels that are never closed": (size) => `a: ${"[".repeat(size)}`,
+  "levels again and again": (size) => `a: [${`${nested(190, "[", "]")},`.repeat(size / 381)}]`,
+  "levels of block lists": (size) => "- ".repeat(size / 2),
+  "closing brackets": (size) => `a: ${"]".repeat(size)}`,
+  commas: (size) => `a: [${",".repeat(size)}]`,
+  quotes: (size) => '"'.repeat(size),
+  "unknown escapes": (size) => `a: "${"\\q".repeat(size / 2)}"`,
+  "spaces in quotes": (size) => `a: "a${" ".repeat(size)}\n  b"`,
+  "lines of words": (size) => `a: a\n${"  b\n".repeat(size / 4)}`,
+  "empty lines": (size) => `a: >\n${"\n".repeat(size)}  b`,
+  comments: (size) => `a: [\n${"# x\n".repeat(size / 4)}]`,
+  "anchors and aliases": (size) =>
+    `${lines(size / 2, (index) => `k${index}: &a${index} 1`, 20)}\nz: [${lines(size / 2, (index) => `*a${index},`, 20)}]`,
+  "one anchor, given again and again": (size) => `a: [${`&a 1,${"*a,".repeat(100)}`.repeat(size / 305)}]`,
+  "anchors of one value": (size) => `a: ${"&a ".repeat(size / 3)}`,
+  "aliases in a row": (size) => `a: ${"*a ".repeat(size / 3)}`,
+  "aliases in anchors in anchors": (size) => {
+    const count = size / 40;
+    const numbers = Array.from({ length: count }, (_, index) => index);
+    const outer = numbers.slice(0, 150).map((index) => `&z${index} [`);
+    return [
+      `x: [${numbers.map((index) => `&a${index} 1`)}]`,
+      `y: ${outer.join("")}${numbers.map((index) => `*a${index}`)}${"]".repeat(outer.length)}`,
+      `z: [${outer.map((_, index) => `*z${index}`)}]`,
+    ].join("\n");
+  },
+  "aliases that multiply": (size) => chain(size, 80, (name, before) => `${name} [${`${before},`.repeat(9)}]`),
+  "aliases of aliases": (size) => chain(size, 30, (name, before) => `${name} [${before}]`),
+  "merged mappings": (size) =>
+    `a: &a {${lines(size - 400, (index) => `k${index}: 1,`, 12)}}\nb: {<<: [${"*a,".repeat(100)}]}`,
+  "mappings that merge": (size) =>
+    `a: &a {${lines(size / 2, (index) => `k${index}: 1,`, 12)}}\nb:\n${"- <<: *a\n".repeat(20)}`,
+  "merged mappings in merged mappings": (size) =>
+    `a: ${"{<<: ".repeat(190)}{x: 1}${"}".repeat(190)}\n`.repeat(size / 1148),
+  "merges of a large mapping": (size) =>
+    `a: &a {${lines(size / 4, (index) => `k${index}: 1,`, 12)}}\nb:\n${`- ${"{<<: ".repeat(190)}*a${"}".repeat(190)}\n`.repeat(size / 2300)}`,
+  "merges that multiply": (size) =>
+    chain(size, 60, (name, before) => `${name} {<<: [${before}, ${before}], x: 2}`),
+  "a repeated long number": (size) => `a: &a 0.${"0".repeat(size / 2)}\nb: [${"*a, ".repeat(100)}]`,
+  documents: (size) => "a: 1\n---\n".repeat(size / 9),
+  tags: (size) => `a: [${"!foo 1,".repeat(size / 7)}]`,
+  "tags in a row": (size) => `a: ${"!!str ".repeat(size / 6)}`,
+  digits: (size) => `a: ${"9".repeat(size)}`,
+  "zeros before a digit": (size) => `a: 0.${"0".repeat(size)}1`,
+  "zeros in a number": (size) => `a: 1${"0".repeat(size)}1`,
+  "hexadecimal digits": (size) => `a: 0x${"f".repeat(size)}`,
+};
+
+export const hostileJson: Hostile = {
+  "a valid document": (size) => `{"a":[${lines(size, () => '{"b":"c"},')}1]}`,
+  keys: (size) => `{${lines(size, (index) => `"k${index}":1,`)}"a":1}`,
+  "an invalid document": (size) => `{"a":[${lines(size, () => '{"b":"c"},')}1]`,
+  levels: (size) => nested(size / 2, "[", "]"),
+  "levels of objects": (size) => nested(size / 6, '{"a":', "}"),
+  "levels that are never closed": (size) => "[".repeat(size),
+  "levels after a line break in a text": (size) => `{"a":"\n${"[".repeat(size)}`,
+  "a string that is never closed": (size) => `{"a":"${"x".repeat(size)}`,
+  escapes: (size) => `{"a":"${"\\n".repeat(size / 2)}`,
+  "escaped quotes": (size) => `{"a":"${'\\"'.repeat(size / 2)}`,
+  spaces: (size) => `{${" ".repeat(size)}x`,
+  digits: (size) => `{"a":${"9".repeat(size)}}`,
+  "zeros in a number": (size) => `{"a":1.${"0".repeat(size)}1}`,
+  numbers: (size) => `{"a":[${"1234567890123456.5,".repeat(size / 19)}1]}`,
+  "halves of characters": (size) => `{"a":"${"\ud800\\ud800".repeat(size / 7)}"}`,
+};
