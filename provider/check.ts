@@ -1,7 +1,7 @@
 import type { JsonObject } from "./api/json";
 import { schemeDiffers } from "./api/url";
 import { hasUnknown } from "./document";
-import { notedPlaces, SECRETS_KEY } from "./markedSecrets";
+import { notedFields, SECRETS_KEY } from "./markedSecrets";
 import { nearName } from "./nearName";
 import { type CloudEndpointInputs, inputFields } from "./schema";
 
@@ -58,7 +58,7 @@ export function checkInputs(news: JsonObject, olds: JsonObject = {}): Checked {
     } else if (name === URN_KEY || name === REPLACE_KEY) {
       inputs[name] = value;
     } else if (name === SECRETS_KEY) {
-      inputs[name] = notedPlaces(news);
+      inputs[name] = notedFields(news);
     } else if (!isInput(name)) {
       failures.push(unknownInput(name));
     } else if (hasUnknown(value)) {

@@ -11,7 +11,7 @@ import type { Settings } from "./config";
 import type { Entries } from "./entries";
 import { SeveralLeftoversError, UrlLookupError, UrlTakenError } from "./errors";
 import { LIST_LAG } from "./gone";
-import { shownUrl } from "./markedSecrets";
+import { hasSecrets, shownUrl } from "./markedSecrets";
 import type { CloudEndpointInputs } from "./schema";
 
 /*
@@ -153,9 +153,9 @@ export class UrlConflict {
       log.info(`${shownUrl(inputs)}: takes over ${holder.id} with its content (endpoints:recoverWithin)`);
       return holder;
     }
-    const description = holder.description && api.http.cleaned(holder.description);
     throw new UrlTakenError(failure, shownUrl(inputs), {
-      holder: { ...holder, description },
+      // The description may repeat a secret of this resource.
+      holder: hasSecrets(inputs) ? { ...holder, description: undefined } : holder,
       owner,
       isUpdate: mover !== undefined,
       isSame,

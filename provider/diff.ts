@@ -1,7 +1,7 @@
 import type { JsonObject } from "./api/json";
 import { schemeDiffers } from "./api/url";
 import { type Change, changesBetween, sameData, sameSet, withData } from "./document";
-import { areNotedIn } from "./markedSecrets";
+import { notedFields } from "./markedSecrets";
 import {
   type CloudEndpointInputs,
   givenInputs,
@@ -41,7 +41,7 @@ export function difference(state: JsonObject, news: CloudEndpointInputs): Differ
         leftToTheService.some(
           (name) => recorded.includes(name) !== given.includes(name) && !edited.includes(name),
         )) ||
-      !areNotedIn(news, olds),
+      notedFields(news).some((field) => !notedFields(olds).includes(field)),
   };
 }
 

@@ -4,11 +4,10 @@ import type { JsonObject } from "../../../provider/api/json";
 import { checkedInputs } from "../../../provider/check";
 import { changedPlaces } from "../../../provider/diff";
 import { type Path, pathText, withData } from "../../../provider/document";
-import type { Redaction } from "../../../provider/redaction";
 import { MASKED } from "../../../provider/secrets";
 import { CHOSEN_KEY, refreshed, withChosen, withoutGaps } from "../../../provider/state";
 import type { Managed } from "../managed";
-import { maskedValue, placeIn, secretTexts } from "./masking";
+import { maskedValue, placeIn, secretTexts, withoutCopies } from "./masking";
 import { BROKEN, type DriftedEndpoint, type FieldChange } from "./report";
 import type { Step } from "./stack";
 
@@ -55,7 +54,7 @@ export function driftOf(
 function shownUrl({ inputs, secrets }: Managed): string | undefined {
   const { url } = inputs;
   if (secrets.has("url")) return MASKED;
-  return typeof url === "string" ? secretTexts([inputs], secrets).redacted(url) : undefined;
+  return typeof url === "string" ? withoutCopies(url, secretTexts([inputs], secrets)) : undefined;
 }
 
 /** The live outputs, and the names of secret outputs whose live values are unknown. */
@@ -78,7 +77,7 @@ function fieldChange(
   kind: FieldChange["kind"],
   inputs: JsonObject,
   outputs: JsonObject,
-  secrets: Redaction,
+  secrets: readonly string[],
   fields: ReadonlySet<string>,
 ): FieldChange {
   const field = String(path[0]);
@@ -91,7 +90,7 @@ function fieldChange(
   });
   return {
     field,
-    path: field + secrets.redacted(pathText(path).slice(field.length)),
+    path: field + withoutCopies(pathText(path).slice(field.length), secrets),
     kind,
     ...(expected !== undefined && { expected }),
     ...(live !== undefined && { live }),

@@ -38,12 +38,12 @@ test("the written program for endpoints of every kind compiles, and its first up
 
   const account = { ENDPOINTS_BASE_URL: emulator.baseUrl, ENDPOINTS_API_KEY: emulator.apiKey };
   const { code, stdout, stderr } = await runCommand(["adopt", "--out", file], account);
-  expect(stderr).toContain("Selected: 48 endpoints");
+  expect(stderr).toContain("Selected: 49 endpoints");
   expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
   expect(emulator.requests.map(({ path }) => path)).toEqual(["/endpoints", "/endpoints"]);
   const program = readFileSync(file, "utf8");
   expect(stderr + program).not.toMatch(CANARIES);
-  expect(program.match(/^new CloudEndpoint\(/gm)).toHaveLength(48);
+  expect(program.match(/^new CloudEndpoint\(/gm)).toHaveLength(49);
   expect(program).toContain("{secrets.get('hooks', 'brex')}");
   const tsc = spawnSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", where]);
   expect(`${tsc.stdout}`).toBe("");
@@ -57,10 +57,10 @@ test("the written program for endpoints of every kind compiles, and its first up
   });
   onTestFinished(() => stack.close());
   const up = await stack.up({ skipPreview: true });
-  expect(up.changes).toEqual({ create: 49 });
+  expect(up.changes).toEqual({ create: 50 });
   // All adoptions share the two pages of the list. One may read its endpoint by id before the second page arrives.
   expect(up.requests.length).toBeLessThanOrEqual(4);
-  expect((await stack.preview({ expectNoChanges: true })).changes).toEqual({ same: 49 });
+  expect((await stack.preview({ expectNoChanges: true })).changes).toEqual({ same: 50 });
   expect(writes(emulator)).toEqual([]);
   expect(emulator.endpoints).toEqual(before);
 });
