@@ -4,10 +4,10 @@ import { isMapping } from "./api/json";
 import { MARK_FIELD } from "./api/mark";
 import { normalizeUrl } from "./api/url";
 import { difference } from "./diff";
-import { changesBetween, metadataFromText, pathText } from "./document";
+import { changesBetween, metadataFromText } from "./document";
 import { AdoptAmbiguousError, AdoptNotFoundError, AdoptOtherSchemeError, WrongTypeError } from "./errors";
 import { type CloudEndpointInputs, withData } from "./fields";
-import { shownUrl } from "./markedSecrets";
+import { shownPlace, shownUrl } from "./markedSecrets";
 import { refreshed, withoutGaps } from "./state";
 
 /** The live endpoint that `adopt` names; undefined if none serves the URL. */
@@ -22,8 +22,8 @@ export async function findAdoptable(
     return live;
   }
   const onUrl = (all: LiveEndpoint[]) => all.filter((live) => serves(live, inputs));
-  const lookUp = api.list.affordsLookup({ isOutdated: api.hasWritten });
-  if (api.hasWritten && !lookUp) {
+  const lookUp = api.list.affordsLookup({ isOutdated: api.list.hasWritten });
+  if (api.list.hasWritten && !lookUp) {
     // Each adoption that changes something outdates the list, so a thousand of them would read it a thousand times.
     const [first, ...others] = onUrl(await api.list.cloud({ current: false }));
     const live = first && others.length === 0 ? await api.find(first.id) : undefined;
@@ -52,7 +52,7 @@ async function listed(
   id: string,
   inputs: CloudEndpointInputs,
 ): Promise<LiveEndpoint | undefined> {
-  const item = api.hasWritten ? undefined : await api.list.listed(id);
+  const item = api.list.hasWritten ? undefined : await api.list.listed(id);
   return item && withoutGaps(item, inputs);
 }
 
@@ -76,7 +76,7 @@ export function changesOnAdoption(live: LiveEndpoint, inputs: CloudEndpointInput
   const { changed, before } = differenceOnAdoption(live, inputs);
   const places = changed
     .flatMap((name) => changesBetween(before[name], inputs[name], [name]))
-    .map(({ path }) => pathText(path));
+    .map(({ path }) => shownPlace(path, inputs));
   if (owner === undefined || live.createdFor === undefined) return { sent: changed, places };
   // A new mark tells the other entries with this endpoint, in any process, that it is this resource's now.
   return { sent: [...new Set([...changed, "metadata" as const])], places: [...places, "its mark"] };

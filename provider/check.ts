@@ -2,7 +2,7 @@ import type { JsonObject } from "./api/json";
 import { schemeDiffers } from "./api/url";
 import { hasUnknown } from "./document";
 import { type CloudEndpointInputs, inputFields } from "./fields";
-import { notedPlaces, SECRETS_KEY } from "./markedSecrets";
+import { notedFields, SECRETS_KEY } from "./markedSecrets";
 import { nearName } from "./nearName";
 
 /** The property in which Pulumi keeps a dynamic resource's provider. It belongs to the engine, not to the user. */
@@ -58,7 +58,7 @@ export function checkInputs(news: JsonObject, olds: JsonObject = {}): Checked {
     } else if (name === URN_KEY || name === REPLACE_KEY) {
       inputs[name] = value;
     } else if (name === SECRETS_KEY) {
-      inputs[name] = notedPlaces(news);
+      inputs[name] = notedFields(news);
     } else if (!isInput(name)) {
       failures.push(unknownInput(name));
     } else if (hasUnknown(value)) {

@@ -27,7 +27,7 @@ import {
 import type { CloudEndpointInputs, ManagedInput } from "./fields";
 import { accountFingerprint, GoneCheck } from "./gone";
 import { inputWarnings } from "./inputWarnings";
-import { shownUrl } from "./markedSecrets";
+import { hasSecrets, shownUrl } from "./markedSecrets";
 import {
   ENTRY_KEY,
   imported,
@@ -85,14 +85,14 @@ export class CloudEndpoints {
 
     try {
       // Finds a missing key or base URL at the preview, before anything is done.
-      const { api, settings } = this.deps.connect();
+      const { settings } = this.deps.connect();
       const inputs = checkedInputs(checked.inputs);
       for (const warning of inputWarnings(inputs, olds, isPublicService(settings.baseUrl)))
         this.warnOnce(`${shownUrl(inputs)}: ${warning}`);
       const isNew = Object.keys(olds).length === 0;
       if (isNew && inputs.adopt && !hasUnknown([inputs.adopt, inputs.url])) {
         await operation(`look for ${shownUrl(inputs)}`, () =>
-          this.announceAdoption(api, inputs, this.ownerOf(news)),
+          this.announceAdoption(inputs, this.ownerOf(news)),
         );
       }
       return checked;
@@ -132,7 +132,7 @@ export class CloudEndpoints {
     const live = await operation(`create ${shownUrl(inputs)}`, async () => {
       // A replacement deletes the adopted endpoint first.
       const adopts = inputs.adopt && !this.entries.isDeleted(String(inputs.adopt));
-      const adopted = adopts ? await findAdoptable(this.deps.connect().api, inputs) : undefined;
+      const adopted = adopts ? await findAdoptable(this.serviceFor(inputs).api, inputs) : undefined;
       if (adopted) return this.takeOver(adopted, inputs, entry, owner);
       const { live, leftover } = await this.createNew(inputs, entry, owner, news[PROVIDER_KEY]);
       if (leftover) return this.takeOver(live, inputs, entry, owner);
@@ -161,7 +161,7 @@ export class CloudEndpoints {
   ): Promise<{ id: string; props: JsonObject; inputs?: JsonObject }> {
     this.entries.meet(id, stored);
     return operation(`read ${id}`, async () => {
-      const api = this.deps.connect().api;
+      const { api } = this.serviceFor(stored);
       try {
         const live = (await listed(api, id, stored)) ?? (await api.get(id));
         assertCloud(live);
@@ -212,7 +212,7 @@ export class CloudEndpoints {
     const { changed } = difference(olds, inputs);
     return operation(`update ${id}`, async () => {
       if (changed.length === 0 && isDescribed(olds)) return unchangedOutputs(olds, inputs);
-      const api = this.deps.connect().api;
+      const { api } = this.serviceFor(olds, news);
       const stored = parseMark(olds[MARK_KEY]);
       const owner = this.ownerOf(news);
       const mark = this.markOf(owner, stored, olds["createdAt"]);
@@ -256,7 +256,7 @@ export class CloudEndpoints {
     const other = this.entries.otherStanding(id, stored);
     await operation(`delete ${id}`, async () => {
       if (other === "failed to take it over") throw new TakeOverFailedError(id);
-      const api = this.deps.connect().api;
+      const { api } = this.serviceFor(stored);
       if (other !== undefined) {
         this.deps.log.info(`${id} belongs to another resource of this stack, so it was not deleted`);
         return;
@@ -302,7 +302,7 @@ export class CloudEndpoints {
   }
 
   private claim(inputs: CloudEndpointInputs, owner: Owner | undefined) {
-    return { ...this.deps.connect(), inputs, owner, entries: this.entries, log: this.deps.log };
+    return { ...this.serviceFor(inputs), inputs, owner, entries: this.entries, log: this.deps.log };
   }
 
   private async createNew(
@@ -349,7 +349,7 @@ export class CloudEndpoints {
       ({ sent } = changesOnAdoption(live, inputs, owner));
       const mark = this.markOf(owner, owner ? undefined : live.createdFor, live.createdAt);
       if (sent.length === 0) return live;
-      return await this.deps.connect().api.update(live.id, wireChange(inputs, sent, mark));
+      return await this.serviceFor(inputs).api.update(live.id, wireChange(inputs, sent, mark));
     } catch (error) {
       this.entries.takeOverFailed(live.id, entry);
       throw refusedChange(error, sent, { isAdoption: true });
@@ -374,6 +374,12 @@ export class CloudEndpoints {
     this.warned.add(message);
   }
 
+  /** The service, for requests about a resource with these properties. */
+  private serviceFor(...all: JsonObject[]): Service {
+    const { api, settings } = this.deps.connect();
+    return { settings, api: api.about(() => all.some(hasSecrets)) };
+  }
+
   private account = (): string => accountFingerprint(this.deps.connect().settings);
 
   private notes = (entry: unknown, mark: Mark | undefined): ServiceNotes => ({
@@ -383,12 +389,8 @@ export class CloudEndpoints {
   });
 
   /** Logs the changes of the adoption, because the engine can only show "create". Omits values, which may be secret. */
-  private async announceAdoption(
-    api: EndpointsApi,
-    inputs: CloudEndpointInputs,
-    owner: Owner | undefined,
-  ): Promise<void> {
-    const live = await findAdoptable(api, inputs);
+  private async announceAdoption(inputs: CloudEndpointInputs, owner: Owner | undefined): Promise<void> {
+    const live = await findAdoptable(this.serviceFor(inputs).api, inputs);
     if (!live)
       return this.deps.log.info(
         `${shownUrl(inputs)}: there is no cloud endpoint to adopt, so one is created`,
@@ -398,7 +400,7 @@ export class CloudEndpoints {
     this.deps.log.info(
       places.length === 0
         ? `${shownUrl(inputs)}: adopts ${live.id} as it is`
-        : `${shownUrl(inputs)}: adopts ${live.id}, and changes ${oneLine(api.http.cleaned(firstOf(places)))}`,
+        : `${shownUrl(inputs)}: adopts ${live.id}, and changes ${oneLine(firstOf(places))}`,
     );
   }
 }

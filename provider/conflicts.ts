@@ -12,7 +12,7 @@ import type { Entries } from "./entries";
 import { SeveralLeftoversError, UrlLookupError, UrlTakenError } from "./errors";
 import type { CloudEndpointInputs } from "./fields";
 import { LIST_LAG } from "./gone";
-import { shownUrl } from "./markedSecrets";
+import { hasSecrets, shownUrl } from "./markedSecrets";
 
 /*
  * The endpoints that a create or an update finds on its URL: another resource's, which may be leaving it, a stranger's, or one
@@ -158,9 +158,9 @@ export class UrlConflict {
       log.info(`${shownUrl(inputs)}: takes over ${holder.id} with its content (endpoints:recoverWithin)`);
       return holder;
     }
-    const description = holder.description && api.http.cleaned(holder.description);
     throw new UrlTakenError(failure, shownUrl(inputs), {
-      holder: { ...holder, description },
+      // The description may repeat a secret of this resource.
+      holder: hasSecrets(inputs) ? { ...holder, description: undefined } : holder,
       owner,
       isUpdate: mover !== undefined,
       isSame,

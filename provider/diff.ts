@@ -12,7 +12,7 @@ import {
   managedInputs,
   withData,
 } from "./fields";
-import { areNotedIn } from "./markedSecrets";
+import { notedFields } from "./markedSecrets";
 import { editedChoices, GIVEN_KEY, withChosen } from "./state";
 
 interface Difference {
@@ -44,7 +44,7 @@ export function difference(state: JsonObject, news: CloudEndpointInputs): Differ
         leftToTheService.some(
           (name) => recorded.includes(name) !== given.includes(name) && !edited.includes(name),
         )) ||
-      !areNotedIn(news, olds),
+      notedFields(news).some((field) => !notedFields(olds).includes(field)),
   };
 }
 

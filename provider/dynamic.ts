@@ -5,10 +5,10 @@ import { checkedInputs, REPLACE_KEY } from "./check";
 import { CloudEndpoints, type Service } from "./cloudEndpoint";
 import { type ConfigReader, readSettings } from "./config";
 import { changedPlaces } from "./diff";
-import { type Change, firstOf, hasUnknown, isWithin, parsePath, pathText } from "./document";
+import { type Change, firstOf, hasUnknown, isWithin, parsePath } from "./document";
 import { endWithEngine, engineAddress, engineIsThere } from "./engine";
 import { endpointsApi } from "./fields";
-import { asSecret, MarkedSecrets, secretFields, shownUrl, withoutKeys } from "./markedSecrets";
+import { asSecret, notedFields, secretFields, shownPlace, shownUrl, withSecretsNoted } from "./markedSecrets";
 
 /** The argument of a dynamic provider's `configure`: the whole stack configuration, secrets in plain text. */
 interface ConfigureRequest {
@@ -27,8 +27,7 @@ export function dynamicProvider(given?: () => Service) {
   const engine = engineAddress();
   const write = (message: string) => console.log(message);
   const log = { info: write, warn: write };
-  const secrets = new MarkedSecrets();
-  const deps = { log, engineIsThere: () => engineIsThere(engine), redactor: secrets.redaction };
+  const deps = { log, engineIsThere: () => engineIsThere(engine) };
   const connect = (): Service => {
     const settings = readSettings(config);
     return { settings, api: endpointsApi(new HttpClient(settings, deps)) };
@@ -37,7 +36,7 @@ export function dynamicProvider(given?: () => Service) {
 
   /** Marks secret fields. The engine itself only marks outputs that have the name of a secret input. */
   const answer = (props: JsonObject, asked: JsonObject): JsonObject => {
-    const noted = secrets.noted(props, asked);
+    const noted = withSecretsNoted(props, asked);
     const fields = secretFields(noted);
     const marked = Object.entries(noted).map(([name, value]) => [
       name,
@@ -48,10 +47,10 @@ export function dynamicProvider(given?: () => Service) {
 
   /** Logs the places that change in a secret document, because the engine only shows `[secret]`. */
   const reportHidden = (changes: Change[], news: JsonObject): void => {
-    const hidden = secretFields(news);
+    const hidden = notedFields(news);
     const places = changes
-      .filter(({ path: [name = ""] }) => hidden.has(`${name}`) && !hasUnknown(news[name]))
-      .map(({ path }) => pathText(withoutKeys(path)));
+      .filter(({ path: [name = ""] }) => hidden.includes(`${name}`) && !hasUnknown(news[name]))
+      .map(({ path }) => shownPlace(path, news));
     if (places.length > 0) write(`${shownUrl(checkedInputs(news))}: changes ${firstOf(places)}`);
   };
 
@@ -71,14 +70,12 @@ export function dynamicProvider(given?: () => Service) {
     },
     check: (olds: JsonObject, news: JsonObject) =>
       plainly(async () => {
-        secrets.learn(olds, news);
         const { inputs, failures } = await core.check(olds, news);
         // With a property's name, the engine would print the property's value too.
         return { inputs, failures: failures.map(({ reason }) => ({ property: "", reason })) };
       }),
     diff: (id: string, olds: JsonObject, news: JsonObject) =>
       plainly(async () => {
-        secrets.learn(olds, news);
         const decision = core.diff(id, olds, news);
         // Most resources have no change, and the rest parses the documents again.
         if (!decision.changes) return decision;
@@ -88,25 +85,21 @@ export function dynamicProvider(given?: () => Service) {
       }),
     create: (news: JsonObject) =>
       plainly(async () => {
-        secrets.learn(news);
         const { id, outs } = await core.create(news);
         return { id, outs: answer(outs, news) };
       }),
     read: (id: string, stored: JsonObject) =>
       plainly(async () => {
-        secrets.learn(stored);
         const { props, inputs, ...found } = await core.read(id, stored);
         return { ...found, props: answer(props, stored), ...(inputs && { inputs: answer(inputs, stored) }) };
       }),
     update: (id: string, olds: JsonObject, news: JsonObject) =>
       plainly(async () => {
-        secrets.learn(olds, news);
         const { outs } = await core.update(id, olds, news);
         return { outs: answer(outs, news) };
       }),
     delete: (id: string, stored: JsonObject) =>
       plainly(() => {
-        secrets.learn(stored);
         return core.delete(id, stored);
       }),
   };

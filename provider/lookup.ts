@@ -7,7 +7,7 @@ import { oneLine } from "./api/foreignText";
 import { normalizeUrl, urlOf, urlProblem } from "./api/url";
 import type { EndpointQuery, EndpointsFilter } from "./args";
 import { metadataFromText, sameData } from "./document";
-import { searchFor } from "./search";
+import { MASKED } from "./secrets";
 
 /** A look-up without a single result, or with invalid arguments. The message has the next step. */
 class LookupError extends UserError {}
@@ -39,15 +39,21 @@ export const endpointsFilter = {
     .optional(),
 } satisfies Checks<EndpointsFilter>;
 
-/** Finds one endpoint. @throws LookupError if there is none, or if there are several. */
+/**
+ * Finds one endpoint.
+ *
+ * @param secretUrls The URLs that no message may contain.
+ * @throws LookupError if there is none, or if there are several.
+ */
 export async function findEndpoint(
   api: EndpointsApi,
   { id, url }: EndpointQuery,
   { fresh }: { fresh: boolean },
+  secretUrls: ReadonlySet<unknown> = new Set(),
 ): Promise<LiveEndpoint> {
   if ((id === undefined) === (url === undefined))
     throw new LookupError("getEndpoint takes an id or a url, one of the two");
-  return withoutOwner(await (id !== undefined ? byId(api, id) : byUrl(api, url ?? "", fresh)));
+  return withoutOwner(await (id !== undefined ? byId(api, id) : byUrl(api, url ?? "", fresh, secretUrls)));
 }
 
 /** The mark's owner is no field of an endpoint. */
@@ -63,7 +69,12 @@ async function byId(api: EndpointsApi, id: string): Promise<LiveEndpoint> {
   }
 }
 
-async function byUrl(api: EndpointsApi, url: string, fresh: boolean): Promise<LiveEndpoint> {
+async function byUrl(
+  api: EndpointsApi,
+  url: string,
+  fresh: boolean,
+  secretUrls: ReadonlySet<unknown>,
+): Promise<LiveEndpoint> {
   const wanted = normalizeUrl(url);
   if (wanted === undefined) throw new LookupError(`getEndpoint: url ${urlProblem(url)}`);
   let found = await api.list.onUrl(wanted, { fresh });
@@ -81,8 +92,11 @@ async function byUrl(api: EndpointsApi, url: string, fresh: boolean): Promise<Li
       `${found.length} endpoints serve ${shownUrl}: ${oneLine(ids)}. Give the id of the one to read, or read all of them with getEndpoints({ urlPattern: "${shownUrl}" })`,
     );
   }
-  const near = all.map(urlOf).filter((other) => other !== undefined && isNear(other, wanted));
-  const shown = api.http.cleaned([...new Set(near)].slice(0, 3).join(", "));
+  const near = all
+    .map(urlOf)
+    .filter((other) => other !== undefined && isNear(other, wanted))
+    .map((other) => (secretUrls.has(other) ? MASKED : other));
+  const shown = oneLine([...new Set(near)].slice(0, 3).join(", "));
   const came = near.length > 0 ? ` Near it: ${shown}.` : "";
   throw new LookupError(
     `no endpoint of the ${all.length} of this account serves ${shownUrl}.${came} getEndpoints() lists them all`,
@@ -157,20 +171,24 @@ function isNear(url: string, wanted: string): boolean {
   return mine === other || (domain.includes(".") && other.endsWith(`.${domain}`)) || other === domain;
 }
 
+/** More characters than a URL of an endpoint has. The limit keeps the time for a search linear in the URL. */
+const LONGEST_PART = 2_000;
+
 /** Matches URLs with a pattern, in which `*` matches any text. Takes time linear in both. */
 export function wildcard(pattern: string): Pick<RegExp, "test"> {
   const [first = "", ...others] = pattern.toLowerCase().replace(/\/$/, "").split("*");
   const last = others.pop();
-  const searches = others.filter((part) => part !== "").map((part) => searchFor([part]));
+  const isTooLong = others.some(({ length }) => length > LONGEST_PART);
   const test = (url: string) => {
     if (last === undefined) return url === first;
+    if (isTooLong) return false;
     if (!url.startsWith(first) || !url.endsWith(last)) return false;
     // The earliest match of each part leaves the most text for the parts after it.
     let at = first.length;
-    for (const search of searches) {
-      const [match] = search(url, at);
-      if (!match) return false;
-      at = match.end;
+    for (const part of others) {
+      const found = url.indexOf(part, at);
+      if (found < 0) return false;
+      at = found + part.length;
     }
     return at + last.length <= url.length;
   };

@@ -10,7 +10,7 @@ const NAME_OF_SECRETS_ALONE = /^(secret|password|credential|private[_-]?key|api[
 /** Replaces a secret. */
 export const MASKED = "[secret]";
 
-/** The least length of a secret that is cut out of messages. Shorter texts occur too often. */
+/** The least length of a secret that is masked in reports and generated code. Shorter texts occur too often. */
 export const SHORTEST_SECRET = 4;
 
 /** The least length of a text that is recognized as the same secret in another place. Shorter ones may be ordinary words. */
@@ -42,7 +42,7 @@ export function secretPlaces(value: unknown): SecretPlace[] {
   return find(value, [], "none");
 }
 
-/** The secrets that are long enough to be cut out of messages, the longest first. */
+/** The secrets that are long enough to be masked in other texts, the longest first. */
 export function secretsIn(value: unknown): string[] {
   return secretPlaces(value)
     .filter(

@@ -4,9 +4,9 @@ import { isMapping } from "../provider/api/json";
 import type { CloudEndpointWritten } from "../provider/args";
 import { PROBLEM_KEY, PROVIDER_KEY, REPLACE_KEY, URN_KEY } from "../provider/check";
 import { environmentName } from "../provider/config";
-import { type Path, pathText, wireText } from "../provider/document";
+import { wireText } from "../provider/document";
 import { documentFields, endpointFields } from "../provider/fields";
-import { fieldOf, SECRETS_KEY } from "../provider/markedSecrets";
+import { SECRETS_KEY } from "../provider/markedSecrets";
 import { policyReader } from "../provider/policy/resourceWarnings";
 import { TYPES } from "../provider/tokens";
 import type { InputOf } from "./inputs";
@@ -104,7 +104,7 @@ export class CloudEndpoint extends pulumi.CustomResource {
     const readPolicy = policyReader();
     const reported = problem && reportMistakes(name, args, problem, readPolicy);
     if (args) void warnOfPolicy(name, args, options, readPolicy);
-    const places = secretPlacesOf(args ?? {});
+    const secrets = secretFieldsOf(args ?? {});
     const outputs = Object.keys(endpointFields).filter((field) => field !== "id");
     const { stackTraceLimit } = Error;
     // Pulumi records the stack of four promises for each output, to name one that never settles. With this many outputs,
@@ -118,9 +118,9 @@ export class CloudEndpoint extends pulumi.CustomResource {
           ...Object.fromEntries(outputs.map((field) => [field, undefined])),
           ...args,
           ...(args?.trafficPolicy !== undefined && {
-            trafficPolicy: wholeSecret("trafficPolicy", args.trafficPolicy, places),
+            trafficPolicy: wholeSecret("trafficPolicy", args.trafficPolicy, secrets),
           }),
-          ...(args?.metadata !== undefined && { metadata: wholeSecret("metadata", args.metadata, places) }),
+          ...(args?.metadata !== undefined && { metadata: wholeSecret("metadata", args.metadata, secrets) }),
           // For the plugin's check, an empty text means that the class has checked this resource.
           [PROBLEM_KEY]: problem?.apply((problem) => problem || (kind === "plugin" ? "" : undefined)),
           [URN_KEY]:
@@ -129,7 +129,9 @@ export class CloudEndpoint extends pulumi.CustomResource {
               : undefined,
           [REPLACE_KEY]:
             kind === "dynamic" && options?.replaceOnChanges?.length ? options.replaceOnChanges : undefined,
-          [SECRETS_KEY]: places.then((all) => (all.length > 0 ? all : undefined)),
+          // The plugin receives the marks themselves.
+          [SECRETS_KEY]:
+            kind === "dynamic" ? secrets.then((all) => (all.length > 0 ? all : undefined)) : undefined,
           [PROVIDER_KEY]: Promise.resolve(reported).then(() => (kind === "dynamic" ? PROVIDER : undefined)),
         },
         pulumi.mergeOptions(
@@ -165,26 +167,21 @@ const isMarked = (): boolean =>
 async function wholeSecret(
   field: string,
   document: pulumi.Input<object | string>,
-  places: Promise<string[]>,
+  secrets: Promise<string[]>,
 ): Promise<pulumi.Input<object | string>> {
-  return (await places).some((place) => fieldOf(place) === field) ? pulumi.secret(document) : document;
+  return (await secrets).includes(field) ? pulumi.secret(document) : document;
 }
 
-/**
- * The paths of the secrets in a resource's arguments, in Pulumi's notation. The provider must not show these values, but
- * receives them without marks, or with marks of whole documents. The result contains no value.
- */
-async function secretPlacesOf(args: object): Promise<string[]> {
-  const places = await Promise.all(Object.entries(args).map(([name, value]) => placesIn(value, [name])));
-  return places.flat();
+/** The inputs with a secret in them, because a dynamic provider receives no marks. */
+async function secretFieldsOf(args: object): Promise<string[]> {
+  const fields = Object.entries(args).map(async ([name, value]) => ((await hasSecret(value)) ? [name] : []));
+  return (await Promise.all(fields)).flat();
 }
 
-async function placesIn(value: unknown, path: Path): Promise<string[]> {
+async function hasSecret(value: unknown): Promise<boolean> {
   // An output contains no other output. A secret within it makes all of it secret.
-  if (pulumi.Output.isInstance(value)) return (await pulumi.isSecret(value)) ? [pathText(path)] : [];
-  if (value instanceof Promise) return placesIn(await value, path);
-  if (!Array.isArray(value) && !isMapping(value)) return [];
-  const parts = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
-  const places = await Promise.all(parts.map(([key, part]) => placesIn(part, [...path, key])));
-  return places.flat();
+  if (pulumi.Output.isInstance(value)) return pulumi.isSecret(value);
+  if (value instanceof Promise) return hasSecret(await value);
+  if (!Array.isArray(value) && !isMapping(value)) return false;
+  return (await Promise.all(Object.values(value).map(hasSecret))).includes(true);
 }

@@ -16,8 +16,9 @@ export interface RequestName {
   path: string;
 }
 
-/** The form of the service's error codes. Text of another form may contain anything. */
+/** The form of the service's error codes and operation ids. Text of another form may contain anything. */
 const SERVICE_CODE = /^ERR_[A-Z]+_\d+$/;
+const OPERATION_ID = /^op_\w+$/;
 
 /** Every failure of a request. `message` is one line: what failed, the service's reply, what to do next. */
 export abstract class EndpointsError extends UserError {
@@ -40,33 +41,49 @@ export abstract class EndpointsError extends UserError {
 /** What an ApiError needs besides the reply. */
 interface Hints {
   keyIsConfigured: boolean;
-  /** Removes secrets from the service's texts. */
-  cleaned(text: string): string;
+  /** Whether the service's text is left out, because it may repeat a secret. */
+  hidesText?: boolean | undefined;
 }
+
+const LEFT_OUT = "the service's text is left out, because it may repeat a secret";
+
+const CHECK_POLICY =
+  "`npx pulumi-endpoints check-policy` finds many mistakes of a policy in a file, and names their places.";
 
 /** The service, or a proxy before it, answered with a failure. */
 export class ApiError extends EndpointsError {
   readonly status: number;
   /** The unchanged code, for decisions. */
   readonly code: string | undefined;
-  /** The code without secrets, for messages. */
+  /** The code for messages. */
   readonly shownCode: string | undefined;
   readonly operationId: string | undefined;
 
   constructor(request: RequestName, failure: ServiceFailure, hints: Hints) {
-    const { status, code } = failure;
-    const [shownCode, message, operationId] = [code, failure.message, failure.operationId].map(
-      (text) => text && hints.cleaned(text),
-    );
-    const reason = [shownCode && oneLine(shownCode, 100), message && withoutStop(message)]
+    const { status, code, message } = failure;
+    const { hidesText } = hints;
+    const shown = (text: string | undefined, form: RegExp) =>
+      text && (!hidesText || form.test(text)) ? text : undefined;
+    const shownCode = shown(code, SERVICE_CODE);
+    const operationId = shown(failure.operationId, OPERATION_ID);
+    const reason = [shownCode && oneLine(shownCode, 100), !hidesText && message && withoutStop(message)]
       .filter(Boolean)
       .join(" ");
-    const operation = operationId ? ` (operation ${oneLine(operationId, 100)})` : "";
-    const next = nextStep(failure, hints);
+    const isLeftOut = hidesText && message;
+    const notes = [operationId && `operation ${oneLine(operationId, 100)}`, isLeftOut && LEFT_OUT]
+      .filter(Boolean)
+      .join("; ");
     const doubtful = status >= 500 ? doubt(request) : "";
-    super(request, `status ${status}${reason && `, ${reason}`}${operation}`, next && next + doubtful);
+    const next = nextStep(failure, hints);
+    const sendsPolicy = ["POST", "PATCH"].includes(request.method);
+    const steps = [next && next + doubtful, isLeftOut && sendsPolicy && CHECK_POLICY].filter(Boolean);
+    super(
+      request,
+      `status ${status}${reason && `, ${reason}`}${notes && ` (${notes})`}`,
+      steps.join(" ") || undefined,
+    );
     this.status = status;
-    this.code = code && SERVICE_CODE.test(code) ? code : shownCode;
+    this.code = code;
     this.shownCode = shownCode;
     this.operationId = operationId;
   }

@@ -9,7 +9,7 @@ import {
   type RequestName,
 } from "./apiErrors";
 import { type Clock, realClock, ServiceClock, Stop } from "./clock";
-import { bodyOf, type ClientSettings, Connections, type Reply, type Request } from "./exchange";
+import { type ClientSettings, Connections, type Reply, type Request } from "./exchange";
 import { parseJson } from "./json";
 import type { ServiceFailure } from "./nextSteps";
 import { type Limits, type LongWait, RateLimiter } from "./rateLimiter";
@@ -22,14 +22,6 @@ export interface Log {
   warn(message: string): void;
 }
 
-/** Keeps secrets out of messages. */
-interface Redactor {
-  /** A foreign message, without secrets. */
-  cleaned(message: string): string;
-  /** Adds the secrets in the body of a refused request, because the service may repeat them. */
-  learnFromRequest(body: object): void;
-}
-
 /** The client's dependencies on its process. */
 interface ClientDependencies {
   clock: Clock;
@@ -40,7 +32,6 @@ interface ClientDependencies {
   engineIsThere(): Promise<boolean>;
   /** The most open connections, and concurrent requests. */
   connections: number;
-  redactor: Redactor;
 }
 
 /**
@@ -61,7 +52,6 @@ const alone: ClientDependencies = {
   trace: (line) => void process.stderr.write(`${line}\n`),
   engineIsThere: async () => true,
   connections: CONNECTIONS.provider,
-  redactor: { cleaned: (message) => message, learnFromRequest: () => {} },
 };
 
 /**
@@ -164,11 +154,6 @@ export class HttpClient {
     this.deps.log.warn(message);
   }
 
-  /** A foreign message, without the secrets of this run. */
-  cleaned(text: string): string {
-    return this.deps.redactor.cleaned(text);
-  }
-
   /** Closes the connections. An open client does not keep its process alive. */
   close(): Promise<void> {
     return this.connections.close();
@@ -239,11 +224,9 @@ export class HttpClient {
       message: data?.msg,
       operationId: data?.details?.operation_id,
     };
-    // The service may repeat the refused body, which may contain unmarked secrets.
-    if (request.body) this.deps.redactor.learnFromRequest(bodyOf(request));
     return new ApiError(request, failure, {
       keyIsConfigured: this.settings.apiKeyIsConfigured,
-      cleaned: (text) => this.cleaned(text),
+      hidesText: request.hasSecrets?.(),
     });
   }
 }

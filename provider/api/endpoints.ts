@@ -3,7 +3,7 @@ import { InvalidIdError, isNotFound, isOfService, ReplyError, type RequestName }
 import type { HttpClient } from "./client";
 import type { LiveEndpoint, WireChange } from "./contract";
 import type { Request } from "./exchange";
-import type { Selection } from "./filter";
+import { CLOUD, type Selection } from "./filter";
 import { EndpointList } from "./list";
 import { normalizeUrl } from "./url";
 import { type EndpointReader, ID, idSchema, listFromWire } from "./wire";
@@ -17,19 +17,26 @@ const MOST_WITHOUT_IDS = 1_000;
 /** The five calls of the contract. */
 export class EndpointsApi {
   readonly list: EndpointList;
-  /** Whether this process has sent a write. */
-  hasWritten = false;
 
   constructor(
     readonly http: HttpClient,
     readonly reader: EndpointReader,
+    list?: EndpointList,
+    private readonly hasSecrets = () => false,
   ) {
-    this.list = new EndpointList({
-      clock: http.clock,
-      reader,
-      pages: (selection) => this.pages(selection),
-      warn: (message) => http.warn(message),
-    });
+    this.list =
+      list ??
+      new EndpointList({
+        clock: http.clock,
+        reader,
+        pages: (selection) => this.pages(selection),
+        warn: (message) => http.warn(message),
+      });
+  }
+
+  /** The calls about a resource. If it has secrets, errors leave out the service's texts. */
+  about(hasSecrets: () => boolean): EndpointsApi {
+    return new EndpointsApi(this.http, this.reader, this.list, hasSecrets);
   }
 
   /**
@@ -54,7 +61,7 @@ export class EndpointsApi {
   /** `GET /endpoints/{id}`, of any type. */
   async get(id: string): Promise<LiveEndpoint> {
     const request = { method: "GET", path: pathOf(id) };
-    return ofId(id, request, await this.http.send(request, this.reader));
+    return ofId(id, request, await this.send(request, this.reader));
   }
 
   /** `GET /endpoints/{id}`; undefined after the service's own 404. Unlike a list item it is never out of date. */
@@ -90,7 +97,9 @@ export class EndpointsApi {
     let query = filter;
     for (let withoutIds = 0; ; ) {
       const retryFor = expression === undefined ? undefined : FILTER_FOR;
-      const request = { method: "GET", path: "/endpoints", query, retryFor };
+      // The other filters have values of fields, such as a URL that may be secret.
+      const hasSecrets = () => expression !== undefined && expression !== CLOUD.expression;
+      const request = { method: "GET", path: "/endpoints", query, retryFor, hasSecrets };
       const { endpoints, next_page_uri: next } = await this.http.send(request, listFromWire);
       yield endpoints;
 
@@ -108,10 +117,11 @@ export class EndpointsApi {
   }
 
   private write<T extends z.ZodType>(request: Request, reply: T): Promise<z.output<T>> {
-    return this.http.send(request, reply).finally(() => {
-      this.hasWritten = true;
-      this.list.outdate();
-    });
+    return this.send(request, reply).finally(() => this.list.outdate());
+  }
+
+  private send<T extends z.ZodType>(request: Request, reply: T): Promise<z.output<T>> {
+    return this.http.send({ ...request, hasSecrets: this.hasSecrets }, reply);
   }
 }
 

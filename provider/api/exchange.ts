@@ -36,6 +36,8 @@ export interface Request extends RequestName {
   body?: object | (() => object);
   /** How long the request is repeated after temporary failures, in seconds. Default: `retryForSeconds`. */
   retryFor?: number | undefined;
+  /** Whether the service's text about a refusal may contain a secret. Is called for a refusal only. */
+  hasSecrets?: () => boolean;
 }
 
 /** A reply before it is parsed. */

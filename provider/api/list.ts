@@ -32,6 +32,8 @@ interface Batch {
 
 /** The account's endpoints, with the last reading of each selection. */
 export class EndpointList {
+  /** Whether this process has sent a write. */
+  hasWritten = false;
   private readonly readings = new Map<string, Reading>();
   private readonly batches = new Map<boolean, Batch>();
   private lastBatch: Promise<unknown> = Promise.resolve();
@@ -147,6 +149,7 @@ export class EndpointList {
 
   /** Marks all readings as outdated, after a write with or without success. */
   outdate(): void {
+    this.hasWritten = true;
     for (const reading of this.readings.values())
       if (reading.began !== Number.POSITIVE_INFINITY) reading.isOutdated = true;
   }

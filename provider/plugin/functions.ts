@@ -6,11 +6,18 @@ import { UnknownTokenError } from "../errors";
 import { endpointQuery, endpointsFilter, findEndpoint, findEndpoints } from "../lookup";
 import { received, toStruct } from "./values";
 
+/** @param secretUrls The URLs that no message may contain. */
+type DataSource = (
+  api: EndpointsApi,
+  args: JsonObject,
+  secretUrls?: ReadonlySet<unknown>,
+) => Promise<JsonObject>;
+
 /** The data sources. A call may have to show what an earlier call created, so it never joins a reading that has begun. */
-export const functions: Record<string, (api: EndpointsApi, args: JsonObject) => Promise<JsonObject>> = {
+export const functions: Record<string, DataSource> = {
   /** Reads one endpoint of any type by id or URL, in a preview too. */
-  "endpoints:index:getEndpoint": (api, args) =>
-    findEndpoint(api, z.strictObject(endpointQuery).parse(args), { fresh: true }),
+  "endpoints:index:getEndpoint": (api, args, secretUrls) =>
+    findEndpoint(api, z.strictObject(endpointQuery).parse(args), { fresh: true }, secretUrls),
   /** Reads all endpoints of the account, of any type, that match the filters, in a preview too. */
   "endpoints:index:getEndpoints": async (api, args) => {
     const endpoints = await findEndpoints(api, z.strictObject(endpointsFilter).parse(args), { fresh: true });
@@ -19,13 +26,17 @@ export const functions: Record<string, (api: EndpointsApi, args: JsonObject) => 
 };
 
 /** Calls a data source. Returns invalid arguments as failures of the call, and throws every other error. */
-export async function invoke(request: InvokeRequest, api: () => EndpointsApi): Promise<InvokeResponse> {
+export async function invoke(
+  request: InvokeRequest,
+  api: () => EndpointsApi,
+  secretUrls: ReadonlySet<unknown>,
+): Promise<InvokeResponse> {
   const call = functions[request.getTok()];
   if (!call) throw new UnknownTokenError(request.getTok(), Object.keys(functions));
   const given = Object.entries(received(request.getArgs()).props).filter(([, value]) => value !== null);
   const response = new InvokeResponse();
   try {
-    response.setReturn(toStruct(await call(api(), Object.fromEntries(given))));
+    response.setReturn(toStruct(await call(api(), Object.fromEntries(given), secretUrls)));
   } catch (error) {
     if (!(error instanceof z.ZodError)) throw error;
     for (const issue of error.issues) {

@@ -19,25 +19,20 @@ import { checkedInputs, checkInputs, PROBLEM_KEY, URN_KEY } from "../check";
 import type { CloudEndpoints } from "../cloudEndpoint";
 import { changedPlaces } from "../diff";
 import { PartialCreateError } from "../errors";
-import { inputFields } from "../fields";
-import type { MarkedSecrets } from "../markedSecrets";
-import { fieldOf, notedPlaces, secretFields, withPlaces } from "../markedSecrets";
+import { notedFields, secretFields, withNote, withSecretsNoted } from "../markedSecrets";
 import { headerWarnings } from "../policy/headerNames";
-import {
-  type PolicyReader,
-  policyReader,
-  resourceWarnings,
-  withoutSecrets,
-} from "../policy/resourceWarnings";
+import { type PolicyReader, policyReader, resourceWarnings } from "../policy/resourceWarnings";
 import { previewCreate, previewUpdate } from "../preview";
 import { withGiven } from "../state";
 import { UrlRegistry } from "../urlRegistry";
 import { detailedDiff, placesOfInputs } from "./detailedDiff";
 import { InitFailed } from "./failure";
-import { type Received, received, toStruct } from "./values";
+import { received, toStruct } from "./values";
 
 /** The operations on cloud endpoints: the core behind the plugin protocol. */
 export class Resources {
+  /** The secret URLs of this run, which no message may contain. */
+  readonly secretUrls = new Set<unknown>();
   private readonly urls = new UrlRegistry();
   /** The URNs whose policies have been checked. The engine checks a resource again before it replaces it. */
   private readonly checked = new Set<string>();
@@ -45,16 +40,14 @@ export class Resources {
   /** @param isConfigured Whether the settings are known. Otherwise, in a preview, no request is made. */
   constructor(
     private readonly core: CloudEndpoints,
-    private readonly secrets: MarkedSecrets,
     private readonly log: Log,
     private readonly isConfigured: () => boolean,
     private readonly warnsOfPolicies: () => boolean,
   ) {}
 
   async check(request: CheckRequest): Promise<CheckResponse> {
-    const { props: olds } = noted(request.getOlds());
-    const { props: news, secrets } = noted(request.getNews());
-    this.secrets.learn(olds, news);
+    const olds = this.noted(request.getOlds());
+    const news = this.noted(request.getNews());
     const readPolicy = policyReader();
     const policy = news["trafficPolicy"];
     const given =
@@ -70,14 +63,15 @@ export class Resources {
       const conflict = this.urls.register(inputs["url"], inputs["adopt"], entry);
       if (conflict !== undefined) failures.push({ input: "", reason: conflict });
       if (!this.checked.has(request.getUrn())) {
-        this.warnOfHeaders(inputs, secrets);
-        this.warnOfPolicy(news, readPolicy);
+        this.warnOfHeaders(inputs);
+        // Without secrets, because a warning names keys.
+        this.warnOfPolicy(received(request.getNews(), { hidesSecrets: true }).props, readPolicy);
       }
       this.checked.add(request.getUrn());
     }
 
     const response = new CheckResponse();
-    response.setInputs(toStruct(inputs, secrets));
+    response.setInputs(toStruct(inputs, secretFields(inputs)));
     for (const { reason } of failures) {
       const failure = new CheckFailure();
       failure.setReason(reason);
@@ -86,21 +80,21 @@ export class Resources {
     return response;
   }
 
-  private warnOfHeaders({ trafficPolicy }: JsonObject, secrets: ReadonlySet<string>): void {
-    for (const warning of headerWarnings({ trafficPolicy }, secrets.has("trafficPolicy")))
-      this.log.warn(warning);
+  private warnOfHeaders(inputs: JsonObject): void {
+    const isSecret = notedFields(inputs).includes("trafficPolicy");
+    const { trafficPolicy } = inputs;
+    for (const warning of headerWarnings({ trafficPolicy }, isSecret)) this.log.warn(warning);
   }
 
-  private warnOfPolicy(news: JsonObject, readPolicy: PolicyReader): void {
+  private warnOfPolicy(shown: JsonObject, readPolicy: PolicyReader): void {
     if (!this.warnsOfPolicies()) return;
-    const shown = withoutSecrets(news, notedPlaces(news));
     for (const warning of resourceWarnings(shown, readPolicy)) this.log.warn(warning);
   }
 
   diff(request: DiffRequest): DiffResponse {
-    const { props: olds } = noted(request.getOlds());
-    const { props: news } = noted(request.getNews());
-    const { props: oldInputs } = noted(request.getOldInputs());
+    const olds = this.noted(request.getOlds());
+    const news = this.noted(request.getNews());
+    const oldInputs = this.noted(request.getOldInputs());
     return detailedDiff(
       placesOfInputs(changedPlaces(olds, checkedInputs(news)), oldInputs, news),
       this.core.diff(request.getId(), olds, { ...news, [URN_KEY]: request.getUrn() }),
@@ -108,83 +102,67 @@ export class Resources {
   }
 
   async create(request: CreateRequest): Promise<CreateResponse> {
-    const { props: news, secrets } = noted(request.getProperties());
-    this.secrets.learn(news);
+    const news = this.noted(request.getProperties());
     const response = new CreateResponse();
     if (request.getPreview()) {
-      response.setProperties(this.answer(previewCreate(checkedInputs(news)), news, secrets));
+      response.setProperties(answer(previewCreate(checkedInputs(news)), news));
       return response;
     }
     try {
       const { id, outs } = await this.core.create({ ...news, [URN_KEY]: request.getUrn() });
       response.setId(id);
-      response.setProperties(this.answer(outs, news, secrets));
+      response.setProperties(answer(outs, news));
       return response;
     } catch (error) {
-      throw error instanceof PartialCreateError ? new InitFailed(error, news, secrets) : error;
+      throw error instanceof PartialCreateError ? new InitFailed(error, news, secretFields(news)) : error;
     }
   }
 
   /** A refresh has the state's inputs. A call without them is an import, or a program's `get`. */
   async read(request: ReadRequest): Promise<ReadResponse> {
-    const outputs = noted(request.getProperties());
-    const inputs = noted(request.getInputs());
-    const stored = withPlaces(outputs.props, [...notedPlaces(outputs.props), ...notedPlaces(inputs.props)]);
-    this.secrets.learn(stored, inputs.props);
+    const outputs = this.noted(request.getProperties());
+    const inputs = this.noted(request.getInputs());
+    const stored = withNote(outputs, [...notedFields(outputs), ...notedFields(inputs)]);
     const id = request.getId();
     // A program's `get` has no state, unlike a resource whose state has no inputs.
     const isGet = Object.keys(stored).length === 0;
     const found = request.hasInputs()
-      ? await this.core.read(id, isGet ? stored : withGiven(stored, inputs.props))
+      ? await this.core.read(id, isGet ? stored : withGiven(stored, inputs))
       : await this.core.import(id);
 
-    const secrets = new Set([...inputs.secrets, ...outputs.secrets]);
     const response = new ReadResponse();
     response.setId(found.id);
     if (found.id === "") return response;
-    response.setProperties(this.answer(found.props, stored, secrets));
-    if (found.inputs) response.setInputs(this.answer(found.inputs, stored, secrets, request.hasInputs()));
+    response.setProperties(answer(found.props, stored));
+    if (found.inputs) response.setInputs(answer(found.inputs, stored));
     return response;
   }
 
   async update(request: UpdateRequest): Promise<UpdateResponse> {
-    const { props: olds } = noted(request.getOlds());
-    const { props: news, secrets } = noted(request.getNews());
-    this.secrets.learn(olds, news);
+    const olds = this.noted(request.getOlds());
+    const news = this.noted(request.getNews());
     const outs = request.getPreview()
       ? previewUpdate(olds, checkedInputs(news))
       : (await this.core.update(request.getId(), olds, { ...news, [URN_KEY]: request.getUrn() })).outs;
     const response = new UpdateResponse();
-    response.setProperties(this.answer(outs, news, secrets));
+    response.setProperties(answer(outs, news));
     return response;
   }
 
   async delete(request: DeleteRequest): Promise<void> {
-    const { props } = noted(request.getProperties());
-    this.secrets.learn(props);
-    await this.core.delete(request.getId(), props);
+    await this.core.delete(request.getId(), this.noted(request.getProperties()));
   }
 
-  /**
-   * @param secrets The fields that the request marks as secret.
-   * @param withNote Whether the answer keeps its note. Imported inputs become code, which must not contain it.
-   */
-  private answer(
-    props: JsonObject,
-    asked: JsonObject,
-    secrets: ReadonlySet<string>,
-    withNote = true,
-  ): Struct {
-    const answer = this.secrets.noted(props, asked);
-    return toStruct(withNote ? answer : props, new Set([...secrets, ...secretFields(answer)]));
+  /** Properties from the engine, with a note of those that contain a secret. */
+  private noted(struct: Struct | undefined): JsonObject {
+    const { props, secrets } = received(struct);
+    if (secrets.has("url")) this.secretUrls.add(props["url"]);
+    return withNote(props, [...notedFields(props), ...secrets]);
   }
 }
 
-/** Properties from the engine, with a note of the marked secrets in fields without a note. */
-function noted(struct: Struct | undefined): Received {
-  const { props, secrets, places } = received(struct);
-  const before = notedPlaces(props);
-  const isNew = (place: string) =>
-    fieldOf(place) in inputFields && !before.some((one) => fieldOf(one) === fieldOf(place));
-  return { props: withPlaces(props, [...before, ...places.filter(isNew)]), secrets, places };
+/** An answer for the engine, which marks its secret fields. */
+function answer(props: JsonObject, asked: JsonObject): Struct {
+  const noted = withSecretsNoted(props, asked);
+  return toStruct(noted, secretFields(noted));
 }

@@ -13,7 +13,6 @@ import { CloudEndpoints, type Service } from "../cloudEndpoint";
 import { areWarningsOff, readSettings } from "../config";
 import { UnknownTokenError } from "../errors";
 import { endpointsApi } from "../fields";
-import { MarkedSecrets } from "../markedSecrets";
 import { TYPES, VERSION } from "../tokens";
 import { Configuration } from "./configuration";
 import { EngineLog } from "./engineLog";
@@ -40,7 +39,6 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
   if (engine !== undefined) log.connect(engine);
   const configuration = new Configuration(environment);
 
-  const secrets = new MarkedSecrets();
   let service: Service | undefined;
   let cancelled = false;
   const connect = (): Service => {
@@ -50,7 +48,6 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
       log: { info: log.general, warn: log.warn },
       trace: log.general,
       engineIsThere: options.engineIsThere,
-      redactor: secrets.redaction,
     });
     if (cancelled) http.stop();
     service = { api: endpointsApi(http), settings };
@@ -59,7 +56,6 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
   const core = new CloudEndpoints({ connect, log });
   const resources = new Resources(
     core,
-    secrets,
     log,
     () => configuration.isKnown,
     () => !areWarningsOff(configuration.reader, environment),
@@ -135,7 +131,7 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
       await resources.delete(request);
       return new Empty();
     }),
-    invoke: unary((request) => invoke(request, () => connect().api)),
+    invoke: unary((request) => invoke(request, () => connect().api, resources.secretUrls)),
 
     cancel: unary(() => {
       cancelled = true;

@@ -1,8 +1,8 @@
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import type { JsonObject } from "../api/json";
 import { isMapping } from "../api/json";
-import { type Path, pathText, UNKNOWN } from "../document";
-import { asSecret, SECRET, SIGNATURE } from "../markedSecrets";
+import { UNKNOWN } from "../document";
+import { asSecret, SECRET, SECRETS_KEY, SIGNATURE } from "../markedSecrets";
 
 /*
  * The codec of Pulumi's properties, on the wire and in a state: JSON in which objects with a signature have a special meaning,
@@ -27,61 +27,52 @@ export const UNKNOWNS: ReadonlySet<unknown> = new Set([
  * Converts a value: every unknown becomes the same text, and `signed` converts each object with a signature. Undefined parts are
  * omitted, or become null in a list, as in JSON.
  */
-export function rebuild(
-  value: unknown,
-  signed: (object: JsonObject, path: Path) => unknown,
-  path: Path = [],
-): unknown {
+export function rebuild(value: unknown, signed: (object: JsonObject) => unknown): unknown {
   if (UNKNOWNS.has(value)) return UNKNOWN;
-  if (Array.isArray(value))
-    return value.map((item, index) => rebuild(item ?? null, signed, [...path, index]));
+  if (Array.isArray(value)) return value.map((item) => rebuild(item ?? null, signed));
   if (!isMapping(value)) return value;
-  if (value[SIGNATURE] !== undefined) return signed(value, path);
+  if (value[SIGNATURE] !== undefined) return signed(value);
   const parts = Object.entries(value).filter(([, part]) => part !== undefined);
-  return Object.fromEntries(parts.map(([name, part]) => [name, rebuild(part, signed, [...path, name])]));
+  return Object.fromEntries(parts.map(([name, part]) => [name, rebuild(part, signed)]));
 }
 
 /** An asset or an archive. Every check refuses it, because it is no plain data. */
 class Foreign {}
 
 /** Properties from the engine. */
-export interface Received {
+interface Received {
   /** The values for the core: the content of secrets, the ids of references, and one text for all unknown values. */
   props: JsonObject;
   /** The top-level properties with a secret in them. */
   secrets: ReadonlySet<string>;
-  /** The paths of these secrets, in Pulumi's notation. */
-  places: string[];
 }
 
-export function received(struct: Struct | undefined): Received {
+/** @param hidesSecrets Whether secrets count as unknown values. */
+export function received(struct: Struct | undefined, { hidesSecrets = false } = {}): Received {
   const secrets = new Set<string>();
-  const places: string[] = [];
-  const plain = (object: JsonObject, path: Path): unknown => {
-    const { [SIGNATURE]: signature } = object;
-    if (signature === SECRET || (signature === OUTPUT && object["secret"] === true)) {
-      secrets.add(String(path[0]));
-      places.push(pathText(path));
-    }
-    if (signature === SECRET || signature === OUTPUT)
-      return "value" in object ? rebuild(object["value"], plain, path) : UNKNOWN;
-    // A reference to a resource becomes its id, which is empty while it is unknown. A component has no id but a URN.
-    if (signature === REFERENCE)
-      return "id" in object ? rebuild(object["id"] || UNKNOWN, plain, path) : object["urn"];
-    return new Foreign();
-  };
+  const plain = (value: unknown, name: string): unknown =>
+    rebuild(value, (object) => {
+      const { [SIGNATURE]: signature } = object;
+      const isSecret = signature === SECRET || (signature === OUTPUT && object["secret"] === true);
+      if (isSecret) secrets.add(name);
+      if (isSecret || signature === OUTPUT)
+        return "value" in object && !(isSecret && hidesSecrets) ? plain(object["value"], name) : UNKNOWN;
+      // A reference to a resource becomes its id, which is empty while it is unknown. A component has no id but a URN.
+      if (signature === REFERENCE)
+        return "id" in object ? plain(object["id"] || UNKNOWN, name) : object["urn"];
+      return new Foreign();
+    });
   const all = Object.entries(struct?.toJavaScript() ?? {});
-  const props = all.map(([name, value]) => [name, rebuild(value, plain, [name])]);
-  return { props: Object.fromEntries(props), secrets, places };
+  return { props: Object.fromEntries(all.map(([name, value]) => [name, plain(value, name)])), secrets };
 }
 
 /**
  * Properties for the engine. A property that contains a secret is secret as a whole: the engine marks values by their path, so
- * a secret that moved within a policy would otherwise come back unmarked.
+ * a secret that moved within a policy would otherwise come back unmarked. The note of secret fields is left out.
  */
 export function toStruct(props: JsonObject, secrets: ReadonlySet<string> = new Set()): Struct {
   const data = Object.entries(props).flatMap(([name, value]) => {
-    if (value === undefined) return [];
+    if (value === undefined || name === SECRETS_KEY) return [];
     const built = rebuild(value, (object) => object);
     return [[name, secrets.has(name) ? asSecret(built) : built]];
   });

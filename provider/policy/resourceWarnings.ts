@@ -1,5 +1,5 @@
 import { isMapping, type JsonObject } from "../api/json";
-import { type Path, pathText, UNKNOWN } from "../document";
+import { UNKNOWN } from "../document";
 import { LONGEST } from "../jsonText";
 import { type SourceDocument, sourceDocuments } from "./positions";
 import { policyWarnings, warningText } from "./warnings";
@@ -63,19 +63,4 @@ export function resourceWarnings(
     return warningText({ path: ["trafficPolicy", ...path], reason }, "", more);
   });
   return warnings.length > MOST ? [...lines, MORE] : lines;
-}
-
-/** The inputs with unknown values at these places, which are in Pulumi's notation. */
-export function withoutSecrets(inputs: JsonObject, places: readonly string[]): JsonObject {
-  if (places.length === 0) return inputs;
-  const secret = new Set(places);
-  const masked = (value: unknown, path: Path): unknown => {
-    if (path.length > 0 && secret.has(pathText(path))) return UNKNOWN;
-    if (Array.isArray(value)) return value.map((item, index) => masked(item, [...path, index]));
-    if (!isMapping(value)) return value;
-    return Object.fromEntries(
-      Object.entries(value).map(([key, part]) => [key, masked(part, [...path, key])]),
-    );
-  };
-  return masked(inputs, []) as JsonObject;
 }

@@ -117,7 +117,7 @@ class StoreClient extends HttpClient {
         operationId: undefined,
         retryAfter: undefined,
       };
-      throw new ApiError(request, failure, { keyIsConfigured: false, cleaned: (text) => text });
+      throw new ApiError(request, failure, { keyIsConfigured: false });
     }
   }
 }

@@ -96,7 +96,7 @@ function formProblem(platform: string, secret: string): string | undefined {
     default:
       return secret.length >= SHORTEST_SECRET
         ? undefined
-        : `is shorter than ${SHORTEST_SECRET} characters, and could not be kept out of messages; choose a longer one`;
+        : `is shorter than ${SHORTEST_SECRET} characters, and could not be masked in reports; choose a longer one`;
   }
 }
 

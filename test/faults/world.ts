@@ -5,7 +5,6 @@ import { bodyOf, type Request } from "../../provider/api/exchange";
 import { CloudEndpoints } from "../../provider/cloudEndpoint";
 import { readSettings } from "../../provider/config";
 import { endpointsApi } from "../../provider/fields";
-import { Redaction } from "../../provider/redaction";
 import { Emulator, type EmulatorOptions } from "../../sdk/testing";
 
 /** A secret in every policy. No message may contain it. */
@@ -52,7 +51,7 @@ class MortalClient extends HttpClient {
       ...deps.clock,
       sleep: (milliseconds) => deps.clock.sleep(milliseconds).then(() => (life.ended ? never() : undefined)),
     };
-    super(settings, { ...deps, clock, redactor: new Redaction(), engineIsThere: async () => !life.ended });
+    super(settings, { ...deps, clock, engineIsThere: async () => !life.ended });
   }
 
   override send: HttpClient["send"] = async (request: Request, reply) => {

@@ -12,7 +12,6 @@ import {
 } from "../../provider/document";
 import { endpointFromWire, inputFields } from "../../provider/fields";
 import { wildcard } from "../../provider/lookup";
-import { Redaction } from "../../provider/redaction";
 import { secretsIn } from "../../provider/secrets";
 import { expectLinear, expectTimes } from "../growth";
 import { hostileJson, hostileYaml } from "./hostileTexts";
@@ -71,6 +70,7 @@ describe("a pattern takes time linear in the URL and the pattern", () => {
     ["of six stars", (size) => ["*a*a*a*a*a*a*b", "a".repeat(size)]],
     ["of many stars", (size) => ["*a".repeat(size / 2), "a".repeat(size)]],
     ["of stars alone", (size) => [`${"*".repeat(size)}b`, "a".repeat(size)]],
+    ["with a long part", (size) => [`*${"a".repeat(999)}b${"a".repeat(999)}*`, "a".repeat(size)]],
     [
       "that is almost the URL",
       (size) => [`*${"a".repeat(size / 4)}b${"a".repeat(size / 4)}*`, "a".repeat(size)],
@@ -92,28 +92,3 @@ test.each<[string, (size: number) => object]>([
 ])("a reply takes linear time to parse: %s", (_, reply) =>
   expectLinear(reply, (wire) => [endpointFromWire.safeParse(wire), errorFromWire.safeParse(wire)], 5_000),
 );
-
-test.each<[string, number, (size: number) => string[]]>([
-  ["many", 2_000, (size) => Array.from({ length: size }, (_, index) => `https://${index}.example.com`)],
-  ["many escapes", 250, (size) => Array.from({ length: size }, (_, index) => `${index}${"%5C".repeat(9)}`)],
-  ["many short ones", 1_000, (size) => Array.from({ length: size }, (_, index) => `${10_000 + index}`)],
-  [
-    "many words",
-    1_000,
-    (size) => Array.from({ length: size }, (_, index) => String.fromCodePoint(0x4e00 + index)),
-  ],
-  ["a repeated part of the text", 10_000, (size) => [`${"a".repeat(size)}b${"a".repeat(size)}`]],
-])("a redaction takes time linear in the secrets and the text: %s", async (_, size, make) => {
-  const measure = (use: (redaction: Redaction, text: string) => unknown) =>
-    expectLinear(
-      (size) => ({
-        secrets: make(size),
-        text: `${"a".repeat(size)} ${make(size).join('\\\\u005c"').slice(1)}`,
-      }),
-      ({ secrets, text }) => use(new Redaction(secrets), text),
-      size,
-    );
-  await measure((redaction, text) => redaction.redacted(text));
-  await measure((redaction, text) => redaction.isIn(text));
-  await measure((redaction, text) => redaction.cleaned(text));
-});

@@ -5,7 +5,6 @@ import type { EndpointsApi } from "../../provider/api/endpoints";
 import { CloudEndpoints } from "../../provider/cloudEndpoint";
 import { readSettings } from "../../provider/config";
 import { endpointsApi } from "../../provider/fields";
-import { Redaction } from "../../provider/redaction";
 import { Emulator, type EmulatorOptions } from "../../sdk/testing/emulator";
 
 /** An API key that no message, log or state may contain. */
@@ -58,8 +57,7 @@ export async function service({ ahead = 0, sleep, engineIsThere, ...options }: O
     const settings = readSettings((key) => config[key], environment);
     const write = (message: string) => void logged.push(message);
     const log = { info: write, warn: write };
-    const redactor = new Redaction();
-    const http = new HttpClient(settings, { clock, log, redactor, ...(engineIsThere && { engineIsThere }) });
+    const http = new HttpClient(settings, { clock, log, ...(engineIsThere && { engineIsThere }) });
     const api = endpointsApi(http);
     open.push(http);
     const connect = () => ({ api, settings });

@@ -8,7 +8,6 @@ import { metadataFromText, policyFromText, sameSet } from "../../../provider/doc
 import { isLeftToTheService, type ManagedInput, managedInputs, ownTexts } from "../../../provider/fields";
 import { SIGNATURE } from "../../../provider/markedSecrets";
 import { UNKNOWNS } from "../../../provider/plugin/values";
-import { searchFor } from "../../../provider/search";
 import { secretsIn, UNMISTAKABLE } from "../../../provider/secrets";
 import { inputsOf } from "../../../provider/state";
 import { count, grouped, type Log } from "../command";
@@ -139,12 +138,10 @@ function lostInPulumi(value: unknown): string | undefined {
 /** Whether a key contains a secret of the same document. Code can take a value from the configuration, but not a key. */
 function keysShowSecrets(document: unknown): boolean {
   const secrets = secretsIn(document).filter(({ length }) => length >= UNMISTAKABLE);
-  const search = searchFor(secrets);
-  let isShown = false;
-  visit(secrets.length > 0 ? document : undefined, (key) => {
-    isShown ||= [...search(key)].length > 0;
-  });
-  return isShown;
+  const keys: string[] = [];
+  visit(secrets.length > 0 ? document : undefined, (key) => keys.push(key));
+  const all = keys.join("\0");
+  return secrets.some((secret) => all.includes(secret));
 }
 
 /** Visits the values of a document at every depth, each with its key. */

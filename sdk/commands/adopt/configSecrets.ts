@@ -2,7 +2,6 @@ import type { JsonObject } from "../../../provider/api/json";
 import { isMapping } from "../../../provider/api/json";
 import type { Path } from "../../../provider/document";
 import { ownTexts } from "../../../provider/fields";
-import { type Match, searchFor } from "../../../provider/search";
 import { SHORTEST_SECRET, secretPlaces, UNMISTAKABLE } from "../../../provider/secrets";
 import { vaultReference } from "../../webhooks/webhookSecret";
 import { grouped } from "../command";
@@ -66,10 +65,10 @@ export function secretsOf(
   });
 }
 
-/** Finds all copies of these secrets in an endpoint's inputs, and returns the inputs with `Mixed` in their place. */
+/** Finds all exact copies of these secrets in an endpoint's inputs, and returns the inputs with `Mixed` in their place. */
 export function secretExtraction(secrets: readonly Secret[]): (adoption: Adoption) => JsonObject {
   const byKey = new Map(secrets.map((secret) => [keyOf(secret), secret]));
-  const inAllTexts = finder(secrets.filter(({ value }) => value.length >= UNMISTAKABLE));
+  const inAllTexts = secretAt(secrets.filter(({ value }) => value.length >= UNMISTAKABLE));
   const isShort = ({ type, value: { length } }: Secret) =>
     type === "text" && length >= SHORTEST_SECRET && length < UNMISTAKABLE;
 
@@ -79,7 +78,7 @@ export function secretExtraction(secrets: readonly Secret[]): (adoption: Adoptio
       const secret = byKey.get(keyOf(one));
       if (secret) inPlace.set(JSON.stringify(one.path), secret);
     }
-    const inItsTexts = finder([...new Set(inPlace.values())].filter(isShort));
+    const inItsTexts = secretAt([...new Set(inPlace.values())].filter(isShort));
     const extract = (value: unknown, path: Path): unknown => {
       const own = inPlace.get(JSON.stringify(path));
       if (typeof value === "number") {
@@ -90,7 +89,9 @@ export function secretExtraction(secrets: readonly Secret[]): (adoption: Adoptio
         return secret ? new Mixed([secret]) : value;
       }
       if (typeof value === "string") {
-        const parts = own ? framed(value, own) : partsOf(value, [inAllTexts, inItsTexts]);
+        const parts = own
+          ? framed(value, own)
+          : partsOf(value, (at) => inAllTexts(value, at) ?? inItsTexts(value, at));
         return parts.every((part) => typeof part === "string") ? value : new Mixed(parts);
       }
       if (Array.isArray(value)) return value.map((item, index) => extract(item, [...path, index]));
@@ -144,45 +145,32 @@ function nameOf(places: readonly Place[], names: ReadonlyMap<string, string>): s
   return camelCase(`${owner ?? ""} ${key}`) || "secret";
 }
 
-type Finder = (text: string) => (Match & { secret: Secret })[];
-
-/** A search for the values of these secrets. At each end of a match, it finds only the longest. */
-function finder(secrets: readonly Secret[]): Finder {
+/** Finds the longest of these secrets at a place of a text. An account can have thousands of secrets, of few lengths. */
+function secretAt(secrets: readonly Secret[]): (text: string, at: number) => Secret | undefined {
+  const startOf = (text: string, at = 0) => text.slice(at, at + SHORTEST_SECRET);
   const byValue = new Map([...secrets].reverse().map((secret) => [secret.value, secret]));
-  const search = searchFor([...byValue.keys()]);
-  return (text) =>
-    [...search(text)].flatMap((match) => {
-      const secret = byValue.get(text.slice(match.start, match.end));
-      return secret ? [{ ...match, secret }] : [];
-    });
+  const lengths = new Map<string, number[]>();
+  for (const value of [...byValue.keys()].sort((a, b) => b.length - a.length)) {
+    const known = lengths.get(startOf(value)) ?? [];
+    if (known.at(-1) !== value.length) lengths.set(startOf(value), [...known, value.length]);
+  }
+  return (text, at) => {
+    const candidates = lengths
+      .get(startOf(text, at))
+      ?.map((length) => byValue.get(text.slice(at, at + length)));
+    return candidates?.find((secret) => secret !== undefined);
+  };
 }
 
-/** Splits a text at its secrets. Of overlapping secrets, the longest one counts, because it may contain a shorter one. */
-function partsOf(text: string, finders: readonly Finder[]): (string | Secret)[] {
-  const found = finders.flatMap((find) => find(text)).sort((a, b) => lengthOf(b) - lengthOf(a));
-  if (found.length === 0) return text === "" ? [] : [text];
-  const isTaken = new Uint8Array(text.length);
-  const replaced = found.filter(({ start, end }) => {
-    // An earlier match is at least as long, so an overlap covers one of the two ends.
-    if (isTaken[start] || isTaken[end - 1]) return false;
-    isTaken.fill(1, start, end);
-    return true;
-  });
+/** Splits a text at its secrets. Of overlapping secrets, the first one counts. */
+function partsOf(text: string, secretAt: (at: number) => Secret | undefined): (string | Secret)[] {
   const parts: (string | Secret)[] = [];
   let done = 0;
-  const keep = (until: number) => {
-    const between = text.slice(done, until);
-    // After an overlap, a shorter secret may remain beside the longest.
-    if (replaced.length < found.length) parts.push(...partsOf(between, finders));
-    else if (between !== "") parts.push(between);
-  };
-  for (const { start, end, secret } of replaced.sort((a, b) => a.start - b.start)) {
-    keep(start);
-    parts.push(secret);
-    done = end;
+  for (let at = 0; at < text.length; at++) {
+    const secret = at < done ? undefined : secretAt(at);
+    if (!secret) continue;
+    parts.push(text.slice(done, at), secret);
+    done = at + secret.value.length;
   }
-  keep(text.length);
-  return parts;
+  return [...parts, text.slice(done)].filter((part) => part !== "");
 }
-
-const lengthOf = ({ start, end }: Match) => end - start;

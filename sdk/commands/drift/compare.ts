@@ -5,11 +5,10 @@ import { checkedInputs } from "../../../provider/check";
 import { changedPlaces } from "../../../provider/diff";
 import { type Path, pathText } from "../../../provider/document";
 import { withData } from "../../../provider/fields";
-import type { Redaction } from "../../../provider/redaction";
 import { MASKED } from "../../../provider/secrets";
 import { CHOSEN_KEY, refreshed, withChosen, withoutGaps } from "../../../provider/state";
 import type { Managed } from "../managed";
-import { maskedValue, placeIn, secretTexts } from "./masking";
+import { maskedValue, placeIn, secretTexts, withoutCopies } from "./masking";
 import { BROKEN, type DriftedEndpoint, type FieldChange } from "./report";
 import type { Step } from "./stack";
 
@@ -56,7 +55,7 @@ export function driftOf(
 function shownUrl({ inputs, secrets }: Managed): string | undefined {
   const { url } = inputs;
   if (secrets.has("url")) return MASKED;
-  return typeof url === "string" ? secretTexts([inputs], secrets).redacted(url) : undefined;
+  return typeof url === "string" ? withoutCopies(url, secretTexts([inputs], secrets)) : undefined;
 }
 
 /** The live outputs, and the names of secret outputs whose live values are unknown. */
@@ -79,7 +78,7 @@ function fieldChange(
   kind: FieldChange["kind"],
   inputs: JsonObject,
   outputs: JsonObject,
-  secrets: Redaction,
+  secrets: readonly string[],
   fields: ReadonlySet<string>,
 ): FieldChange {
   const field = String(path[0]);
@@ -92,7 +91,7 @@ function fieldChange(
   });
   return {
     field,
-    path: field + secrets.redacted(pathText(path).slice(field.length)),
+    path: field + withoutCopies(pathText(path).slice(field.length), secrets),
     kind,
     ...(expected !== undefined && { expected }),
     ...(live !== undefined && { live }),

@@ -1,14 +1,12 @@
 import type { JsonObject } from "../../../provider/api/json";
 import { isMapping } from "../../../provider/api/json";
 import type { Path } from "../../../provider/document";
-import { type ManagedInput, managedInputs } from "../../../provider/fields";
-import { markedTexts } from "../../../provider/markedSecrets";
-import { Redaction } from "../../../provider/redaction";
+import { managedInputs } from "../../../provider/fields";
 import { isSecretName, MASKED, secretsIn } from "../../../provider/secrets";
 
 /*
  * Masks secrets in reports. Many people read a report, so more is masked than in an error message: everything below a key
- * that names a secret, and all copies of values that are secret in the state.
+ * that names a secret, and all exact copies of values that are secret in the state.
  */
 
 /** A shorter text in a larger document may be an ordinary word (`header`). With it masked, the report would be unreadable. */
@@ -19,29 +17,33 @@ const NAMES = ["name", "key", "header"];
 const VALUES = ["value", "values"];
 
 /**
- * The texts of an endpoint that a report must not show.
+ * The texts of an endpoint that a report must not show, the longest first.
  *
  * @param fields The fields that the state keeps secret.
  */
-export function secretTexts(documents: readonly JsonObject[], fields: ReadonlySet<string>): Redaction {
-  const all = documents.flatMap((document) => [
-    ...secretsIn(document),
-    ...markedTexts(document).flatMap(({ text, kind }) => (kind === "whole" ? [text] : [])),
-    ...managedInputs
-      .flatMap((field: ManagedInput) => textsBelow(document[field], fields.has(field)))
-      .filter(({ length }) => length >= SHORTEST_PART),
+export function secretTexts(documents: readonly JsonObject[], fields: ReadonlySet<string>): string[] {
+  const values = documents.flatMap((document) =>
+    managedInputs.map((field) => [field, document[field]] as const),
+  );
+  const all = values.flatMap(([field, value]) => [
+    ...secretsIn(value),
+    ...textsBelow(value, fields.has(field)).filter(({ length }) => length >= SHORTEST_PART),
   ]);
-  return new Redaction(all);
+  return [...new Set(all)].sort((a, b) => b.length - a.length);
 }
 
+/** The text with its copies of these secrets masked. */
+export const withoutCopies = (text: string, secrets: readonly string[]): string =>
+  secrets.reduce((parts, secret) => parts.flatMap((part) => part.split(secret)), [text]).join(MASKED);
+
 /** @param isSecret Whether the value is at the place of a secret. */
-export function maskedValue(value: unknown, secrets: Redaction, isSecret: boolean): unknown {
-  if (typeof value === "string") return isSecret ? MASKED : secrets.redacted(value);
-  if (typeof value === "number") return isSecret || secrets.redacted(`${value}`) === MASKED ? MASKED : value;
+export function maskedValue(value: unknown, secrets: readonly string[], isSecret: boolean): unknown {
+  if (typeof value === "string") return isSecret ? MASKED : withoutCopies(value, secrets);
+  if (typeof value === "number") return isSecret || secrets.includes(`${value}`) ? MASKED : value;
   if (Array.isArray(value)) return value.map((item) => maskedValue(item, secrets, isSecret));
   if (!isMapping(value)) return value;
   const all = Object.entries(value).map(([name, item]) => [
-    secrets.redacted(name),
+    withoutCopies(name, secrets),
     maskedValue(item, secrets, isSecret || isSecretIn(value, name)),
   ]);
   return Object.fromEntries(all);

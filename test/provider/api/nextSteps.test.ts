@@ -12,15 +12,26 @@ const stepFor = (status: number, number: number) =>
 test.each([
   [204, /does not let this account/],
   [220, /IP addresses/],
+  [249, /Correct url/],
+  [2201, /^Correct trafficPolicy: the service does not know the type of an action\.$/],
+  [2207, /^Correct trafficPolicy: an action never runs/],
   [2235, /action that answers/],
   [2256, /plan.*trafficPolicy/],
+  [2262, /^Correct trafficPolicy: .* no phase on_tcp_connect\.$/],
   [2263, /plan.*trafficPolicy/],
   [2264, /fewer rules/],
-  [2265, /Shorten the rule/],
+  [2265, /fewer expressions or actions in each rule/],
   [15005, /Correct bindings/],
+  [18002, /^Correct trafficPolicy\.$/],
+  [18003, /Give url a port/],
+  [18005, /to replace the endpoint/],
+  [18007, /Correct bindings/],
   [18008, /plan has no cloud endpoints/],
   [18010, /its limit of cloud endpoints/],
   [18011, /Give trafficPolicy/],
+  [18012, /Shorten description to 255/],
+  [18013, /Shorten metadata to 4096/],
+  [18014, /Correct the inputs/],
   [18018, /change url, or bindings/],
   [18023, /remove the port from url/],
   [18019, /plan has no pooling/],
@@ -31,8 +42,11 @@ test.each([
   expect([...steps]).toEqual([expect.stringMatching(step)]);
 });
 
-test("another code for policies has the next step to correct trafficPolicy", () => {
-  expect(stepFor(400, 2201)).toBe("Correct trafficPolicy.");
+test("every documented code for a policy that the service refuses says what is wrong, and another one that it is the policy", () => {
+  // There is no page for 2220.
+  const documented = Array.from({ length: 37 }, (_, nth) => 2200 + nth).filter((number) => number !== 2220);
+  for (const number of [...documented, 2262]) expect(stepFor(400, number)).not.toBe("Correct trafficPolicy.");
+  for (const number of [2220, 2299]) expect(stepFor(400, number)).toBe("Correct trafficPolicy.");
 });
 
 test("a create that the plan does not allow fails with that next step", async () => {

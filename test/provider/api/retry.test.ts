@@ -7,7 +7,7 @@ const api = (status: number, code?: string) =>
   new ApiError(
     request,
     { status, code, message: undefined, operationId: undefined },
-    { keyIsConfigured: false, cleaned: (text) => text },
+    { keyIsConfigured: false },
   );
 const lost = new ConnectionError(request, new Error("ECONNRESET"), "http://x", true);
 const refused = new ConnectionError(request, new Error("ECONNREFUSED"), "http://x", false);

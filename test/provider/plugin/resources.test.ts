@@ -12,12 +12,10 @@ describe("secrets", () => {
   test("are sent in plain, and returned as secrets; documents are secret as a whole", async () => {
     const { client, emulator } = await plugin();
     const { inputs } = await client.check({}, marked);
-    const places = ["trafficPolicy.on_http_request[0].actions[1].config.status_code", "url"];
     expect(inputs).toEqual({
       ...full,
       trafficPolicy: secret(rules(404)),
       url: secret(url),
-      __secrets: places,
     });
     const { outs, id } = await client.create(inputs);
     expect(emulator.requests[0]?.body).toMatchObject({ url, description: "front door" });
@@ -37,36 +35,22 @@ describe("secrets", () => {
     });
   });
 
-  test("are removed from messages, in every later step too, but other texts of the document are not", async () => {
-    const { client, emulator } = await plugin();
-    const body = { note: secret("CANARY-1"), kind: "internal-kind" };
-    const { inputs } = await client.check({}, { url, metadata: body });
-    emulator.intercept(
-      ({ method }) => method !== "GET",
-      { status: 418, body: { msg: "internal-kind CANARY-1" } },
-      2,
-    );
-    expect((await thrown(client.create(inputs))).message).toContain("internal-kind [secret]");
-    const outs = { url, type: "cloud", metadata: secret({ note: "CANARY-1", kind: "internal-kind" }) };
-    expect((await thrown(client.delete("ep_1", outs))).message).toMatch(/status 418, \[secret\] \[secret\]$/);
-  });
-
-  test("that only the engine has marked are found in replies and noted", async () => {
+  test("that only the engine has marked in the state hide the service's texts, and stay marked", async () => {
     const { client, id, outs, inputs, emulator } = await created(full);
-    emulator.edit(id, { metadata: '{"moved":"CANARY-1"}' });
-    const found = await client.read(id, { ...outs, description: secret("CANARY-1") }, inputs);
-    expect(found.props).toMatchObject({
-      description: secret("front door"),
-      metadata: secret('{"moved":"CANARY-1"}'),
-      __secrets: ["description", "metadata"],
-    });
+    const state = { ...outs, description: secret("CANARY-1") };
+    const found = await client.read(id, state, inputs);
+    expect(found.props).toMatchObject({ description: secret("front door") });
+    emulator.intercept(({ method }) => method !== "GET", { status: 418, body: { msg: "CANARY-1" } });
+    expect((await thrown(client.delete(id, state))).message).toMatch(
+      /status 418 \(the service's text is left out/,
+    );
   });
 
-  test("of an import are marked, without a note in the inputs, because they become code", async () => {
+  test("of an import are marked, without a note, because its inputs become code", async () => {
     const { client, emulator } = await plugin();
     const { id } = emulator.seed({ type: "cloud", url, metadata: '{"password":"CANARY-1"}' });
     const { props, inputs } = await client.read(id);
-    expect(props).toMatchObject({ metadata: secret('{"password":"CANARY-1"}'), __secrets: ["metadata"] });
+    expect(props).toMatchObject({ metadata: secret('{"password":"CANARY-1"}') });
     expect(inputs).toEqual({
       url,
       bindings: ["public"],
@@ -110,6 +94,24 @@ test("an unknown value of any type is accepted", async () => {
     inputs: { url, poolingEnabled: UNKNOWN, bindings: UNKNOWN, trafficPolicy: { on_http_request: UNKNOWN } },
     failures: [],
   });
+});
+
+test("a policy with a secret causes the warnings that do not depend on the secret", async () => {
+  const { client, logged } = await plugin();
+  const actions = (type: unknown) => [{ type }, { type: "deny", config: { stauts: 1 } }];
+  const trafficPolicy = (type: unknown) => ({ on_http_request: [{ actions: actions(type) }] });
+  const warnings = async (policy: unknown, urn: string) => {
+    const before = logged.length;
+    await client.check({}, { url: `https://${urn}.example.com`, trafficPolicy: policy }, `${URN}-${urn}`);
+    return logged.slice(before).map(({ message }) => message.split(" ", 1)[0]);
+  };
+  const inConfig = "trafficPolicy.on_http_request[0].actions[1].config.stauts";
+  expect(await warnings(trafficPolicy("dney"), "a")).toEqual([
+    "trafficPolicy.on_http_request[0].actions[0].type",
+    inConfig,
+  ]);
+  expect(await warnings(trafficPolicy(secret("dney")), "b")).toEqual([inConfig]);
+  expect(await warnings(secret(trafficPolicy("dney")), "c")).toEqual([]);
 });
 
 describe("a misspelt header", () => {

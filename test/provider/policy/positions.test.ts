@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Path } from "../../../provider/document";
 import { sourceDocuments } from "../../../provider/policy/positions";
-import { resourceWarnings, withoutSecrets } from "../../../provider/policy/resourceWarnings";
+import { resourceWarnings } from "../../../provider/policy/resourceWarnings";
 import { act, onRequest, rule } from "./cases";
 
 function positions(text: string, ...paths: Path[]): string[] {
@@ -99,17 +99,5 @@ describe("the warnings of a resource", () => {
     expect(
       resourceWarnings({ trafficPolicy: onRequest(rule(act("deny", { CANARY: 1 }))) }, undefined, true),
     ).toEqual([]);
-  });
-
-  test("omit only secret places", () => {
-    const trafficPolicy = onRequest(
-      rule(act("dney"), act("deny", { stauts: 1 })),
-      rule(act("deny", { a: 1 })),
-    );
-    const lines = (...places: string[]) => resourceWarnings(withoutSecrets({ trafficPolicy }, places)).length;
-    expect(lines()).toBe(4);
-    expect(lines("trafficPolicy.on_http_request[0].actions[0].type")).toBe(3);
-    expect(lines("trafficPolicy.on_http_request[1].actions[0].config")).toBe(3);
-    expect(lines("trafficPolicy")).toBe(0);
   });
 });
