@@ -92,18 +92,24 @@ async function advise(out: string, runs: number): Promise<void> {
   }
 }
 
-/** Prints the seconds of processor time for each text, the longest first. Fails if one takes more than a second. */
+/**
+ * Prints the shortest processor time of three runs for each text, the longest first. Fails if one takes more than a second.
+ */
 function parseTexts(): void {
   const texts = [
     ...Object.entries(hostileYaml).map(([name, text]) => [`YAML of ${name}`, text(49_000)] as const),
     ...Object.entries(hostileJson).map(([name, text]) => [`JSON of ${name}`, text(990_000)] as const),
   ];
-  const times = texts.map(([name, text]) => {
+  const timeOf = (text: string) => {
     const before = process.cpuUsage();
     policyFromText(text);
     const { user, system } = process.cpuUsage(before);
-    return { name, seconds: (user + system) / 1e6 };
-  });
+    return (user + system) / 1e6;
+  };
+  const times = texts.map(([name, text]) => ({
+    name,
+    seconds: Math.min(...[1, 2, 3].map(() => timeOf(text))),
+  }));
   for (const { name, seconds } of times.sort((a, b) => b.seconds - a.seconds)) {
     console.log(`${seconds.toFixed(3)} s  ${name}`);
     if (seconds > 1) process.exitCode = 1;

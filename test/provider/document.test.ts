@@ -38,6 +38,7 @@ describe("a policy's text", () => {
     ['{"a": "x', /column 7/],
     ['{"a" 1}', /column 6/],
     ['{\n"a": [true, False]}', /^line 2: is not valid JSON \(line 2, column 13\)$/],
+    ['{"a": /* b */ 1, "c" 2}', /column 7/],
     ["{a: 1}", /not valid JSON/],
     ["[1, 2]", /must be a mapping/],
     ["just words", /must be a mapping/],
@@ -96,6 +97,12 @@ describe("a policy's text", () => {
     expect(reasonOf(`first: &first {x: 1}\n${lines.join("\n")}`)).toBe(
       "text: is longer than 1000000 characters with its aliases written out",
     );
+  });
+
+  test("is refused if merge keys within merge keys copy a large mapping too often", () => {
+    const keys = Array.from({ length: 1_000 }, (_, index) => `k${index}: 1`);
+    const merges = `- ${"{<<: ".repeat(190)}*a${"}".repeat(190)}\n`;
+    expect(reasonOf(`a: &a {${keys}}\nb:\n${merges.repeat(3)}`)).toMatch(/aliases written out$/);
   });
 
   test("may use an anchor a hundred times", () => {

@@ -55,6 +55,10 @@ describe("the position of a part", () => {
     ]);
   });
 
+  test("in JSON with a key given twice is that of the last one", () => {
+    expect(positions('\n {"a": [1], "a": [2]}', ["a", 0], ["a"], [])).toEqual(["2:19", "2:13", "2:2"]);
+  });
+
   test.each([YAML, '{"on_http_request": [{"actions": []}]}'])(
     "that is missing is that of its parent",
     (text) => {
