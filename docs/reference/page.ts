@@ -1,7 +1,7 @@
-import { endpointFields, inputFields } from "../../provider/fields";
 import { alwaysPresent } from "../../provider/api/contract";
 import { refSchema } from "../../provider/api/wire";
 import { environmentName, secretSettings, settingFields } from "../../provider/config";
+import { endpointFields, inputFields } from "../../provider/fields";
 import { endpointQuery, endpointsFilter } from "../../provider/lookup";
 import { docsOf, membersOf } from "../../provider/plugin/schema/docs";
 import { commandLine, commands } from "../../sdk/commands/commandLine";

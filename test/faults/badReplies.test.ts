@@ -46,7 +46,11 @@ describe("a reply", () => {
   test.each([
     ["code", { error_code: 18009, msg: "taken", details: { operation_id: "op_1" } }, /taken.*op_1/],
     ["message", { error_code: "ERR_NGROK_18009", msg: {}, details: { operation_id: "op_1" } }, /18009.*op_1/],
-    ["details", { error_code: "ERR_NGROK_18009", msg: "taken", details: null }, /18009 taken.*set adopt/],
+    [
+      "details",
+      { error_code: "ERR_NGROK_18009", msg: "taken", details: null },
+      /18009 taken.*choose another url/,
+    ],
     [
       "operation",
       { error_code: "ERR_NGROK_18009", msg: "taken", details: { operation_id: 1 } },
