@@ -22,6 +22,7 @@ import {
   refusedChange,
   TakeOverFailedError,
   UpdateNotFoundError,
+  UrlCircleError,
   WrongTypeError,
 } from "./errors";
 import type { CloudEndpointInputs, ManagedInput } from "./fields";
@@ -433,6 +434,8 @@ async function operation<T>(name: string, work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (!(error instanceof UserError) || error instanceof PartialCreateError) throw error;
+    // Another resource's update has failed, for which this one waited.
+    if (error instanceof OperationError || error instanceof UrlCircleError) throw error;
     throw new OperationError(name, error);
   }
 }

@@ -138,7 +138,10 @@ export class UrlConflict {
       clock: api.http.clock,
       retryFor: settings.retryForSeconds * 1000,
       ...(mover !== undefined && { waiter: mover }),
-      log: () => log.info(`${shownUrl(inputs)}: waits for ${id}, in case it leaves this URL in the same run`),
+      log: () =>
+        log.info(
+          `${shownUrl(inputs)} is still held by ${id}: waits in case that endpoint changes its URL in this run`,
+        ),
     });
     if (hasLeft || entries.isManaged(id)) return hasLeft;
     // Another process of this run may have moved or deleted it.

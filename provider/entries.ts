@@ -187,7 +187,7 @@ export class Entries {
     for (let next = this.waiting.get(id); next !== undefined; next = this.waiting.get(next))
       circle.push(next);
     if (waiter === undefined || !circle.includes(waiter)) return;
-    throw new UrlCircleError(circle.map((one) => `${one} (${this.moves.get(one)?.from})`));
+    throw new UrlCircleError(circle.map((one) => `${one} (now ${this.moves.get(one)?.from})`));
   }
 
   private of(id: string): Map<unknown, Standing> {

@@ -183,7 +183,7 @@ function waysOut(holding: Holding): string[] {
       "It belongs to another resource of this stack: give each its own url, or set poolingEnabled on both",
     ];
   const isOthers = !isSameOwner(createdFor, owner);
-  const ways = waysWithinStack(createdFor, owner, isUpdate);
+  const ways = waysWithinStack(id, createdFor, owner, isUpdate);
   if (isMet || (isSameStack(createdFor, owner) && isOthers)) return ways;
   const without = "choose another url, or delete that endpoint";
   const adopting = isUpdate
@@ -201,6 +201,7 @@ function waysOut(holding: Holding): string[] {
 
 /** The ways out if another resource of this stack has, or had, the endpoint. */
 function waysWithinStack(
+  id: string,
   createdFor: Owner | undefined,
   owner: Owner | undefined,
   isUpdate: boolean,
@@ -213,17 +214,22 @@ function waysWithinStack(
     const [old, now] = [partsOf(createdFor), partsOf(owner)];
     alias = old.types === now.types ? `{ name: "${oneLine(old.name, 300)}" }` : `"${urn}"`;
   }
-  const target = urn ? ` '${urn}'\`` : "` with the URN of that resource";
-  const leaving = `If ${isNamed ? "that resource" : "a resource with this URL"} leaves it in this run, or is no longer in the program, run this first: \`pulumi up --target${target}`;
+  const which = isNamed ? "that resource" : "another resource";
+  const target = urn ? `\`pulumi up --target '${urn}'\`` : "`pulumi up --target` with its URN";
+  const other = `If ${which} changes its URL in this run, or was removed from the program, run ${target} first (the endpoint of a removed resource is deleted), then run \`pulumi up\` again. \`pulumi stack --show-ids --show-urns\` shows which resource has ${id} now`;
   return isUpdate
-    ? [leaving]
-    : [`If you renamed or moved this resource, give it aliases: [${alias}]`, leaving];
+    ? [other]
+    : [
+        `If you renamed or moved this resource, give it aliases: [${alias}], and the endpoint stays as it is`,
+        other,
+      ];
 }
 
 export class UrlCircleError extends UserError {
+  /** @param endpoints Their ids with their present URLs. */
   constructor(endpoints: string[]) {
     super(
-      `${endpoints.map((one) => oneLine(one, 300)).join(" and ")} each wait for a URL that the other one still has. Run \`pulumi up --replace\` once with the URN of one of these resources: its deletion frees the URL for the other one.`,
+      `These endpoints wait for each other's URLs: ${oneLine(endpoints.join(", "), 1000)}. Run \`pulumi up --replace\` once with the URN of one of them (\`pulumi stack --show-ids --show-urns\` lists them). It is deleted first, which frees its URL for another one, and created again with a new id.`,
     );
   }
 }

@@ -249,8 +249,8 @@ export class Judge {
       named: left.length - unnamed.length,
       unshared: this.unshared,
       forgotten: logged.filter((text) => /belongs to another resource of this stack, so/.test(text)).length,
-      waits: logged.filter((text) => /waits for ep_\w+, in case it leaves/.test(text)).length,
-      circles: this.messages.filter((text) => /each wait for a URL/.test(text)).length,
+      waits: logged.filter((text) => /is still held by ep_\w+: waits/.test(text)).length,
+      circles: this.messages.filter((text) => /wait for each other's URLs/.test(text)).length,
       faults: emulator.faults.length,
       requests: emulator.requests.length,
     };

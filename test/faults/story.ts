@@ -247,7 +247,7 @@ class StoryRunner {
     this.acceptsAccount ||= /ENDPOINTS_ACCEPT_ACCOUNT/.test(message);
     const { adopt: _, ...inputs } = this.program.get(name) ?? {};
     if (!this.program.has(name)) return;
-    if (/each wait for a URL/.test(message)) this.advised.replace = name;
+    if (/wait for each other's URLs/.test(message)) this.advised.replace = name;
     const isNew = !this.engine.state.has(name);
     const holder = /is served by (ep_\w+)/.exec(message)?.[1] ?? "";
     for (const [other, { id }] of this.engine.state) {

@@ -160,7 +160,7 @@ describe.each(bothProviders)("%s", (_, start) => {
     await first.create({ url });
     const { message } = await thrown((await first.restart()).create({ url }));
     expect(message).toContain(
-      'If you renamed or moved this resource, give it aliases: [{ name: "its old name" }].',
+      'If you renamed or moved this resource, give it aliases: [{ name: "its old name" }], and the endpoint stays',
     );
     expect(message.indexOf("aliases")).toBeLessThan(message.indexOf("set adopt"));
   });
@@ -225,7 +225,7 @@ describe.each(bothProviders)("%s", (_, start) => {
       expect(moved).toHaveLength(3);
       for (const [index, { id }] of entries.entries())
         expect(
-          new Set(run.logged().filter((line) => line.includes(`waits for ${id}, in case it leaves`))).size,
+          new Set(run.logged().filter((line) => line.includes(`is still held by ${id}: waits`))).size,
         ).toBe(index === 0 ? 0 : 1);
     });
 
@@ -343,7 +343,7 @@ describe.each(bothProviders)("%s", (_, start) => {
     const { message } = await thrown(run.update(other.id, other.outs, { url: at("removed") }));
     expect(message).toContain(removed.id);
     expect(message).toMatch(
-      /If a resource with this URL .* is no longer in the program, run this first: `pulumi up --target` with/,
+      /If another resource .* was removed from the program, run `pulumi up --target` with its URN first/,
     );
     expect(message).not.toContain("adopt");
   });

@@ -212,7 +212,7 @@ test.each([
   emulator.seed({ ...leftover, metadata: marked({ urn }) });
   const { message } = await thrown(core.create(news));
   expect(message).toMatch(alias);
-  expect(message).toContain(`run this first: \`pulumi up --target '${urn}'\``);
+  expect(message).toContain(`run \`pulumi up --target '${urn}'\` first`);
   expect(message).not.toContain("adopt");
 });
 
