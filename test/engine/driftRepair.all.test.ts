@@ -149,10 +149,10 @@ onKit("drift of the service's choices", (start) => {
       [
         "m-pooled",
         [
-          [`${action}.secret`, "added", undefined, "[secret]"],
-          [`${action}.status_code`, "changed", 404, 403],
           ["bindings", "changed", ["internal"], ["public"]],
           ["poolingEnabled", "changed", false, true],
+          [`${action}.secret`, "added", undefined, "[secret]"],
+          [`${action}.status_code`, "changed", 404, 403],
         ],
       ],
     ]);

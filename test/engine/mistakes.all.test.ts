@@ -71,7 +71,8 @@ new CloudEndpoint("second", { url: "https://second.example.com", ${second} }, { 
     expect(result.requests.map(({ method, status }) => [method, status])).toEqual([
       ["POST", 201],
       ["POST", 400],
-      // The list, and then the endpoint with the URL.
+      // The list, and the endpoint with the URL: at once, and after a wait for a resource that leaves the URL.
+      ["GET", 200],
       ["GET", 200],
       ["GET", 200],
     ]);

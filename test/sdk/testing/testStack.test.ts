@@ -40,6 +40,7 @@ test("a run that fails throws an error with the reason and with the result of th
         { method: "POST", status: 400 },
         { method: "GET", status: 200 },
         { method: "GET", status: 200 },
+        { method: "GET", status: 200 },
       ],
     },
   });
