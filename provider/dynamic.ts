@@ -1,14 +1,21 @@
 import { UserError } from "./api/apiErrors";
 import { HttpClient } from "./api/client";
+import { type ConfigReader, readSettings } from "./api/config";
+import { endWithEngine, engineAddress, engineIsThere } from "./api/engine";
 import type { JsonObject } from "./api/json";
-import { checkedInputs, REPLACE_KEY } from "./check";
-import { CloudEndpoints, type Service } from "./cloudEndpoint";
-import { type ConfigReader, readSettings } from "./config";
-import { changedPlaces } from "./diff";
-import { type Change, firstOf, hasUnknown, isWithin, parsePath } from "./document";
-import { endWithEngine, engineAddress, engineIsThere } from "./engine";
-import { endpointsApi } from "./fields";
-import { asSecret, notedFields, secretFields, shownPlace, shownUrl, withSecretsNoted } from "./markedSecrets";
+import { checkedInputs, REPLACE_KEY } from "./endpoint/check";
+import { type Change, firstOf, hasUnknown, isWithin, parsePath } from "./endpoint/documents";
+import { endpointsApi } from "./endpoint/fields";
+import { CloudEndpoints, type Service } from "./endpoint/resource";
+import {
+  asSecret,
+  notedFields,
+  secretFields,
+  shownPlace,
+  shownUrl,
+  withSecretsNoted,
+} from "./endpoint/secrets";
+import { changedPlaces } from "./endpoint/state";
 
 /** The argument of a dynamic provider's `configure`: the whole stack configuration, secrets in plain text. */
 interface ConfigureRequest {

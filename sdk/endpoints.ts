@@ -1,9 +1,9 @@
 import * as pulumi from "@pulumi/pulumi";
 import { UserError } from "../provider/api/apiErrors";
 import type { Endpoint, LiveEndpoint } from "../provider/api/contract";
-import type { EndpointQuery, EndpointsFilter } from "../provider/args";
-import { policyFromText } from "../provider/document";
-import { findEndpoint, findEndpoints, metadataOf } from "../provider/lookup";
+import { policyFromText } from "../provider/endpoint/documents";
+import type { EndpointQuery, EndpointsFilter } from "../provider/endpoint/fields";
+import { findEndpoint, findEndpoints, metadataOf } from "../provider/endpoint/lookup";
 import type { Inputs } from "./inputs";
 import { programError } from "./programRun";
 import { explicitProvider } from "./provider";

@@ -2,9 +2,9 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, dirname, join, relative, sep } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
+import { PACKAGE } from "../provider/api/config";
 import { isMapping } from "../provider/api/json";
-import { policyFromText } from "../provider/document";
-import { PACKAGE } from "../provider/tokens";
+import { policyFromText } from "../provider/endpoint/documents";
 import { perRun, programError } from "./programRun";
 import { pluginFolders, projectFile } from "./projectFile";
 

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
+import { areWarningsOff } from "../provider/api/config";
 import { isMapping } from "../provider/api/json";
-import { areWarningsOff } from "../provider/config";
-import { UNKNOWN } from "../provider/document";
+import { UNKNOWN } from "../provider/endpoint/documents";
 import { type PolicyReader, resourceWarnings } from "../provider/policy/resourceWarnings";
 import { isKnown } from "./programRun";
 import { explicitProvider } from "./provider";

@@ -2,13 +2,12 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { delimiter, join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
+import { settingFields } from "../provider/api/config";
 import type { JsonObject } from "../provider/api/json";
-import { checkInputs } from "../provider/check";
-import { settingFields } from "../provider/config";
-import { nearName } from "../provider/nearName";
+import { nearName } from "../provider/api/text";
+import { checkInputs, UrlRegistry } from "../provider/endpoint/check";
 import { headerWarnings } from "../provider/policy/headerNames";
 import type { PolicyReader } from "../provider/policy/resourceWarnings";
-import { UrlRegistry } from "../provider/urlRegistry";
 import { isMocked, perRun, programError, whenKnown } from "./programRun";
 import { explicitProvider, type Provider } from "./provider";
 

@@ -1,6 +1,12 @@
 import * as pulumi from "@pulumi/pulumi";
-import { environmentName, type SettingName, type settingFields } from "../provider/config";
-import { PACKAGE, PROVIDER_TYPE, TYPES } from "../provider/tokens";
+import {
+  environmentName,
+  PACKAGE,
+  PROVIDER_TYPE,
+  type SettingName,
+  type settingFields,
+  TYPES,
+} from "../provider/api/config";
 import { assertPluginInReach } from "./pluginLookup";
 import { programError } from "./programRun";
 import { isOfType } from "./resourceType";

@@ -1,9 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import { CONNECTIONS, HttpClient } from "../provider/api/client";
+import { MOCKED_ACCOUNT, readSettings } from "../provider/api/config";
 import type { EndpointsApi } from "../provider/api/endpoints";
-import { readSettings } from "../provider/config";
-import { endpointsApi } from "../provider/fields";
-import { MOCKED_ACCOUNT } from "../provider/tokens";
+import { endpointsApi } from "../provider/endpoint/fields";
 
 /** One client for each configuration. A process has several only under the Automation API. */
 const accounts = new Map<string, EndpointsApi>();

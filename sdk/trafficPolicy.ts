@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
-import { oneLine } from "../provider/api/foreignText";
 import { isMapping, type JsonObject } from "../provider/api/json";
-import { policyFromText } from "../provider/document";
+import { oneLine } from "../provider/api/text";
+import { policyFromText } from "../provider/endpoint/documents";
 import { mayAnswer as canAnswer, endsTraffic, phaseMeant } from "../provider/policy/warnings";
 import type { TrafficPolicy } from "./policyTypes";
 import { headersAreChecked, warnOfHeaders } from "./preflight";

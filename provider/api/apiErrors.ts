@@ -1,8 +1,8 @@
-import { oneLine } from "./foreignText";
 import { nextStep, type ServiceFailure } from "./nextSteps";
+import { oneLine } from "./text";
 
 /** An error whose message the user can act on: one line, with the next step. */
-export abstract class UserError extends Error {
+export class UserError extends Error {
   constructor(message: string, options?: { cause?: unknown }) {
     super(message, options);
     this.name = new.target.name;
@@ -133,11 +133,8 @@ export class CancelledError extends EndpointsError {
 }
 
 /** An id that no endpoint can have. No request is made for it. */
-export class InvalidIdError extends UserError {
-  constructor(id: string) {
-    super(`${JSON.stringify(oneLine(id, 100))} is no id of an endpoint; give one such as ep_2abc.`);
-  }
-}
+export const invalidId = (id: string): UserError =>
+  new UserError(`${JSON.stringify(oneLine(id, 100))} is no id of an endpoint; give one such as ep_2abc.`);
 
 /** Whether this is a 404. It does not prove that an endpoint is gone: see `gone.ts`. */
 export const isNotFound = (error: unknown): error is ApiError =>

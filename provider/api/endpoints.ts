@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { InvalidIdError, isNotFound, isOfService, ReplyError, type RequestName } from "./apiErrors";
+import { invalidId, isNotFound, isOfService, ReplyError, type RequestName } from "./apiErrors";
 import type { HttpClient } from "./client";
 import type { LiveEndpoint, WireChange } from "./contract";
 import type { Request } from "./exchange";
@@ -155,5 +155,5 @@ function ofId(id: string, request: RequestName, live: LiveEndpoint): LiveEndpoin
 /** The path of an endpoint. An id such as `..` would change the address. */
 function pathOf(id: string): string {
   if (ID.test(id)) return `/endpoints/${id}`;
-  throw new InvalidIdError(id);
+  throw invalidId(id);
 }

@@ -3,8 +3,8 @@ import type { z } from "zod";
 import type { Clock } from "./clock";
 import type { LiveEndpoint } from "./contract";
 import type { Selection } from "./filter";
-import { oneLine } from "./foreignText";
 import { isMapping } from "./json";
+import { oneLine } from "./text";
 import type { EndpointReader } from "./wire";
 
 /** This many endpoints in a row, each older than the one before it, show that the list is sorted. */

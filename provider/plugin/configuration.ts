@@ -6,10 +6,10 @@ import {
   type DiffRequest,
   type DiffResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
+import { type ConfigReader, secretSettings, settingsProblems } from "../api/config";
 import type { JsonObject } from "../api/json";
 import { isMapping } from "../api/json";
-import { type ConfigReader, secretSettings, settingsProblems } from "../config";
-import { changesBetween, hasUnknown, metadataFromText } from "../document";
+import { changesBetween, hasUnknown, metadataFromText } from "../endpoint/documents";
 import { detailedDiff } from "./detailedDiff";
 import { received, toStruct } from "./values";
 

@@ -1,7 +1,7 @@
 import { DiffResponse, PropertyDiff } from "@pulumi/pulumi/proto/provider_pb";
 import type { JsonObject } from "../api/json";
-import { type Change, changesBetween, pathText } from "../document";
-import { documentFields } from "../fields";
+import { type Change, changesBetween, pathText } from "../endpoint/documents";
+import { documentFields } from "../endpoint/fields";
 
 const { Kind } = PropertyDiff;
 

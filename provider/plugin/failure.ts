@@ -4,7 +4,7 @@ import { Status } from "@pulumi/pulumi/proto/status_pb";
 import { Any } from "google-protobuf/google/protobuf/any_pb";
 import { UserError } from "../api/apiErrors";
 import type { JsonObject } from "../api/json";
-import type { PartialCreateError } from "../errors";
+import type { PartialCreateError } from "../endpoint/errors";
 import { toStruct } from "./values";
 
 /** A partial create. The engine keeps the resource, with its id, and updates it next time. */

@@ -2,8 +2,8 @@ import { CheckFailure, type InvokeRequest, InvokeResponse } from "@pulumi/pulumi
 import { z } from "zod";
 import type { EndpointsApi } from "../api/endpoints";
 import type { JsonObject } from "../api/json";
-import { UnknownTokenError } from "../errors";
-import { endpointQuery, endpointsFilter, findEndpoint, findEndpoints } from "../lookup";
+import { unknownToken } from "../endpoint/errors";
+import { endpointQuery, endpointsFilter, findEndpoint, findEndpoints } from "../endpoint/lookup";
 import { received, toStruct } from "./values";
 
 /** @param secretUrls The URLs that no message may contain. */
@@ -32,7 +32,7 @@ export async function invoke(
   secretUrls: ReadonlySet<unknown>,
 ): Promise<InvokeResponse> {
   const call = functions[request.getTok()];
-  if (!call) throw new UnknownTokenError(request.getTok(), Object.keys(functions));
+  if (!call) throw unknownToken(request.getTok(), Object.keys(functions));
   const given = Object.entries(received(request.getArgs()).props).filter(([, value]) => value !== null);
   const response = new InvokeResponse();
   try {

@@ -9,11 +9,10 @@ import {
   ProviderHandshakeResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
 import { HttpClient } from "../api/client";
-import { CloudEndpoints, type Service } from "../cloudEndpoint";
-import { areWarningsOff, readSettings } from "../config";
-import { UnknownTokenError } from "../errors";
-import { endpointsApi } from "../fields";
-import { TYPES, VERSION } from "../tokens";
+import { areWarningsOff, readSettings, TYPES, VERSION } from "../api/config";
+import { unknownToken } from "../endpoint/errors";
+import { endpointsApi } from "../endpoint/fields";
+import { CloudEndpoints, type Service } from "../endpoint/resource";
 import { Configuration } from "./configuration";
 import { EngineLog } from "./engineLog";
 import { failure } from "./failure";
@@ -80,7 +79,7 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
     return unary((request) => {
       const [, , types = ""] = request.getUrn().split("::");
       const type = types.split("$").at(-1) ?? "";
-      if (type !== TYPES.plugin) throw new UnknownTokenError(type, [TYPES.plugin]);
+      if (type !== TYPES.plugin) throw unknownToken(type, [TYPES.plugin]);
       return work(request);
     });
   }

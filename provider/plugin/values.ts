@@ -1,8 +1,8 @@
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import type { JsonObject } from "../api/json";
 import { isMapping } from "../api/json";
-import { UNKNOWN } from "../document";
-import { asSecret, SECRET, SECRETS_KEY, SIGNATURE } from "../markedSecrets";
+import { UNKNOWN } from "../endpoint/documents";
+import { asSecret, SECRET, SECRETS_KEY, SIGNATURE } from "../endpoint/secrets";
 
 /*
  * The codec of Pulumi's properties, on the wire and in a state: JSON in which objects with a signature have a special meaning,

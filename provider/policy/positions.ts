@@ -1,8 +1,7 @@
 import type { Node as JsonNode } from "jsonc-parser";
 import type { Node, Pair } from "yaml";
-import type { Path } from "../document";
-import { fromJson, looksLikeJson, type Unparsed } from "../jsonText";
-import { documentsFromYaml } from "../yamlText";
+import type { Path } from "../endpoint/documents";
+import { documentsFromYaml, fromJson, looksLikeJson, type Unparsed } from "../endpoint/documents";
 
 /*
  * The positions of data in its text. The text is parsed once, and searched again only if positions are needed. Both take

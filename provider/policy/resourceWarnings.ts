@@ -1,6 +1,5 @@
 import { isMapping, type JsonObject } from "../api/json";
-import { UNKNOWN } from "../document";
-import { LONGEST } from "../jsonText";
+import { LONGEST, UNKNOWN } from "../endpoint/documents";
 import { type SourceDocument, sourceDocuments } from "./positions";
 import { policyWarnings, warningText } from "./warnings";
 

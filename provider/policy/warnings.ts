@@ -1,8 +1,7 @@
-import { oneLine } from "../api/foreignText";
 import { isMapping, type JsonObject } from "../api/json";
+import { nearName, oneLine } from "../api/text";
 import { derivedFromUrl } from "../api/url";
-import { type Path, pathText, UNKNOWN } from "../document";
-import { nearName } from "../nearName";
+import { type Path, pathText, UNKNOWN } from "../endpoint/documents";
 import {
   type ActionInfo,
   type ActionType,

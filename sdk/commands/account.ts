@@ -1,9 +1,9 @@
 import { CONNECTIONS, HttpClient } from "../../provider/api/client";
+import { type ConfigReader, readSettings } from "../../provider/api/config";
 import type { LiveEndpoint } from "../../provider/api/contract";
 import type { EndpointsApi } from "../../provider/api/endpoints";
 import { CLOUD } from "../../provider/api/filter";
-import { type ConfigReader, readSettings } from "../../provider/config";
-import { endpointsApi } from "../../provider/fields";
+import { endpointsApi } from "../../provider/endpoint/fields";
 import type { Log } from "./command";
 
 /**

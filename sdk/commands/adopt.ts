@@ -1,5 +1,5 @@
-import { oneLine } from "../../provider/api/foreignText";
-import { pathText } from "../../provider/document";
+import { oneLine } from "../../provider/api/text";
+import { pathText } from "../../provider/endpoint/documents";
 import { adoptionsOf, withAllFields } from "./adopt/adoptable";
 import { type Secret, secretsOf } from "./adopt/configSecrets";
 import { programOf } from "./adopt/program";

@@ -2,7 +2,7 @@ import { existsSync, lstatSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { UserError } from "../../provider/api/apiErrors";
-import { nearName } from "../../provider/nearName";
+import { nearName } from "../../provider/api/text";
 import { isAuthenticationError, messageOf } from "./failures";
 
 /* The frame of all commands: results go to stdout, messages to stderr, and no command ever asks a question. */

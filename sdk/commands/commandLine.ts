@@ -1,5 +1,5 @@
-import { nearName } from "../../provider/nearName";
-import { VERSION } from "../../provider/tokens";
+import { VERSION } from "../../provider/api/config";
+import { nearName } from "../../provider/api/text";
 import { type Command, EXIT } from "./command";
 
 const HELP = `Usage: npx pulumi-endpoints <command>

@@ -1,5 +1,5 @@
 import { existsSync, writeFileSync } from "node:fs";
-import { PIPELINE_COMMAND } from "../../provider/api/foreignText";
+import { PIPELINE_COMMAND } from "../../provider/api/text";
 import { assertFile, type Command, command, type Log, UsageError } from "./command";
 import { repairAll } from "./drift/repair";
 import { type DriftReport, outcomeOf, reportSchema } from "./drift/report";

@@ -1,11 +1,8 @@
 import { z } from "zod";
-import { ApiError, UserError } from "../../provider/api/apiErrors";
-import { oneLine } from "../../provider/api/foreignText";
+import { ApiError } from "../../provider/api/apiErrors";
+import { oneLine } from "../../provider/api/text";
 
 /* What failures mean to commands: those of the service, and those of the Pulumi CLI. */
-
-/** A command of the Pulumi CLI that cannot be run. */
-export class StackError extends UserError {}
 
 /** What the Automation API throws if the CLI fails. Its message has the CLI's stdout, which may have secrets in it. */
 const cliErrorSchema = z.object({

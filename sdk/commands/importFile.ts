@@ -1,9 +1,9 @@
-import { reservedKey } from "../../provider/adoption";
+import { TYPES } from "../../provider/api/config";
 import type { LiveEndpoint } from "../../provider/api/contract";
-import { oneLine } from "../../provider/api/foreignText";
-import { metadataFromText, policyFromText } from "../../provider/document";
-import { secretPlaces } from "../../provider/secrets";
-import { TYPES } from "../../provider/tokens";
+import { oneLine } from "../../provider/api/text";
+import { reservedKeyProblem } from "../../provider/endpoint/conflicts";
+import { metadataFromText, policyFromText } from "../../provider/endpoint/documents";
+import { secretPlaces } from "../../provider/endpoint/secrets";
 import { adoptionOf } from "./adopt/adoptable";
 import { command, EXIT, UsageError } from "./command";
 import { namesOf } from "./names";
@@ -36,7 +36,7 @@ export const importFileCommand = command({
     const { log } = io;
     const { endpoints: selected, target, isTaken } = await selectEndpoints(values, log);
     const endpoints = selected.filter((live) => {
-      const reserved = reservedKey(live);
+      const reserved = reservedKeyProblem(live);
       if (reserved !== undefined)
         log(`Left out: ${oneLine(`${live.id} (${live.url ?? "no URL"}): ${reserved}`)}`);
       return reserved === undefined;

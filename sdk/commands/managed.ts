@@ -1,9 +1,9 @@
 import { z } from "zod";
+import { PROVIDER_TYPE, TYPES } from "../../provider/api/config";
 import type { JsonObject } from "../../provider/api/json";
-import { PROVIDER_KEY } from "../../provider/check";
-import { SECRET, SIGNATURE } from "../../provider/markedSecrets";
+import { PROVIDER_KEY } from "../../provider/endpoint/check";
+import { SECRET, SIGNATURE } from "../../provider/endpoint/secrets";
 import { REFERENCE, rebuild } from "../../provider/plugin/values";
-import { PROVIDER_TYPE, TYPES } from "../../provider/tokens";
 
 /* The cloud endpoints and the accounts in a stack's state. */
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { UserError } from "../../provider/api/apiErrors";
 import { isMapping } from "../../provider/api/json";
-import { type Path, pathText, UNKNOWN } from "../../provider/document";
+import { type Path, pathText, UNKNOWN } from "../../provider/endpoint/documents";
 import { legacyPhases, phases } from "../../provider/policy/catalogue";
 import { type Position, sourceDocuments } from "../../provider/policy/positions";
 import { type PolicyTarget, policyWarnings, warningText } from "../../provider/policy/warnings";

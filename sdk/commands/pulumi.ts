@@ -1,9 +1,10 @@
 import { execFile } from "node:child_process";
 import { dirname, resolve } from "node:path";
 import type { LocalWorkspace } from "@pulumi/pulumi/automation/index.js";
-import type { ConfigReader } from "../../provider/config";
+import { UserError } from "../../provider/api/apiErrors";
+import type { ConfigReader } from "../../provider/api/config";
 import { projectFile } from "../projectFile";
-import { cliFailure, cliMessage, StackError } from "./failures";
+import { cliFailure, cliMessage } from "./failures";
 import { parseState, type State } from "./managed";
 
 /* The stacks of the user's own project, through the Pulumi CLI. It never asks a question. */
@@ -13,7 +14,7 @@ import { parseState, type State } from "./managed";
  *
  * @param purpose What needs the project.
  * @param alternative What the user can do instead of installing the CLI.
- * @throws StackError if there is no Pulumi CLI.
+ * @throws UserError if there is no Pulumi CLI.
  */
 export async function openProject(
   folder: string,
@@ -24,7 +25,7 @@ export async function openProject(
   const { LocalWorkspace, PulumiCommand } = await import("@pulumi/pulumi/automation/index.js");
   const pulumiCommand = await PulumiCommand.get().catch((error: unknown) => {
     if (cliFailure(error)?.code !== "ENOENT") throw error;
-    throw new StackError(
+    throw new UserError(
       `${purpose} needs the Pulumi CLI, and there is no pulumi on the PATH: install it (https://www.pulumi.com/docs/install)${alternative}`,
     );
   });
@@ -37,7 +38,7 @@ function projectFolder(folder: string): string {
   for (let at = start; ; at = dirname(at)) {
     if (projectFile(at) !== undefined) return at;
     if (dirname(at) === at)
-      throw new StackError(
+      throw new UserError(
         `there is no Pulumi.yaml in ${start} or above it; give the project's folder with --cwd`,
       );
   }
@@ -63,7 +64,7 @@ export async function setSecret(
   const args = ["config", "set", "--secret", name, "--stack", stack, "--non-interactive"];
   await new Promise<void>((done, failed) => {
     const child = execFile("pulumi", args, { cwd: project.workDir }, (error, _stdout, stderr) => {
-      if (error) failed(new StackError(`cannot set ${name}: ${cliMessage(stderr)}`));
+      if (error) failed(new UserError(`cannot set ${name}: ${cliMessage(stderr)}`));
       else done();
     });
     // If the CLI ends before it has read everything, its own message has the reason.

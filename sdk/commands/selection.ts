@@ -1,10 +1,10 @@
 import { existsSync, writeFileSync } from "node:fs";
 import type { LocalWorkspace } from "@pulumi/pulumi/automation/index.js";
+import type { ConfigReader } from "../../provider/api/config";
 import type { LiveEndpoint } from "../../provider/api/contract";
 import type { EndpointsApi } from "../../provider/api/endpoints";
 import { urlOf } from "../../provider/api/url";
-import type { ConfigReader } from "../../provider/config";
-import { wildcard } from "../../provider/lookup";
+import { wildcard } from "../../provider/endpoint/lookup";
 import { cloudEndpoints, openAccount } from "./account";
 import { assertFile, count, type Log, type Streams, UsageError, type Values } from "./command";
 import { type Managed, managedEndpoints } from "./managed";

@@ -1,4 +1,4 @@
-import { nearName } from "../../provider/nearName";
+import { nearName } from "../../provider/api/text";
 
 /*
  * The webhook platforms whose signatures the service verifies, by its documentation of August 2026. The sources of secrets,

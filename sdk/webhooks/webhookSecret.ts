@@ -1,5 +1,5 @@
 import { createPublicKey } from "node:crypto";
-import { SHORTEST_SECRET } from "../../provider/secrets";
+import { SHORTEST_SECRET } from "../../provider/endpoint/secrets";
 import { platformInfo } from "./platforms";
 
 /*

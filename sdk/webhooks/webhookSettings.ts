@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { nearName } from "../../provider/api/text";
 import { normalizeUrl, urlProblem } from "../../provider/api/url";
-import { nearName } from "../../provider/nearName";
 import { plans, type WebhookAgent, type WebhookSettings, type WebhookSettingsWritten } from "./webhookArgs";
 
 /* The checks of a WebhookVerification's inputs. No message quotes a value, because it may be a secret in the wrong place. */

@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { policyFromText } from "../../provider/document";
+import { policyFromText } from "../../provider/endpoint/documents";
 import { findPulumiCli } from "../../sdk/testing";
 import { Random } from "../../sdk/testing/emulator/random";
-import { hostileJson, hostileYaml } from "../provider/hostileTexts";
+import { hostileJson, hostileYaml } from "../provider/endpoint/hostileTexts";
 import { adviceFor, advicePage, adviceRow, variants } from "./advice";
 import { cell, type Plan, shuffled, type Unit, unitsOf } from "./cells";
 import { comparisonPage, measure } from "./comparison";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Page } from "puppeteer-core";
 import { afterAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { openChromium } from "../../docs/pictures/chromium";
+import { openChromium } from "../../docs/generate/chromium";
 import type { DriftReport } from "../../sdk/commands/drift/report";
 import { reportPage } from "../../sdk/commands/drift/reportPage";
 import { fullReport, HOSTILE, hostileReport, report } from "../sdk/commands/drift/reports";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { referencePage } from "../../docs/reference/page";
+import { referencePage } from "../../docs/generate/page";
 
 const page = await referencePage();
 

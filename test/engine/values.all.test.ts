@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { UNKNOWN } from "../../provider/document";
+import { UNKNOWN } from "../../provider/endpoint/documents";
 import { edit, methods, onBothDrivers, writes } from "./setup";
 
 onBothDrivers("an unknown value", (start) => {

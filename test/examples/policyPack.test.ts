@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import type { ResourceValidationArgs, ResourceValidationPolicy } from "@pulumi/policy";
 import { describe, expect, test } from "vitest";
 import { owned, restricted, secretsInVault } from "../../examples/policy-pack/rules";
-import { PROVIDER_TYPE, TYPES } from "../../provider/tokens";
+import { PROVIDER_TYPE, TYPES } from "../../provider/api/config";
 import { CloudEndpoint, Provider, WebhookVerification } from "../../sdk";
 import { findPulumiCli } from "../../sdk/testing";
 import { temporaryFolder } from "../folders";

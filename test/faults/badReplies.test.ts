@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ApiError } from "../../provider/api/apiErrors";
-import { PartialCreateError } from "../../provider/errors";
+import { PartialCreateError } from "../../provider/endpoint/errors";
 import { CANARY_KEY } from "../provider/service";
 import { adoptById, adoptByUrl, calls, create, either, settledAll } from "./calls";
 import * as hostile from "./hostile";

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { CloudEndpoints } from "../../provider/cloudEndpoint";
+import { CloudEndpoints } from "../../provider/endpoint/resource";
 import { wholeList } from "../provider/service";
 import { id, url } from "./hostile";
 import { expectEndpoint, expectOutputs, expectPlain, type Outcome, settled } from "./invariants";

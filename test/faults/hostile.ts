@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { endpointFields } from "../../provider/fields";
+import { endpointFields } from "../../provider/endpoint/fields";
 import { CANARY_KEY } from "../provider/service";
 
 export const url = "https://shop.example.com";

@@ -2,8 +2,8 @@ import { Struct } from "google-protobuf/google/protobuf/struct_pb.js";
 import { chai, expect } from "vitest";
 import { z } from "zod";
 import { UserError } from "../../provider/api/apiErrors";
-import { PartialCreateError } from "../../provider/errors";
-import { endpointFields } from "../../provider/fields";
+import { PartialCreateError } from "../../provider/endpoint/errors";
+import { endpointFields } from "../../provider/endpoint/fields";
 import { CANARY_KEY } from "../provider/service";
 import { MOST_REQUESTS, type RawService } from "./rawService";
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../provider/api/json";
-import { PartialCreateError } from "../../provider/errors";
+import { PartialCreateError } from "../../provider/endpoint/errors";
 import type { Process, World } from "./world";
 
 /*

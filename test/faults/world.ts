@@ -1,10 +1,10 @@
 import { EndpointsError } from "../../provider/api/apiErrors";
 import { HttpClient, type Log } from "../../provider/api/client";
 import type { Clock } from "../../provider/api/clock";
+import { readSettings } from "../../provider/api/config";
 import { bodyOf, type Request } from "../../provider/api/exchange";
-import { CloudEndpoints } from "../../provider/cloudEndpoint";
-import { readSettings } from "../../provider/config";
-import { endpointsApi } from "../../provider/fields";
+import { endpointsApi } from "../../provider/endpoint/fields";
+import { CloudEndpoints } from "../../provider/endpoint/resource";
 import { Emulator, type EmulatorOptions } from "../../sdk/testing";
 
 /** A secret in every policy. No message may contain it. */

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { VERSION } from "../../provider/tokens";
+import { VERSION } from "../../provider/api/config";
 import { commandFile, recipes } from "./recipeMachine";
 
 const files = readdirSync(recipes, { recursive: true, withFileTypes: true })

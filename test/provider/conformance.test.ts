@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { withTexts } from "../../provider/fields";
+import { withTexts } from "../../provider/endpoint/fields";
 import { bothProviders, type Options, type Props } from "./bothProviders";
 import { thrown } from "./service";
 

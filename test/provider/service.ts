@@ -1,10 +1,10 @@
 import { afterEach } from "vitest";
 import { HttpClient } from "../../provider/api/client";
 import { type Clock, realClock } from "../../provider/api/clock";
+import { readSettings } from "../../provider/api/config";
 import type { EndpointsApi } from "../../provider/api/endpoints";
-import { CloudEndpoints } from "../../provider/cloudEndpoint";
-import { readSettings } from "../../provider/config";
-import { endpointsApi } from "../../provider/fields";
+import { endpointsApi } from "../../provider/endpoint/fields";
+import { CloudEndpoints } from "../../provider/endpoint/resource";
 import { Emulator, type EmulatorOptions } from "../../sdk/testing/emulator";
 
 /** An API key that no message, log or state may contain. */

@@ -1,15 +1,19 @@
-import { differenceOnAdoption, reservedKey } from "../../../provider/adoption";
 import { isNotFound } from "../../../provider/api/apiErrors";
 import type { LiveEndpoint } from "../../../provider/api/contract";
 import type { EndpointsApi } from "../../../provider/api/endpoints";
 import type { JsonObject } from "../../../provider/api/json";
-import { checkedInputs, checkInputs } from "../../../provider/check";
-import { metadataFromText, policyFromText, sameSet } from "../../../provider/document";
-import { isLeftToTheService, type ManagedInput, managedInputs, ownTexts } from "../../../provider/fields";
-import { SIGNATURE } from "../../../provider/markedSecrets";
+import { checkedInputs, checkInputs } from "../../../provider/endpoint/check";
+import { differenceOnAdoption, reservedKeyProblem } from "../../../provider/endpoint/conflicts";
+import { metadataFromText, policyFromText, sameSet } from "../../../provider/endpoint/documents";
+import {
+  isLeftToTheService,
+  type ManagedInput,
+  managedInputs,
+  ownTexts,
+} from "../../../provider/endpoint/fields";
+import { SIGNATURE, secretsIn, UNMISTAKABLE } from "../../../provider/endpoint/secrets";
+import { inputsOf } from "../../../provider/endpoint/state";
 import { UNKNOWNS } from "../../../provider/plugin/values";
-import { secretsIn, UNMISTAKABLE } from "../../../provider/secrets";
-import { inputsOf } from "../../../provider/state";
 import { count, grouped, type Log } from "../command";
 
 /* The inputs with which a program adopts an endpoint without a change. */
@@ -76,7 +80,7 @@ export function adoptionsOf(lives: readonly LiveEndpoint[]): {
 
 /** The inputs that adopt the endpoint without a write. An input is left out if the service would choose the same value. */
 export function adoptionOf(live: LiveEndpoint): Adoption | Unadoptable {
-  const reserved = reservedKey(live);
+  const reserved = reservedKeyProblem(live);
   if (reserved !== undefined) return { live, reason: reserved };
   const current = asWritten(live);
   const given: JsonObject = { adopt: live.id };

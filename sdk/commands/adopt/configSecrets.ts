@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../../provider/api/json";
 import { isMapping } from "../../../provider/api/json";
-import type { Path } from "../../../provider/document";
-import { ownTexts } from "../../../provider/fields";
-import { SHORTEST_SECRET, secretPlaces, UNMISTAKABLE } from "../../../provider/secrets";
+import type { Path } from "../../../provider/endpoint/documents";
+import { ownTexts } from "../../../provider/endpoint/fields";
+import { SHORTEST_SECRET, secretPlaces, UNMISTAKABLE } from "../../../provider/endpoint/secrets";
 import { vaultReference } from "../../webhooks/webhookSecret";
 import { grouped } from "../command";
 import { camelCase } from "../names";

@@ -1,6 +1,6 @@
-import { oneLine } from "../../../provider/api/foreignText";
 import { isMapping, type JsonObject } from "../../../provider/api/json";
 import { ownerText } from "../../../provider/api/mark";
+import { oneLine } from "../../../provider/api/text";
 import { count, grouped } from "../command";
 import type { Adoption, Unadoptable } from "./adoptable";
 import { Mixed, type Secret, secretExtraction } from "./configSecrets";

@@ -1,12 +1,17 @@
 import { z } from "zod";
 import type { LiveEndpoint } from "../../../provider/api/contract";
 import type { JsonObject } from "../../../provider/api/json";
-import { checkedInputs } from "../../../provider/check";
-import { changedPlaces } from "../../../provider/diff";
-import { type Path, pathText } from "../../../provider/document";
-import { withData } from "../../../provider/fields";
-import { MASKED } from "../../../provider/secrets";
-import { CHOSEN_KEY, refreshed, withChosen, withoutGaps } from "../../../provider/state";
+import { checkedInputs } from "../../../provider/endpoint/check";
+import { type Path, pathText } from "../../../provider/endpoint/documents";
+import { withData } from "../../../provider/endpoint/fields";
+import { MASKED } from "../../../provider/endpoint/secrets";
+import {
+  CHOSEN_KEY,
+  changedPlaces,
+  refreshed,
+  withChosen,
+  withoutGaps,
+} from "../../../provider/endpoint/state";
 import type { Managed } from "../managed";
 import { maskedValue, placeIn, secretTexts, withoutCopies } from "./masking";
 import { BROKEN, type DriftedEndpoint, type FieldChange } from "./report";

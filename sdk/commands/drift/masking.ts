@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../../provider/api/json";
 import { isMapping } from "../../../provider/api/json";
-import type { Path } from "../../../provider/document";
-import { managedInputs } from "../../../provider/fields";
-import { isSecretName, MASKED, secretsIn } from "../../../provider/secrets";
+import type { Path } from "../../../provider/endpoint/documents";
+import { managedInputs } from "../../../provider/endpoint/fields";
+import { isSecretName, MASKED, secretsIn } from "../../../provider/endpoint/secrets";
 
 /*
  * Masks secrets in reports. Many people read a report, so more is masked than in an error message: everything below a key

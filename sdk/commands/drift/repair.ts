@@ -1,6 +1,6 @@
 import { messageOf } from "../failures";
 import type { DriftedEndpoint, Repair } from "./report";
-import { errorsOf, InterruptedError, type Run } from "./stack";
+import { errorsOf, interrupted, type Run } from "./stack";
 import { type Dependencies, notChecked, type Survey, type SurveyedStack, survey } from "./survey";
 
 /** The operations that write an endpoint. */
@@ -57,7 +57,7 @@ async function attempt(surveyed: SurveyedStack, { log, stopped }: Dependencies):
   };
   const isLeftToDo = (message: string) => {
     if (targets.length === 0) return false;
-    if (stopped.aborted) throw new InterruptedError();
+    if (stopped.aborted) throw interrupted();
     log(`${stack.name}: ${message}`);
     return true;
   };

@@ -1,4 +1,4 @@
-import { VERSION } from "../../../provider/tokens";
+import { VERSION } from "../../../provider/api/config";
 import { count } from "../command";
 import type {
   AccountReport,

@@ -1,13 +1,12 @@
 import { setMaxListeners } from "node:events";
 import type { EngineEvent, LocalWorkspace, UpdateSummary } from "@pulumi/pulumi/automation/index.js";
 import { UserError } from "../../../provider/api/apiErrors";
+import type { ConfigReader } from "../../../provider/api/config";
 import type { JsonObject } from "../../../provider/api/json";
 import { isMapping } from "../../../provider/api/json";
-import type { ConfigReader } from "../../../provider/config";
-import { SECRET, SIGNATURE } from "../../../provider/markedSecrets";
+import { MASKED, SECRET, SIGNATURE } from "../../../provider/endpoint/secrets";
 import { rebuild } from "../../../provider/plugin/values";
-import { MASKED } from "../../../provider/secrets";
-import { messageOf, StackError } from "../failures";
+import { messageOf } from "../failures";
 import { isCloudEndpointType, type State } from "../managed";
 import { openProject, stackConfig, stackState } from "../pulumi";
 
@@ -68,11 +67,7 @@ export function errorsOf({ diagnostics }: Run, urn?: string): string | undefined
 }
 
 /** Work that did not begin, because the command was interrupted. */
-export class InterruptedError extends UserError {
-  constructor() {
-    super("it was interrupted");
-  }
-}
+export const interrupted = () => new UserError("it was interrupted");
 
 /**
  * After the first Ctrl-C, or a pipeline's cancellation, Pulumi completes its current operations and writes its state. Nothing
@@ -120,7 +115,7 @@ export const openWithPulumi: OpenStacks = async (folder, names, interruption) =>
   if (names.length > 0) return Promise.all(names.map((name) => openStack(project, name, interruption)));
   const selected = await project.stack();
   if (selected) return [await openStack(project, selected.name, interruption)];
-  throw new StackError("no stack is selected: give --stack, or select one with `pulumi stack select`");
+  throw new UserError("no stack is selected: give --stack, or select one with `pulumi stack select`");
 };
 
 /** The message of a repair in the stack's history. */
@@ -157,7 +152,7 @@ async function openStack(
   const { Stack } = await import("@pulumi/pulumi/automation/index.js");
   const stack = await Stack.select(name, project);
   const run = (start: (options: RunOptions) => Promise<unknown>) => {
-    if (stopped.aborted) throw new InterruptedError();
+    if (stopped.aborted) throw interrupted();
     return recorded((onEvent) => start({ onEvent, signal }));
   };
   return {

@@ -1,14 +1,14 @@
+import { ConfigError, type ConfigReader } from "../../../provider/api/config";
 import type { LiveEndpoint } from "../../../provider/api/contract";
 import type { EndpointsApi } from "../../../provider/api/endpoints";
 import { ownerText, partsOf } from "../../../provider/api/mark";
-import { ConfigError, type ConfigReader } from "../../../provider/config";
 import { cloudEndpoints, openAccount } from "../account";
 import { count, grouped } from "../command";
 import { isAuthenticationError, messageOf } from "../failures";
 import { explicitProviders, type Managed, managedEndpoints, type State, usesOwnAccount } from "../managed";
 import { driftOf } from "./compare";
 import type { AccountReport, DriftedEndpoint, NotChecked, SharedEndpoint, StackReport } from "./report";
-import { type DriftStack, errorsOf, InterruptedError, type Run } from "./stack";
+import { type DriftStack, errorsOf, interrupted, type Run } from "./stack";
 
 /* Compares stacks with the service, and lists the accounts that they use. */
 
@@ -87,7 +87,7 @@ async function observe(stack: DriftStack, { log, stopped }: Dependencies): Promi
   const observed: ObservedStack = { stack, sources: [], failures: [], reasons: [] };
   const attempt = async <T>(what: string, work: () => Promise<T>): Promise<T | undefined> => {
     try {
-      if (stopped.aborted) throw new InterruptedError();
+      if (stopped.aborted) throw interrupted();
       return await work();
     } catch (error) {
       observed.failures.push(notChecked(what, error));
@@ -185,11 +185,11 @@ async function listAccounts(sources: AccountSource[], { log, stopped }: Dependen
     const stop = () => api.http.stop();
     stopped.addEventListener("abort", stop);
     try {
-      if (stopped.aborted) throw new InterruptedError();
+      if (stopped.aborted) throw interrupted();
       log(`listing the account at ${service}`);
       account.cloud = await cloudEndpoints(api);
     } catch (error) {
-      const reason = stopped.aborted ? new InterruptedError() : error;
+      const reason = stopped.aborted ? interrupted() : error;
       failures.push(notChecked("the account's endpoints", reason));
     } finally {
       stopped.removeEventListener("abort", stop);

@@ -1,5 +1,5 @@
-import { escaped } from "../../../provider/api/foreignText";
-import { MASKED } from "../../../provider/secrets";
+import { escaped } from "../../../provider/api/text";
+import { MASKED } from "../../../provider/endpoint/secrets";
 import { count, grouped } from "../command";
 import {
   type AccountReport,

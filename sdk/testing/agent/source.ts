@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { policyFromText } from "../../../provider/document";
+import { policyFromText } from "../../../provider/endpoint/documents";
 import { agentFields } from "../../webhooks/webhookSettings";
 
 /*

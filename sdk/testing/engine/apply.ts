@@ -1,4 +1,4 @@
-import { UNKNOWN } from "../../../provider/document";
+import { UNKNOWN } from "../../../provider/endpoint/documents";
 import {
   type Checkpoint,
   isProvider,

@@ -1,4 +1,4 @@
-import { UNKNOWN } from "../../../provider/document";
+import { UNKNOWN } from "../../../provider/endpoint/documents";
 import type { Context } from "./apply";
 import { isProvider, nameOf, providerUrn, type ResourceState, ROOT_STACK, typeOf } from "./checkpoint";
 import { dependentsOf } from "./dependencies";

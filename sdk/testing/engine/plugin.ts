@@ -1,7 +1,7 @@
 import * as grpc from "@grpc/grpc-js";
 import * as rpc from "@pulumi/pulumi/proto/provider_grpc_pb";
 import * as pb from "@pulumi/pulumi/proto/provider_pb";
-import { hasUnknown } from "../../../provider/document";
+import { hasUnknown } from "../../../provider/endpoint/documents";
 import { Empty, insecure } from "../../../provider/plugin/protocol";
 import { nameOf, type ResourceState } from "./checkpoint";
 import { Unsupported } from "./project";

@@ -1,7 +1,7 @@
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import { isMapping } from "../../../provider/api/json";
-import { UNKNOWN } from "../../../provider/document";
-import { SECRET, SIGNATURE } from "../../../provider/markedSecrets";
+import { UNKNOWN } from "../../../provider/endpoint/documents";
+import { SECRET, SIGNATURE } from "../../../provider/endpoint/secrets";
 import { REFERENCE, rebuild } from "../../../provider/plugin/values";
 import { Unsupported } from "./project";
 

@@ -1,4 +1,4 @@
-import { isWithin, type Path, parsePath, UNKNOWN } from "../../../provider/document";
+import { isWithin, type Path, parsePath, UNKNOWN } from "../../../provider/endpoint/documents";
 import { equal, isProps, isSecret, type Props, plain, secret } from "./properties";
 
 export type Kind = "add" | "delete" | "update";

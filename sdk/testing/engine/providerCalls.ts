@@ -1,7 +1,7 @@
 import * as grpc from "@grpc/grpc-js";
 import * as pb from "@pulumi/pulumi/proto/provider_pb";
 import { Status } from "@pulumi/pulumi/proto/status_pb";
-import { parsePath } from "../../../provider/document";
+import { parsePath } from "../../../provider/endpoint/documents";
 import { nameOf, type ResourceState, typeOf } from "./checkpoint";
 import type { Props, toStruct } from "./properties";
 import type { Diff, Kind } from "./propertyDiff";

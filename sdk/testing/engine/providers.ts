@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { parse } from "yaml";
 import { z } from "zod";
-import { UNKNOWN } from "../../../provider/document";
+import { UNKNOWN } from "../../../provider/endpoint/documents";
 import { isProvider, packageOf, type ResourceState, typeOf } from "./checkpoint";
 import { DYNAMIC, Plugin } from "./plugin";
 import { type Launch, type OnLine, resolveFrom, type Starting, startProvider } from "./processes";

@@ -1,4 +1,4 @@
-import { UNKNOWN } from "../../../provider/document";
+import { UNKNOWN } from "../../../provider/endpoint/documents";
 import type { Diagnostic, RunResult, Step as ShownStep, StepOp } from "../types";
 import {
   isDefaultProvider,

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { endpointFields } from "../../../provider/fields";
+import { endpointFields } from "../../../provider/endpoint/fields";
 import { declaredEndpoints } from "./endpoints";
 
 /**

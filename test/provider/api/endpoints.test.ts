@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ApiError, ReplyError } from "../../../provider/api/apiErrors";
-import { VERSION } from "../../../provider/tokens";
+import { VERSION } from "../../../provider/api/config";
 import { CANARY_KEY, service, thrown, wholeList } from "../service";
 
 const url = "https://shop.example.com";

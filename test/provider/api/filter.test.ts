@@ -1,12 +1,12 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { HttpClient } from "../../../provider/api/client";
 import { realClock } from "../../../provider/api/clock";
+import { readSettings, type Settings } from "../../../provider/api/config";
 import type { EndpointsApi } from "../../../provider/api/endpoints";
 import { isOneOf, onUrls } from "../../../provider/api/filter";
-import { CloudEndpoints } from "../../../provider/cloudEndpoint";
-import { readSettings, type Settings } from "../../../provider/config";
-import { endpointsApi } from "../../../provider/fields";
-import { findEndpoint, findEndpoints } from "../../../provider/lookup";
+import { endpointsApi } from "../../../provider/endpoint/fields";
+import { findEndpoint, findEndpoints } from "../../../provider/endpoint/lookup";
+import { CloudEndpoints } from "../../../provider/endpoint/resource";
 import { type Behaviour, Emulator, gatewayReply } from "../../../sdk/testing/emulator";
 
 type Mode = Behaviour["filters"] | keyof typeof replies;

@@ -1,12 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { HttpClient } from "../../../provider/api/client";
 import { type Clock, realClock } from "../../../provider/api/clock";
+import { readSettings, TYPES } from "../../../provider/api/config";
 import type { EndpointsApi } from "../../../provider/api/endpoints";
-import { CloudEndpoints } from "../../../provider/cloudEndpoint";
-import { readSettings } from "../../../provider/config";
-import { endpointsApi } from "../../../provider/fields";
-import { findEndpoint } from "../../../provider/lookup";
-import { TYPES } from "../../../provider/tokens";
+import { endpointsApi } from "../../../provider/endpoint/fields";
+import { findEndpoint } from "../../../provider/endpoint/lookup";
+import { CloudEndpoints } from "../../../provider/endpoint/resource";
 import { survey } from "../../../sdk/commands/drift/survey";
 import { parseState } from "../../../sdk/commands/managed";
 import { Emulator } from "../../../sdk/testing/emulator";

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../provider/api/json";
-import { accountFingerprint } from "../../../provider/gone";
+import { accountFingerprint } from "../../../provider/endpoint/gone";
 import type { Emulator, RecordedRequest } from "../../../sdk/testing";
 import type { service } from "../service";
 

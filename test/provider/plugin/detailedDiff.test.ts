@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { UNKNOWN } from "../../../provider/document";
+import { UNKNOWN } from "../../../provider/endpoint/documents";
 import { created, full, rules } from "./pluginClient";
 
 const status = "trafficPolicy.on_http_request[0].actions[1].config.status_code";

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { GetSchemaRequest } from "@pulumi/pulumi/proto/provider_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import { expect, onTestFinished, test } from "vitest";
-import { VERSION } from "../../../provider/tokens";
+import { VERSION } from "../../../provider/api/config";
 import { PluginClient } from "./pluginClient";
 
 const root = join(import.meta.dirname, "..", "..", "..");

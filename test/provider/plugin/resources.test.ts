@@ -2,7 +2,7 @@ import * as grpc from "@grpc/grpc-js";
 import { ListRequest } from "@pulumi/pulumi/proto/provider_pb";
 import { describe, expect, test } from "vitest";
 import { canonicalJson } from "../../../provider/api/json";
-import { UNKNOWN } from "../../../provider/document";
+import { UNKNOWN } from "../../../provider/endpoint/documents";
 import { thrown } from "../service";
 import { created, full, plugin, rules, secret, URN, url } from "./pluginClient";
 

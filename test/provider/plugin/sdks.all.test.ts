@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { inputFields } from "../../../provider/fields";
+import { inputFields } from "../../../provider/endpoint/fields";
 import { cli, generateSdk } from "./pulumi";
 
 describe.skipIf(!cli)("the Node.js SDK that the Pulumi CLI generates", () => {

@@ -1,4 +1,4 @@
-import { UNKNOWN } from "../../../provider/document";
+import { UNKNOWN } from "../../../provider/endpoint/documents";
 import { type ActionInfo, actions, type KeyInfo, type Keys } from "../../../provider/policy/catalogue";
 import type { PolicyTarget } from "../../../provider/policy/warnings";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Path } from "../../../provider/document";
+import type { Path } from "../../../provider/endpoint/documents";
 import { sourceDocuments } from "../../../provider/policy/positions";
 import { resourceWarnings } from "../../../provider/policy/resourceWarnings";
 import { act, onRequest, rule } from "./cases";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { pathText, UNKNOWN } from "../../../provider/document";
+import { pathText, UNKNOWN } from "../../../provider/endpoint/documents";
 import { actions } from "../../../provider/policy/catalogue";
 import { mayAnswer, policyWarnings, warningText } from "../../../provider/policy/warnings";
 import { act, mistakes, moreRightPolicies, onRequest, rightPolicies, rule } from "./cases";

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Path } from "../../../../provider/document";
-import { secretPlaces } from "../../../../provider/secrets";
+import type { Path } from "../../../../provider/endpoint/documents";
+import { secretPlaces } from "../../../../provider/endpoint/secrets";
 import type { Secret } from "../../../../sdk/commands/adopt/configSecrets";
 import { literal } from "../../../../sdk/commands/adopt/program";
 import { endpoint, written } from "./written";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isMapping } from "../../../../provider/api/json";
-import type { Path } from "../../../../provider/document";
-import { MASKED, secretPlaces, secretsIn } from "../../../../provider/secrets";
+import type { Path } from "../../../../provider/endpoint/documents";
+import { MASKED, secretPlaces, secretsIn } from "../../../../provider/endpoint/secrets";
 import { maskedValue, placeIn } from "../../../../sdk/commands/drift/masking";
 import { drift } from "./driftRun";
 import { changesOf, fakeStack, secret } from "./stacks";

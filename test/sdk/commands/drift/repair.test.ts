@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { UserError } from "../../../../provider/api/apiErrors";
 import type { DriftStack, Step } from "../../../../sdk/commands/drift/stack";
-import { StackError } from "../../../../sdk/commands/failures";
 import { drift } from "./driftRun";
 import { emulator, fakeStack, urnOf } from "./stacks";
 
@@ -46,7 +46,7 @@ test("a repair that never began is reported with its reason alone", async () => 
     diagnostics: [],
   });
   const repair = async () => {
-    throw new StackError("the stack is currently locked");
+    throw new UserError("the stack is currently locked");
   };
   const ended = await drift([{ ...stack, preview, repair }], "--fix");
   expect(ended.code).toBe(1);

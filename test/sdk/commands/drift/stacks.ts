@@ -1,5 +1,5 @@
 import { afterEach, beforeEach } from "vitest";
-import { SECRET, SIGNATURE } from "../../../../provider/markedSecrets";
+import { SECRET, SIGNATURE } from "../../../../provider/endpoint/secrets";
 import type { DriftStack, Run, Step } from "../../../../sdk/commands/drift/stack";
 import { parseState } from "../../../../sdk/commands/managed";
 import { Emulator, type ExportedResource } from "../../../../sdk/testing";

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
+import { UserError } from "../../../../provider/api/apiErrors";
 import type { DriftStack } from "../../../../sdk/commands/drift/stack";
-import { StackError } from "../../../../sdk/commands/failures";
 import { parseState } from "../../../../sdk/commands/managed";
 import { Emulator, type ExportedResource } from "../../../../sdk/testing";
 import { drift } from "./driftRun";
@@ -106,7 +106,7 @@ test("if a stack's state cannot be read, the report gives the reason and counts 
   const lost = fakeStack([], {
     name: "lost",
     state: async () => {
-      throw new StackError("no stack named 'lost' found");
+      throw new UserError("no stack named 'lost' found");
     },
   });
   const ended = await drift([fakeStack([{ name: "a", live: "unread" }]), lost]);
@@ -152,7 +152,7 @@ test("a backend that requires a login gives the exit code 3", async () => {
 
 test("if no endpoint could be compared, no form of the report claims that there is no drift", async () => {
   const refreshPreview = async () => {
-    throw new StackError("the plugin does not start");
+    throw new UserError("the plugin does not start");
   };
   const ended = await drift([fakeStack([{ name: "a" }, { name: "b" }], { refreshPreview })]);
   expect(ended.code).toBe(1);

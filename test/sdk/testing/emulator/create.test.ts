@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { snakeCase } from "../../../../provider/api/wire";
-import { managedInputs } from "../../../../provider/fields";
+import { managedInputs } from "../../../../provider/endpoint/fields";
 import { CHANGEABLE } from "../../../../sdk/testing/emulator/serviceRules";
 import { call, create, expectError, start, tryCreate } from "./requests";
 

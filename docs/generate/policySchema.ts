@@ -1,0 +1,119 @@
+import * as ts from "typescript";
+import {
+  type ActionInfo,
+  actions,
+  type KeyInfo,
+  type Keys,
+  type PhaseInfo,
+  phases,
+  ruleKeys,
+} from "../../provider/policy/catalogue";
+import { commentOn, nameOf, sourceOf } from "./docs";
+
+/** The comments in the catalogue, by path: `actions/deny/keys/status_code`. */
+export function catalogueComments(): ReadonlyMap<string, string> {
+  const comments = new Map<string, string>();
+  const visit = (node: ts.Node, path: string) => {
+    if (ts.isPropertyAssignment(node) || ts.isVariableDeclaration(node)) {
+      const name = ts.isPropertyAssignment(node) ? nameOf(node) : node.name.getText();
+      const inner = path === "" ? name : `${path}/${name}`;
+      const comment = ts.isPropertyAssignment(node) ? commentOn(node) : "";
+      if (comment) comments.set(inner, comment);
+      ts.forEachChild(node, (child) => visit(child, inner));
+    } else ts.forEachChild(node, (child) => visit(child, path));
+  };
+  visit(sourceOf("provider/policy/catalogue.ts"), "");
+  return comments;
+}
+
+type Schema = Record<string, unknown>;
+
+/** The JSON Schema of traffic policies, which `npm run generate` writes to provider/policy/schema.json. */
+export function policySchema(): Schema {
+  const comments = catalogueComments();
+  const described = (path: string) => ({ description: comments.get(path) });
+  const all = Object.entries<ActionInfo>(actions);
+
+  /** Editors offer the known values, and accept others. */
+  const schemaOf = (key: KeyInfo, path: string): Schema => {
+    const one = itemOf(key, path);
+    if (key.list === true) return { type: "array", items: one };
+    return key.list === "or one" ? { anyOf: [{ type: "array", items: one }, one] } : one;
+  };
+  const itemOf = ({ kind, values, cel, keys }: KeyInfo, path: string): Schema => {
+    if (keys) return objectOf(keys, `${path}/keys`);
+    if (values) return { anyOf: [{ enum: values }, { type: "string" }] };
+    if (kind === "map of text") return { type: "object", additionalProperties: oneOfTypes(SCALARS) };
+    if (kind === "map" || kind === "object") return { type: "object" };
+    const type = kind === "text" || kind === "duration" ? "string" : kind;
+    return cel && type !== "string" ? oneOfTypes([type, "string"]) : { type };
+  };
+  const objectOf = (keys: Keys, path: string): Schema => {
+    const required = Object.entries<KeyInfo>(keys).filter(
+      ([, key]) => key.required && key.default === undefined,
+    );
+    return {
+      type: "object",
+      additionalProperties: false,
+      properties: Object.fromEntries(
+        Object.entries<KeyInfo>(keys).map(([name, key]) => {
+          const inner = `${path}/${name}`;
+          const standard = key.default === undefined ? {} : { default: key.default };
+          return [name, { ...described(inner), ...standard, ...schemaOf(key, inner) }];
+        }),
+      ),
+      ...(required.length > 0 && { required: required.map(([name]) => name) }),
+    };
+  };
+
+  const ofType = ([type, { keys }]: [string, ActionInfo]): Schema => {
+    const config = objectOf(keys, `actions/${type}/keys`);
+    return {
+      if: { properties: { type: { const: type } }, required: ["type"] },
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      then: { properties: { config }, ...("required" in config && { required: ["config"] }) },
+    };
+  };
+  const ruleOf = (phase: string): Schema => {
+    const types = all
+      .filter(([, { phases }]) => (phases as readonly string[]).includes(phase))
+      .map(([type]) => ({ const: type, ...described(`actions/${type}`) }));
+    const rule = objectOf(ruleKeys, "ruleKeys");
+    const ofPhase = { type: "object", properties: { type: { anyOf: types } } };
+    const items = { allOf: [ofPhase, { $ref: "#/definitions/action" }] };
+    const properties = rule["properties"] as Schema;
+    const actionList = { ...(properties["actions"] as Schema), minItems: 1, items };
+    return { ...rule, properties: { ...properties, actions: actionList } };
+  };
+
+  return {
+    $schema: "http://json-schema.org/draft-07/schema#",
+    title: "Traffic policy",
+    type: "object",
+    additionalProperties: false,
+    properties: Object.fromEntries(
+      Object.keys(phases satisfies Record<string, PhaseInfo>).map((phase) => [
+        phase,
+        { ...described(`phases/${phase}`), type: ["array", "null"], items: ruleOf(phase) },
+      ]),
+    ),
+    definitions: {
+      action: {
+        type: "object",
+        additionalProperties: false,
+        properties: {
+          // The schema of each phase lists its known types.
+          type: { ...described("actionKeys/type"), type: "string" },
+          config: described("actionKeys/config"),
+        },
+        required: ["type"],
+        allOf: all.map(ofType),
+      },
+    },
+  };
+}
+
+const oneOfTypes = (types: readonly string[]): Schema => ({ anyOf: types.map((type) => ({ type })) });
+
+/** The types of a header's value, which YAML can read as a number or a boolean if it has no quotes. */
+const SCALARS = ["string", "number", "boolean"];

@@ -1,0 +1,257 @@
+import { UserError } from "./apiErrors";
+import type { ClientSettings } from "./exchange";
+
+/** A missing or invalid setting. The message has both of its names, and never its value. */
+export class ConfigError extends UserError {
+  constructor(
+    readonly setting: SettingName,
+    what: string,
+    remedy?: string,
+  ) {
+    super(remedy === undefined ? what : `${what}: ${remedy}`);
+  }
+}
+
+/** Returns the value of a full configuration key (`endpoints:apiKey`); undefined if the stack has none. */
+export type ConfigReader = (key: string) => string | undefined;
+
+const PUBLIC_SERVICE = "api.ngrok.com";
+
+/** Whether the base URL is the public service's, which requires more than the contract does. */
+export const isPublicService = (baseUrl: string): boolean =>
+  // A host name may end with the dot of the root.
+  new URL(baseUrl).hostname.replace(/\.$/, "") === PUBLIC_SERVICE;
+
+/** Some YAML parsers read `off` as false. */
+const OFF = /^(off|false)$/i;
+
+/**
+ * All settings: `endpoints:apiKey` in the stack's configuration is `ENDPOINTS_API_KEY` in the environment, and so on. The
+ * comment on a setting is its documentation. Its function converts the written value.
+ */
+export const settingFields = {
+  /** The API key of the account. */
+  apiKey: (given: string | undefined): string => {
+    if (!given) throw missing("apiKey", "there is no API key", "<key>");
+    if (/^[\x21-\x7e]+$/.test(given)) return given;
+    const what = "the API key contains spaces, line breaks or other characters that no key has";
+    throw new ConfigError("apiKey", what, howToCorrect("apiKey", "<key>"));
+  },
+
+  /** The URL of the service's API, with its path prefix if it has one: `https://api.ngrok.com`. */
+  baseUrl: (given: string | undefined): string => {
+    const example = `https://${PUBLIC_SERVICE}`;
+    if (!given) throw missing("baseUrl", "there is no base URL of the service", example);
+    return parseBaseUrl(given).href.replace(/\/+$/, "");
+  },
+
+  /**
+   * The name of the header that carries the API version, `2`. Default: `Ngrok-Version` for the host `api.ngrok.com`,
+   * `Service-Version` for any other host.
+   */
+  versionHeader: (given: string | undefined): string | undefined => {
+    if (given === undefined || /^[\w-]+$/.test(given)) return given;
+    const what = "versionHeader is not the name of a header";
+    throw new ConfigError("versionHeader", what, howToCorrect("versionHeader", "Service-Version"));
+  },
+
+  /** How long a request is repeated after temporary failures, in seconds, at most a day. Default: 120. */
+  retryForSeconds: (given: string | undefined): number => seconds("retryForSeconds", given, 120),
+
+  /**
+   * How long to wait for a connection, for a reply's headers, and between parts of its body (each), in seconds, at most a day.
+   * Default: 30.
+   */
+  timeoutSeconds: (given: string | undefined): number => seconds("timeoutSeconds", given, 30),
+
+  /** The most requests that one process sends in any window. Default: 120. */
+  requestsPerWindow: (given: string | undefined): number => requests("requestsPerWindow", given, 120),
+
+  /** The window's length, in seconds, at most a day. Default: 60. */
+  windowSeconds: (given: string | undefined): number => seconds("windowSeconds", given, 60),
+
+  /**
+   * Adopt endpoints that a killed run left behind, if they are younger than this: `90s`, `30m`, `1h`, `2d`. They must have
+   * exactly the content to be created. Default: never.
+   */
+  recoverWithin: (given: string | undefined): number | undefined => duration("recoverWithin", given),
+
+  /**
+   * A namespace for marked creates, such as `platform-team/prod`: letters, digits, dots, underscores, hyphens, slashes
+   * and at signs, at most 100 characters, unique within the account. The metadata of each created endpoint then names its
+   * resource, so what a killed run left behind is recognized for certain. Default: endpoints are not marked.
+   */
+  mark: (given: string | undefined): string | undefined => {
+    if (given === undefined || /^[\w.@/-]{1,100}$/.test(given)) return given;
+    const what = "mark must have 1 to 100 letters, digits or the characters . _ - / @";
+    throw new ConfigError("mark", what, howToCorrect("mark", "platform-team/prod"));
+  },
+
+  /** Whether a preview warns of probable mistakes in traffic policies: `on` or `off`. Default: `on`. */
+  policyWarnings: (given: string | undefined): "on" | "off" => {
+    if (given === undefined || /^(on|true)$/i.test(given)) return "on";
+    if (OFF.test(given)) return "off";
+    throw new ConfigError(
+      "policyWarnings",
+      "policyWarnings is neither on nor off",
+      howToCorrect("policyWarnings", "off"),
+    );
+  },
+};
+export type SettingName = keyof typeof settingFields;
+
+/** The values of all settings; times in seconds. */
+export type Settings = Omit<
+  { [Name in SettingName]: ReturnType<(typeof settingFields)[Name]> },
+  "versionHeader"
+> &
+  ClientSettings & {
+    /** `ENDPOINTS_ACCEPT_ACCOUNT=1`, for one run: endpoints that another account does not have are dropped from the state. */
+    acceptAccount: boolean;
+  };
+
+/** The settings that must not be shown. */
+export const secretSettings: readonly string[] = ["apiKey"] satisfies SettingName[];
+
+/**
+ * Reads every setting. The stack's configuration wins over the environment, so a stray shell key cannot redirect a stack
+ * to another account.
+ *
+ * @throws ConfigError if settings are missing or invalid, with a message that names all of them.
+ */
+export function readSettings(config: ConfigReader, environment: NodeJS.ProcessEnv = process.env): Settings {
+  const problems = settingsProblems(config, environment);
+  const [first] = problems;
+  if (first) throw new ConfigError(first.setting, problems.map(({ message }) => message).join("; "));
+  const read = (name: SettingName) => given(name, config, environment);
+  const apiKey = settingFields.apiKey(read("apiKey"));
+  const baseUrl = settingFields.baseUrl(read("baseUrl"));
+  const standard = isPublicService(baseUrl) ? "Ngrok-Version" : "Service-Version";
+  return {
+    apiKey,
+    apiKeyIsConfigured: Boolean(config("endpoints:apiKey")?.trim()),
+    baseUrl,
+    userAgent: `pulumi-endpoints/${VERSION}`,
+    versionHeader: settingFields.versionHeader(read("versionHeader")) ?? standard,
+    retryForSeconds: settingFields.retryForSeconds(read("retryForSeconds")),
+    timeoutSeconds: settingFields.timeoutSeconds(read("timeoutSeconds")),
+    requestsPerWindow: settingFields.requestsPerWindow(read("requestsPerWindow")),
+    windowSeconds: settingFields.windowSeconds(read("windowSeconds")),
+    recoverWithin: settingFields.recoverWithin(read("recoverWithin")),
+    mark: settingFields.mark(read("mark")),
+    policyWarnings: settingFields.policyWarnings(read("policyWarnings")),
+    acceptAccount: environment["ENDPOINTS_ACCEPT_ACCOUNT"] === "1",
+  };
+}
+
+/** All problems of the settings. */
+export function settingsProblems(
+  config: ConfigReader,
+  environment: NodeJS.ProcessEnv = process.env,
+): ConfigError[] {
+  return Object.entries(settingFields).flatMap(([name, parse]) => {
+    try {
+      parse(given(name, config, environment));
+      return [];
+    } catch (error) {
+      if (error instanceof ConfigError) return [error];
+      throw error;
+    }
+  });
+}
+
+/** Whether warnings of policies are off. `readSettings` reports a value that is neither on nor off. */
+export function areWarningsOff(config: ConfigReader, environment: NodeJS.ProcessEnv = process.env): boolean {
+  return OFF.test(given("policyWarnings", config, environment) ?? "");
+}
+
+function given(name: string, config: ConfigReader, environment: NodeJS.ProcessEnv): string | undefined {
+  return config(`endpoints:${name}`)?.trim() || environment[environmentName(name)]?.trim() || undefined;
+}
+
+const missing = (setting: SettingName, what: string, example: string) =>
+  new ConfigError(setting, what, howToSet(setting, example));
+
+/** Every setting has both names by one rule: `endpoints:baseUrl` is `ENDPOINTS_BASE_URL`. */
+export function environmentName(setting: string): string {
+  return `ENDPOINTS_${setting.replace(/[A-Z]/g, "_$&").toUpperCase()}`;
+}
+
+/** How to set a setting that is missing, in both ways. */
+const howToSet = (setting: SettingName, example: string): string =>
+  `set ${environmentName(setting)} in the environment, or run \`${commandFor(setting, example)}\``;
+
+/** How to correct a setting, depending on where its value came from. */
+const howToCorrect = (setting: SettingName, example: string): string =>
+  `run \`${commandFor(setting, example)}\`, or correct ${environmentName(setting)}; the stack's configuration wins over the environment`;
+
+const commandFor = (setting: SettingName, example: string): string =>
+  `pulumi config set${secretSettings.includes(setting) ? " --secret" : ""} endpoints:${setting} ${example}`;
+
+function parseBaseUrl(given: string): URL {
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  const wrong = (what: string) =>
+    new ConfigError("baseUrl", `the base URL ${what}`, howToCorrect("baseUrl", `https://${PUBLIC_SERVICE}`));
+  // `localhost:8080` parses as a URL with the scheme `localhost:`, so the slashes are required.
+  if (!url || !/^[a-z][a-z0-9+.-]*:\/\//i.test(given)) throw wrong("has no scheme, or is no URL");
+  if (url.protocol !== "https:" && url.protocol !== "http:") throw wrong("is neither https nor http");
+  if (url.username || url.password) throw wrong("contains credentials; use the API key instead");
+  if (url.search || url.hash) throw wrong("has a query or a fragment");
+  return url;
+}
+
+/** A day, in seconds. Node's timers fire at once for times of more than 24 days. */
+const LONGEST_TIME = 86_400;
+
+function seconds(name: SettingName, given: string | undefined, standard: number): number {
+  if (given === undefined) return standard;
+  const value = Number(given);
+  if (value > 0 && value <= LONGEST_TIME) return value;
+  throw new ConfigError(
+    name,
+    `${name} is not a number of seconds above zero and up to ${LONGEST_TIME}`,
+    howToCorrect(name, String(standard)),
+  );
+}
+
+function requests(name: SettingName, given: string | undefined, standard: number): number {
+  if (given === undefined) return standard;
+  if (/^[1-9]\d{0,8}$/.test(given)) return Number(given);
+  throw new ConfigError(
+    name,
+    `${name} is not a whole number above zero`,
+    howToCorrect(name, String(standard)),
+  );
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
+
+/** `90s`, `30m`, `1h`, `2d`, in seconds. */
+function duration(name: SettingName, given: string | undefined): number | undefined {
+  if (given === undefined) return undefined;
+  const [, number, unit = ""] = /^(\d+(?:\.\d+)?)\s*([smhd])$/.exec(given) ?? [];
+  const value = Number(number) * (UNITS[unit] ?? Number.NaN);
+  if (value > 0) return value;
+  throw new ConfigError(name, `${name} is no time such as 90s, 30m, 1h or 2d`, howToCorrect(name, "1h"));
+}
+
+/** The package's version. A test compares it with `package.json`. */
+export const VERSION = "0.1.0";
+
+/** The name of the plugin and of the Pulumi package. */
+export const PACKAGE = "endpoints";
+
+/**
+ * The resource's type in states, by its provider: `dynamic` is the provider string that Pulumi's dynamic provider host runs,
+ * `plugin` is this package's plugin. The types never change.
+ */
+export const TYPES = {
+  dynamic: `pulumi-nodejs:dynamic/${PACKAGE}:CloudEndpoint`,
+  plugin: `${PACKAGE}:index:CloudEndpoint`,
+} as const;
+
+/** The global symbol under which the test kit's mocks keep the account for data sources, for all copies of this package. */
+export const MOCKED_ACCOUNT = Symbol.for("pulumi-endpoints:mockedAccount");
+
+/** The type of the plugin's explicit providers. */
+export const PROVIDER_TYPE = `pulumi:providers:${PACKAGE}`;

@@ -1,0 +1,252 @@
+import type { JsonObject } from "../api/json";
+import { MAX_METADATA } from "../api/mark";
+import { nearName, oneLine } from "../api/text";
+import { derivedFromUrl, normalizeUrl, schemeDiffers } from "../api/url";
+import { hasUnknown, sameData, wireText } from "./documents";
+import { type CloudEndpointInputs, inputFields, MAX_DESCRIPTION } from "./fields";
+import { notedFields, SECRETS_KEY } from "./secrets";
+
+/** The property in which Pulumi keeps a dynamic resource's provider. It belongs to the engine, not to the user. */
+export const PROVIDER_KEY = "__provider";
+
+/**
+ * The property in which the resource's class passes on a conflict with another resource of the program. The check of a
+ * single resource cannot see it. Empty if there is none. It is never stored.
+ */
+export const PROBLEM_KEY = "__problem";
+
+/**
+ * The property in which the resource's class passes on the resource's URN, for the mark of a create. Only a dynamic provider
+ * needs it: a plugin receives the URN from the engine.
+ */
+export const URN_KEY = "__urn";
+
+/**
+ * The property in which the resource's class passes on the option `replaceOnChanges`. The engine applies the option only to
+ * paths in a detailed diff, and a dynamic provider cannot return one.
+ */
+export const REPLACE_KEY = "__replaceOnChanges";
+
+/** A mistake in the inputs. It never quotes an input, because any input may be secret. */
+export interface Failure {
+  /** The name of the input. The engine does not receive it, because it would print the value beside the reason. */
+  input: string;
+  reason: string;
+}
+
+export interface Checked {
+  /** The inputs in the form of the state. Unknown values are unchanged. */
+  inputs: JsonObject;
+  failures: Failure[];
+}
+
+type InputName = keyof typeof inputFields;
+
+/**
+ * Finds every mistake of a resource that can be found without the service, and converts the inputs to the form of the state.
+ * Unknown values pass.
+ *
+ * @param olds The inputs of the last run; empty for a new resource.
+ */
+export function checkInputs(news: JsonObject, olds: JsonObject = {}): Checked {
+  const inputs: JsonObject = {};
+  const failures: Failure[] = [];
+
+  for (const [name, value] of Object.entries(news)) {
+    if (name === PROVIDER_KEY || value === undefined || value === null) continue;
+    if (name === PROBLEM_KEY) {
+      if (value !== "" && !hasUnknown(value)) failures.push({ input: name, reason: String(value) });
+    } else if (name === URN_KEY || name === REPLACE_KEY) {
+      inputs[name] = value;
+    } else if (name === SECRETS_KEY) {
+      inputs[name] = notedFields(news);
+    } else if (!isInput(name)) {
+      failures.push(unknownInput(name));
+    } else if (hasUnknown(value)) {
+      inputs[name] = value;
+    } else {
+      const parsed = inputFields[name].safeParse(value);
+      // An empty description or metadata counts as not given: both are cleared on the service.
+      if (parsed.success && parsed.data !== "") inputs[name] = parsed.data;
+      if (!parsed.success)
+        for (const { message } of parsed.error.issues)
+          failures.push({ input: name, reason: `${name} ${message}` });
+    }
+  }
+
+  if (news["url"] === undefined || news["url"] === null) {
+    failures.push({
+      input: "url",
+      reason: "url is missing; give the address to serve, as in https://shop.example.com",
+    });
+  }
+  if ("trafficPolicy" in olds && (news["trafficPolicy"] === undefined || news["trafficPolicy"] === null)) {
+    failures.push({
+      input: "trafficPolicy",
+      reason:
+        "trafficPolicy cannot be removed, because an endpoint needs one; change it, or remove the endpoint",
+    });
+  }
+  if (typeof inputs["adopt"] === "string" && schemeDiffers(olds["url"], inputs["url"])) {
+    const reason =
+      "adopt names the endpoint that the new scheme replaces, and the replacement deletes it first; remove adopt";
+    failures.push({ input: "adopt", reason });
+  }
+  return { inputs, failures };
+}
+
+/** The inputs that `checkInputs` returned, without the properties of the engine and of the resource's class. */
+export function checkedInputs(news: JsonObject): CloudEndpointInputs {
+  const { [PROVIDER_KEY]: _, [URN_KEY]: __, [REPLACE_KEY]: ___, ...inputs } = news;
+  return inputs as CloudEndpointInputs;
+}
+
+function isInput(name: string): name is InputName {
+  return Object.hasOwn(inputFields, name);
+}
+
+function unknownInput(name: string): Failure {
+  const inputs = Object.keys(inputFields);
+  const near = nearName(name, inputs);
+  const known = near ? `did you mean ${near}?` : `the inputs are ${inputs.join(", ")}`;
+  return { input: name, reason: `${name} is no input of a cloud endpoint; ${known}` };
+}
+
+/** What a resource claims. */
+interface UrlClaim {
+  /** Identifies the resource. The same owner never conflicts with itself. */
+  owner: unknown;
+  /** The resource's name in the program. */
+  name: string;
+  pooled: boolean;
+}
+
+/** The URLs of a run's resources, and the ids that they adopt. The check of a single resource does not see the others. */
+export class UrlRegistry {
+  private readonly urls = new Map<string, UrlClaim>();
+  private readonly adopted = new Map<string, UrlClaim>();
+
+  /** Returns the conflict with another resource, if any. Only pooled resources may share a URL. */
+  register(url: unknown, adopt: unknown, claim: UrlClaim): string | undefined {
+    const normal = typeof url === "string" ? normalizeUrl(url) : undefined;
+    const id = typeof adopt === "string" ? adopt : undefined;
+    const byUrl = add(this.urls, normal, claim);
+    const byId = add(this.adopted, id, claim);
+    if (byId)
+      return `${byId.name} adopts ${oneLine(String(adopt), 100)}, too; an endpoint can be one resource's only`;
+    if (byUrl && !(byUrl.pooled && claim.pooled)) {
+      return `the url is also that of ${byUrl.name}; give each endpoint its own, or set poolingEnabled on both`;
+    }
+    return undefined;
+  }
+}
+
+/** Returns another owner's claim to the same key, or else stores this one. */
+function add(claims: Map<string, UrlClaim>, key: string | undefined, claim: UrlClaim): UrlClaim | undefined {
+  if (key === undefined) return undefined;
+  const other = claims.get(key);
+  if (other !== undefined && other.owner !== claim.owner) return other;
+  claims.set(key, claim);
+  return undefined;
+}
+
+/*
+ * Warnings at the preview of inputs that the contract allows, but that the service may refuse. They never block, because the
+ * service may have changed.
+ */
+
+/** The service's errors state these limits in characters, its documentation states them in bytes. */
+const LIMITS = [
+  ["description", MAX_DESCRIPTION],
+  ["metadata", MAX_METADATA],
+] as const;
+
+/** The bindings that the public service knows (documented with its error 15005). */
+const BINDINGS: readonly string[] = ["public", "internal", "kubernetes"];
+
+/**
+ * The warnings of an endpoint's inputs, as sentences that follow its URL. None quotes a value. A text that the service has
+ * already accepted causes none.
+ *
+ * @param olds The inputs of the last run; empty for a new resource.
+ */
+export function inputWarnings(
+  inputs: CloudEndpointInputs,
+  olds: JsonObject,
+  isPublicService: boolean,
+): string[] {
+  const long = LIMITS.flatMap(([name, most]) => {
+    const value = inputs[name];
+    if (value === undefined || hasUnknown(value)) return [];
+    const text = wireText(value);
+    const bytes = Buffer.byteLength(text);
+    if (bytes <= most || (olds[name] !== undefined && wireText(olds[name]) === text)) return [];
+    return [
+      `${name} is within ${most} characters, but has ${bytes} bytes, and the service may count bytes; if it refuses it, shorten it`,
+    ];
+  });
+  const bindings = hasUnknown(inputs.bindings) ? [] : (inputs.bindings ?? []);
+  const misspelt = bindings.flatMap((name) => {
+    const near = BINDINGS.includes(name) ? undefined : nearName(name, BINDINGS);
+    return near ? [`bindings has a name that the public service does not know; did you mean ${near}?`] : [];
+  });
+  const isNew = Object.keys(olds).length === 0;
+  const lacksPolicy = isPublicService && isNew && !inputs.adopt && inputs.trafficPolicy === undefined;
+  const policy =
+    "trafficPolicy is missing, and the public service refuses to create a cloud endpoint without one; give one with an action that answers, such as forward-internal, custom-response or deny";
+  // The service has accepted what is not new, and what an adoption finds.
+  const isAccepted =
+    (isNew && inputs.adopt) ||
+    (["url", "bindings"] as const).every((name) => sameData(olds[name], inputs[name]));
+  const address = isPublicService && !isAccepted ? addressWarnings(inputs) : [];
+  return [...long, ...misspelt, ...address, ...(lacksPolicy ? [policy] : [])];
+}
+
+/** The warnings of a URL and bindings that the public service's documentation rules out. Where it contradicts itself, none. */
+function addressWarnings({ url, bindings = [] }: CloudEndpointInputs): string[] {
+  if (hasUnknown(bindings)) return [];
+  if (bindings.length > 1) {
+    return [
+      `bindings has ${bindings.length} names, but an endpoint of the public service takes one; create an endpoint for each`,
+    ];
+  }
+  const derived = derivedFromUrl(url);
+  if (!derived) return [];
+  const { proto, publicUrl } = derived;
+  const host = publicUrl.slice(`${proto}://`.length);
+  const isInternal = host.endsWith(".internal");
+  const binding = bindings[0] ?? (isInternal ? "internal" : "public");
+  const isPublic = binding === "public";
+  const isKubernetes = binding === "kubernetes";
+  // A public tcp endpoint has a reserved address, whose host and port are the service's choice.
+  const hasDomain = isPublic && proto !== "tcp";
+  const port = proto === "http" ? 80 : 443;
+  const rules: [isBroken: boolean, warning: string][] = [
+    [
+      binding === "internal" && !isInternal,
+      "with the binding internal, the public service requires a host that ends in .internal",
+    ],
+    [
+      isPublic && isInternal,
+      "the public service takes hosts that end in .internal only with the binding internal",
+    ],
+    [
+      hasDomain && url !== publicUrl,
+      `the public service has public ${proto} endpoints only on port ${port} (error 18023); leave the port out`,
+    ],
+    [hasDomain && host.includes("_"), "the public service allows no underscores in a host (error 355)"],
+    [
+      hasDomain && (!host.includes(".") || /^[\d.]+$/.test(host)),
+      "on the public service, a public host must be a domain",
+    ],
+    [
+      isKubernetes && proto === "https",
+      "on the public service, the binding kubernetes takes no https (error 18018); use http or tcp",
+    ],
+    [
+      isKubernetes && !/^[^.*]+\.[^.*]+$/.test(host),
+      "with the binding kubernetes, the public service requires a host of the form name.namespace",
+    ],
+  ];
+  return rules.flatMap(([isBroken, warning]) => (isBroken ? [warning] : []));
+}

@@ -1,0 +1,396 @@
+import { z } from "zod";
+import type { HttpClient } from "../api/client";
+import type { Endpoint } from "../api/contract";
+import { EndpointsApi } from "../api/endpoints";
+import { isMapping, type JsonObject } from "../api/json";
+import { MARK_FIELD, MAX_METADATA } from "../api/mark";
+import { normalizeUrl, urlProblem } from "../api/url";
+import { endpointReader, refSchema } from "../api/wire";
+import {
+  hasUnknown,
+  metadataFromText,
+  type Parsed,
+  policyFromText,
+  problemsOfData,
+  sameData,
+  sameSet,
+  UNKNOWN,
+  wireText,
+} from "./documents";
+
+/*
+ * Everything that a program writes for endpoints. The comment on a field is its documentation: editors show it, and the
+ * reference pages are generated from it. Published declarations rest on these types, so nothing here may import a library.
+ */
+
+/** What a program may write for a cloud endpoint. */
+export interface CloudEndpointWritten {
+  /**
+   * The address that the endpoint serves: a scheme (`https`, `http`, `tls` or `tcp`), a host, and a port if it is not
+   * the scheme's default: `https://shop.example.com`, `tcp://1.tcp.example.com:12345`, `https://*.example.com`. Letter
+   * case, a default port and a trailing slash do not matter. Paths, queries and credentials are not allowed. A change
+   * with the same scheme updates the endpoint in place; another scheme replaces it.
+   */
+  url: string;
+
+  /**
+   * The rules for traffic: an object, or text with JSON or YAML. It is compared as data: key order, spaces and YAML
+   * comments are no change, but the order of a list is. YAML text has at most 50,000 characters and 100 uses of an anchor,
+   * JSON and objects have at most 1,000,000 characters. The contract makes it optional; the public service requires it,
+   * with an action that answers. Once given, it can be changed but not removed.
+   */
+  trafficPolicy?: object | string | undefined;
+
+  /** A description of at most 255 characters. If the program removes it, it is cleared on the service. Default: none. */
+  description?: string | undefined;
+
+  /**
+   * Data of your own, an object or text, at most 4,096 characters as compact JSON. Text that contains a JSON object or
+   * list is kept as data, other text as text. If the program removes it, it is cleared on the service. Default: none.
+   */
+  metadata?: object | string | undefined;
+
+  /**
+   * Where the endpoint can be reached from. The public service knows `public`, `internal` and `kubernetes`. Order does
+   * not matter. Default: the service decides by the URL. If the program gives none, a later edit by hand is drift. If the
+   * program removes them, the service keeps the current ones.
+   */
+  bindings?: string[] | undefined;
+
+  /**
+   * Whether other endpoints may share this URL and its traffic. It is sent only if given, or to undo an edit by hand.
+   * The service may refuse to change it later. Default: `false`, the service's default.
+   */
+  poolingEnabled?: boolean | undefined;
+
+  /**
+   * Take over an existing endpoint instead of creating one: `true` for the cloud endpoint with this URL, or its id
+   * (`ep_…`). Only fields that differ are changed. It has no effect after the first `up` and can then be removed.
+   * Default: `false`.
+   */
+  adopt?: boolean | string | undefined;
+}
+
+/** The endpoint to read: by id or by URL, exactly one of the two. */
+export interface EndpointQuery {
+  /** The endpoint's identifier, `ep_…`. This takes one request. */
+  id?: string | undefined;
+
+  /**
+   * The endpoint's URL, in any spelling. Edges have no `url` and are matched by their `publicUrl`. This takes one request
+   * if the service filters lists, as the public service does. Otherwise it reads the whole list, which other look-ups of the
+   * next minute share: one request for each 100 endpoints of the account.
+   */
+  url?: string | undefined;
+}
+
+/** Filters for endpoints. All given filters must match; without a filter, all endpoints match. */
+export interface EndpointsFilter {
+  /** One of these types: `ephemeral`, `edge`, `cloud`. */
+  types?: string[] | undefined;
+
+  /** This region. */
+  region?: string | undefined;
+
+  /**
+   * This URL, in which `*` matches any text: `https://*.example.com`. Letter case does not matter. Edges have no `url` and
+   * are matched by their `publicUrl`.
+   */
+  urlPattern?: string | undefined;
+
+  /** This name, which an agent gave the endpoint. */
+  name?: string | undefined;
+
+  /** Reachable from there: `public`, `internal`, `kubernetes`. */
+  binding?: string | undefined;
+
+  /** Metadata equal to this. If both are JSON, they are compared as data. */
+  metadata?: object | string | undefined;
+}
+
+/*
+ * The fields of an endpoint, a row each. Checks, diffs, requests, previews, notes in the state, refreshes, drift, adoption, the
+ * plugin's schema and the reference derive from the rows. The comments that users read are in `args.ts` and `api/contract.ts`;
+ * the compiler refuses a row without its property there, and a property without its row.
+ */
+
+/** What is the same for all fields. */
+interface Row {
+  /** A second name on the wire. The first one is the field's name in snake case. */
+  alias?: string;
+  /** Parses the text of a document. The inputs hold its data; the wire and the outputs hold canonical JSON. */
+  parse?: (text: string) => unknown;
+  /** Whether the order of a list's members has no meaning. */
+  isSet?: boolean;
+  /** Whether a live value satisfies the program's. Default: equal data. */
+  isSame?: (live: unknown, wanted: unknown) => boolean;
+  /**
+   * What it means if the program leaves the input out: an update clears it, the service keeps its value, or the service chose
+   * it, and the state notes the choice.
+   */
+  omitted?: "cleared" | "kept" | "chosen";
+  /** Whether the contract derives the field from the URL, or the service decides it again with another URL. */
+  withUrl?: "derived" | "decided";
+}
+
+/** `reply` checks a field of replies. `input` checks an input, and converts the written value to the form of the state. */
+type Rows = {
+  [Name in keyof Endpoint]-?: Row & { reply: z.ZodType<Endpoint[Name]> };
+} & {
+  [Name in keyof CloudEndpointWritten]-?: Row & { input: z.ZodType<unknown, CloudEndpointWritten[Name]> };
+};
+
+/** The most characters of a description (documented with the service's error 18012). */
+export const MAX_DESCRIPTION = 255;
+
+const text = z.string({ error: (issue) => `must be text, not ${kindOf(issue.input)}` });
+const reply = z.string().optional();
+const ref = refSchema.optional();
+
+const rows = {
+  id: { reply: z.string().min(1) },
+  url: {
+    reply,
+    input: text
+      .check((context) => refuse(context, urlProblem(context.value)))
+      .transform((url) => normalizeUrl(url) ?? url),
+  },
+  description: {
+    reply,
+    input: text.check((context) => refuse(context, tooLong(context.value, MAX_DESCRIPTION))).optional(),
+    omitted: "cleared",
+  },
+  metadata: {
+    reply,
+    input: document((value) => isMapping(value) || Array.isArray(value))
+      .transform(
+        (metadata, context) => asData(metadata, metadataFromText, context) as JsonObject | unknown[] | string,
+      )
+      .check((context) => refuse(context, tooLong(wireText(context.value), MAX_METADATA)))
+      .check((context) => refuse(context, reserved(context.value)))
+      .optional(),
+    parse: (written) => metadataFromText(written).data,
+    // The mark is taken out of live metadata, so an empty object comes back as no metadata.
+    isSame: (live, wanted) => sameData(live === undefined ? {} : live, wanted),
+    omitted: "cleared",
+  },
+  bindings: {
+    reply: z.array(z.string()).optional(),
+    input: z
+      .array(text.min(1, "must not contain an empty name"), {
+        error: (issue) => `must be a list of names, not ${kindOf(issue.input)}`,
+      })
+      .min(1, "must name at least one binding; remove bindings to let the service decide")
+      .check((context) => refuse(context, repeated(context.value)))
+      .optional(),
+    isSet: true,
+    isSame: sameSet,
+    omitted: "chosen",
+    withUrl: "decided",
+  },
+  poolingEnabled: {
+    reply: z.boolean().optional(),
+    input: z.boolean({ error: (issue) => `must be true or false, not ${kindOf(issue.input)}` }).optional(),
+    // Services omit the field of an endpoint that is not pooled.
+    isSame: (live, wanted) => (live === true) === wanted,
+    omitted: "chosen",
+  },
+  trafficPolicy: {
+    reply,
+    input: document(isMapping)
+      .transform((policy, context): JsonObject => asData(policy, policyFromText, context) as JsonObject)
+      .optional(),
+    parse: (written) => {
+      const parsed = policyFromText(written);
+      return "data" in parsed ? parsed.data : written;
+    },
+    omitted: "kept",
+  },
+  adopt: {
+    input: z
+      .union([z.boolean(), z.string().regex(/^ep_\w+$/, "must be true, or an endpoint's id (ep_…)")], {
+        error: "must be true, or an endpoint's id (ep_…)",
+      })
+      .optional(),
+  },
+  type: { reply },
+  publicUrl: { reply, withUrl: "derived" },
+  hostport: { reply, withUrl: "derived" },
+  proto: { reply, withUrl: "derived" },
+  scheme: { reply, withUrl: "decided" },
+  host: { reply, withUrl: "decided" },
+  port: { reply: z.int().optional(), withUrl: "decided" },
+  domain: { reply: ref, withUrl: "decided" },
+  tcpAddr: { reply: ref, withUrl: "decided" },
+  region: { reply, withUrl: "decided" },
+  createdAt: { reply },
+  updatedAt: { reply },
+  uri: { reply },
+  name: { reply },
+  principal: { reply: ref },
+  principalId: { reply: z.union([refSchema, z.string().transform((id) => ({ id }))]).optional() },
+  tunnel: { reply: ref },
+  tunnelSession: { reply: ref },
+  edge: { reply: ref },
+  upstreamUrl: { reply },
+  upstreamProto: { reply, alias: "upstream_protocol" },
+} satisfies Rows;
+
+type Table = typeof rows;
+type Named<Part> = { [Name in keyof Table]: Table[Name] extends Part ? Name : never }[keyof Table];
+type Output = Named<{ reply: z.ZodType }>;
+type Input = Named<{ input: z.ZodType }>;
+
+/** An input that describes an endpoint, and that an update can send. (`adopt` only affects the first create.) */
+export type ManagedInput = Output & Input;
+
+const names = Object.keys(rows) as (keyof Table)[];
+const row = (name: string): (Row & { reply?: z.ZodType; input?: z.ZodType }) | undefined =>
+  Object.hasOwn(rows, name) ? rows[name as keyof Table] : undefined;
+const namesWith = (fits: (row: Row) => boolean) => names.filter((name) => fits(row(name) ?? {}));
+
+function column<Part extends "reply" | "input", Name extends keyof Table>(part: Part) {
+  const all = names.flatMap((name) => (part in rows[name] ? [[name, row(name)?.[part]]] : []));
+  return Object.fromEntries(all) as {
+    [N in Name]: Table[N] extends { [P in Part]: infer Check } ? Check : never;
+  };
+}
+
+/** The checks of replies. */
+export const endpointFields = column<"reply", Output>("reply");
+
+/** The checks of inputs. */
+export const inputFields = column<"input", Input>("input");
+
+/** The checked inputs, in the form of the state: URL normalized, policy and metadata as data. */
+export type CloudEndpointInputs = z.output<z.ZodObject<typeof inputFields>>;
+
+export const managedInputs = names.filter(
+  (name): name is ManagedInput => name in endpointFields && name in inputFields,
+);
+
+const managedWith = (...omitted: Row["omitted"][]) =>
+  managedInputs.filter((name) => omitted.includes(row(name)?.omitted));
+
+/** Inputs that keep a value if they are not given. The others are cleared. */
+export const leftToTheService = managedWith("kept", "chosen");
+
+/** Inputs that the service chooses if they are not given. The state notes its choices. */
+export const choices = managedWith("chosen");
+
+/** Inputs that hold the user's own text or data, or nothing. */
+export const ownTexts = managedWith("cleared", "kept");
+
+export const documentFields = managedInputs.filter(
+  (name): name is Named<{ parse: (text: string) => unknown }> => row(name)?.parse !== undefined,
+);
+
+/** Fields that the contract derives from the URL. */
+export const derivedWithUrl = namesWith(({ withUrl }) => withUrl === "derived");
+
+/** Fields that the service may change with the URL, besides those that the contract derives from it. */
+export const decidedWithUrl = namesWith(({ withUrl }) => withUrl === "decided");
+
+/** Outputs that are certainly missing if the program does not give them. */
+export const clearedFields = managedWith("cleared");
+
+export const isSet = (name: ManagedInput): boolean => row(name)?.isSet === true;
+
+/** Whether the service chooses or keeps this input if it is not given. */
+export const isLeftToTheService = (name: ManagedInput): boolean => leftToTheService.includes(name);
+
+/** The given ones of these inputs, for the state's note. */
+export const givenInputs = (news: CloudEndpointInputs): ManagedInput[] =>
+  leftToTheService.filter((name) => news[name] !== undefined);
+
+/** Whether a live value satisfies the program's. An unknown value differs from every live one. */
+export function isSatisfied(name: ManagedInput, live: unknown, wanted: unknown): boolean {
+  if (wanted === undefined) return live === undefined || live === "";
+  const isSame = row(name)?.isSame;
+  return isSame ? isSame(live, wanted) : live !== undefined && sameData(live, wanted);
+}
+
+/** An input's value in a request. An empty text clears it. Undefined if the service keeps it. */
+export function wireValue(name: ManagedInput, value: unknown): unknown {
+  if (value === undefined) return row(name)?.omitted === "cleared" ? "" : undefined;
+  return row(name)?.parse ? wireText(value) : value;
+}
+
+/** Converts the endpoint of a reply. */
+export const endpointFromWire = endpointReader(
+  endpointFields,
+  names.flatMap((name): [string, string][] => {
+    const alias = row(name)?.alias;
+    return alias === undefined ? [] : [[alias, name]];
+  }),
+);
+
+/** The calls of the contract, with these fields. */
+export const endpointsApi = (http: HttpClient): EndpointsApi => new EndpointsApi(http, endpointFromWire);
+
+/** Properties with their documents as data, for comparisons and diffs. Text that does not parse is unchanged. */
+export function withData(props: JsonObject): JsonObject {
+  return mapDocuments(props, (value, name) =>
+    typeof value === "string" && value !== UNKNOWN ? row(name)?.parse?.(value) : value,
+  );
+}
+
+/** Properties with their documents as canonical text, for outputs. */
+export function withTexts(props: JsonObject): JsonObject {
+  return mapDocuments(withData(props), wireText);
+}
+
+/** The same for a preview: a document with an unknown part is unknown as a whole. */
+export function withPreviewTexts(props: JsonObject): JsonObject {
+  return mapDocuments(props, (value) => (hasUnknown(value) ? UNKNOWN : wireText(value)));
+}
+
+function mapDocuments(props: JsonObject, map: (value: unknown, name: ManagedInput) => unknown): JsonObject {
+  const fields = documentFields.filter((name) => props[name] !== undefined);
+  return { ...props, ...Object.fromEntries(fields.map((name) => [name, map(props[name], name)])) };
+}
+
+/** Policies and metadata: data, or text. */
+function document(isData: (value: unknown) => boolean) {
+  return z.custom<object | string>((value) => typeof value === "string" || isData(value), {
+    error: (issue) => `must be an object or text, not ${kindOf(issue.input)}`,
+  });
+}
+function kindOf(value: unknown): string {
+  if (value === undefined) return "missing";
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}
+
+function refuse(context: { issues: z.core.$ZodRawIssue[]; value: unknown }, reason: string | undefined) {
+  if (reason) context.issues.push({ code: "custom", message: reason, input: context.value });
+}
+
+/** Parses text, and reports each value that JSON cannot carry, with its path. */
+function asData(value: object | string, parse: (text: string) => Parsed, context: z.RefinementCtx): unknown {
+  const parsed: Parsed = typeof value === "string" ? parse(value) : { data: value };
+  // The parser has checked the values of a text.
+  const ofData = typeof value === "string" ? [] : problemsOfData(value);
+  const problems = "problem" in parsed ? [parsed.problem] : ofData;
+  for (const { path, reason } of problems) {
+    context.issues.push({ code: "custom", message: reason, path: [path], input: undefined });
+  }
+  return "data" in parsed ? parsed.data : z.NEVER;
+}
+
+function reserved(metadata: unknown): string | undefined {
+  if (!isMapping(metadata) || !Object.hasOwn(metadata, MARK_FIELD)) return undefined;
+  return `must not have the key ${MARK_FIELD}, which is reserved for the marks of endpoints:mark; rename the key`;
+}
+
+function tooLong(value: string, most: number): string | undefined {
+  const length = [...value].length;
+  return length > most ? `must have at most ${most} characters, but has ${length}` : undefined;
+}
+
+function repeated(names: string[]): string | undefined {
+  const known = new Set<string>();
+  const twice = names.findIndex((name) => known.has(name) || !known.add(name));
+  return twice === -1 ? undefined : `has a duplicate at [${twice}]; give each binding once`;
+}

@@ -1,0 +1,193 @@
+import { z } from "zod";
+import { isNotFound, UserError } from "../api/apiErrors";
+import type { LiveEndpoint } from "../api/contract";
+import type { EndpointsApi } from "../api/endpoints";
+import { EVERYTHING, isOneOf, type Selection, spellings } from "../api/filter";
+import { oneLine } from "../api/text";
+import { normalizeUrl, urlOf, urlProblem } from "../api/url";
+import { metadataFromText, sameData } from "./documents";
+import type { EndpointQuery, EndpointsFilter } from "./fields";
+import { MASKED } from "./secrets";
+
+const text = z.string().optional();
+
+type Checks<T> = { [Name in keyof T]-?: z.ZodType<T[Name]> };
+
+/** The checks of the arguments of `getEndpoint`. */
+export const endpointQuery = {
+  id: text,
+  url: text,
+} satisfies Checks<EndpointQuery>;
+
+/** The checks of the arguments of `getEndpoints`. */
+export const endpointsFilter = {
+  types: z.array(z.string()).optional(),
+  region: text,
+  urlPattern: text,
+  name: text,
+  binding: text,
+  metadata: z
+    .custom<string | object>(
+      (value) => typeof value === "string" || (typeof value === "object" && value !== null),
+      {
+        error: "must be an object or text",
+      },
+    )
+    .optional(),
+} satisfies Checks<EndpointsFilter>;
+
+/**
+ * Finds one endpoint.
+ *
+ * @param secretUrls The URLs that no message may contain.
+ * @throws UserError if there is none, or if there are several.
+ */
+export async function findEndpoint(
+  api: EndpointsApi,
+  { id, url }: EndpointQuery,
+  { fresh }: { fresh: boolean },
+  secretUrls: ReadonlySet<unknown> = new Set(),
+): Promise<LiveEndpoint> {
+  if ((id === undefined) === (url === undefined))
+    throw new UserError("getEndpoint takes an id or a url, one of the two");
+  return withoutOwner(await (id !== undefined ? byId(api, id) : byUrl(api, url ?? "", fresh, secretUrls)));
+}
+
+/** The mark's owner is no field of an endpoint. */
+const withoutOwner = ({ createdFor: _, ...endpoint }: LiveEndpoint): LiveEndpoint => endpoint;
+
+async function byId(api: EndpointsApi, id: string): Promise<LiveEndpoint> {
+  try {
+    return await api.get(id);
+  } catch (error) {
+    // A 404 without the service's code may come from a proxy, and proves nothing about the endpoint.
+    if (!isNotFound(error) || error.code === undefined) throw error;
+    throw new UserError(`there is no endpoint ${id}; getEndpoints() lists those of the account`);
+  }
+}
+
+async function byUrl(
+  api: EndpointsApi,
+  url: string,
+  fresh: boolean,
+  secretUrls: ReadonlySet<unknown>,
+): Promise<LiveEndpoint> {
+  const wanted = normalizeUrl(url);
+  if (wanted === undefined) throw new UserError(`getEndpoint: url ${urlProblem(url)}`);
+  let found = await api.list.onUrl(wanted, { fresh });
+  // A filtered list proves no absence. It omits edges, for example, which only have a public URL. Without filters, this is
+  // the whole list that was just read.
+  const isNew = fresh && api.list.affordsLookup({ isOutdated: true });
+  const all = found.length === 0 ? await api.list.select(EVERYTHING, { fresh: isNew }) : [];
+  if (found.length === 0) found = all.filter((endpoint) => urlOf(endpoint) === wanted);
+  const shownUrl = oneLine(wanted, 300);
+  const [first] = found;
+  if (first && found.length === 1) return first;
+  if (first) {
+    const ids = found.map(({ id, type }) => `${id} (${type})`).join(", ");
+    throw new UserError(
+      `${found.length} endpoints serve ${shownUrl}: ${oneLine(ids)}. Give the id of the one to read, or read all of them with getEndpoints({ urlPattern: "${shownUrl}" })`,
+    );
+  }
+  const near = all
+    .map(urlOf)
+    .filter((other) => other !== undefined && isNear(other, wanted))
+    .map((other) => (secretUrls.has(other) ? MASKED : other));
+  const shown = oneLine([...new Set(near)].slice(0, 3).join(", "));
+  const came = near.length > 0 ? ` Near it: ${shown}.` : "";
+  throw new UserError(
+    `no endpoint of the ${all.length} of this account serves ${shownUrl}.${came} getEndpoints() lists them all`,
+  );
+}
+
+/**
+ * The endpoints that satisfy the filter, newest first.
+ *
+ * @param fits Decides about the metadata, as data, instead of the filter.
+ */
+export async function findEndpoints(
+  api: EndpointsApi,
+  filter: EndpointsFilter,
+  { fresh }: { fresh: boolean },
+  fits: (metadata: unknown) => boolean = (live) => metadataFits(live, filter.metadata),
+): Promise<LiveEndpoint[]> {
+  const { urlPattern } = filter;
+  const pattern = urlPattern === undefined ? undefined : wildcard(urlPattern);
+  const found = await api.list.select(selectionOf(filter), { fresh });
+  return found
+    .filter((live) => (!pattern || pattern.test(urlOf(live) ?? "")) && fits(metadataOf(live)))
+    .map(withoutOwner);
+}
+
+/** The names of a type in filters. The public service's examples use `agent` for the type that its lists call `ephemeral`. */
+const namesOfType = (type: string) => (type === "ephemeral" ? [type, "agent"] : [type]);
+
+/**
+ * The part of a filter that the service can apply. It excludes metadata, which is compared as data and may carry a mark; the
+ * URL if edges are wanted, which only have a public URL; and bindings, whose field the public service documents under two
+ * names.
+ */
+function selectionOf({ types, region, urlPattern, name, binding }: EndpointsFilter): Selection {
+  const exact = types && !types.includes("edge") && urlPattern !== undefined && !urlPattern.includes("*");
+  const url = exact ? normalizeUrl(urlPattern) : undefined;
+  const conditions = [
+    types && isOneOf("type", types.flatMap(namesOfType)),
+    region !== undefined && isOneOf("region", [region]),
+    name !== undefined && isOneOf("name", [name]),
+    url !== undefined && isOneOf("url", spellings(url)),
+  ].filter((condition) => typeof condition === "string");
+  return {
+    name: JSON.stringify([types, region, url, name, binding]),
+    ...(conditions.length > 0 && { expression: conditions.join(" && ") }),
+    includes: (live) =>
+      (types === undefined || types.includes(live.type ?? "")) &&
+      (region === undefined || live.region === region) &&
+      (name === undefined || live.name === name) &&
+      (binding === undefined || live.bindings?.includes(binding) === true) &&
+      (url === undefined || urlOf(live) === url),
+  };
+}
+
+/** An endpoint's metadata as data if possible, else as text; undefined if there is none. */
+export function metadataOf({ metadata }: Pick<LiveEndpoint, "metadata">): unknown {
+  return metadata === undefined ? undefined : metadataFromText(metadata).data;
+}
+
+function metadataFits(live: unknown, wanted: EndpointsFilter["metadata"]): boolean {
+  if (wanted === undefined) return true;
+  return (
+    live !== undefined && sameData(live, typeof wanted === "string" ? metadataFromText(wanted).data : wanted)
+  );
+}
+
+/** Whether two URLs have the same host, or hosts under the same domain. */
+function isNear(url: string, wanted: string): boolean {
+  const host = (text: string) => text.replace(/^\w+:\/\//, "").replace(/:\d+$/, "");
+  const [mine, other] = [host(wanted), host(url)];
+  const domain = mine.split(".").slice(1).join(".");
+  return mine === other || (domain.includes(".") && other.endsWith(`.${domain}`)) || other === domain;
+}
+
+/** More characters than a URL of an endpoint has. The limit keeps the time for a search linear in the URL. */
+const LONGEST_PART = 2_000;
+
+/** Matches URLs with a pattern, in which `*` matches any text. Takes time linear in both. */
+export function wildcard(pattern: string): Pick<RegExp, "test"> {
+  const [first = "", ...others] = pattern.toLowerCase().replace(/\/$/, "").split("*");
+  const last = others.pop();
+  const isTooLong = others.some(({ length }) => length > LONGEST_PART);
+  const test = (url: string) => {
+    if (last === undefined) return url === first;
+    if (isTooLong) return false;
+    if (!url.startsWith(first) || !url.endsWith(last)) return false;
+    // The earliest match of each part leaves the most text for the parts after it.
+    let at = first.length;
+    for (const part of others) {
+      const found = url.indexOf(part, at);
+      if (found < 0) return false;
+      at = found + part.length;
+    }
+    return at + last.length <= url.length;
+  };
+  return { test };
+}

@@ -1,0 +1,121 @@
+import { describe, expect, test } from "vitest";
+import { service, thrown } from "../service";
+
+const url = "https://shop.example.com";
+
+describe("adopt", () => {
+  test.each(["before", "after"])(
+    "refuses the endpoint of another resource that the engine compares %s the adopter",
+    async (when) => {
+      const { core: first, newProcess } = await service();
+      const other = { url: "https://other.example.com" };
+      const { id, outs } = await first.create(other);
+      const { core } = newProcess();
+      const compare = () => core.diff(id, outs, other);
+      const message = /already belongs to another resource of this stack/;
+      if (when === "before") compare();
+      const { failures } = await core.check({}, { url, adopt: id });
+      if (when === "before") return expect(failures[0]?.reason).toMatch(message);
+      expect(compare).toThrow(message);
+      // Without a preview, the engine may compare the other resource after the adoption. The run must still fail.
+      const noPreview = newProcess().core;
+      await noPreview.create((await noPreview.check({}, { url, adopt: id })).inputs);
+      expect(() => noPreview.diff(id, outs, other)).toThrow(message);
+    },
+  );
+
+  test("changes the URL of an endpoint that an id names, and refuses a second adoption of the id in the same run", async () => {
+    const { core, emulator } = await service();
+    const { id } = emulator.seed({ type: "cloud", url: "https://old.example.com" });
+    expect((await core.create({ url, adopt: id })).outs).toMatchObject({ url });
+    expect(emulator.requests.filter(({ method }) => method !== "GET")).toHaveLength(1);
+    expect((await thrown(core.create({ url, adopt: id }))).message).toMatch(
+      /already belongs to another resource of this stack/,
+    );
+    expect(emulator.requests.filter(({ method }) => method !== "GET")).toHaveLength(1);
+  });
+
+  test("reads 250 endpoints by their ids with less than ten requests", async () => {
+    const { core, emulator } = await service({ settings: { "endpoints:requestsPerWindow": "1000" } });
+    const all = Array.from({ length: 250 }, (_, index) =>
+      emulator.seed({ type: "cloud", url: `https://n${index}.example.com`, description: "theirs" }),
+    );
+    const adoptAll = all.map(async ({ id, url }) => {
+      const { inputs } = await core.check({}, { url, description: "theirs", adopt: id });
+      return core.create(inputs);
+    });
+    const adopted = await Promise.all(adoptAll);
+    expect(adopted.map(({ id }) => id)).toEqual(all.map(({ id }) => id));
+    expect(emulator.requests.every(({ method }) => method === "GET")).toBe(true);
+    expect(emulator.requests.length).toBeLessThan(10);
+  });
+
+  test.each(["its id", "its URL"])(
+    "by %s reads the endpoint itself if the list omits an input",
+    async (by) => {
+      const { core, emulator } = await service();
+      const { id } = emulator.seed({ type: "cloud", url, description: "theirs" });
+      emulator.intercept(({ path }) => path === "/endpoints", {
+        status: 200,
+        body: { endpoints: [{ id, type: "cloud", url }] },
+      });
+      await core.create({ url, description: "theirs", adopt: by === "its id" ? id : true });
+      const sent = emulator.requests.map(({ method, path }) => `${method} ${path}`);
+      expect(sent).toEqual(["GET /endpoints", `GET /endpoints/${id}`]);
+    },
+  );
+
+  test("by id reads the endpoint itself after an earlier write", async () => {
+    const { core, emulator } = await service();
+    const { id } = emulator.seed({ type: "cloud", url, description: "theirs" });
+    const sent = () => emulator.requests.map(({ method, path }) => `${method} ${path}`);
+    await core.create({ url: "https://new.example.com" });
+    const before = sent().length;
+    await core.create({ url, description: "theirs", adopt: id });
+    expect(sent().slice(before)).toEqual([`GET /endpoints/${id}`]);
+  });
+
+  test("creates an endpoint if none has the URL, and logs that", async () => {
+    const { core, emulator, logged } = await service();
+    const { inputs } = await core.check({}, { url, adopt: true });
+    await core.create(inputs);
+    expect(logged).toEqual([expect.stringMatching(/no cloud endpoint to adopt, so one is created/)]);
+    expect(emulator.endpoints).toHaveLength(1);
+  });
+
+  test("fails if a second endpoint appeared on its URL after other adoptions", async () => {
+    const { core, emulator } = await service();
+    const urls = Array.from({ length: 13 }, (_, index) => `https://e${index}.example.com`);
+    for (const url of urls) emulator.seed({ type: "cloud", url, pooling_enabled: true });
+    for (const url of urls.slice(1)) await core.create({ url, adopt: true, description: "ours" });
+    const first = { url: urls[0] ?? "", adopt: true };
+    emulator.seed({ type: "cloud", url: first.url, pooling_enabled: true });
+    expect((await thrown(core.create(first))).message).toMatch(/Several cloud endpoints serve/);
+  });
+
+  test("fails for several endpoints, for another type or scheme, and for an unknown id", async () => {
+    const { core, emulator } = await service();
+    const pooled = [1, 2].map(() => emulator.seed({ type: "cloud", url, pooling_enabled: true }).id);
+    const several = await core.check({}, { url, adopt: true });
+    for (const id of pooled) expect(several.failures[0]?.reason).toContain(id);
+    const edge = emulator.seed({ type: "edge", public_url: "https://edge.example.com" }).id;
+    expect((await thrown(core.create({ url, adopt: edge }))).message).toMatch(/is of type edge/);
+    expect((await thrown(core.create({ url: "tls://shop.example.com", adopt: pooled[0] }))).message).toMatch(
+      /scheme/,
+    );
+    expect((await thrown(core.create({ url, adopt: "ep_nobody" }))).message).toMatch(
+      /no endpoint ep_nobody to adopt/,
+    );
+    expect(emulator.requests.every((request) => request.method === "GET")).toBe(true);
+  });
+
+  test("logs an unreadable endpoint of the list, since it may be the one to adopt", async () => {
+    const { core, emulator, logged } = await service();
+    emulator.intercept(({ path }) => path === "/endpoints", {
+      status: 200,
+      body: { endpoints: [{ id: "ep_2", port: "high" }] },
+    });
+    await core.create({ url, adopt: true });
+    expect(logged).toEqual([expect.stringMatching(/ep_2.*cannot be read.*port/)]);
+  });
+});

@@ -1,0 +1,321 @@
+import { describe, expect, test } from "vitest";
+import { canonicalJson } from "../../../provider/api/json";
+import {
+  changesBetween,
+  hasUnknown,
+  metadataFromText,
+  pathText,
+  policyFromText,
+  problemsOfData,
+  sameData,
+  UNKNOWN,
+} from "../../../provider/endpoint/documents";
+
+const reasonOf = (text: string) => {
+  const parsed = policyFromText(text);
+  return "problem" in parsed ? `${parsed.problem.path}: ${parsed.problem.reason}` : "no problem";
+};
+
+describe("a policy's text", () => {
+  test("is the same data as JSON and as YAML, with any spaces, order and comments", () => {
+    const json = policyFromText('{"on_http_request": [{"name": "a", "actions": []}]}');
+    const yaml = policyFromText("# comment\non_http_request:\n  - actions: []\n    name: a\n");
+    expect(json).toEqual({ data: { on_http_request: [{ name: "a", actions: [] }] } });
+    expect("data" in json && "data" in yaml && sameData(json.data, yaml.data)).toBe(true);
+  });
+
+  test.each([
+    ['{"a": 1,}', /not valid JSON/],
+    ['{"a": 1', /line 1.*not valid JSON/],
+    ['{\n  "a": 1\n  "b": 2\n}', /^line 3: is not valid JSON \(line 3, column 3\)$/],
+    ['{"a": [1, 2,, 3]}', /^line 1: is not valid JSON \(line 1, column 13\)$/],
+    ['{"a": {"b": [}}', /column 14/],
+    ['{"a": [1}}', /column 9/],
+    ['{"a": 1},', /column 9/],
+    ['{"a": "\\q"}', /column 7/],
+    ['{"a": "\t"}', /column 7/],
+    ['{"a": 01}', /column 8/],
+    ['{"a": "x', /column 7/],
+    ['{"a" 1}', /column 6/],
+    ['{\n"a": [true, False]}', /^line 2: is not valid JSON \(line 2, column 13\)$/],
+    ['{"a": /* b */ 1, "c" 2}', /column 7/],
+    ["{a: 1}", /not valid JSON/],
+    ["[1, 2]", /must be a mapping/],
+    ["just words", /must be a mapping/],
+    ["", /must be a mapping/],
+    [
+      "a: 1\n b: 2",
+      /^line 1: is not valid YAML \(line 1, column \d+\): wrong indentation, or a second colon$/,
+    ],
+    ["a: 1\nb: {c: 1, c: 2}", /^line 2: is not valid YAML \(line 2, column 11\): a key is there twice$/],
+    ["a: *b", /^line 1: is not valid YAML \(line 1, column 4\): an alias has no anchor before it$/],
+    ["a: [*b, &b 1]", /an alias has no anchor before it/],
+    [
+      "a: &a\n  b: [1, *a]",
+      /^line 2: is not valid YAML \(line 2, column 10\): an alias stands within what it/,
+    ],
+    ["a: &a {<<: *a}", /an alias stands within what it repeats/],
+    ["a: 1\n---\nb: 2", /^line 2: is not valid YAML/],
+    ["a: 1\nb:\nb:", /^line 3: is not valid YAML \(line 3, column 1\): a key is there twice$/],
+    ['"\\ud800": 1\n"\\ud801": 2', /a key is there twice/],
+    ["a: .nan", /^a: contains at a a number that JSON cannot represent/],
+    ["a: !!timestamp 2001-01-01", /^a: contains at a a value that is no plain object/],
+    ["a: !!binary YQ==", /^a: contains at a a value that is no plain object/],
+    ["a: !!set {b}", /^a: contains at a a value that is no plain object/],
+    ['{"a": 9007199254740993,}', /^line 1: contains a number with more digits .* column 7\)/],
+    [`{"a": "b\n${"[".repeat(100_000)}`, /^line 1: is not valid JSON \(line 1, column 7\)$/],
+  ])("%j is refused", (text, reason) => {
+    expect(reasonOf(text)).toMatch(reason);
+  });
+
+  test.each(['{"secret": "CANARY" oops}', "secret: CANARY\n  oops: [", '{"CANARY": }', "CANARY"])(
+    "%j is refused without being quoted",
+    (text) => {
+      expect(reasonOf(text)).not.toContain("CANARY");
+      expect(reasonOf(text)).not.toBe("no problem");
+    },
+  );
+
+  test.each([
+    ["YAML", `a: ${"[".repeat(200)}${"]".repeat(200)}`],
+    ["JSON", `{"a": ${"[".repeat(200)}${"]".repeat(200)}}`],
+    [
+      "aliases",
+      `a: &a0 1\n${Array.from({ length: 250 }, (_, i) => `a${i}: &a${i + 1} [*a${i}]`).join("\n")}`,
+    ],
+  ])("is refused if it has more than 200 levels: %s", (_, text) => {
+    expect(reasonOf(text)).toBe("text: is nested more than 200 levels deep");
+  });
+
+  const names = Array.from({ length: 40 }, (_, index) => `a${index}`);
+  test.each<[string, (name: string, before: string) => string]>([
+    ["lists", (name, before) => `${name}: &${name} [${`*${before},`.repeat(9)}]`],
+    ["lists of few", (name, before) => `${name}: &${name} [*${before}, *${before}]`],
+    ["merged mappings", (name, before) => `${name}: &${name} {<<: [*${before}, *${before}]}`],
+  ])("is refused if its aliases expand exponentially: %s", (_, line) => {
+    const lines = names.map((name, index) => line(name, names[index - 1] ?? "first"));
+    expect(reasonOf(`first: &first {x: 1}\n${lines.join("\n")}`)).toBe(
+      "text: is longer than 1000000 characters with its aliases written out",
+    );
+  });
+
+  test("is refused if merge keys within merge keys copy a large mapping too often", () => {
+    const keys = Array.from({ length: 1_000 }, (_, index) => `k${index}: 1`);
+    const merges = `- ${"{<<: ".repeat(190)}*a${"}".repeat(190)}\n`;
+    expect(reasonOf(`a: &a {${keys}}\nb:\n${merges.repeat(3)}`)).toMatch(/aliases written out$/);
+  });
+
+  test("may use an anchor a hundred times", () => {
+    const text = (uses: number) => `a: &a {b: 1}\nc: [${"*a, ".repeat(uses)}]`;
+    expect(policyFromText(text(100))).toEqual({ data: { a: { b: 1 }, c: Array(100).fill({ b: 1 }) } });
+    expect(reasonOf(text(101))).toBe("line 2: uses an anchor more than 100 times (line 2, column 405)");
+  });
+
+  test("resolves an alias to the last anchor before it, also within a repeated part", () => {
+    const text = "a: &x 1\nb: &y [*x, &x 2]\nc: &x 3\nd: [*x, *y, *x]";
+    expect(policyFromText(text)).toEqual({ data: { a: 1, b: [1, 2], c: 3, d: [3, [1, 2], 3] } });
+  });
+
+  test("is read as YAML 1.2, whatever version it claims", () => {
+    expect(policyFromText("%YAML 1.1\n---\na: [yes, 010]")).toEqual({ data: { a: ["yes", 10] } });
+  });
+
+  test("has replacement characters for unpaired surrogates, which UTF-8 cannot encode", () => {
+    expect(policyFromText('"\\ud800": "\\udc00!"')).toEqual({ data: { "\ufffd": "\ufffd!" } });
+  });
+});
+
+describe("a number", () => {
+  test.each([
+    "9007199254740993",
+    "12345678901234567890",
+    "-9007199254740993",
+    "9007199254740993.0",
+    "90071992547409.93e2",
+    "9007199254740993e0",
+    "0.1234567890123456789",
+    "3.00000000000000000001",
+    "1e400",
+    "-1e400",
+    "1e-400",
+    `1${"0".repeat(309)}`,
+    `0.${"0".repeat(324)}1`,
+  ])("%s is refused in a policy, and metadata with it stays text", (number) => {
+    expect(reasonOf(`{\n"a": ${number}}`)).toBe(
+      "line 2: contains a number with more digits than can be kept (line 2, column 6); write it as text",
+    );
+    expect(reasonOf(`a: ${number}`)).toBe(
+      "line 1: contains a number with more digits than can be kept (line 1, column 4); write it in quotes",
+    );
+    expect(metadataFromText(`[${number}]`)).toEqual({ data: `[${number}]` });
+  });
+
+  test.each([
+    "0",
+    "-0",
+    "0.0",
+    "0e999",
+    "0.1",
+    "1.10",
+    "0.30000000000000004",
+    "0.0009008240580477391",
+    "9007199254740991",
+    "9007199254740992.0",
+    "9007199254740994",
+    "1e21",
+    "1.5E+300",
+    "120000000000000000000",
+    "5e-324",
+  ])("%s is accepted", (number) => {
+    expect(policyFromText(`{"a": ${number}}`)).toEqual({ data: { a: Number(number) } });
+    expect(policyFromText(`a: ${number}`)).toEqual({ data: { a: Number(number) } });
+    expect(metadataFromText(`[${number}]`)).toEqual({ data: [Number(number)] });
+  });
+
+  test("in YAML may be hexadecimal or octal if data can hold it", () => {
+    expect(policyFromText("a: [0xff, 0o17, 0x1fffffffffffff]")).toEqual({
+      data: { a: [255, 15, 2 ** 53 - 1] },
+    });
+    expect(reasonOf("a: 0x20000000000001")).toMatch(/more digits than can be kept/);
+  });
+
+  test("in quotes is text", () => {
+    const data = { a: "12345678901234567890", 'say "1e400"': "0.1234567890123456789" };
+    expect(policyFromText(JSON.stringify(data))).toEqual({ data });
+    expect(policyFromText(`a: '${data.a}'\n'say "1e400"': "0.1234567890123456789"`)).toEqual({ data });
+  });
+});
+
+describe("a merge key", () => {
+  const base = "x: &x {a: 1, b: {c: 1}}\ny: &y {a: 2, d: 2}\n";
+  test.each([
+    ["{<<: *x}", { a: 1, b: { c: 1 } }],
+    ["{<<: *x, a: 3}", { a: 3, b: { c: 1 } }],
+    ["{a: 3, <<: *x}", { a: 3, b: { c: 1 } }],
+    ["{<<: *x, b: {e: 1}}", { a: 1, b: { e: 1 } }],
+    ["{<<: [*x, *y]}", { a: 1, b: { c: 1 }, d: 2 }],
+    ["{<<: [*y, *x], d: 3}", { a: 2, b: { c: 1 }, d: 3 }],
+    ["{<<: [*x, {f: 1}]}", { a: 1, b: { c: 1 }, f: 1 }],
+    ["{<<: {a: 1}, b: 2}", { a: 1, b: 2 }],
+    ["{<<: {<<: *x, a: 4}}", { a: 4, b: { c: 1 } }],
+    ["{<<: [], a: 1}", { a: 1 }],
+    [
+      "[{<<: *x}, {<<: *y}]",
+      [
+        { a: 1, b: { c: 1 } },
+        { a: 2, d: 2 },
+      ],
+    ],
+    ['{"<<": *y}', { "<<": { a: 2, d: 2 } }],
+    ["{'<<': *y}", { "<<": { a: 2, d: 2 } }],
+    ["{!!str <<: *y}", { "<<": { a: 2, d: 2 } }],
+    ["{<<: {__proto__: {a: 1}}}", JSON.parse('{"__proto__": {"a": 1}}')],
+  ])("in z: %s merges as in the parsers of Go", (text, z) => {
+    const parsed = policyFromText(`${base}z: ${text}`);
+    expect("data" in parsed && canonicalJson(parsed.data)).toBe(
+      canonicalJson({ x: { a: 1, b: { c: 1 } }, y: { a: 2, d: 2 }, z }),
+    );
+  });
+
+  test.each(["{<<: 1}", "{<<: }", "{<<: text}", "{<<: [*x, 1]}", "{<<: [[*x]]}"])(
+    "in z: %s is refused",
+    (text) => {
+      expect(reasonOf(`${base}z: ${text}`)).toBe(
+        "line 3: is not valid YAML (line 3, column 5): what is merged is no mapping",
+      );
+    },
+  );
+
+  test("is refused if it occurs twice", () => {
+    expect(reasonOf(`${base}z: {<<: *x, <<: *y}`)).toMatch(/a key is there twice/);
+  });
+
+  test("is a normal key in JSON", () => {
+    expect(policyFromText('{"<<": {"a": 1}}')).toEqual({ data: { "<<": { a: 1 } } });
+  });
+});
+
+describe("metadata's text", () => {
+  test.each([
+    ['{"b": 1, "a": 2}', { b: 1, a: 2 }],
+    ["[1]", [1]],
+    ["1.0", "1.0"],
+    ["true", "true"],
+    ["plain words", "plain words"],
+    ["{not json", "{not json"],
+    ['{"n": 12345678901234567890}', '{"n": 12345678901234567890}'],
+  ])("%j is kept as %j", (text, data) => {
+    expect(metadataFromText(text)).toEqual({ data });
+  });
+});
+
+test("canonical JSON ignores the order of keys, but not that of lists", () => {
+  expect(canonicalJson({ b: { d: 1, c: 2 }, a: [2, 1] })).toBe('{"a":[2,1],"b":{"c":2,"d":1}}');
+  expect(sameData({ a: 1, b: 2 }, { b: 2, a: 1 })).toBe(true);
+  expect(sameData([1, 2], [2, 1])).toBe(false);
+});
+
+test("__proto__ is a normal key", () => {
+  const parsed = policyFromText('{"__proto__": {"a": 1}, "b": 2}');
+  expect("data" in parsed && canonicalJson(parsed.data)).toBe('{"__proto__":{"a":1},"b":2}');
+});
+
+test("an unknown value is found at any depth", () => {
+  expect(hasUnknown({ a: [{ b: UNKNOWN }] })).toBe(true);
+  expect(hasUnknown({ a: [{ b: "known" }], c: null })).toBe(false);
+});
+
+test("at most twenty mistakes of a document are reported", () => {
+  expect(problemsOfData(Array.from({ length: 1_000 }, () => Number.NaN))).toHaveLength(20);
+});
+
+test("values that JSON cannot hold are reported with their paths", () => {
+  const problems = problemsOfData({ a: [1, { b: Number.NaN }], c: () => 0, d: new Date(0), e: 1n });
+  expect(problems.map((problem) => problem.path)).toEqual(["a[1].b", "c", "d", "e"]);
+});
+
+test("data and JSON have at most a million characters, and 200 levels", () => {
+  const fits = { a: "x".repeat(1_000_000 - '{"a":""}'.length) };
+  expect(problemsOfData(fits)).toEqual([]);
+  const long = problemsOfData({ a: `${fits.a}x` });
+  expect(long.map(({ reason }) => reason)).toEqual(["is longer than 1000000 characters"]);
+  expect(reasonOf(`${JSON.stringify(fits)} `)).toBe("text: is longer than 1000000 characters");
+
+  const long20 = (item: string) => Array(100_000).fill(item).join(",");
+  expect(reasonOf(`{"a":[${long20("1e20")}]}`)).toMatch(/is longer than 1000000 characters/);
+
+  const levels = (number: number): object => JSON.parse(`${"[".repeat(number)}${"]".repeat(number)}`);
+  expect(problemsOfData(levels(200))).toEqual([]);
+  expect(problemsOfData(levels(201))).toEqual([{ path: "", reason: "is nested more than 200 levels deep" }]);
+});
+
+test("YAML has at most 50,000 characters, comments included", () => {
+  const text = `# ${"c".repeat(25_000)}\na: `;
+  const fits = "x".repeat(50_000 - text.length);
+  expect(policyFromText(text + fits)).toEqual({ data: { a: fits } });
+  expect(reasonOf(`${text}x${fits}`)).toBe("text: is longer than 50000 characters");
+});
+
+test("changes of a document have the smallest possible paths", () => {
+  const before = { on: [{ actions: [{ type: "deny", status: 404 }] }], gone: 1, same: { a: [1] } };
+  const after = { on: [{ actions: [{ type: "deny", status: 403 }, { type: "log" }] }], same: { a: [1] } };
+  expect(changesBetween(before, after, ["trafficPolicy"])).toEqual([
+    { path: ["trafficPolicy", "on", 0, "actions", 0, "status"], kind: "update" },
+    { path: ["trafficPolicy", "on", 0, "actions", 1], kind: "add" },
+    { path: ["trafficPolicy", "gone"], kind: "delete" },
+  ]);
+});
+
+test("a change of the type is one update, and null is a value", () => {
+  expect(changesBetween({ a: [1], b: null }, { a: { 0: 1 }, b: null })).toEqual([
+    { path: ["a"], kind: "update" },
+  ]);
+  expect(changesBetween({ a: null }, {})).toEqual([{ path: ["a"], kind: "delete" }]);
+});
+
+test("a path has Pulumi's syntax", () => {
+  expect(pathText(["trafficPolicy", "on_http_request", 0, "actions"])).toBe(
+    "trafficPolicy.on_http_request[0].actions",
+  );
+  expect(pathText(["metadata", "a.b", 'say "x"', "", "c-d"])).toBe('metadata["a.b"]["say \\"x\\""][""].c-d');
+});

@@ -1,0 +1,387 @@
+import { describe, expect, test } from "vitest";
+import { bothProviders, type DrivenProvider, type Props } from "../bothProviders";
+import { thrown } from "../service";
+import { metadataOf } from "./creates";
+
+const at = (name: string) => `https://${name}.example.com`;
+const url = at("shop");
+const urnOf = (name: string) => `urn:pulumi:dev::shop::endpoints:index:CloudEndpoint::${name}`;
+
+const writes = ({ emulator }: DrivenProvider) =>
+  emulator.requests.filter(({ method }) => method !== "GET").map(({ method }) => method);
+const live = ({ emulator }: DrivenProvider) => emulator.endpoints.map((endpoint) => endpoint.url).sort();
+
+interface Entry {
+  id: string;
+  outs: Props;
+}
+
+describe.each(bothProviders)("%s", (_, start) => {
+  describe("deletes an entry without its endpoint", () => {
+    test("after another resource has adopted that in the same run: a rename without an alias", async () => {
+      for (const adopt of [true, "id"]) {
+        const first = await start();
+        const old = await first.create({ url });
+        const run = await first.restart();
+        const renamed = await run.create({ url, adopt: adopt === true ? true : old.id });
+        expect(renamed.id).toBe(old.id);
+        await run.delete(old.id, old.outs);
+        expect(run.logged()).toContain(
+          `${old.id} belongs to another resource of this stack, so it was not deleted`,
+        );
+        expect(live(run)).toEqual([url]);
+        await (await run.restart()).delete(renamed.id, renamed.outs);
+        expect(live(run)).toEqual([]);
+      }
+    });
+
+    test.each(["diff", "read", "update"] as const)(
+      "if the process has met another entry with it by a %s, and the last of several deletions deletes it",
+      async (how) => {
+        const first = await start();
+        const one = await first.create({ url });
+        const { outs } = await (await first.restart()).create({ url, adopt: true });
+        const run = await first.restart();
+        if (how === "diff") await run.diff(one.id, outs, { url });
+        if (how === "read") await run.read(one.id, outs, { url });
+        if (how === "update") await run.update(one.id, outs, { url, description: "x" });
+        await run.delete(one.id, one.outs);
+        expect(live(run)).toEqual([url]);
+        await run.delete(one.id, outs);
+        expect(live(run)).toEqual([]);
+        expect(writes(run).filter((method) => method === "DELETE")).toHaveLength(1);
+      },
+    );
+
+    test("if another process of the run has written a new number into its mark, and reads one list for that", async () => {
+      const settings = { mark: "team/dev" };
+      const first = await start({ settings });
+      const olds: Entry[] = [];
+      for (const name of ["a", "b", "c"])
+        olds.push(await first.create({ url: at(name), __urn: urnOf(name) }));
+      const adopting = await first.restart();
+      for (const name of ["a", "b"])
+        await adopting.create({ url: at(name), adopt: true, __urn: urnOf(`new-${name}`) });
+      const run = await first.restart();
+      const before = run.emulator.requests.length;
+      for (const { id, outs } of olds) await run.delete(id, outs);
+      expect(live(run)).toEqual([at("a"), at("b")]);
+      expect(run.emulator.requests.slice(before).map(({ method }) => method)).toEqual(["GET", "DELETE"]);
+    });
+  });
+
+  describe("deletes the endpoint", () => {
+    test("of a forced replacement, which the same process has read", async () => {
+      const first = await start();
+      const { id, outs } = await first.create({ url });
+      const run = await first.restart();
+      await run.read(id, outs, { url });
+      await run.delete(id, outs);
+      const second = await run.create({ url });
+      expect(second.id).not.toBe(id);
+      expect(run.emulator.endpoints.map((endpoint) => endpoint.id)).toEqual([second.id]);
+    });
+
+    test("of an entry whose token a refresh, an update and a move between the providers have kept", async () => {
+      const first = await start();
+      const { id, outs } = await first.create({ url });
+      const { props = {} } = await (await first.restart()).read(id, outs, { url });
+      const moved = await (await first.restart()).update(id, props, { url: at("moved") });
+      expect(moved.outs).toMatchObject({ __entry: outs["__entry"] });
+      const run = await first.restart();
+      await run.diff(id, moved.outs, { url: at("moved") });
+      await run.delete(id, moved.outs);
+      expect(live(run)).toEqual([]);
+    });
+
+    test.each(["another resource's mark is missing", "the mark is that of the state"])(
+      "with marks, if %s",
+      async (which) => {
+        const first = await start({ settings: { mark: "team/dev" } });
+        const { id, outs } = await first.create({ url, __urn: urnOf("o") });
+        if (/missing/.test(which)) first.emulator.edit(id, { metadata: undefined });
+        const run = await first.restart();
+        await run.delete(id, outs);
+        expect(live(run)).toEqual([]);
+      },
+    );
+  });
+
+  test("keeps the token of a partial create", async () => {
+    const first = await start();
+    first.emulator.intercept(
+      ({ method }) => method === "POST",
+      { afterCommit: true, body: (real: object) => ({ ...real, bindings: 1 }) },
+      1,
+    );
+    first.emulator.intercept(({ path }) => /ep_/.test(path), { status: 500, body: "" }, 9);
+    const error = await thrown(first.create({ url }));
+    const partial = "partialCreate" in error ? error.partialCreate : error;
+    expect(partial).toMatchObject({ properties: { __entry: expect.stringMatching(/^[0-9a-f]{16}$/) } });
+  });
+
+  test("does not see a token as a difference, and gives an entry one with its next write", async () => {
+    const provider = await start();
+    const { id, outs } = await provider.create({ url });
+    const { __entry, ...without } = outs;
+    expect(__entry).toEqual(expect.any(String));
+    expect(await provider.diff(id, without, { url })).toMatchObject({ changes: false });
+    const written = await provider.update(id, without, { url, description: "x" });
+    expect(written.outs).toMatchObject({ __entry: expect.stringMatching(/^[0-9a-f]{16}$/) });
+  });
+
+  test("does not delete an endpoint that another resource failed to take over in the same run", async () => {
+    const first = await start();
+    const old = await first.create({ url });
+    const run = await first.restart();
+    run.emulator.intercept(({ method }) => method === "PATCH", { status: 422, body: "" }, 9);
+    await thrown(run.create({ url, description: "x", adopt: true }));
+    expect((await thrown(run.delete(old.id, old.outs))).message).toMatch(
+      /was not deleted: another resource of this stack adopts it/,
+    );
+    expect(live(run)).toEqual([url]);
+  });
+
+  test("refuses to adopt an endpoint that a diff has shown to be another resource's, but not after a read", async () => {
+    const first = await start();
+    const { id, outs } = await first.create({ url });
+    const read = await first.restart();
+    await read.read(id, outs, { url });
+    expect((await read.create({ url, adopt: true })).id).toBe(id);
+    const run = await first.restart();
+    await run.diff(id, outs, { url });
+    expect((await thrown(run.create({ url, adopt: id }))).message).toMatch(
+      /already belongs to another resource/,
+    );
+  });
+
+  test("names aliases first if a create meets the endpoint of a renamed resource", async () => {
+    const first = await start();
+    await first.create({ url });
+    const { message } = await thrown((await first.restart()).create({ url }));
+    expect(message).toContain(
+      'If you renamed or moved this resource, give it aliases: [{ name: "its old name" }], and the endpoint stays',
+    );
+    expect(message.indexOf("aliases")).toBeLessThan(message.indexOf("set adopt"));
+  });
+
+  test("`endpoints:recoverWithin` takes a renamed resource's endpoint over, and its old entry goes without it", async () => {
+    const first = await start({ settings: { recoverWithin: "1h" } });
+    const old = await first.create({ url });
+    const run = await first.restart();
+    expect((await run.create({ url })).id).toBe(old.id);
+    await run.delete(old.id, old.outs);
+    expect(live(run)).toEqual([url]);
+    expect(run.logged().join()).not.toContain("killed run");
+  });
+
+  /** A process with a diff for each resource that moves. `to` has the new names. */
+  async function moving(moves: [from: string, to: string][]) {
+    const first = await start();
+    const entries: Entry[] = [];
+    for (const [from] of moves) entries.push(await first.create({ url: at(from) }));
+    const run = await first.restart();
+    const before = run.emulator.requests.length;
+    const news = moves.map(([, to]) => ({ url: at(to) }));
+    const diff = (index: number) =>
+      run.diff(entries[index]?.id ?? "", entries[index]?.outs ?? {}, news[index] ?? {});
+    const update = (index: number) =>
+      run.update(entries[index]?.id ?? "", entries[index]?.outs ?? {}, news[index] ?? {});
+    const sent = () => run.emulator.requests.slice(before).filter(({ method }) => method !== "GET");
+    return { run, entries, diff, update, sent };
+  }
+
+  describe("moves URLs between resources in one run", () => {
+    test("if a list grows at its front, in any order", async () => {
+      for (const order of [
+        [0, 1, 2],
+        [2, 1, 0],
+        [1, 2, 0],
+      ]) {
+        const { run, diff, update, sent } = await moving([
+          ["y", "x"],
+          ["z", "y"],
+        ]);
+        for (const index of [0, 1]) await diff(index);
+        await Promise.all(order.map((index) => (index === 2 ? run.create({ url: at("z") }) : update(index))));
+        expect(live(run)).toEqual([at("x"), at("y"), at("z")]);
+        expect(sent().length).toBeLessThanOrEqual(5);
+      }
+    });
+
+    test("also if the engine asks for one update after the other, in the wrong order", async () => {
+      const { run, entries, diff, update, sent } = await moving([
+        ["a", "b"],
+        ["b", "c"],
+        ["c", "d"],
+      ]);
+      for (const index of [0, 1, 2]) await diff(index);
+      for (const index of [0, 1, 2]) {
+        const { outs } = await update(index);
+        expect(outs).toMatchObject({ url: live(run)[index], __entry: entries[index]?.outs["__entry"] });
+      }
+      expect(live(run)).toEqual([at("b"), at("c"), at("d")]);
+      const moved = sent().filter(({ status }) => status === 200);
+      expect(moved).toHaveLength(3);
+      for (const [index, { id }] of entries.entries())
+        expect(
+          new Set(run.logged().filter((line) => line.includes(`is still held by ${id}: waits`))).size,
+        ).toBe(index === 0 ? 0 : 1);
+    });
+
+    test("also if the engine asks for the other resource late", async () => {
+      const { run, diff, update } = await moving([["y", "x"]]);
+      const waiting = run.create({ url: at("y") });
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      await diff(0);
+      await Promise.all([waiting, update(0)]);
+      expect(live(run)).toEqual([at("x"), at("y")]);
+    });
+
+    test("also if the other resource is replaced, after its deletion", async () => {
+      const first = await start();
+      const old = await first.create({ url });
+      const run = await first.restart();
+      await run.diff(old.id, old.outs, { url: "tls://shop.example.com" });
+      const waiting = run.create({ url });
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      await run.delete(old.id, old.outs);
+      await waiting;
+      expect(live(run)).toEqual([url]);
+    });
+
+    test("but fails at once if two wait for each other, and works if one of them is replaced", async () => {
+      const swap = [
+        ["a", "b"],
+        ["b", "a"],
+      ] satisfies [string, string][];
+      const { run, entries, diff, update, sent } = await moving(swap);
+      for (const index of [0, 1]) await diff(index);
+      const began = Date.now();
+      for (const failed of await Promise.allSettled([update(0), update(1)])) {
+        const { message } = (failed as PromiseRejectedResult).reason as Error;
+        for (const { id } of entries) expect(message).toContain(id);
+        expect(message).toMatch(/pulumi up --replace/);
+      }
+      expect(Date.now() - began).toBeLessThan(2_500);
+      expect(sent().every(({ status }) => status === 400)).toBe(true);
+
+      const replacing = await moving(swap);
+      await replacing.run.delete(replacing.entries[0]?.id ?? "", replacing.entries[0]?.outs ?? {});
+      const created = replacing.run.create({ url: at("b") });
+      await replacing.diff(1);
+      await Promise.all([created, replacing.update(1)]);
+      expect(live(replacing.run)).toEqual([at("a"), at("b")]);
+      expect(live(run)).toEqual([at("a"), at("b")]);
+    });
+
+    test("and sends an update again that another resource started in vain", async () => {
+      const { run, diff, update } = await moving([["y", "x"]]);
+      await diff(0);
+      run.emulator.intercept(({ method }) => method === "PATCH", { status: 403, body: "" }, 1);
+      expect((await thrown(run.create({ url: at("y") }))).message).toMatch(/cannot update ep_\w+: .*403/);
+      await update(0);
+      expect(live(run)).toEqual([at("x")]);
+    });
+  });
+
+  test("fails if two resources of the program have one endpoint, before either is changed", async () => {
+    const first = await start();
+    const one = await first.create({ url });
+    const { outs } = await (await first.restart()).create({ url, adopt: true });
+    const run = await first.restart();
+    await run.diff(one.id, one.outs, { url });
+    expect((await thrown(run.diff(one.id, outs, { url: at("other") }))).message).toMatch(
+      /belongs to two resources of this stack.*pulumi state delete/,
+    );
+  });
+
+  test("checks a resource with `adopt` again before its own replacement", async () => {
+    const first = await start();
+    const { inputs } = await first.check({}, { url, adopt: true });
+    const { id, outs } = await first.create(inputs);
+    const run = await first.restart();
+    await run.diff(id, outs, { ...inputs, description: "x" });
+    expect((await run.check({}, { ...inputs, description: "x" })).failures).toEqual([]);
+    await run.delete(id, outs);
+    expect((await run.create({ ...inputs, adopt: id })).id).not.toBe(id);
+  });
+
+  test("does not take a copied mark for another resource's", async () => {
+    const first = await start({ settings: { mark: "team/dev" } });
+    await first.create({ url: at("x"), __urn: urnOf("x") });
+    const { id, outs } = await first.create({ url: at("y"), __urn: urnOf("y") });
+    const metadata = first.emulator.endpoints.find((one) => one.url === at("x"))?.metadata;
+    first.emulator.edit(id, { metadata });
+    await (await first.restart()).delete(id, outs);
+    expect(live(first)).toEqual([at("x")]);
+  });
+
+  test("advises a refresh if another resource's live URL is no longer that of its program", async () => {
+    const first = await start();
+    const { id, outs } = await first.create({ url });
+    first.emulator.edit(id, { url: at("moved") });
+    const run = await first.restart();
+    await run.diff(id, outs, { url });
+    expect((await thrown(run.create({ url: at("moved") }))).message).toMatch(/run `pulumi up --refresh`/);
+  });
+
+  test("goes on if another process has moved the other endpoint in the meantime", async () => {
+    const first = await start();
+    const { id } = await first.create({ url });
+    const run = await first.restart();
+    const creating = run.create({ url });
+    setTimeout(() => run.emulator.edit(id, { url: at("moved") }), 400);
+    expect((await creating).id).not.toBe(id);
+  });
+
+  test("an update to a URL that a removed resource has names that deletion, and never `adopt`", async () => {
+    const first = await start();
+    const removed = await first.create({ url: at("removed") });
+    const other = await first.create({ url: at("other") });
+    const run = await first.restart();
+    const { message } = await thrown(run.update(other.id, other.outs, { url: at("removed") }));
+    expect(message).toContain(removed.id);
+    expect(message).toMatch(
+      /If another resource .* was removed from the program, run `pulumi up --target` with its URN first/,
+    );
+    expect(message).not.toContain("adopt");
+  });
+
+  test("says that a killed run may have left an endpoint only if it is younger than an hour and has this content", async () => {
+    const run = await start();
+    for (const [minutes, description, expected] of [
+      [5, "x", true],
+      [61, "x", false],
+      [5, "y", false],
+    ] as const) {
+      const created_at = new Date(Date.now() - minutes * 60_000).toISOString();
+      const { id } = run.emulator.seed({ type: "cloud", url, description: "x", created_at });
+      const { message } = await thrown(run.create({ url, description }));
+      expect(/a killed run left it behind/.test(message)).toBe(expected);
+      expect(message).toMatch(/another stack, program or person may manage it/);
+      run.emulator.remove(id);
+    }
+  });
+
+  test("refuses the reserved metadata key of marks, at the check", async () => {
+    const provider = await start();
+    for (const metadata of [{ "pulumi-endpoints": 1 }, '{"pulumi-endpoints":{"nonce":"1"}}']) {
+      const { failures } = await provider.check({}, { url, metadata });
+      expect(failures.map(({ reason }) => reason)).toEqual([
+        expect.stringMatching(/metadata must not have the key pulumi-endpoints, which is reserved/),
+      ]);
+    }
+  });
+
+  test("an adoption's mark has the endpoint's creation time and a new number", async () => {
+    const first = await start({ settings: { mark: "team/dev" } });
+    await first.create({ url, __urn: urnOf("o") });
+    const markOf = () =>
+      metadataOf(first.emulator.endpoints[0])["pulumi-endpoints"] as Record<string, unknown>;
+    const before = markOf();
+    await (await first.restart()).create({ url, adopt: true, __urn: urnOf("o") });
+    expect(markOf()).toMatchObject({ urn: before["urn"], time: first.emulator.endpoints[0]?.created_at });
+    expect(markOf()["nonce"]).not.toBe(before["nonce"]);
+  });
+});

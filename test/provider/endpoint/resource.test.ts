@@ -1,0 +1,158 @@
+import { describe, expect, test } from "vitest";
+import { UrlRegistry } from "../../../provider/endpoint/check";
+import { findEndpoint } from "../../../provider/endpoint/lookup";
+import { service, thrown } from "../service";
+
+const url = "https://shop.example.com";
+const policy = { on_http_request: [{ actions: [{ type: "deny", config: { status_code: 404 } }] }] };
+const any = () => true;
+
+/** Checks and creates a resource, as the engine does. */
+async function created(news: Record<string, unknown>, options: Parameters<typeof service>[0] = {}) {
+  const parts = await service(options);
+  const { inputs } = await parts.core.check({}, news);
+  return { ...parts, inputs, ...(await parts.core.create(inputs)) };
+}
+
+/** Creates an endpoint on a URL that another endpoint has. */
+async function taken(url: string) {
+  const { core, emulator } = await service();
+  emulator.seed({ type: "cloud", url });
+  return core.create({ url });
+}
+
+describe("create", () => {
+  test("sends `poolingEnabled: false` if the program gives it", async () => {
+    const { emulator } = await created({ url, poolingEnabled: false });
+    expect(emulator.requests[0]?.body).toEqual({ type: "cloud", url, pooling_enabled: false });
+  });
+
+  test("reads the endpoint if the reply has its id, URL and type, but other fields are invalid", async () => {
+    const { core, emulator } = await service();
+    const { id } = emulator.seed({ type: "cloud", url });
+    emulator.intercept(any, { status: 201, body: { id, url, type: "cloud", port: "high" } });
+    expect(await core.create({ url })).toMatchObject({ id, outs: { publicUrl: url } });
+    expect(emulator.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      "POST /endpoints",
+      `GET /endpoints/${id}`,
+    ]);
+  });
+});
+
+describe("read", () => {
+  test.each([
+    ["description", { description: "by hand" }, { description: "by hand" }],
+    ["metadata", { metadata: '{"by": "hand"}' }, { metadata: { by: "hand" } }],
+    [
+      "trafficPolicy",
+      { traffic_policy: '{"on_http_request":[]}' },
+      { trafficPolicy: { on_http_request: [] } },
+    ],
+    ["bindings", { bindings: ["internal"] }, { bindings: ["internal"] }],
+    ["poolingEnabled", { pooling_enabled: true }, { poolingEnabled: true }],
+    ["url", { url: "https://other.example.com" }, { url: "https://other.example.com" }],
+  ])("returns the drifted %s, and an update sends only that", async (_, change, drift) => {
+    const news = {
+      url,
+      trafficPolicy: policy,
+      description: "a",
+      bindings: ["public"],
+      poolingEnabled: false,
+    };
+    const { core, id, outs, inputs, emulator } = await created(news);
+    emulator.edit(id, change);
+    const found = await core.read(id, outs);
+    expect(found.inputs).toEqual({ ...inputs, ...drift });
+    expect(core.diff("ep_1", found.props, inputs).changes).toBe(true);
+
+    await core.update(id, found.props, inputs);
+    const body = emulator.requests.at(-1)?.body;
+    expect(Object.keys(body as object)).toEqual(["id", expect.stringMatching(/^[a-z_]+$/)]);
+    expect(core.diff("ep_1", (await core.read(id, found.props)).props, inputs).changes).toBe(false);
+  });
+
+  test("returns a description that the program did not give, and no field that the service chose", async () => {
+    const { core, id, outs, emulator } = await created({ url });
+    emulator.edit(id, { description: "by hand" });
+    const found = await core.read(id, outs);
+    expect(found.inputs).toEqual({ url, description: "by hand" });
+  });
+
+  test("keeps the program's order of bindings", async () => {
+    const { core, id, outs, inputs, emulator } = await created({ url, bindings: ["public", "internal"] });
+    emulator.edit(id, { bindings: ["internal", "public"] });
+    expect((await core.read(id, outs)).inputs).toEqual(inputs);
+  });
+
+  test.each([401, 403, 500])(
+    "fails after a %d, which does not prove that the endpoint is gone",
+    async (status) => {
+      const { core, id, outs, emulator } = await created(
+        { url },
+        { settings: { "endpoints:retryForSeconds": "0.001" } },
+      );
+      emulator.intercept(any, { status, body: "" }, 10);
+      expect((await thrown(core.read(id, outs))).cause).toMatchObject({ status });
+    },
+  );
+
+  test("fails for `get` with an unknown id", async () => {
+    const { core } = await service();
+    expect((await thrown(core.read("ep_nobody", { __provider: "code" }))).message).toMatch(
+      /no endpoint ep_nobody/,
+    );
+  });
+
+  test("keeps no service choices for `get`, because the stack does not manage the endpoint", async () => {
+    const { core, emulator } = await service();
+    const { id } = emulator.seed({ type: "cloud", url });
+    const { props } = await core.read(id, { __provider: "code" });
+    expect((await core.read(id, props)).props).not.toHaveProperty("__chosen");
+  });
+});
+
+test.each([
+  ["import", (id: string) => service().then(({ core }) => core.import(id))],
+  ["read", (id: string) => service().then(({ core }) => core.read(id, { __provider: "code" }))],
+  [
+    "update",
+    (id: string) => service().then(({ core }) => core.update(id, { url }, { url, description: "a" })),
+  ],
+  ["delete", (id: string) => service().then(({ core }) => core.delete(id, { url }))],
+  [
+    "getEndpoint by id",
+    (id: string) => service().then(({ api }) => findEndpoint(api, { id }, { fresh: false })),
+  ],
+  [
+    "getEndpoint by URL",
+    (host: string) =>
+      service().then(({ api }) => findEndpoint(api, { url: `https://${host}` }, { fresh: false })),
+  ],
+  ["create", (host: string) => taken(`https://${host.replace(/\W+/g, "-")}`)],
+  [
+    "adoption by two resources",
+    async (adopt: string) => {
+      const urls = new UrlRegistry();
+      const conflicts = ["a", "b"].map((name) =>
+        urls.register(undefined, adopt, { owner: name, name, pooled: false }),
+      );
+      throw new Error(conflicts[1]);
+    },
+  ],
+])("%s prints neither a long text whole nor a line break", async (_, work) => {
+  for (const long of ["a".repeat(10_000), `${"a".repeat(200)}\n::error::b`]) {
+    const { message } = await thrown(work(long));
+    expect(message.length).toBeLessThan(4_000);
+    expect(message).not.toContain("\n");
+  }
+});
+
+describe("diff", () => {
+  test("reports a change if the outputs lack the provider string", async () => {
+    const { core, outs } = await created({ url });
+    expect(core.diff("ep_1", outs, { url, __provider: "code" }).changes).toBe(true);
+    expect(core.diff("ep_1", { ...outs, __provider: "code" }, { url, __provider: "code" }).changes).toBe(
+      false,
+    );
+  });
+});

@@ -1,0 +1,66 @@
+import { expect, test } from "vitest";
+import { secretPlaces, secretsIn } from "../../../provider/endpoint/secrets";
+
+test("a policy's values with the names of secrets are found, at any depth", () => {
+  const policy = {
+    on_http_request: [
+      { actions: [{ type: "verify-webhook", config: { provider: "github", secret: "hook-secret" } }] },
+      { actions: [{ type: "basic-auth", config: { realm: "hooks", credentials: ["user:pass-word"] } }] },
+      {
+        actions: [
+          { type: "oauth", config: { client_id: "public", client_secret: "oauth-secret", token: "abc" } },
+        ],
+      },
+      {
+        actions: [
+          {
+            type: "add-headers",
+            config: { headers: { authorization: "Bearer x", "x-api-key": "of-api", accept: "*/*" } },
+          },
+        ],
+      },
+    ],
+  };
+  expect(secretsIn(policy).sort()).toEqual([
+    "Bearer x",
+    "hook-secret",
+    "oauth-secret",
+    "of-api",
+    "user:pass-word",
+  ]);
+  for (const none of [undefined, null, 1, "text", [], {}]) expect(secretsIn(none)).toEqual([]);
+});
+
+test("an object under a name that settings also have counts as secret only by its own keys", () => {
+  const tokens = [{ type: "jwt", method: "header", name: "Authorization", prefix: "Bearer " }];
+  expect(secretsIn({ type: "jwt-validation", config: { http: { tokens } } })).toEqual([]);
+  expect(secretsIn({ tokens: [{ user: "somebody", password: "pass-word" }, "user:word"] })).toEqual([
+    "pass-word",
+    "user:word",
+  ]);
+});
+
+test("every value under a name that only secrets have is secret, at any depth", () => {
+  const document = {
+    credentials: { bob: "hunter2", others: [{ ann: { old: [12, "letmein"] } }] },
+    api_keys: [{ value: "of-api" }],
+    credential_rotation: { days: "ninety" },
+  };
+  expect(secretPlaces(document)).toEqual([
+    { path: ["credentials", "bob"], secret: "hunter2" },
+    { path: ["credentials", "others", 0, "ann", "old", 0], secret: 12 },
+    { path: ["credentials", "others", 0, "ann", "old", 1], secret: "letmein" },
+    { path: ["api_keys", 0, "value"], secret: "of-api" },
+  ]);
+});
+
+test("texts and numbers of any length are secret, but only long ones are removed from other texts", () => {
+  const document = { password: 12345678, pin_token: "abc", token_ttl: 3600, secret: ["", null, true] };
+  expect(secretPlaces(document)).toEqual([
+    { path: ["password"], secret: 12345678 },
+    { path: ["pin_token"], secret: "abc" },
+    { path: ["token_ttl"], secret: 3600 },
+    { path: ["secret", 0], secret: "" },
+  ]);
+  expect(secretsIn(document)).toEqual(["12345678"]);
+});
