@@ -1,10 +1,9 @@
 import * as pulumi from "@pulumi/pulumi";
 import { environmentName, TYPES } from "../provider/api/config";
-import type { alwaysPresent, Endpoint } from "../provider/api/contract";
+import type { alwaysPresent, CloudEndpointWritten, Endpoint } from "../provider/api/contract";
 import { isMapping } from "../provider/api/json";
 import { PROBLEM_KEY, PROVIDER_KEY, REPLACE_KEY, URN_KEY } from "../provider/endpoint/check";
 import { wireText } from "../provider/endpoint/documents";
-import type { CloudEndpointWritten } from "../provider/endpoint/fields";
 import { documentFields, endpointFields } from "../provider/endpoint/fields";
 import { SECRETS_KEY } from "../provider/endpoint/secrets";
 import { policyReader } from "../provider/policy/resourceWarnings";

@@ -1,8 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { UserError } from "../provider/api/apiErrors";
-import type { Endpoint, LiveEndpoint } from "../provider/api/contract";
+import type { Endpoint, EndpointQuery, EndpointsFilter, LiveEndpoint } from "../provider/api/contract";
 import { policyFromText } from "../provider/endpoint/documents";
-import type { EndpointQuery, EndpointsFilter } from "../provider/endpoint/fields";
 import { findEndpoint, findEndpoints, metadataOf } from "../provider/endpoint/lookup";
 import type { Inputs } from "./inputs";
 import { programError } from "./programRun";

@@ -47,7 +47,7 @@ export function packageSchema(): object {
       "endpoints:index:getEndpoint": {
         description: functions.get("endpoints:index:getEndpoint"),
         inputs: {
-          properties: properties(endpointQuery, docsOf("provider/endpoint/fields.ts", "EndpointQuery").parts),
+          properties: properties(endpointQuery, docsOf("provider/api/contract.ts", "EndpointQuery").parts),
         },
         outputs: endpoint(),
       },
@@ -56,7 +56,7 @@ export function packageSchema(): object {
         inputs: {
           properties: properties(
             endpointsFilter,
-            docsOf("provider/endpoint/fields.ts", "EndpointsFilter").parts,
+            docsOf("provider/api/contract.ts", "EndpointsFilter").parts,
           ),
         },
         outputs: {
@@ -132,7 +132,7 @@ function cloudEndpoint(): object {
   const [description] = docsOf("sdk/cloudEndpoint.ts", "CloudEndpoint").text.split("\n\n");
   const { id: _, ...outputs } = endpointFields;
   const fields = properties(outputs, docsOf("provider/api/contract.ts", "Endpoint").parts);
-  const inputs = docsOf("provider/endpoint/fields.ts", "CloudEndpointWritten").parts;
+  const inputs = docsOf("provider/api/contract.ts", "CloudEndpointWritten").parts;
   return {
     description: `${description}\n\nSet the resource option \`deleteBeforeReplace\`, because a URL belongs to one endpoint at a time.`,
     inputProperties: properties(inputFields, inputs),

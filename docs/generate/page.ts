@@ -28,7 +28,7 @@ ${[...resource(), ...dataSources(), ...webhooks(), ...settings(), ...(await comm
 
 function resource(): string[] {
   const outputs = fieldsOf(endpointFields, docsOf("provider/api/contract.ts", "Endpoint").parts);
-  const inputs = docsOf("provider/endpoint/fields.ts", "CloudEndpointWritten").parts;
+  const inputs = docsOf("provider/api/contract.ts", "CloudEndpointWritten").parts;
   const always = new Set<string>(["id", ...alwaysPresent]);
   return [
     "## CloudEndpoint",
@@ -50,13 +50,13 @@ function dataSources(): string[] {
   const written = new Map(
     membersOf("sdk/endpoints.ts", "GetEndpointsArgs").map(({ name, text }) => [name, text]),
   );
-  const filters = fieldsOf(endpointsFilter, docsOf("provider/endpoint/fields.ts", "EndpointsFilter").parts);
+  const filters = fieldsOf(endpointsFilter, docsOf("provider/api/contract.ts", "EndpointsFilter").parts);
   return [
     "## getEndpoint",
     "`getEndpoint(args)` returns a promise of one endpoint, `getEndpointOutput(args, options)` an output. Give either `id` or `url`.",
     inputTable(
       "argument",
-      fieldsOf(endpointQuery, docsOf("provider/endpoint/fields.ts", "EndpointQuery").parts),
+      fieldsOf(endpointQuery, docsOf("provider/api/contract.ts", "EndpointQuery").parts),
     ),
     "The result has the fields of [`CloudEndpoint`'s outputs](#cloudendpoint) that apply to the endpoint's type, in the plain form. Only `id` is always present. `trafficPolicy` and `metadata` are the service's text: parse them with `readJson`.",
     "## getEndpoints",

@@ -1,12 +1,11 @@
 import { z } from "zod";
 import { isNotFound, UserError } from "../api/apiErrors";
-import type { LiveEndpoint } from "../api/contract";
+import type { EndpointQuery, EndpointsFilter, LiveEndpoint } from "../api/contract";
 import type { EndpointsApi } from "../api/endpoints";
 import { EVERYTHING, isOneOf, type Selection, spellings } from "../api/filter";
 import { oneLine } from "../api/text";
 import { normalizeUrl, urlOf, urlProblem } from "../api/url";
 import { metadataFromText, sameData } from "./documents";
-import type { EndpointQuery, EndpointsFilter } from "./fields";
 import { MASKED } from "./secrets";
 
 const text = z.string().optional();
