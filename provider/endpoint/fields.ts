@@ -123,6 +123,9 @@ const rows = {
       })
       .optional(),
   },
+  adoptFrom: {
+    input: text.min(1, "must name the stack to take the endpoint from, as the refusal does").optional(),
+  },
   type: { reply },
   publicUrl: { reply, withUrl: "derived" },
   hostport: { reply, withUrl: "derived" },
@@ -151,7 +154,7 @@ type Named<Part> = { [Name in keyof Table]: Table[Name] extends Part ? Name : ne
 type Output = Named<{ reply: z.ZodType }>;
 type Input = Named<{ input: z.ZodType }>;
 
-/** An input that describes an endpoint, and that an update can send. (`adopt` only affects the first create.) */
+/** An input that describes an endpoint, and that an update can send. */
 export type ManagedInput = Output & Input;
 
 const names = Object.keys(rows) as (keyof Table)[];
@@ -178,6 +181,9 @@ export type CloudEndpointInputs = z.output<z.ZodObject<typeof inputFields>>;
 export const managedInputs = names.filter(
   (name): name is ManagedInput => name in endpointFields && name in inputFields,
 );
+
+/** Inputs that are no fields of an endpoint, and only affect the first create. */
+export const requestInputs = names.filter((name) => name in inputFields && !(name in endpointFields));
 
 const managedWith = (...omitted: Row["omitted"][]) =>
   managedInputs.filter((name) => omitted.includes(row(name)?.omitted));

@@ -112,7 +112,7 @@ describe("read", () => {
 });
 
 test.each([
-  ["import", (id: string) => service().then(({ core }) => core.import(id))],
+  ["import", (id: string) => service().then(({ core }) => core.import(id, {}))],
   ["read", (id: string) => service().then(({ core }) => core.read(id, { __provider: "code" }))],
   [
     "update",
