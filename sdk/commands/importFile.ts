@@ -48,7 +48,7 @@ export const importFileCommand = command({
     for (const live of endpoints)
       for (const problem of problemsOf(live))
         log(
-          `${oneLine(`${live.id} (${live.url ?? "no URL"}): ${problem}`)}. Check the code that pulumi import prints for it, leave it out with --select, or change it on the service first`,
+          `${oneLine(`${live.id} (${live.url ?? "no URL"}): ${problem}`)}. Check the code that pulumi import prints for it, leave it out (--except ${live.id}), or change it on the service first`,
         );
     const withSecrets = endpoints.filter(containsSecrets).length;
     if (withSecrets > 0)

@@ -30,7 +30,7 @@ const stateSchema = z.object({
 });
 export type State = z.output<typeof stateSchema>;
 
-/** Parses the result of `pulumi stack export --show-secrets`. */
+/** Parses the result of `pulumi stack export`. */
 export const parseState = (exported: unknown): State => stateSchema.parse(exported);
 
 /** A cloud endpoint in a stack's state. */
@@ -51,12 +51,17 @@ export interface Managed {
 }
 
 /** The cloud endpoints that a stack manages. It does not manage those that it only reads (`CloudEndpoint.get`). */
-export function managedEndpoints(state: State): Managed[] {
-  return resourcesOf(state).flatMap((resource) => {
+export const managedEndpoints = (state: State): Managed[] =>
+  managedIn(state).map(({ resource, id }) => managed(resource, id));
+
+/** The ids of the same endpoints. The secrets of the state may be encrypted. */
+export const managedIds = (state: State): string[] => managedIn(state).map(({ id }) => id);
+
+const managedIn = (state: State): { resource: Resource; id: string }[] =>
+  resourcesOf(state).flatMap((resource) => {
     const { type, external, id } = resource;
-    return isCloudEndpointType(type) && external !== true && id ? [managed(resource, id)] : [];
+    return isCloudEndpointType(type) && external !== true && id ? [{ resource, id }] : [];
   });
-}
 
 /** The inputs of each explicit provider of the stack. */
 export function explicitProviders(state: State): JsonObject[] {

@@ -5,9 +5,9 @@ import { UserError } from "../../provider/api/apiErrors";
 import type { ConfigReader } from "../../provider/api/config";
 import { projectFile } from "../projectFile";
 import { cliFailure, cliMessage } from "./failures";
-import { parseState, type State } from "./managed";
+import { managedIds, parseState, type State } from "./managed";
 
-/* The stacks of the user's own project, through the Pulumi CLI. It never asks a question. */
+/* The user's stacks, through the Pulumi CLI. It never asks a question. */
 
 /**
  * The project in a folder.
@@ -25,12 +25,15 @@ export async function openProject(
   const { LocalWorkspace, PulumiCommand } = await import("@pulumi/pulumi/automation/index.js");
   const pulumiCommand = await PulumiCommand.get().catch((error: unknown) => {
     if (cliFailure(error)?.code !== "ENOENT") throw error;
-    throw new UserError(
-      `${purpose} needs the Pulumi CLI, and there is no pulumi on the PATH: install it (https://www.pulumi.com/docs/install)${alternative}`,
-    );
+    throw noCli(purpose, alternative);
   });
   return LocalWorkspace.create({ workDir: projectFolder(folder), pulumiCommand });
 }
+
+const noCli = (purpose: string, alternative = "") =>
+  new UserError(
+    `${purpose} needs the Pulumi CLI, and there is no pulumi on the PATH: install it (https://www.pulumi.com/docs/install)${alternative}`,
+  );
 
 /** The folder with the project file: this one or, as for Pulumi itself, the nearest above it. */
 function projectFolder(folder: string): string {
@@ -54,6 +57,17 @@ export async function stackConfig(project: LocalWorkspace, stack: string): Promi
 export const stackState = async (project: LocalWorkspace, stack: string): Promise<State> =>
   parseState(await project.exportStack(stack));
 
+/**
+ * The ids of the endpoints that a stack of any project manages, read from its state without decrypting secrets. (The Automation
+ * API would decrypt them.)
+ *
+ * @param folder Where Pulumi looks for its backend, and for the project of a stack without one.
+ */
+export async function knownIds(folder: string, stack: string): Promise<string[]> {
+  const exported = await run(["stack", "export", "--stack", stack], folder, `read the stack ${stack}`, "");
+  return managedIds(parseState(JSON.parse(exported)));
+}
+
 /** Sets a secret of a stack's configuration. The Automation API would show the value in the list of processes. */
 export async function setSecret(
   project: LocalWorkspace,
@@ -61,15 +75,26 @@ export async function setSecret(
   name: string,
   value: string,
 ): Promise<void> {
-  const args = ["config", "set", "--secret", name, "--stack", stack, "--non-interactive"];
-  await new Promise<void>((done, failed) => {
-    const child = execFile("pulumi", args, { cwd: project.workDir }, (error, _stdout, stderr) => {
-      if (error) failed(new UserError(`cannot set ${name}: ${cliMessage(stderr)}`));
-      else done();
+  // The CLI removes one line break at the end.
+  const args = ["config", "set", "--secret", name, "--stack", stack];
+  await run(args, project.workDir, `set ${name}`, `${value}\n`);
+}
+
+/**
+ * Runs the CLI, and returns its output.
+ *
+ * @param purpose Follows "cannot" in the message of a failure.
+ */
+function run(args: string[], cwd: string, purpose: string, input: string): Promise<string> {
+  return new Promise((done, failed) => {
+    const options = { cwd, maxBuffer: Number.POSITIVE_INFINITY };
+    const child = execFile("pulumi", [...args, "--non-interactive"], options, (error, stdout, stderr) => {
+      if (!error) done(stdout);
+      else if (error.code === "ENOENT") failed(noCli("--known"));
+      else failed(new UserError(`cannot ${purpose}: ${cliMessage(stderr)}`));
     });
     // If the CLI ends before it has read everything, its own message has the reason.
     child.stdin?.on("error", () => {});
-    // The CLI removes one line break at the end.
-    child.stdin?.end(`${value}\n`);
+    child.stdin?.end(input);
   });
 }

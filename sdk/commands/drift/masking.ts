@@ -2,11 +2,11 @@ import type { JsonObject } from "../../../provider/api/json";
 import { isMapping } from "../../../provider/api/json";
 import type { Path } from "../../../provider/endpoint/documents";
 import { managedInputs } from "../../../provider/endpoint/fields";
-import { isSecretName, MASKED, secretsIn } from "../../../provider/endpoint/secrets";
+import { isSecretName, MASKED, secretsIn, withoutPasswords } from "../../../provider/endpoint/secrets";
 
 /*
  * Masks secrets in reports. Many people read a report, so more is masked than in an error message: everything below a key
- * that names a secret, and all exact copies of values that are secret in the state.
+ * that names a secret, the passwords of URLs, and all exact copies of values that are secret in the state.
  */
 
 /** A shorter text in a larger document may be an ordinary word (`header`). With it masked, the report would be unreadable. */
@@ -38,7 +38,7 @@ export const withoutCopies = (text: string, secrets: readonly string[]): string 
 
 /** @param isSecret Whether the value is at the place of a secret. */
 export function maskedValue(value: unknown, secrets: readonly string[], isSecret: boolean): unknown {
-  if (typeof value === "string") return isSecret ? MASKED : withoutCopies(value, secrets);
+  if (typeof value === "string") return isSecret ? MASKED : withoutCopies(withoutPasswords(value), secrets);
   if (typeof value === "number") return isSecret || secrets.includes(`${value}`) ? MASKED : value;
   if (Array.isArray(value)) return value.map((item) => maskedValue(item, secrets, isSecret));
   if (!isMapping(value)) return value;

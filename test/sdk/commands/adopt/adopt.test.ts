@@ -88,7 +88,7 @@ test("import-file warns about each endpoint whose code would be wrong, such as f
   const warnings = stderr.split("\n").filter((line) => line.includes("Check the code"));
   expect(warnings).toEqual([expect.stringContaining(`${id} (https://big.example.com)`)]);
   expect(warnings[0]).toMatch(
-    /trafficPolicy .*leave it out with --select, or change it on the service first$/,
+    /trafficPolicy .*leave it out \(--except ep_\w+\), or change it on the service first$/,
   );
 });
 
