@@ -1,6 +1,6 @@
 import { oneLine } from "../../provider/api/text";
 import { pathText } from "../../provider/endpoint/documents";
-import { adoptionsOf, isMarked, withAllFields } from "./adopt/adoptable";
+import { adoptionsOf, isMarked, logLeft, withAllFields } from "./adopt/adoptable";
 import { type Secret, secretsOf } from "./adopt/configSecrets";
 import { programOf } from "./adopt/program";
 import { command, count, EXIT, type Log } from "./command";
@@ -34,8 +34,7 @@ export const adoptCommand = command({
     for (const { live, reason } of unadoptable)
       log(`Left out: ${oneLine(`${live.id} (${live.url ?? "no URL"}): ${reason}`)}`);
     for (const { live, leftToService } of adoptions)
-      for (const field of leftToService)
-        log(`Left to the service: ${oneLine(`${field}, of ${live.id} (${live.url})`)}`);
+      for (const what of leftToService) logLeft(log, live, what);
     // An empty file would only stop the next run, which never overwrites one.
     if (adoptions.length === 0) {
       log("Selected: 0 endpoints, so nothing was written");
