@@ -8,7 +8,7 @@ import { foreignOwner, stackText } from "../../provider/api/mark";
 import { urlOf } from "../../provider/api/url";
 import { cloudEndpoints, openAccount } from "./account";
 import { assertFile, count, grouped, type Log, type Streams, UsageError, type Values } from "./command";
-import { type Managed, managedEndpoints } from "./managed";
+import { managedEndpoints } from "./managed";
 import { knownIds, openProject, stackConfig, stackState } from "./pulumi";
 import { selectorsOf } from "./selectors";
 
@@ -77,28 +77,21 @@ export async function selectEndpoints(options: Chosen, log: Log): Promise<Select
     throw new UsageError(`${out} exists; give --force to overwrite it, or another --out`);
 
   let target: Target | undefined;
-  let own: Owner | undefined;
-  const managed = new Map<string, readonly string[]>();
-  let ofTarget: Managed[] = [];
+  const managed = new Map<string, readonly { id: string; name?: string }[]>();
+  for (const each of known)
+    managed.set(
+      each,
+      (await knownIds(cwd ?? ".", each)).map((id) => ({ id })),
+    );
   const [stack] = stacks;
   if (stack !== undefined) {
     const alternative = ", or leave --stack out and set ENDPOINTS_API_KEY and ENDPOINTS_BASE_URL";
     const project = await openProject(cwd ?? ".", "--stack", alternative);
     target = { project, stack, config: await stackConfig(project, stack) };
-    for (const each of stacks) {
-      const all = managedEndpoints(await stackState(project, each));
-      if (each === stack) ofTarget = all;
-      managed.set(
-        each,
-        all.map(({ id }) => id),
-      );
-    }
+    for (const each of stacks) managed.set(each, managedEndpoints(await stackState(project, each)));
   }
-  for (const each of known) managed.set(each, await knownIds(cwd ?? ".", each));
 
-  const config = target?.config ?? (() => undefined);
-  const account = openAccount(config, log);
-  if (target) own = await ownerOf(target);
+  const account = openAccount(target?.config ?? (() => undefined), log);
   const cloud = await cloudEndpoints(account);
   log(`The account has ${count(cloud.length, "cloud endpoint")}.`);
   const sortKey = (live: LiveEndpoint) => `${urlOf(live)} ${live.id}`;
@@ -114,29 +107,33 @@ export async function selectEndpoints(options: Chosen, log: Log): Promise<Select
   const excepted = selectorsOf("--except", except, cloud);
   keep((live) => !excepted.some((selects) => selects(live)), "matched by --except");
   for (const [name, all] of managed) {
-    const ids = new Set(all);
+    const ids = new Set(all.map(({ id }) => id));
     keep(({ id }) => !ids.has(id), `that the stack ${name} manages already`);
   }
-  const ownerText = (live: LiveEndpoint) => {
+  const own = target && (await ownerOf(target));
+  const otherStack = (live: LiveEndpoint) => {
     const owner = foreignOwner(live, own);
     return owner && stackText(owner);
   };
-  const from = takenStacks(options["adopt-from"] ?? [], cloud.map(ownerText));
-  for (const owner of grouped(endpoints, ownerText).keys())
+  const from = takenStacks(options["adopt-from"] ?? [], cloud.map(otherStack));
+  for (const owner of grouped(endpoints, otherStack).keys())
     if (owner !== undefined && !from.includes(owner))
       keep(
-        (live) => ownerText(live) !== owner,
+        (live) => otherStack(live) !== owner,
         `with the mark of the stack ${owner}; --adopt-from "${owner}" takes them from it`,
       );
-  const names = new Set(ofTarget.map(({ name }) => name));
-  return { account, endpoints, target, isTaken: (name) => names.has(name), takenFrom: ownerText };
+  const names = new Set(managed.get(stack ?? "")?.map(({ name }) => name));
+  return { account, endpoints, target, isTaken: (name) => names.has(name), takenFrom: otherStack };
 }
 
 /** The target stack, as an owner of marks. Undefined if it does not mark its creates. */
 async function ownerOf({ project, stack, config }: Target): Promise<Owner | undefined> {
   const namespace = readSettings(config).mark;
-  const [name = "", of = (await project.projectSettings()).name] = stack.split("/").reverse();
-  return namespace === undefined ? undefined : { namespace, urn: `urn:pulumi:${name}::${of}` };
+  if (namespace === undefined) return undefined;
+  // `dev`, `organization/dev` or `organization/project/dev`.
+  const [name, of] = stack.split("/").reverse();
+  const isFull = stack.split("/").length === 3;
+  return { namespace, urn: `urn:pulumi:${name}::${isFull ? of : (await project.projectSettings()).name}` };
 }
 
 /** The values of `--adopt-from`. @throws UsageError if no endpoint has the mark of one of these stacks. */
