@@ -22,7 +22,7 @@ Usage: npx pulumi-endpoints drift [options]
   --help                 this text
 
 Exit codes: 0 no drift, or all repaired; 7 drift; 8 no drift, but the last update of a stack failed or was killed; 3 a key
-was refused; 2 invalid arguments; 1 any other failure, or something could not be checked. The command needs the
+was refused; 2 invalid arguments; 1 any other failure, or something is unchecked. The command needs the
 Pulumi CLI, and never asks a question. See docs/drift.md.`;
 
 /** Tests replace these, so that they need no Pulumi CLI. */

@@ -48,7 +48,7 @@ const driftedSchema = z.object({
   repair: repairSchema.optional(),
 });
 
-const notCheckedSchema = z.object({
+const uncheckedSchema = z.object({
   /** The resource or the account. */
   what: z.string(),
   reason: z.string(),
@@ -63,9 +63,9 @@ const stackSchema = z.object({
   /** The number of them that were compared with the service. Whether the others drifted is unknown. */
   compared: z.int(),
   /** Why the state may not match the deployed program, so that “no drift” proves little; missing if it matches. */
-  incomplete: z.string().optional(),
+  undeployed: z.string().optional(),
   drifted: z.array(driftedSchema),
-  unseen: z.array(notCheckedSchema),
+  unchecked: z.array(uncheckedSchema),
 });
 
 const accountSchema = z.object({
@@ -87,7 +87,7 @@ const accountSchema = z.object({
       orphan: z.literal(true).optional(),
     }),
   ),
-  unseen: z.array(notCheckedSchema),
+  unchecked: z.array(uncheckedSchema),
 });
 
 /** An endpoint of more than one resource. Each resource undoes the changes of the other. */
@@ -102,10 +102,10 @@ export const reportSchema = z.object({
   endedAt: z.iso.datetime(),
   /**
    * `none`: no drift; `drift`: drift; `repaired`: all drift was repaired; `unrepaired`: some drift could not be repaired;
-   * `unseen`: something could not be checked; `incomplete`: no drift, but the last update of a stack failed or was killed.
+   * `unchecked`: something could not be compared; `undeployed`: no drift, but the last update of a stack failed or was killed.
    */
-  outcome: z.enum(["none", "drift", "repaired", "unrepaired", "unseen", "incomplete"]),
-  /** 0, 7 for drift, 8 for an incomplete stack, 3 for a refused key, 1 for everything else. */
+  outcome: z.enum(["none", "drift", "repaired", "unrepaired", "unchecked", "undeployed"]),
+  /** 0, 7 for drift, 8 for an undeployed stack, 3 for a refused key, 1 for everything else. */
   exitCode: z.int(),
   fix: z.boolean(),
   failOnUnmanaged: z.boolean(),
@@ -121,17 +121,17 @@ export type AccountReport = z.output<typeof accountSchema>;
 export type DriftedEndpoint = z.output<typeof driftedSchema>;
 export type FieldChange = z.output<typeof changeSchema>;
 export type SharedEndpoint = z.output<typeof sharedSchema>;
-export type NotChecked = z.output<typeof notCheckedSchema>;
+export type Unchecked = z.output<typeof uncheckedSchema>;
 export type Repair = z.output<typeof repairSchema>;
 
 type Findings = Pick<DriftReport, "stacks" | "accounts" | "shared" | "fix" | "failOnUnmanaged">;
 
 /** The outcome of the run. A partial check reports neither success nor drift. */
 export function outcomeOf(findings: Findings): Pick<DriftReport, "outcome" | "exitCode"> {
-  const notChecked = allNotChecked(findings);
-  if (notChecked.some(({ authentication }) => authentication))
-    return { outcome: "unseen", exitCode: EXIT.authentication };
-  if (notChecked.length > 0) return { outcome: "unseen", exitCode: EXIT.failed };
+  const unchecked = allUnchecked(findings);
+  if (unchecked.some(({ authentication }) => authentication))
+    return { outcome: "unchecked", exitCode: EXIT.authentication };
+  if (unchecked.length > 0) return { outcome: "unchecked", exitCode: EXIT.failed };
 
   const drifted = allDrifted(findings);
   if (drifted.some(({ repair }) => repair?.done === false)) {
@@ -141,16 +141,16 @@ export function outcomeOf(findings: Findings): Pick<DriftReport, "outcome" | "ex
   const isDrift = drifted.some(({ repair }) => repair?.done !== true) || findings.shared.length > 0;
   if (isDrift || (findings.failOnUnmanaged && countUnmanaged(findings) > 0))
     return { outcome: "drift", exitCode: EXIT.findings };
-  if (findings.stacks.some(({ incomplete }) => incomplete !== undefined))
-    return { outcome: "incomplete", exitCode: EXIT.incomplete };
+  if (findings.stacks.some(({ undeployed }) => undeployed !== undefined))
+    return { outcome: "undeployed", exitCode: EXIT.undeployed };
   return { outcome: drifted.length > 0 ? "repaired" : "none", exitCode: EXIT.done };
 }
 
 export const allDrifted = ({ stacks }: Findings): DriftedEndpoint[] =>
   stacks.flatMap(({ drifted }) => drifted);
 
-export const allNotChecked = ({ stacks, accounts }: Findings): NotChecked[] =>
-  [...stacks, ...accounts].flatMap(({ unseen }) => unseen);
+export const allUnchecked = ({ stacks, accounts }: Findings): Unchecked[] =>
+  [...stacks, ...accounts].flatMap(({ unchecked }) => unchecked);
 
 export const countUnmanaged = ({ accounts }: Findings): number =>
   accounts.reduce((sum, { unmanaged }) => sum + unmanaged.length, 0);

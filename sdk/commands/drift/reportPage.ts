@@ -5,8 +5,8 @@ import type {
   DriftedEndpoint,
   DriftReport,
   FieldChange,
-  NotChecked,
   StackReport,
+  Unchecked,
 } from "./report";
 import {
   accountName,
@@ -15,10 +15,10 @@ import {
   createdForText,
   findings,
   headline,
-  incompleteText,
   orphansText,
   sharedText,
   shownSides,
+  undeployedText,
   unmanagedText,
   visible,
 } from "./wording";
@@ -29,8 +29,8 @@ const OUTCOMES = {
   repaired: ["Repaired", "good"],
   drift: ["Drift", "bad"],
   unrepaired: ["Not repaired", "bad"],
-  unseen: ["Incomplete", "unsure"],
-  incomplete: ["Not deployed", "unsure"],
+  unchecked: ["Unchecked", "unsure"],
+  undeployed: ["Undeployed", "unsure"],
 } as const;
 
 /** The most characters of a value. Of longer values, only the part around the difference is shown. */
@@ -77,11 +77,11 @@ function overview({ stacks }: DriftReport): Html {
 <h2 id="overview">Overview</h2>
 <table>
 <caption>Findings by stack</caption>
-<thead><tr><th scope="col">Stack</th><th scope="col" class="number">Compared</th><th scope="col" class="number">Drifted</th><th scope="col" class="number">Not checked</th></tr></thead>
+<thead><tr><th scope="col">Stack</th><th scope="col" class="number">Compared</th><th scope="col" class="number">Drifted</th><th scope="col" class="number">Unchecked</th></tr></thead>
 <tbody>
 ${stacks.map(
-  ({ name, endpoints, compared, drifted, unseen }, index) =>
-    html`<tr><th scope="row"><a href="#stack-${index}"><bdi>${visible(name)}</bdi></a></th><td class="number">${compared === endpoints ? endpoints : `${compared} of ${endpoints}`}</td><td class="number">${drifted.length}</td><td class="number">${unseen.length}</td></tr>
+  ({ name, endpoints, compared, drifted, unchecked }, index) =>
+    html`<tr><th scope="row"><a href="#stack-${index}"><bdi>${visible(name)}</bdi></a></th><td class="number">${compared === endpoints ? endpoints : `${compared} of ${endpoints}`}</td><td class="number">${drifted.length}</td><td class="number">${unchecked.length}</td></tr>
 `,
 )}</tbody>
 </table>
@@ -89,16 +89,16 @@ ${stacks.map(
 }
 
 function stackSection(stack: StackReport, index: number): Html {
-  const { name, drifted, unseen, incomplete } = stack;
+  const { name, drifted, unchecked, undeployed } = stack;
   return html`<section aria-labelledby="stack-${index}">
 <h2 id="stack-${index}">Stack <bdi>${visible(name)}</bdi></h2>
 <p>${capital(findings([stack]))}.</p>
 ${
-  incomplete === undefined
+  undeployed === undefined
     ? undefined
-    : html`<p class="reason bad">${incompleteText(incomplete)}</p>
+    : html`<p class="reason bad">${undeployedText(undeployed)}</p>
 `
-}${notCheckedList(unseen)}${drifted.map(endpointArticle)}
+}${uncheckedList(unchecked)}${drifted.map(endpointArticle)}
 </section>`;
 }
 
@@ -136,13 +136,13 @@ const value = (shown: string | undefined): Html =>
   shown === undefined ? html`<em>nothing</em>` : html`<code dir="auto">${shown}</code>`;
 
 function accountSection(account: AccountReport, index: number): Html {
-  const { endpoints, unmanaged, unseen } = account;
+  const { endpoints, unmanaged, unchecked } = account;
   const note = unmanaged.length > 0 && " This command never changes unmanaged endpoints.";
   const orphans = orphansText(account);
   return html`<section aria-labelledby="account-${index}">
 <h2 id="account-${index}"><bdi>${accountName(account)}</bdi></h2>
 ${endpoints > 0 ? html`<p>${capital(unmanagedText(account))}.${note || undefined}${orphans && ` ${orphans}`}</p>` : undefined}
-${notCheckedList(unseen)}${unmanaged.length === 0 ? undefined : unmanagedTable(unmanaged)}
+${uncheckedList(unchecked)}${unmanaged.length === 0 ? undefined : unmanagedTable(unmanaged)}
 </section>`;
 }
 
@@ -159,11 +159,11 @@ ${unmanaged.map((endpoint) => {
 </table>`;
 }
 
-function notCheckedList(notChecked: NotChecked[]): Html | undefined {
-  if (notChecked.length === 0) return undefined;
-  return html`<h3>Could not be checked</h3>
+function uncheckedList(unchecked: Unchecked[]): Html | undefined {
+  if (unchecked.length === 0) return undefined;
+  return html`<h3>Unchecked</h3>
 <ul>
-${causesOf(notChecked).map(
+${causesOf(unchecked).map(
   ({ what, reason }) => html`<li><strong>${visible(what)}</strong>: ${visible(reason, MOST)}</li>
 `,
 )}</ul>

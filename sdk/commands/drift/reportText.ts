@@ -1,15 +1,15 @@
 import { stripVTControlCharacters, styleText } from "node:util";
-import type { AccountReport, DriftedEndpoint, DriftReport, NotChecked, StackReport } from "./report";
+import type { AccountReport, DriftedEndpoint, DriftReport, StackReport, Unchecked } from "./report";
 import {
   accountName,
   causesOf,
   createdForText,
   findings,
   headline,
-  incompleteText,
   orphansText,
   sharedText,
   shownSides,
+  undeployedText,
   unmanagedText,
   visible,
 } from "./wording";
@@ -35,8 +35,8 @@ export function reportText(report: DriftReport, { width, color }: TextOptions): 
     repaired: "green",
     drift: "red",
     unrepaired: "red",
-    unseen: "yellow",
-    incomplete: "yellow",
+    unchecked: "yellow",
+    undeployed: "yellow",
   } as const;
   const last = paint(style[report.outcome], `${headline(report)}.`);
   const filled = blocks.filter((lines) => lines.length > 0).map((lines) => lines.join("\n"));
@@ -46,12 +46,12 @@ export function reportText(report: DriftReport, { width, color }: TextOptions): 
 }
 
 function stackLines(stack: StackReport, width: number): string[] {
-  const { name, drifted, unseen, incomplete } = stack;
+  const { name, drifted, unchecked, undeployed } = stack;
   return [
     paint("bold", `Stack ${visible(name)}: ${findings([stack])}`),
-    ...(incomplete === undefined ? [] : [`  ${paint("yellow", "incomplete")} ${incompleteText(incomplete)}`]),
+    ...(undeployed === undefined ? [] : [`  ${paint("yellow", "undeployed")} ${undeployedText(undeployed)}`]),
     ...drifted.flatMap((each) => ["", ...endpointLines(each, width)]),
-    ...notCheckedLines(unseen),
+    ...uncheckedLines(unchecked),
   ];
 }
 
@@ -87,8 +87,8 @@ function changeLines({ changes }: DriftedEndpoint, width: number): string[] {
 }
 
 function accountLines(account: AccountReport): string[] {
-  const { endpoints, unmanaged, unseen } = account;
-  if (unmanaged.length === 0 && unseen.length === 0) return [];
+  const { endpoints, unmanaged, unchecked } = account;
+  if (unmanaged.length === 0 && unchecked.length === 0) return [];
   const orphans = orphansText(account);
   return [
     paint("bold", accountName(account) + (endpoints > 0 ? `: ${unmanagedText(account)}` : "")),
@@ -103,13 +103,12 @@ function accountLines(account: AccountReport): string[] {
       return `  ${words.map((word) => visible(word)).join("  ")}`;
     }),
     ...(orphans === undefined ? [] : [`  ${orphans}`]),
-    ...notCheckedLines(unseen),
+    ...uncheckedLines(unchecked),
   ];
 }
 
-function notCheckedLines(notChecked: NotChecked[]): string[] {
-  return causesOf(notChecked).map(
-    ({ what, reason }) =>
-      `  ${paint("yellow", "could not check")} ${visible(what)}: ${visible(reason, 2000)}`,
+function uncheckedLines(unchecked: Unchecked[]): string[] {
+  return causesOf(unchecked).map(
+    ({ what, reason }) => `  ${paint("yellow", "unchecked")} ${visible(what)}: ${visible(reason, 2000)}`,
   );
 }

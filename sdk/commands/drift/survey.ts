@@ -7,7 +7,7 @@ import { count, grouped } from "../command";
 import { isAuthenticationError, messageOf } from "../failures";
 import { explicitProviders, type Managed, managedEndpoints, type State, usesOwnAccount } from "../managed";
 import { driftOf } from "./compare";
-import type { AccountReport, DriftedEndpoint, NotChecked, SharedEndpoint, StackReport } from "./report";
+import type { AccountReport, DriftedEndpoint, SharedEndpoint, StackReport, Unchecked } from "./report";
 import { type DriftStack, errorsOf, interrupted, type Run } from "./stack";
 
 /* Compares stacks with the service, and lists the accounts that they use. */
@@ -47,7 +47,7 @@ export interface Account {
   service: string | undefined;
   stacks: string[];
   cloud: LiveEndpoint[];
-  notChecked: NotChecked[];
+  unchecked: Unchecked[];
 }
 
 /** The results of an earlier survey. */
@@ -58,7 +58,7 @@ interface Earlier {
   sources: AccountSource[];
 }
 
-/** Surveys one stack after the other. After an interruption nothing new begins, and the rest is reported as not checked. */
+/** Surveys one stack after the other. After an interruption nothing new begins, and the rest is reported as unchecked. */
 export async function survey(
   stacks: DriftStack[],
   deps: Dependencies,
@@ -78,7 +78,7 @@ interface ObservedStack {
   /** The preview of a refresh; missing if it failed, or if there is nothing to compare. */
   run?: Run | undefined;
   sources: AccountSource[];
-  failures: NotChecked[];
+  failures: Unchecked[];
   /** Why its state may not match the program. */
   reasons: string[];
 }
@@ -90,7 +90,7 @@ async function observe(stack: DriftStack, { log, stopped }: Dependencies): Promi
       if (stopped.aborted) throw interrupted();
       return await work();
     } catch (error) {
-      observed.failures.push(notChecked(what, error));
+      observed.failures.push(asUnchecked(what, error));
       return undefined;
     }
   };
@@ -125,7 +125,7 @@ function sourcesOf(stack: string, state: State, isUsed: boolean, config: ConfigR
   return all.map((config) => ({ stack, config, isUsed }));
 }
 
-/** Every managed endpoint is compared, or is reported as not checked. */
+/** Every managed endpoint is compared, or is reported as unchecked. */
 function compared(
   { stack, managed, run, sources, failures, reasons }: ObservedStack,
   live: ReadonlyMap<string, LiveEndpoint>,
@@ -133,7 +133,7 @@ function compared(
 ): SurveyedStack {
   const current = managed?.filter(({ isOld }) => !isOld) ?? [];
   const drifted: DriftedEndpoint[] = [];
-  const missed: NotChecked[] = [];
+  const missed: Unchecked[] = [];
   const checked = new Set<string>();
   for (const endpoint of run ? current : []) {
     const { urn, id, name } = endpoint;
@@ -143,18 +143,18 @@ function compared(
       const drift = driftOf(endpoint, step, live.get(id), expected.get(urn));
       if (drift) drifted.push(drift);
     } else if (run)
-      missed.push(notChecked(`${name} (${id})`, errorsOf(run, urn) ?? "Pulumi did not read it"));
+      missed.push(asUnchecked(`${name} (${id})`, errorsOf(run, urn) ?? "Pulumi did not read it"));
   }
   // The failure may be about another resource.
   if (run && !run.ok && missed.length === 0)
-    missed.push(notChecked("the whole stack", errorsOf(run) ?? "the refresh failed"));
+    missed.push(asUnchecked("the whole stack", errorsOf(run) ?? "the refresh failed"));
   const report: StackReport = {
     name: stack.name,
     endpoints: current.length,
     compared: checked.size,
-    ...(reasons.length > 0 && { incomplete: reasons.join(", ") }),
+    ...(reasons.length > 0 && { undeployed: reasons.join(", ") }),
     drifted: drifted.sort((a, b) => (a.name < b.name ? -1 : 1)),
-    unseen: [...failures, ...missed],
+    unchecked: [...failures, ...missed],
   };
   return { stack, report, managed, sources, checked };
 }
@@ -163,8 +163,8 @@ function compared(
 async function listAccounts(sources: AccountSource[], { log, stopped }: Dependencies): Promise<Account[]> {
   const accounts = new Map<string, Account & { api?: EndpointsApi }>();
   for (const { stack, config, isUsed } of sources) {
-    const account: Account = { service: undefined, stacks: [stack], cloud: [], notChecked: [] };
-    const failed = (what: string, reason: unknown) => account.notChecked.push(notChecked(what, reason));
+    const account: Account = { service: undefined, stacks: [stack], cloud: [], unchecked: [] };
+    const failed = (what: string, reason: unknown) => account.unchecked.push(asUnchecked(what, reason));
     try {
       const api = openAccount(config, log, (message) => failed("an endpoint of the account", message));
       const { baseUrl, apiKey } = api.http.settings;
@@ -179,7 +179,7 @@ async function listAccounts(sources: AccountSource[], { log, stopped }: Dependen
     }
   }
   for (const account of accounts.values()) {
-    const { api, service, notChecked: failures } = account;
+    const { api, service, unchecked: failures } = account;
     if (!api) continue;
     // This also ends a wait for the account's rate limit, which may be long.
     const stop = () => api.http.stop();
@@ -190,7 +190,7 @@ async function listAccounts(sources: AccountSource[], { log, stopped }: Dependen
       account.cloud = await cloudEndpoints(api);
     } catch (error) {
       const reason = stopped.aborted ? interrupted() : error;
-      failures.push(notChecked("the account's endpoints", reason));
+      failures.push(asUnchecked("the account's endpoints", reason));
     } finally {
       stopped.removeEventListener("abort", stop);
     }
@@ -209,7 +209,7 @@ export function accountReport(
 ): AccountReport {
   const { service, stacks, cloud } = account;
   const unmanaged = managed ? cloud.filter(({ id }) => !managed.has(id)) : [];
-  const unknown = notChecked(
+  const unknown = asUnchecked(
     "which endpoints are unmanaged",
     "a stack's state could not be read, so its endpoints would count as unmanaged",
   );
@@ -228,7 +228,7 @@ export function accountReport(
         ...(createdFor && partsOf(createdFor).project === project && { orphan: true as const }),
       };
     }),
-    unseen: managed ? account.notChecked : [...account.notChecked, unknown],
+    unchecked: managed ? account.unchecked : [...account.unchecked, unknown],
   };
 }
 
@@ -246,7 +246,7 @@ export function sharedEndpoints(stacks: readonly SurveyedStack[]): SharedEndpoin
 const REFUSED = /: status 40[13]\b/;
 
 /** @param reason An error, or the message of a run. */
-export function notChecked(what: string, reason: unknown): NotChecked {
+export function asUnchecked(what: string, reason: unknown): Unchecked {
   const text = messageOf(reason);
   return { what, reason: text, authentication: isAuthenticationError(reason) || REFUSED.test(text) };
 }

@@ -4,14 +4,14 @@ import { count, grouped } from "../command";
 import {
   type AccountReport,
   allDrifted,
-  allNotChecked,
+  allUnchecked,
   BROKEN,
   countUnmanaged,
   type DriftReport,
   type FieldChange,
-  type NotChecked,
   type SharedEndpoint,
   type StackReport,
+  type Unchecked,
 } from "./report";
 
 /*
@@ -22,9 +22,9 @@ import {
 /** The most names for one cause. */
 const MOST_NAMES = 3;
 
-/** Everything that could not be checked, grouped by cause. Reasons that differ only in ids are one cause. */
-export function causesOf(notChecked: readonly NotChecked[]): Pick<NotChecked, "what" | "reason">[] {
-  const causes = grouped(notChecked, ({ reason }) => reason.replaceAll(/ep_\w+/g, ""));
+/** Everything unchecked, grouped by cause. Reasons that differ only in ids are one cause. */
+export function causesOf(unchecked: readonly Unchecked[]): Pick<Unchecked, "what" | "reason">[] {
+  const causes = grouped(unchecked, ({ reason }) => reason.replaceAll(/ep_\w+/g, ""));
   return [...causes.values()].map((all) => {
     const names = all.slice(0, MOST_NAMES).map(({ what }) => what);
     const more = all.length - names.length;
@@ -43,19 +43,17 @@ export function headline(report: DriftReport): string {
   const unmanaged = countUnmanaged(report);
   const isFailing = report.failOnUnmanaged && unmanaged > 0;
   const counted = (number: number, text: string) => (number > 0 ? [text] : []);
-  const incomplete = stacks.filter((stack) => stack.incomplete !== undefined).length;
-  const unread = stacks.filter(isUnread).length;
-  const notChecked = allNotChecked(report).length;
+  const undeployed = stacks.filter((stack) => stack.undeployed !== undefined).length;
+  const unchecked = allUnchecked(report).length;
   const parts = [
     ...(isFailing ? [`${unmanaged} unmanaged, which counts as drift`] : []),
     findings(stacks, isFailing),
-    ...counted(incomplete, `${count(incomplete, "stack")} incomplete`),
-    ...counted(unread, `${count(unread, "stack")} not read`),
+    ...counted(undeployed, `${count(undeployed, "stack")} undeployed`),
     ...counted(fix ? drifted.length : 0, `${repaired} repaired`),
     ...counted(fix ? drifted.length - repaired : 0, `${drifted.length - repaired} not repaired`),
     ...counted(isFailing ? 0 : unmanaged, `${unmanaged} unmanaged`),
     ...counted(shared.length, `${count(shared.length, "endpoint")} of more than one resource`),
-    ...counted(notChecked, `${count(notChecked, "thing")} could not be checked`),
+    ...counted(unchecked, `${unchecked} unchecked`),
   ];
   return capital(parts.join(", "));
 }
@@ -74,12 +72,12 @@ export function findings(stacks: StackReport[], isFailing = false): string {
   if (compared < total || stacks.some(isUnread))
     parts.push(total === 0 ? "nothing compared" : `${compared} of ${all} compared`);
   if (parts.length > 0) return parts.join(", ");
-  const isSure = !isFailing && stacks.every(({ incomplete }) => incomplete === undefined);
+  const isSure = !isFailing && stacks.every(({ undeployed }) => undeployed === undefined);
   return isSure ? `no drift in ${all}` : `none of ${all} drifted`;
 }
 
 /** A line about a stack whose state may not match the program. */
-export const incompleteText = (reason: string): string =>
+export const undeployedText = (reason: string): string =>
   `${visible(reason)}. The state may not match the program: review \`pulumi preview\`, then run \`pulumi up\`.`;
 
 /** A line about an endpoint of several resources. */
@@ -97,7 +95,7 @@ export function sharedText({ id, resources }: SharedEndpoint): string {
 }
 
 /** Whether the number of its endpoints is unknown. */
-const isUnread = ({ endpoints, unseen }: StackReport) => endpoints === 0 && unseen.length > 0;
+const isUnread = ({ endpoints, unchecked }: StackReport) => endpoints === 0 && unchecked.length > 0;
 
 const sumOf = (stacks: StackReport[], field: "endpoints" | "compared"): number =>
   stacks.reduce((sum, stack) => sum + stack[field], 0);

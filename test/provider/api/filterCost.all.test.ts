@@ -91,7 +91,7 @@ class Process {
       ...{ preview: never, repairPreview: never, repair: never },
     };
     const { accounts } = await survey([stack], { log: () => {}, stopped: new AbortController().signal });
-    expect(accounts.flatMap(({ notChecked }) => notChecked)).toEqual([]);
+    expect(accounts.flatMap(({ unchecked }) => unchecked)).toEqual([]);
   }
 
   async loseCreate(filters: string): Promise<void> {
