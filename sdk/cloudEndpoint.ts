@@ -8,19 +8,18 @@ import type { CloudEndpointWritten } from "../provider/endpoint/fields";
 import { documentFields, endpointFields } from "../provider/endpoint/fields";
 import { SECRETS_KEY } from "../provider/endpoint/secrets";
 import { policyReader } from "../provider/policy/resourceWarnings";
-import type { InputOf } from "./inputs";
-import type { TrafficPolicy } from "./policyTypes";
-import { warnOfPolicy } from "./policyWarnings";
+import { outdateListings } from "./dataSources";
+import type { TrafficPolicy } from "./policyRules";
 import {
   assertNodeForProviders,
   assertResolvable,
   problemAmongResources,
   reportMistakes,
+  warnOfPolicy,
   warnOfSettings,
 } from "./preflight";
+import { type InputOf, isOfType } from "./programRun";
 import { aliasesOf, providerKindOf } from "./provider";
-import { isOfType } from "./resourceType";
-import { outdateListings } from "./runAccount";
 
 /**
  * The provider string in every state of the dynamic type, in place of a serialized provider. It never changes, so upgrades show

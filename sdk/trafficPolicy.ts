@@ -3,7 +3,7 @@ import { isMapping, type JsonObject } from "../provider/api/json";
 import { oneLine } from "../provider/api/text";
 import { policyFromText } from "../provider/endpoint/documents";
 import { mayAnswer as canAnswer, endsTraffic, phaseMeant } from "../provider/policy/warnings";
-import type { TrafficPolicy } from "./policyTypes";
+import type { TrafficPolicy } from "./policyRules";
 import { headersAreChecked, warnOfHeaders } from "./preflight";
 import { programError } from "./programRun";
 import { WebhookVerification } from "./webhooks/webhookVerification";

@@ -250,8 +250,5 @@ export const TYPES = {
   plugin: `${PACKAGE}:index:CloudEndpoint`,
 } as const;
 
-/** The global symbol under which the test kit's mocks keep the account for data sources, for all copies of this package. */
-export const MOCKED_ACCOUNT = Symbol.for("pulumi-endpoints:mockedAccount");
-
 /** The type of the plugin's explicit providers. */
 export const PROVIDER_TYPE = `pulumi:providers:${PACKAGE}`;

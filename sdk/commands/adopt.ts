@@ -4,9 +4,8 @@ import { adoptionsOf, withAllFields } from "./adopt/adoptable";
 import { type Secret, secretsOf } from "./adopt/configSecrets";
 import { programOf } from "./adopt/program";
 import { command, count, EXIT, type Log } from "./command";
-import { namesOf } from "./names";
-import { setSecret } from "./pulumi";
-import { SELECTION_HELP, selectEndpoints, selectionOptions, writeResult } from "./selection";
+import { namesOf, SELECTION_HELP, selectEndpoints, selectionOptions, writeResult } from "./selection";
+import { setSecret } from "./userProject";
 
 const HELP = `Writes the TypeScript that adopts the account's cloud endpoints as they are: its first \`pulumi up\` changes nothing.
 

@@ -21,8 +21,8 @@ export const commands: Record<string, () => Promise<Command>> = {
   "import-file": async () => (await import("./importFile.js")).importFileCommand,
   drift: async () => (await import("./drift.js")).driftCommand,
   "check-policy": async () => (await import("./checkPolicy.js")).checkPolicyCommand,
-  "policy-schema": async () => (await import("./policySchema.js")).policySchemaCommand,
-  emulator: async () => (await import("./emulator.js")).emulatorCommand,
+  "policy-schema": async () => (await import("./checkPolicy.js")).policySchemaCommand,
+  emulator: async () => (await import("./serveEmulator.js")).emulatorCommand,
   demo: async () => (await import("./demo.js")).demoCommand,
 };
 

@@ -5,10 +5,16 @@ import type { LiveEndpoint } from "../../provider/api/contract";
 import type { EndpointsApi } from "../../provider/api/endpoints";
 import { urlOf } from "../../provider/api/url";
 import { wildcard } from "../../provider/endpoint/lookup";
-import { cloudEndpoints, openAccount } from "./account";
 import { assertFile, count, type Log, type Streams, UsageError, type Values } from "./command";
-import { type Managed, managedEndpoints } from "./managed";
-import { openProject, stackConfig, stackState } from "./pulumi";
+import {
+  cloudEndpoints,
+  type Managed,
+  managedEndpoints,
+  openAccount,
+  openProject,
+  stackConfig,
+  stackState,
+} from "./userProject";
 
 /* The endpoints of an account that `adopt` and `import-file` bring into a program. */
 
@@ -108,3 +114,41 @@ export function writeResult(
   else writeFileSync(out, text, { flag: force ? "w" : "wx" });
   log(`Selected: ${count(number, "endpoint")}${out === undefined ? "" : `, written to ${out}`}`);
 }
+
+/**
+ * A name for each endpoint, by id: the address in its URL; if others have the same, with its scheme; else with a number,
+ * which follows the order of the endpoints. No two names are equal, and none is taken.
+ */
+export function namesOf(
+  endpoints: readonly LiveEndpoint[],
+  isTaken: (name: string) => boolean,
+): Map<string, string> {
+  const all = endpoints.map((endpoint) => {
+    const url = urlOf(endpoint) ?? "";
+    const [scheme = "", address = url] = url.split("://");
+    const short = slug(address.replace(/^\*\./, "wildcard."));
+    return { id: endpoint.id, short, wanted: new Set([short, slug(`${short}-${scheme}`)]) };
+  });
+  const users = new Map<string, number>();
+  for (const { wanted } of all) for (const name of wanted) users.set(name, (users.get(name) ?? 0) + 1);
+  const numbers = new Map<string, number>();
+  const numbered = (name: string): string => {
+    for (let number = (numbers.get(name) ?? 0) + 1; ; number++) {
+      const next = `${name}-${number}`;
+      if (users.has(next) || isTaken(next)) continue;
+      numbers.set(name, number);
+      users.set(next, 1);
+      return next;
+    }
+  };
+  return new Map(
+    all.map(({ id, short, wanted }) => {
+      const own = [...wanted].find((name) => users.get(name) === 1 && !isTaken(name));
+      return [id, own ?? numbered(short)];
+    }),
+  );
+}
+
+/** A resource's name: letters, digits and hyphens. */
+const slug = (name: string): string =>
+  name.replace(/[^A-Za-z0-9_]+/g, "-").replace(/^-+|-+$/g, "") || "endpoint";

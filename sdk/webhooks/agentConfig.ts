@@ -4,7 +4,7 @@ import type { JsonObject } from "../../provider/api/json";
 import { canonicalJson } from "../../provider/api/json";
 import { programError } from "../programRun";
 import type { WebhookAgent, WebhookSettings } from "./webhookArgs";
-import { vaultReference } from "./webhookSecret";
+import { vaultReference } from "./webhookChecks";
 
 /*
  * A verification in each format of agents. Flags and version 2 of the configuration file can only express "verify every request

@@ -3,9 +3,8 @@ import { isMapping } from "../../../provider/api/json";
 import type { Path } from "../../../provider/endpoint/documents";
 import { ownTexts } from "../../../provider/endpoint/fields";
 import { SHORTEST_SECRET, secretPlaces, UNMISTAKABLE } from "../../../provider/endpoint/secrets";
-import { vaultReference } from "../../webhooks/webhookSecret";
+import { vaultReference } from "../../webhooks/webhookChecks";
 import { grouped } from "../command";
-import { camelCase } from "../names";
 import type { Adoption } from "./adoptable";
 
 /* Secrets of live policies and metadata. Each gets a name in the stack's configuration, so the code contains no secret. */
@@ -173,4 +172,11 @@ function partsOf(text: string, secretAt: (at: number) => Secret | undefined): (s
     done = at + secret.value.length;
   }
   return [...parts, text.slice(done)].filter((part) => part !== "");
+}
+
+/** `shopExampleCom` for `shop-example-com`. */
+function camelCase(name: string): string {
+  const [first = "", ...others] = name.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
+  const capital = (word: string) => word.slice(0, 1).toUpperCase() + word.slice(1);
+  return first.slice(0, 1).toLowerCase() + first.slice(1) + others.map(capital).join("");
 }

@@ -1,4 +1,4 @@
-import { messageOf } from "../failures";
+import { messageOf } from "../command";
 import type { DriftedEndpoint, Repair } from "./report";
 import { errorsOf, interrupted, type Run } from "./stack";
 import { asUnchecked, type Dependencies, type Survey, type SurveyedStack, survey } from "./survey";

@@ -6,9 +6,8 @@ import type { JsonObject } from "../../../provider/api/json";
 import { isMapping } from "../../../provider/api/json";
 import { MASKED, SECRET, SIGNATURE } from "../../../provider/endpoint/secrets";
 import { rebuild } from "../../../provider/plugin/values";
-import { messageOf } from "../failures";
-import { isCloudEndpointType, type State } from "../managed";
-import { openProject, stackConfig, stackState } from "../pulumi";
+import { messageOf } from "../command";
+import { isCloudEndpointType, openProject, type State, stackConfig, stackState } from "../userProject";
 
 /* A stack for `drift`, run by the Pulumi CLI. */
 

@@ -2,10 +2,16 @@ import { ConfigError, type ConfigReader } from "../../../provider/api/config";
 import type { LiveEndpoint } from "../../../provider/api/contract";
 import type { EndpointsApi } from "../../../provider/api/endpoints";
 import { ownerText, partsOf } from "../../../provider/api/mark";
-import { cloudEndpoints, openAccount } from "../account";
-import { count, grouped } from "../command";
-import { isAuthenticationError, messageOf } from "../failures";
-import { explicitProviders, type Managed, managedEndpoints, type State, usesOwnAccount } from "../managed";
+import { count, grouped, isAuthenticationError, messageOf } from "../command";
+import {
+  cloudEndpoints,
+  explicitProviders,
+  type Managed,
+  managedEndpoints,
+  openAccount,
+  type State,
+  usesOwnAccount,
+} from "../userProject";
 import { driftOf } from "./compare";
 import type { AccountReport, DriftedEndpoint, SharedEndpoint, StackReport, Unchecked } from "./report";
 import { type DriftStack, errorsOf, interrupted, type Run } from "./stack";

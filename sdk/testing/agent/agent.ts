@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { buffer } from "node:stream/consumers";
 import { FREE_VERIFICATIONS_PER_MONTH } from "../../webhooks/platforms";
 import type { Plan } from "../../webhooks/webhookArgs";
-import { agentFields } from "../../webhooks/webhookSettings";
+import { agentFields } from "../../webhooks/webhookChecks";
 import { listen } from "../listen";
 import { forward, passBack } from "./forward";
 import { type Delivery, secretOf, type Verdict, verifyWebhook } from "./signatures";

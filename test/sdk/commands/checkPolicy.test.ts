@@ -2,9 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { checkPolicyCommand } from "../../../sdk/commands/checkPolicy";
+import { checkPolicyCommand, policySchemaCommand } from "../../../sdk/commands/checkPolicy";
 import type { Command } from "../../../sdk/commands/command";
-import { policySchemaCommand } from "../../../sdk/commands/policySchema";
 import { runInProcess } from "./runCommand";
 
 const folder = mkdtempSync(join(tmpdir(), "pulumi-endpoints-policies-"));

@@ -2,8 +2,8 @@ import * as pulumi from "@pulumi/pulumi";
 import { afterEach, beforeAll, describe, expect, expectTypeOf, test, vi } from "vitest";
 import { mergeTrafficPolicy, WebhookVerification, type WebhookVerificationArgs } from "../../../sdk";
 import { type Plan, plans } from "../../../sdk/webhooks/webhookArgs";
-import { checkField, unknownField, type WebhookField } from "../../../sdk/webhooks/webhookSettings";
-import { quotaWarning } from "../../../sdk/webhooks/webhookWarnings";
+import { checkField, unknownField, type WebhookField } from "../../../sdk/webhooks/webhookChecks";
+import { quotaWarning } from "../../../sdk/webhooks/webhookVerification";
 import { mockEngine, resolved } from "../program";
 
 beforeAll(() => mockEngine());

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { driftWith } from "../../../../sdk/commands/drift";
 import { type DriftReport, reportSchema } from "../../../../sdk/commands/drift/report";
 import type { DriftStack, Run } from "../../../../sdk/commands/drift/stack";
-import { parseState } from "../../../../sdk/commands/managed";
+import { parseState } from "../../../../sdk/commands/userProject";
 import { RunFailed, type RunResult, type TestStack } from "../../../../sdk/testing";
 import { temporaryFolder } from "../../../folders";
 import { startInProcess } from "../runCommand";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach } from "vitest";
 import { SECRET, SIGNATURE } from "../../../../provider/endpoint/secrets";
 import type { DriftStack, Run, Step } from "../../../../sdk/commands/drift/stack";
-import { parseState } from "../../../../sdk/commands/managed";
+import { parseState } from "../../../../sdk/commands/userProject";
 import { Emulator, type ExportedResource } from "../../../../sdk/testing";
 import type { drift } from "./driftRun";
 

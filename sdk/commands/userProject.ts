@@ -1,11 +1,103 @@
+import { execFile } from "node:child_process";
+import { dirname, resolve } from "node:path";
+import type { LocalWorkspace } from "@pulumi/pulumi/automation/index.js";
 import { z } from "zod";
-import { PROVIDER_TYPE, TYPES } from "../../provider/api/config";
+import { UserError } from "../../provider/api/apiErrors";
+import { CONNECTIONS, HttpClient } from "../../provider/api/client";
+import { type ConfigReader, PROVIDER_TYPE, readSettings, TYPES } from "../../provider/api/config";
+import type { LiveEndpoint } from "../../provider/api/contract";
+import type { EndpointsApi } from "../../provider/api/endpoints";
+import { CLOUD } from "../../provider/api/filter";
 import type { JsonObject } from "../../provider/api/json";
 import { PROVIDER_KEY } from "../../provider/endpoint/check";
+import { endpointsApi } from "../../provider/endpoint/fields";
 import { SECRET, SIGNATURE } from "../../provider/endpoint/secrets";
 import { REFERENCE, rebuild } from "../../provider/plugin/values";
+import { projectFile } from "../projectFile";
+import { cliFailure, cliMessage, type Log } from "./command";
 
-/* The cloud endpoints and the accounts in a stack's state. */
+/* The user's own project, through the Pulumi CLI, which never asks a question: its stacks, their states and their accounts. */
+
+/**
+ * The project in a folder.
+ *
+ * @param purpose What needs the project.
+ * @param alternative What the user can do instead of installing the CLI.
+ * @throws UserError if there is no Pulumi CLI.
+ */
+export async function openProject(
+  folder: string,
+  purpose: string,
+  alternative: string,
+): Promise<LocalWorkspace> {
+  // Loading it takes a second, so only commands that name a stack load it.
+  const { LocalWorkspace, PulumiCommand } = await import("@pulumi/pulumi/automation/index.js");
+  const pulumiCommand = await PulumiCommand.get().catch((error: unknown) => {
+    if (cliFailure(error)?.code !== "ENOENT") throw error;
+    throw new UserError(
+      `${purpose} needs the Pulumi CLI, and there is no pulumi on the PATH: install it (https://www.pulumi.com/docs/install)${alternative}`,
+    );
+  });
+  return LocalWorkspace.create({ workDir: projectFolder(folder), pulumiCommand });
+}
+
+/** The folder with the project file: this one or, as for Pulumi itself, the nearest above it. */
+function projectFolder(folder: string): string {
+  const start = resolve(folder);
+  for (let at = start; ; at = dirname(at)) {
+    if (projectFile(at) !== undefined) return at;
+    if (dirname(at) === at)
+      throw new UserError(
+        `there is no Pulumi.yaml in ${start} or above it; give the project's folder with --cwd`,
+      );
+  }
+}
+
+/** A stack's configuration, secrets decrypted. The selected stack stays selected. */
+export async function stackConfig(project: LocalWorkspace, stack: string): Promise<ConfigReader> {
+  const values = await project.getAllConfig(stack);
+  return (key) => (Object.hasOwn(values, key) ? values[key]?.value : undefined);
+}
+
+/** A stack's state, secrets decrypted. */
+export const stackState = async (project: LocalWorkspace, stack: string): Promise<State> =>
+  parseState(await project.exportStack(stack));
+
+/** Sets a secret of a stack's configuration. The Automation API would show the value in the list of processes. */
+export async function setSecret(
+  project: LocalWorkspace,
+  stack: string,
+  name: string,
+  value: string,
+): Promise<void> {
+  const args = ["config", "set", "--secret", name, "--stack", stack, "--non-interactive"];
+  await new Promise<void>((done, failed) => {
+    const child = execFile("pulumi", args, { cwd: project.workDir }, (error, _stdout, stderr) => {
+      if (error) failed(new UserError(`cannot set ${name}: ${cliMessage(stderr)}`));
+      else done();
+    });
+    // If the CLI ends before it has read everything, its own message has the reason.
+    child.stdin?.on("error", () => {});
+    // The CLI removes one line break at the end.
+    child.stdin?.end(`${value}\n`);
+  });
+}
+
+/**
+ * The account of a stack's configuration, or of the environment if the configuration names none.
+ *
+ * @param log Receives a message about a long wait.
+ * @param warn Receives a message about each listed item that cannot be read and is left out.
+ * @throws ConfigError if a setting is missing.
+ */
+export function openAccount(config: ConfigReader, log: Log, warn = log): EndpointsApi {
+  const options = { log: { info: log, warn }, connections: CONNECTIONS.program };
+  return endpointsApi(new HttpClient(readSettings(config), options));
+}
+
+/** The cloud endpoints of an account, newest first. A program can manage only these. */
+export const cloudEndpoints = ({ list }: EndpointsApi): Promise<LiveEndpoint[]> =>
+  list.select(CLOUD, { fresh: true });
 
 const resourceSchema = z.object({
   urn: z.string(),

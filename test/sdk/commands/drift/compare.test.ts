@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { isMapping } from "../../../../provider/api/json";
 import type { Path } from "../../../../provider/endpoint/documents";
 import { MASKED, secretPlaces, secretsIn } from "../../../../provider/endpoint/secrets";
-import { maskedValue, placeIn } from "../../../../sdk/commands/drift/masking";
+import { maskedValue, placeIn } from "../../../../sdk/commands/drift/compare";
 import { drift } from "./driftRun";
 import { changesOf, fakeStack, secret } from "./stacks";
 

@@ -1,13 +1,14 @@
 import * as pulumi from "@pulumi/pulumi";
 import { UserError } from "../provider/api/apiErrors";
+import { CONNECTIONS, HttpClient } from "../provider/api/client";
+import { readSettings } from "../provider/api/config";
 import type { Endpoint, LiveEndpoint } from "../provider/api/contract";
+import type { EndpointsApi } from "../provider/api/endpoints";
 import { policyFromText } from "../provider/endpoint/documents";
-import type { EndpointQuery, EndpointsFilter } from "../provider/endpoint/fields";
+import { type EndpointQuery, type EndpointsFilter, endpointsApi } from "../provider/endpoint/fields";
 import { findEndpoint, findEndpoints, metadataOf } from "../provider/endpoint/lookup";
-import type { Inputs } from "./inputs";
-import { programError } from "./programRun";
+import { type Inputs, isMocked, programError } from "./programRun";
 import { explicitProvider } from "./provider";
-import { thisAccount } from "./runAccount";
 
 /*
  * The results of the data sources: one TypeScript type for each type of endpoint, distinguished by `type`. The required fields
@@ -74,7 +75,7 @@ export interface GetEndpointsResult {
  * message names the endpoint and the next step.
  */
 export function getEndpoint(args: GetEndpointArgs, options?: pulumi.InvokeOptions): Promise<AnyEndpoint> {
-  return withRunErrors(() => find(args, false, options));
+  return withRunErrors(() => find(args, { fresh: false }, options));
 }
 
 /**
@@ -87,7 +88,9 @@ export function getEndpointOutput(
 ): pulumi.Output<AnyEndpoint> {
   const given = pulumi.output(args);
   const known = pulumi.all([given, dependenciesExist(given, options)]);
-  return known.apply(([args]) => withRunErrors(() => find(args as GetEndpointArgs, true, options)));
+  return known.apply(([args]) =>
+    withRunErrors(() => find(args as GetEndpointArgs, { fresh: true }, options)),
+  );
 }
 
 /**
@@ -101,7 +104,7 @@ export function getEndpoints(
   args: GetEndpointsArgs = {},
   options?: pulumi.InvokeOptions,
 ): Promise<GetEndpointsResult> {
-  return withRunErrors(() => filter(args, false, options));
+  return withRunErrors(() => filter(args, { fresh: false }, options));
 }
 
 /** `getEndpoints` for inputs that are known later, and with the option `dependsOn`, like `getEndpointOutput`. */
@@ -111,31 +114,35 @@ export function getEndpointsOutput(
 ): pulumi.Output<GetEndpointsResult> {
   const given = pulumi.output(args);
   const known = pulumi.all([given, dependenciesExist(given, options)]);
-  return known.apply(([args]) => withRunErrors(() => filter(args as GetEndpointsArgs, true, options)));
+  return known.apply(([args]) =>
+    withRunErrors(() => filter(args as GetEndpointsArgs, { fresh: true }, options)),
+  );
 }
 
 async function find(
   args: GetEndpointArgs,
-  fresh: boolean,
+  reading: { fresh: boolean },
   options?: pulumi.InvokeOptions,
 ): Promise<AnyEndpoint> {
-  const provider = explicitProvider(options);
-  if (provider)
-    return (await invoke("endpoints:index:getEndpoint", args, { ...options, provider })) as AnyEndpoint;
-  return typed(await findEndpoint(thisAccount(), args, { fresh }));
+  if (engineAnswers(options))
+    return (await invoke("endpoints:index:getEndpoint", args, options)) as AnyEndpoint;
+  return typed(await findEndpoint(thisAccount(), args, reading));
 }
 
 async function filter(
   { metadata, ...args }: GetEndpointsArgs,
-  fresh: boolean,
+  reading: { fresh: boolean },
   options?: pulumi.InvokeOptions,
 ): Promise<GetEndpointsResult> {
   const judge = typeof metadata === "function" ? (metadata as (metadata: unknown) => boolean) : undefined;
   const filters = judge || metadata === undefined ? args : { ...args, metadata };
-  const provider = explicitProvider(options);
-  if (!provider) return result((await findEndpoints(thisAccount(), filters, { fresh }, judge)).map(typed));
-  const answer = await invoke("endpoints:index:getEndpoints", filters, { ...options, provider });
-  const { endpoints } = answer as GetEndpointsResult;
+  if (!engineAnswers(options))
+    return result((await findEndpoints(thisAccount(), filters, reading, judge)).map(typed));
+  const { endpoints } = (await invoke(
+    "endpoints:index:getEndpoints",
+    filters,
+    options,
+  )) as GetEndpointsResult;
   return result(judge ? endpoints.filter((endpoint) => judge(metadataOf(endpoint))) : endpoints);
 }
 
@@ -144,11 +151,18 @@ const result = (endpoints: AnyEndpoint[]): GetEndpointsResult => ({
   ids: endpoints.map(({ id }) => id),
 });
 
-/** Calls the plugin, for the account of an explicit provider. */
-async function invoke(name: string, args: object, options: pulumi.InvokeOptions): Promise<unknown> {
+/** Only the plugin has the account of an explicit provider, and a unit test's mocks take the place of every account. */
+const engineAnswers = (options?: pulumi.InvokeOptions): boolean =>
+  isMocked() || explicitProvider(options) !== undefined;
+
+async function invoke(name: string, args: object, options: pulumi.InvokeOptions = {}): Promise<unknown> {
+  const provider = explicitProvider(options);
   let answer: object | undefined;
   try {
-    answer = await pulumi.runtime.invoke(name, args as pulumi.Inputs, options);
+    answer = await pulumi.runtime.invoke(name, args as pulumi.Inputs, {
+      ...options,
+      ...(provider && { provider }),
+    });
   } catch (error) {
     throw error instanceof Error ? programError(error.message, error) : error;
   }
@@ -157,6 +171,36 @@ async function invoke(name: string, args: object, options: pulumi.InvokeOptions)
   throw programError(
     "the settings of the data source's provider are not known yet; use getEndpointOutput or getEndpointsOutput, which wait for them",
   );
+}
+
+/** One client for each configuration. A process has several only under the Automation API. */
+const accounts = new Map<string, EndpointsApi>();
+
+/**
+ * The account of the program's configuration.
+ *
+ * @throws ConfigError if a setting is missing.
+ */
+function thisAccount(): EndpointsApi {
+  const settings = readSettings((key) => pulumi.runtime.getConfig(key));
+  const key = JSON.stringify(settings);
+  const known = accounts.get(key);
+  if (known) return known;
+  const http = new HttpClient(settings, {
+    log: {
+      info: (message) => void pulumi.log.info(message),
+      warn: (message) => void pulumi.log.warn(message),
+    },
+    connections: CONNECTIONS.program,
+  });
+  const account = endpointsApi(http);
+  accounts.set(key, account);
+  return account;
+}
+
+/** Marks all listings as outdated, because this program has just created an endpoint. */
+export function outdateListings(): void {
+  for (const account of accounts.values()) account.list.outdate();
 }
 
 /** The wire's schema has checked it already. */
