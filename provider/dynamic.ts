@@ -31,10 +31,10 @@ export function dynamicProvider(given?: () => Service) {
   let config: ConfigReader = () => undefined;
   let service: Service | undefined;
   let watched = false;
-  const engine = engineAddress();
+  const address = engineAddress();
   const write = (message: string) => console.log(message);
   const log = { info: write, warn: write };
-  const deps = { log, engineIsThere: () => engineIsThere(engine) };
+  const deps = { log, engineIsThere: () => engineIsThere(address) };
   const connect = (): Service => {
     const settings = readSettings(config);
     return { settings, api: endpointsApi(new HttpClient(settings, deps)) };
@@ -70,7 +70,7 @@ export function dynamicProvider(given?: () => Service) {
       config = (key) => request.config.get(key);
       service = undefined;
       if (!watched) {
-        endWithEngine(engine);
+        endWithEngine(address);
         leaveErrorsToEngine();
       }
       watched = true;

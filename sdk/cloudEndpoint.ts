@@ -37,10 +37,10 @@ export type CloudEndpointArgs = {
 
 type Always = (typeof alwaysPresent)[number];
 type Present<T> = { [K in keyof T]-?: NonNullable<T[K]> };
-type Fields = Omit<Endpoint, "id" | Always> & Present<Pick<Endpoint, Always>>;
+type OutputFields = Omit<Endpoint, "id" | Always> & Present<Pick<Endpoint, Always>>;
 
 /** The outputs of a cloud endpoint: the service's fields. A field that does not apply is undefined. */
-export type CloudEndpointOutputs = { readonly [K in keyof Fields]-?: pulumi.Output<Fields[K]> };
+export type CloudEndpointOutputs = { readonly [K in keyof OutputFields]-?: pulumi.Output<OutputFields[K]> };
 
 export interface CloudEndpoint extends CloudEndpointOutputs {}
 
@@ -141,16 +141,14 @@ export class CloudEndpoint extends pulumi.CustomResource {
       Error.stackTraceLimit = stackTraceLimit;
     }
     // In a preview of the dynamic provider, the outputs are the inputs, and their documents are data.
-    for (const field of documentFields) {
-      Object.assign(this, { [field]: this[field]?.apply(textOf) });
-    }
+    for (const field of documentFields) Object.assign(this, { [field]: this[field]?.apply(documentText) });
     // A list that a data source is reading may lack this endpoint.
     this.id.apply(outdateListings);
   }
 }
 
 /** A document as text, as in the contract. */
-const textOf = (document: unknown): string | undefined =>
+const documentText = (document: unknown): string | undefined =>
   document === undefined ? undefined : wireText(document);
 
 /** Whether creates are marked. The provider reads the setting itself. */
@@ -172,14 +170,16 @@ async function wholeSecret(
 
 /** The inputs with a secret in them, because a dynamic provider receives no marks. */
 async function secretFieldsOf(args: object): Promise<string[]> {
-  const fields = Object.entries(args).map(async ([name, value]) => ((await hasSecret(value)) ? [name] : []));
+  const fields = Object.entries(args).map(async ([name, value]) =>
+    (await containsSecretOutput(value)) ? [name] : [],
+  );
   return (await Promise.all(fields)).flat();
 }
 
-async function hasSecret(value: unknown): Promise<boolean> {
+async function containsSecretOutput(value: unknown): Promise<boolean> {
   // An output contains no other output. A secret within it makes all of it secret.
   if (pulumi.Output.isInstance(value)) return pulumi.isSecret(value);
-  if (value instanceof Promise) return hasSecret(await value);
+  if (value instanceof Promise) return containsSecretOutput(await value);
   if (!Array.isArray(value) && !isMapping(value)) return false;
-  return (await Promise.all(Object.values(value).map(hasSecret))).includes(true);
+  return (await Promise.all(Object.values(value).map(containsSecretOutput))).includes(true);
 }

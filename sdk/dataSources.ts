@@ -44,10 +44,12 @@ export interface CloudEndpointInfo
  */
 export type AnyEndpoint = EphemeralEndpoint | EdgeEndpoint | CloudEndpointInfo;
 
-type Given<K extends keyof EndpointQuery> = { [P in K]-?: NonNullable<EndpointQuery[P]> };
+type WithGiven<K extends keyof EndpointQuery> = { [P in K]-?: NonNullable<EndpointQuery[P]> };
 
 /** The endpoint to read: by id or by URL, exactly one of the two. */
-export type GetEndpointArgs = (Given<"id"> & { url?: undefined }) | (Given<"url"> & { id?: undefined });
+export type GetEndpointArgs =
+  | (WithGiven<"id"> & { url?: undefined })
+  | (WithGiven<"url"> & { id?: undefined });
 
 /** Filters for endpoints. All given filters must match; without a filter, all endpoints match. */
 export interface GetEndpointsArgs extends Omit<EndpointsFilter, "types" | "metadata"> {
@@ -125,7 +127,7 @@ async function find(
   options?: pulumi.InvokeOptions,
 ): Promise<AnyEndpoint> {
   if (engineAnswers(options))
-    return (await invoke("endpoints:index:getEndpoint", args, options)) as AnyEndpoint;
+    return (await callEngine("endpoints:index:getEndpoint", args, options)) as AnyEndpoint;
   return typed(await findEndpoint(thisAccount(), args, reading));
 }
 
@@ -138,7 +140,7 @@ async function filter(
   const filters = judge || metadata === undefined ? args : { ...args, metadata };
   if (!engineAnswers(options))
     return result((await findEndpoints(thisAccount(), filters, reading, judge)).map(typed));
-  const { endpoints } = (await invoke(
+  const { endpoints } = (await callEngine(
     "endpoints:index:getEndpoints",
     filters,
     options,
@@ -155,7 +157,7 @@ const result = (endpoints: AnyEndpoint[]): GetEndpointsResult => ({
 const engineAnswers = (options?: pulumi.InvokeOptions): boolean =>
   isMocked() || explicitProvider(options) !== undefined;
 
-async function invoke(name: string, args: object, options: pulumi.InvokeOptions = {}): Promise<unknown> {
+async function callEngine(name: string, args: object, options: pulumi.InvokeOptions = {}): Promise<unknown> {
   const provider = explicitProvider(options);
   let answer: object | undefined;
   try {
@@ -220,7 +222,7 @@ function dependenciesExist(
   return pulumi
     .all([
       pulumi.output(options?.dependsOn ?? []),
-      pulumi.output(sourcesOf(args)),
+      pulumi.output(resourcesBehind(args)),
       explicitProvider(options)?.isKnown,
     ])
     .apply(([dependsOn, sources]) =>
@@ -229,7 +231,7 @@ function dependenciesExist(
 }
 
 /** The resources that an output comes from. Pulumi stores them there, but does not declare them. */
-async function sourcesOf(output: object): Promise<pulumi.Resource[]> {
+async function resourcesBehind(output: object): Promise<pulumi.Resource[]> {
   if (!("allResources" in output) || typeof output.allResources !== "function") return [];
   return [...((await output.allResources()) as Iterable<pulumi.Resource>)];
 }

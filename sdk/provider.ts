@@ -121,7 +121,7 @@ function isUrnOrTyped(alias: pulumi.Input<pulumi.URN | pulumi.Alias>): boolean {
 const BINARY = `pulumi-resource-${PACKAGE}`;
 const ENDINGS = process.platform === "win32" ? [".exe", ".cmd"] : [""];
 
-const thisRun = perRun(() => ({ found: false }));
+const pluginSearch = perRun(() => ({ found: false }));
 
 /**
  * Looks for the plugin in the same places as the engine, which would advise to download it. There is no download, so the
@@ -129,8 +129,8 @@ const thisRun = perRun(() => ({ found: false }));
  *
  * @throws RunError if the engine would not find the plugin.
  */
-export function assertPluginInReach(): void {
-  const run = thisRun();
+function assertPluginInReach(): void {
+  const run = pluginSearch();
   const root = pulumi.runtime.getRootDirectory();
   run.found ||= isNamedByProject(root) || isOnPath() || isInstalled() || isAttached();
   if (run.found) return;

@@ -9,23 +9,23 @@ import { metadataFromText, sameData } from "./documents";
 import type { EndpointQuery, EndpointsFilter } from "./fields";
 import { MASKED } from "./secrets";
 
-const text = z.string().optional();
+const textArgument = z.string().optional();
 
 type Checks<T> = { [Name in keyof T]-?: z.ZodType<T[Name]> };
 
 /** The checks of the arguments of `getEndpoint`. */
 export const endpointQuery = {
-  id: text,
-  url: text,
+  id: textArgument,
+  url: textArgument,
 } satisfies Checks<EndpointQuery>;
 
 /** The checks of the arguments of `getEndpoints`. */
 export const endpointsFilter = {
   types: z.array(z.string()).optional(),
-  region: text,
-  urlPattern: text,
-  name: text,
-  binding: text,
+  region: textArgument,
+  urlPattern: textArgument,
+  name: textArgument,
+  binding: textArgument,
   metadata: z
     .custom<string | object>(
       (value) => typeof value === "string" || (typeof value === "object" && value !== null),
@@ -50,7 +50,9 @@ export async function findEndpoint(
 ): Promise<LiveEndpoint> {
   if ((id === undefined) === (url === undefined))
     throw new UserError("getEndpoint takes an id or a url, one of the two");
-  return withoutOwner(await (id !== undefined ? byId(api, id) : byUrl(api, url ?? "", fresh, secretUrls)));
+  return withoutOwner(
+    await (id !== undefined ? byId(api, id) : byUrl(api, url ?? "", { fresh }, secretUrls)),
+  );
 }
 
 /** The mark's owner is no field of an endpoint. */
@@ -69,7 +71,7 @@ async function byId(api: EndpointsApi, id: string): Promise<LiveEndpoint> {
 async function byUrl(
   api: EndpointsApi,
   url: string,
-  fresh: boolean,
+  { fresh }: { fresh: boolean },
   secretUrls: ReadonlySet<unknown>,
 ): Promise<LiveEndpoint> {
   const wanted = normalizeUrl(url);

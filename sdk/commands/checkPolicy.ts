@@ -75,10 +75,10 @@ function textLine(file: string, { line, column, message }: FileWarning): string 
 
 /** A line that GitHub Actions shows at the place in the file. */
 function annotation(file: string, { line, column, message }: FileWarning): string {
-  return `::warning file=${escaped(file)},line=${line},col=${column}::${escaped(message, /[%\r\n]/g)}`;
+  return `::warning file=${percentEncoded(file)},line=${line},col=${column}::${percentEncoded(message, /[%\r\n]/g)}`;
 }
 
-const escaped = (text: string, characters = /[%\r\n:,]/g) =>
+const percentEncoded = (text: string, characters = /[%\r\n:,]/g) =>
   text.replace(characters, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`);
 
 /** A warning with its position. */
@@ -105,7 +105,7 @@ class UnreadableFile extends UserError {}
  * @throws UnreadableFile
  */
 function checkFile(file: string, target: PolicyTarget | undefined): CheckedFile {
-  const source = sourceDocuments(textOf(file));
+  const source = sourceDocuments(readText(file));
   if ("problem" in source) throw new UnreadableFile(`${file} ${source.problem.reason}`);
   const checked: CheckedFile = { file, policies: 0, warnings: [] };
   for (const { data, positionsOf } of source.documents) {
@@ -129,7 +129,7 @@ function checkFile(file: string, target: PolicyTarget | undefined): CheckedFile 
   return checked;
 }
 
-function textOf(file: string): string {
+function readText(file: string): string {
   try {
     return readFileSync(file, "utf8").replace(/^\ufeff/, "");
   } catch (error) {
@@ -138,7 +138,7 @@ function textOf(file: string): string {
   }
 }
 
-interface Found {
+interface FoundPolicy {
   policy: object;
   path: Path;
   target: PolicyTarget;
@@ -151,16 +151,17 @@ const HOLDERS = ["traffic_policy", "trafficPolicy", "policy", "inline"];
 const OTHERS = [...HOLDERS, "apiVersion", "version", "resources", "runtime", "endpoints", "tunnels"];
 
 /** The policies in a document. A document of no other known kind is a policy itself. */
-function policiesIn(data: unknown): Found[] {
+function policiesIn(data: unknown): FoundPolicy[] {
   const found = search(data, [], {});
   const isOther = !isMapping(data) || OTHERS.some((key) => key in data) || Object.keys(data).length === 0;
   return found.length > 0 || isOther ? found : [{ policy: data, path: [], target: {} }];
 }
 
-function search(value: unknown, path: Path, target: PolicyTarget): Found[] {
+function search(value: unknown, path: Path, target: PolicyTarget): FoundPolicy[] {
   if (Array.isArray(value)) return value.flatMap((item, index) => search(item, [...path, index], target));
   if (!isMapping(value)) return [];
-  if (isPolicy(value, HOLDERS.includes(String(path.at(-1))))) return [{ policy: value, path, target }];
+  if (isPolicy(value, { isExpected: HOLDERS.includes(String(path.at(-1))) }))
+    return [{ policy: value, path, target }];
   const { url, bindings, kind, type } = value;
   const isCloud = kind === "CloudEndpoint" || /^endpoints:(index:)?CloudEndpoint$/.test(String(type));
   const inner: PolicyTarget = {
@@ -174,7 +175,7 @@ function search(value: unknown, path: Path, target: PolicyTarget): Found[] {
 }
 
 /** @param isExpected Whether a policy belongs there: then even one with only misspelt phases counts. */
-function isPolicy(value: object, isExpected: boolean): boolean {
+function isPolicy(value: object, { isExpected }: { isExpected: boolean }): boolean {
   return Object.keys(value).some(
     (key) =>
       Object.hasOwn(phases, key) ||

@@ -25,13 +25,13 @@ export interface Streams {
 }
 
 /** Runs with these arguments, and returns the exit code. */
-export type Command = (args: string[], streams?: Streams) => Promise<number>;
+export type CliCommand = (args: string[], streams?: Streams) => Promise<number>;
 
 type Options = NonNullable<ParseArgsConfig["options"]>;
 export type Values<T extends Options> = ReturnType<typeof parseArgs<{ options: T }>>["values"];
 
 /** Writes a line to stderr: to the terminal, or to the log of a pipeline. */
-export type Log = (line: string) => void;
+export type LogLine = (line: string) => void;
 
 interface Definition<T extends Options> {
   name: string;
@@ -43,14 +43,14 @@ interface Definition<T extends Options> {
    * @returns The exit code.
    * @throws UsageError if the arguments are invalid.
    */
-  run(values: Values<T>, io: Streams & { log: Log }, files: string[]): Promise<number>;
+  run(values: Values<T>, io: Streams & { log: LogLine }, files: string[]): Promise<number>;
 }
 
 /** A failure of the command is one line on stderr. */
-export function command<const T extends Options>(definition: Definition<T>): Command {
+export function command<const T extends Options>(definition: Definition<T>): CliCommand {
   const { name, help, options, takesFiles: allowPositionals = false, run } = definition;
   return async (args, { stdout, stderr } = process) => {
-    const log: Log = (line) => stderr.write(`${line}\n`);
+    const log: LogLine = (line) => stderr.write(`${line}\n`);
     if (args.includes("--help") || args.includes("-h")) {
       stdout.write(`${help}\n`);
       return EXIT.done;

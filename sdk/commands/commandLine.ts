@@ -1,6 +1,6 @@
 import { VERSION } from "../../provider/api/config";
 import { nearName } from "../../provider/api/text";
-import { type Command, EXIT } from "./command";
+import { type CliCommand, EXIT } from "./command";
 
 const HELP = `Usage: npx pulumi-endpoints <command>
 
@@ -16,7 +16,7 @@ const HELP = `Usage: npx pulumi-endpoints <command>
 `;
 
 /** Each command is loaded only if it is run. */
-export const commands: Record<string, () => Promise<Command>> = {
+export const commands: Record<string, () => Promise<CliCommand>> = {
   adopt: async () => (await import("./adopt.js")).adoptCommand,
   "import-file": async () => (await import("./importFile.js")).importFileCommand,
   drift: async () => (await import("./drift.js")).driftCommand,
@@ -27,7 +27,7 @@ export const commands: Record<string, () => Promise<Command>> = {
 };
 
 /** Runs the command that the first argument names. */
-export const commandLine: Command = async ([name = "--help", ...args], streams = process) => {
+export const commandLine: CliCommand = async ([name = "--help", ...args], streams = process) => {
   const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (load) return (await load())(args, streams);
   const [wanted] = args;

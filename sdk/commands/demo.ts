@@ -13,7 +13,7 @@ import {
 import { command, EXIT } from "./command";
 
 /** From `dist/sdk/commands` to the package's folder. */
-const PACKAGE = join(__dirname, "../../..");
+const PACKAGE_FOLDER = join(__dirname, "../../..");
 
 const HELP = `Shows the whole life of an endpoint on the emulator, step by step, in half a minute.
 
@@ -60,22 +60,22 @@ export const demoCommand = command({
 
 /** The program of the demo. Node.js and Pulumi compile no TypeScript below `node_modules`, so an installed one is copied. */
 function quickstart(): { program: string; remove: () => void } {
-  const program = join(PACKAGE, "examples", "quickstart");
-  if (!PACKAGE.split(sep).includes("node_modules")) return { program, remove: () => {} };
+  const program = join(PACKAGE_FOLDER, "examples", "quickstart");
+  if (!PACKAGE_FOLDER.split(sep).includes("node_modules")) return { program, remove: () => {} };
   const folder = mkdtempSync(join(tmpdir(), "pulumi-endpoints-demo-"));
   cpSync(program, join(folder, "quickstart"), { recursive: true });
-  symlinkSync(join(PACKAGE, ".."), join(folder, "node_modules"), "junction");
+  symlinkSync(join(PACKAGE_FOLDER, ".."), join(folder, "node_modules"), "junction");
   return {
     program: join(folder, "quickstart"),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
 
-type Row = [step: string, happened: string, requests: string];
+type TableRow = [step: string, happened: string, requests: string];
 
 /** Each `up` skips its preview, so that the demo takes half a minute. */
-async function play(stack: TestStack, emulator: Emulator, print: Print): Promise<Row[]> {
-  const rows: Row[] = [];
+async function play(stack: TestStack, emulator: Emulator, print: Print): Promise<TableRow[]> {
+  const rows: TableRow[] = [];
   /** Runs a step, shows its output, and throws unless the row of the table is true. */
   const step = async (
     title: string,
@@ -144,7 +144,7 @@ async function play(stack: TestStack, emulator: Emulator, print: Print): Promise
   return rows;
 }
 
-function printTable(rows: Row[], print: Print): void {
+function printTable(rows: TableRow[], print: Print): void {
   const widths = [0, 1].map((column) => Math.max(...rows.map((row) => (row[column] ?? "").length)));
   print("\nWhat happened, and which requests each step made:\n");
   for (const row of rows)

@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { PIPELINE_COMMAND } from "../../provider/api/text";
-import { assertFile, type Command, command, type Log, UsageError } from "./command";
+import { assertFile, type CliCommand, command, type LogLine, UsageError } from "./command";
 import { repairAll } from "./drift/repair";
 import { type DriftReport, outcomeOf, reportSchema } from "./drift/report";
 import { reportPage } from "./drift/reportPage";
@@ -26,12 +26,12 @@ was refused; 2 invalid arguments; 1 any other failure, or something is unchecked
 Pulumi CLI, and never asks a question. See docs/drift.md.`;
 
 /** Tests replace these, so that they need no Pulumi CLI. */
-interface Dependencies {
+interface DriftDependencies {
   open: OpenStacks;
   env: NodeJS.ProcessEnv;
 }
 
-export const driftWith = ({ open, env }: Dependencies): Command =>
+export const driftWith = ({ open, env }: DriftDependencies): CliCommand =>
   command({
     name: "drift",
     help: HELP,
@@ -56,7 +56,7 @@ export const driftWith = ({ open, env }: Dependencies): Command =>
       if (html !== undefined) assertFile("--html", html);
 
       const startedAt = new Date().toISOString();
-      const logged: Log = (message) => log(visible(message));
+      const logged: LogLine = (message) => log(visible(message));
       const interruption = onInterruption(logged);
       let found: Survey;
       try {

@@ -5,7 +5,7 @@ import type { LiveEndpoint } from "../../provider/api/contract";
 import type { EndpointsApi } from "../../provider/api/endpoints";
 import { urlOf } from "../../provider/api/url";
 import { wildcard } from "../../provider/endpoint/lookup";
-import { assertFile, count, type Log, type Streams, UsageError, type Values } from "./command";
+import { assertFile, count, type LogLine, type Streams, UsageError, type Values } from "./command";
 import {
   cloudEndpoints,
   type Managed,
@@ -36,17 +36,17 @@ export const SELECTION_HELP = `  --select PATTERN      only endpoints with a URL
 
 type Chosen = Values<typeof selectionOptions>;
 
-interface Selection {
+interface SelectedEndpoints {
   account: EndpointsApi;
   /** Sorted by URL and id, so that the result does not depend on the order of the list. */
   endpoints: LiveEndpoint[];
   /** The stack that will manage the endpoints: the first one of `--stack`. */
-  target: Target | undefined;
+  target: TargetStack | undefined;
   /** Whether a resource of that stack has this name. */
   isTaken(name: string): boolean;
 }
 
-export interface Target {
+export interface TargetStack {
   project: LocalWorkspace;
   stack: string;
   config: ConfigReader;
@@ -57,7 +57,7 @@ export interface Target {
  *
  * @throws UsageError before any request if the result could not be written.
  */
-export async function selectEndpoints(options: Chosen, log: Log): Promise<Selection> {
+export async function selectEndpoints(options: Chosen, log: LogLine): Promise<SelectedEndpoints> {
   const { select = [], stack: stacks = [], cwd, out, force = false } = options;
   if (cwd !== undefined && stacks.length === 0) throw new UsageError("--cwd needs --stack");
   if (force && out === undefined) throw new UsageError("--force needs --out");
@@ -67,7 +67,7 @@ export async function selectEndpoints(options: Chosen, log: Log): Promise<Select
   if (out !== undefined && existsSync(out) && !force)
     throw new UsageError(`${out} exists; give --force to overwrite it, or another --out`);
 
-  let target: Target | undefined;
+  let target: TargetStack | undefined;
   const managed = new Map<string, Managed[]>();
   const [stack] = stacks;
   if (stack !== undefined) {
@@ -106,7 +106,7 @@ export async function selectEndpoints(options: Chosen, log: Log): Promise<Select
 /** Writes the result to stdout or to the file of --out, and logs the number of endpoints in it. */
 export function writeResult(
   { out, force = false }: Chosen,
-  { stdout, log }: Streams & { log: Log },
+  { stdout, log }: Streams & { log: LogLine },
   number: number,
   text: string,
 ): void {

@@ -14,7 +14,7 @@ import { endpointsApi } from "../../provider/endpoint/fields";
 import { SECRET, SIGNATURE } from "../../provider/endpoint/secrets";
 import { REFERENCE, rebuild } from "../../provider/plugin/values";
 import { projectFile } from "../projectFile";
-import { cliFailure, cliMessage, type Log } from "./command";
+import { cliFailure, cliMessage, type LogLine } from "./command";
 
 /* The user's own project, through the Pulumi CLI, which never asks a question: its stacks, their states and their accounts. */
 
@@ -90,7 +90,7 @@ export async function setSecret(
  * @param warn Receives a message about each listed item that cannot be read and is left out.
  * @throws ConfigError if a setting is missing.
  */
-export function openAccount(config: ConfigReader, log: Log, warn = log): EndpointsApi {
+export function openAccount(config: ConfigReader, log: LogLine, warn = log): EndpointsApi {
   const options = { log: { info: log, warn }, connections: CONNECTIONS.program };
   return endpointsApi(new HttpClient(readSettings(config), options));
 }
@@ -111,7 +111,7 @@ const resourceSchema = z.object({
   delete: z.boolean().optional(),
   pendingReplacement: z.boolean().optional(),
 });
-type Resource = z.output<typeof resourceSchema>;
+type StateResource = z.output<typeof resourceSchema>;
 
 const stateSchema = z.object({
   deployment: z.object({
@@ -173,31 +173,31 @@ export function usesOwnAccount(state: State): boolean {
 export const isCloudEndpointType = (type: string): boolean => Object.values<string>(TYPES).includes(type);
 
 /** The name in `urn:pulumi:stack::project::type::name`, which may contain `::` itself. */
-const nameOf = (urn: string): string => urn.split("::").slice(3).join("::");
+const resourceNameOf = (urn: string): string => urn.split("::").slice(3).join("::");
 
 /** The engine's own provider is named `default`, or `default_1_2_3` for a version. */
-const isDefaultProvider = (urn: string) => /^default(_\d+_\d+_\d+.*)?$/.test(nameOf(urn));
+const isDefaultProvider = (urn: string) => /^default(_\d+_\d+_\d+.*)?$/.test(resourceNameOf(urn));
 
-const resourcesOf = ({ deployment }: State): Resource[] => deployment.resources ?? [];
+const resourcesOf = ({ deployment }: State): StateResource[] => deployment.resources ?? [];
 
-function managed(resource: Resource, id: string): Managed {
+function managed(resource: StateResource, id: string): Managed {
   const { urn, type, inputs = {}, outputs = {}, ignoreChanges = [] } = resource;
   const all = [...Object.entries(inputs), ...Object.entries(outputs)];
   const { [PROVIDER_KEY]: _, ...given } = plainValues(inputs);
   return {
-    name: nameOf(urn),
+    name: resourceNameOf(urn),
     urn,
     type,
     id,
     inputs: given,
     outputs: plainValues(outputs),
-    secrets: new Set(all.filter(([, value]) => hasSecret(value)).map(([name]) => name)),
+    secrets: new Set(all.filter(([, value]) => hasSecretMark(value)).map(([name]) => name)),
     ignored: ignoreChanges,
     isOld: resource.delete === true || resource.pendingReplacement === true,
   };
 }
 
-const hasSecret = (value: unknown): boolean => JSON.stringify(value)?.includes(SECRET) === true;
+const hasSecretMark = (value: unknown): boolean => JSON.stringify(value)?.includes(SECRET) === true;
 
 /** The state's properties as data: of a secret its content, of a resource its id, of a component its URN. */
 function plainValues(properties: object): JsonObject {

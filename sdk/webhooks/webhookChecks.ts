@@ -11,14 +11,14 @@ import { plans, type WebhookAgent, type WebhookSettings, type WebhookSettingsWri
  * the wrong place.
  */
 
-type Checks<T> = { [Name in keyof T]-?: z.ZodType<unknown, T[Name] | undefined> };
+type FieldChecks<T> = { [Name in keyof T]-?: z.ZodType<unknown, T[Name] | undefined> };
 
-const text = (example: string) => z.string({ error: `must be text, as in ${example}` });
+const textLike = (example: string) => z.string({ error: `must be text, as in ${example}` });
 
 /** The checks of its agent. */
 export const agentFields = {
-  name: text("hooks").min(1, "must not be empty").optional(),
-  url: text("https://hooks.example.com")
+  name: textLike("hooks").min(1, "must not be empty").optional(),
+  url: textLike("https://hooks.example.com")
     .check((context) => {
       const problem = urlProblem(context.value) ?? wrongScheme(context.value);
       if (problem) context.issues.push({ code: "custom", input: undefined, message: problem });
@@ -30,18 +30,18 @@ export const agentFields = {
       error: ({ input }) => upstreamProblem(input),
     })
     .transform((upstream) => (/^\d+$/.test(`${upstream}`) ? Number(upstream) : upstream)),
-} satisfies Checks<WebhookAgent>;
+} satisfies FieldChecks<WebhookAgent>;
 
 /** The checks of the inputs, by name. */
 export const webhookFields = {
-  platform: text("github").min(1, "must not be empty"),
+  platform: textLike("github").min(1, "must not be empty"),
 
-  secret: text("the key that the platform shows").optional(),
+  secret: textLike("the key that the platform shows").optional(),
 
   enforce: z.boolean({ error: "must be true or false" }).optional(),
 
   expressions: z
-    .array(text("req.url.path.startsWith('/brex')").min(1, "must not contain an empty expression"), {
+    .array(textLike("req.url.path.startsWith('/brex')").min(1, "must not contain an empty expression"), {
       error: "must be a list of CEL expressions",
     })
     .min(1, "must contain an expression; remove it to verify every request")
@@ -59,7 +59,7 @@ export const webhookFields = {
     .optional(),
 
   plan: z.enum(plans, { error: `must be ${plans.slice(0, -1).join(", ")} or ${plans.at(-1)}` }).optional(),
-} satisfies Checks<WebhookSettingsWritten>;
+} satisfies FieldChecks<WebhookSettingsWritten>;
 
 export type WebhookField = keyof typeof webhookFields;
 
@@ -112,9 +112,8 @@ function wrongScheme(url: string): string | undefined {
 function upstreamProblem(value: unknown): string | undefined {
   const wrong = "must be a port from 1 to 65535, or a URL, as in http://localhost:8080";
   const port = typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value;
-  if (typeof port === "number") {
+  if (typeof port === "number")
     return Number.isInteger(port) && port >= 1 && port <= 65_535 ? undefined : wrong;
-  }
   if (typeof value !== "string" || !/^https?:\/\/./.test(value) || !URL.canParse(value)) return wrong;
   const { pathname, search, hash } = new URL(value);
   if (pathname === "/" && search === "" && hash === "") return undefined;
@@ -143,9 +142,8 @@ export function secretProblem(platform: string, secret: string | undefined): str
   }
   const problem = textProblem(secret);
   if (problem || vaultReference(secret)) return problem;
-  if (/\$\{/.test(secret)) {
+  if (/\$\{/.test(secret))
     return "contains ${, which starts an expression in a traffic policy; choose another secret, or store it in the service's vault and give the expression that reads it from there";
-  }
   return formProblem(platform, secret);
 }
 
@@ -158,26 +156,23 @@ export function keyProblem(platform: string, secret: string): string | undefined
 /** The key in a secret of this form. Undefined if it has none, so that an empty key never verifies. */
 export function base64Key(secret: string): Buffer | undefined {
   const key = decoded(secret.replace(/^whsec_/, ""));
-  return key && key.length >= SHORTEST_KEY ? key : undefined;
+  return key && key.length >= SHORTEST_SIGNING_KEY ? key : undefined;
 }
 
 /** In bytes. Platforms use keys of 24 bytes or more. A key below this length was cut off, or can be guessed. */
-const SHORTEST_KEY = 16;
+const SHORTEST_SIGNING_KEY = 16;
 
 /** A mistake in the text that is wrong for every platform. */
 function textProblem(secret: string): string | undefined {
   if (secret === "") return "is empty";
   // Checked before line breaks: a PEM file has some, and it would be wrong without them, too.
-  if (/^\s*-----BEGIN/.test(secret)) {
+  if (/^\s*-----BEGIN/.test(secret))
     return "is a PEM file; give the text between its first and last line, without line breaks";
-  }
-  if (/[\r\n]$/.test(secret)) {
+  if (/[\r\n]$/.test(secret))
     return "ends with a line break, perhaps from a file or `echo`; remove it, because it would be part of the secret";
-  }
   // Format characters, such as the zero-width space, are invisible too.
-  if (/^[\s\p{Cf}]|[\s\p{Cf}]$/u.test(secret)) {
+  if (/^[\s\p{Cf}]|[\s\p{Cf}]$/u.test(secret))
     return "begins or ends with a space or a line break; remove it";
-  }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it searches for them
   if (/[\x00-\x1f\x7f]/.test(secret))
     return "contains a line break or another control character; copy it again";
@@ -196,7 +191,7 @@ function formProblem(platform: string, secret: string): string | undefined {
     case "base64 key":
       return base64Key(secret)
         ? undefined
-        : `is not a key of ${info.name}: a key of at least ${SHORTEST_KEY} bytes in base64; copy all of it, and nothing else`;
+        : `is not a key of ${info.name}: a key of at least ${SHORTEST_SIGNING_KEY} bytes in base64; copy all of it, and nothing else`;
     case "user and password":
       return /^[^:]+::.+$/.test(secret)
         ? undefined

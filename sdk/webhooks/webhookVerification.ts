@@ -72,7 +72,7 @@ export class WebhookVerification extends pulumi.ComponentResource {
    */
   constructor(name: string, args: WebhookVerificationArgs, options?: pulumi.ComponentResourceOptions) {
     super(TYPE, name, {}, options);
-    const { platform, verification, agent, version } = checkedInputs(this, name, args);
+    const { platform, verification, agent, version } = checkArgs(this, name, args);
     this.platform = platform;
     this.secretSource = platform.apply((platform) => secretSource(platform));
     this.trafficPolicy = headersAreChecked(pulumi.secret(verification.apply(policyText)));
@@ -101,11 +101,11 @@ export class WebhookVerification extends pulumi.ComponentResource {
  * Checks the inputs. Each is checked alone, so that an unknown input does not hide the mistakes of the others in a preview.
  * Mistakes fail the outputs, and nothing is thrown, so that one component does not hide the mistakes of the next one.
  */
-function checkedInputs(component: WebhookVerification, name: string, args: unknown) {
+function checkArgs(component: WebhookVerification, name: string, args: unknown) {
   const fail = (problems: string[]): never => {
     throw programError(problems.map((problem) => `${name}: ${problem}`).join("\n"));
   };
-  const { given, problems } = inputsOf(args);
+  const { given, problems } = argsByName(args);
   const names = pulumi.output(problems).apply((problems) => problems.length > 0 && fail(problems));
   const checked = <K extends WebhookField>(field: K) =>
     pulumi.output(given[field] as pulumi.Input<object | undefined>).apply((value): WebhookSettings[K] => {
@@ -146,13 +146,12 @@ function checkedInputs(component: WebhookVerification, name: string, args: unkno
 }
 
 /** The inputs by name, and mistakes that are not about one input. Plain JavaScript may pass anything, or nothing. */
-function inputsOf(args: unknown): { given: Record<string, unknown>; problems: string[] } {
+function argsByName(args: unknown): { given: Record<string, unknown>; problems: string[] } {
   // Each missing input is reported by its own check.
   if (args === undefined || args === null) return { given: {}, problems: [] };
   const isLater = args instanceof Promise || pulumi.Output.isInstance(args);
-  if (typeof args !== "object" || Array.isArray(args) || isLater) {
+  if (typeof args !== "object" || Array.isArray(args) || isLater)
     return { given: {}, problems: ["the inputs must be an object, as in { platform, secret }"] };
-  }
   return { given: { ...args }, problems: Object.keys(args).flatMap((field) => unknownField(field) ?? []) };
 }
 
@@ -194,7 +193,7 @@ interface Expected {
 }
 
 /** The expected deliveries of the run's components, and the sum in the last warning. */
-const thisRun = perRun(() => ({ expected: new Map<object, Expected>(), reported: 0, due: false }));
+const deliveriesOfRun = perRun(() => ({ expected: new Map<object, Expected>(), reported: 0, due: false }));
 
 /**
  * Counts the expected deliveries of a component. The limit is the account's, so the warning names the sum of the stack's
@@ -202,7 +201,7 @@ const thisRun = perRun(() => ({ expected: new Map<object, Expected>(), reported:
  * because two with the same name can have different parents.
  */
 function expectDeliveries(component: object, expected: Expected): void {
-  const run = thisRun();
+  const run = deliveriesOfRun();
   run.expected.set(component, expected);
   if (run.due) return;
   run.due = true;

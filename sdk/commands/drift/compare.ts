@@ -14,10 +14,10 @@ import {
 } from "../../../provider/endpoint/state";
 import type { Managed } from "../userProject";
 import { BROKEN, type DriftedEndpoint, type FieldChange } from "./report";
-import type { Step } from "./stack";
+import type { PulumiStep } from "./stack";
 
 /** The change on the service, by the kind of change that would repair it. */
-const KINDS = { add: "removed", delete: "added", update: "changed" } as const;
+const CHANGE_KINDS = { add: "removed", delete: "added", update: "changed" } as const;
 
 /**
  * The drift of an endpoint; undefined if there is none. The provider's diff decides, as it does for `pulumi up`.
@@ -28,12 +28,12 @@ const KINDS = { add: "removed", delete: "added", update: "changed" } as const;
  */
 export function driftOf(
   managed: Managed,
-  step: Step,
+  step: PulumiStep,
   live: LiveEndpoint | undefined,
   expected: Managed = managed,
 ): DriftedEndpoint | undefined {
   const { name, urn, type, id } = managed;
-  const url = shownUrl(expected);
+  const url = maskedUrl(expected);
   const about = { name, urn, type, id, ...(url !== undefined && { url }) };
   if (step.op === "delete") return { ...about, drift: "deleted", changes: [] };
   if (step.op === "same" && expected === managed) return undefined;
@@ -48,7 +48,9 @@ export function driftOf(
   const secrets = secretTexts([expected.inputs, outputs], expected.secrets);
   const changes = places
     .filter(({ path, ofInputs }) => !ofInputs && !isIgnored(path, expected.ignored))
-    .map(({ path, kind }) => fieldChange(path, KINDS[kind], inputs, outputs, secrets, expected.secrets));
+    .map(({ path, kind }) =>
+      fieldChange(path, CHANGE_KINDS[kind], inputs, outputs, secrets, expected.secrets),
+    );
   // A hidden field has certainly drifted only if no other field has.
   const guessed = places.length > 0 ? [] : hidden.filter((name) => name in expected.inputs);
   for (const field of guessed)
@@ -56,7 +58,7 @@ export function driftOf(
   return changes.length > 0 ? { ...about, drift: "changed", changes } : undefined;
 }
 
-function shownUrl({ inputs, secrets }: Managed): string | undefined {
+function maskedUrl({ inputs, secrets }: Managed): string | undefined {
   const { url } = inputs;
   if (secrets.has("url")) return MASKED;
   return typeof url === "string" ? withoutCopies(url, secretTexts([inputs], secrets)) : undefined;
@@ -65,7 +67,7 @@ function shownUrl({ inputs, secrets }: Managed): string | undefined {
 /** The live outputs, and the names of secret outputs whose live values are unknown. */
 function liveOutputs(
   managed: Managed,
-  { outputs = {} }: Step,
+  { outputs = {} }: PulumiStep,
   live: LiveEndpoint | undefined,
 ): { outputs: JsonObject; hidden: string[] } {
   const hidden = Object.keys(outputs).filter((name) => JSON.stringify(outputs[name])?.includes(MASKED));
@@ -91,7 +93,7 @@ function fieldChange(
   const [expected, live] = sides.map(({ value }) => {
     if (value === undefined) return undefined;
     if (field === "trafficPolicy" && path.length === 1 && typeof value === "string") return BROKEN;
-    return fields.has(field) ? MASKED : json.parse(maskedValue(value, secrets, isSecret));
+    return fields.has(field) ? MASKED : json.parse(maskedValue(value, secrets, { isSecret }));
   });
   return {
     field,
@@ -133,30 +135,34 @@ const VALUES = ["value", "values"];
  *
  * @param fields The fields that the state keeps secret.
  */
-export function secretTexts(documents: readonly JsonObject[], fields: ReadonlySet<string>): string[] {
+function secretTexts(documents: readonly JsonObject[], fields: ReadonlySet<string>): string[] {
   const values = documents.flatMap((document) =>
     managedInputs.map((field) => [field, document[field]] as const),
   );
   const all = values.flatMap(([field, value]) => [
     ...secretsIn(value),
-    ...textsBelow(value, fields.has(field)).filter(({ length }) => length >= SHORTEST_PART),
+    ...textsBelow(value, { isSecret: fields.has(field) }).filter(({ length }) => length >= SHORTEST_PART),
   ]);
   return [...new Set(all)].sort((a, b) => b.length - a.length);
 }
 
 /** The text with its copies of these secrets masked. */
-export const withoutCopies = (text: string, secrets: readonly string[]): string =>
+const withoutCopies = (text: string, secrets: readonly string[]): string =>
   secrets.reduce((parts, secret) => parts.flatMap((part) => part.split(secret)), [text]).join(MASKED);
 
 /** @param isSecret Whether the value is at the place of a secret. */
-export function maskedValue(value: unknown, secrets: readonly string[], isSecret: boolean): unknown {
+export function maskedValue(
+  value: unknown,
+  secrets: readonly string[],
+  { isSecret }: { isSecret: boolean },
+): unknown {
   if (typeof value === "string") return isSecret ? MASKED : withoutCopies(value, secrets);
   if (typeof value === "number") return isSecret || secrets.includes(`${value}`) ? MASKED : value;
-  if (Array.isArray(value)) return value.map((item) => maskedValue(item, secrets, isSecret));
+  if (Array.isArray(value)) return value.map((item) => maskedValue(item, secrets, { isSecret }));
   if (!isMapping(value)) return value;
   const all = Object.entries(value).map(([name, item]) => [
     withoutCopies(name, secrets),
-    maskedValue(item, secrets, isSecret || isSecretIn(value, name)),
+    maskedValue(item, secrets, { isSecret: isSecret || isSecretIn(value, name) }),
   ]);
   return Object.fromEntries(all);
 }
@@ -177,12 +183,12 @@ export function placeIn(document: unknown, path: Path): { value: unknown; isSecr
 }
 
 /** The texts below keys that name secrets, or all texts if the whole value is secret. */
-function textsBelow(value: unknown, isSecret: boolean): string[] {
+function textsBelow(value: unknown, { isSecret }: { isSecret: boolean }): string[] {
   if (typeof value === "string") return isSecret ? [value] : [];
-  if (Array.isArray(value)) return value.flatMap((item) => textsBelow(item, isSecret));
+  if (Array.isArray(value)) return value.flatMap((item) => textsBelow(item, { isSecret }));
   if (!isMapping(value)) return [];
   return Object.entries(value).flatMap(([name, item]) =>
-    textsBelow(item, isSecret || isSecretIn(value, name)),
+    textsBelow(item, { isSecret: isSecret || isSecretIn(value, name) }),
   );
 }
 

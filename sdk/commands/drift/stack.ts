@@ -12,7 +12,7 @@ import { isCloudEndpointType, openProject, type State, stackConfig, stackState }
 /* A stack for `drift`, run by the Pulumi CLI. */
 
 /** An operation of a run of Pulumi on one resource. */
-export interface Step {
+export interface PulumiStep {
   /** The engine's operation: `same`, `update`, `create-replacement`… */
   op: string;
   urn: string;
@@ -22,9 +22,9 @@ export interface Step {
 }
 
 /** The events of a run of Pulumi that succeeded or failed. */
-export interface Run {
+export interface PulumiRun {
   ok: boolean;
-  steps: Step[];
+  steps: PulumiStep[];
   diagnostics: { severity: string; message: string; urn?: string }[];
 }
 
@@ -39,13 +39,13 @@ export interface DriftStack {
   /** Whether the last `up` or `destroy` failed, so that the state may not match the program: `pulumi stack history`. */
   lastUpdateFailed(): Promise<boolean>;
   /** Compares the state with the service, and writes nothing: `pulumi refresh --preview-only`. */
-  refreshPreview(): Promise<Run>;
+  refreshPreview(): Promise<PulumiRun>;
   /** Plans all changes of the program, and writes nothing: `pulumi preview`. */
-  preview(): Promise<Run>;
+  preview(): Promise<PulumiRun>;
   /** Plans `repair`, and writes nothing: `pulumi preview --refresh --target`. */
-  repairPreview(urns: string[]): Promise<Run>;
+  repairPreview(urns: string[]): Promise<PulumiRun>;
   /** Writes the live values of these resources into the state, then runs the program: `pulumi up --refresh --target`. */
-  repair(urns: string[]): Promise<Run>;
+  repair(urns: string[]): Promise<PulumiRun>;
 }
 
 /** Opens the stacks with these names in the project of a folder. Without names, it opens the selected stack. */
@@ -56,7 +56,7 @@ export type OpenStacks = (
 ) => Promise<DriftStack[]>;
 
 /** The errors of a run, for one resource or for all; undefined if there are none. */
-export function errorsOf({ diagnostics }: Run, urn?: string): string | undefined {
+export function errorsOf({ diagnostics }: PulumiRun, urn?: string): string | undefined {
   const errors = diagnostics.filter(
     (one) => one.severity === "error" && (urn === undefined || one.urn === urn),
   );
@@ -150,7 +150,7 @@ async function openStack(
 ): Promise<DriftStack> {
   const { Stack } = await import("@pulumi/pulumi/automation/index.js");
   const stack = await Stack.select(name, project);
-  const run = (start: (options: RunOptions) => Promise<unknown>) => {
+  const run = (start: (options: PulumiRunOptions) => Promise<unknown>) => {
     if (stopped.aborted) throw interrupted();
     return recorded((onEvent) => start({ onEvent, signal }));
   };
@@ -168,14 +168,16 @@ async function openStack(
   };
 }
 
-interface RunOptions {
+interface PulumiRunOptions {
   onEvent: (event: EngineEvent) => void;
   signal: AbortSignal;
 }
 
 /** Records a run, also one that fails. Throws if it never began: for example, if the stack is locked. */
-async function recorded(start: (onEvent: RunOptions["onEvent"]) => Promise<unknown>): Promise<Run> {
-  const run: Run = { ok: true, steps: [], diagnostics: [] };
+async function recorded(
+  start: (onEvent: PulumiRunOptions["onEvent"]) => Promise<unknown>,
+): Promise<PulumiRun> {
+  const run: PulumiRun = { ok: true, steps: [], diagnostics: [] };
   let hasBegun = false;
   const onEvent = ({ resOutputsEvent, diagnosticEvent }: EngineEvent) => {
     hasBegun = true;
@@ -188,7 +190,7 @@ async function recorded(start: (onEvent: RunOptions["onEvent"]) => Promise<unkno
     if (!resOutputsEvent || !isCloudEndpointType(resOutputsEvent.metadata.type)) return;
     const { op, urn, old, new: current } = resOutputsEvent.metadata;
     const id = current?.id || old?.id;
-    const outputs = current?.outputs && masked(current.outputs);
+    const outputs = current?.outputs && withMaskedSecrets(current.outputs);
     run.steps.push({ op, urn, ...(id && { id }), ...(isMapping(outputs) && { outputs }) });
   };
   try {
@@ -202,5 +204,5 @@ async function recorded(start: (onEvent: RunOptions["onEvent"]) => Promise<unkno
 }
 
 /** In events, a secret has no value. */
-const masked = (value: unknown) =>
+const withMaskedSecrets = (value: unknown) =>
   rebuild(value, (signed) => (signed[SIGNATURE] === SECRET ? MASKED : signed));

@@ -14,11 +14,11 @@ import {
 } from "../userProject";
 import { driftOf } from "./compare";
 import type { AccountReport, DriftedEndpoint, SharedEndpoint, StackReport, Unchecked } from "./report";
-import { type DriftStack, errorsOf, interrupted, type Run } from "./stack";
+import { type DriftStack, errorsOf, interrupted, type PulumiRun } from "./stack";
 
 /* Compares stacks with the service, and lists the accounts that they use. */
 
-export interface Dependencies {
+export interface SurveyDependencies {
   /** Receives progress messages. */
   log(message: string): void;
   /** Nothing new may begin. */
@@ -67,7 +67,7 @@ interface Earlier {
 /** Surveys one stack after the other. After an interruption nothing new begins, and the rest is reported as unchecked. */
 export async function survey(
   stacks: DriftStack[],
-  deps: Dependencies,
+  deps: SurveyDependencies,
   { expected, sources }: Earlier = { expected: new Map(), sources: [] },
 ): Promise<Survey> {
   const observed: ObservedStack[] = [];
@@ -82,14 +82,14 @@ interface ObservedStack {
   stack: DriftStack;
   managed?: Managed[];
   /** The preview of a refresh; missing if it failed, or if there is nothing to compare. */
-  run?: Run | undefined;
+  run?: PulumiRun | undefined;
   sources: AccountSource[];
   failures: Unchecked[];
   /** Why its state may not match the program. */
   reasons: string[];
 }
 
-async function observe(stack: DriftStack, { log, stopped }: Dependencies): Promise<ObservedStack> {
+async function observe(stack: DriftStack, { log, stopped }: SurveyDependencies): Promise<ObservedStack> {
   const observed: ObservedStack = { stack, sources: [], failures: [], reasons: [] };
   const attempt = async <T>(what: string, work: () => Promise<T>): Promise<T | undefined> => {
     try {
@@ -115,20 +115,20 @@ async function observe(stack: DriftStack, { log, stopped }: Dependencies): Promi
     observed.run = await attempt("the stack's endpoints", () => stack.refreshPreview());
   }
   const config = await attempt("the stack's configuration", () => stack.config());
-  if (config) observed.sources = sourcesOf(stack.name, state, total > 0, config);
+  if (config) observed.sources = accountSourcesOf(state, { stack: stack.name, isUsed: total > 0, config });
   return observed;
 }
 
 /** The accounts of a stack: one of its configuration, and one of each explicit provider in its state. */
-function sourcesOf(stack: string, state: State, isUsed: boolean, config: ConfigReader): AccountSource[] {
+function accountSourcesOf(state: State, own: AccountSource): AccountSource[] {
   const explicit = explicitProviders(state).map((inputs): ConfigReader => {
     return (key) => {
       const value = inputs[key.replace(/^endpoints:/, "")];
-      return value === undefined || value === null ? config(key) : String(value);
+      return value === undefined || value === null ? own.config(key) : String(value);
     };
   });
-  const all = [...(usesOwnAccount(state) ? [config] : []), ...explicit];
-  return all.map((config) => ({ stack, config, isUsed }));
+  const all = [...(usesOwnAccount(state) ? [own.config] : []), ...explicit];
+  return all.map((config) => ({ ...own, config }));
 }
 
 /** Every managed endpoint is compared, or is reported as unchecked. */
@@ -166,7 +166,10 @@ function compared(
 }
 
 /** Lists each account once, even if several stacks share it. */
-async function listAccounts(sources: AccountSource[], { log, stopped }: Dependencies): Promise<Account[]> {
+async function listAccounts(
+  sources: AccountSource[],
+  { log, stopped }: SurveyDependencies,
+): Promise<Account[]> {
   const accounts = new Map<string, Account & { api?: EndpointsApi }>();
   for (const { stack, config, isUsed } of sources) {
     const account: Account = { service: undefined, stacks: [stack], cloud: [], unchecked: [] };

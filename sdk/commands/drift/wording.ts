@@ -47,7 +47,7 @@ export function headline(report: DriftReport): string {
   const unchecked = allUnchecked(report).length;
   const parts = [
     ...(isFailing ? [`${unmanaged} unmanaged, which counts as drift`] : []),
-    findings(stacks, isFailing),
+    findings(stacks, { isFailing }),
     ...counted(undeployed, `${count(undeployed, "stack")} undeployed`),
     ...counted(fix ? drifted.length : 0, `${repaired} repaired`),
     ...counted(fix ? drifted.length - repaired : 0, `${drifted.length - repaired} not repaired`),
@@ -59,7 +59,7 @@ export function headline(report: DriftReport): string {
 }
 
 /** The numbers of drifted and compared endpoints of these stacks. It reports no drift only if all were compared. */
-export function findings(stacks: StackReport[], isFailing = false): string {
+export function findings(stacks: StackReport[], { isFailing } = { isFailing: false }): string {
   const drifted = stacks.flatMap((stack) => stack.drifted);
   const kinds = (["changed", "deleted"] as const).flatMap((kind) => {
     const some = drifted.filter(({ drift }) => drift === kind).length;
@@ -126,7 +126,7 @@ export function accountName({ service, stacks }: Pick<AccountReport, "service" |
 }
 
 /** The number of characters before the first difference of two long texts. */
-const BEFORE = 24;
+const CONTEXT = 24;
 
 /** A name, a URL or a message on one line. */
 export function visible(text: string, most = 300): string {
@@ -138,16 +138,16 @@ export function shownSides(
   { expected, live }: FieldChange,
   most: number,
 ): { expected: string | undefined; live: string | undefined } {
-  const [a, b] = [written(expected), written(live)];
+  const [a, b] = [sideText(expected), sideText(live)];
   if (a === undefined || b === undefined || (a.length <= most && b.length <= most))
     return { expected: a && cut(a, most), live: b && cut(b, most) };
-  const from = Math.max(0, samePrefix(a, b) - BEFORE);
+  const from = Math.max(0, samePrefix(a, b) - CONTEXT);
   const part = (text: string) => (from > 0 ? "…" : "") + cut(text.slice(from), most);
   return { expected: part(a), live: part(b) };
 }
 
 /** As JSON, so that the text `"true"` differs from the value `true`. A placeholder has no quotes. */
-function written(side: FieldChange["live"]): string | undefined {
+function sideText(side: FieldChange["live"]): string | undefined {
   if (side === undefined) return undefined;
   return side === MASKED || side === BROKEN ? side : escaped(JSON.stringify(side));
 }
