@@ -1,7 +1,7 @@
 import { UserError } from "./api/apiErrors";
 import { HttpClient } from "./api/client";
 import { type ConfigReader, readSettings } from "./api/config";
-import { endWithEngine, engineAddress, engineIsThere } from "./api/engine";
+import { endWithEngine, engineAddress, engineIsThere } from "./api/engineWatch";
 import type { JsonObject } from "./api/json";
 import { checkedInputs, REPLACE_KEY } from "./endpoint/check";
 import { type Change, firstOf, hasUnknown, isWithin, parsePath } from "./endpoint/documents";

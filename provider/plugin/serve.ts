@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import * as grpc from "@grpc/grpc-js";
 import { ResourceProviderService } from "@pulumi/pulumi/proto/provider_grpc_pb";
-import { endWithEngine, engineAddress, engineIsThere } from "../api/engine";
+import { endWithEngine, engineAddress, engineIsThere } from "../api/engineWatch";
 import { pluginService } from "./service";
 
 /** Messages contain whole properties, which may exceed gRPC's default limit of four megabytes. */
