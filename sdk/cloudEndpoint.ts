@@ -115,22 +115,18 @@ export class CloudEndpoint extends pulumi.CustomResource {
         {
           ...Object.fromEntries(outputs.map((field) => [field, undefined])),
           ...args,
-          ...(args?.trafficPolicy !== undefined && {
-            trafficPolicy: wholeSecret("trafficPolicy", args.trafficPolicy, secrets),
-          }),
-          ...(args?.metadata !== undefined && { metadata: wholeSecret("metadata", args.metadata, secrets) }),
+          ...Object.fromEntries(
+            documentFields.map((field) => [field, wholeSecret(field, args?.[field], secrets)]),
+          ),
           // For the plugin's check, an empty text means that the class has checked this resource.
           [PROBLEM_KEY]: problem?.apply((problem) => problem || (kind === "plugin" ? "" : undefined)),
-          [URN_KEY]:
-            kind === "dynamic" && isMarked()
-              ? pulumi.createUrn(name, TYPES[kind], options?.parent)
-              : undefined,
-          [REPLACE_KEY]:
-            kind === "dynamic" && options?.replaceOnChanges?.length ? options.replaceOnChanges : undefined,
-          // The plugin receives the marks themselves.
-          [SECRETS_KEY]:
-            kind === "dynamic" ? secrets.then((all) => (all.length > 0 ? all : undefined)) : undefined,
           [PROVIDER_KEY]: Promise.resolve(reported).then(() => (kind === "dynamic" ? PROVIDER : undefined)),
+          // The plugin receives all of these from the engine.
+          ...(kind === "dynamic" && {
+            [URN_KEY]: isMarked() ? pulumi.createUrn(name, TYPES[kind], options?.parent) : undefined,
+            [REPLACE_KEY]: options?.replaceOnChanges?.length ? options.replaceOnChanges : undefined,
+            [SECRETS_KEY]: secrets.then((all) => (all.length > 0 ? all : undefined)),
+          }),
         },
         pulumi.mergeOptions(
           { deleteBeforeReplace: true, aliases: aliasesOf(kind, options?.aliases) },
@@ -162,9 +158,9 @@ const isMarked = (): boolean =>
  */
 async function wholeSecret(
   field: string,
-  document: pulumi.Input<object | string>,
+  document: pulumi.Input<object | string | undefined>,
   secrets: Promise<string[]>,
-): Promise<pulumi.Input<object | string>> {
+): Promise<pulumi.Input<object | string | undefined>> {
   return (await secrets).includes(field) ? pulumi.secret(document) : document;
 }
 

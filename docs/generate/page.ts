@@ -3,7 +3,7 @@ import { alwaysPresent } from "../../provider/api/contract";
 import { refSchema } from "../../provider/api/wire";
 import { endpointFields, inputFields } from "../../provider/endpoint/fields";
 import { endpointQuery, endpointsFilter } from "../../provider/endpoint/lookup";
-import { commandLine, commands } from "../../sdk/commands/commandLine";
+import { commandLine, commands } from "../../sdk/commands/main";
 import { agentFields, webhookFields } from "../../sdk/webhooks/webhookChecks";
 import { docsOf, membersOf } from "./docs";
 import { code, fieldsOf, fieldsOfMembers, inputTable, outputTable, table, withoutDefault } from "./tables";

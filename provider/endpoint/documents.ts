@@ -248,7 +248,7 @@ function decimal(number: string): string | undefined {
 }
 
 /** Loaded only for YAML, because most programs have none and every command starts the provider twice. */
-const yaml = (): typeof import("yaml") => require("yaml");
+export const yaml = (): typeof import("yaml") => require("yaml");
 
 /** The most characters of a document, with the comments before it. In a hostile text, each can cost the library an error. */
 const LONGEST_YAML = 50_000;

@@ -4,10 +4,9 @@ import { assertFile, type CliCommand, command, type LogLine, UsageError } from "
 import { repairAll } from "./drift/repair";
 import { type DriftReport, outcomeOf, reportSchema } from "./drift/report";
 import { reportPage } from "./drift/reportPage";
-import { reportText } from "./drift/reportText";
+import { reportText, visible } from "./drift/reportText";
 import { type OpenStacks, onInterruption, openWithPulumi } from "./drift/stack";
 import { accountReport, type Survey, sharedEndpoints, survey } from "./drift/survey";
-import { visible } from "./drift/wording";
 
 const HELP = `Compares the cloud endpoints of this project's stacks with the service, and reports each field that has drifted.
 

@@ -2,6 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 import type { JsonObject } from "../../provider/api/json";
 import { canonicalJson } from "../../provider/api/json";
+import { yaml } from "../../provider/endpoint/documents";
 import { programError } from "../programRun";
 import type { WebhookAgent, WebhookSettings } from "./webhookArgs";
 import { vaultReference } from "./webhookChecks";
@@ -10,9 +11,6 @@ import { vaultReference } from "./webhookChecks";
  * A verification in each format of agents. Flags and version 2 of the configuration file can only express "verify every request
  * with this secret, and refuse the rest". Everything else needs a traffic policy.
  */
-
-/** Loaded when it is used, because most programs have no agent. */
-const yaml = (): typeof import("yaml") => require("yaml");
 
 /** The checked inputs of a verification. */
 export type CheckedVerification = Pick<WebhookSettings, "platform" | "enforce" | "expressions"> & {

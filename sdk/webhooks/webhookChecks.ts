@@ -3,7 +3,7 @@ import { z } from "zod";
 import { nearName } from "../../provider/api/text";
 import { normalizeUrl, urlProblem } from "../../provider/api/url";
 import { SHORTEST_SECRET } from "../../provider/endpoint/secrets";
-import { platformInfo } from "./platforms";
+import { platformInfo, type WebhookPlatformInfo } from "./platforms";
 import { plans, type WebhookAgent, type WebhookSettings, type WebhookSettingsWritten } from "./webhookArgs";
 
 /*
@@ -180,34 +180,24 @@ function textProblem(secret: string): string | undefined {
   return undefined;
 }
 
-/** Whether the text has the form of the platform's secrets. */
+/** Why the text has not the form of the platform's secrets. */
 function formProblem(platform: string, secret: string): string | undefined {
-  const info = platformInfo(platform);
-  switch (info?.form) {
-    case "public key":
-      return isEcdsaKey(secret)
-        ? undefined
-        : `is not the verification key of ${info.name}: an ECDSA public key in base64, which begins with MFkw`;
-    case "base64 key":
-      return base64Key(secret)
-        ? undefined
-        : `is not a key of ${info.name}: a key of at least ${SHORTEST_SIGNING_KEY} bytes in base64; copy all of it, and nothing else`;
-    case "user and password":
-      return /^[^:]+::.+$/.test(secret)
-        ? undefined
-        : `must contain user name and password, as in username::password`;
-    case "32 characters":
-      return secret.length >= 32 ? undefined : `is too short: ${info.name} takes 32 characters or more`;
-    case "12 digits":
-      return /^\d{12}$/.test(secret)
-        ? undefined
-        : `must be the sending account, 12 digits without hyphens, as ${info.name} shows it`;
-    default:
-      return secret.length >= SHORTEST_SECRET
-        ? undefined
-        : `is shorter than ${SHORTEST_SECRET} characters, and could not be masked in reports; choose a longer one`;
-  }
+  const { form, name = "" } = platformInfo(platform) ?? {};
+  const [fits, problem] = FORMS[form ?? "any text"];
+  return fits(secret) ? undefined : problem(name);
 }
+
+type Form = [fits: (secret: string) => boolean, problem: (platform: string) => string];
+
+// biome-ignore format: one form per line, as a table
+const FORMS: Record<NonNullable<WebhookPlatformInfo["form"]> | "any text", Form> = {
+  "public key": [isEcdsaKey, (name) => `is not the verification key of ${name}: an ECDSA public key in base64, which begins with MFkw`],
+  "base64 key": [(secret) => base64Key(secret) !== undefined, (name) => `is not a key of ${name}: a key of at least ${SHORTEST_SIGNING_KEY} bytes in base64; copy all of it, and nothing else`],
+  "user and password": [(secret) => /^[^:]+::.+$/.test(secret), () => "must contain user name and password, as in username::password"],
+  "32 characters": [({ length }) => length >= 32, (name) => `is too short: ${name} takes 32 characters or more`],
+  "12 digits": [(secret) => /^\d{12}$/.test(secret), (name) => `must be the sending account, 12 digits without hyphens, as ${name} shows it`],
+  "any text": [({ length }) => length >= SHORTEST_SECRET, () => `is shorter than ${SHORTEST_SECRET} characters, and could not be masked in reports; choose a longer one`],
+};
 
 function isEcdsaKey(base64: string): boolean {
   try {

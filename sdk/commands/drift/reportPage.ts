@@ -15,23 +15,14 @@ import {
   createdForText,
   findings,
   headline,
+  OUTCOMES,
   orphansText,
   sharedText,
   shownSides,
   undeployedText,
   unmanagedText,
   visible,
-} from "./wording";
-
-/** The word before the headline (undefined if the headline has it), and the style of the outcome. */
-const OUTCOMES = {
-  none: [undefined, "good"],
-  repaired: ["Repaired", "good"],
-  drift: ["Drift", "bad"],
-  unrepaired: ["Not repaired", "bad"],
-  unchecked: ["Unchecked", "unsure"],
-  undeployed: ["Undeployed", "unsure"],
-} as const;
+} from "./reportText";
 
 /** The most characters of a value. Of longer values, only the part around the difference is shown. */
 const MOST_CHARACTERS = 2000;

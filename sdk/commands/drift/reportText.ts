@@ -1,24 +1,41 @@
 import { stripVTControlCharacters, styleText } from "node:util";
-import type { AccountReport, DriftedEndpoint, DriftReport, StackReport, Unchecked } from "./report";
+import { escaped } from "../../../provider/api/text";
+import { MASKED } from "../../../provider/endpoint/secrets";
+import { count, grouped } from "../command";
 import {
-  accountName,
-  causesOf,
-  createdForText,
-  findings,
-  headline,
-  orphansText,
-  sharedText,
-  shownSides,
-  undeployedText,
-  unmanagedText,
-  visible,
-} from "./wording";
+  type AccountReport,
+  allDrifted,
+  allUnchecked,
+  BROKEN,
+  countUnmanaged,
+  type DriftedEndpoint,
+  type DriftReport,
+  type FieldChange,
+  type SharedEndpoint,
+  type StackReport,
+  type Unchecked,
+} from "./report";
+
+/*
+ * The report as text, and the sentences that the page shares. Values come from other people. Invisible characters become
+ * escapes, so that they can neither control a terminal or a pipeline nor hide a difference.
+ */
 
 interface TextOptions {
   /** The most columns of a table. */
   width: number;
   color: boolean;
 }
+
+/** The word before the page's headline (undefined if the headline has it), and the style of the outcome. */
+export const OUTCOMES = {
+  none: [undefined, "good"],
+  repaired: ["Repaired", "good"],
+  drift: ["Drift", "bad"],
+  unrepaired: ["Not repaired", "bad"],
+  unchecked: ["Unchecked", "unsure"],
+  undeployed: ["Undeployed", "unsure"],
+} as const;
 
 const paint = (style: "bold" | "red" | "green" | "yellow", text: string) =>
   styleText(style, text, { validateStream: false });
@@ -30,15 +47,8 @@ export function reportText(report: DriftReport, { width, color }: TextOptions): 
     ...report.accounts.map(accountLines),
     report.shared.map((each) => `${paint("red", "shared")} ${sharedText(each)}`),
   ];
-  const style = {
-    none: "green",
-    repaired: "green",
-    drift: "red",
-    unrepaired: "red",
-    unchecked: "yellow",
-    undeployed: "yellow",
-  } as const;
-  const last = paint(style[report.outcome], `${headline(report)}.`);
+  const style = { good: "green", bad: "red", unsure: "yellow" } as const;
+  const last = paint(style[OUTCOMES[report.outcome][1]], `${headline(report)}.`);
   const filled = blocks.filter((lines) => lines.length > 0).map((lines) => lines.join("\n"));
   const text = [...filled, last].join("\n\n");
   // Quoted values have no control characters any more, so this removes only the colours.
@@ -111,4 +121,147 @@ function uncheckedLines(unchecked: Unchecked[]): string[] {
   return causesOf(unchecked).map(
     ({ what, reason }) => `  ${paint("yellow", "unchecked")} ${visible(what)}: ${visible(reason, 2000)}`,
   );
+}
+
+/** The most names for one cause. */
+const MOST_NAMES = 3;
+
+/** Everything unchecked, grouped by cause. Reasons that differ only in ids are one cause. */
+export function causesOf(unchecked: readonly Unchecked[]): Pick<Unchecked, "what" | "reason">[] {
+  const causes = grouped(unchecked, ({ reason }) => reason.replaceAll(/ep_\w+/g, ""));
+  return [...causes.values()].map((all) => {
+    const names = all.slice(0, MOST_NAMES).map(({ what }) => what);
+    const more = all.length - names.length;
+    return {
+      what: more > 0 ? `${names.join(", ")} and ${more} more` : names.join(", "),
+      reason: all[0]?.reason ?? "",
+    };
+  });
+}
+
+/** The outcome in one line, for a title and for the last line of a log. */
+export function headline(report: DriftReport): string {
+  const { stacks, shared, fix } = report;
+  const drifted = allDrifted(report);
+  const repaired = drifted.filter(({ repair }) => repair?.done).length;
+  const unmanaged = countUnmanaged(report);
+  const isFailing = report.failOnUnmanaged && unmanaged > 0;
+  const counted = (number: number, text: string) => (number > 0 ? [text] : []);
+  const undeployed = stacks.filter((stack) => stack.undeployed !== undefined).length;
+  const unchecked = allUnchecked(report).length;
+  const parts = [
+    ...(isFailing ? [`${unmanaged} unmanaged, which counts as drift`] : []),
+    findings(stacks, { isFailing }),
+    ...counted(undeployed, `${count(undeployed, "stack")} undeployed`),
+    ...counted(fix ? drifted.length : 0, `${repaired} repaired`),
+    ...counted(fix ? drifted.length - repaired : 0, `${drifted.length - repaired} not repaired`),
+    ...counted(isFailing ? 0 : unmanaged, `${unmanaged} unmanaged`),
+    ...counted(shared.length, `${count(shared.length, "endpoint")} of more than one resource`),
+    ...counted(unchecked, `${unchecked} unchecked`),
+  ];
+  return capital(parts.join(", "));
+}
+
+/** The numbers of drifted and compared endpoints of these stacks. It reports no drift only if all were compared. */
+export function findings(stacks: StackReport[], { isFailing } = { isFailing: false }): string {
+  const drifted = stacks.flatMap((stack) => stack.drifted);
+  const kinds = (["changed", "deleted"] as const).flatMap((kind) => {
+    const some = drifted.filter(({ drift }) => drift === kind).length;
+    return some > 0 ? [`${some} ${kind}`] : [];
+  });
+  const total = sumOf(stacks, "endpoints");
+  const all = count(total, "cloud endpoint");
+  const parts = drifted.length > 0 ? [`${drifted.length} of ${all} drifted (${kinds.join(", ")})`] : [];
+  const compared = sumOf(stacks, "compared");
+  if (compared < total || stacks.some(isUnread))
+    parts.push(total === 0 ? "nothing compared" : `${compared} of ${all} compared`);
+  if (parts.length > 0) return parts.join(", ");
+  const isSure = !isFailing && stacks.every(({ undeployed }) => undeployed === undefined);
+  return isSure ? `no drift in ${all}` : `none of ${all} drifted`;
+}
+
+/** A line about a stack whose state may not match the program. */
+export const undeployedText = (reason: string): string =>
+  `${visible(reason)}. The state may not match the program: review \`pulumi preview\`, then run \`pulumi up\`.`;
+
+/** A line about an endpoint of several resources. */
+export function sharedText({ id, resources }: SharedEndpoint): string {
+  const where = resources
+    .map(({ stack, name }) => `${visible(name)} (stack ${visible(stack)})`)
+    .join(" and ");
+  const stacks = new Set(resources.map(({ stack }) => visible(stack)));
+  const urns = resources.map(({ urn }) => visible(urn, 2000)).join(" and ");
+  const remedy =
+    stacks.size === resources.length
+      ? "Remove it from all states but one with `pulumi state delete`."
+      : `Remove all but one of the entries ${urns} with \`pulumi state delete --stack ${[...stacks].join(" or ")}\`, which leaves the endpoint as it is, then take their resources out of the program.`;
+  return `${visible(id)} belongs to ${where}, so each undoes the other's changes, and deleting one deletes the endpoint for both. ${remedy}`;
+}
+
+/** Whether the number of its endpoints is unknown. */
+const isUnread = ({ endpoints, unchecked }: StackReport) => endpoints === 0 && unchecked.length > 0;
+
+const sumOf = (stacks: StackReport[], field: "endpoints" | "compared"): number =>
+  stacks.reduce((sum, stack) => sum + stack[field], 0);
+
+export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** A line about the unmanaged endpoints of an account. */
+export function unmanagedText({ endpoints, unmanaged: { length } }: AccountReport): string {
+  const all = count(endpoints, "cloud endpoint");
+  return length === 0
+    ? `no unmanaged endpoint was found among ${all}`
+    : `${length} of ${all} managed by none of the given stacks`;
+}
+
+/** The resource of the mark. */
+export const createdForText = ({ createdFor, orphan }: AccountReport["unmanaged"][number]): string =>
+  visible(`${orphan ? "orphan, created " : ""}for ${createdFor}`);
+
+/** What to do about the orphans of an account; undefined if there are none. */
+export const orphansText = ({ unmanaged }: AccountReport): string | undefined =>
+  unmanaged.some(({ orphan }) => orphan)
+    ? "An orphan was created for a resource of this project, but the state of no given stack has it. If no other stack has it either, delete it or adopt it."
+    : undefined;
+
+export function accountName({ service, stacks }: Pick<AccountReport, "service" | "stacks">): string {
+  const at = service === undefined ? "" : ` at ${visible(service)}`;
+  return `Account of ${stacks.map((name) => visible(name)).join(", ")}${at}`;
+}
+
+/** The number of characters before the first difference of two long texts. */
+const CONTEXT = 24;
+
+/** A name, a URL or a message on one line. */
+export function visible(text: string, most = 300): string {
+  return cut(escaped(text), most);
+}
+
+/** Both sides of a change as JSON; undefined for a side without a value. Of long values, only the part around the difference. */
+export function shownSides(
+  { expected, live }: FieldChange,
+  most: number,
+): { expected: string | undefined; live: string | undefined } {
+  const [a, b] = [sideText(expected), sideText(live)];
+  if (a === undefined || b === undefined || (a.length <= most && b.length <= most))
+    return { expected: a && cut(a, most), live: b && cut(b, most) };
+  const from = Math.max(0, samePrefix(a, b) - CONTEXT);
+  const part = (text: string) => (from > 0 ? "…" : "") + cut(text.slice(from), most);
+  return { expected: part(a), live: part(b) };
+}
+
+/** As JSON, so that the text `"true"` differs from the value `true`. A placeholder has no quotes. */
+function sideText(side: FieldChange["live"]): string | undefined {
+  if (side === undefined) return undefined;
+  return side === MASKED || side === BROKEN ? side : escaped(JSON.stringify(side));
+}
+
+function cut(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most).replace(/\p{Surrogate}$/u, "")}…` : text;
+}
+
+function samePrefix(a: string, b: string): number {
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length++;
+  return length;
 }
