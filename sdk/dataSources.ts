@@ -88,11 +88,7 @@ export function getEndpointOutput(
   args: Inputs<GetEndpointArgs>,
   options?: pulumi.InvokeOutputOptions,
 ): pulumi.Output<AnyEndpoint> {
-  const given = pulumi.output(args);
-  const known = pulumi.all([given, dependenciesExist(given, options)]);
-  return known.apply(([args]) =>
-    withRunErrors(() => find(args as GetEndpointArgs, { fresh: true }, options)),
-  );
+  return whenReady(args, options, (known) => find(known as GetEndpointArgs, { fresh: true }, options));
 }
 
 /**
@@ -114,11 +110,7 @@ export function getEndpointsOutput(
   args: Inputs<Omit<GetEndpointsArgs, "metadata"> & Pick<EndpointsFilter, "metadata">> = {},
   options?: pulumi.InvokeOutputOptions,
 ): pulumi.Output<GetEndpointsResult> {
-  const given = pulumi.output(args);
-  const known = pulumi.all([given, dependenciesExist(given, options)]);
-  return known.apply(([args]) =>
-    withRunErrors(() => filter(args as GetEndpointsArgs, { fresh: true }, options)),
-  );
+  return whenReady(args, options, (known) => filter(known as GetEndpointsArgs, { fresh: true }, options));
 }
 
 async function find(
@@ -211,23 +203,25 @@ function typed(endpoint: LiveEndpoint): AnyEndpoint {
 }
 
 /**
- * Known when the resources exist that the arguments come from, and those of `dependsOn`, and when the settings of an explicit
- * provider are known. As in Pulumi's own data sources, it is unknown in a preview that would create one of them: the service
- * does not have it yet, even if its inputs are known.
+ * Runs the work when the arguments are known, the resources exist that they come from, and those of `dependsOn`, and when the
+ * settings of an explicit provider are known. As in Pulumi's own data sources, the result is unknown in a preview that would
+ * create one of them: the service does not have it yet, even if its inputs are known.
  */
-function dependenciesExist(
+function whenReady<T>(
   args: object,
   options: pulumi.InvokeOutputOptions | undefined,
-): pulumi.Output<string[]> {
-  return pulumi
-    .all([
-      pulumi.output(options?.dependsOn ?? []),
-      pulumi.output(resourcesBehind(args)),
-      explicitProvider(options)?.isKnown,
-    ])
-    .apply(([dependsOn, sources]) =>
-      pulumi.all([dependsOn, sources].flat().flatMap((resource) => idsOf(resource as pulumi.Resource))),
+  work: (args: object) => Promise<T>,
+): pulumi.Output<T> {
+  const given = pulumi.output(args);
+  const dependsOn = pulumi.output(options?.dependsOn ?? []);
+  const sources = pulumi.output(resourcesBehind(given));
+  const exist = pulumi
+    .all([dependsOn, sources, explicitProvider(options)?.isKnown])
+    .apply(([first, second]) =>
+      pulumi.all([first, second].flat().flatMap((one) => idsOf(one as pulumi.Resource))),
     );
+  const ready = pulumi.all([given, exist]).apply(([known]) => withRunErrors(() => work(known as object)));
+  return ready as pulumi.Output<T>;
 }
 
 /** The resources that an output comes from. Pulumi stores them there, but does not declare them. */

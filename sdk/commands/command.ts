@@ -111,13 +111,7 @@ export function grouped<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K
 const cliErrorSchema = z.object({
   commandResult: z.object({
     stderr: z.string(),
-    err: z
-      .object({
-        exitCode: z.number().optional().catch(undefined),
-        code: z.string().optional().catch(undefined),
-      })
-      .optional()
-      .catch(undefined),
+    err: z.object({ exitCode: z.unknown(), code: z.unknown() }).partial().optional().catch(undefined),
   }),
 });
 

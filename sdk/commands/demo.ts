@@ -1,7 +1,6 @@
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, sep } from "node:path";
-import { canonicalJson } from "../../provider/api/json";
 import {
   Emulator,
   findPulumiCli,
@@ -81,7 +80,7 @@ async function play(stack: TestStack, emulator: Emulator, print: Print): Promise
     title: string,
     happened: string,
     run: Promise<RunResult>,
-    isTrue: (result: RunResult) => boolean,
+    isTrue: (result: RunResult) => boolean = () => true,
   ) => {
     print(`\n── ${title} ${"─".repeat(Math.max(0, 74 - title.length))}`);
     const result = await run;
@@ -90,57 +89,26 @@ async function play(stack: TestStack, emulator: Emulator, print: Print): Promise
     rows.push([title, happened, summary(result.requests)]);
   };
   const live = () => emulator.endpoints[0];
-  const hasChanged = ({ steps }: RunResult, field: string) =>
-    steps.flatMap(({ diff }) => diff).join() === `~${field}`;
+  const changes = (field: string) => (result: RunResult) =>
+    result.steps.flatMap(({ diff }) => diff).join() === `~${field}`;
   const up = () => stack.up({ skipPreview: true });
 
-  await step(
-    "preview",
-    "would create 1 endpoint",
-    stack.preview(),
-    ({ steps, requests }) => steps[0]?.op === "create" && requests.length === 0,
-  );
-  await step(
-    "up",
-    "created https://shop.example.com",
-    up(),
-    ({ outputs }) => live()?.url === "https://shop.example.com" && outputs["endpointId"] === live()?.id,
-  );
+  await step("preview", "would create 1 endpoint", stack.preview(), ({ steps }) => steps[0]?.op === "create");
+  const url = "https://shop.example.com";
+  await step("up", `created ${url}`, up(), () => live()?.url === url);
 
   const by = "edited by hand";
   emulator.edit(live()?.id ?? "", { description: by });
   print(`\n(someone edits the endpoint on the service: description = ${JSON.stringify(by)})`);
-  await step("refresh", "saw that description drifted", stack.refresh(), (result) =>
-    hasChanged(result, "description"),
-  );
-  await step(
-    "up again",
-    "put description back",
-    up(),
-    (result) => hasChanged(result, "description") && live()?.description === "front door",
-  );
+  await step("refresh", "saw that description drifted", stack.refresh(), changes("description"));
+  await step("up again", "put description back", up(), () => live()?.description === "front door");
 
   await stack.setConfig("quickstart:greeting", "hello again");
   print('\n(the program changes its policy: greeting = "hello again")');
-  await step(
-    "up, new policy",
-    "changed trafficPolicy in place",
-    up(),
-    (result) =>
-      hasChanged(result, "trafficPolicy") && live()?.traffic_policy?.includes("hello again") === true,
-  );
-  await step(
-    "preview, nothing new",
-    "nothing to do",
-    stack.preview({ expectNoChanges: true }),
-    ({ changes }) => canonicalJson(changes) === canonicalJson({ same: 2 }),
-  );
-  await step(
-    "destroy",
-    "deleted 1 endpoint, nothing is left",
-    stack.destroy(),
-    () => emulator.endpoints.length === 0,
-  );
+  await step("up, new policy", "changed trafficPolicy in place", up(), changes("trafficPolicy"));
+  await step("preview, nothing new", "nothing to do", stack.preview({ expectNoChanges: true }));
+  const isEmpty = () => emulator.endpoints.length === 0;
+  await step("destroy", "deleted 1 endpoint, nothing is left", stack.destroy(), isEmpty);
   return rows;
 }
 
