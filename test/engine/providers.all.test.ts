@@ -80,7 +80,7 @@ module.exports = async () => ({
 });`;
     const stack = await start(program, { env: { ENDPOINTS_API_KEY: "of-nobody" } });
     await stack.preview();
-    expect(other.requests.map(({ method }) => method)).toContain("GET");
+    expect(methods(other)).toContain("GET");
     const up = await stack.up();
     expect(stack.emulator.endpoints.map(({ url }) => url)).toEqual(["https://shop.example.com"]);
     expect(other.endpoints.map(({ url }) => url).sort()).toEqual(

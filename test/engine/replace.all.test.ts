@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { writes } from "../requests";
 import { edit, methods, onBothDrivers } from "./setup";
 
 const shop = (scheme: string, options = "", inputs = "") => `
@@ -40,6 +41,6 @@ onBothDrivers("a replacement", (start) => {
     await expect(stack.up({ skipPreview: false })).rejects.toThrow(
       /adopt together with deleteBeforeReplace: false/,
     );
-    expect(stack.emulator.requests.filter((request) => request.method !== "GET")).toEqual([]);
+    expect(writes(stack.emulator)).toEqual([]);
   });
 });

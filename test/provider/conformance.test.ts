@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { withTexts } from "../../provider/endpoint/fields";
+import { bodies, methods } from "../requests";
 import { bothProviders, type Options, type Props } from "./bothProviders";
 import { thrown } from "./service";
 
@@ -105,7 +106,7 @@ describe.each(bothProviders)("%s", (_, start) => {
       const { id } = provider.emulator.seed({ type: "cloud", url, description: "old" });
       expect((await provider.check({}, { url, description: "new", adopt: true })).failures).toEqual([]);
       expect(provider.logged()).toEqual([`${url}: adopts ${id}, and changes description`]);
-      expect(provider.emulator.requests.map(({ method }) => method)).toEqual(["GET"]);
+      expect(methods(provider.emulator)).toEqual(["GET"]);
     });
   });
 
@@ -172,7 +173,7 @@ describe.each(bothProviders)("%s", (_, start) => {
   describe("create", () => {
     test("sends the given inputs, and returns the service's fields", async () => {
       const provider = await created(full);
-      expect(provider.emulator.requests.map(({ body }) => body)).toEqual([
+      expect(bodies(provider.emulator)).toEqual([
         {
           type: "cloud",
           url,
@@ -210,7 +211,7 @@ describe.each(bothProviders)("%s", (_, start) => {
       expect(result).toEqual({ id });
       expect(outs).toMatchObject({ description: "new", adopt: true });
       expect(await provider.diff(id, outs, { url, description: "new" })).toEqual(unchanged);
-      expect(provider.emulator.requests.map(({ method }) => method)).toEqual(["GET", "PATCH"]);
+      expect(methods(provider.emulator)).toEqual(["GET", "PATCH"]);
     });
 
     test("adopts an endpoint without a change if its policy and metadata differ only in spelling", async () => {
@@ -223,7 +224,7 @@ describe.each(bothProviders)("%s", (_, start) => {
       });
       const news = { url, trafficPolicy: policy, metadata: { team: "shop" }, adopt: true };
       const { id, outs } = await provider.create(news);
-      expect(provider.emulator.requests.map(({ method }) => method)).toEqual(["GET"]);
+      expect(methods(provider.emulator)).toEqual(["GET"]);
       expect(outs).toMatchObject(withTexts(news));
       expect(await provider.diff(id, outs, news)).toEqual(unchanged);
     });
@@ -323,7 +324,7 @@ describe.each(bothProviders)("%s", (_, start) => {
     test("sends no request if no field changed", async () => {
       const provider = await created({ url, bindings: ["public"] });
       const { outs } = await provider.update(provider.id, provider.outs, { url });
-      expect(provider.emulator.requests.map(({ method }) => method)).toEqual(["POST"]);
+      expect(methods(provider.emulator)).toEqual(["POST"]);
       const __chosen = { bindings: ["public"], poolingEnabled: false };
       expect(outs).toEqual({ ...provider.outs, __given: [], __chosen });
     });
@@ -337,12 +338,7 @@ describe.each(bothProviders)("%s", (_, start) => {
       const later = await provider.restart();
       await later.delete(provider.id, { ...provider.outs, createdAt: "2026-01-01T00:00:00Z" });
       expect(provider.emulator.endpoints).toEqual([]);
-      expect(provider.emulator.requests.map(({ method }) => method)).toEqual([
-        "POST",
-        "DELETE",
-        "DELETE",
-        "GET",
-      ]);
+      expect(methods(provider.emulator)).toEqual(["POST", "DELETE", "DELETE", "GET"]);
     });
   });
 });

@@ -6,6 +6,7 @@ import { CONNECTIONS } from "../../../provider/api/client";
 import type { EndpointsApi } from "../../../provider/api/endpoints";
 import type { RecordedRequest } from "../../../sdk/testing";
 import { listen } from "../../../sdk/testing/listen";
+import { methods } from "../../requests";
 import { service, thrown } from "../service";
 
 /* An engine that has ended cannot store a new endpoint, so no create is sent, whatever it waited for. */
@@ -104,7 +105,7 @@ test("a lost create is looked for after the engine ended, but not sent again", a
   emulator.intercept(({ method }) => method === "POST", { reset: true });
   const { cause } = await thrown(core.create({ url: "https://shop.example.com" }));
   expect(cause).toBeInstanceOf(EngineGoneError);
-  expect(emulator.requests.map(({ method }) => method)).toContain("GET");
+  expect(methods(emulator)).toContain("GET");
   expect(emulator.requests.filter(({ method }) => method === "POST")).toHaveLength(1);
 });
 

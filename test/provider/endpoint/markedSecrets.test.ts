@@ -93,7 +93,7 @@ describe.each(bothProviders)("%s", (name, start) => {
       const news = { url, adopt: id, description: "CANARY-1", __secrets: ["description"] };
       const { inputs } = await provider.check({}, news);
       provider.emulator.intercept(({ method }) => method === "PATCH", refusal("CANARY-1"));
-      expect((await thrown(provider.create(inputs))).message).toContain(LEFT_OUT);
+      await expect(provider.create(inputs)).rejects.toThrow(LEFT_OUT);
 
       const other = await start();
       other.emulator.intercept(() => true, { status: 401, body: { msg: "for canary-1.example.com" } }, 9);
@@ -126,11 +126,11 @@ describe.each(bothProviders)("%s", (name, start) => {
         body: { error_code: code, msg: "CANARY-1", details: { operation_id } },
       });
       provider.emulator.intercept(isPost, body("ERR_NGROK_2201", "op_2abc"));
-      expect((await thrown(provider.create(inputs))).message).toContain(
+      await expect(provider.create(inputs)).rejects.toThrow(
         `status 418, ERR_NGROK_2201 (operation op_2abc; ${LEFT_OUT}). Correct trafficPolicy: the service does not know the type of an action.`,
       );
       provider.emulator.intercept(isPost, body("ERR_CANARY-1", "op_CANARY-1"));
-      expect((await thrown(provider.create(inputs))).message).toContain(`status 418 (${LEFT_OUT})`);
+      await expect(provider.create(inputs)).rejects.toThrow(`status 418 (${LEFT_OUT})`);
       const lines = [...trace.mock.calls.map(([line]) => String(line)), ...provider.logged()].join("\n");
       expect(lines).toMatch(
         /POST \/endpoints 418 ERR_NGROK_2201 op_2abc \d+ ms[\s\S]*POST \/endpoints 418 \d+ ms/,

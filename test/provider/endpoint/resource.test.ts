@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { UrlRegistry } from "../../../provider/endpoint/check";
 import { findEndpoint } from "../../../provider/endpoint/lookup";
+import { paths } from "../../requests";
 import { service, thrown } from "../service";
 
 const url = "https://shop.example.com";
@@ -32,10 +33,7 @@ describe("create", () => {
     const { id } = emulator.seed({ type: "cloud", url });
     emulator.intercept(any, { status: 201, body: { id, url, type: "cloud", port: "high" } });
     expect(await core.create({ url })).toMatchObject({ id, outs: { publicUrl: url } });
-    expect(emulator.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
-      "POST /endpoints",
-      `GET /endpoints/${id}`,
-    ]);
+    expect(paths(emulator)).toEqual(["POST /endpoints", `GET /endpoints/${id}`]);
   });
 });
 
@@ -98,9 +96,7 @@ describe("read", () => {
 
   test("fails for `get` with an unknown id", async () => {
     const { core } = await service();
-    expect((await thrown(core.read("ep_nobody", { __provider: "code" }))).message).toMatch(
-      /no endpoint ep_nobody/,
-    );
+    await expect(core.read("ep_nobody", { __provider: "code" })).rejects.toThrow(/no endpoint ep_nobody/);
   });
 
   test("keeps no service choices for `get`, because the stack does not manage the endpoint", async () => {

@@ -16,7 +16,7 @@ test.each([401, 403, 404])(
   async (status) => {
     const { core, emulator } = await start();
     emulator.intercept(isCreate, { status, body: "" });
-    expect((await thrown(core.create({ url }))).message).toContain(`status ${status}`);
+    await expect(core.create({ url })).rejects.toThrow(`status ${status}`);
     expect(emulator.requests).toHaveLength(1);
   },
 );

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { Emulator } from "../../../sdk/testing/emulator";
-import { thrown } from "../service";
 import { plugin, secret } from "./pluginClient";
 
 const url = "https://shop.example.com";
@@ -124,9 +123,7 @@ test("with unknown settings, a check, a diff and a preview succeed without a req
 
 test("a plugin without settings fails at the first operation that needs them", async () => {
   const { client } = await plugin({ args: {} });
-  expect((await thrown(client.create({ url }))).message).toMatch(
-    /there is no API key: set ENDPOINTS_API_KEY/,
-  );
+  await expect(client.create({ url })).rejects.toThrow(/there is no API key: set ENDPOINTS_API_KEY/);
 });
 
 test("the plugin declares that it accepts secrets, resources and previews", async () => {
