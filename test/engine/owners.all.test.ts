@@ -59,15 +59,6 @@ onBothDrivers("an endpoint has one owner", (start, driver) => {
       expect(writes(await stack.up())).toEqual([]);
     });
 
-    test("so with `endpoints:recoverWithin` a rename takes the endpoint over", async () => {
-      const stack = await begin(program({ o: "shop" }), { "endpoints:recoverWithin": "1h" });
-      await stack.up();
-      edit(stack, program({ n: "shop" }));
-      expect(writes(await stack.up()).map(({ method }) => method)).toEqual(["POST"]);
-      expect(urls(stack)).toEqual(["shop"]);
-      await stack.refresh({ expectNoChanges: true });
-    });
-
     test("so `up --target` of the new name, and then a full `up`, keep the endpoint", async () => {
       const stack = await begin(program({ o: "shop" }));
       await stack.up();
@@ -101,29 +92,6 @@ onBothDrivers("an endpoint has one owner", (start, driver) => {
         expect(up.requests.length).toBeLessThan(12);
         await stack.refresh({ expectNoChanges: true });
       }
-    });
-
-    test("so a list that drops its first and adds a last one moves each URL, also one after the other", async () => {
-      for (const parallel of ["1", "16"]) {
-        const stack = await begin(list("a", "b"), {}, { PULUMI_PARALLEL: parallel });
-        await stack.up();
-        edit(stack, list("b", "c"));
-        await stack.up();
-        expect(urls(stack)).toEqual(["b", "c"]);
-        await stack.refresh({ expectNoChanges: true });
-      }
-    });
-
-    test("so a swap fails at once, names both, and works with `--replace` of one", async () => {
-      const stack = await begin(program({ one: "a", two: "b" }));
-      await stack.up();
-      edit(stack, program({ one: "b", two: "a" }));
-      const failed = await failure(stack.up());
-      for (const { id = "" } of stack.emulator.endpoints) expect(errors(failed).join("\n")).toContain(id);
-      expect(errors(failed).join("\n")).toMatch(/pulumi up --replace/);
-      await stack.up({ replace: ["one"] });
-      expect(urls(stack)).toEqual(["a", "b"]);
-      await stack.refresh({ expectNoChanges: true });
     });
 
     test("so a URL of a removed resource is free after `up --target` of that, as the message says", async () => {

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { Emulator } from "../../sdk/testing";
-import { edit, errors, failure, methods, onBothDrivers, plainIn, writes } from "./setup";
+import { errors, failure, methods, onBothDrivers, plainIn, writes } from "./setup";
 
 const TYPE = "endpoints:index:CloudEndpoint";
 const SDK = `const { Provider, getEndpoint, getEndpointOutput, getEndpoints, getEndpointsOutput } = require("pulumi-endpoints");`;
@@ -41,17 +41,6 @@ onBothDrivers("the class on two providers", (start, driver) => {
     await stack.up({ expectNoChanges: true });
     expect(plainIn(await stack.exportState())).not.toContain("CANARY");
     expect(methods(await stack.destroy())).toEqual(["DELETE"]);
-  });
-
-  test("a resource can change its name and its provider in one update", async () => {
-    const stack = await start(shop());
-    await stack.up();
-    await stack.setConfig("endpoints:provider", "plugin");
-    edit(stack, shop("store", 'aliases: [{ name: "shop" }]'));
-    const up = await stack.up();
-    expect(up.requests).toEqual([]);
-    expect(up.changes).not.toHaveProperty("create");
-    await stack.destroy();
   });
 
   test("an explicit provider selects another account for resources, children and data sources", async () => {

@@ -25,16 +25,6 @@ onBothDrivers("a replacement", (start) => {
     expect(after.outputs["id"]).not.toBe(before.outputs["id"]);
   });
 
-  test("that is forced on an adopted endpoint leaves one endpoint, which is in the state", async () => {
-    const stack = await start(shop("https", "", "adopt: true"));
-    const seeded = stack.emulator.seed({ type: "cloud", url: "https://shop.example.com" });
-    expect((await stack.up()).outputs["id"]).toBe(seeded.id);
-    const after = await stack.up({ replace: ["shop"] });
-    expect(methods(after).filter((method) => method !== "GET")).toEqual(["DELETE", "POST"]);
-    expect(stack.emulator.endpoints.map((endpoint) => endpoint.id)).toEqual([after.outputs["id"]]);
-    await stack.refresh({ expectNoChanges: true });
-  });
-
   test("that would create first is refused with `adopt`, before any write", async () => {
     const stack = await start(shop("https", "deleteBeforeReplace: false", "adopt: true"));
     stack.emulator.seed({ type: "cloud", url: "https://shop.example.com" });
