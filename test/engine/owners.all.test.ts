@@ -19,8 +19,12 @@ const urls = (stack: TestStack) =>
 
 onBothDrivers("an endpoint has one owner", (start, driver) => {
   describe.each(["dynamic", "plugin"])("with the %s provider", (provider) => {
-    const begin = (code: string, config: Record<string, string> = {}, env: Record<string, string> = {}) =>
-      start(code, { env: { ENDPOINTS_PROVIDER: provider, ...env }, config });
+    /** A stack with this program, after its first update. */
+    async function deployed(code: string, config = {}, env: Record<string, string> = {}) {
+      const stack = await start(code, { env: { ENDPOINTS_PROVIDER: provider, ...env }, config });
+      await stack.up();
+      return stack;
+    }
     /** The URN that a resource of this name has, or would have. */
     const urnOf = (name: string) => {
       const type =
@@ -34,8 +38,7 @@ onBothDrivers("an endpoint has one owner", (start, driver) => {
     };
 
     test("so a rename with `adopt` keeps the live endpoint, in one run", async () => {
-      const stack = await begin(program({ o: "shop" }));
-      await stack.up();
+      const stack = await deployed(program({ o: "shop" }));
       const [{ id } = { id: "" }] = stack.emulator.endpoints;
       edit(stack, program({ n: "shop" }, "adopt: true"));
       const up = await stack.up();
@@ -50,8 +53,7 @@ onBothDrivers("an endpoint has one owner", (start, driver) => {
     });
 
     test("so a rename without an alias fails, names aliases first, and works with one", async () => {
-      const stack = await begin(program({ o: "shop" }));
-      await stack.up();
+      const stack = await deployed(program({ o: "shop" }));
       edit(stack, program({ n: "shop" }));
       const [message = ""] = errors(await failure(stack.up()));
       expect(message).toMatch(/If you renamed or moved this resource, give it aliases/);
@@ -60,8 +62,7 @@ onBothDrivers("an endpoint has one owner", (start, driver) => {
     });
 
     test("so `up --target` of the new name, and then a full `up`, keep the endpoint", async () => {
-      const stack = await begin(program({ o: "shop" }));
-      await stack.up();
+      const stack = await deployed(program({ o: "shop" }));
       edit(stack, program({ n: "shop" }, "adopt: true"));
       await stack.up({ target: [await urnOf("n")(stack)] });
       await stack.up();
@@ -73,8 +74,7 @@ onBothDrivers("an endpoint has one owner", (start, driver) => {
       const marks = { "endpoints:mark": "team/dev" };
       const other = provider === "plugin" ? "dynamic" : "plugin";
       const moved = `new CloudEndpoint("n", { url: "https://shop.example.com", adopt: true });`;
-      const stack = await begin(program({ o: "shop" }), marks);
-      await stack.up();
+      const stack = await deployed(program({ o: "shop" }), marks);
       edit(stack, `process.env.ENDPOINTS_PROVIDER = "${other}";\n${moved}`);
       await stack.up();
       expect(urls(stack)).toEqual(["shop"]);
@@ -84,8 +84,7 @@ onBothDrivers("an endpoint has one owner", (start, driver) => {
 
     test("so a list by index that grows at its front moves each URL in one `up`, at any `--parallel`", async () => {
       for (const parallel of ["1", "16"]) {
-        const stack = await begin(list("y", "z"), {}, { PULUMI_PARALLEL: parallel });
-        await stack.up();
+        const stack = await deployed(list("y", "z"), {}, { PULUMI_PARALLEL: parallel });
         edit(stack, list("x", "y", "z"));
         const up = await stack.up();
         expect(urls(stack)).toEqual(["x", "y", "z"]);
@@ -95,8 +94,7 @@ onBothDrivers("an endpoint has one owner", (start, driver) => {
     });
 
     test("so a URL of a removed resource is free after `up --target` of that, as the message says", async () => {
-      const stack = await begin(program({ removed: "shop" }), { "endpoints:mark": "team/dev" });
-      await stack.up();
+      const stack = await deployed(program({ removed: "shop" }), { "endpoints:mark": "team/dev" });
       edit(stack, program({ fresh: "shop" }));
       const message = errors(await failure(stack.up())).join("\n");
       expect(message).toMatch(/run `pulumi up --target '(urn:[^']+::removed)'` first/);
