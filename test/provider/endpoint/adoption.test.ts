@@ -56,10 +56,7 @@ describe("adopt", () => {
     async (by) => {
       const { core, emulator } = await service();
       const { id } = emulator.seed({ type: "cloud", url, description: "theirs" });
-      emulator.intercept(({ path }) => path === "/endpoints", {
-        status: 200,
-        body: { endpoints: [{ id, type: "cloud", url }] },
-      });
+      emulator.intercept("list", { status: 200, body: { endpoints: [{ id, type: "cloud", url }] } });
       await core.create({ url, description: "theirs", adopt: by === "its id" ? id : true });
       const sent = paths(emulator);
       expect(sent).toEqual(["GET /endpoints", `GET /endpoints/${id}`]);
@@ -108,10 +105,7 @@ describe("adopt", () => {
 
   test("logs an unreadable endpoint of the list, since it may be the one to adopt", async () => {
     const { core, emulator, logged } = await service();
-    emulator.intercept(({ path }) => path === "/endpoints", {
-      status: 200,
-      body: { endpoints: [{ id: "ep_2", port: "high" }] },
-    });
+    emulator.intercept("list", { status: 200, body: { endpoints: [{ id: "ep_2", port: "high" }] } });
     await core.create({ url, adopt: true });
     expect(logged).toEqual([expect.stringMatching(/ep_2.*cannot be read.*port/)]);
   });
