@@ -203,7 +203,7 @@ describe("with a plugin", () => {
 
   test("an import by command is refused", async () => {
     const { engine } = await plugged();
-    await expect(engine.import()).rejects.toThrow(
+    await expect(engine.import([])).rejects.toThrow(
       /does not support importing by command: use the driver "cli"/,
     );
   });
