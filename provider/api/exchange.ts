@@ -28,6 +28,8 @@ export interface ClientSettings {
   retryForSeconds: number;
   requestsPerWindow: number;
   windowSeconds: number;
+  /** The URLs of all endpoints that a refresh will read, if the caller knows them. */
+  refreshUrls?: readonly string[] | undefined;
 }
 
 export interface Request extends RequestName {
@@ -69,7 +71,8 @@ export class Connections {
       return await this.exchangeWith(body, request);
     } catch (error) {
       if (error instanceof EndpointsError) throw error;
-      throw new ConnectionError(request, error, new URL(this.settings.baseUrl).origin, body?.isTaken ?? true);
+      const { origin } = new URL(this.settings.baseUrl);
+      throw new ConnectionError(request, error, { origin, wentOut: body?.isTaken ?? true });
     }
   }
 

@@ -43,12 +43,18 @@ export class EndpointList {
   /** The first selection that is read with a filter. It shows whether filters work, or that no list can be read now. */
   private trial: Promise<unknown> | undefined;
 
-  constructor(private readonly source: ListSource) {}
+  /** What a refresh reads with a filter. With few known URLs, it costs one request, however many other stacks there are. */
+  private readonly refreshed: Selection;
+
+  constructor(private readonly source: ListSource) {
+    const [known, ...more] = onUrls(source.refreshUrls ?? []);
+    this.refreshed = known && more.length === 0 ? known : CLOUD;
+  }
 
   /** A reading that began at this moment or later, by this machine's clock. A refused list is not requested again. */
   since(moment: number): Reading {
     return this.reading(EVERYTHING, ({ failure, began }) =>
-      failure ? isRefusal(failure.error) : began >= moment,
+      failure ? wouldFailAgain(failure.error) : began >= moment,
     );
   }
 
@@ -99,7 +105,7 @@ export class EndpointList {
     let batch = this.batches.get(fresh);
     if (!batch) {
       const urls = new Set<string>();
-      batch = { urls, found: this.readBatch(urls, fresh) };
+      batch = { urls, found: this.readBatch(urls, { fresh }) };
       this.batches.set(fresh, batch);
     }
     batch.urls.add(url);
@@ -125,7 +131,7 @@ export class EndpointList {
       const whole = this.readings.get(UNFILTERED_CLOUD.name);
       // If no list can be read, the next read must not wait for a filtered one again.
       if (whole?.failure && isUsable(whole)) return undefined;
-      const current = this.reading(this.filters ? CLOUD : UNFILTERED_CLOUD, isUsable);
+      const current = this.reading(this.filters ? this.refreshed : UNFILTERED_CLOUD, isUsable);
       // A write may have outdated the reading of the last round.
       if (current !== reading) current.reads++;
       reading = current;
@@ -208,7 +214,7 @@ export class EndpointList {
     await reading.until(() => reading.pages > 0);
   }
 
-  private readBatch(urls: ReadonlySet<string>, fresh: boolean): Promise<LiveEndpoint[]> {
+  private readBatch(urls: ReadonlySet<string>, { fresh }: { fresh: boolean }): Promise<LiveEndpoint[]> {
     const before = this.lastBatch;
     const read = async () => {
       await Promise.all([setImmediate(), before]);
@@ -259,5 +265,5 @@ const isRefusedFilter = (error: unknown) =>
   error instanceof ApiError && isOfService(error) && error.status < 500;
 
 /** Whether another attempt in the same run would fail with this error too. */
-const isRefusal = (error: unknown) =>
+const wouldFailAgain = (error: unknown) =>
   error instanceof ApiError && (error.status === 401 || error.status === 403 || error.status === 404);

@@ -27,6 +27,8 @@ export interface ListSource {
   pages(selection: Selection): AsyncIterator<unknown[]>;
   /** Reports an omitted item. */
   warn(message: string): void;
+  /** The URLs of all endpoints that `listed` will be asked for, if they are known. */
+  refreshUrls?: readonly string[] | undefined;
 }
 
 /** A reading of the account, newest first. It fetches as many pages as callers need, and all callers share them. */
@@ -126,7 +128,7 @@ export class Reading {
   private add(item: unknown): void {
     const { data: live, error } = this.source.reader.safeParse(item);
     if (error) {
-      this.skipped.push({ id: textOf(item, "id"), url: textOf(item, "url"), reason: reasonOf(error) });
+      this.skipped.push({ id: textField(item, "id"), url: textField(item, "url"), reason: reasonOf(error) });
       return;
     }
     if (this.selection.includes(live)) this.endpoints.set(live.id, live);
@@ -156,7 +158,7 @@ export function skippedMessages(skipped: readonly SkippedItem[]): string[] {
     : named;
 }
 
-function textOf(item: unknown, name: string): string | undefined {
+function textField(item: unknown, name: string): string | undefined {
   const value = isMapping(item) ? item[name] : undefined;
   return typeof value === "string" ? value : undefined;
 }

@@ -154,7 +154,7 @@ function waysOut(holding: Holding): string[] {
       "It belongs to another resource of this stack: give each its own url, or set poolingEnabled on both",
     ];
   const isOthers = !isSameOwner(createdFor, owner);
-  const ways = waysWithinStack(id, createdFor, owner, isUpdate);
+  const ways = waysWithinStack(id, createdFor, owner, { isUpdate });
   if (isMet || (isSameStack(createdFor, owner) && isOthers)) return ways;
   const without = "choose another url, or delete that endpoint";
   const theirs = foreignOwner(holder, owner);
@@ -178,7 +178,7 @@ function waysWithinStack(
   id: string,
   createdFor: Owner | undefined,
   owner: Owner | undefined,
-  isUpdate: boolean,
+  { isUpdate }: { isUpdate: boolean },
 ): string[] {
   const isNamed =
     createdFor !== undefined && isSameStack(createdFor, owner) && !isSameOwner(createdFor, owner);

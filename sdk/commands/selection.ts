@@ -6,11 +6,17 @@ import type { LiveEndpoint, Owner } from "../../provider/api/contract";
 import type { EndpointsApi } from "../../provider/api/endpoints";
 import { foreignOwner, stackText } from "../../provider/api/mark";
 import { urlOf } from "../../provider/api/url";
-import { cloudEndpoints, openAccount } from "./account";
-import { assertFile, count, grouped, type Log, type Streams, UsageError, type Values } from "./command";
-import { managedEndpoints } from "./managed";
-import { knownIds, openProject, stackConfig, stackState } from "./pulumi";
+import { assertFile, count, grouped, type LogLine, type Streams, UsageError, type Values } from "./command";
 import { selectorsOf } from "./selectors";
+import {
+  cloudEndpoints,
+  knownIds,
+  managedEndpoints,
+  openAccount,
+  openProject,
+  stackConfig,
+  stackState,
+} from "./userProject";
 
 /* The endpoints of an account that `adopt` and `import-file` bring into a program. */
 
@@ -41,19 +47,19 @@ export const SELECTION_HELP = `  --select WHAT         only these endpoints: a U
 
 type Chosen = Values<typeof selectionOptions>;
 
-interface Selection {
+interface SelectedEndpoints {
   account: EndpointsApi;
   /** Sorted by URL and id, so that the result does not depend on the order of the list. */
   endpoints: LiveEndpoint[];
   /** The stack that will manage the endpoints: the first one of `--stack`. */
-  target: Target | undefined;
+  target: TargetStack | undefined;
   /** Whether a resource of that stack has this name. */
   isTaken(name: string): boolean;
   /** The stack that `--adopt-from` takes this endpoint from. */
   takenFrom(live: LiveEndpoint): string | undefined;
 }
 
-export interface Target {
+export interface TargetStack {
   project: LocalWorkspace;
   stack: string;
   config: ConfigReader;
@@ -64,7 +70,7 @@ export interface Target {
  *
  * @throws UsageError before any request if the result could not be written.
  */
-export async function selectEndpoints(options: Chosen, log: Log): Promise<Selection> {
+export async function selectEndpoints(options: Chosen, log: LogLine): Promise<SelectedEndpoints> {
   const { select = [], except = [], known = [], stack: stacks = [], cwd, out, force = false } = options;
   if (cwd !== undefined && stacks.length + known.length === 0)
     throw new UsageError("--cwd needs --stack or --known");
@@ -76,13 +82,15 @@ export async function selectEndpoints(options: Chosen, log: Log): Promise<Select
   if (out !== undefined && existsSync(out) && !force)
     throw new UsageError(`${out} exists; give --force to overwrite it, or another --out`);
 
-  let target: Target | undefined;
+  let target: TargetStack | undefined;
   const managed = new Map<string, readonly { id: string; name?: string }[]>();
-  for (const each of known)
+  for (const each of known) {
+    const project = await openProject(cwd ?? ".", "--known", "");
     managed.set(
       each,
-      (await knownIds(cwd ?? ".", each)).map((id) => ({ id })),
+      (await knownIds(project, each)).map((id) => ({ id })),
     );
+  }
   const [stack] = stacks;
   if (stack !== undefined) {
     const alternative = ", or leave --stack out and set ENDPOINTS_API_KEY and ENDPOINTS_BASE_URL";
@@ -127,7 +135,7 @@ export async function selectEndpoints(options: Chosen, log: Log): Promise<Select
 }
 
 /** The target stack, as an owner of marks. Undefined if it does not mark its creates. */
-async function ownerOf({ project, stack, config }: Target): Promise<Owner | undefined> {
+async function ownerOf({ project, stack, config }: TargetStack): Promise<Owner | undefined> {
   const namespace = readSettings(config).mark;
   if (namespace === undefined) return undefined;
   // `dev`, `organization/dev` or `organization/project/dev`.
@@ -149,7 +157,7 @@ function takenStacks(written: readonly string[], owners: readonly (string | unde
 /** Writes the result to stdout or to the file of --out, and logs the number of endpoints in it. */
 export function writeResult(
   { out, force = false }: Chosen,
-  { stdout, log }: Streams & { log: Log },
+  { stdout, log }: Streams & { log: LogLine },
   number: number,
   text: string,
 ): void {
@@ -157,3 +165,41 @@ export function writeResult(
   else writeFileSync(out, text, { flag: force ? "w" : "wx" });
   log(`Selected: ${count(number, "endpoint")}${out === undefined ? "" : `, written to ${out}`}`);
 }
+
+/**
+ * A name for each endpoint, by id: the address in its URL; if others have the same, with its scheme; else with a number,
+ * which follows the order of the endpoints. No two names are equal, and none is taken.
+ */
+export function namesOf(
+  endpoints: readonly LiveEndpoint[],
+  isTaken: (name: string) => boolean,
+): Map<string, string> {
+  const all = endpoints.map((endpoint) => {
+    const url = urlOf(endpoint) ?? "";
+    const [scheme = "", address = url] = url.split("://");
+    const short = slug(address.replace(/^\*\./, "wildcard."));
+    return { id: endpoint.id, short, wanted: new Set([short, slug(`${short}-${scheme}`)]) };
+  });
+  const users = new Map<string, number>();
+  for (const { wanted } of all) for (const name of wanted) users.set(name, (users.get(name) ?? 0) + 1);
+  const numbers = new Map<string, number>();
+  const numbered = (name: string): string => {
+    for (let number = (numbers.get(name) ?? 0) + 1; ; number++) {
+      const next = `${name}-${number}`;
+      if (users.has(next) || isTaken(next)) continue;
+      numbers.set(name, number);
+      users.set(next, 1);
+      return next;
+    }
+  };
+  return new Map(
+    all.map(({ id, short, wanted }) => {
+      const own = [...wanted].find((name) => users.get(name) === 1 && !isTaken(name));
+      return [id, own ?? numbered(short)];
+    }),
+  );
+}
+
+/** A resource's name: letters, digits and hyphens. */
+const slug = (name: string): string =>
+  name.replace(/[^A-Za-z0-9_]+/g, "-").replace(/^-+|-+$/g, "") || "endpoint";

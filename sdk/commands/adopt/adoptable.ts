@@ -20,7 +20,7 @@ import {
 import { SIGNATURE, secretsIn, UNMISTAKABLE } from "../../../provider/endpoint/secrets";
 import { inputsOf } from "../../../provider/endpoint/state";
 import { UNKNOWNS } from "../../../provider/plugin/values";
-import { count, grouped, type Log } from "../command";
+import { count, grouped, type LogLine } from "../command";
 
 /* The inputs with which a program adopts an endpoint without a change. */
 
@@ -45,7 +45,7 @@ export interface Unadoptable {
 export async function withAllFields(
   account: EndpointsApi,
   listed: readonly LiveEndpoint[],
-  log: Log,
+  log: LogLine,
 ): Promise<LiveEndpoint[]> {
   const missing = ownTexts.filter((name) => !listed.some((live) => live[name] !== undefined));
   if (listed.length === 0 || missing.length === 0) return [...listed];
@@ -174,7 +174,7 @@ function keysShowSecrets(document: unknown): boolean {
 }
 
 /** Reports what is left to the service. */
-export const logLeft = (log: Log, { id, url }: LiveEndpoint, what: string): void =>
+export const logLeft = (log: LogLine, { id, url }: LiveEndpoint, what: string): void =>
   log(`Left to the service: ${oneLine(`${what}, of ${id} (${url})`)}`);
 
 /** Visits the values of a document at every depth, each with its key. */

@@ -8,8 +8,6 @@ import { countCreates, metadataOf, URN, url } from "./creates";
 const CREATED = "2020-01-01T00:00:00Z";
 const THEIRS = { namespace: "platform-team/prod", urn: URN, nonce: "0011", time: CREATED };
 const FROM = "shop/prod (platform-team/prod)";
-const MARKED = { "endpoints:mark": "our-team" };
-const settingsOf = (marks: object) => ("endpoints:mark" in marks ? { mark: "our-team" } : {});
 
 /** Adds an endpoint with another stack's mark. */
 const seed = ({ emulator }: Pick<DrivenProvider, "emulator">, mark: object = {}) =>
@@ -25,11 +23,11 @@ const writes = ({ emulator }: DrivenProvider) => emulator.requests.filter(({ met
 
 describe.each(bothProviders)("with %s", (_, start) => {
   describe.each([
-    ["with marks", MARKED],
+    ["with marks", { mark: "our-team" }],
     ["without marks", {}],
-  ])("an adoption of another stack's endpoint %s", (_, marks) => {
+  ])("an adoption of another stack's endpoint %s", (_, settings) => {
     test.each(["its URL", "its id"])("by %s is refused by the check and by the create", async (by) => {
-      const provider = await start({ settings: settingsOf(marks) });
+      const provider = await start({ settings });
       const id = seed(provider);
       const news = { ...ours, adopt: by === "its id" ? id : true };
       const { failures } = await provider.check({}, news);
@@ -43,14 +41,14 @@ describe.each(bothProviders)("with %s", (_, start) => {
     });
 
     test("is refused if `adoptFrom` names a third stack", async () => {
-      const provider = await start({ settings: settingsOf(marks) });
+      const provider = await start({ settings });
       seed(provider);
       const { failures } = await provider.check({}, { ...ours, adopt: true, adoptFrom: "shop/dev (other)" });
       expect(failures[0]?.reason).toContain(`adoptFrom: "${FROM}"`);
     });
 
     test("is done with `adoptFrom`, and the old mark goes at once", async () => {
-      const provider = await start({ settings: settingsOf(marks) });
+      const provider = await start({ settings });
       const id = seed(provider);
       const news = { ...ours, adopt: true, adoptFrom: FROM };
       const { inputs, failures } = await provider.check({}, news);
@@ -60,7 +58,7 @@ describe.each(bothProviders)("with %s", (_, start) => {
       expect(writes(provider)).toHaveLength(1);
       const { a, [MARK_FIELD]: mark } = metadataOf(provider.emulator.endpoints[0]);
       expect(a).toBe(1);
-      if ("endpoints:mark" in marks) expect(mark).toMatchObject({ namespace: "our-team", urn: OWN });
+      if ("mark" in settings) expect(mark).toMatchObject({ namespace: "our-team", urn: OWN });
       else expect(mark).toBeUndefined();
 
       // The request is no field: neither a refresh nor its removal is a change.
@@ -75,20 +73,20 @@ describe.each(bothProviders)("with %s", (_, start) => {
     });
 
     test("is done if somebody copied the mark: it does not fit the endpoint's creation", async () => {
-      const provider = await start({ settings: settingsOf(marks) });
+      const provider = await start({ settings });
       const id = seed(provider, { time: "2020-01-01T00:02:00Z" });
       expect((await provider.check({}, { ...ours, adopt: true })).failures).toEqual([]);
       expect((await provider.create({ ...ours, adopt: true })).id).toBe(id);
     });
 
     test("is refused if the time of the mark is unknown", async () => {
-      const provider = await start({ settings: settingsOf(marks) });
+      const provider = await start({ settings });
       seed(provider, { time: "unknown" });
       expect((await provider.check({}, { ...ours, adopt: true })).failures).toHaveLength(1);
     });
 
     test("is named by a create that meets its URL, with the input to give", async () => {
-      const provider = await start({ settings: settingsOf(marks) });
+      const provider = await start({ settings });
       const id = seed(provider);
       const { message } = await thrown(provider.create(ours));
       expect(message).toContain(`set adopt: "${id}" and adoptFrom: "${FROM}"`);

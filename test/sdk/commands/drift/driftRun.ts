@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { driftWith } from "../../../../sdk/commands/drift";
 import { type DriftReport, reportSchema } from "../../../../sdk/commands/drift/report";
-import type { DriftStack, Run } from "../../../../sdk/commands/drift/stack";
-import { parseState } from "../../../../sdk/commands/managed";
+import type { DriftStack, PulumiRun } from "../../../../sdk/commands/drift/stack";
+import { parseState } from "../../../../sdk/commands/userProject";
 import { RunFailed, type RunResult, type TestStack } from "../../../../sdk/testing";
 import { temporaryFolder } from "../../../folders";
 import { startInProcess } from "../runCommand";
@@ -24,7 +24,7 @@ export async function drift(stacks: TestStack | DriftStack[], ...args: string[])
   const folder = temporaryFolder();
   const files = { json: join(folder, "drift.json"), html: join(folder, "drift.html") };
   const opened = Array.isArray(stacks) ? stacks : [stackOf(stacks)];
-  const command = driftWith({ open: async () => opened, env: {} });
+  const command = driftWith({ open: async () => opened, readKnown: async () => [], env: {} });
   const run = startInProcess(command, [...args, "--json", files.json, "--html", files.html]);
   const code = await run.code;
   const json = readFileSync(files.json, "utf8");
@@ -52,7 +52,7 @@ function stackOf(stack: TestStack): DriftStack {
   };
 }
 
-async function ran(run: Promise<RunResult>): Promise<Run> {
+async function ran(run: Promise<RunResult>): Promise<PulumiRun> {
   try {
     return await run;
   } catch (error) {
