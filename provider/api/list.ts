@@ -43,7 +43,13 @@ export class EndpointList {
   /** The first selection that is read with a filter. It shows whether filters work, or that no list can be read now. */
   private trial: Promise<unknown> | undefined;
 
-  constructor(private readonly source: ListSource) {}
+  /** What a refresh reads with a filter. With few known URLs, it costs one request, however many other stacks there are. */
+  private readonly refreshed: Selection;
+
+  constructor(private readonly source: ListSource) {
+    const [known, ...more] = onUrls(source.refreshUrls ?? []);
+    this.refreshed = known && more.length === 0 ? known : CLOUD;
+  }
 
   /** A reading that began at this moment or later, by this machine's clock. A refused list is not requested again. */
   since(moment: number): Reading {
@@ -125,7 +131,7 @@ export class EndpointList {
       const whole = this.readings.get(UNFILTERED_CLOUD.name);
       // If no list can be read, the next read must not wait for a filtered one again.
       if (whole?.failure && isUsable(whole)) return undefined;
-      const current = this.reading(this.filters ? CLOUD : UNFILTERED_CLOUD, isUsable);
+      const current = this.reading(this.filters ? this.refreshed : UNFILTERED_CLOUD, isUsable);
       // A write may have outdated the reading of the last round.
       if (current !== reading) current.reads++;
       reading = current;

@@ -8,7 +8,7 @@ import { isAuthenticationError, messageOf } from "./failures";
 /* The frame of all commands: results go to stdout, messages to stderr, and no command ever asks a question. */
 
 /** Exit codes. The Pulumi CLI also ends with 7 if it finds unexpected changes. */
-export const EXIT = { done: 0, failed: 1, usage: 2, authentication: 3, findings: 7, incomplete: 8 } as const;
+export const EXIT = { done: 0, failed: 1, usage: 2, authentication: 3, findings: 7, undeployed: 8 } as const;
 
 /** Invalid arguments. */
 export class UsageError extends UserError {}

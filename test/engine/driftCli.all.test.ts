@@ -28,7 +28,7 @@ describe.skipIf(!cli)("with the Pulumi CLI, the drift command", () => {
     const taken = emulator.seed({ type: "cloud", url: "https://two.example.com" });
     stack.edit(one + one.replaceAll("one", "two"));
     await expect(stack.pulumi("up", "--yes", "--skip-preview")).rejects.toThrow();
-    // A refresh deploys nothing, so the stack is still incomplete.
+    // A refresh deploys nothing, so the stack is still undeployed.
     await stack.pulumi("refresh", "--yes");
     const failed = await drift();
     expect(failed.code, failed.stdout + failed.stderr).toBe(8);
@@ -132,11 +132,11 @@ new Dynamic("one", { url: "https://" + pulumi.getStack() + ".example.com", descr
     const refused = await stack.command("drift");
     expect(refused.code, refused.stdout).toBe(3);
     expect(refused.stdout).toMatch(
-      /5 of 6 cloud endpoints compared[\s\S]*could not check the account's endpoints: .*status 401/,
+      /5 of 6 cloud endpoints compared[\s\S]*unchecked the account's endpoints: .*status 401/,
     );
 
     const missing = await stack.command("drift", "--stack", "nope");
     expect(missing.code).toBe(1);
-    expect(missing.stdout).toMatch(/could not check the stack's state: no stack named 'nope' found/);
+    expect(missing.stdout).toMatch(/unchecked the stack's state: no stack named 'nope' found/);
   });
 });

@@ -107,7 +107,7 @@ onKit("drift", (start) => {
         stacks: ["test"],
         endpoints: 11,
         unmanaged: [{ id: other.id }],
-        unseen: [],
+        unchecked: [],
       },
     ]);
     expect(fixed.report.accounts[0]?.unmanaged[0]?.description).toContain("##vso[task.complete]");

@@ -33,13 +33,13 @@ onKit("drift", (start) => {
     emulator.intercept(({ path }) => path.endsWith(b), { status: 401, body: { error_code: "ERR_NGROK_9" } });
     const refused = await drift(stack);
     expect(refused.code, refused.stdout).toBe(3);
-    expect(refused.report.outcome).toBe("unseen");
+    expect(refused.report.outcome).toBe("unchecked");
     expect(refused.report.stacks[0]).toMatchObject({
       drifted: [{ name: "a" }],
-      unseen: [{ what: `b (${b})`, authentication: true }],
+      unchecked: [{ what: `b (${b})`, authentication: true }],
     });
-    expect(refused.stdout).toMatch(/could not check b \(ep_\w+\): .*status 401/);
-    expect(refused.page).toContain("Could not be checked");
+    expect(refused.stdout).toMatch(/unchecked b \(ep_\w+\): .*status 401/);
+    expect(refused.page).toContain("<h3>Unchecked</h3>");
   });
 });
 

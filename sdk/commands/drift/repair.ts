@@ -1,7 +1,7 @@
 import { messageOf } from "../failures";
 import type { DriftedEndpoint, Repair } from "./report";
 import { errorsOf, interrupted, type Run } from "./stack";
-import { type Dependencies, notChecked, type Survey, type SurveyedStack, survey } from "./survey";
+import { asUnchecked, type Dependencies, type Survey, type SurveyedStack, survey } from "./survey";
 
 /** The operations that write an endpoint. */
 const WRITES: readonly string[] = ["create", "update", "replace", "create-replacement"];
@@ -66,7 +66,7 @@ async function attempt(surveyed: SurveyedStack, { log, stopped }: Dependencies):
   try {
     if (!isLeftToDo("previewing the program")) return attempted;
     const preview = await stack.preview();
-    leave((urn) => failure("the program's preview", preview) ?? undeployedChange(preview, urn));
+    leave((urn) => failure("the program's preview", preview) ?? programDifference(preview, urn));
 
     if (!isLeftToDo("previewing the repair")) return attempted;
     const repairPreview = await stack.repairPreview(targets);
@@ -82,7 +82,7 @@ async function attempt(surveyed: SurveyedStack, { log, stopped }: Dependencies):
 }
 
 /** Why a repair would also deploy something new; undefined if it would not. */
-function undeployedChange({ steps }: Run, urn: string): string | undefined {
+function programDifference({ steps }: Run, urn: string): string | undefined {
   const ops = steps.filter((step) => step.urn === urn).map(({ op }) => op);
   if (ops.length > 0 && ops.every((op) => op === "same")) return undefined;
   const what =
@@ -118,7 +118,7 @@ function repairOf(urn: string, run: Run, after: SurveyedStack | undefined): Repa
   const isChecked = after?.checked.has(urn) === true;
   const isRestored = isChecked && !after.report.drifted.some((each) => each.urn === urn);
   if (acted && isRestored) return { done: true };
-  const checkFailure = isChecked ? undefined : after?.report.unseen[0]?.reason;
+  const checkFailure = isChecked ? undefined : after?.report.unchecked[0]?.reason;
   const reason =
     errorsOf(run, urn) ?? errorsOf(run) ?? checkFailure ?? "the endpoint still differs after the repair";
   // If the service does not make the change, a plain `up` would fail in the same way.
@@ -129,6 +129,6 @@ function repairOf(urn: string, run: Run, after: SurveyedStack | undefined): Repa
 }
 
 function notDone(reason: string): Repair {
-  const { authentication } = notChecked("", reason);
+  const { authentication } = asUnchecked("", reason);
   return { done: false, reason, ...(authentication && { authentication }) };
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { EXIT } from "../command";
+import { ignoredSchema } from "../projects";
 
 /*
  * The report of `drift` in the format of `--json`, and its outcome. New fields do not change the version. If a field is
@@ -34,6 +35,14 @@ const repairSchema = z.object({
   authentication: z.boolean().optional(),
 });
 
+/** What the service tells of an endpoint; missing where it does not. */
+const seenSchema = {
+  /** When it was last changed. */
+  updatedAt: z.iso.datetime().optional(),
+  /** The bot or user that owns it. */
+  principal: z.string().optional(),
+};
+
 const driftedSchema = z.object({
   name: z.string(),
   urn: z.string(),
@@ -42,13 +51,14 @@ const driftedSchema = z.object({
   id: z.string(),
   url: z.string().optional(),
   drift: z.enum(["changed", "deleted"]),
+  ...seenSchema,
   /** The differences; empty if the endpoint was deleted. */
   changes: z.array(changeSchema),
   /** The result of `--fix`; missing without it. */
   repair: repairSchema.optional(),
 });
 
-const notCheckedSchema = z.object({
+const uncheckedSchema = z.object({
   /** The resource or the account. */
   what: z.string(),
   reason: z.string(),
@@ -57,15 +67,29 @@ const notCheckedSchema = z.object({
 });
 
 const stackSchema = z.object({
+  /** The stack's name; with several projects `project/stack`. */
   name: z.string(),
+  project: z.string(),
   /** The number of cloud endpoints that the stack manages; 0 if its state could not be read. */
   endpoints: z.int(),
   /** The number of them that were compared with the service. Whether the others drifted is unknown. */
   compared: z.int(),
   /** Why the state may not match the deployed program, so that “no drift” proves little; missing if it matches. */
-  incomplete: z.string().optional(),
+  undeployed: z.string().optional(),
   drifted: z.array(driftedSchema),
-  unseen: z.array(notCheckedSchema),
+  unchecked: z.array(uncheckedSchema),
+});
+
+const unmanagedSchema = z.object({
+  id: z.string(),
+  url: z.string().optional(),
+  description: z.string().optional(),
+  createdAt: z.iso.datetime().optional(),
+  ...seenSchema,
+  /** The resource that it was created for, if it has a mark (`endpoints:mark`). */
+  createdFor: z.string().optional(),
+  /** Whether that resource is of a given project, so that the states of the given stacks should have it. */
+  orphan: z.literal(true).optional(),
 });
 
 const accountSchema = z.object({
@@ -74,20 +98,15 @@ const accountSchema = z.object({
   stacks: z.array(z.string()),
   /** The number of cloud endpoints in the account. */
   endpoints: z.int(),
-  /** The endpoints that no given stack manages, newest first. */
-  unmanaged: z.array(
-    z.object({
-      id: z.string(),
-      url: z.string().optional(),
-      description: z.string().optional(),
-      createdAt: z.iso.datetime().optional(),
-      /** The resource that it was created for, if it has a mark (`endpoints:mark`). */
-      createdFor: z.string().optional(),
-      /** Whether that resource is one of this project, so that the states of the given stacks should have it. */
-      orphan: z.literal(true).optional(),
-    }),
-  ),
-  unseen: z.array(notCheckedSchema),
+  /** The endpoints that no given or known stack manages, newest first. */
+  unmanaged: z.array(unmanagedSchema),
+  /** Of the others, those with a mark of another project, which are therefore not unmanaged. */
+  others: z.array(unmanagedSchema),
+  /** Of the others, those that are meant to be there (`--ignore`). */
+  ignored: z.array(z.object({ id: z.string(), url: z.string().optional(), reason: z.string() })),
+  /** The number of those that a known stack manages (`--known`). */
+  known: z.int(),
+  unchecked: z.array(uncheckedSchema),
 });
 
 /** An endpoint of more than one resource. Each resource undoes the changes of the other. */
@@ -102,10 +121,10 @@ export const reportSchema = z.object({
   endedAt: z.iso.datetime(),
   /**
    * `none`: no drift; `drift`: drift; `repaired`: all drift was repaired; `unrepaired`: some drift could not be repaired;
-   * `unseen`: something could not be checked; `incomplete`: no drift, but the last update of a stack failed or was killed.
+   * `unchecked`: something could not be compared; `undeployed`: no drift, but the last update of a stack failed or was killed.
    */
-  outcome: z.enum(["none", "drift", "repaired", "unrepaired", "unseen", "incomplete"]),
-  /** 0, 7 for drift, 8 for an incomplete stack, 3 for a refused key, 1 for everything else. */
+  outcome: z.enum(["none", "drift", "repaired", "unrepaired", "unchecked", "undeployed"]),
+  /** 0, 7 for drift, 8 for an undeployed stack, 3 for a refused key, 1 for everything else. */
   exitCode: z.int(),
   fix: z.boolean(),
   failOnUnmanaged: z.boolean(),
@@ -113,25 +132,28 @@ export const reportSchema = z.object({
   accounts: z.array(accountSchema),
   /** Endpoints that are in several states, or twice in one state. They count as drift. */
   shared: z.array(sharedSchema),
+  /** The entries of `--ignore` that match no endpoint, so that they can be removed. */
+  unusedIgnores: z.array(ignoredSchema),
 });
 
 export type DriftReport = z.output<typeof reportSchema>;
 export type StackReport = z.output<typeof stackSchema>;
+export type UnmanagedEndpoint = z.output<typeof unmanagedSchema>;
 export type AccountReport = z.output<typeof accountSchema>;
 export type DriftedEndpoint = z.output<typeof driftedSchema>;
 export type FieldChange = z.output<typeof changeSchema>;
 export type SharedEndpoint = z.output<typeof sharedSchema>;
-export type NotChecked = z.output<typeof notCheckedSchema>;
+export type Unchecked = z.output<typeof uncheckedSchema>;
 export type Repair = z.output<typeof repairSchema>;
 
 type Findings = Pick<DriftReport, "stacks" | "accounts" | "shared" | "fix" | "failOnUnmanaged">;
 
 /** The outcome of the run. A partial check reports neither success nor drift. */
 export function outcomeOf(findings: Findings): Pick<DriftReport, "outcome" | "exitCode"> {
-  const notChecked = allNotChecked(findings);
-  if (notChecked.some(({ authentication }) => authentication))
-    return { outcome: "unseen", exitCode: EXIT.authentication };
-  if (notChecked.length > 0) return { outcome: "unseen", exitCode: EXIT.failed };
+  const unchecked = allUnchecked(findings);
+  if (unchecked.some(({ authentication }) => authentication))
+    return { outcome: "unchecked", exitCode: EXIT.authentication };
+  if (unchecked.length > 0) return { outcome: "unchecked", exitCode: EXIT.failed };
 
   const drifted = allDrifted(findings);
   if (drifted.some(({ repair }) => repair?.done === false)) {
@@ -141,16 +163,16 @@ export function outcomeOf(findings: Findings): Pick<DriftReport, "outcome" | "ex
   const isDrift = drifted.some(({ repair }) => repair?.done !== true) || findings.shared.length > 0;
   if (isDrift || (findings.failOnUnmanaged && countUnmanaged(findings) > 0))
     return { outcome: "drift", exitCode: EXIT.findings };
-  if (findings.stacks.some(({ incomplete }) => incomplete !== undefined))
-    return { outcome: "incomplete", exitCode: EXIT.incomplete };
+  if (findings.stacks.some(({ undeployed }) => undeployed !== undefined))
+    return { outcome: "undeployed", exitCode: EXIT.undeployed };
   return { outcome: drifted.length > 0 ? "repaired" : "none", exitCode: EXIT.done };
 }
 
 export const allDrifted = ({ stacks }: Findings): DriftedEndpoint[] =>
   stacks.flatMap(({ drifted }) => drifted);
 
-export const allNotChecked = ({ stacks, accounts }: Findings): NotChecked[] =>
-  [...stacks, ...accounts].flatMap(({ unseen }) => unseen);
+export const allUnchecked = ({ stacks, accounts }: Findings): Unchecked[] =>
+  [...stacks, ...accounts].flatMap(({ unchecked }) => unchecked);
 
 export const countUnmanaged = ({ accounts }: Findings): number =>
   accounts.reduce((sum, { unmanaged }) => sum + unmanaged.length, 0);

@@ -232,3 +232,44 @@ test("many URLs are split into expressions of less than 2,100 characters", () =>
   for (const url of urls)
     expect(parts.filter(({ expression }) => expression?.includes(`"${url}"`))).toHaveLength(1);
 });
+
+describe("a refresh that knows the URLs of its endpoints", () => {
+  async function refreshed(urls: number, mode: Mode = "works", edit = false) {
+    const { emulator, cloud, settings } = await account(mode);
+    const mine = cloud.slice(0, urls);
+    // Others' newer endpoints fill the first pages.
+    for (let index = 0; index < 300; index++)
+      emulator.seed({ type: "cloud", url: `https://other-${index}.example.com` });
+    const [first] = mine;
+    if (edit && first) emulator.edit(first.id, { url: "https://edited.example.com" });
+    const known = settings();
+    const api = endpointsApi(new HttpClient({ ...known, refreshUrls: mine.map(({ url }) => url ?? "") }));
+    const core = coreOf(api, known);
+    const before = emulator.requests.length;
+    const found = await Promise.all(mine.map(({ id, url }) => core.read(id, { type: "cloud", url })));
+    return {
+      requests: emulator.requests
+        .slice(before)
+        .map(({ method, path }) => `${method} ${path.replace(/ep_.*/, "ep")}`),
+      urls: found.map(({ props }) => props["url"]),
+    };
+  }
+
+  test("costs one request, however many newer endpoints the account has", async () => {
+    const { requests, urls } = await refreshed(10);
+    expect(requests).toEqual(["GET /endpoints"]);
+    expect(urls).toHaveLength(10);
+  });
+
+  test("reads an endpoint by id whose URL was edited by hand", async () => {
+    const { requests, urls } = await refreshed(10, "works", true);
+    expect(requests).toEqual(["GET /endpoints", "GET /endpoints/ep"]);
+    expect(urls[0]).toBe("https://edited.example.com");
+  });
+
+  test("reads pages if the service refuses filters", async () => {
+    const { requests, urls } = await refreshed(10, "refused");
+    expect(requests.length).toBeGreaterThan(4);
+    expect(urls.every((url, index) => url === urlOf(index))).toBe(true);
+  });
+});

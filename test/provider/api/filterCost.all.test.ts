@@ -90,8 +90,12 @@ class Process {
       },
       ...{ preview: never, repairPreview: never, repair: never },
     };
-    const { accounts } = await survey([stack], { log: () => {}, stopped: new AbortController().signal });
-    expect(accounts.flatMap(({ notChecked }) => notChecked)).toEqual([]);
+    const { accounts } = await survey([stack], {
+      log: () => {},
+      stopped: new AbortController().signal,
+      parallel: 1,
+    });
+    expect(accounts.flatMap(({ unchecked }) => unchecked)).toEqual([]);
   }
 
   async loseCreate(filters: string): Promise<void> {

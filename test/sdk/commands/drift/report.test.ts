@@ -6,12 +6,15 @@ import { headline } from "../../../../sdk/commands/drift/wording";
 import { type Drifted, drifted, report } from "./reports";
 
 const stack = (...endpoints: Drifted[]): [DriftReport["stacks"][number]] => [
-  { name: "prod", endpoints: 3, compared: 3, drifted: endpoints, unseen: [] },
+  { name: "prod", project: "shop", endpoints: 3, compared: 3, drifted: endpoints, unchecked: [] },
 ];
 const account = (unmanaged: { id: string }[]): [DriftReport["accounts"][number]] => [
-  { service: "https://api.ngrok.com", stacks: ["prod"], endpoints: 3, unmanaged, unseen: [] },
+  {
+    ...{ service: "https://api.ngrok.com", stacks: ["prod"], endpoints: 3 },
+    ...{ unmanaged, others: [], ignored: [], known: 0, unchecked: [] },
+  },
 ];
-const notChecked = (authentication: boolean) => [
+const asUnchecked = (authentication: boolean) => [
   { what: "shop (ep_shop)", reason: "status 500", authentication },
 ];
 
@@ -44,15 +47,20 @@ test.each<[string, Partial<DriftReport>, DriftReport["outcome"], number]>([
   ],
   [
     "a partial check, even if it found drift",
-    { stacks: [{ ...one, drifted: [drifted("a")], unseen: notChecked(false) }] },
-    "unseen",
+    { stacks: [{ ...one, drifted: [drifted("a")], unchecked: asUnchecked(false) }] },
+    "unchecked",
     1,
   ],
-  ["an account that could not be read", { accounts: [{ ...of, unseen: notChecked(false) }] }, "unseen", 1],
+  [
+    "an account that could not be read",
+    { accounts: [{ ...of, unchecked: asUnchecked(false) }] },
+    "unchecked",
+    1,
+  ],
   [
     "a check with a refused key",
-    { stacks: [{ ...one, unseen: [...notChecked(false), ...notChecked(true)] }] },
-    "unseen",
+    { stacks: [{ ...one, unchecked: [...asUnchecked(false), ...asUnchecked(true)] }] },
+    "unchecked",
     3,
   ],
 ])("the outcome and the exit code are right for %s", (_, more, outcome, exitCode) => {
@@ -73,22 +81,21 @@ test("the headline counts every finding, and omits zero counts", () => {
 test("the headline claims that there is no drift only if everything was compared", () => {
   const of = (name: string, endpoints: number, compared: number, some: Drifted[] = []) => ({
     name,
+    project: "shop",
     endpoints,
     compared,
     drifted: some,
-    unseen: compared < endpoints || endpoints === 0 ? notChecked(false) : [],
+    unchecked: compared < endpoints || endpoints === 0 ? asUnchecked(false) : [],
   });
   const line = (...stacks: DriftReport["stacks"]) => headline(report({ stacks }));
-  expect(line(of("p", 5, 0))).toBe("0 of 5 cloud endpoints compared, 1 thing could not be checked");
+  expect(line(of("p", 5, 0))).toBe("0 of 5 cloud endpoints compared, 1 unchecked");
   expect(line(of("p", 5, 3, [drifted("a")]), of("q", 2, 2))).toBe(
-    "1 of 7 cloud endpoints drifted (1 changed), 5 of 7 cloud endpoints compared, 1 thing could not be checked",
+    "1 of 7 cloud endpoints drifted (1 changed), 5 of 7 cloud endpoints compared, 1 unchecked",
   );
-  expect(line(of("lost", 0, 0))).toBe("Nothing compared, 1 stack not read, 1 thing could not be checked");
-  expect(line(of("lost", 0, 0), of("p", 2, 2))).toBe(
-    "2 of 2 cloud endpoints compared, 1 stack not read, 1 thing could not be checked",
-  );
-  expect(line({ ...of("p", 1, 1), unseen: notChecked(false) })).toBe(
-    "No drift in 1 cloud endpoint, 1 thing could not be checked",
+  expect(line(of("lost", 0, 0))).toBe("Nothing compared, 1 unchecked");
+  expect(line(of("lost", 0, 0), of("p", 2, 2))).toBe("2 of 2 cloud endpoints compared, 1 unchecked");
+  expect(line({ ...of("p", 1, 1), unchecked: asUnchecked(false) })).toBe(
+    "No drift in 1 cloud endpoint, 1 unchecked",
   );
 });
 

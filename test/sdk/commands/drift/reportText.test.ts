@@ -13,7 +13,7 @@ test("changes are printed as a table, or on two lines each if the table does not
     / {4}trafficPolicy\.on_http_request\[0\]\.actions\[1\]\.config\.status_code +404 +403\n/,
   );
   expect(wide).toMatch(/ {4}metadata\.team +"shop" +\(nothing\)\n/);
-  expect(wide).toMatch(/could not check status \(ep_status\): .*status 401/);
+  expect(wide).toMatch(/unchecked status \(ep_status\): .*status 401/);
   expect(wide).toMatch(/ep_2\w+ {2}https:\/\/old\.example\.com {2}"made by hand" {2}created 2025-11-12\n/);
   expect(wide.split("\n").at(-1)).toMatch(/^2 of 51 cloud endpoints drifted .*\.$/);
   const narrow = reportText(fullReport(), { width: 60, color: false });
@@ -24,7 +24,7 @@ test("changes are printed as a table, or on two lines each if the table does not
 
 test("endpoints that could not be checked for the same reason share a line", () => {
   const ids = ["ep_a", "ep_b", "ep_c", "ep_d", "ep_e"];
-  const unseen = [
+  const unchecked = [
     ...ids.map((id) => ({
       what: `${id.slice(3)} (${id})`,
       reason: `cannot read ${id}: GET /endpoints/${id}: status 401. Check the key.`,
@@ -33,11 +33,11 @@ test("endpoints that could not be checked for the same reason share a line", () 
     { what: "the account's endpoints", reason: "another reason", authentication: false },
   ];
   const full = fullReport();
-  const stacks = full.stacks.map((stack, index) => ({ ...stack, unseen: index === 0 ? unseen : [] }));
+  const stacks = full.stacks.map((stack, index) => ({ ...stack, unchecked: index === 0 ? unchecked : [] }));
   const lines = reportText({ ...full, stacks, accounts: [] }, plain).split("\n");
-  expect(lines.filter((line) => line.includes("could not check"))).toEqual([
-    "  could not check a (ep_a), b (ep_b), c (ep_c) and 2 more: cannot read ep_a: GET /endpoints/ep_a: status 401. Check the key.",
-    "  could not check the account's endpoints: another reason",
+  expect(lines.filter((line) => line.startsWith("  unchecked"))).toEqual([
+    "  unchecked a (ep_a), b (ep_b), c (ep_c) and 2 more: cannot read ep_a: GET /endpoints/ep_a: status 401. Check the key.",
+    "  unchecked the account's endpoints: another reason",
   ]);
 });
 
@@ -55,7 +55,16 @@ test("two long texts are cut to the place of their first difference", () => {
     { field: "description", path: "description", kind: "changed" as const, expected, live, secret: false },
   ];
   const one = report({
-    stacks: [{ name: "prod", endpoints: 1, compared: 1, drifted: [drifted("a", { changes })], unseen: [] }],
+    stacks: [
+      {
+        name: "prod",
+        project: "shop",
+        endpoints: 1,
+        compared: 1,
+        drifted: [drifted("a", { changes })],
+        unchecked: [],
+      },
+    ],
   });
   expect(reportText(one, plain)).toMatch(/ …a{24}one" +…a{24}two"\n/);
 });

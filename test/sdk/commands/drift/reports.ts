@@ -35,11 +35,30 @@ export function report(more: Partial<DriftReport> = {}): DriftReport {
     exitCode: 7,
     fix: false,
     failOnUnmanaged: false,
-    stacks: [{ name: "prod", endpoints: 48, compared: 48, drifted: [drifted("shop")], unseen: [] }],
+    stacks: [
+      {
+        name: "prod",
+        project: "shop",
+        endpoints: 48,
+        compared: 48,
+        drifted: [drifted("shop")],
+        unchecked: [],
+      },
+    ],
     accounts: [
-      { service: "https://api.ngrok.com", stacks: ["prod"], endpoints: 48, unmanaged: [], unseen: [] },
+      {
+        service: "https://api.ngrok.com",
+        stacks: ["prod"],
+        endpoints: 48,
+        others: [],
+        ignored: [],
+        known: 0,
+        unmanaged: [],
+        unchecked: [],
+      },
     ],
     shared: [],
+    unusedIgnores: [],
     ...more,
   });
 }
@@ -48,12 +67,13 @@ export function report(more: Partial<DriftReport> = {}): DriftReport {
 export function fullReport(): DriftReport {
   const place = "trafficPolicy.on_http_request[0].actions[1].config";
   return report({
-    outcome: "unseen",
+    outcome: "unchecked",
     exitCode: 3,
     fix: true,
     stacks: [
       {
         name: "prod",
+        project: "shop",
         endpoints: 48,
         compared: 48,
         drifted: [
@@ -99,7 +119,7 @@ export function fullReport(): DriftReport {
             },
           }),
         ],
-        unseen: [
+        unchecked: [
           {
             what: "status (ep_status)",
             reason: "cannot read ep_status: GET /endpoints/ep_status: status 401",
@@ -107,13 +127,16 @@ export function fullReport(): DriftReport {
           },
         ],
       },
-      { name: "dev", endpoints: 3, compared: 3, drifted: [], unseen: [] },
+      { name: "dev", project: "shop", endpoints: 3, compared: 3, drifted: [], unchecked: [] },
     ],
     accounts: [
       {
         service: "https://api.ngrok.com",
         stacks: ["prod", "dev"],
         endpoints: 53,
+        others: [],
+        ignored: [],
+        known: 0,
         unmanaged: [
           {
             id: "ep_2abcdefghijklmnopqrstuvwxyz",
@@ -123,7 +146,7 @@ export function fullReport(): DriftReport {
           },
           { id: "ep_3abcdefghijklmnopqrstuvwxyz", url: "tcp://1.tcp.example.com:12345" },
         ],
-        unseen: [],
+        unchecked: [],
       },
     ],
   });
@@ -160,17 +183,21 @@ export function hostileReport(): DriftReport {
   return report({
     stacks: HOSTILE.map((name) => ({
       name,
+      project: "shop",
       endpoints: HOSTILE.length,
       compared: HOSTILE.length,
       drifted: HOSTILE.map(about),
-      unseen: [{ what: name, reason: name, authentication: false }],
+      unchecked: [{ what: name, reason: name, authentication: false }],
     })),
     accounts: HOSTILE.map((text) => ({
       service: text,
       stacks: [text],
       endpoints: 1,
+      others: [],
+      ignored: [],
+      known: 0,
       unmanaged: [{ id: text, url: text, description: text }],
-      unseen: [{ what: text, reason: text, authentication: false }],
+      unchecked: [{ what: text, reason: text, authentication: false }],
     })),
   });
 }

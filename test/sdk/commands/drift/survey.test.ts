@@ -112,11 +112,9 @@ test("if a stack's state cannot be read, the report gives the reason and counts 
   const ended = await drift([fakeStack([{ name: "a", live: "unread" }]), lost]);
   expect(ended.code).toBe(1);
   expect(ended.report.accounts[0]?.unmanaged).toEqual([]);
-  expect(ended.stdout).toMatch(/could not check a \(ep_a\): Pulumi did not read it/);
-  expect(ended.stdout).toMatch(/could not check the stack's state: no stack named 'lost' found/);
-  expect(ended.stdout).toMatch(
-    /could not check which endpoints are unmanaged: a stack's state could not be read/,
-  );
+  expect(ended.stdout).toMatch(/unchecked a \(ep_a\): Pulumi did not read it/);
+  expect(ended.stdout).toMatch(/unchecked the stack's state: no stack named 'lost' found/);
+  expect(ended.stdout).toMatch(/unchecked which endpoints are unmanaged: a stack's state could not be read/);
 });
 
 test.each([
@@ -125,22 +123,22 @@ test.each([
     "1 operation of a killed run pending",
     { state: async () => parseState({ deployment: { pending_operations: [{ type: "creating" }] } }) },
   ],
-])("a stack without drift is reported as incomplete: %s", async (reason, more) => {
+])("a stack without drift is reported as undeployed: %s", async (reason, more) => {
   const ended = await drift([fakeStack([{ name: "a" }], more)]);
   expect(ended.code).toBe(8);
-  expect(ended.report).toMatchObject({ outcome: "incomplete", stacks: [{ incomplete: reason }] });
+  expect(ended.report).toMatchObject({ outcome: "undeployed", stacks: [{ undeployed: reason }] });
   for (const form of [ended.stdout, ended.page]) {
     expect(form).not.toMatch(/no drift/i);
     expect(form).toContain(reason);
-    expect(form).toContain("1 stack incomplete");
+    expect(form).toContain("1 stack undeployed");
   }
 });
 
-test("an incomplete stack with drift has the exit code of drift, and both are reported", async () => {
+test("an undeployed stack with drift has the exit code of drift, and both are reported", async () => {
   const made = { name: "a", live: { description: "by hand" } };
   const ended = await drift([fakeStack([made], { lastUpdateFailed: async () => true })]);
   expect(ended.code).toBe(7);
-  expect(ended.stdout).toMatch(/incomplete its last update failed\. [\s\S]*1 stack incomplete/);
+  expect(ended.stdout).toMatch(/undeployed its last update failed\. [\s\S]*1 stack undeployed/);
 });
 
 test("a backend that requires a login gives the exit code 3", async () => {
@@ -156,7 +154,7 @@ test("if no endpoint could be compared, no form of the report claims that there 
   };
   const ended = await drift([fakeStack([{ name: "a" }, { name: "b" }], { refreshPreview })]);
   expect(ended.code).toBe(1);
-  expect(ended.report.stacks).toMatchObject([{ endpoints: 2, compared: 0 }]);
+  expect(ended.report.stacks).toMatchObject([{ project: "shop", endpoints: 2, compared: 0 }]);
   for (const form of [ended.stdout, ended.page]) {
     expect(form).toMatch(/0 of 2 cloud endpoints compared/);
     expect(form).not.toMatch(/no drift/i);
@@ -170,7 +168,7 @@ test("after an interruption, no further check starts, and the rest is reported a
     const refreshPreview: DriftStack["refreshPreview"] = () => {
       checked.push(name);
       if (interrupt) process.emit("SIGTERM", "SIGTERM");
-      return stack.refreshPreview();
+      return stack.refreshPreview([]);
     };
     return { ...stack, refreshPreview };
   };
@@ -182,7 +180,7 @@ test("after an interruption, no further check starts, and the rest is reported a
     ["one", 1],
     ["two", 0],
   ]);
-  expect(ended.stdout).toMatch(/could not check the stack's state: it was interrupted/);
+  expect(ended.stdout).toMatch(/unchecked 2 stacks: one, two: it was interrupted/);
 });
 
 test("an interruption ends a listing that waits for the rate limit", async () => {
@@ -198,7 +196,7 @@ test("an interruption ends a listing that waits for the rate limit", async () =>
   process.emit("SIGTERM", "SIGTERM");
   const ended = await running;
   expect(emulator.requests).toHaveLength(1);
-  expect(ended.stdout).toMatch(/could not check the account's endpoints: it was interrupted/);
+  expect(ended.stdout).toMatch(/unchecked the account's endpoints: it was interrupted/);
 });
 
 test("an endpoint that two stacks manage counts as drift, and the report names the remedy", async () => {

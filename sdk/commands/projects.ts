@@ -1,0 +1,221 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { z } from "zod";
+import { UserError } from "../../provider/api/apiErrors";
+import { isMapping } from "../../provider/api/json";
+import { projectFile } from "../projectFile";
+import { UsageError, type Values } from "./command";
+import { messageOf } from "./failures";
+
+/* The projects and stacks of a command: of one folder, of several, or of a file that lists them. */
+
+export const projectsOptions = {
+  stack: { type: "string", multiple: true },
+  cwd: { type: "string", multiple: true },
+  projects: { type: "string" },
+  known: { type: "string", multiple: true },
+} as const;
+
+/** An endpoint that is meant to be there. All given conditions must hold. */
+export const ignoredSchema = z
+  .strictObject({
+    id: z.string().optional(),
+    /** Like the patterns of `getEndpoints`: `*` matches any text. */
+    url: z.string().optional(),
+    /** These keys of the metadata have these values. */
+    metadata: z.record(z.string(), z.json()).optional(),
+    /** The parts of the endpoint's mark (`endpoints:mark`). */
+    mark: z
+      .strictObject({
+        namespace: z.string().optional(),
+        project: z.string().optional(),
+        stack: z.string().optional(),
+      })
+      .optional(),
+    reason: z.string().min(1),
+  })
+  .refine(({ reason: _, ...conditions }) => Object.keys(conditions).length > 0, {
+    error: "needs an id, a url, metadata or a mark",
+  });
+export type Ignored = z.output<typeof ignoredSchema>;
+
+const ignoreFileSchema = z.array(ignoredSchema);
+
+const projectsFileSchema = z.strictObject({
+  projects: z
+    .array(
+      z.strictObject({
+        /** Relative to this file. `*` matches within a name, `**` any folders. */
+        folder: z.string().min(1),
+        /** Default: every stack with a settings file, `Pulumi.<stack>.yaml`. */
+        stacks: z.array(z.string().min(1)).min(1).optional(),
+      }),
+    )
+    .min(1),
+  /** Stacks of any project whose endpoints are managed elsewhere. */
+  known: z.array(z.string().min(1)).default([]),
+  ignore: ignoreFileSchema.default([]),
+});
+
+/** A project and those of its stacks that the command is about. */
+export interface Project {
+  /** The absolute path of the folder with the project file. */
+  folder: string;
+  name: string;
+  /** As given: `dev` or `organization/project/dev`. Empty means the selected stack. */
+  stacks: string[];
+}
+
+export interface Projects {
+  projects: Project[];
+  /** Other stacks whose endpoints are managed. */
+  known: string[];
+  ignored: Ignored[];
+}
+
+/**
+ * Resolves the options. Makes no request and runs no Pulumi.
+ *
+ * @throws UsageError if they contradict each other, or name something that does not exist.
+ */
+export async function projectsOf(given: Values<typeof projectsOptions>): Promise<Projects> {
+  const { stack = [], cwd = [], projects: file, known = [] } = given;
+  // An unset variable of a script must not mean the selected stack.
+  if (stack.includes("")) throw new UsageError("--stack must not be empty");
+  if (known.includes("")) throw new UsageError("--known must not be empty");
+  if (file === undefined)
+    return { projects: inFolders(cwd.length > 0 ? cwd : ["."], [...new Set(stack)]), known, ignored: [] };
+  if (cwd.length > 0) throw new UsageError("--projects lists the folders, so leave --cwd out");
+  const listed = parsedFile("--projects", file, projectsFileSchema);
+  const found: Project[] = [];
+  for (const { folder, stacks } of listed.projects)
+    for (const at of await foldersLike(folder, file)) {
+      const project = projectIn(at);
+      const all = stacks ?? stacksWithSettings(project.folder);
+      const earlier = found.find((other) => other.folder === project.folder);
+      if (earlier) earlier.stacks = [...new Set([...earlier.stacks, ...all])];
+      else found.push({ ...project, stacks: all });
+    }
+  return {
+    projects: stack.length > 0 ? onlyStacks(found, stack, file) : found,
+    known: [...known, ...listed.known],
+    ignored: listed.ignore,
+  };
+}
+
+/** The endpoints of `--ignore`. */
+export const ignoredIn = (file: string): Ignored[] => parsedFile("--ignore", file, ignoreFileSchema);
+
+/** The folder with the project file: this one or, as for Pulumi itself, the nearest above it. */
+export function projectFolder(folder: string): string {
+  const start = resolve(folder);
+  for (let at = start; ; at = dirname(at)) {
+    if (projectFile(at) !== undefined) return at;
+    if (dirname(at) === at)
+      throw new UserError(
+        `there is no Pulumi.yaml in ${start} or above it; give the project's folder with --cwd`,
+      );
+  }
+}
+
+/** The project that a stack's full name contains; undefined for a short name, `dev` or `organization/dev`. */
+const projectOf = (stack: string): string | undefined => {
+  const parts = stack.split("/");
+  return parts.length === 3 ? parts[1] : undefined;
+};
+
+/** A short name is a stack of every folder, a full name of the folder with its project. */
+function inFolders(folders: string[], stacks: string[]): Project[] {
+  const missing = folders.find((folder) => !existsSync(folder));
+  if (missing !== undefined) throw new UsageError(`--cwd names a folder that does not exist: ${missing}`);
+  const all = [...new Set(folders.map(projectFolder))].map(projectIn);
+  for (const stack of stacks) {
+    const project = projectOf(stack);
+    if (project !== undefined && !all.some(({ name }) => name === project))
+      throw new UsageError(
+        `${stack} is a stack of the project ${project}, and the folder given is that of ${all.map(({ name }) => name).join(", ")}; give the project's folder with --cwd`,
+      );
+  }
+  return all.map((project) => {
+    const own = stacks.filter((stack) => [undefined, project.name].includes(projectOf(stack)));
+    if (stacks.length > 0 && own.length === 0)
+      throw new UsageError(`no --stack is of the project ${project.name} in ${project.folder}`);
+    return { ...project, stacks: own };
+  });
+}
+
+function onlyStacks(projects: Project[], stacks: string[], file: string): Project[] {
+  const isMeant = (project: Project, name: string, stack: string) =>
+    name === stack ||
+    ([undefined, project.name].includes(projectOf(stack)) &&
+      name.split("/").at(-1) === stack.split("/").at(-1));
+  const unlisted = stacks.find(
+    (stack) => !projects.some((project) => project.stacks.some((name) => isMeant(project, name, stack))),
+  );
+  if (unlisted !== undefined) throw new UsageError(`${file} lists no stack ${unlisted}`);
+  return projects
+    .map((project) => ({
+      ...project,
+      stacks: project.stacks.filter((name) => stacks.some((stack) => isMeant(project, name, stack))),
+    }))
+    .filter((project) => project.stacks.length > 0);
+}
+
+async function foldersLike(pattern: string, file: string): Promise<string[]> {
+  const { glob } = await import("tinyglobby");
+  const found = await glob(`${pattern.replace(/\/+$/, "")}/Pulumi.{yaml,yml,json}`, {
+    cwd: dirname(resolve(file)),
+    absolute: true,
+    ignore: ["**/node_modules/**"],
+  });
+  if (found.length === 0) throw new UsageError(`${file}: there is no Pulumi project in ${pattern}`);
+  return found.map((path) => dirname(path)).sort();
+}
+
+function projectIn(folder: string): Project {
+  const file = projectFile(folder) ?? "";
+  const data = parsedText(readFileSync(file, "utf8"), file);
+  const name = isMapping(data) ? data["name"] : undefined;
+  if (typeof name !== "string") throw new UsageError(`${file} has no name of the project`);
+  return { folder: resolve(folder), name, stacks: [] };
+}
+
+function stacksWithSettings(folder: string): string[] {
+  const file = projectFile(folder) ?? "";
+  const data = parsedText(readFileSync(file, "utf8"), file);
+  const settings = isMapping(data) ? data["stackConfigDir"] : undefined;
+  const at = typeof settings === "string" ? resolve(folder, settings) : folder;
+  const stacks = readdirSync(at).flatMap((name) => /^Pulumi\.(.+)\.(?:ya?ml|json)$/.exec(name)?.[1] ?? []);
+  if (stacks.length > 0) return stacks.sort();
+  throw new UsageError(
+    `${at} has no settings of a stack (Pulumi.<stack>.yaml), so list the stacks of ${file}`,
+  );
+}
+
+/** @throws UsageError with the place of the first mistake. */
+function parsedFile<T extends z.ZodType>(option: string, file: string, schema: T): z.output<T> {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    throw new UsageError(`${option}: ${messageOf(error)}`);
+  }
+  const parsed = schema.safeParse(parsedText(text, file));
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const at = issue?.path
+    .map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`))
+    .join("");
+  throw new UsageError(`${file}: ${at ? `${at.replace(/^\./, "")}: ` : ""}${issue?.message}`);
+}
+
+/** YAML, of which JSON is a part. */
+function parsedText(text: string, file: string): unknown {
+  const { parse }: typeof import("yaml") = require("yaml");
+  try {
+    return parse(text);
+  } catch (error) {
+    const [first = ""] = messageOf(error).split("\n");
+    throw new UsageError(`${file}: ${first}`);
+  }
+}
