@@ -4,8 +4,7 @@ import { z } from "zod";
 import { UserError } from "../../provider/api/apiErrors";
 import { isMapping } from "../../provider/api/json";
 import { projectFile } from "../projectFile";
-import { UsageError, type Values } from "./command";
-import { messageOf } from "./failures";
+import { messageOf, UsageError, type Values } from "./command";
 
 /* The projects and stacks of a command: of one folder, of several, or of a file that lists them. */
 

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { FREE_VERIFICATIONS_PER_MONTH } from "../../webhooks/platforms";
-import type { Plan } from "../../webhooks/webhookArgs";
-import { agentFields } from "../../webhooks/webhookSettings";
+import type { AccountPlan } from "../../webhooks/webhookArgs";
+import { agentFields } from "../../webhooks/webhookChecks";
 import { listen } from "../listen";
 import { forward, passBack } from "./forward";
 import { type Delivery, secretOf, type Verdict, verifyWebhook } from "./signatures";
@@ -18,7 +18,7 @@ export interface AgentOptions extends AgentSource {
    * The account's plan. With `free`, the agent verifies 500 requests. Then it refuses every request whose verification is
    * enforced. The public service's behaviour in this case is not documented. Default: a paid plan, without a limit.
    */
-  plan?: Plan;
+  plan?: AccountPlan;
   /** The service's vaults, for secrets that refer to one: `{ webhooks: { brex: "…" } }`. Default: none. */
   vaults?: Record<string, Record<string, string>>;
   /** The clock that signed times are compared with. Default: this machine's clock. */

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { platformInfo } from "../../webhooks/platforms";
-import { base64Key } from "../../webhooks/webhookSecret";
+import { base64Key } from "../../webhooks/webhookChecks";
 
 /*
  * How platforms sign their webhooks, from their documentation. Tests compare a scheme with the platform's published example

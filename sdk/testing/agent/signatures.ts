@@ -1,5 +1,5 @@
 import { createHash, randomUUID, timingSafeEqual } from "node:crypto";
-import { keyProblem, secretProblem, vaultReference } from "../../webhooks/webhookSecret";
+import { keyProblem, secretProblem, vaultReference } from "../../webhooks/webhookChecks";
 import { type Headers, type SignedPlatform, webhookScheme } from "./schemes";
 import type { Verification } from "./source";
 

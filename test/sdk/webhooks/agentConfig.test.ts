@@ -6,14 +6,14 @@ import { Agent, signWebhook } from "../../../sdk/testing";
 import {
   agentConfig,
   agentOptions,
+  type CheckedVerification,
   mergedConfig,
   policyText,
-  type Verification,
 } from "../../../sdk/webhooks/agentConfig";
 import { mockEngine, resolved } from "../program";
 import { startApplication } from "../testing/agent/application";
 
-const github: Verification = {
+const github: CheckedVerification = {
   platform: "github",
   secret: "<secret>",
   enforce: undefined,
@@ -22,7 +22,7 @@ const github: Verification = {
 const agent = { name: "hooks", url: "https://hooks.example.com", upstream: 8080 };
 const rule = (config: object) => ({ on_http_request: [{ actions: [{ type: "verify-webhook", config }] }] });
 
-const config = (verification: Verification, version: 2 | 3, more: object = {}) =>
+const config = (verification: CheckedVerification, version: 2 | 3, more: object = {}) =>
   parse(agentConfig(verification, { ...agent, ...more }, version));
 
 describe("the agent's configuration", () => {
@@ -119,7 +119,7 @@ describe("options, policy and configurations of both versions", () => {
     }
   });
 
-  test.each<Partial<Verification>>([
+  test.each<Partial<CheckedVerification>>([
     { enforce: false },
     { expressions: ["req.method == 'POST'"] },
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the service replaces the expression

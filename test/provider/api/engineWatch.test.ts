@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { endWithEngine, engineAddress, engineIsThere } from "../../../provider/api/engine";
+import { endWithEngine, engineAddress, engineIsThere } from "../../../provider/api/engineWatch";
 
 const listening = async (): Promise<{ server: Server; address: { host: string; port: number } }> => {
   const server = createServer((socket) => socket.on("error", () => {}));

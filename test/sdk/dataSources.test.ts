@@ -1,4 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
+import { setMockOptions } from "@pulumi/pulumi/runtime/settings";
 import { afterEach, beforeEach, describe, expect, expectTypeOf, test, vi } from "vitest";
 import {
   type AnyEndpoint,
@@ -30,6 +31,9 @@ beforeEach(async () => {
     },
     call: () => ({}),
   });
+  // Mocks would answer the data sources. This engine only registers resources, and hides that it is a mock.
+  const hidesMocks = { has: (target: object, key: PropertyKey) => key !== "mocks" && key in target };
+  setMockOptions(new Proxy(pulumi.runtime.getMonitor() ?? {}, hidesMocks));
 });
 
 afterEach(async () => {
@@ -212,6 +216,18 @@ describe("getEndpoint", () => {
     expect((await thrown(getEndpoint({ id: "ep_1" }))).message).toMatch(/no API key: set ENDPOINTS_API_KEY/);
     expect(pulumi.RunError.isInstance(await thrown(getEndpoints()))).toBe(true);
   });
+});
+
+test("mocks of the user's own answer the data sources, and no request is sent", async () => {
+  const call = vi.fn(() => ({ endpoints: [{ id: "ep_mocked", type: "cloud" }], id: "ep_mocked" }));
+  await pulumi.runtime.setMocks({ newResource: ({ name }) => ({ id: name, state: {} }), call });
+  expect((await getEndpoint({ id: "ep_1" })).id).toBe("ep_mocked");
+  expect((await getEndpoints({ types: ["cloud"] })).ids).toEqual(["ep_mocked"]);
+  expect(call.mock.calls).toMatchObject([
+    [{ token: "endpoints:index:getEndpoint", inputs: { id: "ep_1" } }],
+    [{ token: "endpoints:index:getEndpoints", inputs: { types: ["cloud"] } }],
+  ]);
+  expect(emulator.requests).toEqual([]);
 });
 
 describe("readJson", () => {
