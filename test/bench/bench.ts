@@ -19,7 +19,7 @@ Usage: npm run bench -- [options]
   (nothing)       run the measurements without a result yet, then write the pages
   --render        only write the pages from the raw results
   --advice        measure a large stack on the CLI, and settings that make it faster
-  --tenants       measure the example tenants within the service's rate limit, on the CLI; takes 20 minutes
+  --tenants       measure the example tenants within the service's rate limit, on the CLI; takes 10 minutes
   --texts         print how long the parsers take for the longest hostile texts
   --stacks        measure a drift of 50 stacks in 5 projects on the CLI, with 1 and 4 at once
 

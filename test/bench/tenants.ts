@@ -16,9 +16,7 @@ const RATE_LIMIT = { requests: 120, windowSeconds: 60 };
 /** The number of stacks, and how many of them run at once. */
 export const tenantPlans = [
   [1, 1],
-  [20, 1],
   [20, 4],
-  [20, 10],
 ] as const;
 
 export const tenantsRow = z.object({

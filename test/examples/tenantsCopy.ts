@@ -15,7 +15,9 @@ export async function compileCopy(tenants?: Tenant[]): Promise<string> {
   mkdirSync(join(modules, ".bin"), { recursive: true });
   for (const name of readdirSync(join(root, "node_modules")).filter((name) => !name.startsWith(".")))
     symlinkSync(join(root, "node_modules", name), join(modules, name));
-  symlinkSync(join(root, "dist/sdk/commands/main.js"), join(modules, ".bin/pulumi-endpoints"));
+  // An installation makes the command executable.
+  const command = `#!/bin/sh\nexec node ${join(root, "dist/sdk/commands/main.js")} "$@"\n`;
+  writeFileSync(join(modules, ".bin/pulumi-endpoints"), command, { mode: 0o755 });
   await promisify(execFile)(process.execPath, [join(modules, "typescript/bin/tsc")], { cwd: folder });
   return folder;
 }
