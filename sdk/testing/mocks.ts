@@ -86,7 +86,6 @@ const SETTINGS: Record<string, string> = {
   "endpoints:baseUrl": "https://api.example.com",
 };
 
-/** A client that calls the emulator's routes without HTTP. */
 class StoreClient extends HttpClient {
   constructor(
     settings: HttpClient["settings"],

@@ -198,11 +198,11 @@ describe("getEndpoint", () => {
     const error = await thrown(getEndpoint({ id: "ep_2nobody" }));
     expect(pulumi.RunError.isInstance(error)).toBe(true);
     expect(error.message).toMatch(/no endpoint ep_2nobody; getEndpoints\(\)/);
-    expect((await thrown(getEndpoint({ url: "https://shop.example.com" }))).message).toMatch(
+    await expect(getEndpoint({ url: "https://shop.example.com" })).rejects.toThrow(
       /of the 251 of this account serves https:\/\/shop\.example\.com\. Near it: tls:\/\/shop\.example\.com.*getEndpoints\(\)/,
     );
-    expect((await thrown(getEndpoint({ url: "shop" }))).message).toMatch(/url is not a URL/);
-    expect((await thrown(getEndpoint({} as { id: string }))).message).toMatch(/an id or a url/);
+    await expect(getEndpoint({ url: "shop" })).rejects.toThrow(/url is not a URL/);
+    await expect(getEndpoint({} as { id: string })).rejects.toThrow(/an id or a url/);
   });
 
   test("throws an error that lists the ids if several endpoints share the URL", async () => {
@@ -213,7 +213,7 @@ describe("getEndpoint", () => {
 
   test("throws the provider's own message if the API key is missing", async () => {
     vi.stubEnv("ENDPOINTS_API_KEY", "");
-    expect((await thrown(getEndpoint({ id: "ep_1" }))).message).toMatch(/no API key: set ENDPOINTS_API_KEY/);
+    await expect(getEndpoint({ id: "ep_1" })).rejects.toThrow(/no API key: set ENDPOINTS_API_KEY/);
     expect(pulumi.RunError.isInstance(await thrown(getEndpoints()))).toBe(true);
   });
 });

@@ -20,7 +20,6 @@ export interface AgentSource {
   endpoint?: string;
 }
 
-/** An endpoint of the agent. */
 interface AgentEndpoint {
   verifications: Verification[];
   /** A port or a URL. Only configuration files contain it. */
