@@ -2,7 +2,12 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { z } from "zod";
 import { UserError } from "../../provider/api/apiErrors";
+import type { LiveEndpoint } from "../../provider/api/contract";
 import { isMapping } from "../../provider/api/json";
+import { partsOf } from "../../provider/api/mark";
+import { urlOf } from "../../provider/api/url";
+import { metadataFromText, sameData } from "../../provider/endpoint/documents";
+import { wildcard } from "../../provider/endpoint/lookup";
 import { projectFile } from "../projectFile";
 import { UsageError } from "./command";
 import { messageOf } from "./failures";
@@ -10,10 +15,10 @@ import { messageOf } from "./failures";
 /* The projects and stacks of a command: of one folder, of several, or of a file that lists them. */
 
 export const projectsOptions = {
-  stack: { type: "string", multiple: true, default: [] },
-  cwd: { type: "string", multiple: true, default: [] },
+  stack: { type: "string", multiple: true, default: [] as string[] },
+  cwd: { type: "string", multiple: true, default: [] as string[] },
   projects: { type: "string" },
-  known: { type: "string", multiple: true, default: [] },
+  known: { type: "string", multiple: true, default: [] as string[] },
 } as const;
 
 /** An endpoint that is meant to be there. All given conditions must hold. */
@@ -107,6 +112,19 @@ export async function projectsOf({ stack, cwd, projects: file, known }: Given): 
     known: [...known, ...listed.known],
     ignored: listed.ignore,
   };
+}
+
+export function isIgnored(live: LiveEndpoint, { id, url, metadata, mark }: Ignored): boolean {
+  const data = metadataFromText(live.metadata ?? "").data;
+  const own = live.createdFor && { ...partsOf(live.createdFor), namespace: live.createdFor.namespace };
+  const has = (value: unknown, wanted: object) =>
+    Object.entries(wanted).every(([key, part]) => isMapping(value) && sameData(value[key], part));
+  return (
+    (id === undefined || id === live.id) &&
+    (url === undefined || wildcard(url).test(urlOf(live) ?? "")) &&
+    (metadata === undefined || has(data, metadata)) &&
+    (mark === undefined || has(own, mark))
+  );
 }
 
 /** The endpoints of `--ignore`. */

@@ -54,6 +54,21 @@ export async function stackConfig(project: LocalWorkspace, stack: string): Promi
 export const stackState = async (project: LocalWorkspace, stack: string): Promise<State> =>
   parseState(await project.exportStack(stack));
 
+/**
+ * Runs a command of the CLI for a stack.
+ *
+ * @throws What the Automation API throws.
+ */
+export function pulumiJson(project: LocalWorkspace, stack: string, args: string[]): Promise<unknown> {
+  const options = { cwd: project.workDir, maxBuffer: Number.POSITIVE_INFINITY };
+  return new Promise((done, failed) => {
+    execFile("pulumi", [...args, "--stack", stack, "--non-interactive"], options, (error, stdout, stderr) => {
+      if (!error) done(stdout);
+      else failed(Object.assign(error, { commandResult: { stderr, err: { exitCode: error.code } } }));
+    });
+  }).then((text) => JSON.parse(String(text)));
+}
+
 /** Sets a secret of a stack's configuration. The Automation API would show the value in the list of processes. */
 export async function setSecret(
   project: LocalWorkspace,
