@@ -58,6 +58,12 @@ export function managedEndpoints(state: State): Managed[] {
   });
 }
 
+/** The ids of those endpoints, also of a state with encrypted secrets. */
+export const managedIds = (state: State): string[] =>
+  resourcesOf(state).flatMap(({ type, external, id }) =>
+    isCloudEndpointType(type) && external !== true && id ? [id] : [],
+  );
+
 /** The inputs of each explicit provider of the stack. */
 export function explicitProviders(state: State): JsonObject[] {
   return resourcesOf(state)

@@ -9,20 +9,20 @@ import { urlOf } from "../../provider/api/url";
 import { metadataFromText, sameData } from "../../provider/endpoint/documents";
 import { wildcard } from "../../provider/endpoint/lookup";
 import { projectFile } from "../projectFile";
-import { UsageError } from "./command";
+import { UsageError, type Values } from "./command";
 import { messageOf } from "./failures";
 
 /* The projects and stacks of a command: of one folder, of several, or of a file that lists them. */
 
 export const projectsOptions = {
-  stack: { type: "string", multiple: true, default: [] as string[] },
-  cwd: { type: "string", multiple: true, default: [] as string[] },
+  stack: { type: "string", multiple: true },
+  cwd: { type: "string", multiple: true },
   projects: { type: "string" },
-  known: { type: "string", multiple: true, default: [] as string[] },
+  known: { type: "string", multiple: true },
 } as const;
 
 /** An endpoint that is meant to be there. All given conditions must hold. */
-const ignoredSchema = z
+export const ignoredSchema = z
   .strictObject({
     id: z.string().optional(),
     /** Like the patterns of `getEndpoints`: `*` matches any text. */
@@ -78,19 +78,13 @@ export interface Projects {
   ignored: Ignored[];
 }
 
-interface Given {
-  stack: string[];
-  cwd: string[];
-  projects?: string | undefined;
-  known: string[];
-}
-
 /**
  * Resolves the options. Makes no request and runs no Pulumi.
  *
  * @throws UsageError if they contradict each other, or name something that does not exist.
  */
-export async function projectsOf({ stack, cwd, projects: file, known }: Given): Promise<Projects> {
+export async function projectsOf(given: Values<typeof projectsOptions>): Promise<Projects> {
+  const { stack = [], cwd = [], projects: file, known = [] } = given;
   // An unset variable of a script must not mean the selected stack.
   if (stack.includes("")) throw new UsageError("--stack must not be empty");
   if (known.includes("")) throw new UsageError("--known must not be empty");

@@ -1,11 +1,10 @@
 import { execFile } from "node:child_process";
-import { dirname, resolve } from "node:path";
 import type { LocalWorkspace } from "@pulumi/pulumi/automation/index.js";
 import { UserError } from "../../provider/api/apiErrors";
 import type { ConfigReader } from "../../provider/api/config";
-import { projectFile } from "../projectFile";
 import { cliFailure, cliMessage } from "./failures";
-import { parseState, type State } from "./managed";
+import { managedIds, parseState, type State } from "./managed";
+import { projectFolder } from "./projects";
 
 /* The stacks of the user's own project, through the Pulumi CLI. It never asks a question. */
 
@@ -32,18 +31,6 @@ export async function openProject(
   return LocalWorkspace.create({ workDir: projectFolder(folder), pulumiCommand });
 }
 
-/** The folder with the project file: this one or, as for Pulumi itself, the nearest above it. */
-function projectFolder(folder: string): string {
-  const start = resolve(folder);
-  for (let at = start; ; at = dirname(at)) {
-    if (projectFile(at) !== undefined) return at;
-    if (dirname(at) === at)
-      throw new UserError(
-        `there is no Pulumi.yaml in ${start} or above it; give the project's folder with --cwd`,
-      );
-  }
-}
-
 /** A stack's configuration, secrets decrypted. The selected stack stays selected. */
 export async function stackConfig(project: LocalWorkspace, stack: string): Promise<ConfigReader> {
   const values = await project.getAllConfig(stack);
@@ -54,19 +41,23 @@ export async function stackConfig(project: LocalWorkspace, stack: string): Promi
 export const stackState = async (project: LocalWorkspace, stack: string): Promise<State> =>
   parseState(await project.exportStack(stack));
 
-/**
- * Runs a command of the CLI for a stack.
- *
- * @throws What the Automation API throws.
- */
-export function pulumiJson(project: LocalWorkspace, stack: string, args: string[]): Promise<unknown> {
-  const options = { cwd: project.workDir, maxBuffer: Number.POSITIVE_INFINITY };
-  return new Promise((done, failed) => {
-    execFile("pulumi", [...args, "--stack", stack, "--non-interactive"], options, (error, stdout, stderr) => {
-      if (!error) done(stdout);
-      else failed(Object.assign(error, { commandResult: { stderr, err: { exitCode: error.code } } }));
-    });
-  }).then((text) => JSON.parse(String(text)));
+/** The state of a stack of any project, secrets encrypted. */
+export async function encryptedState(project: LocalWorkspace, stack: string): Promise<State> {
+  const state = await runPulumi(project, ["stack", "export", "--stack", stack], `read the stack ${stack}`);
+  return parseState(JSON.parse(state));
+}
+
+/** The ids of the cloud endpoints in the state of a stack of any project. */
+export const knownIds = async (project: LocalWorkspace, stack: string): Promise<string[]> =>
+  managedIds(await encryptedState(project, stack));
+
+/** Whether the backend has a run of this stack in its history. */
+export async function hasRun(project: LocalWorkspace, stack: string): Promise<boolean> {
+  const args = ["stack", "history", "--json", "--page-size", "1", "--page", "1", "--stack", stack];
+  const history: unknown = JSON.parse(
+    await runPulumi(project, args, `read the history of the stack ${stack}`),
+  );
+  return Array.isArray(history) && history.length > 0;
 }
 
 /** Sets a secret of a stack's configuration. The Automation API would show the value in the list of processes. */
@@ -76,15 +67,30 @@ export async function setSecret(
   name: string,
   value: string,
 ): Promise<void> {
-  const args = ["config", "set", "--secret", name, "--stack", stack, "--non-interactive"];
-  await new Promise<void>((done, failed) => {
-    const child = execFile("pulumi", args, { cwd: project.workDir }, (error, _stdout, stderr) => {
-      if (error) failed(new UserError(`cannot set ${name}: ${cliMessage(stderr)}`));
-      else done();
+  // The CLI removes one line break at the end.
+  await runPulumi(
+    project,
+    ["config", "set", "--secret", name, "--stack", stack],
+    `set ${name}`,
+    `${value}\n`,
+  );
+}
+
+/** Runs the CLI, and returns its stdout. */
+function runPulumi(
+  { workDir: cwd }: LocalWorkspace,
+  args: string[],
+  what: string,
+  input = "",
+): Promise<string> {
+  return new Promise((done, failed) => {
+    const options = { cwd, maxBuffer: Number.POSITIVE_INFINITY };
+    const child = execFile("pulumi", [...args, "--non-interactive"], options, (error, stdout, stderr) => {
+      if (error) failed(new UserError(`cannot ${what}: ${cliMessage(stderr)}`));
+      else done(stdout);
     });
     // If the CLI ends before it has read everything, its own message has the reason.
     child.stdin?.on("error", () => {});
-    // The CLI removes one line break at the end.
-    child.stdin?.end(`${value}\n`);
+    child.stdin?.end(input);
   });
 }

@@ -9,7 +9,7 @@ import { openAccount } from "./account";
 import { assertFile, type Command, command, grouped, type Log, UsageError } from "./command";
 import { isAuthenticationError, messageOf } from "./failures";
 import { isCloudEndpointType, type State } from "./managed";
-import { isIgnored, type Projects, projectsOf, projectsOptions } from "./projects";
+import { ignoredIn, isIgnored, type Projects, projectsOf, projectsOptions } from "./projects";
 import {
   type Asked,
   type Failure,
@@ -32,6 +32,7 @@ Usage: npx pulumi-endpoints sweep --mark NAMESPACE [options]
   --cwd DIR           the folder of a Pulumi project; may be repeated (default: this one)
   --projects F        a file that lists projects and stacks, instead of --cwd
   --known S           another stack whose endpoints stay; may be repeated
+  --ignore F          a file that lists endpoints which are meant to be there
   --gone P/S          a project and stack that marks name and that no longer exists; may be repeated
   --older-than AGE    only endpoints that are older: 0s, 90m, 24h, 2d (default: 1h)
   --json F            write the plan and its results as JSON; - for the standard output, instead of the text
@@ -51,14 +52,16 @@ export const sweepWith = (open: OpenStacks): Command =>
       yes: { type: "boolean", default: false },
       gone: { type: "string", multiple: true, default: [] },
       "older-than": { type: "string", default: "1h" },
+      ignore: { type: "string" },
       json: { type: "string" },
     },
 
-    async run({ mark, yes, gone, "older-than": age, json, ...given }, { stdout, log }) {
+    async run({ mark, yes, gone, "older-than": age, ignore, json, ...given }, { stdout, log }) {
       if (!mark) throw new UsageError("--mark must give the value of endpoints:mark");
       const asked = { mark, yes, olderThan: secondsOf(age), gone: [...new Set(gone.map(goneStack))] };
       if (json !== undefined && json !== "-") assertFile("--json", json);
       const projects = await projectsOf(given);
+      if (ignore !== undefined) projects.ignored.push(...ignoredIn(ignore));
 
       const startedAt = new Date().toISOString();
       const print: Log = json === "-" ? log : (line) => stdout.write(`${line}\n`);
@@ -256,18 +259,27 @@ async function refuseUnknown(
 const identityOf = (live: LiveEndpoint): string =>
   canonicalJson([live.type, live.createdFor, urlOf(live), live.createdAt]);
 
+/** A deletion is sent only so soon after the endpoint was read, in milliseconds. Otherwise the endpoint is read again. */
+const SOON = 5_000;
+const MOST_TRIES = 3;
+
 /**
  * @returns What was found instead of the endpoint; undefined if it was deleted.
  * @throws UserError if it is no longer what was planned.
  */
 async function deleteLeftover(api: EndpointsApi, { live }: Leftover): Promise<string | undefined> {
-  const now = await api.find(live.id);
-  if (!now) return "it was already deleted";
-  if (identityOf(now) !== identityOf(live))
-    throw new UserError("its mark, URL, type or creation time has changed since the plan");
-  await api.delete(live.id).catch(async (error: unknown) => {
-    // A deletion whose answer was lost is repeated, and then finds nothing.
-    if (await api.find(live.id).catch(() => live)) throw error;
-  });
-  return undefined;
+  let failure: unknown;
+  for (let tries = 0; ; tries++) {
+    const now = await api.find(live.id);
+    // A deletion whose answer was lost is known by its effect.
+    if (!now) return failure === undefined ? "it was already deleted" : undefined;
+    if (identityOf(now) !== identityOf(live))
+      throw new UserError("its mark, URL, type or creation time has changed since the plan");
+    if (tries === MOST_TRIES || isAuthenticationError(failure)) throw failure;
+    try {
+      return void (await api.delete(live.id, { within: SOON }));
+    } catch (error) {
+      failure = error;
+    }
+  }
 }

@@ -9,6 +9,7 @@ import { adviceFor, advicePage, adviceRow, variants } from "./advice";
 import { cell, type Plan, shuffled, type Unit, unitsOf } from "./cells";
 import { comparisonPage, measure } from "./comparison";
 import { RawFile } from "./rawFile";
+import { measureStacks } from "./stacks";
 
 const HELP = `Compares this package with a plain dynamic provider and with a provider that does nothing.
 
@@ -18,6 +19,7 @@ Usage: npm run bench -- [options]
   --render        only write the pages from the raw results
   --advice        measure a large stack on the CLI, and settings that make it faster
   --texts         print how long the parsers take for the longest hostile texts
+  --stacks        measure a drift of 50 stacks in 5 projects on the CLI, with 1 and 4 at once
 
   --runs N        number of rounds (default: 5)
   --sizes A,B     numbers of endpoints (default: 10,100,500,1000)
@@ -33,7 +35,7 @@ async function main(): Promise<void> {
   const flag = { type: "boolean", default: false } as const;
   const { values } = parseArgs({
     options: {
-      ...{ render: flag, advice: flag, texts: flag, help: flag },
+      ...{ render: flag, advice: flag, texts: flag, stacks: flag, help: flag },
       runs: { type: "string", default: "5" },
       sizes: { type: "string", default: "10,100,500,1000" },
       driver: { type: "string", default: "cli" },
@@ -42,6 +44,11 @@ async function main(): Promise<void> {
   });
   if (values.help) {
     console.log(HELP);
+    return;
+  }
+  if (values.stacks) {
+    for (const { parallel, seconds, requests, memory } of await measureStacks([1, 4]))
+      console.log(`${parallel} at once: ${seconds.toFixed(0)} s, ${requests} requests, at most ${memory} MB`);
     return;
   }
   if (values.texts) {

@@ -22,7 +22,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const clean = report({
   outcome: "none",
   exitCode: 0,
-  stacks: [{ name: "prod", endpoints: 48, compared: 48, drifted: [], unchecked: [] }],
+  stacks: [{ name: "prod", project: "shop", endpoints: 48, compared: 48, drifted: [], unchecked: [] }],
 });
 
 describe.skipIf(!chromium)("the drift page in Chromium", () => {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { EXIT } from "../command";
+import { ignoredSchema } from "../projects";
 
 /*
  * The report of `drift` in the format of `--json`, and its outcome. New fields do not change the version. If a field is
@@ -34,6 +35,14 @@ const repairSchema = z.object({
   authentication: z.boolean().optional(),
 });
 
+/** What the service tells of an endpoint; missing where it does not. */
+const seenSchema = {
+  /** When it was last changed. */
+  updatedAt: z.iso.datetime().optional(),
+  /** The bot or user that owns it. */
+  principal: z.string().optional(),
+};
+
 const driftedSchema = z.object({
   name: z.string(),
   urn: z.string(),
@@ -42,6 +51,7 @@ const driftedSchema = z.object({
   id: z.string(),
   url: z.string().optional(),
   drift: z.enum(["changed", "deleted"]),
+  ...seenSchema,
   /** The differences; empty if the endpoint was deleted. */
   changes: z.array(changeSchema),
   /** The result of `--fix`; missing without it. */
@@ -57,7 +67,9 @@ const uncheckedSchema = z.object({
 });
 
 const stackSchema = z.object({
+  /** The stack's name; with several projects `project/stack`. */
   name: z.string(),
+  project: z.string(),
   /** The number of cloud endpoints that the stack manages; 0 if its state could not be read. */
   endpoints: z.int(),
   /** The number of them that were compared with the service. Whether the others drifted is unknown. */
@@ -68,25 +80,32 @@ const stackSchema = z.object({
   unchecked: z.array(uncheckedSchema),
 });
 
+const unmanagedSchema = z.object({
+  id: z.string(),
+  url: z.string().optional(),
+  description: z.string().optional(),
+  createdAt: z.iso.datetime().optional(),
+  ...seenSchema,
+  /** The resource that it was created for, if it has a mark (`endpoints:mark`). */
+  createdFor: z.string().optional(),
+  /** Whether that resource is of a given project, so that the states of the given stacks should have it. */
+  orphan: z.literal(true).optional(),
+});
+
 const accountSchema = z.object({
   /** The base URL of the service; missing if the settings do not give it. */
   service: z.string().optional(),
   stacks: z.array(z.string()),
   /** The number of cloud endpoints in the account. */
   endpoints: z.int(),
-  /** The endpoints that no given stack manages, newest first. */
-  unmanaged: z.array(
-    z.object({
-      id: z.string(),
-      url: z.string().optional(),
-      description: z.string().optional(),
-      createdAt: z.iso.datetime().optional(),
-      /** The resource that it was created for, if it has a mark (`endpoints:mark`). */
-      createdFor: z.string().optional(),
-      /** Whether that resource is one of this project, so that the states of the given stacks should have it. */
-      orphan: z.literal(true).optional(),
-    }),
-  ),
+  /** The endpoints that no given or known stack manages, newest first. */
+  unmanaged: z.array(unmanagedSchema),
+  /** Of the others, those with a mark of another project, which are therefore not unmanaged. */
+  others: z.array(unmanagedSchema),
+  /** Of the others, those that are meant to be there (`--ignore`). */
+  ignored: z.array(z.object({ id: z.string(), url: z.string().optional(), reason: z.string() })),
+  /** The number of those that a known stack manages (`--known`). */
+  known: z.int(),
   unchecked: z.array(uncheckedSchema),
 });
 
@@ -113,10 +132,13 @@ export const reportSchema = z.object({
   accounts: z.array(accountSchema),
   /** Endpoints that are in several states, or twice in one state. They count as drift. */
   shared: z.array(sharedSchema),
+  /** The entries of `--ignore` that match no endpoint, so that they can be removed. */
+  unusedIgnores: z.array(ignoredSchema),
 });
 
 export type DriftReport = z.output<typeof reportSchema>;
 export type StackReport = z.output<typeof stackSchema>;
+export type UnmanagedEndpoint = z.output<typeof unmanagedSchema>;
 export type AccountReport = z.output<typeof accountSchema>;
 export type DriftedEndpoint = z.output<typeof driftedSchema>;
 export type FieldChange = z.output<typeof changeSchema>;

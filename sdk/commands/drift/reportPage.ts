@@ -6,20 +6,26 @@ import type {
   DriftReport,
   FieldChange,
   StackReport,
-  Unchecked,
+  UnmanagedEndpoint,
 } from "./report";
 import {
   accountName,
   capital,
   causesOf,
+  commonCauses,
   createdForText,
+  elsewhereText,
   findings,
   headline,
+  isClean,
   orphansText,
+  seenText,
   sharedText,
   shownSides,
+  sorted,
   undeployedText,
   unmanagedText,
+  unusedIgnoreText,
   visible,
 } from "./wording";
 
@@ -39,30 +45,35 @@ const MOST = 2000;
 /** The report as a page in one file. Its security policy allows no script and no request. */
 export function reportPage(report: DriftReport): string {
   const [word, mood] = OUTCOMES[report.outcome];
-  const stacks = report.stacks.map(({ name }) => visible(name, 60));
+  const names = report.stacks.map(({ name }) => visible(name, 60));
+  const { common, own: stacks } = commonCauses(sorted(report.stacks).filter((stack) => !isClean(stack)));
+  const clean = report.stacks.filter(isClean);
   const page = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>${word && `${word}: `}${headline(report)} (${stacks.slice(0, 3).join(", ")}${stacks.length > 3 ? ", …" : ""})</title>
+<title>${word && `${word}: `}${headline(report)} (${names.slice(0, 3).join(", ")}${names.length > 3 ? ", …" : ""})</title>
 <style>${new Html(STYLE)}</style>
 </head>
 <body>
-<header>
+<header id="top">
 <h1>Drift of cloud endpoints</h1>
 <p class="outcome ${mood}">${word && html`<strong>${word}.</strong> `}${headline(report)}.</p>
 <p class="quiet">Checked on ${time(report.startedAt)}, in ${seconds(report)}.${report.fix ? " With --fix." : ""}${report.failOnUnmanaged ? " Unmanaged endpoints count as drift." : ""}</p>
 </header>
 <main>
-${overview(report)}
-${report.shared.map(
+${overview(stacks, clean)}
+${causesList(common)}${report.shared.map(
   (each) => html`<p class="bad">${sharedText(each)}</p>
 `,
-)}${report.stacks.map(stackSection)}
+)}${stacks.map(stackSection)}
 ${report.accounts.map(accountSection)}
-</main>
+${report.unusedIgnores.map(
+  (entry) => html`<p class="reason unsure">${capital(unusedIgnoreText(entry))}.</p>
+`,
+)}</main>
 <footer>
 <p class="quiet">Written by pulumi-endpoints ${VERSION}. <q>Should be</q> is the value in the stack’s state, <q>is</q> the value on the service. Secrets are masked.</p>
 </footer>
@@ -72,21 +83,50 @@ ${report.accounts.map(accountSection)}
   return page.text;
 }
 
-function overview({ stacks }: DriftReport): Html {
-  return html`<section aria-labelledby="overview">
+/** The index: the stacks with findings, with links, then the others in a fold. */
+function overview(stacks: StackReport[], clean: StackReport[]): Html {
+  return html`<nav aria-labelledby="overview">
 <h2 id="overview">Overview</h2>
-<table>
-<caption>Findings by stack</caption>
+${
+  stacks.length > 0
+    ? stackTable(
+        "Findings by stack",
+        stacks,
+        (name, index) => html`<a href="#stack-${index}"><bdi>${name}</bdi></a>`,
+      )
+    : undefined
+}${
+  clean.length > 0
+    ? html`<details${clean.length > MOST_CLEAN ? undefined : " open"}>
+<summary>${count(clean.length, stacks.length > 0 ? "other stack" : "stack")}: ${findings(clean)}</summary>
+${stackTable("Stacks without findings", clean, (name) => html`<bdi>${name}</bdi>`)}
+</details>`
+    : undefined
+}
+</nav>`;
+}
+
+/** More stacks without findings are folded. */
+const MOST_CLEAN = 3;
+
+function stackTable(
+  caption: string,
+  stacks: StackReport[],
+  nameOf: (name: string, index: number) => Html,
+): Html {
+  return html`<table>
+<caption>${caption}</caption>
 <thead><tr><th scope="col">Stack</th><th scope="col" class="number">Compared</th><th scope="col" class="number">Drifted</th><th scope="col" class="number">Unchecked</th></tr></thead>
 <tbody>
 ${stacks.map(
   ({ name, endpoints, compared, drifted, unchecked }, index) =>
-    html`<tr><th scope="row"><a href="#stack-${index}"><bdi>${visible(name)}</bdi></a></th><td class="number">${compared === endpoints ? endpoints : `${compared} of ${endpoints}`}</td><td class="number">${drifted.length}</td><td class="number">${unchecked.length}</td></tr>
+    html`<tr><th scope="row">${nameOf(visible(name), index)}</th><td class="number">${compared === endpoints ? endpoints : `${compared} of ${endpoints}`}</td><td class="number">${drifted.length}</td><td class="number">${unchecked.length}</td></tr>
 `,
 )}</tbody>
-</table>
-</section>`;
+</table>`;
 }
+
+const backToTop = () => html`<p class="top"><a href="#top">Back to the top</a></p>`;
 
 function stackSection(stack: StackReport, index: number): Html {
   const { name, drifted, unchecked, undeployed } = stack;
@@ -98,7 +138,7 @@ ${
     ? undefined
     : html`<p class="reason bad">${undeployedText(undeployed)}</p>
 `
-}${uncheckedList(unchecked)}${drifted.map(endpointArticle)}
+}${causesList(causesOf(unchecked))}${drifted.map(endpointArticle)}${backToTop()}
 </section>`;
 }
 
@@ -107,7 +147,7 @@ function endpointArticle(endpoint: DriftedEndpoint): Html {
   const [word, mood] = repair?.done ? ["repaired", "good"] : ["not repaired", "bad"];
   return html`<article>
 <h3><bdi>${visible(name)}</bdi>: <span class="word bad">${drift}</span>${repair && html`, <span class="word ${mood}">${word}</span>`}</h3>
-<p class="quiet">${url === undefined ? undefined : html`<bdi>${visible(url)}</bdi>, `}<bdi>${visible(id)}</bdi></p>
+<p class="quiet">${url === undefined ? undefined : html`<bdi>${visible(url)}</bdi>, `}<bdi>${visible(id)}</bdi>${seenText(endpoint).map((text) => html`, <bdi>${text}</bdi>`)}</p>
 ${drift === "deleted" ? html`<p>The endpoint was deleted on the service.</p>` : changesTable(name, changes)}
 ${repair?.reason === undefined ? undefined : html`<p class="reason bad">Not repaired: ${visible(repair.reason, MOST)}</p>`}
 </article>
@@ -136,34 +176,57 @@ const value = (shown: string | undefined): Html =>
   shown === undefined ? html`<em>nothing</em>` : html`<code dir="auto">${shown}</code>`;
 
 function accountSection(account: AccountReport, index: number): Html {
-  const { endpoints, unmanaged, unchecked } = account;
+  const { endpoints, unmanaged, others, ignored, unchecked } = account;
   const note = unmanaged.length > 0 && " This command never changes unmanaged endpoints.";
   const orphans = orphansText(account);
+  const elsewhere = elsewhereText(account);
   return html`<section aria-labelledby="account-${index}">
 <h2 id="account-${index}"><bdi>${accountName(account)}</bdi></h2>
-${endpoints > 0 ? html`<p>${capital(unmanagedText(account))}.${note || undefined}${orphans && ` ${orphans}`}</p>` : undefined}
-${uncheckedList(unchecked)}${unmanaged.length === 0 ? undefined : unmanagedTable(unmanaged)}
+${endpoints > 0 ? html`<p>${capital(unmanagedText(account))}.${note || undefined}${orphans && ` ${orphans}`}${elsewhere && ` ${elsewhere}.`}</p>` : undefined}
+${causesList(causesOf(unchecked))}${endpointsTable("Unmanaged cloud endpoints, newest first", unmanaged)}${endpointsTable("Marked for other projects, newest first", others)}${
+  ignored.length === 0
+    ? undefined
+    : html`<details>
+<summary>${count(ignored.length, "ignored endpoint")}</summary>
+<ul>
+${ignored.map(
+  ({ id, url, reason }) => html`<li><bdi>${visible(url ?? id)}</bdi>: ${visible(reason, MOST)}</li>
+`,
+)}</ul>
+</details>
+`
+}${backToTop()}
 </section>`;
 }
 
-function unmanagedTable(unmanaged: AccountReport["unmanaged"]): Html {
-  return html`<table>
-<caption>Unmanaged cloud endpoints, newest first</caption>
-<thead><tr><th scope="col">Endpoint</th><th scope="col">Description</th><th scope="col">Created</th></tr></thead>
+/** More endpoints are folded. */
+const MOST_ENDPOINTS = 20;
+
+function endpointsTable(caption: string, endpoints: UnmanagedEndpoint[]): Html | undefined {
+  if (endpoints.length === 0) return undefined;
+  const table = html`<table>
+<caption>${caption}</caption>
+<thead><tr><th scope="col">Endpoint</th><th scope="col">Description</th><th scope="col">Created, changed</th></tr></thead>
 <tbody>
-${unmanaged.map((endpoint) => {
+${endpoints.map((endpoint) => {
   const { id, url, description, createdAt, createdFor } = endpoint;
-  return html`<tr><th scope="row"><bdi>${visible(url ?? "without a URL")}</bdi><br><code>${visible(id)}</code></th><td dir="auto">${description === undefined ? html`<em>none</em>` : visible(description)}</td><td class="date">${createdAt === undefined ? "unknown" : html`<time datetime="${createdAt}">${createdAt.slice(0, 10)}</time>`}${createdFor && html`<br>${createdForText(endpoint)}`}</td></tr>
+  return html`<tr><th scope="row"><bdi>${visible(url ?? "without a URL")}</bdi><br><code>${visible(id)}</code></th><td dir="auto">${description === undefined ? html`<em>none</em>` : visible(description)}</td><td class="date">${createdAt === undefined ? "unknown" : html`<time datetime="${createdAt}">${createdAt.slice(0, 10)}</time>`}${seenText(endpoint).map((text) => html`<br>${text}`)}${createdFor && html`<br>${createdForText(endpoint)}`}</td></tr>
 `;
 })}</tbody>
 </table>`;
+  return endpoints.length > MOST_ENDPOINTS
+    ? html`<details>
+<summary>${caption}: ${endpoints.length}</summary>
+${table}
+</details>`
+    : table;
 }
 
-function uncheckedList(unchecked: Unchecked[]): Html | undefined {
-  if (unchecked.length === 0) return undefined;
+function causesList(causes: ReturnType<typeof causesOf>): Html | undefined {
+  if (causes.length === 0) return undefined;
   return html`<h3>Unchecked</h3>
 <ul>
-${causesOf(unchecked).map(
+${causes.map(
   ({ what, reason }) => html`<li><strong>${visible(what)}</strong>: ${visible(reason, MOST)}</li>
 `,
 )}</ul>
@@ -182,7 +245,7 @@ class Html {
   constructor(readonly text: string) {}
 }
 
-type Part = Html | string | number | undefined | Part[];
+type Part = Html | string | number | undefined | readonly Part[];
 
 /** A template of HTML. It escapes every value that is not already HTML. */
 function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
@@ -240,6 +303,8 @@ td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 .changes { table-layout: fixed; }
 .changes th:first-child { width: 38%; }
 .changes tbody th { font-weight: 400; }
+.top { font-size: .9rem; }
+summary { padding: .4rem 0; cursor: pointer; }
 .reason { padding: .5rem .75rem; border-radius: .25rem; }
 @media (max-width: 40rem) {
   body { padding: 1rem .75rem 2rem; }

@@ -1,16 +1,23 @@
 import { stripVTControlCharacters, styleText } from "node:util";
-import type { AccountReport, DriftedEndpoint, DriftReport, StackReport, Unchecked } from "./report";
+import { count } from "../command";
+import type { AccountReport, DriftedEndpoint, DriftReport, StackReport, UnmanagedEndpoint } from "./report";
 import {
   accountName,
   causesOf,
+  commonCauses,
   createdForText,
+  elsewhereText,
   findings,
   headline,
+  isClean,
   orphansText,
+  seenText,
   sharedText,
   shownSides,
+  sorted,
   undeployedText,
   unmanagedText,
+  unusedIgnoreText,
   visible,
 } from "./wording";
 
@@ -20,15 +27,28 @@ interface TextOptions {
   color: boolean;
 }
 
+/** More stacks without findings share a line. */
+const MOST_CLEAN = 3;
+
+/** The most unmanaged endpoints. The JSON has all. */
+const MOST_UNMANAGED = 20;
+
 const paint = (style: "bold" | "red" | "green" | "yellow", text: string) =>
   styleText(style, text, { validateStream: false });
 
 /** The report for a terminal. Its last line is the outcome. */
 export function reportText(report: DriftReport, { width, color }: TextOptions): string {
+  const { common, own } = commonCauses(sorted(report.stacks));
+  const clean = report.stacks.filter(isClean);
+  const folded = clean.length > MOST_CLEAN ? clean : [];
   const blocks = [
-    ...report.stacks.map((stack) => stackLines(stack, width)),
-    ...report.accounts.map(accountLines),
+    ...own.filter((stack) => !isClean(stack)).map((stack) => stackLines(stack, width)),
+    uncheckedLines(common),
+    ...(folded.length > 0 ? [] : clean.map((stack) => stackLines(stack, width))),
+    folded.length > 0 ? [paint("bold", `${count(folded.length, "other stack")}: ${findings(folded)}`)] : [],
     report.shared.map((each) => `${paint("red", "shared")} ${sharedText(each)}`),
+    ...report.accounts.map(accountLines),
+    report.unusedIgnores.map((entry) => `${paint("yellow", "unused")} ${unusedIgnoreText(entry)}`),
   ];
   const style = {
     none: "green",
@@ -51,7 +71,7 @@ function stackLines(stack: StackReport, width: number): string[] {
     paint("bold", `Stack ${visible(name)}: ${findings([stack])}`),
     ...(undeployed === undefined ? [] : [`  ${paint("yellow", "undeployed")} ${undeployedText(undeployed)}`]),
     ...drifted.flatMap((each) => ["", ...endpointLines(each, width)]),
-    ...uncheckedLines(unchecked),
+    ...uncheckedLines(causesOf(unchecked)),
   ];
 }
 
@@ -62,7 +82,9 @@ function endpointLines(endpoint: DriftedEndpoint, width: number): string[] {
   if (repair?.done) lines.push(paint("green", "repaired"));
   else if (repair) lines.push(paint("red", `not repaired: ${visible(repair.reason ?? "", 2000)}`));
   return [
-    `  ${paint("red", drift)} ${paint("bold", visible(name))} (${where})`,
+    `  ${paint("red", drift)} ${paint("bold", visible(name))} (${where})${seenText(endpoint)
+      .map((text) => `, ${text}`)
+      .join("")}`,
     ...lines.map((line) => `    ${line}`),
   ];
 }
@@ -87,28 +109,38 @@ function changeLines({ changes }: DriftedEndpoint, width: number): string[] {
 }
 
 function accountLines(account: AccountReport): string[] {
-  const { endpoints, unmanaged, unchecked } = account;
-  if (unmanaged.length === 0 && unchecked.length === 0) return [];
+  const { endpoints, unmanaged, others, unchecked } = account;
+  const elsewhere = elsewhereText(account);
+  if (unmanaged.length === 0 && elsewhere === undefined && unchecked.length === 0) return [];
   const orphans = orphansText(account);
   return [
     paint("bold", accountName(account) + (endpoints > 0 ? `: ${unmanagedText(account)}` : "")),
-    ...unmanaged.map((endpoint) => {
-      const { id, url = "without a URL", description, createdAt, createdFor } = endpoint;
-      const words = [
-        ...[id, url],
-        ...(description ? [JSON.stringify(description)] : []),
-        ...(createdAt ? [`created ${createdAt.slice(0, 10)}`] : []),
-        ...(createdFor ? [createdForText(endpoint)] : []),
-      ];
-      return `  ${words.map((word) => visible(word)).join("  ")}`;
-    }),
+    ...unmanagedLines(unmanaged),
     ...(orphans === undefined ? [] : [`  ${orphans}`]),
-    ...uncheckedLines(unchecked),
+    ...(elsewhere === undefined ? [] : [`  ${elsewhere}${others.length > 0 ? ":" : "."}`]),
+    ...unmanagedLines(others),
+    ...uncheckedLines(causesOf(unchecked)),
   ];
 }
 
-function uncheckedLines(unchecked: Unchecked[]): string[] {
-  return causesOf(unchecked).map(
+function unmanagedLines(endpoints: UnmanagedEndpoint[]): string[] {
+  const lines = endpoints.slice(0, MOST_UNMANAGED).map((endpoint) => {
+    const { id, url = "without a URL", description, createdAt, createdFor } = endpoint;
+    const words = [
+      ...[id, url],
+      ...(description ? [JSON.stringify(description)] : []),
+      ...(createdAt ? [`created ${createdAt.slice(0, 10)}`] : []),
+      ...seenText(endpoint),
+      ...(createdFor ? [createdForText(endpoint)] : []),
+    ];
+    return `  ${words.map((word) => visible(word)).join("  ")}`;
+  });
+  const more = endpoints.length - MOST_UNMANAGED;
+  return more > 0 ? [...lines, `  and ${more} more, which --json and --html list`] : lines;
+}
+
+function uncheckedLines(causes: ReturnType<typeof causesOf>): string[] {
+  return causes.map(
     ({ what, reason }) => `  ${paint("yellow", "unchecked")} ${visible(what)}: ${visible(reason, 2000)}`,
   );
 }

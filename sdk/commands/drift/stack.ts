@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import type { EngineEvent, LocalWorkspace, UpdateSummary } from "@pulumi/pulumi/automation/index.js";
+import type { EngineEvent, LocalWorkspace, Stack, UpdateSummary } from "@pulumi/pulumi/automation/index.js";
 import { UserError } from "../../../provider/api/apiErrors";
 import type { ConfigReader } from "../../../provider/api/config";
 import type { JsonObject } from "../../../provider/api/json";
@@ -8,7 +8,8 @@ import { MASKED, SECRET, SIGNATURE } from "../../../provider/endpoint/secrets";
 import { rebuild } from "../../../provider/plugin/values";
 import { messageOf } from "../failures";
 import { isCloudEndpointType, type State } from "../managed";
-import { openProject, stackConfig, stackState } from "../pulumi";
+import type { Project } from "../projects";
+import { knownIds, openProject, stackConfig, stackState } from "../pulumi";
 
 /* A stack for `drift`, run by the Pulumi CLI. */
 
@@ -30,6 +31,7 @@ export interface Run {
 }
 
 export interface DriftStack {
+  /** The stack's name; with several projects `project/stack`. */
   readonly name: string;
   /** The project's name. */
   readonly project: string;
@@ -39,8 +41,12 @@ export interface DriftStack {
   state(): Promise<State>;
   /** Whether the last `up` or `destroy` failed, so that the state may not match the program: `pulumi stack history`. */
   lastUpdateFailed(): Promise<boolean>;
-  /** Compares the state with the service, and writes nothing: `pulumi refresh --preview-only`. */
-  refreshPreview(): Promise<Run>;
+  /**
+   * Compares the state with the service, and writes nothing: `pulumi refresh --preview-only`.
+   *
+   * @param urls The URLs of the stack's endpoints. They spare requests, and may be incomplete.
+   */
+  refreshPreview(urls: string[]): Promise<Run>;
   /** Plans all changes of the program, and writes nothing: `pulumi preview`. */
   preview(): Promise<Run>;
   /** Plans `repair`, and writes nothing: `pulumi preview --refresh --target`. */
@@ -49,12 +55,11 @@ export interface DriftStack {
   repair(urns: string[]): Promise<Run>;
 }
 
-/** Opens the stacks with these names in the project of a folder. Without names, it opens the selected stack. */
-export type OpenStacks = (
-  folder: string,
-  names: string[],
-  interruption: Interruption,
-) => Promise<DriftStack[]>;
+/** Opens the stacks of these projects. A project without names has its selected stack. */
+export type OpenStacks = (projects: Project[], interruption: Interruption) => Promise<DriftStack[]>;
+
+/** The ids of the endpoints that a known stack manages. */
+export type ReadKnown = (project: Project, stack: string) => Promise<string[]>;
 
 /** The errors of a run, for one resource or for all; undefined if there are none. */
 export function errorsOf({ diagnostics }: Run, urn?: string): string | undefined {
@@ -108,15 +113,33 @@ export function onInterruption(log: (message: string) => void): Interruption {
 }
 
 /** Opens stacks that the Pulumi CLI runs, through the Automation API. */
-export const openWithPulumi: OpenStacks = async (folder, names, interruption) => {
-  const project = await openProject(folder, "drift", "");
-  // The Automation API would otherwise select each stack, also for the user's later commands.
-  project.selectStack = async () => {};
-  if (names.length > 0) return Promise.all(names.map((name) => openStack(project, name, interruption)));
-  const selected = await project.stack();
-  if (selected) return [await openStack(project, selected.name, interruption)];
-  throw new UserError("no stack is selected: give --stack, or select one with `pulumi stack select`");
+export const openWithPulumi: OpenStacks = async (projects, interruption) => {
+  const stacks: DriftStack[] = [];
+  for (const { folder, name: project, stacks: names } of projects) {
+    const open = async () => {
+      const workspace = await openProject(folder, "drift", "");
+      // The Automation API would otherwise select each stack, also for the user's later commands.
+      workspace.selectStack = async () => {};
+      return workspace;
+    };
+    const selected = names.length > 0 ? undefined : await (await open()).stack();
+    const all = selected ? [selected.name] : names;
+    if (all.length === 0) {
+      const where = projects.length > 1 ? ` in ${folder}` : "";
+      throw new UserError(
+        `no stack is selected${where}: give --stack, or select one with \`pulumi stack select\``,
+      );
+    }
+    for (const name of all) {
+      const shown = projects.length > 1 ? `${project}/${name.split("/").at(-1)}` : name;
+      stacks.push(openStack({ name, shown, project }, await open(), interruption));
+    }
+  }
+  return stacks;
 };
+
+export const readKnownWithPulumi: ReadKnown = async ({ folder }, stack) =>
+  knownIds(await openProject(folder, "--known", ""), stack);
 
 /** The message of a repair in the stack's history. */
 export const REPAIR_MESSAGE = "pulumi-endpoints drift --fix";
@@ -144,28 +167,43 @@ export async function lastUpdateFailed(
   }
 }
 
-async function openStack(
-  project: LocalWorkspace,
-  name: string,
+/** @param workspace Is used for this stack only, because it has the environment of its runs. */
+function openStack(
+  { name, shown, project }: { name: string; shown: string; project: string },
+  workspace: LocalWorkspace,
   { stopped, forward: signal }: Interruption,
-): Promise<DriftStack> {
-  const { Stack } = await import("@pulumi/pulumi/automation/index.js");
-  const stack = await Stack.select(name, project);
-  const run = (start: (options: RunOptions) => Promise<unknown>) => {
+): DriftStack {
+  let opened: Promise<Stack> | undefined;
+  const stack = () => {
+    opened ??= import("@pulumi/pulumi/automation/index.js").then(({ Stack }) =>
+      Stack.select(name, workspace),
+    );
+    return opened;
+  };
+  const run = async (start: (stack: Stack, options: RunOptions) => Promise<unknown>) => {
     if (stopped.aborted) throw interrupted();
-    return recorded((onEvent) => start({ onEvent, signal }));
+    const on = await stack();
+    return recorded((onEvent) => start(on, { onEvent, signal }));
   };
   return {
-    name,
-    project: (await project.projectSettings()).name,
-    config: () => stackConfig(project, name),
-    state: () => stackState(project, name),
-    lastUpdateFailed: () => lastUpdateFailed((size, page) => stack.history(size, page, false)),
-    refreshPreview: () => run((options) => stack.previewRefresh(options)),
-    preview: () => run((options) => stack.preview(options)),
-    repairPreview: (target) => run((options) => stack.preview({ ...options, refresh: true, target })),
+    name: shown,
+    project,
+    config: () => stackConfig(workspace, name),
+    state: () => stackState(workspace, name),
+    lastUpdateFailed: async () => {
+      const on = await stack();
+      return lastUpdateFailed((size, page) => on.history(size, page, false));
+    },
+    refreshPreview: (urls) => {
+      workspace.envVars = urls.length > 0 ? { ENDPOINTS_REFRESH_URLS: urls.join(" ") } : {};
+      return run((on, options) => on.previewRefresh(options)).finally(() => {
+        workspace.envVars = {};
+      });
+    },
+    preview: () => run((on, options) => on.preview(options)),
+    repairPreview: (target) => run((on, options) => on.preview({ ...options, refresh: true, target })),
     repair: (target) =>
-      run((options) => stack.up({ ...options, refresh: true, target, message: REPAIR_MESSAGE })),
+      run((on, options) => on.up({ ...options, refresh: true, target, message: REPAIR_MESSAGE })),
   };
 }
 

@@ -1,20 +1,36 @@
 import { ConfigError, type ConfigReader } from "../../../provider/api/config";
 import type { LiveEndpoint } from "../../../provider/api/contract";
 import type { EndpointsApi } from "../../../provider/api/endpoints";
-import { ownerText, partsOf } from "../../../provider/api/mark";
+import { isMapping } from "../../../provider/api/json";
+import { ownerAtCreate, ownerText, partsOf } from "../../../provider/api/mark";
+import { urlOf } from "../../../provider/api/url";
+import { sameData } from "../../../provider/endpoint/documents";
+import { metadataOf, wildcard } from "../../../provider/endpoint/lookup";
 import { cloudEndpoints, openAccount } from "../account";
 import { count, grouped } from "../command";
 import { isAuthenticationError, messageOf } from "../failures";
 import { explicitProviders, type Managed, managedEndpoints, type State, usesOwnAccount } from "../managed";
+import type { Ignored } from "../projects";
 import { driftOf } from "./compare";
-import type { AccountReport, DriftedEndpoint, SharedEndpoint, StackReport, Unchecked } from "./report";
+import type {
+  AccountReport,
+  DriftedEndpoint,
+  SharedEndpoint,
+  StackReport,
+  Unchecked,
+  UnmanagedEndpoint,
+} from "./report";
 import { type DriftStack, errorsOf, interrupted, type Run } from "./stack";
 
 /* Compares stacks with the service, and lists the accounts that they use. */
 
 export interface Dependencies {
-  /** Receives progress messages. */
+  /** Receives messages. */
   log(message: string): void;
+  /** Receives the number of the stacks that are done. Without it, `log` receives each step. */
+  progress?: ((done: number, of: number) => void) | undefined;
+  /** How many stacks are compared at once. */
+  parallel: number;
   /** Nothing new may begin. */
   stopped: AbortSignal;
 }
@@ -58,14 +74,22 @@ interface Earlier {
   sources: AccountSource[];
 }
 
-/** Surveys one stack after the other. After an interruption nothing new begins, and the rest is reported as unchecked. */
+/** Surveys some stacks at once. After an interruption nothing new begins, and the rest is reported as unchecked. */
 export async function survey(
   stacks: DriftStack[],
   deps: Dependencies,
   { expected, sources }: Earlier = { expected: new Map(), sources: [] },
 ): Promise<Survey> {
   const observed: ObservedStack[] = [];
-  for (const stack of stacks) observed.push(await observe(stack, deps));
+  let done = 0;
+  const queue = stacks.entries();
+  const worker = async () => {
+    for (const [index, stack] of queue) {
+      observed[index] = await observe(stack, deps);
+      deps.progress?.(++done, stacks.length);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(deps.parallel, stacks.length) }, worker));
   const accounts = await listAccounts([...observed.flatMap(({ sources }) => sources), ...sources], deps);
   const live = new Map(accounts.flatMap(({ cloud }) => cloud).map((endpoint) => [endpoint.id, endpoint]));
   return { stacks: observed.map((stack) => compared(stack, live, expected)), accounts };
@@ -83,7 +107,9 @@ interface ObservedStack {
   reasons: string[];
 }
 
-async function observe(stack: DriftStack, { log, stopped }: Dependencies): Promise<ObservedStack> {
+async function observe(stack: DriftStack, deps: Dependencies): Promise<ObservedStack> {
+  const { stopped, progress } = deps;
+  const log = progress ? () => {} : deps.log;
   const observed: ObservedStack = { stack, sources: [], failures: [], reasons: [] };
   const attempt = async <T>(what: string, work: () => Promise<T>): Promise<T | undefined> => {
     try {
@@ -106,11 +132,18 @@ async function observe(stack: DriftStack, { log, stopped }: Dependencies): Promi
   const total = observed.managed.length;
   if (total > 0) {
     log(`${stack.name}: comparing ${count(total, "cloud endpoint")} with the service`);
-    observed.run = await attempt("the stack's endpoints", () => stack.refreshPreview());
+    observed.run = await attempt("the stack's endpoints", () => stack.refreshPreview(urlsOf(state)));
   }
   const config = await attempt("the stack's configuration", () => stack.config());
   if (config) observed.sources = sourcesOf(stack.name, state, total > 0, config);
   return observed;
+}
+
+/** The URLs that the provider may be told. Others could read a secret one in the environment of its process. */
+function urlsOf(state: State): string[] {
+  const all = managedEndpoints(state);
+  const urls = all.map(({ outputs }) => outputs["url"]).filter((url) => typeof url === "string");
+  return all.some(({ secrets }) => secrets.has("url")) ? [] : urls;
 }
 
 /** The accounts of a stack: one of its configuration, and one of each explicit provider in its state. */
@@ -140,8 +173,9 @@ function compared(
     const step = run?.steps.find((one) => one.urn === urn && (one.id === undefined || one.id === id));
     if (step) {
       checked.add(urn);
-      const drift = driftOf(endpoint, step, live.get(id), expected.get(urn));
-      if (drift) drifted.push(drift);
+      const current = live.get(id);
+      const drift = driftOf(endpoint, step, current, expected.get(urn));
+      if (drift) drifted.push({ ...drift, ...(current && seenOf(current)) });
     } else if (run)
       missed.push(asUnchecked(`${name} (${id})`, errorsOf(run, urn) ?? "Pulumi did not read it"));
   }
@@ -150,6 +184,7 @@ function compared(
     missed.push(asUnchecked("the whole stack", errorsOf(run) ?? "the refresh failed"));
   const report: StackReport = {
     name: stack.name,
+    project: stack.project,
     endpoints: current.length,
     compared: checked.size,
     ...(reasons.length > 0 && { undeployed: reasons.join(", ") }),
@@ -198,38 +233,95 @@ async function listAccounts(sources: AccountSource[], { log, stopped }: Dependen
   return [...accounts.values()];
 }
 
-/**
- * @param managed The ids that the stacks manage; undefined if a state could not be read. Then no endpoint counts as unmanaged.
- * @param project The project of the stacks.
- */
-export function accountReport(
-  account: Account,
-  managed: ReadonlySet<string> | undefined,
-  project: string | undefined,
-): AccountReport {
+/** What is known of the endpoints that the given stacks do not manage. */
+export interface Elsewhere {
+  /** The ids that the given stacks manage; undefined if a state could not be read. Then no endpoint counts as unmanaged. */
+  managed: ReadonlySet<string> | undefined;
+  /** The ids that known stacks manage. */
+  known: ReadonlySet<string>;
+  /** The projects of the given stacks. */
+  projects: ReadonlySet<string>;
+  ignored: readonly IgnoreRule[];
+}
+
+/** An entry of `--ignore`, and whether it has matched an endpoint. */
+export interface IgnoreRule {
+  entry: Ignored;
+  isUsed: boolean;
+}
+
+/** Sorts the endpoints of an account that the given stacks do not manage. */
+export function accountReport(account: Account, elsewhere: Elsewhere): AccountReport {
   const { service, stacks, cloud } = account;
-  const unmanaged = managed ? cloud.filter(({ id }) => !managed.has(id)) : [];
+  const { managed, known, projects, ignored } = elsewhere;
   const unknown = asUnchecked(
     "which endpoints are unmanaged",
     "a stack's state could not be read, so its endpoints would count as unmanaged",
   );
-  return {
+  const report: AccountReport = {
     ...(service !== undefined && { service }),
     stacks: [...new Set(stacks)],
     endpoints: cloud.length,
-    unmanaged: unmanaged.map(({ id, url, description, createdAt, createdFor }) => {
-      const created = createdAt === undefined ? Number.NaN : Date.parse(createdAt);
-      return {
-        id,
-        ...(url !== undefined && { url }),
-        ...(description && { description }),
-        ...(!Number.isNaN(created) && { createdAt: new Date(created).toISOString() }),
-        ...(createdFor && { createdFor: ownerText(createdFor) }),
-        ...(createdFor && partsOf(createdFor).project === project && { orphan: true as const }),
-      };
-    }),
+    unmanaged: [],
+    others: [],
+    ignored: [],
+    known: cloud.filter(({ id }) => known.has(id)).length,
     unchecked: managed ? account.unchecked : [...account.unchecked, unknown],
   };
+  for (const live of managed ? cloud : []) {
+    const { id, url } = live;
+    if (managed?.has(id) || known.has(id)) continue;
+    const rules = ignored.filter(({ entry }) => isMeant(live, entry));
+    for (const rule of rules) rule.isUsed = true;
+    const owner = ownerAtCreate(live);
+    const [first] = rules;
+    if (first) report.ignored.push({ id, ...(url !== undefined && { url }), reason: first.entry.reason });
+    else if (owner && !projects.has(partsOf(owner).project)) report.others.push(described(live));
+    else {
+      const isOrphan = live.createdFor && projects.has(partsOf(live.createdFor).project);
+      report.unmanaged.push({ ...described(live), ...(isOrphan && { orphan: true as const }) });
+    }
+  }
+  return report;
+}
+
+function described(live: LiveEndpoint): UnmanagedEndpoint {
+  const { id, url, description, createdFor } = live;
+  const createdAt = timeOf(live.createdAt);
+  return {
+    id,
+    ...(url !== undefined && { url }),
+    ...(description && { description }),
+    ...(createdAt !== undefined && { createdAt }),
+    ...seenOf(live),
+    ...(createdFor && { createdFor: ownerText(createdFor) }),
+  };
+}
+
+/** When an endpoint was last changed, and who owns it. */
+function seenOf({ updatedAt, principal }: LiveEndpoint): { updatedAt?: string; principal?: string } {
+  const changed = timeOf(updatedAt);
+  return {
+    ...(changed !== undefined && { updatedAt: changed }),
+    ...(principal && { principal: principal.id }),
+  };
+}
+
+function timeOf(written: string | undefined): string | undefined {
+  const time = Date.parse(written ?? "");
+  return Number.isNaN(time) ? undefined : new Date(time).toISOString();
+}
+
+/** Whether all conditions of an entry hold. */
+function isMeant(live: LiveEndpoint, { id, url, metadata, mark }: Ignored): boolean {
+  const data = metadataOf(live);
+  const owner = live.createdFor && { namespace: live.createdFor.namespace, ...partsOf(live.createdFor) };
+  return (
+    (id === undefined || live.id === id) &&
+    (url === undefined || wildcard(url).test(urlOf(live) ?? "")) &&
+    Object.entries(metadata ?? {}).every(([key, value]) => isMapping(data) && sameData(data[key], value)) &&
+    Object.entries(mark ?? {}).every(([part, value]) => owner?.[part as "stack"] === value)
+  );
 }
 
 /** Endpoints that are in several states, or twice in one state. A `destroy` of one resource deletes the endpoint of the other. */

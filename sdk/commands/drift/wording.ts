@@ -1,6 +1,7 @@
 import { escaped } from "../../../provider/api/text";
 import { MASKED } from "../../../provider/endpoint/secrets";
 import { count, grouped } from "../command";
+import type { Ignored } from "../projects";
 import {
   type AccountReport,
   allDrifted,
@@ -22,17 +23,55 @@ import {
 /** The most names for one cause. */
 const MOST_NAMES = 3;
 
-/** Everything unchecked, grouped by cause. Reasons that differ only in ids are one cause. */
-export function causesOf(unchecked: readonly Unchecked[]): Pick<Unchecked, "what" | "reason">[] {
-  const causes = grouped(unchecked, ({ reason }) => reason.replaceAll(/ep_\w+/g, ""));
-  return [...causes.values()].map((all) => {
-    const names = all.slice(0, MOST_NAMES).map(({ what }) => what);
-    const more = all.length - names.length;
-    return {
-      what: more > 0 ? `${names.join(", ")} and ${more} more` : names.join(", "),
-      reason: all[0]?.reason ?? "",
-    };
-  });
+type Cause = Pick<Unchecked, "what" | "reason">;
+
+/** Reasons that differ only in ids are one cause. */
+const causeOf = (reason: string) => reason.replaceAll(/ep_\w+/g, "");
+
+/** Everything unchecked, grouped by cause. */
+export function causesOf(unchecked: readonly Unchecked[]): Cause[] {
+  const causes = grouped(unchecked, ({ reason }) => causeOf(reason));
+  return [...causes.values()].map((all) => ({
+    what: namesOf(all.map(({ what }) => what)),
+    reason: all[0]?.reason ?? "",
+  }));
+}
+
+function namesOf(names: readonly string[], before = ""): string {
+  const more = names.length - MOST_NAMES;
+  return before + names.slice(0, MOST_NAMES).join(", ") + (more > 0 ? ` and ${more} more` : "");
+}
+
+/** A report with findings first: drift, then what could not be compared or is undeployed, then the rest. */
+export function sorted(stacks: readonly StackReport[]): StackReport[] {
+  const rank = ({ drifted, unchecked, undeployed }: StackReport) =>
+    drifted.length > 0 ? 0 : unchecked.length > 0 || undeployed !== undefined ? 1 : 2;
+  return [...stacks].sort((a, b) => rank(a) - rank(b));
+}
+
+/** Whether a stack has nothing to report. */
+export const isClean = ({ drifted, unchecked, undeployed }: StackReport): boolean =>
+  drifted.length === 0 && unchecked.length === 0 && undeployed === undefined;
+
+/** The causes that several stacks share, each told once, and the stacks without them. */
+export function commonCauses(stacks: readonly StackReport[]): { common: Cause[]; own: StackReport[] } {
+  const all = stacks.flatMap(({ name, unchecked }) => unchecked.map(({ reason }) => ({ name, reason })));
+  const byCause = [...grouped(all, ({ reason }) => causeOf(reason))];
+  const shared = byCause.filter(([, each]) => new Set(each.map(({ name }) => name)).size > 1);
+  const causes = new Set(shared.map(([cause]) => cause));
+  return {
+    common: shared.map(([, each]) => ({
+      what: namesOf(
+        [...new Set(each.map(({ name }) => name))],
+        `${count(new Set(each.map(({ name }) => name)).size, "stack")}: `,
+      ),
+      reason: each[0]?.reason ?? "",
+    })),
+    own: stacks.map((stack) => ({
+      ...stack,
+      unchecked: stack.unchecked.filter(({ reason }) => !causes.has(causeOf(reason))),
+    })),
+  };
 }
 
 /** The outcome in one line, for a title and for the last line of a log. */
@@ -105,10 +144,34 @@ export const capital = (text: string) => text.charAt(0).toUpperCase() + text.sli
 /** A line about the unmanaged endpoints of an account. */
 export function unmanagedText({ endpoints, unmanaged: { length } }: AccountReport): string {
   const all = count(endpoints, "cloud endpoint");
-  return length === 0
-    ? `no unmanaged endpoint was found among ${all}`
-    : `${length} of ${all} managed by none of the given stacks`;
+  return length === 0 ? `no unmanaged endpoint was found among ${all}` : `${length} of ${all} unmanaged`;
 }
+
+/** A line about what is left out of the unmanaged endpoints of an account; undefined if nothing is. */
+export function elsewhereText({ known, others, ignored }: AccountReport): string | undefined {
+  const parts = [
+    ...(known > 0 ? [`${known} managed by the known stacks`] : []),
+    ...(others.length > 0 ? [`${others.length} marked for other projects`] : []),
+    ...(ignored.length > 0 ? [`${ignored.length} ignored`] : []),
+  ];
+  return parts.length > 0 ? `Besides: ${parts.join(", ")}` : undefined;
+}
+
+/** A line about an entry of `--ignore` that can be removed. */
+export const unusedIgnoreText = ({ reason, ...conditions }: Ignored): string =>
+  `${visible(JSON.stringify(conditions))} (${visible(reason)}) matches no endpoint any more: remove it from the list of ignored endpoints`;
+
+/** When an endpoint was last changed, and who owns it. */
+export const seenText = ({
+  updatedAt,
+  principal,
+}: {
+  updatedAt?: string | undefined;
+  principal?: string | undefined;
+}): string[] => [
+  ...(updatedAt === undefined ? [] : [`changed ${updatedAt.slice(0, 16).replace("T", " ")}`]),
+  ...(principal === undefined ? [] : [`owned by ${visible(principal)}`]),
+];
 
 /** The resource of the mark. */
 export const createdForText = ({ createdFor, orphan }: AccountReport["unmanaged"][number]): string =>

@@ -4,9 +4,9 @@ import { join, resolve } from "node:path";
 import type { LocalWorkspace } from "@pulumi/pulumi/automation/index.js";
 import { UserError } from "../../../provider/api/apiErrors";
 import type { ConfigReader } from "../../../provider/api/config";
-import { parseState, type State } from "../managed";
+import type { State } from "../managed";
 import type { Projects } from "../projects";
-import { openProject, pulumiJson, stackConfig } from "../pulumi";
+import { encryptedState, hasRun, openProject, stackConfig } from "../pulumi";
 
 /* The stacks of `sweep`, through the Pulumi CLI. Nothing here takes a stack's lock or writes. */
 
@@ -92,11 +92,8 @@ function stackOf(
     isKnown,
     config: () => stackConfig(workspace, name),
     // The Automation API would decrypt the secrets, for which a known stack would need its passphrase.
-    state: async () => parseState(await pulumiJson(workspace, name, ["stack", "export"])),
-    hasRun: async () => {
-      const history = await pulumiJson(workspace, name, ["stack", "history", "--json", "--page-size", "1"]);
-      return Array.isArray(history) && history.length > 0;
-    },
+    state: () => encryptedState(workspace, name),
+    hasRun: () => hasRun(workspace, name),
   };
 }
 

@@ -90,7 +90,11 @@ class Process {
       },
       ...{ preview: never, repairPreview: never, repair: never },
     };
-    const { accounts } = await survey([stack], { log: () => {}, stopped: new AbortController().signal });
+    const { accounts } = await survey([stack], {
+      log: () => {},
+      stopped: new AbortController().signal,
+      parallel: 1,
+    });
     expect(accounts.flatMap(({ unchecked }) => unchecked)).toEqual([]);
   }
 

@@ -10,8 +10,7 @@ const write = (path: string, text: string) => {
   writeFileSync(join(root, path), text);
   return join(root, path);
 };
-const resolved = (given: Partial<Parameters<typeof projectsOf>[0]>) =>
-  projectsOf({ stack: [], cwd: [], known: [], ...given });
+const resolved = (given: Parameters<typeof projectsOf>[0]) => projectsOf(given);
 const stacksOf = async (given: Parameters<typeof resolved>[0]) =>
   (await resolved(given)).projects.map(({ folder, name, stacks }) => [
     folder.slice(root.length),

@@ -24,7 +24,7 @@ export async function drift(stacks: TestStack | DriftStack[], ...args: string[])
   const folder = temporaryFolder();
   const files = { json: join(folder, "drift.json"), html: join(folder, "drift.html") };
   const opened = Array.isArray(stacks) ? stacks : [stackOf(stacks)];
-  const command = driftWith({ open: async () => opened, env: {} });
+  const command = driftWith({ open: async () => opened, readKnown: async () => [], env: {} });
   const run = startInProcess(command, [...args, "--json", files.json, "--html", files.html]);
   const code = await run.code;
   const json = readFileSync(files.json, "utf8");

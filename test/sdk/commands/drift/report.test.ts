@@ -6,10 +6,13 @@ import { headline } from "../../../../sdk/commands/drift/wording";
 import { type Drifted, drifted, report } from "./reports";
 
 const stack = (...endpoints: Drifted[]): [DriftReport["stacks"][number]] => [
-  { name: "prod", endpoints: 3, compared: 3, drifted: endpoints, unchecked: [] },
+  { name: "prod", project: "shop", endpoints: 3, compared: 3, drifted: endpoints, unchecked: [] },
 ];
 const account = (unmanaged: { id: string }[]): [DriftReport["accounts"][number]] => [
-  { service: "https://api.ngrok.com", stacks: ["prod"], endpoints: 3, unmanaged, unchecked: [] },
+  {
+    ...{ service: "https://api.ngrok.com", stacks: ["prod"], endpoints: 3 },
+    ...{ unmanaged, others: [], ignored: [], known: 0, unchecked: [] },
+  },
 ];
 const asUnchecked = (authentication: boolean) => [
   { what: "shop (ep_shop)", reason: "status 500", authentication },
@@ -78,6 +81,7 @@ test("the headline counts every finding, and omits zero counts", () => {
 test("the headline claims that there is no drift only if everything was compared", () => {
   const of = (name: string, endpoints: number, compared: number, some: Drifted[] = []) => ({
     name,
+    project: "shop",
     endpoints,
     compared,
     drifted: some,

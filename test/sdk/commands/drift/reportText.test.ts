@@ -56,7 +56,14 @@ test("two long texts are cut to the place of their first difference", () => {
   ];
   const one = report({
     stacks: [
-      { name: "prod", endpoints: 1, compared: 1, drifted: [drifted("a", { changes })], unchecked: [] },
+      {
+        name: "prod",
+        project: "shop",
+        endpoints: 1,
+        compared: 1,
+        drifted: [drifted("a", { changes })],
+        unchecked: [],
+      },
     ],
   });
   expect(reportText(one, plain)).toMatch(/ …a{24}one" +…a{24}two"\n/);

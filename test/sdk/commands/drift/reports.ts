@@ -35,11 +35,30 @@ export function report(more: Partial<DriftReport> = {}): DriftReport {
     exitCode: 7,
     fix: false,
     failOnUnmanaged: false,
-    stacks: [{ name: "prod", endpoints: 48, compared: 48, drifted: [drifted("shop")], unchecked: [] }],
+    stacks: [
+      {
+        name: "prod",
+        project: "shop",
+        endpoints: 48,
+        compared: 48,
+        drifted: [drifted("shop")],
+        unchecked: [],
+      },
+    ],
     accounts: [
-      { service: "https://api.ngrok.com", stacks: ["prod"], endpoints: 48, unmanaged: [], unchecked: [] },
+      {
+        service: "https://api.ngrok.com",
+        stacks: ["prod"],
+        endpoints: 48,
+        others: [],
+        ignored: [],
+        known: 0,
+        unmanaged: [],
+        unchecked: [],
+      },
     ],
     shared: [],
+    unusedIgnores: [],
     ...more,
   });
 }
@@ -54,6 +73,7 @@ export function fullReport(): DriftReport {
     stacks: [
       {
         name: "prod",
+        project: "shop",
         endpoints: 48,
         compared: 48,
         drifted: [
@@ -107,13 +127,16 @@ export function fullReport(): DriftReport {
           },
         ],
       },
-      { name: "dev", endpoints: 3, compared: 3, drifted: [], unchecked: [] },
+      { name: "dev", project: "shop", endpoints: 3, compared: 3, drifted: [], unchecked: [] },
     ],
     accounts: [
       {
         service: "https://api.ngrok.com",
         stacks: ["prod", "dev"],
         endpoints: 53,
+        others: [],
+        ignored: [],
+        known: 0,
         unmanaged: [
           {
             id: "ep_2abcdefghijklmnopqrstuvwxyz",
@@ -160,6 +183,7 @@ export function hostileReport(): DriftReport {
   return report({
     stacks: HOSTILE.map((name) => ({
       name,
+      project: "shop",
       endpoints: HOSTILE.length,
       compared: HOSTILE.length,
       drifted: HOSTILE.map(about),
@@ -169,6 +193,9 @@ export function hostileReport(): DriftReport {
       service: text,
       stacks: [text],
       endpoints: 1,
+      others: [],
+      ignored: [],
+      known: 0,
       unmanaged: [{ id: text, url: text, description: text }],
       unchecked: [{ what: text, reason: text, authentication: false }],
     })),

@@ -154,7 +154,7 @@ test("if no endpoint could be compared, no form of the report claims that there 
   };
   const ended = await drift([fakeStack([{ name: "a" }, { name: "b" }], { refreshPreview })]);
   expect(ended.code).toBe(1);
-  expect(ended.report.stacks).toMatchObject([{ endpoints: 2, compared: 0 }]);
+  expect(ended.report.stacks).toMatchObject([{ project: "shop", endpoints: 2, compared: 0 }]);
   for (const form of [ended.stdout, ended.page]) {
     expect(form).toMatch(/0 of 2 cloud endpoints compared/);
     expect(form).not.toMatch(/no drift/i);
@@ -168,7 +168,7 @@ test("after an interruption, no further check starts, and the rest is reported a
     const refreshPreview: DriftStack["refreshPreview"] = () => {
       checked.push(name);
       if (interrupt) process.emit("SIGTERM", "SIGTERM");
-      return stack.refreshPreview();
+      return stack.refreshPreview([]);
     };
     return { ...stack, refreshPreview };
   };
@@ -180,7 +180,7 @@ test("after an interruption, no further check starts, and the rest is reported a
     ["one", 1],
     ["two", 0],
   ]);
-  expect(ended.stdout).toMatch(/unchecked the stack's state: it was interrupted/);
+  expect(ended.stdout).toMatch(/unchecked 2 stacks: one, two: it was interrupted/);
 });
 
 test("an interruption ends a listing that waits for the rate limit", async () => {
