@@ -143,6 +143,14 @@ test.each([
   expect(report.left).toHaveLength(1);
 });
 
+test("an endpoint of --ignore stays", async () => {
+  const id = seed();
+  const file = join(temporaryFolder(), "ignore.yaml");
+  writeFileSync(file, JSON.stringify([{ id, reason: "r" }]));
+  expect(await sweep(emulator, one, "--yes", "--ignore", file)).toMatchObject({ code: 0 });
+  expect(writesTo(emulator)).toEqual([]);
+});
+
 test("an endpoint that the projects file ignores stays", async () => {
   const folder = temporaryFolder();
   mkdirSync(join(folder, "shop"));
@@ -487,6 +495,19 @@ test("a deletion whose answer was lost counts as done", async () => {
   emulator.intercept("delete", { afterCommit: true, reset: true });
   expect(await sweep(emulator, one, "--yes")).toMatchObject({ code: 0, report: { outcome: "swept" } });
   expect(emulator.endpoints.map(({ id }) => id)).toEqual([other]);
+});
+
+test("a deletion that had to wait is sent only after the endpoint was read again", async () => {
+  const id = seed();
+  emulator.intercept("delete", { status: 429, headers: { "Retry-After": "6" } });
+  const isRead = ({ method, path }: { method: string; path: string }) =>
+    method === "GET" && path.endsWith(id);
+  emulator.intercept(isRead, { afterCommit: true });
+  emulator.intercept(isRead, { afterCommit: true, before: () => void emulator.edit(id, { metadata: "{}" }) });
+  const ended = await sweep(emulator, one, "--yes");
+  expect(ended).toMatchObject({ code: 1, report: { planned: [{ id, deleted: false }] } });
+  expect(writesTo(emulator)).toHaveLength(1);
+  expect(emulator.endpoints).toHaveLength(2);
 });
 
 test("a backend whose locks cannot be seen is named, once", async () => {

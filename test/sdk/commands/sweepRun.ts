@@ -60,7 +60,9 @@ export async function sweep(emulator: Emulator, world: World, ...args: string[])
         "endpoints:baseUrl": on.baseUrl,
         "endpoints:apiKey": on.apiKey,
         "endpoints:retryForSeconds": "1",
+        "endpoints:timeoutSeconds": "1",
         "endpoints:requestsPerWindow": "100000",
+        "endpoints:windowSeconds": "1",
       };
       let readings = 0;
       return {
