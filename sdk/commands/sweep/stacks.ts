@@ -97,10 +97,15 @@ function stackOf(
   };
 }
 
-/** Whether a backend in a folder has a lock of this stack. */
-function isLocked(url: string, folder: string, key: string): boolean {
+/**
+ * Whether a backend in a folder has a lock of this stack.
+ *
+ * @param folder The folder in which Pulumi runs.
+ */
+export function isLocked(url: string, folder: string, key: string): boolean {
   if (!url.startsWith("file:")) return false;
-  const path = decodeURIComponent(url.replace(/^file:\/\/|\?.*$/g, ""));
+  // On Windows, `file:///C:/state` has a slash too many for a path.
+  const path = decodeURIComponent(url.replace(/^file:\/\/|\?.*$/g, "")).replace(/^\/(?=[a-z]:)/i, "");
   // Pulumi takes the home from the system's list of users, and a relative path from the folder that it runs in.
   const root = resolve(folder, path.replace(/^~/, userInfo().homedir));
   // Backends from before Pulumi 3.61 have no projects.

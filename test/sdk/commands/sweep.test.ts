@@ -1,10 +1,11 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { UserError } from "../../../provider/api/apiErrors";
 import { MARK_FIELD } from "../../../provider/api/mark";
 import { sweepCommand } from "../../../sdk/commands/sweep";
 import { reportSchema } from "../../../sdk/commands/sweep/report";
+import { isLocked } from "../../../sdk/commands/sweep/stacks";
 import { Emulator } from "../../../sdk/testing/emulator";
 import { temporaryFolder } from "../../folders";
 import { runInProcess } from "./runCommand";
@@ -513,6 +514,23 @@ test("a deletion that had to wait is sent only after the endpoint was read again
 test("a backend whose locks cannot be seen is named, once", async () => {
   const { stderr } = await sweep(emulator, { stacks: [{}], hidden: ["s3://state", "s3://state"] });
   expect(stderr.match(/Locks in s3:\/\/state cannot be seen/g)).toHaveLength(1);
+});
+
+test.each([
+  ["file:///{}", "organization/shop/prod/1.json", true],
+  ["file:///{}?no_tmp_dir=true", "organization/shop/prod/1.json", true],
+  ["file://..", "organization/shop/prod/1.json", true],
+  ["file://./../", "prod/1.json", true],
+  ["file://~", "organization/shop/prod/1.json", false],
+  ["file:///{}", "organization/shop/dev/1.json", false],
+  ["file:///{}", "organization/shop/prod/1.attrs", false],
+  ["https://app.pulumi.com/me", "organization/shop/prod/1.json", false],
+])("a lock is seen in a backend at %s with the lock %s: %s", (url, lock, isSeen) => {
+  const root = temporaryFolder();
+  const path = join(root, ".pulumi/locks", lock);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, "{}");
+  expect(isLocked(url.replace("/{}", root), join(root, "project"), "shop/prod")).toBe(isSeen);
 });
 
 test("--json - prints the report instead of the text", async () => {
