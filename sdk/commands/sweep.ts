@@ -4,6 +4,7 @@ import type { LiveEndpoint } from "../../provider/api/contract";
 import type { EndpointsApi } from "../../provider/api/endpoints";
 import { EVERYTHING } from "../../provider/api/filter";
 import { canonicalJson } from "../../provider/api/json";
+import { PIPELINE_COMMAND } from "../../provider/api/text";
 import { urlOf } from "../../provider/api/url";
 import { openAccount } from "./account";
 import { assertFile, type Command, command, grouped, type Log, UsageError } from "./command";
@@ -69,7 +70,8 @@ export const sweepWith = (open: OpenStacks): Command =>
       const found = await sweep(stacks, projects, asked, { print, log });
       const report = reportOf(found, { ...asked, startedAt, stacks: stacks.stacks.map(({ key }) => key) });
       print(resultText(report));
-      const text = `${JSON.stringify(report, undefined, 2)}\n`;
+      // In JSON the escape is the same text.
+      const text = `${JSON.stringify(report, undefined, 2).replace(PIPELINE_COMMAND, "\\u0023")}\n`;
       if (json === "-") stdout.write(text);
       else if (json !== undefined) writeFileSync(json, text);
       return report.exitCode;

@@ -549,14 +549,16 @@ test("--json - prints the report instead of the text", async () => {
 
 test("texts of the account can neither break a line nor start a command of a pipeline", async () => {
   const id = seed();
-  emulator.edit(id, {
-    metadata: JSON.stringify({ [MARK_FIELD]: { ...metadataOf(id)[MARK_FIELD], urn: URN } }),
-  });
-  const { stdout, stderr } = await sweep(emulator, one, "--yes");
-  expect(stdout + stderr).toContain("deleted");
-  expect(stdout + stderr).not.toMatch(/\p{Cf}|\n##\[/u);
+  const urn = "urn:pulumi:prod::shop::x::name\n##[error]\u202e";
+  const mark = { ...metadataOf(id)[MARK_FIELD], urn };
+  emulator.edit(id, { metadata: JSON.stringify({ [MARK_FIELD]: mark }) });
+  const json = await sweep(emulator, one, "--json", "-");
+  expect(json.report.planned[0]?.owner).toContain("##[error]");
+  const text = await sweep(emulator, one, "--yes");
+  expect(text.stderr).toContain("deleted");
+  expect(json.stdout + json.stderr + text.stdout + text.stderr).not.toContain("##[");
+  expect(json.stderr + text.stdout + text.stderr).not.toMatch(/\p{Cf}/u);
 });
-const URN = "urn:pulumi:prod::shop::x::name\n##[error]\u202e";
 
 test.each([
   [[], /--mark must give/],
