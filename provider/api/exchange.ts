@@ -73,7 +73,8 @@ export class Connections {
       return await this.exchangeWith(body, request);
     } catch (error) {
       if (error instanceof EndpointsError) throw error;
-      throw new ConnectionError(request, error, new URL(this.settings.baseUrl).origin, body?.isTaken ?? true);
+      const { origin } = new URL(this.settings.baseUrl);
+      throw new ConnectionError(request, error, { origin, wentOut: body?.isTaken ?? true });
     }
   }
 

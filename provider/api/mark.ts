@@ -64,7 +64,7 @@ export const randomNumber = (): string => randomBytes(8).toString("hex");
 /** Removes the mark from live metadata. A mark alone is no metadata. */
 export function withoutMark(metadata: string | undefined): { metadata?: string | undefined; mark?: Mark } {
   if (!metadata?.includes(`"${MARK_FIELD}"`)) return { metadata };
-  const data = dataOf(metadata);
+  const data = objectFromJson(metadata);
   const mark = parseMark(data?.[MARK_FIELD]);
   if (!data || !mark) return { metadata };
   const { [MARK_FIELD]: _, ...rest } = data;
@@ -79,7 +79,7 @@ export function withMark(metadata: unknown, mark: Mark): string | undefined {
   return Buffer.byteLength(text) > MAX_METADATA ? undefined : text;
 }
 
-function dataOf(text: string): { [key: string]: unknown } | undefined {
+function objectFromJson(text: string): { [key: string]: unknown } | undefined {
   try {
     const data = parseJson(text);
     return isMapping(data) ? data : undefined;

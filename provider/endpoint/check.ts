@@ -173,7 +173,7 @@ const BINDINGS: readonly string[] = ["public", "internal", "kubernetes"];
 export function inputWarnings(
   inputs: CloudEndpointInputs,
   olds: JsonObject,
-  isPublicService: boolean,
+  { isPublicService }: { isPublicService: boolean },
 ): string[] {
   const long = LIMITS.flatMap(([name, most]) => {
     const value = inputs[name];

@@ -143,7 +143,7 @@ function waysOut(holding: Holding): string[] {
       "It belongs to another resource of this stack: give each its own url, or set poolingEnabled on both",
     ];
   const isOthers = !isSameOwner(createdFor, owner);
-  const ways = waysWithinStack(id, createdFor, owner, isUpdate);
+  const ways = waysWithinStack(id, createdFor, owner, { isUpdate });
   if (isMet || (isSameStack(createdFor, owner) && isOthers)) return ways;
   const without = "choose another url, or delete that endpoint";
   const adopting = isUpdate
@@ -164,7 +164,7 @@ function waysWithinStack(
   id: string,
   createdFor: Owner | undefined,
   owner: Owner | undefined,
-  isUpdate: boolean,
+  { isUpdate }: { isUpdate: boolean },
 ): string[] {
   const isNamed =
     createdFor !== undefined && isSameStack(createdFor, owner) && !isSameOwner(createdFor, owner);

@@ -83,7 +83,9 @@ export class CloudEndpoints {
       // Finds a missing key or base URL at the preview, before anything is done.
       const { settings } = this.deps.connect();
       const inputs = checkedInputs(checked.inputs);
-      for (const warning of inputWarnings(inputs, olds, isPublicService(settings.baseUrl)))
+      for (const warning of inputWarnings(inputs, olds, {
+        isPublicService: isPublicService(settings.baseUrl),
+      }))
         this.warnOnce(`${shownUrl(inputs)}: ${warning}`);
       const isNew = Object.keys(olds).length === 0;
       if (isNew && inputs.adopt && !hasUnknown([inputs.adopt, inputs.url])) {
@@ -132,8 +134,7 @@ export class CloudEndpoints {
       if (adopted) return this.takeOver(adopted, inputs, entry, owner);
       const { live, leftover } = await this.createNew(inputs, entry, owner, news[PROVIDER_KEY]);
       if (leftover) return this.takeOver(live, inputs, entry, owner);
-      // Two resources with one URL may both have found this endpoint if both lost their answers.
-      if (this.entries.accounts.has(live.id)) throw alreadyManaged(live.id);
+      // Refuses the second of two resources with one URL that both lost their answers and found this endpoint.
       this.entries.add(live.id, entry, this.account());
       return live;
     });
@@ -159,7 +160,7 @@ export class CloudEndpoints {
     return operation(`read ${id}`, async () => {
       const { api } = this.serviceFor(stored);
       try {
-        const live = (await listed(api, id, stored)) ?? (await api.get(id));
+        const live = (await readFromList(api, id, stored)) ?? (await api.get(id));
         assertCloud(live);
         this.gone.answered(stored);
         return { id, ...refreshed(live, stored) };
@@ -381,7 +382,11 @@ const notFoundAfter = (error: ReplyError, api: EndpointsApi, id: string): Promis
  * The endpoint as the list shows it. Undefined if it must be read by id: the state has no fields to fall back on, or the list
  * omits an input, which may have been cleared by hand.
  */
-async function listed(api: EndpointsApi, id: string, stored: JsonObject): Promise<LiveEndpoint | undefined> {
+async function readFromList(
+  api: EndpointsApi,
+  id: string,
+  stored: JsonObject,
+): Promise<LiveEndpoint | undefined> {
   if (!isDescribed(stored)) return undefined;
   const item = await api.list.listed(id);
   return item && withoutGaps(item, stored);

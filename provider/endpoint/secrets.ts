@@ -121,7 +121,7 @@ type Reach = "none" | "values" | "all";
  */
 export function secretPlaces(value: unknown): SecretPlace[] {
   const find = (part: unknown, path: Path, reach: Reach): SecretPlace[] => {
-    if (isSecret(part, reach)) return [{ path, secret: part }];
+    if (isSecretValue(part, reach)) return [{ path, secret: part }];
     if (Array.isArray(part)) return part.flatMap((item, index) => find(item, [...path, index], reach));
     if (!isMapping(part)) return [];
     return Object.entries(part).flatMap(([name, item]) => find(item, [...path, name], reachOf(name, reach)));
@@ -147,6 +147,6 @@ function reachOf(name: string, above: Reach): Reach {
   return isSecretName(name) ? "values" : "none";
 }
 
-function isSecret(value: unknown, reach: Reach): value is string | number {
+function isSecretValue(value: unknown, reach: Reach): value is string | number {
   return reach !== "none" && (typeof value === "string" || typeof value === "number");
 }

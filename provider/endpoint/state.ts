@@ -221,8 +221,8 @@ function chosenNote(
   const entries = choices
     .filter((name) => !given.includes(name))
     .map((name) => {
-      const kept = isDecidedAnew(name) ? undefined : (notedIn(before)[name] ?? shown(name, before));
-      return [name, kept ?? shown(name, live)];
+      const kept = isDecidedAnew(name) ? undefined : (notedIn(before)[name] ?? nonEmptyValue(name, before));
+      return [name, kept ?? nonEmptyValue(name, live)];
     });
   const note = Object.fromEntries(entries.filter(([, value]) => value !== undefined));
   return Object.keys(note).length > 0 ? { [CHOSEN_KEY]: note } : {};
@@ -232,7 +232,7 @@ function chosenNote(
 export function editedChoices(state: JsonObject): ManagedInput[] {
   const noted = notedIn(state);
   return choices.filter((name) => {
-    const [before, now] = [noted[name], shown(name, state)];
+    const [before, now] = [noted[name], nonEmptyValue(name, state)];
     return before !== undefined && now !== undefined && before !== now && !sameSet(before, now);
   });
 }
@@ -254,7 +254,7 @@ function notedIn(state: JsonObject): { [K in ManagedInput]?: unknown } {
 }
 
 /** An empty list counts as none. */
-function shown(name: ManagedInput, state: JsonObject): unknown {
+function nonEmptyValue(name: ManagedInput, state: JsonObject): unknown {
   const value = state[name];
   return Array.isArray(value) && value.length === 0 ? undefined : value;
 }
@@ -332,7 +332,7 @@ export function previewCreate(inputs: CloudEndpointInputs): JsonObject {
     ...unknown(Object.keys(endpointFields).filter(isOpen)),
     type: "cloud",
     ...addressOf(inputs),
-    ...given(inputs),
+    ...givenWithNotes(inputs),
   };
 }
 
@@ -357,11 +357,11 @@ export function previewUpdate(olds: JsonObject, inputs: CloudEndpointInputs): Js
     ...unknown(["updatedAt"]),
     ...moved,
     ...withPreviewTexts(Object.fromEntries(sent)),
-    ...given(inputs),
+    ...givenWithNotes(inputs),
   };
 }
 
-function given(inputs: CloudEndpointInputs): JsonObject {
+function givenWithNotes(inputs: CloudEndpointInputs): JsonObject {
   return { ...withPreviewTexts(inputs), ...notesOf(inputs) };
 }
 

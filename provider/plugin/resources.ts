@@ -80,7 +80,7 @@ export class Resources {
   private warnOfHeaders(inputs: JsonObject): void {
     const isSecret = notedFields(inputs).includes("trafficPolicy");
     const { trafficPolicy } = inputs;
-    for (const warning of headerWarnings({ trafficPolicy }, isSecret)) this.log.warn(warning);
+    for (const warning of headerWarnings({ trafficPolicy }, { isSecret })) this.log.warn(warning);
   }
 
   private warnOfPolicy(shown: JsonObject, readPolicy: PolicyReader): void {

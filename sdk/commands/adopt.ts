@@ -1,12 +1,11 @@
 import { oneLine } from "../../provider/api/text";
 import { pathText } from "../../provider/endpoint/documents";
 import { adoptionsOf, withAllFields } from "./adopt/adoptable";
-import { type Secret, secretsOf } from "./adopt/configSecrets";
+import { type ConfigSecret, secretsOf } from "./adopt/configSecrets";
 import { programOf } from "./adopt/program";
-import { command, count, EXIT, type Log } from "./command";
-import { namesOf } from "./names";
-import { setSecret } from "./pulumi";
-import { SELECTION_HELP, selectEndpoints, selectionOptions, writeResult } from "./selection";
+import { command, count, EXIT, type LogLine } from "./command";
+import { namesOf, SELECTION_HELP, selectEndpoints, selectionOptions, writeResult } from "./selection";
+import { setSecret } from "./userProject";
 
 const HELP = `Writes the TypeScript that adopts the account's cloud endpoints as they are: its first \`pulumi up\` changes nothing.
 
@@ -65,17 +64,18 @@ export const adoptCommand = command({
 });
 
 /** One place is enough to find the value; a few more show its use. */
-const MOST_PLACES = 3;
+const PLACES_SHOWN = 3;
 
-function listSecrets(secrets: readonly Secret[], log: Log): void {
+function listSecrets(secrets: readonly ConfigSecret[], log: LogLine): void {
   if (secrets.length === 0) return;
   log(
     "Set these secrets in the stack's configuration. Each value is at the places below its command, without the word `Bearer` and without a line break at its end. The commands ask for the value, or read it from a pipe:",
   );
   for (const { name, places } of secrets) {
     log(`  pulumi config set --secret ${name}`);
-    for (const { id, url, path } of places.slice(0, MOST_PLACES))
+    for (const { id, url, path } of places.slice(0, PLACES_SHOWN))
       log(`      ${oneLine(`${pathText(path)} of ${id} (${url})`)}`);
-    if (places.length > MOST_PLACES) log(`      and in ${count(places.length - MOST_PLACES, "other place")}`);
+    if (places.length > PLACES_SHOWN)
+      log(`      and in ${count(places.length - PLACES_SHOWN, "other place")}`);
   }
 }

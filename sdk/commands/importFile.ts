@@ -6,8 +6,7 @@ import { metadataFromText, policyFromText } from "../../provider/endpoint/docume
 import { secretPlaces } from "../../provider/endpoint/secrets";
 import { adoptionOf } from "./adopt/adoptable";
 import { command, EXIT, UsageError } from "./command";
-import { namesOf } from "./names";
-import { SELECTION_HELP, selectEndpoints, selectionOptions, writeResult } from "./selection";
+import { namesOf, SELECTION_HELP, selectEndpoints, selectionOptions, writeResult } from "./selection";
 
 const HELP = `Lists the account's cloud endpoints, and writes the JSON that \`pulumi import --file\` takes.
 

@@ -6,11 +6,10 @@ import type { LiveEndpoint } from "../../provider/api/contract";
 import { isMapping } from "../../provider/api/json";
 import { partsOf } from "../../provider/api/mark";
 import { urlOf } from "../../provider/api/url";
-import { metadataFromText, sameData } from "../../provider/endpoint/documents";
-import { wildcard } from "../../provider/endpoint/lookup";
+import { sameData } from "../../provider/endpoint/documents";
+import { metadataOf, wildcard } from "../../provider/endpoint/lookup";
 import { projectFile } from "../projectFile";
-import { UsageError, type Values } from "./command";
-import { messageOf } from "./failures";
+import { messageOf, UsageError, type Values } from "./command";
 
 /* The projects and stacks of a command: of one folder, of several, or of a file that lists them. */
 
@@ -109,7 +108,7 @@ export async function projectsOf(given: Values<typeof projectsOptions>): Promise
 }
 
 export function isIgnored(live: LiveEndpoint, { id, url, metadata, mark }: Ignored): boolean {
-  const data = metadataFromText(live.metadata ?? "").data;
+  const data = metadataOf(live);
   const own = live.createdFor && { ...partsOf(live.createdFor), namespace: live.createdFor.namespace };
   const has = (value: unknown, wanted: object) =>
     Object.entries(wanted).every(([key, part]) => isMapping(value) && sameData(value[key], part));

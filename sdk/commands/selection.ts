@@ -5,10 +5,16 @@ import type { LiveEndpoint } from "../../provider/api/contract";
 import type { EndpointsApi } from "../../provider/api/endpoints";
 import { urlOf } from "../../provider/api/url";
 import { wildcard } from "../../provider/endpoint/lookup";
-import { cloudEndpoints, openAccount } from "./account";
-import { assertFile, count, type Log, type Streams, UsageError, type Values } from "./command";
-import { type Managed, managedEndpoints } from "./managed";
-import { openProject, stackConfig, stackState } from "./pulumi";
+import { assertFile, count, type LogLine, type Streams, UsageError, type Values } from "./command";
+import {
+  cloudEndpoints,
+  type Managed,
+  managedEndpoints,
+  openAccount,
+  openProject,
+  stackConfig,
+  stackState,
+} from "./userProject";
 
 /* The endpoints of an account that `adopt` and `import-file` bring into a program. */
 
@@ -30,17 +36,17 @@ export const SELECTION_HELP = `  --select PATTERN      only endpoints with a URL
 
 type Chosen = Values<typeof selectionOptions>;
 
-interface Selection {
+interface SelectedEndpoints {
   account: EndpointsApi;
   /** Sorted by URL and id, so that the result does not depend on the order of the list. */
   endpoints: LiveEndpoint[];
   /** The stack that will manage the endpoints: the first one of `--stack`. */
-  target: Target | undefined;
+  target: TargetStack | undefined;
   /** Whether a resource of that stack has this name. */
   isTaken(name: string): boolean;
 }
 
-export interface Target {
+export interface TargetStack {
   project: LocalWorkspace;
   stack: string;
   config: ConfigReader;
@@ -51,7 +57,7 @@ export interface Target {
  *
  * @throws UsageError before any request if the result could not be written.
  */
-export async function selectEndpoints(options: Chosen, log: Log): Promise<Selection> {
+export async function selectEndpoints(options: Chosen, log: LogLine): Promise<SelectedEndpoints> {
   const { select = [], stack: stacks = [], cwd, out, force = false } = options;
   if (cwd !== undefined && stacks.length === 0) throw new UsageError("--cwd needs --stack");
   if (force && out === undefined) throw new UsageError("--force needs --out");
@@ -61,7 +67,7 @@ export async function selectEndpoints(options: Chosen, log: Log): Promise<Select
   if (out !== undefined && existsSync(out) && !force)
     throw new UsageError(`${out} exists; give --force to overwrite it, or another --out`);
 
-  let target: Target | undefined;
+  let target: TargetStack | undefined;
   const managed = new Map<string, Managed[]>();
   const [stack] = stacks;
   if (stack !== undefined) {
@@ -100,7 +106,7 @@ export async function selectEndpoints(options: Chosen, log: Log): Promise<Select
 /** Writes the result to stdout or to the file of --out, and logs the number of endpoints in it. */
 export function writeResult(
   { out, force = false }: Chosen,
-  { stdout, log }: Streams & { log: Log },
+  { stdout, log }: Streams & { log: LogLine },
   number: number,
   text: string,
 ): void {
@@ -108,3 +114,41 @@ export function writeResult(
   else writeFileSync(out, text, { flag: force ? "w" : "wx" });
   log(`Selected: ${count(number, "endpoint")}${out === undefined ? "" : `, written to ${out}`}`);
 }
+
+/**
+ * A name for each endpoint, by id: the address in its URL; if others have the same, with its scheme; else with a number,
+ * which follows the order of the endpoints. No two names are equal, and none is taken.
+ */
+export function namesOf(
+  endpoints: readonly LiveEndpoint[],
+  isTaken: (name: string) => boolean,
+): Map<string, string> {
+  const all = endpoints.map((endpoint) => {
+    const url = urlOf(endpoint) ?? "";
+    const [scheme = "", address = url] = url.split("://");
+    const short = slug(address.replace(/^\*\./, "wildcard."));
+    return { id: endpoint.id, short, wanted: new Set([short, slug(`${short}-${scheme}`)]) };
+  });
+  const users = new Map<string, number>();
+  for (const { wanted } of all) for (const name of wanted) users.set(name, (users.get(name) ?? 0) + 1);
+  const numbers = new Map<string, number>();
+  const numbered = (name: string): string => {
+    for (let number = (numbers.get(name) ?? 0) + 1; ; number++) {
+      const next = `${name}-${number}`;
+      if (users.has(next) || isTaken(next)) continue;
+      numbers.set(name, number);
+      users.set(next, 1);
+      return next;
+    }
+  };
+  return new Map(
+    all.map(({ id, short, wanted }) => {
+      const own = [...wanted].find((name) => users.get(name) === 1 && !isTaken(name));
+      return [id, own ?? numbered(short)];
+    }),
+  );
+}
+
+/** A resource's name: letters, digits and hyphens. */
+const slug = (name: string): string =>
+  name.replace(/[^A-Za-z0-9_]+/g, "-").replace(/^-+|-+$/g, "") || "endpoint";

@@ -6,10 +6,16 @@ import { EVERYTHING } from "../../provider/api/filter";
 import { canonicalJson } from "../../provider/api/json";
 import { PIPELINE_COMMAND } from "../../provider/api/text";
 import { urlOf } from "../../provider/api/url";
-import { openAccount } from "./account";
-import { assertFile, type Command, command, grouped, type Log, UsageError } from "./command";
-import { isAuthenticationError, messageOf } from "./failures";
-import { isCloudEndpointType, type State } from "./managed";
+import {
+  assertFile,
+  type CliCommand,
+  command,
+  grouped,
+  isAuthenticationError,
+  type LogLine,
+  messageOf,
+  UsageError,
+} from "./command";
 import { ignoredIn, isIgnored, type Projects, projectsOf, projectsOptions } from "./projects";
 import {
   type Asked,
@@ -19,9 +25,15 @@ import {
   planOf,
   stackOfMark,
   UNITS,
-} from "./sweep/plan";
-import { endpointText, planText, reportOf, resultText } from "./sweep/report";
-import { type OpenStacks, openWithPulumi, type SweepStack, type SweepStacks } from "./sweep/stacks";
+} from "./sweep/leftovers";
+import { endpointText, planText, reportOf, resultText } from "./sweep/sweepReport";
+import {
+  type OpenSweepStacks,
+  openSweepStacks,
+  type SweepStack,
+  type SweepStacks,
+} from "./sweep/sweepStacks";
+import { isCloudEndpointType, openAccount, resourcesOf, type State } from "./userProject";
 
 const HELP = `Deletes the endpoints that killed runs have left behind: those with a mark (endpoints:mark) that no stack has.
 
@@ -43,7 +55,7 @@ Exit codes: 0 nothing to sweep, or all swept; 7 something to sweep, without --ye
 arguments; 1 any other failure or refusal. The command needs the Pulumi CLI, and never asks a question. See docs/sweep.md.`;
 
 /** Tests replace the stacks, so that they need no Pulumi CLI. */
-export const sweepWith = (open: OpenStacks): Command =>
+export const sweepWith = (open: OpenSweepStacks): CliCommand =>
   command({
     name: "sweep",
     help: HELP,
@@ -65,7 +77,7 @@ export const sweepWith = (open: OpenStacks): Command =>
       if (ignore !== undefined) projects.ignored.push(...ignoredIn(ignore));
 
       const startedAt = new Date().toISOString();
-      const print: Log = json === "-" ? log : (line) => stdout.write(`${line}\n`);
+      const print: LogLine = json === "-" ? log : (line) => stdout.write(`${line}\n`);
       const stacks = await open(projects);
       const found = await sweep(stacks, projects, asked, { print, log });
       const report = reportOf(found, { ...asked, startedAt, stacks: stacks.stacks.map(({ key }) => key) });
@@ -79,7 +91,7 @@ export const sweepWith = (open: OpenStacks): Command =>
   });
 
 /** `npx pulumi-endpoints sweep`: deletes what killed runs have left behind. */
-export const sweepCommand = sweepWith(openWithPulumi);
+export const sweepCommand = sweepWith(openSweepStacks);
 
 function secondsOf(age: string): number {
   const [, number, unit] = /^(\d{1,9})([smhd])$/.exec(age) ?? [];
@@ -107,7 +119,7 @@ async function sweep(
   pulumi: SweepStacks,
   { ignored }: Projects,
   asked: Asked,
-  { print, log }: { print: Log; log: Log },
+  { print, log }: { print: LogLine; log: LogLine },
 ): Promise<Found> {
   const found: Found = { refusals: [], planned: [], left: [], results: new Map() };
   const refuse: Refuse = (what, error) => void found.refusals.push({ what, ...failureOf(error) });
@@ -188,8 +200,6 @@ async function readStacks({ stacks, look }: SweepStacks, refuse: Refuse): Promis
   return { states, listed: seen?.listed ?? [] };
 }
 
-const resourcesOf = ({ deployment }: State) => deployment.resources ?? [];
-
 /** The ids of all resources: of any type, only read, or to be deleted. */
 const idsIn = (states: Iterable<State>): Set<string | undefined> =>
   new Set([...states].flatMap((state) => resourcesOf(state).map(({ id }) => id)));
@@ -198,7 +208,7 @@ const idsIn = (states: Iterable<State>): Set<string | undefined> =>
  * The one account of the stacks' configuration. Keys of different people or stacks are of the same account if their lists have
  * an endpoint in common.
  */
-async function openOne(stacks: SweepStack[], log: Log) {
+async function openOne(stacks: SweepStack[], log: LogLine) {
   const accounts = new Map<string, { of: string; api: EndpointsApi; endpoints: LiveEndpoint[] }>();
   for (const stack of stacks.filter(({ isKnown }) => !isKnown)) {
     const api = openAccount(await stack.config(), log);

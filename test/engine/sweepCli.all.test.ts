@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { reportSchema } from "../../sdk/commands/sweep/report";
+import { sweepReportSchema } from "../../sdk/commands/sweep/sweepReport";
 import { cli, project, service } from "../provider/plugin/pulumi";
 
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -64,7 +64,7 @@ describe.skipIf(!cli)("with the Pulumi CLI, the sweep command", () => {
     });
     const planned = await sweep("--known", "organization/other/dev", "--json", "-");
     expect(planned.code, planned.stdout + planned.stderr).toBe(7);
-    const report = reportSchema.parse(JSON.parse(planned.stdout));
+    const report = sweepReportSchema.parse(JSON.parse(planned.stdout));
     expect(report.planned.map(({ id }) => id)).toEqual(lost);
     expect(report.stacks).toEqual(["case/test", "other/dev"]);
     expect(writes()).toBe(before);

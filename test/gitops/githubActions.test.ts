@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
 import { copyOf } from "../engine/example";
+import { methods } from "../requests";
 import { cli, environmentsProject, type Machine, machine, type Ran, recipes } from "./recipeMachine";
 
 const text = z.record(z.string(), z.string());
@@ -265,7 +266,7 @@ describe.skipIf(!cli)("the scripts of the workflows on the Pulumi CLI", () => {
     expect(cancelled.output).toContain("^C received; cancelling");
 
     expect(await runStep(runner, "Up", env)).toMatchObject({ code: 0 });
-    expect(emulator.requests.map(({ method }) => method)).toEqual(["POST", "POST"]);
+    expect(methods(emulator)).toEqual(["POST", "POST"]);
   });
 });
 

@@ -14,7 +14,7 @@ import {
 import { SIGNATURE, secretsIn, UNMISTAKABLE } from "../../../provider/endpoint/secrets";
 import { inputsOf } from "../../../provider/endpoint/state";
 import { UNKNOWNS } from "../../../provider/plugin/values";
-import { count, grouped, type Log } from "../command";
+import { count, grouped, type LogLine } from "../command";
 
 /* The inputs with which a program adopts an endpoint without a change. */
 
@@ -39,7 +39,7 @@ export interface Unadoptable {
 export async function withAllFields(
   account: EndpointsApi,
   listed: readonly LiveEndpoint[],
-  log: Log,
+  log: LogLine,
 ): Promise<LiveEndpoint[]> {
   const missing = ownTexts.filter((name) => !listed.some((live) => live[name] !== undefined));
   if (listed.length === 0 || missing.length === 0) return [...listed];

@@ -3,7 +3,7 @@ import { ownerText } from "../../../provider/api/mark";
 import { oneLine } from "../../../provider/api/text";
 import { count, grouped } from "../command";
 import type { Adoption, Unadoptable } from "./adoptable";
-import { Mixed, type Secret, secretExtraction } from "./configSecrets";
+import { type ConfigSecret, Mixed, secretExtraction } from "./configSecrets";
 
 /* The program that adopts existing endpoints. Its layout is plain: formatting is left to the user's own formatter. */
 
@@ -11,7 +11,7 @@ import { Mixed, type Secret, secretExtraction } from "./configSecrets";
 export function programOf(
   adoptions: readonly Adoption[],
   names: ReadonlyMap<string, string>,
-  secrets: readonly Secret[],
+  secrets: readonly ConfigSecret[],
   unadoptable: readonly Unadoptable[],
 ): string {
   const inputsOf = secretExtraction(secrets);
@@ -22,7 +22,7 @@ export function programOf(
     const owner = live.createdFor ? `// Created for ${oneLine(ownerText(live.createdFor))}.\n` : "";
     const notes = leftToService.map((what) => `// Left to the service: ${oneLine(what)}.\n`).join("");
     const args = block({ ...inputs, ...(trafficPolicy && { trafficPolicy }) }, "");
-    return `${owner}${notes}new CloudEndpoint(${text(names.get(live.id) ?? live.id)}, ${args}, keep);\n`;
+    return `${owner}${notes}new CloudEndpoint(${quotedText(names.get(live.id) ?? live.id)}, ${args}, keep);\n`;
   });
   const imports =
     secrets.length > 0
@@ -71,7 +71,7 @@ const LONGEST_LINE = 80;
 export function literal(value: unknown, indent = ""): string {
   if (value instanceof Constant) return value.name;
   if (value instanceof Mixed) return expressionOf(value);
-  if (typeof value === "string") return text(value);
+  if (typeof value === "string") return quotedText(value);
   if (Object.is(value, -0)) return "-0";
   if (Array.isArray(value)) {
     const items = value.map((item) => literal(item, `${indent}  `));
@@ -99,11 +99,11 @@ const isShort = (entries: readonly string[]) =>
 function keyText(key: string): string {
   // Without brackets, this key would set the object's prototype.
   if (key === "__proto__") return '["__proto__"]';
-  return /^[A-Za-z_$][\w$]*$/.test(key) ? key : text(key);
+  return /^[A-Za-z_$][\w$]*$/.test(key) ? key : quotedText(key);
 }
 
 /** A quoted text with escapes for all invisible characters. */
-function text(value: string): string {
+function quotedText(value: string): string {
   return JSON.stringify(value).replace(/[\p{C}\p{Z}]/gu, (character) =>
     character === " " ? " " : `\\u{${character.codePointAt(0)?.toString(16)}}`,
   );
@@ -111,7 +111,11 @@ function text(value: string): string {
 
 /** The text between the quotes of a template. */
 function templateText(value: string): string {
-  return text(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("`", "\\`").replaceAll("${", "\\${");
+  return quotedText(value)
+    .slice(1, -1)
+    .replaceAll('\\"', '"')
+    .replaceAll("`", "\\`")
+    .replaceAll("${", "\\${");
 }
 
 function expressionOf({ parts: [first = "", ...others] }: Mixed): string {
@@ -122,5 +126,5 @@ function expressionOf({ parts: [first = "", ...others] }: Mixed): string {
   return `pulumi.interpolate\`${parts.join("")}\``;
 }
 
-const requireSecret = ({ name, type }: Secret) =>
-  `config.${type === "number" ? "requireSecretNumber" : "requireSecret"}(${text(name)})`;
+const requireSecret = ({ name, type }: ConfigSecret) =>
+  `config.${type === "number" ? "requireSecretNumber" : "requireSecret"}(${quotedText(name)})`;

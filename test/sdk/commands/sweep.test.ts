@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { UserError } from "../../../provider/api/apiErrors";
 import { MARK_FIELD } from "../../../provider/api/mark";
 import { sweepCommand } from "../../../sdk/commands/sweep";
-import { reportSchema } from "../../../sdk/commands/sweep/report";
-import { isLocked } from "../../../sdk/commands/sweep/stacks";
+import { sweepReportSchema } from "../../../sdk/commands/sweep/sweepReport";
+import { isLocked } from "../../../sdk/commands/sweep/sweepStacks";
 import { Emulator } from "../../../sdk/testing/emulator";
 import { temporaryFolder } from "../../folders";
 import { runInProcess } from "./runCommand";
@@ -536,7 +536,7 @@ test.each([
 test("--json - prints the report instead of the text", async () => {
   seed({ url: "https://a.example.com" });
   const { stdout, stderr } = await sweep(emulator, one, "--json", "-", "--yes");
-  expect(reportSchema.parse(JSON.parse(stdout))).toMatchObject({
+  expect(sweepReportSchema.parse(JSON.parse(stdout))).toMatchObject({
     version: 1,
     mark: MARK,
     olderThan: 3600,

@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { MARK_FIELD } from "../../../provider/api/mark";
-import { parseState, type State } from "../../../sdk/commands/managed";
 import { sweepWith } from "../../../sdk/commands/sweep";
-import { reportSchema, type SweepReport } from "../../../sdk/commands/sweep/report";
-import type { SweepStack } from "../../../sdk/commands/sweep/stacks";
+import { type SweepReport, sweepReportSchema } from "../../../sdk/commands/sweep/sweepReport";
+import type { SweepStack } from "../../../sdk/commands/sweep/sweepStacks";
+import { parseState, type State } from "../../../sdk/commands/userProject";
 import type { Emulator, Seed } from "../../../sdk/testing/emulator";
 import { temporaryFolder } from "../../folders";
 import { type CommandResult, startInProcess } from "./runCommand";
@@ -86,7 +86,7 @@ export async function sweep(emulator: Emulator, world: World, ...args: string[])
   const run = startInProcess(command, ["--mark", MARK, ...cwd, "--json", json, ...args]);
   const code = await run.code;
   const written = args.includes("-") ? run.printed.stdout : readFileSync(json, "utf8");
-  return { code, ...run.printed, report: reportSchema.parse(JSON.parse(written)) };
+  return { code, ...run.printed, report: sweepReportSchema.parse(JSON.parse(written)) };
 }
 
 let marked = 0;

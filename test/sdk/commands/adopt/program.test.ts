@@ -3,12 +3,12 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Path } from "../../../../provider/endpoint/documents";
 import { secretPlaces } from "../../../../provider/endpoint/secrets";
-import type { Secret } from "../../../../sdk/commands/adopt/configSecrets";
+import type { ConfigSecret } from "../../../../sdk/commands/adopt/configSecrets";
 import { literal } from "../../../../sdk/commands/adopt/program";
 import { endpoint, written } from "./written";
 
 /** Runs a written program with these secrets in the configuration, and returns the inputs of its endpoints. */
-function inputsOf(program: string, secrets: readonly Secret[]): Record<string, unknown>[] {
+function inputsOf(program: string, secrets: readonly ConfigSecret[]): Record<string, unknown>[] {
   const inputs: Record<string, unknown>[] = [];
   class CloudEndpoint {
     constructor(_name: string, args: Record<string, unknown>) {

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 
 /** The address of Pulumi's engine. */
-interface Address {
+interface EngineAddress {
   host: string;
   port: number;
 }
@@ -10,7 +10,7 @@ interface Address {
 const EVERY = 1_000;
 
 /** The engine's address, which is the last argument of a provider's process. Undefined in any other process. */
-export function engineAddress(argv: readonly string[] = process.argv): Address | undefined {
+export function engineAddress(argv: readonly string[] = process.argv): EngineAddress | undefined {
   const [, host, port] = /^(127\.0\.0\.1|localhost|\[::1\]):(\d+)$/.exec(argv.at(-1) ?? "") ?? [];
   return host === undefined ? undefined : { host: host.replace(/[[\]]/g, ""), port: Number(port) };
 }
@@ -19,7 +19,7 @@ export function engineAddress(argv: readonly string[] = process.argv): Address |
 const FRESH = 100;
 
 /** Whether the engine was there less than 100 ms ago. Asks again until the engine accepts or refuses a connection. */
-export async function engineIsThere(address: Address | undefined): Promise<boolean> {
+export async function engineIsThere(address: EngineAddress | undefined): Promise<boolean> {
   if (!address) return true;
   for (;;) {
     const asked = performance.now();
@@ -29,16 +29,18 @@ export async function engineIsThere(address: Address | undefined): Promise<boole
 }
 
 /** Only a refused connection shows that the engine is gone. */
-function listens(address: Address): Promise<boolean> {
+function listens(address: EngineAddress): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ ...address, timeout: EVERY });
-    const answer = (there: boolean) => {
-      resolve(there);
+    const settle = (result: { isThere: boolean }) => {
+      resolve(result.isThere);
       socket.destroy();
     };
-    socket.once("connect", () => answer(true));
-    socket.once("timeout", () => answer(true));
-    socket.once("error", (error: NodeJS.ErrnoException) => answer(error.code !== "ECONNREFUSED"));
+    socket.once("connect", () => settle({ isThere: true }));
+    socket.once("timeout", () => settle({ isThere: true }));
+    socket.once("error", (error: NodeJS.ErrnoException) =>
+      settle({ isThere: error.code !== "ECONNREFUSED" }),
+    );
   });
 }
 
@@ -46,8 +48,13 @@ function listens(address: Address): Promise<boolean> {
  * Ends this process within seconds after the engine has gone. A provider outlives a killed engine, and would continue to create
  * endpoints that are in no state.
  */
-export function endWithEngine(address: Address | undefined, end: () => void = () => process.exit(1)): void {
+export function endWithEngine(
+  address: EngineAddress | undefined,
+  end: () => void = () => process.exit(1),
+): void {
   if (!address) return;
+  // A killed engine has closed the pipes. Pulumi's host writes an uncaught error of a write, which fails again, without end.
+  for (const pipe of [process.stdout, process.stderr]) pipe.on("error", () => {});
   let missed = 0;
   const timer = setInterval(async () => {
     missed = (await listens(address)) ? 0 : missed + 1;

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { isMapping } from "../../../../provider/api/json";
 import type { Path } from "../../../../provider/endpoint/documents";
 import { MASKED, secretPlaces, secretsIn } from "../../../../provider/endpoint/secrets";
-import { maskedValue, placeIn } from "../../../../sdk/commands/drift/masking";
+import { maskedValue, placeIn } from "../../../../sdk/commands/drift/compare";
 import { drift } from "./driftRun";
 import { changesOf, fakeStack, secret } from "./stacks";
 
@@ -34,7 +34,7 @@ test("every value below a key that names a secret is masked, in any document", (
   };
   fc.assert(
     fc.property(document, (value) => {
-      const masked = maskedPlaces(maskedValue(value, [], false)).map((path) => path.join(" "));
+      const masked = maskedPlaces(maskedValue(value, [], { isSecret: false })).map((path) => path.join(" "));
       const places = secretPlaces(value).map(({ path }) => path);
       expect(masked).toEqual(expect.arrayContaining(places.map((path) => path.join(" "))));
       for (const path of places) expect(placeIn(value, path).isSecret).toBe(true);
@@ -52,7 +52,7 @@ test("exact copies of a secret are masked in texts, keys and numbers, unless the
     "abcdef-name": true,
   };
   const secrets = ["abcdef", ...secretsIn({ password: 12345678, token_ttl: 3600, pin_token: "ab" })];
-  expect(maskedValue(document, secrets, false)).toEqual({
+  expect(maskedValue(document, secrets, { isSecret: false })).toEqual({
     secret: MASKED,
     list: { tokens: [MASKED, MASKED] },
     text: `has ${MASKED} and ${MASKED}, ab`,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { emulatorCommand } from "../../../sdk/commands/emulator";
+import { emulatorCommand } from "../../../sdk/commands/serveEmulator";
 import { service } from "../../provider/plugin/pulumi";
 import { startInProcess } from "./runCommand";
 

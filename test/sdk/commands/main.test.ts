@@ -1,8 +1,8 @@
 import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { commandLine, commands } from "../../../sdk/commands/commandLine";
 import { driftCommand } from "../../../sdk/commands/drift";
+import { commandLine, commands } from "../../../sdk/commands/main";
 import { temporaryFolder } from "../../folders";
 import { runCommand, runInProcess } from "./runCommand";
 

@@ -1,12 +1,14 @@
 import * as pulumi from "@pulumi/pulumi";
 import { UserError } from "../provider/api/apiErrors";
+import { CONNECTIONS, HttpClient } from "../provider/api/client";
+import { readSettings } from "../provider/api/config";
 import type { Endpoint, EndpointQuery, EndpointsFilter, LiveEndpoint } from "../provider/api/contract";
+import type { EndpointsApi } from "../provider/api/endpoints";
 import { policyFromText } from "../provider/endpoint/documents";
+import { endpointsApi } from "../provider/endpoint/fields";
 import { findEndpoint, findEndpoints, metadataOf } from "../provider/endpoint/lookup";
-import type { Inputs } from "./inputs";
-import { programError } from "./programRun";
+import { type Inputs, isMocked, programError } from "./programRun";
 import { explicitProvider } from "./provider";
-import { thisAccount } from "./runAccount";
 
 /*
  * The results of the data sources: one TypeScript type for each type of endpoint, distinguished by `type`. The required fields
@@ -42,10 +44,12 @@ export interface CloudEndpointInfo
  */
 export type AnyEndpoint = EphemeralEndpoint | EdgeEndpoint | CloudEndpointInfo;
 
-type Given<K extends keyof EndpointQuery> = { [P in K]-?: NonNullable<EndpointQuery[P]> };
+type WithGiven<K extends keyof EndpointQuery> = { [P in K]-?: NonNullable<EndpointQuery[P]> };
 
 /** The endpoint to read: by id or by URL, exactly one of the two. */
-export type GetEndpointArgs = (Given<"id"> & { url?: undefined }) | (Given<"url"> & { id?: undefined });
+export type GetEndpointArgs =
+  | (WithGiven<"id"> & { url?: undefined })
+  | (WithGiven<"url"> & { id?: undefined });
 
 /** Filters for endpoints. All given filters must match; without a filter, all endpoints match. */
 export interface GetEndpointsArgs extends Omit<EndpointsFilter, "types" | "metadata"> {
@@ -73,7 +77,7 @@ export interface GetEndpointsResult {
  * message names the endpoint and the next step.
  */
 export function getEndpoint(args: GetEndpointArgs, options?: pulumi.InvokeOptions): Promise<AnyEndpoint> {
-  return withRunErrors(() => find(args, false, options));
+  return withRunErrors(() => find(args, { fresh: false }, options));
 }
 
 /**
@@ -84,9 +88,7 @@ export function getEndpointOutput(
   args: Inputs<GetEndpointArgs>,
   options?: pulumi.InvokeOutputOptions,
 ): pulumi.Output<AnyEndpoint> {
-  const given = pulumi.output(args);
-  const known = pulumi.all([given, dependenciesExist(given, options)]);
-  return known.apply(([args]) => withRunErrors(() => find(args as GetEndpointArgs, true, options)));
+  return whenReady(args, options, (known) => find(known as GetEndpointArgs, { fresh: true }, options));
 }
 
 /**
@@ -100,7 +102,7 @@ export function getEndpoints(
   args: GetEndpointsArgs = {},
   options?: pulumi.InvokeOptions,
 ): Promise<GetEndpointsResult> {
-  return withRunErrors(() => filter(args, false, options));
+  return withRunErrors(() => filter(args, { fresh: false }, options));
 }
 
 /** `getEndpoints` for inputs that are known later, and with the option `dependsOn`, like `getEndpointOutput`. */
@@ -108,33 +110,33 @@ export function getEndpointsOutput(
   args: Inputs<Omit<GetEndpointsArgs, "metadata"> & Pick<EndpointsFilter, "metadata">> = {},
   options?: pulumi.InvokeOutputOptions,
 ): pulumi.Output<GetEndpointsResult> {
-  const given = pulumi.output(args);
-  const known = pulumi.all([given, dependenciesExist(given, options)]);
-  return known.apply(([args]) => withRunErrors(() => filter(args as GetEndpointsArgs, true, options)));
+  return whenReady(args, options, (known) => filter(known as GetEndpointsArgs, { fresh: true }, options));
 }
 
 async function find(
   args: GetEndpointArgs,
-  fresh: boolean,
+  reading: { fresh: boolean },
   options?: pulumi.InvokeOptions,
 ): Promise<AnyEndpoint> {
-  const provider = explicitProvider(options);
-  if (provider)
-    return (await invoke("endpoints:index:getEndpoint", args, { ...options, provider })) as AnyEndpoint;
-  return typed(await findEndpoint(thisAccount(), args, { fresh }));
+  if (engineAnswers(options))
+    return (await callEngine("endpoints:index:getEndpoint", args, options)) as AnyEndpoint;
+  return typed(await findEndpoint(thisAccount(), args, reading));
 }
 
 async function filter(
   { metadata, ...args }: GetEndpointsArgs,
-  fresh: boolean,
+  reading: { fresh: boolean },
   options?: pulumi.InvokeOptions,
 ): Promise<GetEndpointsResult> {
   const judge = typeof metadata === "function" ? (metadata as (metadata: unknown) => boolean) : undefined;
   const filters = judge || metadata === undefined ? args : { ...args, metadata };
-  const provider = explicitProvider(options);
-  if (!provider) return result((await findEndpoints(thisAccount(), filters, { fresh }, judge)).map(typed));
-  const answer = await invoke("endpoints:index:getEndpoints", filters, { ...options, provider });
-  const { endpoints } = answer as GetEndpointsResult;
+  if (!engineAnswers(options))
+    return result((await findEndpoints(thisAccount(), filters, reading, judge)).map(typed));
+  const { endpoints } = (await callEngine(
+    "endpoints:index:getEndpoints",
+    filters,
+    options,
+  )) as GetEndpointsResult;
   return result(judge ? endpoints.filter((endpoint) => judge(metadataOf(endpoint))) : endpoints);
 }
 
@@ -143,11 +145,18 @@ const result = (endpoints: AnyEndpoint[]): GetEndpointsResult => ({
   ids: endpoints.map(({ id }) => id),
 });
 
-/** Calls the plugin, for the account of an explicit provider. */
-async function invoke(name: string, args: object, options: pulumi.InvokeOptions): Promise<unknown> {
+/** Only the plugin has the account of an explicit provider, and a unit test's mocks take the place of every account. */
+const engineAnswers = (options?: pulumi.InvokeOptions): boolean =>
+  isMocked() || explicitProvider(options) !== undefined;
+
+async function callEngine(name: string, args: object, options: pulumi.InvokeOptions = {}): Promise<unknown> {
+  const provider = explicitProvider(options);
   let answer: object | undefined;
   try {
-    answer = await pulumi.runtime.invoke(name, args as pulumi.Inputs, options);
+    answer = await pulumi.runtime.invoke(name, args as pulumi.Inputs, {
+      ...options,
+      ...(provider && { provider }),
+    });
   } catch (error) {
     throw error instanceof Error ? programError(error.message, error) : error;
   }
@@ -158,33 +167,65 @@ async function invoke(name: string, args: object, options: pulumi.InvokeOptions)
   );
 }
 
+/** One client for each configuration. A process has several only under the Automation API. */
+const accounts = new Map<string, EndpointsApi>();
+
+/**
+ * The account of the program's configuration.
+ *
+ * @throws ConfigError if a setting is missing.
+ */
+function thisAccount(): EndpointsApi {
+  const settings = readSettings((key) => pulumi.runtime.getConfig(key));
+  const key = JSON.stringify(settings);
+  const known = accounts.get(key);
+  if (known) return known;
+  const http = new HttpClient(settings, {
+    log: {
+      info: (message) => void pulumi.log.info(message),
+      warn: (message) => void pulumi.log.warn(message),
+    },
+    connections: CONNECTIONS.program,
+  });
+  const account = endpointsApi(http);
+  accounts.set(key, account);
+  return account;
+}
+
+/** Marks all listings as outdated, because this program has just created an endpoint. */
+export function outdateListings(): void {
+  for (const account of accounts.values()) account.list.outdate();
+}
+
 /** The wire's schema has checked it already. */
 function typed(endpoint: LiveEndpoint): AnyEndpoint {
   return endpoint as unknown as AnyEndpoint;
 }
 
 /**
- * Known when the resources exist that the arguments come from, and those of `dependsOn`, and when the settings of an explicit
- * provider are known. As in Pulumi's own data sources, it is unknown in a preview that would create one of them: the service
- * does not have it yet, even if its inputs are known.
+ * Runs the work when the arguments are known, the resources exist that they come from, and those of `dependsOn`, and when the
+ * settings of an explicit provider are known. As in Pulumi's own data sources, the result is unknown in a preview that would
+ * create one of them: the service does not have it yet, even if its inputs are known.
  */
-function dependenciesExist(
+function whenReady<T>(
   args: object,
   options: pulumi.InvokeOutputOptions | undefined,
-): pulumi.Output<string[]> {
-  return pulumi
-    .all([
-      pulumi.output(options?.dependsOn ?? []),
-      pulumi.output(sourcesOf(args)),
-      explicitProvider(options)?.isKnown,
-    ])
-    .apply(([dependsOn, sources]) =>
-      pulumi.all([dependsOn, sources].flat().flatMap((resource) => idsOf(resource as pulumi.Resource))),
+  work: (args: object) => Promise<T>,
+): pulumi.Output<T> {
+  const given = pulumi.output(args);
+  const dependsOn = pulumi.output(options?.dependsOn ?? []);
+  const sources = pulumi.output(resourcesBehind(given));
+  const exist = pulumi
+    .all([dependsOn, sources, explicitProvider(options)?.isKnown])
+    .apply(([first, second]) =>
+      pulumi.all([first, second].flat().flatMap((one) => idsOf(one as pulumi.Resource))),
     );
+  const ready = pulumi.all([given, exist]).apply(([known]) => withRunErrors(() => work(known as object)));
+  return ready as pulumi.Output<T>;
 }
 
 /** The resources that an output comes from. Pulumi stores them there, but does not declare them. */
-async function sourcesOf(output: object): Promise<pulumi.Resource[]> {
+async function resourcesBehind(output: object): Promise<pulumi.Resource[]> {
   if (!("allResources" in output) || typeof output.allResources !== "function") return [];
   return [...((await output.allResources()) as Iterable<pulumi.Resource>)];
 }

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { webhookPlatforms } from "../../../sdk";
-import { areSwapped, secretProblem } from "../../../sdk/webhooks/webhookSecret";
+import { areSwapped, secretProblem } from "../../../sdk/webhooks/webhookChecks";
 
 const CANARY = "CANARY-71aa";
 

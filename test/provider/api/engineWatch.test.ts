@@ -1,14 +1,16 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Server } from "node:net";
+import { connect, createServer } from "node:net";
+import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { endWithEngine, engineAddress, engineIsThere } from "../../../provider/api/engine";
+import { endWithEngine, engineAddress, engineIsThere } from "../../../provider/api/engineWatch";
+import { listening } from "../servers";
 
-const listening = async (): Promise<{ server: Server; address: { host: string; port: number } }> => {
+async function startEngine() {
   const server = createServer((socket) => socket.on("error", () => {}));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return { server, address: { host: "127.0.0.1", port: (server.address() as AddressInfo).port } };
-};
+  const [host = "", port] = (await listening(server)).split(":");
+  return { server, address: { host, port: Number(port) } };
+}
 
 test("the last argument of the provider's process is the engine's address", () => {
   expect(engineAddress(["node", "dynamic-provider", "127.0.0.1:4711"])).toEqual({
@@ -20,7 +22,7 @@ test("the last argument of the provider's process is the engine's address", () =
 });
 
 test("an engine counts as running while it listens, and if its address is unknown", async () => {
-  const { server, address } = await listening();
+  const { server, address } = await startEngine();
   expect(await engineIsThere(address)).toBe(true);
   expect(await engineIsThere(undefined)).toBe(true);
   await new Promise((resolve) => server.close(resolve));
@@ -45,23 +47,18 @@ test.runIf(process.platform === "linux")(
     });
     await vi.waitFor(() => expect(queue.some(({ readyState }) => readyState === "open")).toBe(true));
 
-    let answered = 0;
-    const question = () =>
-      engineIsThere(address).then((answer) => {
-        answered++;
-        return answer;
-      });
-    const first = question();
+    let answered = false;
+    const first = engineIsThere(address).finally(() => (answered = true));
     // This is longer than the timeout of one connection.
     await new Promise((resolve) => setTimeout(resolve, 1_500));
-    expect(answered).toBe(0);
+    expect(answered).toBe(false);
     engine.kill("SIGCONT");
     expect(await first).toBe(true);
 
     engine.kill("SIGSTOP");
     queue.push(...Array.from({ length: 8 }, () => connect(address).on("error", () => {})));
     await new Promise((resolve) => setTimeout(resolve, 100));
-    const second = question();
+    const second = engineIsThere(address);
     engine.kill("SIGKILL");
     await ended;
     expect(await second).toBe(false);
@@ -69,11 +66,29 @@ test.runIf(process.platform === "linux")(
 );
 
 test("the provider's process ends after its engine", async () => {
-  const { server, address } = await listening();
+  const { server, address } = await startEngine();
   const end = vi.fn();
   endWithEngine(address, end);
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   expect(end).not.toHaveBeenCalled();
   await new Promise((resolve) => server.close(resolve));
   await vi.waitFor(() => expect(end).toHaveBeenCalledOnce(), { timeout: 5_000 });
+});
+
+test("a provider that writes after its engine was killed ends, too, and does not fill the memory", async () => {
+  const { server, address } = await startEngine();
+  // Like Pulumi's host, it writes each uncaught error, also that of a write to the engine's closed pipe.
+  const code = `process.on("uncaughtException", (error) => console.error(error));
+    require(${JSON.stringify(join(import.meta.dirname, "../../../dist/provider/api/engineWatch.js"))}).endWithEngine(${JSON.stringify(address)});
+    setInterval(() => console.error("a line"), 50);`;
+  const provider = spawn(process.execPath, ["--eval", code], { stdio: ["ignore", "pipe", "pipe"] });
+  onTestFinished(() => void provider.kill("SIGKILL"));
+  const ended = once(provider, "exit");
+  await once(provider.stderr, "data");
+  provider.stdout.destroy();
+  provider.stderr.destroy();
+  await new Promise((resolve) => server.close(resolve));
+  const overdue = setTimeout(() => provider.kill("SIGKILL"), 8_000);
+  expect(await ended).toEqual([1, null]);
+  clearTimeout(overdue);
 });

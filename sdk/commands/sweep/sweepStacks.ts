@@ -4,9 +4,8 @@ import { join, resolve } from "node:path";
 import type { LocalWorkspace } from "@pulumi/pulumi/automation/index.js";
 import { UserError } from "../../../provider/api/apiErrors";
 import type { ConfigReader } from "../../../provider/api/config";
-import type { State } from "../managed";
 import type { Projects } from "../projects";
-import { encryptedState, hasRun, openProject, stackConfig } from "../pulumi";
+import { encryptedState, hasRun, openProject, type State, stackConfig } from "../userProject";
 
 /* The stacks of `sweep`, through the Pulumi CLI. Nothing here takes a stack's lock or writes. */
 
@@ -38,9 +37,9 @@ export interface SweepStacks {
   hidden: string[];
 }
 
-export type OpenStacks = (projects: Projects) => Promise<SweepStacks>;
+export type OpenSweepStacks = (projects: Projects) => Promise<SweepStacks>;
 
-export const openWithPulumi: OpenStacks = async ({ projects, known }) => {
+export const openSweepStacks: OpenSweepStacks = async ({ projects, known }) => {
   const stacks: SweepStack[] = [];
   const backends: { workspace: LocalWorkspace; project: string; url: string }[] = [];
   for (const { folder, name: project, stacks: given } of projects) {

@@ -1,4 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
+import { setMockOptions } from "@pulumi/pulumi/runtime/settings";
 import { afterEach, beforeEach, describe, expect, expectTypeOf, test, vi } from "vitest";
 import {
   type AnyEndpoint,
@@ -30,6 +31,9 @@ beforeEach(async () => {
     },
     call: () => ({}),
   });
+  // Mocks would answer the data sources. This engine only registers resources, and hides that it is a mock.
+  const hidesMocks = { has: (target: object, key: PropertyKey) => key !== "mocks" && key in target };
+  setMockOptions(new Proxy(pulumi.runtime.getMonitor() ?? {}, hidesMocks));
 });
 
 afterEach(async () => {
@@ -194,11 +198,11 @@ describe("getEndpoint", () => {
     const error = await thrown(getEndpoint({ id: "ep_2nobody" }));
     expect(pulumi.RunError.isInstance(error)).toBe(true);
     expect(error.message).toMatch(/no endpoint ep_2nobody; getEndpoints\(\)/);
-    expect((await thrown(getEndpoint({ url: "https://shop.example.com" }))).message).toMatch(
+    await expect(getEndpoint({ url: "https://shop.example.com" })).rejects.toThrow(
       /of the 251 of this account serves https:\/\/shop\.example\.com\. Near it: tls:\/\/shop\.example\.com.*getEndpoints\(\)/,
     );
-    expect((await thrown(getEndpoint({ url: "shop" }))).message).toMatch(/url is not a URL/);
-    expect((await thrown(getEndpoint({} as { id: string }))).message).toMatch(/an id or a url/);
+    await expect(getEndpoint({ url: "shop" })).rejects.toThrow(/url is not a URL/);
+    await expect(getEndpoint({} as { id: string })).rejects.toThrow(/an id or a url/);
   });
 
   test("throws an error that lists the ids if several endpoints share the URL", async () => {
@@ -209,9 +213,21 @@ describe("getEndpoint", () => {
 
   test("throws the provider's own message if the API key is missing", async () => {
     vi.stubEnv("ENDPOINTS_API_KEY", "");
-    expect((await thrown(getEndpoint({ id: "ep_1" }))).message).toMatch(/no API key: set ENDPOINTS_API_KEY/);
+    await expect(getEndpoint({ id: "ep_1" })).rejects.toThrow(/no API key: set ENDPOINTS_API_KEY/);
     expect(pulumi.RunError.isInstance(await thrown(getEndpoints()))).toBe(true);
   });
+});
+
+test("mocks of the user's own answer the data sources, and no request is sent", async () => {
+  const call = vi.fn(() => ({ endpoints: [{ id: "ep_mocked", type: "cloud" }], id: "ep_mocked" }));
+  await pulumi.runtime.setMocks({ newResource: ({ name }) => ({ id: name, state: {} }), call });
+  expect((await getEndpoint({ id: "ep_1" })).id).toBe("ep_mocked");
+  expect((await getEndpoints({ types: ["cloud"] })).ids).toEqual(["ep_mocked"]);
+  expect(call.mock.calls).toMatchObject([
+    [{ token: "endpoints:index:getEndpoint", inputs: { id: "ep_1" } }],
+    [{ token: "endpoints:index:getEndpoints", inputs: { types: ["cloud"] } }],
+  ]);
+  expect(emulator.requests).toEqual([]);
 });
 
 describe("readJson", () => {

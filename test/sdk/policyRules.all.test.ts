@@ -18,6 +18,7 @@ const MEMBERS_OF_OUTPUTS = new Set(["apply", "get", "then", "catch", "finally"])
 
 /** A policy with this action for requests. */
 const action = (text: string) => `{ on_http_request: [{ actions: [${text}] }] }`;
+const config = (type: string, keys: string) => action(`{ type: "${type}", config: { ${keys} } }`);
 
 const typesIn = (phase: string) =>
   Object.entries(actions).flatMap(([type, { phases }]) =>
@@ -46,24 +47,16 @@ describe.each([
         '{ on_tcp_connect: [{ actions: [{ type: "|" }] }] }',
         typesIn("on_tcp_connect"),
       ],
-      [
-        "the keys of a config",
-        action('{ type: "rate-limit", config: { | } }'),
-        Object.keys(actions["rate-limit"].keys),
-      ],
-      [
-        "the keys that are left",
-        action('{ type: "redirect", config: { to: "", | } }'),
-        ["from", "status_code", "headers"],
-      ],
+      ["the keys of a config", config("rate-limit", "|"), Object.keys(actions["rate-limit"].keys)],
+      ["the keys that are left", config("redirect", 'to: "", |'), ["from", "status_code", "headers"]],
       [
         "the keys deep in a config",
-        action('{ type: "jwt-validation", config: { http: { tokens: [{ | }] } } }'),
+        config("jwt-validation", "http: { tokens: [{ | }] }"),
         ["type", "method", "name", "prefix"],
       ],
       [
         "the known values",
-        action('{ type: "http-request", config: { url: "", method: "|" } }'),
+        config("http-request", 'url: "", method: "|"'),
         ["GET", "PUT", "POST", "PATCH", "DELETE", "OPTIONS"],
       ],
     ])("offers %s", (_, policy, names) => {
@@ -73,8 +66,8 @@ describe.each([
 
     test.each<[string, string, string, RegExp]>([
       ["a phase", "{ | }", "on_http_request", /^Rules for a request/],
-      ["a key", action('{ type: "deny", config: { | } }'), "status_code", /^The status of the refusal/],
-      ["a required key", action('{ type: "rate-limit", config: { | } }'), "rate", /^The period/],
+      ["a key", config("deny", "|"), "status_code", /^The status of the refusal/],
+      ["a required key", config("rate-limit", "|"), "rate", /^The period/],
     ])("describes %s", (_, policy, name, text) => {
       expect(editor.documentation(program(policy), name)).toMatch(text);
     });
@@ -98,12 +91,12 @@ describe.each([
     ],
     [
       "a key",
-      action('{ type: "deny", config: { stauts_code: 1 } }'),
+      config("deny", "stauts_code: 1"),
       /'stauts_code' does not exist in type 'ActionConfig<"deny">'\. Did you mean to write 'status_code'\?$/,
     ],
     [
       "a value",
-      action('{ type: "deny", config: { status_code: "404" } }'),
+      config("deny", 'status_code: "404"'),
       /^Type 'string' is not assignable to type 'Input<number> \| undefined'\.$/,
     ],
     [
@@ -135,19 +128,10 @@ describe.each([
   });
 
   test.each<[string, string]>([
-    [
-      "outputs as values",
-      action('{ type: "basic-auth", config: { credentials: [pulumi.concat("a:", secret)], realm: secret } }'),
-    ],
-    ["an output as a list", action('{ type: "basic-auth", config: { credentials: pulumi.output(["a"]) } }')],
-    [
-      "values that the types do not list",
-      action('{ type: "http-request", config: { url: secret, method: "PURGE" } }'),
-    ],
-    [
-      "a config without its optional keys",
-      action('{ type: "restrict-ips", config: { allow: ["10.0.0.0/8"] } }'),
-    ],
+    ["outputs as values", config("basic-auth", 'credentials: [pulumi.concat("a:", secret)], realm: secret')],
+    ["an output as a list", config("basic-auth", 'credentials: pulumi.output(["a"])')],
+    ["values that the types do not list", config("http-request", 'url: secret, method: "PURGE"')],
+    ["a config without its optional keys", config("restrict-ips", 'allow: ["10.0.0.0/8"]')],
     ["an action without a config", action('{ type: "close-connection" }, { type: "deny" }')],
     ["an unlisted action", action('unlistedAction("new", { a: 1 }), { type: "deny" }')],
     [

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ownerText } from "../../../provider/api/mark";
 import { oneLine } from "../../../provider/api/text";
 import { count, EXIT } from "../command";
-import { type Asked, durationText, type Found, type Left } from "./plan";
+import { type Asked, durationText, type Found, type Left } from "./leftovers";
 
 /*
  * The report of `sweep` in the format of `--json`. New fields do not change the version. If a field is removed or changes its
@@ -17,7 +17,7 @@ const endpointSchema = z.object({
   createdAt: z.string().optional(),
 });
 
-export const reportSchema = z.object({
+export const sweepReportSchema = z.object({
   version: z.literal(1),
   startedAt: z.iso.datetime(),
   endedAt: z.iso.datetime(),
@@ -49,7 +49,7 @@ export const reportSchema = z.object({
   /** The marked endpoints that are in no state, and that stay, each with the reason. */
   left: z.array(endpointSchema.extend({ reason: z.string() })),
 });
-export type SweepReport = z.output<typeof reportSchema>;
+export type SweepReport = z.output<typeof sweepReportSchema>;
 
 type Marked = Pick<Left, "live" | "mark">;
 
@@ -77,7 +77,7 @@ export function reportOf(
           : results.size === 0
             ? ["planned", EXIT.findings]
             : ["swept", EXIT.done];
-  return reportSchema.parse({
+  return sweepReportSchema.parse({
     version: 1,
     endedAt,
     outcome,
