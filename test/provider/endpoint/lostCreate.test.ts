@@ -289,3 +289,13 @@ describe("a create whose reply is lost fails with the next step, and is not sent
     expect(countCreates(emulator.requests)).toBe(1);
   });
 });
+
+test("two resources with one URL whose answers are both lost never get the same endpoint", async () => {
+  const { core, emulator } = await start();
+  emulator.intercept(isCreate, { afterCommit: true, reset: true });
+  emulator.intercept(isCreate, { reset: true });
+  const created = await Promise.allSettled([core.create({ url }), core.create({ url })]);
+  expect(created.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+  expect(String(created.map((one) => "reason" in one && one.reason))).toMatch(/belongs to another resource/);
+  expect(emulator.endpoints).toHaveLength(1);
+});
