@@ -38,6 +38,8 @@ export interface Request extends RequestName {
   body?: object | (() => object);
   /** How long the request is repeated after temporary failures, in seconds. Default: `retryForSeconds`. */
   retryFor?: number | undefined;
+  /** Each attempt is sent only within this time after the call, in milliseconds. Default: whenever its turn comes. */
+  within?: number | undefined;
   /** Whether the service's text about a refusal may contain a secret. Is called for a refusal only. */
   hasSecrets?: () => boolean;
 }

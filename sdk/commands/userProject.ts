@@ -50,10 +50,23 @@ export async function stackConfig(project: LocalWorkspace, stack: string): Promi
 export const stackState = async (project: LocalWorkspace, stack: string): Promise<State> =>
   parseState(await project.exportStack(stack));
 
-/** The ids of the cloud endpoints in the state of a stack of any project. Decrypts nothing. */
-export async function knownIds(project: LocalWorkspace, stack: string): Promise<string[]> {
+/** The state of a stack of any project, secrets encrypted. */
+export async function encryptedState(project: LocalWorkspace, stack: string): Promise<State> {
   const state = await runPulumi(project, ["stack", "export", "--stack", stack], `read the stack ${stack}`);
-  return managedIds(parseState(JSON.parse(state)));
+  return parseState(JSON.parse(state));
+}
+
+/** The ids of the cloud endpoints in the state of a stack of any project. */
+export const knownIds = async (project: LocalWorkspace, stack: string): Promise<string[]> =>
+  managedIds(await encryptedState(project, stack));
+
+/** Whether the backend has a run of this stack in its history. */
+export async function hasRun(project: LocalWorkspace, stack: string): Promise<boolean> {
+  const args = ["stack", "history", "--json", "--page-size", "1", "--page", "1", "--stack", stack];
+  const history: unknown = JSON.parse(
+    await runPulumi(project, args, `read the history of the stack ${stack}`),
+  );
+  return Array.isArray(history) && history.length > 0;
 }
 
 /** Sets a secret of a stack's configuration. The Automation API would show the value in the list of processes. */
@@ -192,7 +205,7 @@ const resourceNameOf = (urn: string): string => urn.split("::").slice(3).join(":
 /** The engine's own provider is named `default`, or `default_1_2_3` for a version. */
 const isDefaultProvider = (urn: string) => /^default(_\d+_\d+_\d+.*)?$/.test(resourceNameOf(urn));
 
-const resourcesOf = ({ deployment }: State): StateResource[] => deployment.resources ?? [];
+export const resourcesOf = ({ deployment }: State): StateResource[] => deployment.resources ?? [];
 
 function managed(resource: StateResource, id: string): Managed {
   const { urn, type, inputs = {}, outputs = {}, ignoreChanges = [] } = resource;
