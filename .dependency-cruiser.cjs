@@ -68,7 +68,7 @@ module.exports = {
       severity: "error",
       from: {
         path: "^(provider|sdk|docs)/",
-        pathNot: "^(docs/generate|sdk/testing)/|^sdk/commands/(demo|emulator)\\.ts$",
+        pathNot: "^(docs/generate|sdk/testing)/|^sdk/commands/(demo|serveEmulator)\\.ts$",
       },
       to: { path: "^sdk/testing/" },
     },

@@ -1,7 +1,7 @@
 import { UserError } from "./api/apiErrors";
 import { HttpClient } from "./api/client";
 import { type ConfigReader, readSettings } from "./api/config";
-import { endWithEngine, engineAddress, engineIsThere } from "./api/engine";
+import { endWithEngine, engineAddress, engineIsThere } from "./api/engineWatch";
 import type { JsonObject } from "./api/json";
 import { checkedInputs, REPLACE_KEY } from "./endpoint/check";
 import { type Change, firstOf, hasUnknown, isWithin, parsePath } from "./endpoint/documents";
@@ -31,10 +31,10 @@ export function dynamicProvider(given?: () => Service) {
   let config: ConfigReader = () => undefined;
   let service: Service | undefined;
   let watched = false;
-  const engine = engineAddress();
+  const address = engineAddress();
   const write = (message: string) => console.log(message);
   const log = { info: write, warn: write };
-  const deps = { log, engineIsThere: () => engineIsThere(engine) };
+  const deps = { log, engineIsThere: () => engineIsThere(address) };
   const connect = (): Service => {
     const settings = readSettings(config);
     return { settings, api: endpointsApi(new HttpClient(settings, deps)) };
@@ -70,7 +70,7 @@ export function dynamicProvider(given?: () => Service) {
       config = (key) => request.config.get(key);
       service = undefined;
       if (!watched) {
-        endWithEngine(engine);
+        endWithEngine(address);
         leaveErrorsToEngine();
       }
       watched = true;

@@ -7,19 +7,18 @@ import { wireText } from "../provider/endpoint/documents";
 import { documentFields, endpointFields } from "../provider/endpoint/fields";
 import { SECRETS_KEY } from "../provider/endpoint/secrets";
 import { policyReader } from "../provider/policy/resourceWarnings";
-import type { InputOf } from "./inputs";
-import type { TrafficPolicy } from "./policyTypes";
-import { warnOfPolicy } from "./policyWarnings";
+import { outdateListings } from "./dataSources";
+import type { TrafficPolicy } from "./policyRules";
 import {
   assertNodeForProviders,
   assertResolvable,
   problemAmongResources,
   reportMistakes,
+  warnOfPolicy,
   warnOfSettings,
 } from "./preflight";
+import { type InputOf, isOfType } from "./programRun";
 import { aliasesOf, providerKindOf } from "./provider";
-import { isOfType } from "./resourceType";
-import { outdateListings } from "./runAccount";
 
 /**
  * The provider string in every state of the dynamic type, in place of a serialized provider. It never changes, so upgrades show
@@ -37,10 +36,10 @@ export type CloudEndpointArgs = {
 
 type Always = (typeof alwaysPresent)[number];
 type Present<T> = { [K in keyof T]-?: NonNullable<T[K]> };
-type Fields = Omit<Endpoint, "id" | Always> & Present<Pick<Endpoint, Always>>;
+type OutputFields = Omit<Endpoint, "id" | Always> & Present<Pick<Endpoint, Always>>;
 
 /** The outputs of a cloud endpoint: the service's fields. A field that does not apply is undefined. */
-export type CloudEndpointOutputs = { readonly [K in keyof Fields]-?: pulumi.Output<Fields[K]> };
+export type CloudEndpointOutputs = { readonly [K in keyof OutputFields]-?: pulumi.Output<OutputFields[K]> };
 
 export interface CloudEndpoint extends CloudEndpointOutputs {}
 
@@ -115,22 +114,18 @@ export class CloudEndpoint extends pulumi.CustomResource {
         {
           ...Object.fromEntries(outputs.map((field) => [field, undefined])),
           ...args,
-          ...(args?.trafficPolicy !== undefined && {
-            trafficPolicy: wholeSecret("trafficPolicy", args.trafficPolicy, secrets),
-          }),
-          ...(args?.metadata !== undefined && { metadata: wholeSecret("metadata", args.metadata, secrets) }),
+          ...Object.fromEntries(
+            documentFields.map((field) => [field, wholeSecret(field, args?.[field], secrets)]),
+          ),
           // For the plugin's check, an empty text means that the class has checked this resource.
           [PROBLEM_KEY]: problem?.apply((problem) => problem || (kind === "plugin" ? "" : undefined)),
-          [URN_KEY]:
-            kind === "dynamic" && isMarked()
-              ? pulumi.createUrn(name, TYPES[kind], options?.parent)
-              : undefined,
-          [REPLACE_KEY]:
-            kind === "dynamic" && options?.replaceOnChanges?.length ? options.replaceOnChanges : undefined,
-          // The plugin receives the marks themselves.
-          [SECRETS_KEY]:
-            kind === "dynamic" ? secrets.then((all) => (all.length > 0 ? all : undefined)) : undefined,
           [PROVIDER_KEY]: Promise.resolve(reported).then(() => (kind === "dynamic" ? PROVIDER : undefined)),
+          // The plugin receives all of these from the engine.
+          ...(kind === "dynamic" && {
+            [URN_KEY]: isMarked() ? pulumi.createUrn(name, TYPES[kind], options?.parent) : undefined,
+            [REPLACE_KEY]: options?.replaceOnChanges?.length ? options.replaceOnChanges : undefined,
+            [SECRETS_KEY]: secrets.then((all) => (all.length > 0 ? all : undefined)),
+          }),
         },
         pulumi.mergeOptions(
           { deleteBeforeReplace: true, aliases: aliasesOf(kind, options?.aliases) },
@@ -141,16 +136,14 @@ export class CloudEndpoint extends pulumi.CustomResource {
       Error.stackTraceLimit = stackTraceLimit;
     }
     // In a preview of the dynamic provider, the outputs are the inputs, and their documents are data.
-    for (const field of documentFields) {
-      Object.assign(this, { [field]: this[field]?.apply(textOf) });
-    }
+    for (const field of documentFields) Object.assign(this, { [field]: this[field]?.apply(documentText) });
     // A list that a data source is reading may lack this endpoint.
     this.id.apply(outdateListings);
   }
 }
 
 /** A document as text, as in the contract. */
-const textOf = (document: unknown): string | undefined =>
+const documentText = (document: unknown): string | undefined =>
   document === undefined ? undefined : wireText(document);
 
 /** Whether creates are marked. The provider reads the setting itself. */
@@ -164,22 +157,24 @@ const isMarked = (): boolean =>
  */
 async function wholeSecret(
   field: string,
-  document: pulumi.Input<object | string>,
+  document: pulumi.Input<object | string | undefined>,
   secrets: Promise<string[]>,
-): Promise<pulumi.Input<object | string>> {
+): Promise<pulumi.Input<object | string | undefined>> {
   return (await secrets).includes(field) ? pulumi.secret(document) : document;
 }
 
 /** The inputs with a secret in them, because a dynamic provider receives no marks. */
 async function secretFieldsOf(args: object): Promise<string[]> {
-  const fields = Object.entries(args).map(async ([name, value]) => ((await hasSecret(value)) ? [name] : []));
+  const fields = Object.entries(args).map(async ([name, value]) =>
+    (await containsSecretOutput(value)) ? [name] : [],
+  );
   return (await Promise.all(fields)).flat();
 }
 
-async function hasSecret(value: unknown): Promise<boolean> {
+async function containsSecretOutput(value: unknown): Promise<boolean> {
   // An output contains no other output. A secret within it makes all of it secret.
   if (pulumi.Output.isInstance(value)) return pulumi.isSecret(value);
-  if (value instanceof Promise) return hasSecret(await value);
+  if (value instanceof Promise) return containsSecretOutput(await value);
   if (!Array.isArray(value) && !isMapping(value)) return false;
-  return (await Promise.all(Object.values(value).map(hasSecret))).includes(true);
+  return (await Promise.all(Object.values(value).map(containsSecretOutput))).includes(true);
 }

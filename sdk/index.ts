@@ -14,9 +14,17 @@ export {
   getEndpointsOutput,
   type JsonValue,
   readJson,
-} from "./endpoints";
-export { type RuleOptions, rules, unlistedAction } from "./policyRules";
-export type { ActionConfig, PolicyAction, PolicyRule, TrafficPolicy, UnlistedAction } from "./policyTypes";
+} from "./dataSources";
+export {
+  type ActionConfig,
+  type PolicyAction,
+  type PolicyRule,
+  type RuleOptions,
+  rules,
+  type TrafficPolicy,
+  type UnlistedAction,
+  unlistedAction,
+} from "./policyRules";
 export { Provider, type ProviderArgs } from "./provider";
 export { mergeTrafficPolicy } from "./trafficPolicy";
 export { mergeAgentConfigs } from "./webhooks/agentConfig";

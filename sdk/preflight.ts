@@ -2,13 +2,14 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { delimiter, join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
-import { settingFields } from "../provider/api/config";
-import type { JsonObject } from "../provider/api/json";
+import { areWarningsOff, settingFields } from "../provider/api/config";
+import { isMapping, type JsonObject } from "../provider/api/json";
 import { nearName } from "../provider/api/text";
 import { checkInputs, UrlRegistry } from "../provider/endpoint/check";
+import { UNKNOWN } from "../provider/endpoint/documents";
 import { headerWarnings } from "../provider/policy/headerNames";
-import type { PolicyReader } from "../provider/policy/resourceWarnings";
-import { isMocked, perRun, programError, whenKnown } from "./programRun";
+import { type PolicyReader, resourceWarnings } from "../provider/policy/resourceWarnings";
+import { isKnown, isMocked, perRun, programError, whenKnown } from "./programRun";
 import { explicitProvider, type Provider } from "./provider";
 
 /*
@@ -18,7 +19,7 @@ import { explicitProvider, type Provider } from "./provider";
  */
 
 /** The URLs by account, the number of resources, the first resource with a mistake, and finished checks. */
-const thisRun = perRun(() => ({
+const checksOfRun = perRun(() => ({
   urls: new Map<Provider | undefined, UrlRegistry>(),
   resources: 0,
   firstMistaken: Number.POSITIVE_INFINITY,
@@ -39,7 +40,7 @@ export async function reportMistakes(
   problem: pulumi.Output<string>,
   readPolicy: PolicyReader,
 ): Promise<void> {
-  const run = thisRun();
+  const run = checksOfRun();
   const place = run.resources++;
   const mistakes: string[] = [];
   const note = (mistake: string) => {
@@ -56,7 +57,7 @@ export async function reportMistakes(
     const output = pulumi.output(value);
     const isPolicy = input === "trafficPolicy";
     const read = (known: unknown) => (isPolicy ? readPolicy(known)?.data : undefined) ?? known;
-    if (isPolicy && !thisRun().checkedPolicies.has(value as object))
+    if (isPolicy && !checksOfRun().checkedPolicies.has(value as object))
       void warnOfHeaders(name, output, (policy) => ({ trafficPolicy: read(policy) }));
     if (!isMocked()) await whenKnown(output, (known) => check({ [input]: read(known) }, input));
   });
@@ -87,24 +88,76 @@ const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 /**
  * Warns of header names in a policy, or in a part of one, that never match.
  *
- * @param dataOf Converts the policy to an object with the names of the inputs.
+ * @param toInputs Converts the policy to an object with the names of the inputs.
  */
 export async function warnOfHeaders(
   name: string,
   policy: pulumi.Output<unknown>,
-  dataOf = (policy: unknown): unknown => policy,
+  toInputs = (policy: unknown): unknown => policy,
 ): Promise<void> {
   await whenKnown(policy, async (known) => {
-    for (const warning of headerWarnings(dataOf(known), await pulumi.isSecret(policy)))
+    for (const warning of headerWarnings(toInputs(known), { isSecret: await pulumi.isSecret(policy) }))
       void pulumi.log.warn(`${name}: ${warning}`);
   });
 }
 
 /** Marks a policy whose parts have been checked for header names, so that its endpoint does not warn again. */
 export function headersAreChecked<T>(policy: pulumi.Output<T>): pulumi.Output<T> {
-  thisRun().checkedPolicies.add(policy);
+  checksOfRun().checkedPolicies.add(policy);
   return policy;
 }
+
+/**
+ * Warns of probable mistakes in a resource's policy, unless `endpoints:policyWarnings` is `off`. Makes no request, and skips
+ * unknown and secret values. If the whole policy is secret, it only warns if no action answers.
+ */
+export async function warnOfPolicy(
+  name: string,
+  written: { trafficPolicy?: unknown; url?: unknown; bindings?: unknown },
+  options: pulumi.CustomResourceOptions | undefined,
+  readPolicy: PolicyReader,
+): Promise<void> {
+  const { trafficPolicy, url, bindings } = written;
+  if (trafficPolicy === undefined) return;
+  const own = await publicValue(explicitProvider(options)?.policyWarnings);
+  const configured = typeof own === "string" ? own : pulumi.runtime.getConfig("endpoints:policyWarnings");
+  if (areWarningsOff(() => configured)) return;
+  const [policy, address, names] = await Promise.all([trafficPolicy, url, bindings].map(publicValue));
+  const isSecret = policy === UNKNOWN && pulumi.Output.isInstance(trafficPolicy);
+  const whole = isSecret ? await knownValue(trafficPolicy) : policy;
+  const inputs = { trafficPolicy: whole, url: address, bindings: names };
+  const warnings = resourceWarnings(inputs, readPolicy, { isSecret });
+  for (const warning of warnings) void pulumi.log.warn(`${name}: ${warning}`);
+}
+
+/**
+ * The value with its outputs resolved. Unknown and secret outputs become unknown values. Returns a promise only if the value
+ * contains an output: most policies contain none, and a promise for each part would take most of the time.
+ */
+function publicValue(value: unknown): unknown {
+  if (pulumi.Output.isInstance(value)) return publicValueOfOutput(value);
+  if (value instanceof Promise) return value.then(publicValue, () => UNKNOWN);
+  if (Array.isArray(value)) {
+    const items = value.map(publicValue);
+    return items.some(isPromise) ? Promise.all(items) : items;
+  }
+  if (!isMapping(value)) return value;
+  const keys = Object.keys(value);
+  const parts = keys.map((key) => publicValue(value[key]));
+  const withKeys = (all: unknown[]) => Object.fromEntries(keys.map((key, index) => [key, all[index]]));
+  return parts.some(isPromise) ? Promise.all(parts).then(withKeys) : withKeys(parts);
+}
+
+async function publicValueOfOutput(output: pulumi.Output<unknown>): Promise<unknown> {
+  return (await pulumi.isSecret(output)) ? UNKNOWN : knownValue(output);
+}
+
+async function knownValue(output: pulumi.Output<unknown>): Promise<unknown> {
+  if (!(await isKnown(output))) return UNKNOWN;
+  return new Promise((resolve) => output.apply(resolve));
+}
+
+const isPromise = (value: unknown) => value instanceof Promise;
 
 /**
  * The conflict between this resource and another one of the program, with which its check fails. Empty if there is none,
@@ -116,7 +169,7 @@ export function problemAmongResources(
   options: pulumi.CustomResourceOptions | undefined,
 ): pulumi.Output<string> {
   const owner = Symbol(name);
-  const { urls } = thisRun();
+  const { urls } = checksOfRun();
   const account = explicitProvider(options);
   const registry = urls.get(account) ?? new UrlRegistry();
   urls.set(account, registry);
@@ -131,7 +184,7 @@ export function problemAmongResources(
 
 /** Warns, once a run, of settings that seem misspelt, and of an API key in plain text. */
 export function warnOfSettings(): void {
-  const run = thisRun();
+  const run = checksOfRun();
   if (run.settingsAreChecked) return;
   run.settingsAreChecked = true;
   const known = [...Object.keys(settingFields), "provider"];

@@ -1,5 +1,16 @@
 import * as pulumi from "@pulumi/pulumi";
 
+/* What every part of a program needs: its run, its mistakes, its outputs, and the types of its inputs. */
+
+/** Inputs at every depth, as programs may write them. */
+export type Inputs<T> = T extends unknown ? { [K in keyof T]: InputOf<T[K]> } : never;
+
+export type InputOf<T> = [T] extends [readonly (infer E)[] | undefined]
+  ? pulumi.Input<readonly pulumi.Input<E>[]> | undefined
+  : [T] extends [object | undefined]
+    ? pulumi.Input<Inputs<NonNullable<T>>> | undefined
+    : pulumi.Input<T>;
+
 /**
  * State that the resources of one run of a program share. It belongs to the run's connection to the engine, since
  * several runs can share a process.
@@ -30,7 +41,10 @@ export function programError(message: string, cause?: unknown): pulumi.RunError 
 
 const ignored = () => {};
 
-/** Whether a unit test with mocks runs the program. Then the mocks check the inputs. */
+/**
+ * Whether a unit test runs the program with `pulumi.runtime.setMocks`. Then the mocks check the inputs and answer the data
+ * sources. This is all that the package knows of tests: Pulumi tells a program nothing about its mocks.
+ */
 export function isMocked(): boolean {
   // Pulumi stores the mocks there, but does not declare them.
   const monitor: object = pulumi.runtime.getMonitor() ?? {};
@@ -55,4 +69,13 @@ export async function isKnown(output: object): Promise<boolean | undefined> {
     () => undefined,
   );
   return typeof known === "boolean" ? known : undefined;
+}
+
+/**
+ * Whether the object has one of these Pulumi types. It may be a resource of another copy of this package. It may also be the
+ * object that `@pulumi/policy` passes, which has only the type and is no resource.
+ */
+export function isOfType(object: unknown, ...types: readonly string[]): boolean {
+  if (typeof object !== "object" || object === null || !("__pulumiType" in object)) return false;
+  return types.some((type) => type === object.__pulumiType);
 }

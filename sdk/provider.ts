@@ -1,3 +1,6 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { delimiter, dirname, join, relative, sep } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import {
   environmentName,
@@ -7,9 +10,10 @@ import {
   type settingFields,
   TYPES,
 } from "../provider/api/config";
-import { assertPluginInReach } from "./pluginLookup";
-import { programError } from "./programRun";
-import { isOfType } from "./resourceType";
+import { isMapping } from "../provider/api/json";
+import { policyFromText } from "../provider/endpoint/documents";
+import { isOfType, perRun, programError } from "./programRun";
+import { pluginFolders, projectFile } from "./projectFile";
 
 /** The type that a program writes for each setting. `recoverWithin` is a text such as `15m`. */
 type Written<Name extends SettingName> = Name extends "recoverWithin"
@@ -113,3 +117,51 @@ function isUrnOrTyped(alias: pulumi.Input<pulumi.URN | pulumi.Alias>): boolean {
     alias.type !== undefined
   );
 }
+
+const BINARY = `pulumi-resource-${PACKAGE}`;
+const ENDINGS = process.platform === "win32" ? [".exe", ".cmd"] : [""];
+
+const pluginSearch = perRun(() => ({ found: false }));
+
+/**
+ * Looks for the plugin in the same places as the engine, which would advise to download it. There is no download, so the
+ * message names the lines to add.
+ *
+ * @throws RunError if the engine would not find the plugin.
+ */
+function assertPluginInReach(): void {
+  const run = pluginSearch();
+  const root = pulumi.runtime.getRootDirectory();
+  run.found ||= isNamedByProject(root) || isOnPath() || isInstalled() || isAttached();
+  if (run.found) return;
+  const installed = dirname(require.resolve("pulumi-endpoints/package.json"));
+  const path = relative(root, join(installed, "provider", "plugin"))
+    .split(sep)
+    .join("/");
+  throw programError(
+    `Pulumi finds no plugin named endpoints. Add this to the project's Pulumi.yaml:\nplugins:\n  providers:\n    - name: endpoints\n      path: ${path}`,
+  );
+}
+
+function isNamedByProject(root: string): boolean {
+  const file = projectFile(root);
+  // A program of the Automation API, or a test with mocks, has no file. Then nothing is known.
+  if (file === undefined) return true;
+  const project = policyFromText(readFileSync(file, "utf8"));
+  if (!("data" in project) || !isMapping(project.data)) return true;
+  const { packages } = project.data;
+  return pluginFolders(project.data, root).has(PACKAGE) || (isMapping(packages) && PACKAGE in packages);
+}
+
+const isOnPath = () =>
+  (process.env["PATH"] ?? "")
+    .split(delimiter)
+    .some((folder) => folder !== "" && ENDINGS.some((ending) => existsSync(join(folder, BINARY + ending))));
+
+function isInstalled(): boolean {
+  const plugins = join(process.env["PULUMI_HOME"] ?? join(homedir(), ".pulumi"), "plugins");
+  return existsSync(plugins) && readdirSync(plugins).some((name) => name.startsWith(`resource-${PACKAGE}-v`));
+}
+
+/** Started separately, for example in a debugger. */
+const isAttached = () => /(^|,)endpoints:\d/.test(process.env["PULUMI_DEBUG_PROVIDERS"] ?? "");

@@ -3,7 +3,7 @@ import { isMapping, type JsonObject } from "../provider/api/json";
 import { oneLine } from "../provider/api/text";
 import { policyFromText } from "../provider/endpoint/documents";
 import { mayAnswer as canAnswer, endsTraffic, phaseMeant } from "../provider/policy/warnings";
-import type { TrafficPolicy } from "./policyTypes";
+import type { TrafficPolicy } from "./policyRules";
 import { headersAreChecked, warnOfHeaders } from "./preflight";
 import { programError } from "./programRun";
 import { WebhookVerification } from "./webhooks/webhookVerification";
@@ -55,39 +55,33 @@ export function mergedPolicy(policy: object | string, policies: readonly (string
   assertPhaseNames(data);
   const own = rulesOf(data, "on_http_request");
   const ending = rulesOf(data, "on_tcp_connect").filter((rule) =>
-    actionsOf(rule).some((action) => endsTraffic(action, "on_tcp_connect")),
+    actionMappings(rule).some((action) => endsTraffic(action, "on_tcp_connect")),
   );
-  if (policies.length === 0) {
+  if (policies.length === 0)
     throw programError(
       "mergeTrafficPolicy: the list of verifications is empty, so nothing would be verified",
     );
-  }
   const verifying = policies.flatMap((text) => rulesOf(verificationData(text), "on_http_request"));
-  if ([...verifying, ...own].flatMap(demands).length > 1) {
+  if ([...verifying, ...own].flatMap(demands).length > 1)
     throw programError(
       "mergeTrafficPolicy: two verifications of every request would refuse all requests, because no request is signed by two platforms; give each verification expressions that select its requests, such as req.url.path.startsWith('/brex'), or enforce: false",
     );
-  }
-  if (!ending.every(isForSome)) {
+  if (!ending.every(isForSome))
     throw programError(
       "mergeTrafficPolicy: a rule of on_tcp_connect without expressions ends every connection before any request, so nothing would be verified; move it to on_http_request",
     );
-  }
-  if (isVerifiedTooLate(own)) {
+  if (isVerifiedTooLate(own))
     throw programError(
       "mergeTrafficPolicy: a verify-webhook of the policy follows an action that ends every request, so it never runs; move it before that action",
     );
-  }
-  if (ending.length > 0) {
+  if (ending.length > 0)
     void pulumi.log.warn(
       "mergeTrafficPolicy: a rule of on_tcp_connect ends the connections that its expressions select, before the verification; if it forwards them, their webhooks are not verified",
     );
-  }
-  if (!own.some(mayAnswer)) {
+  if (!own.some(hasAnswer))
     void pulumi.log.warn(
       `mergeTrafficPolicy: no action after the verification answers requests. That is right for an agent, which forwards them. A cloud endpoint needs an action such as forward-internal, custom-response or deny; without one, the service refuses the policy.`,
     );
-  }
   return { ...data, on_http_request: [...verifying, ...own] };
 }
 
@@ -131,7 +125,7 @@ function isVerifiedTooLate(rules: readonly object[]): boolean {
   let areAllEnded = false;
   for (const rule of rules) {
     let areEnded: boolean = areAllEnded;
-    for (const action of actionsOf(rule)) {
+    for (const action of actionMappings(rule)) {
       if (areEnded && action["type"] === "verify-webhook") return true;
       areEnded ||= endsTraffic(action, "on_http_request");
     }
@@ -140,14 +134,14 @@ function isVerifiedTooLate(rules: readonly object[]): boolean {
   return false;
 }
 
-function mayAnswer(rule: object): boolean {
-  return actionsOf(rule).some((action) => canAnswer(action["type"]));
+function hasAnswer(rule: object): boolean {
+  return actionMappings(rule).some((action) => canAnswer(action["type"]));
 }
 
 /** The verifications that every request must pass. */
 function demands(rule: object): JsonObject[] {
   if (isForSome(rule)) return [];
-  return actionsOf(rule).filter(({ type, config }) => {
+  return actionMappings(rule).filter(({ type, config }) => {
     return type === "verify-webhook" && !(isMapping(config) && config["enforce"] === false);
   });
 }
@@ -155,5 +149,5 @@ function demands(rule: object): JsonObject[] {
 const isForSome = (rule: object): boolean =>
   "expressions" in rule && Array.isArray(rule.expressions) && rule.expressions.length > 0;
 
-const actionsOf = (rule: object): JsonObject[] =>
+const actionMappings = (rule: object): JsonObject[] =>
   "actions" in rule && Array.isArray(rule.actions) ? rule.actions.filter(isMapping) : [];

@@ -3,8 +3,8 @@ import { alwaysPresent } from "../../provider/api/contract";
 import { refSchema } from "../../provider/api/wire";
 import { endpointFields, inputFields } from "../../provider/endpoint/fields";
 import { endpointQuery, endpointsFilter } from "../../provider/endpoint/lookup";
-import { commandLine, commands } from "../../sdk/commands/commandLine";
-import { agentFields, webhookFields } from "../../sdk/webhooks/webhookSettings";
+import { commandLine, commands } from "../../sdk/commands/main";
+import { agentFields, webhookFields } from "../../sdk/webhooks/webhookChecks";
 import { docsOf, membersOf } from "./docs";
 import { code, fieldsOf, fieldsOfMembers, inputTable, outputTable, table, withoutDefault } from "./tables";
 
@@ -48,7 +48,7 @@ function resource(): string[] {
 
 function dataSources(): string[] {
   const written = new Map(
-    membersOf("sdk/endpoints.ts", "GetEndpointsArgs").map(({ name, text }) => [name, text]),
+    membersOf("sdk/dataSources.ts", "GetEndpointsArgs").map(({ name, text }) => [name, text]),
   );
   const filters = fieldsOf(endpointsFilter, docsOf("provider/api/contract.ts", "EndpointsFilter").parts);
   return [
@@ -65,7 +65,7 @@ function dataSources(): string[] {
       "filter",
       filters.map((field) => ({ ...field, text: written.get(field.name) || field.text })),
     ),
-    outputTable("result", fieldsOfMembers(membersOf("sdk/endpoints.ts", "GetEndpointsResult"))),
+    outputTable("result", fieldsOfMembers(membersOf("sdk/dataSources.ts", "GetEndpointsResult"))),
   ];
 }
 

@@ -91,15 +91,17 @@ export class ApiError extends EndpointsError {
 
 /** No reply came, or it broke off. */
 export class ConnectionError extends EndpointsError {
+  /** Whether the request may have been sent. If not, it had no effect. */
+  readonly wentOut: boolean;
+
   constructor(
     request: RequestName,
     cause: unknown,
-    origin: string,
-    /** Whether the request may have been sent. If not, it had no effect. */
-    readonly wentOut: boolean,
+    { origin, wentOut }: { origin: string; wentOut: boolean },
   ) {
     const step = `Check that ${origin} can be reached from here (endpoints:baseUrl or ENDPOINTS_BASE_URL, HTTPS_PROXY), then run the command again.`;
-    super(request, `no answer (${reasonOf(cause)})`, wentOut ? step + doubt(request) : step, { cause });
+    super(request, `no answer (${causeText(cause)})`, wentOut ? step + doubt(request) : step, { cause });
+    this.wentOut = wentOut;
   }
 }
 
@@ -125,10 +127,10 @@ export class EngineGoneError extends EndpointsError {
   }
 }
 
-/** A request that had not been sent when the run was cancelled. */
+/** A request that had not been sent when the run was cancelled, or when its time was over. */
 export class CancelledError extends EndpointsError {
-  constructor(request: RequestName) {
-    super(request, "not sent, since the run was cancelled", undefined);
+  constructor(request: RequestName, reason = "the run was cancelled") {
+    super(request, `not sent, since ${reason}`, undefined);
   }
 }
 
@@ -149,11 +151,11 @@ function doubt({ method }: RequestName): string {
   return " The endpoint may have been created nevertheless. The next run finds it, unless it is in a pool without endpoints:mark: then look for it first.";
 }
 
-function reasonOf(cause: unknown): string {
+function causeText(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
   const code = "code" in cause && typeof cause.code === "string" ? cause.code : undefined;
   // An error about several addresses contains one error for each.
-  if (cause instanceof AggregateError && cause.errors.length > 0) return reasonOf(cause.errors[0]);
+  if (cause instanceof AggregateError && cause.errors.length > 0) return causeText(cause.errors[0]);
   return [code, cause.message].filter(Boolean).join(": ");
 }
 

@@ -123,7 +123,7 @@ export function readSettings(config: ConfigReader, environment: NodeJS.ProcessEn
   const problems = settingsProblems(config, environment);
   const [first] = problems;
   if (first) throw new ConfigError(first.setting, problems.map(({ message }) => message).join("; "));
-  const read = (name: SettingName) => given(name, config, environment);
+  const read = (name: SettingName) => writtenValue(name, config, environment);
   const apiKey = settingFields.apiKey(read("apiKey"));
   const baseUrl = settingFields.baseUrl(read("baseUrl"));
   const standard = isPublicService(baseUrl) ? "Ngrok-Version" : "Service-Version";
@@ -152,7 +152,7 @@ export function settingsProblems(
 ): ConfigError[] {
   return Object.entries(settingFields).flatMap(([name, parse]) => {
     try {
-      parse(given(name, config, environment));
+      parse(writtenValue(name, config, environment));
       return [];
     } catch (error) {
       if (error instanceof ConfigError) return [error];
@@ -163,10 +163,14 @@ export function settingsProblems(
 
 /** Whether warnings of policies are off. `readSettings` reports a value that is neither on nor off. */
 export function areWarningsOff(config: ConfigReader, environment: NodeJS.ProcessEnv = process.env): boolean {
-  return OFF.test(given("policyWarnings", config, environment) ?? "");
+  return OFF.test(writtenValue("policyWarnings", config, environment) ?? "");
 }
 
-function given(name: string, config: ConfigReader, environment: NodeJS.ProcessEnv): string | undefined {
+function writtenValue(
+  name: string,
+  config: ConfigReader,
+  environment: NodeJS.ProcessEnv,
+): string | undefined {
   return config(`endpoints:${name}`)?.trim() || environment[environmentName(name)]?.trim() || undefined;
 }
 
@@ -250,9 +254,6 @@ export const TYPES = {
   dynamic: `pulumi-nodejs:dynamic/${PACKAGE}:CloudEndpoint`,
   plugin: `${PACKAGE}:index:CloudEndpoint`,
 } as const;
-
-/** The global symbol under which the test kit's mocks keep the account for data sources, for all copies of this package. */
-export const MOCKED_ACCOUNT = Symbol.for("pulumi-endpoints:mockedAccount");
 
 /** The type of the plugin's explicit providers. */
 export const PROVIDER_TYPE = `pulumi:providers:${PACKAGE}`;

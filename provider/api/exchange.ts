@@ -38,6 +38,8 @@ export interface Request extends RequestName {
   body?: object | (() => object);
   /** How long the request is repeated after temporary failures, in seconds. Default: `retryForSeconds`. */
   retryFor?: number | undefined;
+  /** Each attempt is sent only within this time after the call, in milliseconds. Default: whenever its turn comes. */
+  within?: number | undefined;
   /** Whether the service's text about a refusal may contain a secret. Is called for a refusal only. */
   hasSecrets?: () => boolean;
   /** The resource that the request is about, for the trace: its URN or URL. `ofCall` is the URN of the call under way. */
@@ -73,7 +75,8 @@ export class Connections {
       return await this.exchangeWith(body, request);
     } catch (error) {
       if (error instanceof EndpointsError) throw error;
-      throw new ConnectionError(request, error, new URL(this.settings.baseUrl).origin, body?.isTaken ?? true);
+      const { origin } = new URL(this.settings.baseUrl);
+      throw new ConnectionError(request, error, { origin, wentOut: body?.isTaken ?? true });
     }
   }
 

@@ -24,7 +24,7 @@ export const CLOUD: Selection = {
 };
 
 /** Longer expressions are split, so that no proxy refuses the address. The service documents no limit. */
-const LONGEST = 2_000;
+const LONGEST_EXPRESSION = 2_000;
 
 /** Characters that no text in an expression may contain. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
@@ -43,8 +43,8 @@ export function onUrls(urls: readonly string[]): Selection[] {
   let length = Number.POSITIVE_INFINITY;
   for (const url of urls) {
     const more = (isOneOf("url", spellings(url))?.length ?? 0) + 2;
-    if (length + more > LONGEST) parts.push([]);
-    length = length + more > LONGEST ? more : length + more;
+    if (length + more > LONGEST_EXPRESSION) parts.push([]);
+    length = length + more > LONGEST_EXPRESSION ? more : length + more;
     parts.at(-1)?.push(url);
   }
   return parts.map((part) => {

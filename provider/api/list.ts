@@ -54,7 +54,7 @@ export class EndpointList {
   /** A reading that began at this moment or later, by this machine's clock. A refused list is not requested again. */
   since(moment: number): Reading {
     return this.reading(EVERYTHING, ({ failure, began }) =>
-      failure ? isRefusal(failure.error) : began >= moment,
+      failure ? wouldFailAgain(failure.error) : began >= moment,
     );
   }
 
@@ -105,7 +105,7 @@ export class EndpointList {
     let batch = this.batches.get(fresh);
     if (!batch) {
       const urls = new Set<string>();
-      batch = { urls, found: this.readBatch(urls, fresh) };
+      batch = { urls, found: this.readBatch(urls, { fresh }) };
       this.batches.set(fresh, batch);
     }
     batch.urls.add(url);
@@ -214,7 +214,7 @@ export class EndpointList {
     await reading.until(() => reading.pages > 0);
   }
 
-  private readBatch(urls: ReadonlySet<string>, fresh: boolean): Promise<LiveEndpoint[]> {
+  private readBatch(urls: ReadonlySet<string>, { fresh }: { fresh: boolean }): Promise<LiveEndpoint[]> {
     const before = this.lastBatch;
     const read = async () => {
       await Promise.all([setImmediate(), before]);
@@ -265,5 +265,5 @@ const isRefusedFilter = (error: unknown) =>
   error instanceof ApiError && isOfService(error) && error.status < 500;
 
 /** Whether another attempt in the same run would fail with this error too. */
-const isRefusal = (error: unknown) =>
+const wouldFailAgain = (error: unknown) =>
   error instanceof ApiError && (error.status === 401 || error.status === 403 || error.status === 404);

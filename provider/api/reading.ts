@@ -128,7 +128,7 @@ export class Reading {
   private add(item: unknown): void {
     const { data: live, error } = this.source.reader.safeParse(item);
     if (error) {
-      this.skipped.push({ id: textOf(item, "id"), url: textOf(item, "url"), reason: reasonOf(error) });
+      this.skipped.push({ id: textField(item, "id"), url: textField(item, "url"), reason: reasonOf(error) });
       return;
     }
     if (this.selection.includes(live)) this.endpoints.set(live.id, live);
@@ -158,7 +158,7 @@ export function skippedMessages(skipped: readonly SkippedItem[]): string[] {
     : named;
 }
 
-function textOf(item: unknown, name: string): string | undefined {
+function textField(item: unknown, name: string): string | undefined {
   const value = isMapping(item) ? item[name] : undefined;
   return typeof value === "string" ? value : undefined;
 }

@@ -57,11 +57,11 @@ export const listFromWire = z.looseObject({
 });
 
 /** A part with a wrong type does not hide the others. */
-const text = z.string().optional().catch(undefined);
+const optionalText = z.string().optional().catch(undefined);
 
 /** The body of a failure. Every part may be missing. */
 export const errorFromWire = z.looseObject({
-  error_code: text,
-  msg: text,
-  details: z.looseObject({ operation_id: text }).optional().catch(undefined),
+  error_code: optionalText,
+  msg: optionalText,
+  details: z.looseObject({ operation_id: optionalText }).optional().catch(undefined),
 });

@@ -77,7 +77,7 @@ export class UrlConflict {
    */
   async resolve(refusal: ApiError): Promise<LiveEndpoint | undefined> {
     const wait = mayPass(refusal) ? TRY_AGAIN_AFTER[this.refused] : undefined;
-    const holders = await this.holders(refusal, wait === undefined && this.refused > 0);
+    const holders = await this.holders(refusal, { stays: wait === undefined && this.refused > 0 });
     if (holders.length > 0) return this.decide(refusal, holders);
     if (wait === undefined) throw refusal;
     this.refused++;
@@ -108,7 +108,7 @@ export class UrlConflict {
   }
 
   /** Looks for the endpoint that holds the URL. The service's reason does not matter. */
-  private async holders(refusal: ApiError, stays: boolean): Promise<LiveEndpoint[]> {
+  private async holders(refusal: ApiError, { stays }: { stays: boolean }): Promise<LiveEndpoint[]> {
     const { api, inputs, entries, mover } = this.claim;
     // The list may show endpoints that were deleted or moved meanwhile. Members of a pool share a URL, so they do not hold it.
     const read = new Set<string>();
@@ -246,7 +246,7 @@ export async function findAdoptable(
 ): Promise<LiveEndpoint | undefined> {
   if (typeof inputs.adopt === "string") {
     const id = inputs.adopt;
-    const live = (await listed(api, id, inputs)) ?? (await byId(api, id));
+    const live = (await findListed(api, id, inputs)) ?? (await adoptedById(api, id));
     if (live.type !== "cloud") throw wrongType(id, live.type ?? "unknown");
     return live;
   }
@@ -268,7 +268,7 @@ export async function findAdoptable(
       found.map(({ id }) => id),
     );
   }
-  return first && (withoutGaps(first, inputs) ?? byId(api, first.id));
+  return first && (withoutGaps(first, inputs) ?? adoptedById(api, first.id));
 }
 
 /**
@@ -276,7 +276,7 @@ export async function findAdoptable(
  * outdates the listing: from then on each adoption reads its own endpoint. Undefined too if the list omits an input that
  * the program gives, because the omission would count as a change.
  */
-async function listed(
+async function findListed(
   api: EndpointsApi,
   id: string,
   inputs: CloudEndpointInputs,
@@ -285,7 +285,7 @@ async function listed(
   return item && withoutGaps(item, inputs);
 }
 
-async function byId(api: EndpointsApi, id: string): Promise<LiveEndpoint> {
+async function adoptedById(api: EndpointsApi, id: string): Promise<LiveEndpoint> {
   const live = await api.find(id);
   if (!live) throw adoptNotFound(id);
   return live;
@@ -301,13 +301,14 @@ export function differenceOnAdoption(live: LiveEndpoint, inputs: CloudEndpointIn
 }
 
 /** The inputs that an adoption sends, and the places that it changes, for a message. */
-export function changesOnAdoption(live: LiveEndpoint, inputs: CloudEndpointInputs, owner: Owner | undefined) {
+export function changesOnAdoption(live: LiveEndpoint, inputs: CloudEndpointInputs) {
   const { changed, before } = differenceOnAdoption(live, inputs);
   const places = changed
     .flatMap((name) => changesBetween(before[name], inputs[name], [name]))
     .map(({ path }) => shownPlace(path, inputs));
-  if (owner === undefined || live.createdFor === undefined) return { sent: changed, places };
-  // A new mark tells the other entries with this endpoint, in any process, that it is this resource's now.
+  if (live.createdFor === undefined) return { sent: changed, places };
+  // A new mark tells the other entries with this endpoint, in any process, that it is this resource's now. A stack without
+  // marks removes the old one, which would name the wrong owner.
   return { sent: [...new Set([...changed, "metadata" as const])], places: [...places, "its mark"] };
 }
 

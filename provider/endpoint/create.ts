@@ -164,7 +164,7 @@ async function findLostCreate(
     const least = LOOK_AFTER[looks] ?? 0;
     if (looks >= LOOK_AFTER.length && (candidates.length === 0 || isShared)) break;
     if (looks > 0) await clock.sleep(serviceClock.waitForNextSecond(least, clock.now()));
-    const found = await lookOnce(tries, looks === 0, lost, claim, nonce);
+    const found = await lookOnce(tries, { isFirst: looks === 0 }, lost, claim, nonce);
     const [ours] = found.ours;
     candidates = [...found.ours.map(({ id }) => id), ...found.doubtful];
     holders = found.holders;
@@ -182,7 +182,7 @@ async function findLostCreate(
 /** Looks once. */
 async function lookOnce(
   tries: readonly LostTry[],
-  isFirst: boolean,
+  { isFirst }: { isFirst: boolean },
   lost: EndpointsError,
   { api, inputs, entries }: Claim,
   nonce: string | undefined,

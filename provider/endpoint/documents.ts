@@ -248,7 +248,7 @@ function decimal(number: string): string | undefined {
 }
 
 /** Loaded only for YAML, because most programs have none and every command starts the provider twice. */
-const yaml = (): typeof import("yaml") => require("yaml");
+export const yaml = (): typeof import("yaml") => require("yaml");
 
 /** The most characters of a document, with the comments before it. In a hostile text, each can cost the library an error. */
 const LONGEST_YAML = 50_000;
@@ -290,7 +290,7 @@ export function documentsFromYaml(text: string, most: number): { documents: Yaml
     const documents: YamlDocument[] = [];
     for (const document of composer.compose(tokensOf(text), true)) {
       const [error] = document.errors;
-      if (error) return problemAt(text, error.pos[0], INVALID, reasonOf(error.code));
+      if (error) return problemAt(text, error.pos[0], INVALID, reasonForCode(error.code));
       if (documents.length === most) return problemAt(text, document.range[0], INVALID);
       prepare(document, text);
       documents.push({ data: document.toJS(), contents: document.contents });
@@ -311,7 +311,7 @@ const REASONS: Readonly<Record<string, string>> = {
   UNEXPECTED_TOKEN: "does not belong here",
 };
 
-const reasonOf = (code: string) => (REASONS[code] ? `: ${REASONS[code]}` : "");
+const reasonForCode = (code: string) => (REASONS[code] ? `: ${REASONS[code]}` : "");
 
 /** The tokens of the documents. Refuses what would keep the composer busy, or overflow its stack and end the process. */
 function* tokensOf(text: string): Generator<CST.Token> {
@@ -328,6 +328,19 @@ function* tokensOf(text: string): Generator<CST.Token> {
     if (parser.stack.length > DEEPEST + 2) throw new Refused(problem("text", TOO_DEEP));
   }
   yield* parser.end();
+}
+
+/** Whether a policy is in YAML with comments, which its data lacks. */
+export function hasYamlComments(policy: string): boolean {
+  if (looksLikeJson(policy)) return false;
+  const { CST, Lexer } = yaml();
+  let before = "";
+  for (const lexeme of new Lexer().lex(policy)) {
+    // A text that starts with # follows a marker.
+    if (lexeme.startsWith("#") && before !== CST.SCALAR) return true;
+    before = lexeme;
+  }
+  return false;
 }
 
 /**

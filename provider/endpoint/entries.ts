@@ -28,7 +28,7 @@ type Standing = "has it" | "is deleted" | "failed to take it over";
 const QUIET = 5_000;
 
 /** After this time, the user gets a message about a wait, in milliseconds. */
-const SILENCE = 3_000;
+const LONGEST_SILENCE = 3_000;
 
 /** How often a wait looks whether the engine has asked, in milliseconds. Takes no request. */
 const LOOK_EVERY = 250;
@@ -168,7 +168,7 @@ export class Entries {
       const now = clock.now();
       if (this.asks !== asks) [asks, since] = [this.asks, now];
       if (now >= Math.min(began + retryFor, since + QUIET)) break;
-      const isCertain = this.managed.has(id) || now - began >= SILENCE;
+      const isCertain = this.managed.has(id) || now - began >= LONGEST_SILENCE;
       if (isCertain && !isLogged) log();
       isLogged ||= isCertain;
       await clock.sleep(LOOK_EVERY);

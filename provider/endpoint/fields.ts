@@ -53,30 +53,32 @@ type Rows = {
 /** The most characters of a description (documented with the service's error 18012). */
 export const MAX_DESCRIPTION = 255;
 
-const text = z.string({ error: (issue) => `must be text, not ${kindOf(issue.input)}` });
-const reply = z.string().optional();
+const textInput = z.string({ error: (issue) => `must be text, not ${kindOf(issue.input)}` });
+const textReply = z.string().optional();
 const ref = refSchema.optional();
 
 const rows = {
   id: { reply: z.string().min(1) },
   url: {
-    reply,
-    input: text
+    reply: textReply,
+    input: textInput
       .check((context) => refuse(context, urlProblem(context.value)))
       .transform((url) => normalizeUrl(url) ?? url),
   },
   description: {
-    reply,
-    input: text.check((context) => refuse(context, tooLong(context.value, MAX_DESCRIPTION))).optional(),
+    reply: textReply,
+    input: textInput
+      .check((context) => refuse(context, lengthProblem(context.value, MAX_DESCRIPTION)))
+      .optional(),
     omitted: "cleared",
   },
   metadata: {
-    reply,
+    reply: textReply,
     input: document((value) => isMapping(value) || Array.isArray(value))
       .transform(
         (metadata, context) => asData(metadata, metadataFromText, context) as JsonObject | unknown[] | string,
       )
-      .check((context) => refuse(context, tooLong(wireText(context.value), MAX_METADATA)))
+      .check((context) => refuse(context, lengthProblem(wireText(context.value), MAX_METADATA)))
       .check((context) => refuse(context, reserved(context.value)))
       .optional(),
     parse: (written) => metadataFromText(written).data,
@@ -87,7 +89,7 @@ const rows = {
   bindings: {
     reply: z.array(z.string()).optional(),
     input: z
-      .array(text.min(1, "must not contain an empty name"), {
+      .array(textInput.min(1, "must not contain an empty name"), {
         error: (issue) => `must be a list of names, not ${kindOf(issue.input)}`,
       })
       .min(1, "must name at least one binding; remove bindings to let the service decide")
@@ -106,7 +108,7 @@ const rows = {
     omitted: "chosen",
   },
   trafficPolicy: {
-    reply,
+    reply: textReply,
     input: document(isMapping)
       .transform((policy, context): JsonObject => asData(policy, policyFromText, context) as JsonObject)
       .optional(),
@@ -123,27 +125,30 @@ const rows = {
       })
       .optional(),
   },
-  type: { reply },
-  publicUrl: { reply, withUrl: "derived" },
-  hostport: { reply, withUrl: "derived" },
-  proto: { reply, withUrl: "derived" },
-  scheme: { reply, withUrl: "decided" },
-  host: { reply, withUrl: "decided" },
+  adoptFrom: {
+    input: textInput.min(1, "must name the stack to take the endpoint from, as the refusal does").optional(),
+  },
+  type: { reply: textReply },
+  publicUrl: { reply: textReply, withUrl: "derived" },
+  hostport: { reply: textReply, withUrl: "derived" },
+  proto: { reply: textReply, withUrl: "derived" },
+  scheme: { reply: textReply, withUrl: "decided" },
+  host: { reply: textReply, withUrl: "decided" },
   port: { reply: z.int().optional(), withUrl: "decided" },
   domain: { reply: ref, withUrl: "decided" },
   tcpAddr: { reply: ref, withUrl: "decided" },
-  region: { reply, withUrl: "decided" },
-  createdAt: { reply },
-  updatedAt: { reply },
-  uri: { reply },
-  name: { reply },
+  region: { reply: textReply, withUrl: "decided" },
+  createdAt: { reply: textReply },
+  updatedAt: { reply: textReply },
+  uri: { reply: textReply },
+  name: { reply: textReply },
   principal: { reply: ref },
   principalId: { reply: z.union([refSchema, z.string().transform((id) => ({ id }))]).optional() },
   tunnel: { reply: ref },
   tunnelSession: { reply: ref },
   edge: { reply: ref },
-  upstreamUrl: { reply },
-  upstreamProto: { reply, alias: "upstream_protocol" },
+  upstreamUrl: { reply: textReply },
+  upstreamProto: { reply: textReply, alias: "upstream_protocol" },
 } satisfies Rows;
 
 type Table = typeof rows;
@@ -151,7 +156,7 @@ type Named<Part> = { [Name in keyof Table]: Table[Name] extends Part ? Name : ne
 type Output = Named<{ reply: z.ZodType }>;
 type Input = Named<{ input: z.ZodType }>;
 
-/** An input that describes an endpoint, and that an update can send. (`adopt` only affects the first create.) */
+/** An input that describes an endpoint, and that an update can send. */
 export type ManagedInput = Output & Input;
 
 const names = Object.keys(rows) as (keyof Table)[];
@@ -178,6 +183,9 @@ export type CloudEndpointInputs = z.output<z.ZodObject<typeof inputFields>>;
 export const managedInputs = names.filter(
   (name): name is ManagedInput => name in endpointFields && name in inputFields,
 );
+
+/** Inputs that are no fields of an endpoint, and only affect the first create. */
+export const requestInputs = names.filter((name) => name in inputFields && !(name in endpointFields));
 
 const managedWith = (...omitted: Row["omitted"][]) =>
   managedInputs.filter((name) => omitted.includes(row(name)?.omitted));
@@ -294,7 +302,7 @@ function reserved(metadata: unknown): string | undefined {
   return `must not have the key ${MARK_FIELD}, which is reserved for the marks of endpoints:mark; rename the key`;
 }
 
-function tooLong(value: string, most: number): string | undefined {
+function lengthProblem(value: string, most: number): string | undefined {
   const length = [...value].length;
   return length > most ? `must have at most ${most} characters, but has ${length}` : undefined;
 }

@@ -8,23 +8,23 @@ import { normalizeUrl, urlOf, urlProblem } from "../api/url";
 import { metadataFromText, sameData } from "./documents";
 import { MASKED } from "./secrets";
 
-const text = z.string().optional();
+const textArgument = z.string().optional();
 
 type Checks<T> = { [Name in keyof T]-?: z.ZodType<T[Name]> };
 
 /** The checks of the arguments of `getEndpoint`. */
 export const endpointQuery = {
-  id: text,
-  url: text,
+  id: textArgument,
+  url: textArgument,
 } satisfies Checks<EndpointQuery>;
 
 /** The checks of the arguments of `getEndpoints`. */
 export const endpointsFilter = {
   types: z.array(z.string()).optional(),
-  region: text,
-  urlPattern: text,
-  name: text,
-  binding: text,
+  region: textArgument,
+  urlPattern: textArgument,
+  name: textArgument,
+  binding: textArgument,
   metadata: z
     .custom<string | object>(
       (value) => typeof value === "string" || (typeof value === "object" && value !== null),
@@ -49,7 +49,9 @@ export async function findEndpoint(
 ): Promise<LiveEndpoint> {
   if ((id === undefined) === (url === undefined))
     throw new UserError("getEndpoint takes an id or a url, one of the two");
-  return withoutOwner(await (id !== undefined ? byId(api, id) : byUrl(api, url ?? "", fresh, secretUrls)));
+  return withoutOwner(
+    await (id !== undefined ? byId(api, id) : byUrl(api, url ?? "", { fresh }, secretUrls)),
+  );
 }
 
 /** The mark's owner is no field of an endpoint. */
@@ -68,7 +70,7 @@ async function byId(api: EndpointsApi, id: string): Promise<LiveEndpoint> {
 async function byUrl(
   api: EndpointsApi,
   url: string,
-  fresh: boolean,
+  { fresh }: { fresh: boolean },
   secretUrls: ReadonlySet<unknown>,
 ): Promise<LiveEndpoint> {
   const wanted = normalizeUrl(url);

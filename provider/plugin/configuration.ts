@@ -37,7 +37,8 @@ export class Configuration {
   }
 
   /** The settings of this instance, for `readSettings`. */
-  readonly reader: ConfigReader = (key) => read(this.args, this.stack, this.isDefault)(key);
+  readonly reader: ConfigReader = (key) =>
+    readerOf(this.args, this.stack, { isDefault: this.isDefault })(key);
 
   /** Only stores the arguments. `check` or the first operation reports mistakes in them. */
   configure(request: ConfigureRequest): void {
@@ -48,7 +49,7 @@ export class Configuration {
   /** Reports all mistakes in the settings, at the preview. */
   check(request: CheckRequest): CheckResponse {
     const { props } = received(request.getNews());
-    const reader = read(props, this.stack, DEFAULT_PROVIDER.test(request.getName()));
+    const reader = readerOf(props, this.stack, { isDefault: DEFAULT_PROVIDER.test(request.getName()) });
     const problems = settingsProblems(reader, this.environment).filter(
       ({ setting }) => !hasUnknown(props[setting]),
     );
@@ -75,7 +76,7 @@ export class Configuration {
 }
 
 /** The stack's value is newer than the default provider's copy in the state. */
-function read(args: JsonObject, stack: JsonObject, isDefault: boolean): ConfigReader {
+function readerOf(args: JsonObject, stack: JsonObject, { isDefault }: { isDefault: boolean }): ConfigReader {
   const [first, second] = isDefault ? [stack, args] : [args, stack];
   return (key) => {
     const name = key.replace(/^endpoints:/, "");

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import * as grpc from "@grpc/grpc-js";
 import { ResourceProviderService } from "@pulumi/pulumi/proto/provider_grpc_pb";
-import { endWithEngine, engineAddress, engineIsThere } from "../api/engine";
+import { endWithEngine, engineAddress, engineIsThere } from "../api/engineWatch";
 import { pluginService } from "./service";
 
 /** Messages contain whole properties, which may exceed gRPC's default limit of four megabytes. */
@@ -9,12 +9,12 @@ const UNLIMITED = { "grpc.max_receive_message_length": -1, "grpc.max_send_messag
 
 /** Serves the plugin on a free port. Prints the port first, as Pulumi's engine expects. */
 export async function servePlugin(schemaFile: string): Promise<void> {
-  const engine = engineAddress();
+  const address = engineAddress();
   const server = new grpc.Server(UNLIMITED);
   const service = pluginService({
     schema: () => readFileSync(schemaFile, "utf8"),
-    engine: engine && process.argv.at(-1),
-    engineIsThere: () => engineIsThere(engine),
+    engineAddress: address && process.argv.at(-1),
+    engineIsThere: () => engineIsThere(address),
     environment: process.env,
   });
   server.addService(ResourceProviderService, service);
@@ -24,5 +24,5 @@ export async function servePlugin(schemaFile: string): Promise<void> {
     );
   });
   process.stdout.write(`${port}\n`);
-  endWithEngine(engine);
+  endWithEngine(address);
 }

@@ -24,7 +24,7 @@ interface PluginOptions {
   /** The package schema, as JSON. */
   schema(): string;
   /** The engine's address; undefined if the handshake will bring it. */
-  engine: string | undefined;
+  engineAddress: string | undefined;
   /** Whether the engine is still there to store the result of a create. */
   engineIsThere(): Promise<boolean>;
   /** Contains the stack's configuration and the settings of the environment. */
@@ -33,9 +33,9 @@ interface PluginOptions {
 
 /** The core behind the plugin protocol. Each process serves one provider. */
 export function pluginService(options: PluginOptions): IResourceProviderServer {
-  const { engine, environment } = options;
+  const { engineAddress, environment } = options;
   const log = new EngineLog();
-  if (engine !== undefined) log.connect(engine);
+  if (engineAddress !== undefined) log.connect(engineAddress);
   const configuration = new Configuration(environment);
 
   let service: Service | undefined;

@@ -35,7 +35,7 @@ const LOOKUPS = [
 
 /** The header names in the expressions of a policy, or of a part of a policy, that never match. */
 export function misspeltHeaders(policy: unknown): MisspeltHeader[] {
-  return expressionsIn(policy, "", false).flatMap(({ place, text }) =>
+  return expressionsIn(policy).flatMap(({ place, text }) =>
     LOOKUPS.flatMap((lookup) =>
       [...text.matchAll(lookup)].flatMap(({ groups: { asked = "", name = "" } = {} }) => {
         const lower = name.toLowerCase();
@@ -47,7 +47,7 @@ export function misspeltHeaders(policy: unknown): MisspeltHeader[] {
 }
 
 /** A warning for each header name that never matches. If the policy contains a secret, names and keys are left out. */
-export function headerWarnings(policy: unknown, isSecret: boolean): string[] {
+export function headerWarnings(policy: unknown, { isSecret }: { isSecret: boolean }): string[] {
   return misspeltHeaders(policy).map(({ place, asked, name, right }) => {
     const kind = asked.endsWith("Header") ? "it in the form X-Version-Id" : "it in lower case";
     const where = isSecret ? (KNOWN_PLACE.exec(place)?.[0] ?? "an expression") : place;
@@ -64,16 +64,20 @@ const canonical = (lower: string) => lower.replace(/(^|-)[a-z]/g, (letter) => le
 /** Below these keys, the whole text is an expression. Elsewhere, only the parts in `${…}` are. */
 const KEYS = new Set(["expressions", "bucket_key"]);
 
-function expressionsIn(value: unknown, place: string, whole: boolean): { place: string; text: string }[] {
+function expressionsIn(
+  value: unknown,
+  place = "",
+  { whole } = { whole: false },
+): { place: string; text: string }[] {
   if (typeof value === "string") {
     const text = whole ? value : [...value.matchAll(/\$\{([^$}]*)/g)].map(([, inside]) => inside).join(";");
     return [{ place, text }];
   }
   if (Array.isArray(value)) {
-    return value.flatMap((item, index) => expressionsIn(item, `${place}[${index}]`, whole));
+    return value.flatMap((item, index) => expressionsIn(item, `${place}[${index}]`, { whole }));
   }
   if (!isMapping(value)) return [];
   return Object.entries(value).flatMap(([key, part]) =>
-    expressionsIn(part, place === "" ? key : `${place}.${key}`, KEYS.has(key)),
+    expressionsIn(part, place === "" ? key : `${place}.${key}`, { whole: KEYS.has(key) }),
   );
 }

@@ -6,7 +6,7 @@ import { policyWarnings, warningText } from "./warnings";
 /* The warnings of a resource's policy, as lines for its log. */
 
 /** The most warnings of one resource. */
-const MOST = 10;
+const MOST_SHOWN = 10;
 
 const MORE =
   "there are more warnings for trafficPolicy; `npx pulumi-endpoints check-policy` lists those of a file";
@@ -43,23 +43,23 @@ function policySource(text: string): PolicySource | undefined {
 export function resourceWarnings(
   { trafficPolicy, url, bindings }: JsonObject,
   readPolicy: PolicyReader = policyReader(),
-  isSecret = false,
+  { isSecret } = { isSecret: false },
 ): string[] {
   if (trafficPolicy === undefined || trafficPolicy === UNKNOWN) return [];
   const source = readPolicy(trafficPolicy);
   const target = { url, bindings, isCloud: true };
-  const most = isSecret ? Number.POSITIVE_INFINITY : MOST + 1;
+  const most = isSecret ? Number.POSITIVE_INFINITY : MOST_SHOWN + 1;
   const warnings = policyWarnings(source?.data, target, most).filter(
     ({ path }) => !isSecret || path.length === 0,
   );
   if (warnings.length === 0) return [];
 
-  const shown = warnings.slice(0, MOST);
+  const shown = warnings.slice(0, MOST_SHOWN);
   const positions = source?.positionsOf?.(shown.map(({ path }) => path)) ?? [];
   const lines = shown.map(({ path, reason }, index) => {
     const line = path.length > 0 ? positions[index]?.line : undefined;
     const more = line === undefined ? "" : ` (line ${line})`;
     return warningText({ path: ["trafficPolicy", ...path], reason }, "", more);
   });
-  return warnings.length > MOST ? [...lines, MORE] : lines;
+  return warnings.length > MOST_SHOWN ? [...lines, MORE] : lines;
 }

@@ -38,10 +38,14 @@ export interface PolicyTarget {
 }
 
 /** The most warnings. It bounds the time for a policy with many mistakes. */
-const MOST = 100;
+const MOST_WARNINGS = 100;
 
 /** The warnings for a policy, in the order of the policy. */
-export function policyWarnings(policy: unknown, target: PolicyTarget = {}, most = MOST): PolicyWarning[] {
+export function policyWarnings(
+  policy: unknown,
+  target: PolicyTarget = {},
+  most = MOST_WARNINGS,
+): PolicyWarning[] {
   const found: PolicyWarning[] = [];
   for (const warning of warningsIn(policy, endpointOf(target))) {
     found.push(warning);
@@ -75,13 +79,13 @@ export function mayAnswer(type: unknown): boolean {
   return !isAction(type) || infoOf(type).ends !== undefined;
 }
 
-interface Endpoint {
+interface PolicyEndpoint {
   protocol?: Protocol;
   isInternal: boolean;
   isCloud: boolean;
 }
 
-function endpointOf({ url, bindings, isCloud = false }: PolicyTarget): Endpoint {
+function endpointOf({ url, bindings, isCloud = false }: PolicyTarget): PolicyEndpoint {
   const derived = typeof url === "string" && url !== UNKNOWN ? derivedFromUrl(url) : undefined;
   const isBound = Array.isArray(bindings) && bindings.includes("internal");
   const isInternal = isBound || /\.internal$/.test(derived?.publicUrl ?? "");
@@ -90,7 +94,7 @@ function endpointOf({ url, bindings, isCloud = false }: PolicyTarget): Endpoint 
 
 type Warnings = Generator<PolicyWarning, void>;
 
-function* warningsIn(policy: unknown, endpoint: Endpoint): Warnings {
+function* warningsIn(policy: unknown, endpoint: PolicyEndpoint): Warnings {
   if (!isMapping(policy)) return;
   for (const [name, rules] of Object.entries(policy)) {
     const phase = isPhase(name) ? name : undefined;
@@ -115,7 +119,7 @@ function unknownPhase(name: string): string {
   return unknownName("phase", name, allPhases, `the phases are ${Object.keys(phases).join(", ")}`);
 }
 
-function wrongPhase(name: PhaseName, { protocol, isInternal }: Endpoint): string | undefined {
+function wrongPhase(name: PhaseName, { protocol, isInternal }: PolicyEndpoint): string | undefined {
   if (protocol === undefined) return undefined;
   const { protocols, notInternal = [] }: PhaseInfo = phases[name];
   if (!protocols.includes(protocol))
@@ -128,7 +132,7 @@ function* warningsInRules(
   rules: unknown,
   path: Path,
   phase: PhaseName | undefined,
-  endpoint: Endpoint,
+  endpoint: PolicyEndpoint,
 ): Warnings {
   if (isOpen(rules)) return;
   if (!Array.isArray(rules)) {
@@ -148,7 +152,7 @@ function* warningsInRule(
   rule: unknown,
   path: Path,
   phase: PhaseName | undefined,
-  endpoint: Endpoint,
+  endpoint: PolicyEndpoint,
 ): Warnings {
   if (isOpen(rule)) return;
   if (isMapping(rule) && "type" in rule && !("actions" in rule)) {
@@ -172,7 +176,7 @@ function* warningsInAction(
   action: unknown,
   path: Path,
   phase: PhaseName | undefined,
-  { protocol }: Endpoint,
+  { protocol }: PolicyEndpoint,
 ): Warnings {
   if (!isMapping(action)) return;
   const { type, config } = action;
@@ -239,7 +243,7 @@ function* warningsInValue(value: unknown, path: Path, key: KeyInfo, owner: strin
 
 function* warningsInItem(item: unknown, path: Path, key: KeyInfo, owner: string): Warnings {
   if (isOpen(item) || isExpression(item, key)) return;
-  if (key.keys) yield* warningsInObject(item, path, key.keys, `${nameOf(path)} of ${owner}`);
+  if (key.keys) yield* warningsInObject(item, path, key.keys, `${lastKeyOf(path)} of ${owner}`);
   else if (isMappingKind(key) && !isMapping(item)) yield { path, reason: "must be a mapping" };
 }
 
@@ -249,7 +253,7 @@ const isExpression = (value: unknown, { cel }: KeyInfo) =>
   typeof value === "string" && (cel === true || value.includes("${"));
 
 /** The last name in a path. */
-const nameOf = (path: Path) => path.findLast((part) => typeof part === "string") ?? "";
+const lastKeyOf = (path: Path) => path.findLast((part) => typeof part === "string") ?? "";
 
 function isMissing(name: string, key: KeyInfo, object: JsonObject): boolean {
   const isGiven = (object[name] ?? undefined) !== undefined;
@@ -257,7 +261,7 @@ function isMissing(name: string, key: KeyInfo, object: JsonObject): boolean {
 }
 
 /** The rule of an earlier phase after which this phase never begins, as a reason; undefined if there is none. */
-function endBefore(phase: PhaseName, policy: JsonObject, endpoint: Endpoint): string | undefined {
+function endBefore(phase: PhaseName, policy: JsonObject, endpoint: PolicyEndpoint): string | undefined {
   const rulesOf = (name: PhaseName): unknown[] => {
     const rules = policy[name];
     return Array.isArray(rules) && !wrongPhase(name, endpoint) ? rules : [];
@@ -294,7 +298,7 @@ function ends(action: unknown, phase: PhaseName | undefined): boolean {
 }
 
 /** Whether an action of the policy can answer. Unknown values, and values with another warning, might. */
-function policyMayAnswer(policy: JsonObject, { protocol }: Endpoint): boolean {
+function policyMayAnswer(policy: JsonObject, { protocol }: PolicyEndpoint): boolean {
   if (!Object.keys(policy).every(isPhase)) return true;
   return (["on_tcp_connect", "on_http_request"] as const).some((name) => {
     const { protocols }: PhaseInfo = phases[name];

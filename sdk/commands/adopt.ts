@@ -1,12 +1,11 @@
 import { oneLine } from "../../provider/api/text";
 import { pathText } from "../../provider/endpoint/documents";
-import { adoptionsOf, withAllFields } from "./adopt/adoptable";
-import { type Secret, secretsOf } from "./adopt/configSecrets";
+import { adoptionsOf, isMarked, logLeft, withAllFields } from "./adopt/adoptable";
+import { type ConfigSecret, secretsOf } from "./adopt/configSecrets";
 import { programOf } from "./adopt/program";
-import { command, count, EXIT, type Log } from "./command";
-import { namesOf } from "./names";
-import { setSecret } from "./pulumi";
-import { SELECTION_HELP, selectEndpoints, selectionOptions, writeResult } from "./selection";
+import { command, count, EXIT, type LogLine } from "./command";
+import { namesOf, SELECTION_HELP, selectEndpoints, selectionOptions, writeResult } from "./selection";
+import { setSecret } from "./userProject";
 
 const HELP = `Writes the TypeScript that adopts the account's cloud endpoints as they are: its first \`pulumi up\` changes nothing.
 
@@ -28,21 +27,23 @@ export const adoptCommand = command({
 
   async run(values, io) {
     const { log } = io;
-    const { account, endpoints, target, isTaken } = await selectEndpoints(values, log);
-    const { adoptions, unadoptable } = adoptionsOf(await withAllFields(account, endpoints, log));
+    const { account, endpoints, target, isTaken, takenFrom } = await selectEndpoints(values, log);
+    const lives = await withAllFields(account, endpoints, log);
+    const { adoptions, unadoptable } = adoptionsOf(lives, takenFrom);
     for (const { live, reason } of unadoptable)
       log(`Left out: ${oneLine(`${live.id} (${live.url ?? "no URL"}): ${reason}`)}`);
     for (const { live, leftToService } of adoptions)
-      for (const field of leftToService)
-        log(`Left to the service: ${oneLine(`${field}, of ${live.id} (${live.url})`)}`);
+      for (const what of leftToService) logLeft(log, live, what);
     // An empty file would only stop the next run, which never overwrites one.
     if (adoptions.length === 0) {
       log("Selected: 0 endpoints, so nothing was written");
       return EXIT.done;
     }
 
-    const lives = adoptions.map(({ live }) => live);
-    const names = namesOf(lives, isTaken);
+    const names = namesOf(
+      adoptions.map(({ live }) => live),
+      isTaken,
+    );
     const project = (await target?.project.projectSettings())?.name;
     const secrets = secretsOf(adoptions, names, (name, value) => {
       const current = target?.config(`${project}:${name}`);
@@ -57,25 +58,27 @@ export const adoptCommand = command({
     }
     writeResult(values, io, adoptions.length, program);
     if (!target) listSecrets(secrets, log);
+    const marked = adoptions.some(isMarked) ? ", or “changes its mark”" : "";
     const stack = target ? ` --stack ${target.stack}` : "";
-    log(`Next: pulumi preview${stack}, which shows “adopts … as it is” for each endpoint`);
+    log(`Next: pulumi preview${stack}, which shows “adopts … as it is” for each endpoint${marked}`);
     if (!target) log("With --stack NAME, endpoints that the stack already manages are left out");
     return EXIT.done;
   },
 });
 
 /** One place is enough to find the value; a few more show its use. */
-const MOST_PLACES = 3;
+const PLACES_SHOWN = 3;
 
-function listSecrets(secrets: readonly Secret[], log: Log): void {
+function listSecrets(secrets: readonly ConfigSecret[], log: LogLine): void {
   if (secrets.length === 0) return;
   log(
     "Set these secrets in the stack's configuration. Each value is at the places below its command, without the word `Bearer` and without a line break at its end. The commands ask for the value, or read it from a pipe:",
   );
   for (const { name, places } of secrets) {
     log(`  pulumi config set --secret ${name}`);
-    for (const { id, url, path } of places.slice(0, MOST_PLACES))
+    for (const { id, url, path } of places.slice(0, PLACES_SHOWN))
       log(`      ${oneLine(`${pathText(path)} of ${id} (${url})`)}`);
-    if (places.length > MOST_PLACES) log(`      and in ${count(places.length - MOST_PLACES, "other place")}`);
+    if (places.length > PLACES_SHOWN)
+      log(`      and in ${count(places.length - PLACES_SHOWN, "other place")}`);
   }
 }

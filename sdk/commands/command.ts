@@ -1,9 +1,9 @@
 import { existsSync, lstatSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { UserError } from "../../provider/api/apiErrors";
-import { nearName } from "../../provider/api/text";
-import { isAuthenticationError, messageOf } from "./failures";
+import { z } from "zod";
+import { ApiError, UserError } from "../../provider/api/apiErrors";
+import { nearName, oneLine } from "../../provider/api/text";
 
 /* The frame of all commands: results go to stdout, messages to stderr, and no command ever asks a question. */
 
@@ -25,13 +25,13 @@ export interface Streams {
 }
 
 /** Runs with these arguments, and returns the exit code. */
-export type Command = (args: string[], streams?: Streams) => Promise<number>;
+export type CliCommand = (args: string[], streams?: Streams) => Promise<number>;
 
 type Options = NonNullable<ParseArgsConfig["options"]>;
 export type Values<T extends Options> = ReturnType<typeof parseArgs<{ options: T }>>["values"];
 
 /** Writes a line to stderr: to the terminal, or to the log of a pipeline. */
-export type Log = (line: string) => void;
+export type LogLine = (line: string) => void;
 
 interface Definition<T extends Options> {
   name: string;
@@ -43,14 +43,14 @@ interface Definition<T extends Options> {
    * @returns The exit code.
    * @throws UsageError if the arguments are invalid.
    */
-  run(values: Values<T>, io: Streams & { log: Log }, files: string[]): Promise<number>;
+  run(values: Values<T>, io: Streams & { log: LogLine }, files: string[]): Promise<number>;
 }
 
 /** A failure of the command is one line on stderr. */
-export function command<const T extends Options>(definition: Definition<T>): Command {
+export function command<const T extends Options>(definition: Definition<T>): CliCommand {
   const { name, help, options, takesFiles: allowPositionals = false, run } = definition;
   return async (args, { stdout, stderr } = process) => {
-    const log: Log = (line) => stderr.write(`${line}\n`);
+    const log: LogLine = (line) => stderr.write(`${line}\n`);
     if (args.includes("--help") || args.includes("-h")) {
       stdout.write(`${help}\n`);
       return EXIT.done;
@@ -106,3 +106,32 @@ export function grouped<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K
   }
   return groups;
 }
+
+/** What the Automation API throws if the CLI fails. Its message has the CLI's stdout, which may have secrets in it. */
+const cliErrorSchema = z.object({
+  commandResult: z.object({
+    stderr: z.string(),
+    err: z.object({ exitCode: z.unknown(), code: z.unknown() }).partial().optional().catch(undefined),
+  }),
+});
+
+/** How the CLI failed; undefined for every other error. `code` is the system's if it could not be started. */
+export function cliFailure(error: unknown) {
+  const { data } = cliErrorSchema.safeParse(error);
+  return data && { stderr: data.commandResult.stderr, ...data.commandResult.err };
+}
+
+/** The CLI's message, without the command that the Automation API puts before it. */
+export const cliMessage = (stderr: string): string =>
+  oneLine(stderr.replace(/^[\s\S]*?error: /, "")) || "the Pulumi CLI failed without a message";
+
+/** An error's message, as people may read it. */
+export function messageOf(error: unknown): string {
+  const failure = cliFailure(error);
+  if (failure) return cliMessage(failure.stderr);
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Whether the service refused the key, or Pulumi's backend the login: the CLI's exit code for it is 3. */
+export const isAuthenticationError = (error: unknown): boolean =>
+  error instanceof ApiError ? [401, 403].includes(error.status) : cliFailure(error)?.exitCode === 3;

@@ -1,7 +1,6 @@
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, sep } from "node:path";
-import { canonicalJson } from "../../provider/api/json";
 import {
   Emulator,
   findPulumiCli,
@@ -13,7 +12,7 @@ import {
 import { command, EXIT } from "./command";
 
 /** From `dist/sdk/commands` to the package's folder. */
-const PACKAGE = join(__dirname, "../../..");
+const PACKAGE_FOLDER = join(__dirname, "../../..");
 
 const HELP = `Shows the whole life of an endpoint on the emulator, step by step, in half a minute.
 
@@ -60,28 +59,28 @@ export const demoCommand = command({
 
 /** The program of the demo. Node.js and Pulumi compile no TypeScript below `node_modules`, so an installed one is copied. */
 function quickstart(): { program: string; remove: () => void } {
-  const program = join(PACKAGE, "examples", "quickstart");
-  if (!PACKAGE.split(sep).includes("node_modules")) return { program, remove: () => {} };
+  const program = join(PACKAGE_FOLDER, "examples", "quickstart");
+  if (!PACKAGE_FOLDER.split(sep).includes("node_modules")) return { program, remove: () => {} };
   const folder = mkdtempSync(join(tmpdir(), "pulumi-endpoints-demo-"));
   cpSync(program, join(folder, "quickstart"), { recursive: true });
-  symlinkSync(join(PACKAGE, ".."), join(folder, "node_modules"), "junction");
+  symlinkSync(join(PACKAGE_FOLDER, ".."), join(folder, "node_modules"), "junction");
   return {
     program: join(folder, "quickstart"),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
 
-type Row = [step: string, happened: string, requests: string];
+type TableRow = [step: string, happened: string, requests: string];
 
 /** Each `up` skips its preview, so that the demo takes half a minute. */
-async function play(stack: TestStack, emulator: Emulator, print: Print): Promise<Row[]> {
-  const rows: Row[] = [];
+async function play(stack: TestStack, emulator: Emulator, print: Print): Promise<TableRow[]> {
+  const rows: TableRow[] = [];
   /** Runs a step, shows its output, and throws unless the row of the table is true. */
   const step = async (
     title: string,
     happened: string,
     run: Promise<RunResult>,
-    isTrue: (result: RunResult) => boolean,
+    isTrue: (result: RunResult) => boolean = () => true,
   ) => {
     print(`\n── ${title} ${"─".repeat(Math.max(0, 74 - title.length))}`);
     const result = await run;
@@ -90,61 +89,30 @@ async function play(stack: TestStack, emulator: Emulator, print: Print): Promise
     rows.push([title, happened, summary(result.requests)]);
   };
   const live = () => emulator.endpoints[0];
-  const hasChanged = ({ steps }: RunResult, field: string) =>
-    steps.flatMap(({ diff }) => diff).join() === `~${field}`;
+  const changes = (field: string) => (result: RunResult) =>
+    result.steps.flatMap(({ diff }) => diff).join() === `~${field}`;
   const up = () => stack.up({ skipPreview: true });
 
-  await step(
-    "preview",
-    "would create 1 endpoint",
-    stack.preview(),
-    ({ steps, requests }) => steps[0]?.op === "create" && requests.length === 0,
-  );
-  await step(
-    "up",
-    "created https://shop.example.com",
-    up(),
-    ({ outputs }) => live()?.url === "https://shop.example.com" && outputs["endpointId"] === live()?.id,
-  );
+  await step("preview", "would create 1 endpoint", stack.preview(), ({ steps }) => steps[0]?.op === "create");
+  const url = "https://shop.example.com";
+  await step("up", `created ${url}`, up(), () => live()?.url === url);
 
   const by = "edited by hand";
   emulator.edit(live()?.id ?? "", { description: by });
   print(`\n(someone edits the endpoint on the service: description = ${JSON.stringify(by)})`);
-  await step("refresh", "saw that description drifted", stack.refresh(), (result) =>
-    hasChanged(result, "description"),
-  );
-  await step(
-    "up again",
-    "put description back",
-    up(),
-    (result) => hasChanged(result, "description") && live()?.description === "front door",
-  );
+  await step("refresh", "saw that description drifted", stack.refresh(), changes("description"));
+  await step("up again", "put description back", up(), () => live()?.description === "front door");
 
   await stack.setConfig("quickstart:greeting", "hello again");
   print('\n(the program changes its policy: greeting = "hello again")');
-  await step(
-    "up, new policy",
-    "changed trafficPolicy in place",
-    up(),
-    (result) =>
-      hasChanged(result, "trafficPolicy") && live()?.traffic_policy?.includes("hello again") === true,
-  );
-  await step(
-    "preview, nothing new",
-    "nothing to do",
-    stack.preview({ expectNoChanges: true }),
-    ({ changes }) => canonicalJson(changes) === canonicalJson({ same: 2 }),
-  );
-  await step(
-    "destroy",
-    "deleted 1 endpoint, nothing is left",
-    stack.destroy(),
-    () => emulator.endpoints.length === 0,
-  );
+  await step("up, new policy", "changed trafficPolicy in place", up(), changes("trafficPolicy"));
+  await step("preview, nothing new", "nothing to do", stack.preview({ expectNoChanges: true }));
+  const isEmpty = () => emulator.endpoints.length === 0;
+  await step("destroy", "deleted 1 endpoint, nothing is left", stack.destroy(), isEmpty);
   return rows;
 }
 
-function printTable(rows: Row[], print: Print): void {
+function printTable(rows: TableRow[], print: Print): void {
   const widths = [0, 1].map((column) => Math.max(...rows.map((row) => (row[column] ?? "").length)));
   print("\nWhat happened, and which requests each step made:\n");
   for (const row of rows)

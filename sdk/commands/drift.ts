@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { PIPELINE_COMMAND } from "../../provider/api/text";
-import { assertFile, type Command, command, type Log, type Terminal, UsageError } from "./command";
+import { assertFile, type CliCommand, command, type LogLine, type Terminal, UsageError } from "./command";
 import { repairAll } from "./drift/repair";
 import { type DriftReport, outcomeOf, reportSchema } from "./drift/report";
 import { reportPage } from "./drift/reportPage";
-import { reportText } from "./drift/reportText";
+import { reportText, visible } from "./drift/reportText";
 import {
   type OpenStacks,
   onInterruption,
@@ -21,7 +21,6 @@ import {
   sharedEndpoints,
   survey,
 } from "./drift/survey";
-import { visible } from "./drift/wording";
 import { ignoredIn, type Projects, projectsOf, projectsOptions } from "./projects";
 
 const HELP = `Compares the cloud endpoints of stacks with the service, and reports each field that has drifted.
@@ -45,13 +44,13 @@ was refused; 2 invalid arguments; 1 any other failure, or something is unchecked
 Pulumi CLI, and never asks a question. See docs/drift.md.`;
 
 /** Tests replace these, so that they need no Pulumi CLI. */
-interface Dependencies {
+interface DriftDependencies {
   open: OpenStacks;
   readKnown: ReadKnown;
   env: NodeJS.ProcessEnv;
 }
 
-export const driftWith = ({ open, readKnown, env }: Dependencies): Command =>
+export const driftWith = ({ open, readKnown, env }: DriftDependencies): CliCommand =>
   command({
     name: "drift",
     help: HELP,
@@ -81,7 +80,7 @@ export const driftWith = ({ open, readKnown, env }: Dependencies): Command =>
       if (ignore !== undefined) projects.ignored.push(...ignoredIn(ignore));
 
       const startedAt = new Date().toISOString();
-      const logged: Log = (message) => log(visible(message));
+      const logged: LogLine = (message) => log(visible(message));
       const interruption = onInterruption(logged);
       let found: Survey;
       let elsewhere: Elsewhere;

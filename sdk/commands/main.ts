@@ -1,12 +1,61 @@
 #!/usr/bin/env node
-import { commandLine } from "./commandLine";
+import { VERSION } from "../../provider/api/config";
+import { nearName } from "../../provider/api/text";
+import { type CliCommand, EXIT, messageOf } from "./command";
 
-commandLine(process.argv.slice(2)).then(
-  (code) => {
-    process.exitCode = code;
-  },
-  (error: unknown) => {
-    process.stderr.write(`pulumi-endpoints: ${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = 1;
-  },
-);
+const HELP = `Usage: npx pulumi-endpoints <command>
+
+  adopt          write the TypeScript that adopts the account's cloud endpoints as they are
+  import-file    list the account's cloud endpoints for \`pulumi import --file\`
+  drift          report what has drifted from the stacks of a Pulumi project, and repair it
+  stacks         list the projects and stacks of a file, and each job's share of the requests, for pipelines
+  sweep          delete the marked endpoints that killed runs have left behind
+  check-policy   warn of what is probably wrong with traffic policies in files
+  policy-schema  print a JSON Schema of traffic policies, for editors
+  emulator       run an emulator of the endpoint service on this machine
+  demo           show the whole life of an endpoint on the emulator, step by step
+
+  --help after a command lists its options; --version prints this package's version.
+`;
+
+/** Each command is loaded only if it is run. */
+export const commands: Record<string, () => Promise<CliCommand>> = {
+  adopt: async () => (await import("./adopt.js")).adoptCommand,
+  "import-file": async () => (await import("./importFile.js")).importFileCommand,
+  drift: async () => (await import("./drift.js")).driftCommand,
+  stacks: async () => (await import("./stacks.js")).stacksCommand,
+  sweep: async () => (await import("./sweep.js")).sweepCommand,
+  "check-policy": async () => (await import("./checkPolicy.js")).checkPolicyCommand,
+  "policy-schema": async () => (await import("./checkPolicy.js")).policySchemaCommand,
+  emulator: async () => (await import("./serveEmulator.js")).emulatorCommand,
+  demo: async () => (await import("./demo.js")).demoCommand,
+};
+
+/** Runs the command that the first argument names. */
+export const commandLine: CliCommand = async ([name = "--help", ...args], streams = process) => {
+  const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (load) return (await load())(args, streams);
+  const [wanted] = args;
+  if (name === "help" && wanted !== undefined) return commandLine([wanted, "--help"], streams);
+  const isHelp = ["--help", "-h", "help"].includes(name);
+  if (isHelp || ["--version", "-v"].includes(name)) {
+    streams.stdout.write(isHelp ? HELP : `${VERSION}\n`);
+    return EXIT.done;
+  }
+  const near = nearName(name, Object.keys(commands));
+  const suggestion = near === undefined ? "" : `; did you mean ${near}?`;
+  streams.stderr.write(`pulumi-endpoints: there is no command ${name}${suggestion}\n\n${HELP}`);
+  return EXIT.usage;
+};
+
+// A test, or the generator of the reference, imports this module without running it.
+if (require.main === module)
+  commandLine(process.argv.slice(2)).then(
+    (code) => {
+      process.exitCode = code;
+    },
+    (error: unknown) => {
+      process.stderr.write(`pulumi-endpoints: ${messageOf(error)}\n`);
+      process.exitCode = EXIT.failed;
+    },
+  );

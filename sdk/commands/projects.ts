@@ -2,10 +2,14 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { z } from "zod";
 import { UserError } from "../../provider/api/apiErrors";
+import type { LiveEndpoint } from "../../provider/api/contract";
 import { isMapping } from "../../provider/api/json";
+import { partsOf } from "../../provider/api/mark";
+import { urlOf } from "../../provider/api/url";
+import { sameData } from "../../provider/endpoint/documents";
+import { metadataOf, wildcard } from "../../provider/endpoint/lookup";
 import { projectFile } from "../projectFile";
-import { UsageError, type Values } from "./command";
-import { messageOf } from "./failures";
+import { messageOf, UsageError, type Values } from "./command";
 
 /* The projects and stacks of a command: of one folder, of several, or of a file that lists them. */
 
@@ -101,6 +105,19 @@ export async function projectsOf(given: Values<typeof projectsOptions>): Promise
     known: [...known, ...listed.known],
     ignored: listed.ignore,
   };
+}
+
+export function isIgnored(live: LiveEndpoint, { id, url, metadata, mark }: Ignored): boolean {
+  const data = metadataOf(live);
+  const own = live.createdFor && { ...partsOf(live.createdFor), namespace: live.createdFor.namespace };
+  const has = (value: unknown, wanted: object) =>
+    Object.entries(wanted).every(([key, part]) => isMapping(value) && sameData(value[key], part));
+  return (
+    (id === undefined || id === live.id) &&
+    (url === undefined || wildcard(url).test(urlOf(live) ?? "")) &&
+    (metadata === undefined || has(data, metadata)) &&
+    (mark === undefined || has(own, mark))
+  );
 }
 
 /** The endpoints of `--ignore`. */

@@ -1,5 +1,5 @@
 import { relative, sep } from "node:path";
-import { type Command, command, EXIT, UsageError } from "./command";
+import { type CliCommand, command, EXIT, UsageError } from "./command";
 import { projectsOf, projectsOptions } from "./projects";
 
 const HELP = `Lists the projects and stacks of a file, and each job's share of the account's requests, for pipelines with a job per
@@ -18,7 +18,7 @@ Folders are relative to this one. A job sets its share as ENDPOINTS_REQUESTS_PER
 no key and no network. Exit codes: 0 done, 2 invalid arguments. See docs/gitops.md.`;
 
 /** `npx pulumi-endpoints stacks`: what a pipeline with a job per stack needs to know. */
-export const stacksCommand: Command = command({
+export const stacksCommand: CliCommand = command({
   name: "stacks",
   help: HELP,
   options: {

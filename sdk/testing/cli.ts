@@ -3,20 +3,20 @@ import { constants, existsSync } from "node:fs";
 import { access, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { readEvents } from "./cliEvents";
+import { isUsers, nameInUrn, typeInUrn } from "./engine/checkpoint";
+import { reportedStep } from "./engine/summary";
 import {
   type Command,
   type ConfigValue,
+  type Diagnostic,
   type ExportedState,
-  type ImportFile,
-  type ImportOptions,
-  type ImportResult,
-  type ImportSpec,
   RunFailed,
   type RunOptions,
   type RunResult,
   type Stack,
   type StackOptions,
+  type Step,
+  type StepOp,
 } from "./types";
 
 /** The programs of tests are small. In seconds. */
@@ -80,24 +80,13 @@ export class CliStack implements Stack {
     }
   }
 
-  preview(options: RunOptions = {}): Promise<RunResult> {
-    return this.run("preview", [], options);
-  }
+  preview: Stack["preview"] = (options) => this.run("preview", [], options);
+  up: Stack["up"] = (options) => this.run("up", ["--yes"], options);
+  destroy: Stack["destroy"] = (options) => this.run("destroy", ["--yes", "--skip-preview"], options);
+  refresh: Stack["refresh"] = (options = {}) =>
+    this.run("refresh", options.previewOnly ? ["--preview-only"] : ["--yes", "--skip-preview"], options);
 
-  up(options: RunOptions = {}): Promise<RunResult> {
-    return this.run("up", ["--yes"], options);
-  }
-
-  refresh(options: RunOptions = {}): Promise<RunResult> {
-    const how = options.previewOnly ? ["--preview-only"] : ["--yes", "--skip-preview"];
-    return this.run("refresh", how, options);
-  }
-
-  destroy(options: RunOptions = {}): Promise<RunResult> {
-    return this.run("destroy", ["--yes", "--skip-preview"], options);
-  }
-
-  async import(what: ImportSpec[] | ImportFile, options: ImportOptions = {}): Promise<ImportResult> {
+  import: Stack["import"] = async (what, options = {}) => {
     const code = join(this.folder, `code-${++this.runs}`);
     const file = Array.isArray(what) ? join(this.folder, `import-${this.runs}.json`) : what.file;
     if (Array.isArray(what)) await writeFile(file, JSON.stringify({ resources: what }));
@@ -109,25 +98,23 @@ export class CliStack implements Stack {
       `--protect=${options.protect ?? true}`,
       ...(options.code ? ["--out", code] : ["--generate-code=false"]),
     ];
-    const result = await this.run("import", flags, {});
+    const result = await this.run("import", flags);
     return { ...result, ...(options.code && { code: await readFile(code, "utf8") }) };
-  }
+  };
 
-  async exportState(): Promise<ExportedState> {
+  exportState: Stack["exportState"] = async () => {
     const { stdout } = await this.pulumi(["stack", "export", "--show-secrets"]);
     return JSON.parse(stdout) as ExportedState;
-  }
+  };
 
-  async importState(state: ExportedState): Promise<void> {
+  importState: Stack["importState"] = async (state) => {
     // The stack encrypts with its own salt, so it keeps its own secrets provider.
     const { secrets_providers } = (await this.exportState()).deployment;
     const deployment = { ...state.deployment, ...(secrets_providers && { secrets_providers }) };
     await this.pulumi(["stack", "import"], JSON.stringify({ ...state, deployment }));
-  }
+  };
 
-  setConfig(key: string, value: ConfigValue): Promise<void> {
-    return this.setAll({ [key]: value });
-  }
+  setConfig: Stack["setConfig"] = (key, value) => this.setAll({ [key]: value });
 
   private async setAll(config: Record<string, ConfigValue>): Promise<void> {
     const settings = Object.entries(config).flatMap(([key, value]) =>
@@ -145,7 +132,7 @@ export class CliStack implements Stack {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  private async run(command: Command, flags: string[], options: RunOptions): Promise<RunResult> {
+  private async run(command: Command, flags: string[], options: RunOptions = {}): Promise<RunResult> {
     const events = join(this.folder, `events-${++this.runs}.json`);
     const urns = await this.urnsOf(options.replace ?? []);
     const started = performance.now();
@@ -245,4 +232,82 @@ export class CliStack implements Stack {
       child.stdin?.end(input ?? "");
     });
   }
+}
+
+interface EngineEvent {
+  resOutputsEvent?: { metadata: StepMetadata };
+  diagnosticEvent?: DiagnosticEvent;
+  summaryEvent?: { resourceChanges?: Partial<Record<StepOp, number>> };
+}
+
+interface DiagnosticEvent {
+  urn?: string;
+  message: string;
+  severity: string;
+  ephemeral?: boolean;
+}
+
+interface StepMetadata {
+  op: StepOp;
+  urn: string;
+  old?: { id?: string } | null;
+  new?: { id?: string; outputs?: Record<string, unknown> } | null;
+}
+
+/** Reads the event log of a finished run. The diffs of the steps come from the output for the terminal. */
+async function readEvents(file: string, text: string) {
+  const lines = (await readFile(file, "utf8").catch(() => "")).split("\n").filter((line) => line !== "");
+  const steps = new Map<string, StepMetadata>();
+  const diagnostics: Diagnostic[] = [];
+  let changes: RunResult["changes"] = {};
+  let hasEnded = false;
+  for (const event of lines.map((line) => JSON.parse(line) as EngineEvent)) {
+    // An `up` also logs its preview. A summary ends each of the two, and the last one counts.
+    if (event.summaryEvent) {
+      changes = event.summaryEvent.resourceChanges ?? {};
+      hasEnded = true;
+    }
+    // The log also has the engine's debug messages, which a terminal does not show.
+    const diagnostic = event.diagnosticEvent;
+    if (diagnostic && !diagnostic.ephemeral && diagnostic.severity !== "debug")
+      diagnostics.push(diagnosticOf(diagnostic));
+    const metadata = event.resOutputsEvent?.metadata;
+    if (!metadata || !isUsers(metadata.urn)) continue;
+    if (hasEnded) steps.clear();
+    hasEnded = false;
+    // A preview reports a component twice: at its registration, and with its outputs.
+    const key = `${metadata.op} ${metadata.urn} ${idOf(metadata)}`;
+    if (!steps.has(key)) steps.set(key, metadata);
+  }
+  return { steps: [...steps.values()].map((metadata) => stepOf(metadata, text)), changes, diagnostics };
+}
+
+function stepOf(metadata: StepMetadata, text: string): Step {
+  const { op, urn, new: fresh } = metadata;
+  // The line of a replaced resource's deletion repeats the replacement's diff, and the change after an import is another step.
+  const hasNone = /^(delete|discard|import)/.test(op);
+  const named = ` ${typeInUrn(urn)} ${nameInUrn(urn)} `;
+  const line = text.split("\n").findLast((each) => each.includes(named) && each.includes("[diff: "));
+  const diff = hasNone ? undefined : /\[diff: ([^\]]*)\]/.exec(line ?? "")?.[1]?.split(",");
+  return reportedStep(op, urn, idOf(metadata), withSigns(diff ?? []), fresh?.outputs);
+}
+
+const idOf = ({ old, new: fresh }: StepMetadata) => fresh?.id || old?.id;
+
+/** The CLI writes a sign once for all properties that share it: `+a,b~c`. */
+function withSigns(parts: string[]): string[] {
+  let sign = "~";
+  return parts
+    .flatMap((part) => part.split(/(?=[+\-~])/))
+    .map((part) => {
+      const own = /^[+\-~]/.exec(part)?.[0];
+      sign = own ?? sign;
+      return own ? part : sign + part;
+    });
+}
+
+function diagnosticOf({ urn, message, severity }: DiagnosticEvent): Diagnostic {
+  const uncoloured = message.replace(/<\{%[^%]*%\}>/g, "").trim();
+  const kind = severity.startsWith("info") ? "info" : (severity as Diagnostic["severity"]);
+  return { severity: kind, message: uncoloured, ...(urn && { urn }) };
 }

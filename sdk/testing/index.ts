@@ -6,21 +6,4 @@ export * from "./emulator";
 export { type EndpointMocks, type EndpointMocksOptions, endpointMocks } from "./mocks";
 export { type RunSnapshot, snapshotOf } from "./snapshot";
 export { TestStack, type TestStackOptions } from "./testStack";
-export {
-  type ConfigValue,
-  type Diagnostic,
-  type ExportedResource,
-  type ExportedState,
-  type ImportFile,
-  type ImportOptions,
-  type ImportResult,
-  type ImportSpec,
-  type RecordedRequest,
-  RunFailed,
-  type RunOptions,
-  type RunResult,
-  type Stack,
-  type StackOptions,
-  type Step,
-  type StepOp,
-} from "./types";
+export * from "./types";

@@ -2,7 +2,7 @@ import type * as pulumi from "@pulumi/pulumi";
 import type { z } from "zod";
 import { ApiError } from "../../provider/api/apiErrors";
 import { HttpClient } from "../../provider/api/client";
-import { MOCKED_ACCOUNT, readSettings, TYPES } from "../../provider/api/config";
+import { readSettings, TYPES } from "../../provider/api/config";
 import type { WireEndpoint } from "../../provider/api/contract";
 import { bodyOf, type Request } from "../../provider/api/exchange";
 import { dynamicProvider } from "../../provider/dynamic";
@@ -68,15 +68,16 @@ export function endpointMocks({ endpoints = [], others = {} }: EndpointMocksOpti
 
     call: async (args) => {
       const run = functions[args.token];
-      return run ? run(api, plain(args.inputs)) : (others.call?.(args) ?? args.inputs);
+      if (!run) return others.call?.(args) ?? args.inputs;
+      return run(api, plain(args.inputs)).catch((error: unknown) => {
+        // Pulumi takes the message of a failed call from this field of gRPC's errors.
+        throw error instanceof Error ? Object.assign(error, { details: error.message }) : error;
+      });
     },
 
     get endpoints() {
       return structuredClone(store.newestFirst() ?? []);
     },
-
-    /** Data sources without an explicit provider do not use the engine. They call this client. */
-    ...{ [MOCKED_ACCOUNT]: api },
   };
 }
 
@@ -85,7 +86,6 @@ const SETTINGS: Record<string, string> = {
   "endpoints:baseUrl": "https://api.example.com",
 };
 
-/** A client that calls the emulator's routes without HTTP. */
 class StoreClient extends HttpClient {
   constructor(
     settings: HttpClient["settings"],

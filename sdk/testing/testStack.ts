@@ -1,19 +1,7 @@
 import { CliStack } from "./cli";
 import { Emulator } from "./emulator";
 import { TestEngine } from "./engine/testEngine";
-import {
-  type ConfigValue,
-  type ExportedState,
-  type ImportFile,
-  type ImportOptions,
-  type ImportResult,
-  type ImportSpec,
-  RunFailed,
-  type RunOptions,
-  type RunResult,
-  type Stack,
-  type StackOptions,
-} from "./types";
+import { RunFailed, type RunResult, type Stack, type StackOptions } from "./types";
 
 export interface TestStackOptions extends StackOptions {
   /**
@@ -81,41 +69,15 @@ export class TestStack implements Stack {
     return this.inner.driver;
   }
 
-  preview(options?: RunOptions): Promise<RunResult> {
-    return this.watch(() => this.inner.preview(options));
-  }
-
-  up(options?: RunOptions): Promise<RunResult> {
-    return this.watch(() => this.inner.up(options));
-  }
-
-  refresh(options?: RunOptions): Promise<RunResult> {
-    return this.watch(() => this.inner.refresh(options));
-  }
-
-  destroy(options?: RunOptions): Promise<RunResult> {
-    return this.watch(() => this.inner.destroy(options));
-  }
-
-  import(what: ImportSpec[] | ImportFile, options?: ImportOptions): Promise<ImportResult> {
-    return this.watch(() => this.inner.import(what, options));
-  }
-
-  exportState(): Promise<ExportedState> {
-    return this.inner.exportState();
-  }
-
-  importState(state: ExportedState): Promise<void> {
-    return this.inner.importState(state);
-  }
-
-  setConfig(key: string, value: ConfigValue): Promise<void> {
-    return this.inner.setConfig(key, value);
-  }
-
-  cancel(): Promise<void> {
-    return this.inner.cancel();
-  }
+  preview: Stack["preview"] = (options) => this.watch(() => this.inner.preview(options));
+  up: Stack["up"] = (options) => this.watch(() => this.inner.up(options));
+  refresh: Stack["refresh"] = (options) => this.watch(() => this.inner.refresh(options));
+  destroy: Stack["destroy"] = (options) => this.watch(() => this.inner.destroy(options));
+  import: Stack["import"] = (what, options) => this.watch(() => this.inner.import(what, options));
+  exportState: Stack["exportState"] = () => this.inner.exportState();
+  importState: Stack["importState"] = (state) => this.inner.importState(state);
+  setConfig: Stack["setConfig"] = (key, value) => this.inner.setConfig(key, value);
+  cancel: Stack["cancel"] = () => this.inner.cancel();
 
   async close(): Promise<void> {
     await this.inner.close();

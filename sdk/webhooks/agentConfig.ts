@@ -2,26 +2,26 @@ import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 import type { JsonObject } from "../../provider/api/json";
 import { canonicalJson } from "../../provider/api/json";
+import { yaml } from "../../provider/endpoint/documents";
 import { programError } from "../programRun";
 import type { WebhookAgent, WebhookSettings } from "./webhookArgs";
-import { vaultReference } from "./webhookSecret";
+import { vaultReference } from "./webhookChecks";
 
 /*
  * A verification in each format of agents. Flags and version 2 of the configuration file can only express "verify every request
  * with this secret, and refuse the rest". Everything else needs a traffic policy.
  */
 
-/** Loaded when it is used, because most programs have no agent. */
-const yaml = (): typeof import("yaml") => require("yaml");
-
 /** The checked inputs of a verification. */
-export type Verification = Pick<WebhookSettings, "platform" | "enforce" | "expressions"> & { secret: string };
+export type CheckedVerification = Pick<WebhookSettings, "platform" | "enforce" | "expressions"> & {
+  secret: string;
+};
 
 /** An agent's whole policy, for the file of `--traffic-policy-file`, as canonical JSON. */
-export const policyText = (verification: Verification) => canonicalJson(agentPolicy(verification));
+export const policyText = (verification: CheckedVerification) => canonicalJson(agentPolicy(verification));
 
 /** The command-line options, as an argument list. If flags are not enough, the option with the policy's file. */
-export function agentOptions(verification: Verification, policyFile: string): string[] {
+export function agentOptions(verification: CheckedVerification, policyFile: string): string[] {
   const { platform, secret } = verification;
   if (needsPolicy(verification)) return ["--traffic-policy-file", policyFile];
   return ["--verify-webhook", platform, "--verify-webhook-secret", secret];
@@ -29,7 +29,7 @@ export function agentOptions(verification: Verification, policyFile: string): st
 
 /** The agent's configuration file, without the agent's own token, which belongs in the agent's environment. */
 export function agentConfig(
-  verification: Verification,
+  verification: CheckedVerification,
   { name, url, upstream }: WebhookAgent & { name: string },
   version: 2 | 3,
 ): string {
@@ -51,13 +51,13 @@ export function agentConfig(
   return version2({ [name]: tunnel });
 }
 
-function agentPolicy({ platform, secret, enforce, expressions }: Verification): JsonObject {
+function agentPolicy({ platform, secret, enforce, expressions }: CheckedVerification): JsonObject {
   const config = defined({ provider: platform, secret, enforce });
   return { on_http_request: [defined({ expressions, actions: [{ type: "verify-webhook", config }] })] };
 }
 
 /** Only a policy can let failures through, verify only some requests, or read the vault. */
-function needsPolicy({ enforce, expressions, secret }: Verification): boolean {
+function needsPolicy({ enforce, expressions, secret }: CheckedVerification): boolean {
   return enforce === false || expressions !== undefined || vaultReference(secret) !== undefined;
 }
 
@@ -119,9 +119,8 @@ export function mergedConfig(texts: readonly unknown[]): string {
   const read = texts.map((text, index) => readConfig(text, index + 1));
   const configs = read.filter((each) => typeof each !== "string");
   const problems = [...read.filter((each) => typeof each === "string"), ...conflictsOf(configs)];
-  if (problems.length > 0) {
+  if (problems.length > 0)
     throw programError(problems.map((problem) => `mergeAgentConfigs: ${problem}`).join("\n"));
-  }
   return configs[0]?.version === 2
     ? version2(
         Object.fromEntries(
@@ -133,17 +132,16 @@ export function mergedConfig(texts: readonly unknown[]): string {
 
 /** A configuration, or its mistake without a quotation. */
 function readConfig(text: unknown, place: number): Config | string {
-  if (text === undefined) {
+  if (text === undefined)
     return `configuration ${place} is missing; give its verification an agent, as in agent: { upstream: 8080 }`;
-  }
-  const parsed = configSchema.safeParse(typeof text === "string" ? dataOf(text) : undefined);
+  const parsed = configSchema.safeParse(typeof text === "string" ? dataFromYaml(text) : undefined);
   return parsed.success
     ? parsed.data
     : `configuration ${place} is not the agentConfig of a webhook verification`;
 }
 
 /** Undefined for text that is not YAML. */
-function dataOf(text: string): unknown {
+function dataFromYaml(text: string): unknown {
   try {
     return yaml().parse(text, { logLevel: "error" });
   } catch {

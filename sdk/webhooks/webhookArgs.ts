@@ -7,7 +7,7 @@ import type { WebhookPlatform } from "./platforms";
 
 /** The plans of an account: those of the public service, and the paid ones that the contract names. */
 export const plans = ["free", "hobbyist", "pay-as-you-go", "pro", "enterprise"] as const;
-export type Plan = (typeof plans)[number];
+export type AccountPlan = (typeof plans)[number];
 
 /** The agent that verifies. */
 export interface WebhookAgent {
@@ -66,7 +66,7 @@ export interface WebhookSettingsWritten {
    * The account's plan. Only `free` limits verifications. The public service has `free`, `hobbyist` and `pay-as-you-go`;
    * `pro` and `enterprise` are the older paid plans. Default: `free`.
    */
-  plan?: Plan | undefined;
+  plan?: AccountPlan | undefined;
 }
 
 /** The same, but the secret may be missing, so that its absence can be reported. */

@@ -1,14 +1,17 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { Inputs } from "../inputs";
 import { headersAreChecked, warnOfHeaders } from "../preflight";
-import { programError } from "../programRun";
-import { isOfType } from "../resourceType";
+import { type Inputs, isKnown, isOfType, perRun, programError } from "../programRun";
 import { agentConfig, agentOptions, policyText } from "./agentConfig";
-import { secretSource } from "./platforms";
+import { FREE_VERIFICATIONS_PER_MONTH, nearestPlatform, platformInfo, secretSource } from "./platforms";
 import type { WebhookSettings, WebhookSettingsWritten } from "./webhookArgs";
-import { areSwapped, secretProblem } from "./webhookSecret";
-import { agentProblem, checkField, unknownField, type WebhookField } from "./webhookSettings";
-import { expectDeliveries, reportUnknownSecret, warnOfPlatform } from "./webhookWarnings";
+import {
+  agentProblem,
+  areSwapped,
+  checkField,
+  secretProblem,
+  unknownField,
+  type WebhookField,
+} from "./webhookChecks";
 
 const TYPE = "endpoints:index:WebhookVerification";
 
@@ -69,7 +72,7 @@ export class WebhookVerification extends pulumi.ComponentResource {
    */
   constructor(name: string, args: WebhookVerificationArgs, options?: pulumi.ComponentResourceOptions) {
     super(TYPE, name, {}, options);
-    const { platform, verification, agent, version } = checkedInputs(this, name, args);
+    const { platform, verification, agent, version } = checkArgs(this, name, args);
     this.platform = platform;
     this.secretSource = platform.apply((platform) => secretSource(platform));
     this.trafficPolicy = headersAreChecked(pulumi.secret(verification.apply(policyText)));
@@ -98,11 +101,11 @@ export class WebhookVerification extends pulumi.ComponentResource {
  * Checks the inputs. Each is checked alone, so that an unknown input does not hide the mistakes of the others in a preview.
  * Mistakes fail the outputs, and nothing is thrown, so that one component does not hide the mistakes of the next one.
  */
-function checkedInputs(component: WebhookVerification, name: string, args: unknown) {
+function checkArgs(component: WebhookVerification, name: string, args: unknown) {
   const fail = (problems: string[]): never => {
     throw programError(problems.map((problem) => `${name}: ${problem}`).join("\n"));
   };
-  const { given, problems } = inputsOf(args);
+  const { given, problems } = argsByName(args);
   const names = pulumi.output(problems).apply((problems) => problems.length > 0 && fail(problems));
   const checked = <K extends WebhookField>(field: K) =>
     pulumi.output(given[field] as pulumi.Input<object | undefined>).apply((value): WebhookSettings[K] => {
@@ -143,12 +146,82 @@ function checkedInputs(component: WebhookVerification, name: string, args: unkno
 }
 
 /** The inputs by name, and mistakes that are not about one input. Plain JavaScript may pass anything, or nothing. */
-function inputsOf(args: unknown): { given: Record<string, unknown>; problems: string[] } {
+function argsByName(args: unknown): { given: Record<string, unknown>; problems: string[] } {
   // Each missing input is reported by its own check.
   if (args === undefined || args === null) return { given: {}, problems: [] };
   const isLater = args instanceof Promise || pulumi.Output.isInstance(args);
-  if (typeof args !== "object" || Array.isArray(args) || isLater) {
+  if (typeof args !== "object" || Array.isArray(args) || isLater)
     return { given: {}, problems: ["the inputs must be an object, as in { platform, secret }"] };
-  }
   return { given: { ...args }, problems: Object.keys(args).flatMap((field) => unknownField(field) ?? []) };
+}
+
+/** An identifier's form. A text of another form could be a secret in the wrong place, and is not shown. */
+const SHOWABLE = /^[a-z0-9_ .-]{1,40}$/i;
+
+/** Warns of a platform that the catalogue lacks. Shows its name only if the name cannot be a secret. */
+async function warnOfPlatform(
+  name: string,
+  platform: pulumi.Output<string>,
+  secret: pulumi.Output<string | undefined>,
+): Promise<void> {
+  const known = await isKnown(secret);
+  if (known === undefined) return;
+  // Platform and secret could be swapped. Once the secret is known, that has been checked.
+  const mayShow = known && !(await pulumi.isSecret(platform));
+  platform.apply((platform) => {
+    if (platformInfo(platform)) return;
+    const shown = mayShow && SHOWABLE.test(platform);
+    const near = shown && nearestPlatform(platform);
+    const hint = near
+      ? `did you mean ${near}?`
+      : "ignore this if the service now supports it; otherwise the service refuses the policy.";
+    const what = shown ? `platform ${JSON.stringify(platform)}` : "its platform";
+    void pulumi.log.warn(`${name}: ${what} is not in the catalogue; ${hint}`);
+  });
+}
+
+/** Reports, in a preview, that a secret could not be checked. */
+async function reportUnknownSecret(name: string, secret: object): Promise<void> {
+  if ((await isKnown(secret)) === false)
+    void pulumi.log.info(`${name}: the secret is not known yet; \`pulumi up\` checks its form.`);
+}
+
+interface Expected {
+  name: string;
+  deliveries: number;
+  plan: WebhookSettings["plan"];
+}
+
+/** The expected deliveries of the run's components, and the sum in the last warning. */
+const deliveriesOfRun = perRun(() => ({ expected: new Map<object, Expected>(), reported: 0, due: false }));
+
+/**
+ * Counts the expected deliveries of a component. The limit is the account's, so the warning names the sum of the stack's
+ * components. It waits until all numbers that are already known have been counted. Components are distinguished as objects,
+ * because two with the same name can have different parents.
+ */
+function expectDeliveries(component: object, expected: Expected): void {
+  const run = deliveriesOfRun();
+  run.expected.set(component, expected);
+  if (run.due) return;
+  run.due = true;
+  setImmediate(() => {
+    run.due = false;
+    const warning = quotaWarning([...run.expected.values()]);
+    if (warning === undefined || warning.sum === run.reported) return;
+    run.reported = warning.sum;
+    void pulumi.log.warn(warning.text);
+  });
+}
+
+/** The warning if a free account verifies fewer deliveries. A paid plan of one component counts for the account. */
+export function quotaWarning(all: readonly Expected[]): { sum: number; text: string } | undefined {
+  const sum = all.reduce((total, { deliveries }) => total + deliveries, 0);
+  const paid = all.some(({ plan = "free" }) => plan !== "free");
+  if (paid || sum <= FREE_VERIFICATIONS_PER_MONTH) return undefined;
+  const parts = all.map(({ name, deliveries }) => `${name} ${deliveries}`).join(", ");
+  return {
+    sum,
+    text: `${sum} webhook deliveries a month are expected (${parts}), and a free account verifies ${FREE_VERIFICATIONS_PER_MONTH} a month, all its endpoints together. Expect fewer, or move the account to a paid plan and set plan: "pay-as-you-go".`,
+  };
 }

@@ -1,6 +1,5 @@
 import { execFile, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Emulator } from "../../sdk/testing";
 
@@ -22,7 +21,9 @@ export interface Measured {
 
 /** Deploys the stacks, then measures a `drift` of all with each number at once. */
 export async function measureStacks(all: readonly number[]): Promise<Measured[]> {
-  const folder = mkdtempSync(join(tmpdir(), "endpoints-stacks-"));
+  // Below the repository, where programs find their packages.
+  mkdirSync(join(ROOT, "test/.programs"), { recursive: true });
+  const folder = mkdtempSync(join(ROOT, "test/.programs/stacks-"));
   const emulator = await Emulator.start();
   try {
     mkdirSync(join(folder, "backend"));
@@ -69,8 +70,8 @@ export async function measureStacks(all: readonly number[]): Promise<Measured[]>
 }
 
 const programOf = (project: number) => `
-const pulumi = require(${JSON.stringify(join(ROOT, "node_modules/@pulumi/pulumi"))});
-const { CloudEndpoint } = require(${JSON.stringify(ROOT)});
+const pulumi = require("@pulumi/pulumi");
+const { CloudEndpoint } = require("pulumi-endpoints");
 for (let index = 0; index < ${ENDPOINTS}; index++)
   new CloudEndpoint("e" + index, {
     url: "https://e" + index + "." + pulumi.getStack() + ".p${project}.example.com",

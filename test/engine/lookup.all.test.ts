@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { edit, methods, onBothDrivers } from "./setup";
+import { methods, onBothDrivers } from "./setup";
 
 onBothDrivers("data sources", (start) => {
   const program = `
@@ -21,16 +21,5 @@ module.exports = {
     const { id } = stack.emulator.endpoints[0] ?? {};
     expect(up.outputs).toMatchObject({ found: id, behind: [id], hidden: "tls://CANARY.example.com" });
     expect(up.text).not.toContain("CANARY");
-  });
-
-  test("fail with the next step if no endpoint matches", async () => {
-    const stack = await start(
-      `require("pulumi-endpoints").getEndpoint({ url: "https://nobody.example.com" });`,
-    );
-    await expect(stack.preview()).rejects.toThrow(
-      /no endpoint of the 0 of this account serves https:\/\/nobody.*getEndpoints\(\)/,
-    );
-    edit(stack, `require("pulumi-endpoints").getEndpoint({ id: "ep_2nobody" });`);
-    await expect(stack.preview()).rejects.toThrow(/there is no endpoint ep_2nobody; getEndpoints\(\) lists/);
   });
 });

@@ -10,6 +10,9 @@ import {
   type TestStackOptions,
 } from "../../sdk/testing";
 import { newProject } from "../folders";
+
+export { bodies, methods, writes } from "../requests";
+
 import { normalize } from "./normalize";
 
 /* The end-to-end tests run on two drivers: the test kit's engine and the Pulumi CLI. Without a CLI on the PATH, its runs are
@@ -70,7 +73,7 @@ afterEach(async (context) => {
 /** Returns a function that starts a stack with a given program. */
 function starter(driver: Stack["driver"]): Start {
   return async (program, options = {}) => {
-    const folder = newProject("case", PLUGINS);
+    const folder = newProject(options.projectName ?? "case", PLUGINS);
     writeProgram(folder, program);
     const stack = await TestStack.create({ program: folder, driver, ...options });
     // Other tests cover previews. Without one before each update, a test takes half the time.
@@ -125,8 +128,6 @@ export async function failure(run: Promise<RunResult>): Promise<RunResult> {
   throw new Error("expected the run to fail");
 }
 
-export const writes = (result: RunResult) => result.requests.filter((request) => request.method !== "GET");
-export const methods = (result: RunResult) => result.requests.map((request) => request.method);
 export const errors = (result: RunResult) =>
   result.diagnostics
     .filter((diagnostic) => diagnostic.severity === "error")

@@ -34,21 +34,6 @@ new CloudEndpoint("second", {
   });
 });
 
-onBothDrivers("documents", (start) => {
-  test("keep their nulls", async () => {
-    const stack = await start(
-      `new CloudEndpoint("shop", { url: "https://shop.example.com", metadata: { a: null, b: [null, 1] }, trafficPolicy: { c: { d: null } } });`,
-    );
-    await stack.up();
-    expect(stack.emulator.endpoints[0]).toMatchObject({
-      metadata: '{"a":null,"b":[null,1]}',
-      traffic_policy: '{"c":{"d":null}}',
-    });
-    await stack.refresh({ expectNoChanges: true });
-    await stack.preview({ expectNoChanges: true });
-  });
-});
-
 onBothDrivers("options", (start) => {
   test("ignoreChanges on a path in a policy keeps the live value there, and the rest can change", async () => {
     const program = (z: number, a: number) => `

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../provider/api/json";
 import { gatewayReply, type Match, type ScriptedReply, type Seed } from "../../sdk/testing/emulator";
+import { Advice } from "./advice";
 import { type Event, lost, madeAt, type Run, type Story } from "./events";
 import { type Ending, Judge, tellsTime, type Verb } from "./judge";
 import { Engine, type Flags, hasSecondProvider, type Outcome, SECOND } from "./model";
@@ -48,16 +49,11 @@ class StoryRunner {
   private created = 0;
   /** The names that resources have had. */
   private readonly names = new Set<string>();
-  /** The old names of renamed resources. */
-  private readonly renamed = new Map<string, string>();
-  /** What a message has advised: resources that the next `up` deletes first, and flags for it. */
-  private advised: Flags & { targets: Set<string> } = { targets: new Set() };
+  private readonly advice: Advice;
   /** Whether a process was killed, or a create's result is unknown. */
   private hasOpenCreate = false;
   /** Whether the last recovery succeeded. Before that, the user removes no URL from the program. */
   private isRepaired = true;
-  /** Whether a message has advised to set ENDPOINTS_ACCEPT_ACCOUNT. */
-  private acceptsAccount = false;
   /** Whether the scripted replies of the current command are active. */
   private scripts = { on: true };
 
@@ -68,6 +64,8 @@ class StoryRunner {
   ) {
     this.engine = new Engine(world, story.parallel);
     this.judge = new Judge(world, this.engine, story, options);
+    const elsewhere = () => `https://elsewhere-${this.created++}.example.com`;
+    this.advice = new Advice(this.program, this.engine, this.judge, elsewhere);
     this.keys.push(this.judge.otherKey);
     // If the age of endpoints is unknown, creates may be left open.
     this.hasOpenCreate = !tellsTime(story.service);
@@ -84,11 +82,11 @@ class StoryRunner {
       this.hasOpenCreate ||= outcome?.killed === true;
       if (outcome?.killed) await this.world.quiet();
       const isGood = !outcome || (!outcome.killed && outcome.errors.size === 0);
-      if (isGood) this.removeAdopt();
+      if (isGood) this.advice.removeAdopt();
       if (isGood) continue;
       // The user follows the messages and repairs the stack before the next event.
       await clock.sleep(READING);
-      for (const [name, message] of outcome.errors) this.follow(name, message);
+      for (const [name, message] of outcome.errors) this.advice.follow(name, message, this.hasOpenCreate);
       this.isRepaired = await this.repair(6);
     }
     emulator.calm();
@@ -220,72 +218,23 @@ class StoryRunner {
   private async repair(most: number): Promise<boolean> {
     for (let tries = 0; tries < most; tries++) {
       await this.world.clock.sleep(READING);
-      this.world.override = this.acceptsAccount ? { environment: { ENDPOINTS_ACCEPT_ACCOUNT: "1" } } : {};
-      this.acceptsAccount = false;
-      const { targets, ...flags } = this.advised;
-      this.advised = { targets: new Set(), parallel: flags.parallel };
+      this.world.override = this.advice.acceptsAccount
+        ? { environment: { ENDPOINTS_ACCEPT_ACCOUNT: "1" } }
+        : {};
+      this.advice.acceptsAccount = false;
+      const { targets, ...flags } = this.advice.flags;
+      this.advice.flags = { targets: new Set(), parallel: flags.parallel };
       const errors = [...(await this.refresh()).errors];
       if (targets.size > 0) errors.push(...(await this.up({ targets })).errors);
       errors.push(...(await this.up(flags)).errors);
       await this.world.clock.sleep(READING);
-      for (const [name, message] of errors) this.follow(name, message);
+      for (const [name, message] of errors) this.advice.follow(name, message, this.hasOpenCreate);
       if (errors.length > 0) continue;
-      this.removeAdopt();
+      this.advice.removeAdopt();
       return true;
     }
     return false;
   }
-
-  /** The docs advise to set `adopt` for one `pulumi up`. */
-  private removeAdopt(): void {
-    for (const [name, { adopt: _, ...inputs }] of this.program) this.program.set(name, inputs);
-  }
-
-  /** Follows a message about a taken URL, about endpoints that may be ours, or about the account. */
-  private follow(name: string, message: string): void {
-    // The next command has the right key.
-    this.acceptsAccount ||= /ENDPOINTS_ACCEPT_ACCOUNT/.test(message);
-    const { adopt: _, ...inputs } = this.program.get(name) ?? {};
-    if (!this.program.has(name)) return;
-    if (/wait for each other's URLs/.test(message)) this.advised.replace = name;
-    const isNew = !this.engine.state.has(name);
-    const holder = /is served by (ep_\w+)/.exec(message)?.[1] ?? "";
-    for (const [other, { id }] of this.engine.state) {
-      if (id !== holder) continue;
-      // The user knows which resources move. The processes of two providers do not know of each other's moves, and a process does
-      // not know of those that the engine has not asked for.
-      if (this.program.has(other) && hasSecondProvider(other) !== hasSecondProvider(name))
-        this.advised.replace = name;
-      else if (this.program.has(other)) this.advised.parallel = 64;
-      else if (isNew && /aliases/.test(message) && this.renamed.get(name) === other) {
-        this.engine.rename(other, name);
-        return;
-      } else if (/--target/.test(message)) this.advised.targets.add(other);
-    }
-    const isForeign = this.judge.isTheirs(holder) || (!isNew && !this.judge.isInState(holder));
-    if (!isNew) {
-      if (/remove adopt/i.test(message)) this.removeAdopt();
-      if (holder !== "" && isForeign) this.program.set(name, { ...inputs, url: this.elsewhere() });
-      return;
-    }
-    const old = this.engine.state.get(this.renamed.get(name) ?? "");
-    if (/^cannot .* Several cloud endpoints/.test(message) && old)
-      this.program.set(name, { ...inputs, adopt: old.id });
-    if (/remove adopt/i.test(message)) this.program.set(name, inputs);
-    if (/is in no stack/.test(message)) this.judge.inspectUrl(inputs["url"]);
-    const named: string[] = message.match(/\bep_\w+/g) ?? [];
-    const wanted = new Set([...this.program.values()].map(({ adopt }) => adopt));
-    const isOurs = ({ id = "", url = "" }) =>
-      !wanted.has(id) && (named.includes(id) || (/is in no stack/.test(message) && url === inputs["url"]));
-    const left = this.judge.leftovers().find(isOurs);
-    if (left !== undefined && /set adopt/i.test(message)) {
-      this.program.set(name, { ...inputs, adopt: left.id });
-      if (!this.hasOpenCreate) this.judge.needlessAdoptions.push(`${left.id}: ${message}`);
-    }
-    if (left === undefined && isForeign) this.program.set(name, { ...inputs, url: this.elsewhere() });
-  }
-
-  private elsewhere = () => `https://elsewhere-${this.created++}.example.com`;
 
   /** Adds resources to the program, and runs `up`. */
   private create(by: number, killAfter?: number): Promise<Outcome> {
@@ -325,13 +274,13 @@ class StoryRunner {
     const name = this.newName(isReused, isMoved !== hasSecondProvider(old));
     if (how === "state rename") {
       this.engine.rename(old, name);
-      this.renamed.set(old, name);
+      this.advice.renamed.set(old, name);
       return this.runAfterEdit(run, [old], [name]);
     }
     const { [how]: adopt } = { adopt: true, "adopt the id": entry.id } as JsonObject;
     const inputs = { ...this.program.get(old), ...(adopt !== undefined && { adopt }) };
     if (how === "another resource") Object.assign(inputs, { description: `another ${this.created++}` });
-    else this.renamed.set(name, old);
+    else this.advice.renamed.set(name, old);
     if (how === "alias") this.engine.rename(old, name);
     this.replaceInProgram([old], [[name, inputs]]);
     return this.runAfterEdit(run, [name], [old]);
@@ -366,7 +315,7 @@ class StoryRunner {
     for (const name of names) await this.noted("refresh", {}, () => this.engine.import(name, id));
     const [name = ""] = names;
     if (event.keeps === "old") return this.runAfterEdit(event.run, [old], names);
-    this.renamed.set(name, old);
+    this.advice.renamed.set(name, old);
     this.replaceInProgram([old], [[name, this.program.get(old) ?? {}]]);
     return this.runAfterEdit(event.run, [name], [old]);
   }

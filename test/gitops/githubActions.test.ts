@@ -3,6 +3,7 @@ import { delimiter, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
+import { methods } from "../requests";
 import {
   cli,
   deployableRepository,
@@ -420,7 +421,7 @@ describe.skipIf(!cli)("the scripts of the workflows on the Pulumi CLI", () => {
     expect(cancelled.output).toContain("^C received; cancelling");
 
     expect(await runStep(runner, "Up", env)).toMatchObject({ code: 0 });
-    expect(emulator.requests.map(({ method }) => method)).toEqual(["POST", "POST"]);
+    expect(methods(emulator)).toEqual(["POST", "POST"]);
   });
 });
 

@@ -73,16 +73,8 @@ test("every link in the packed pages leads to a packed file and heading", () => 
 });
 
 test("an installation runs no script of the package", () => {
-  const atInstall = [
-    "preinstall",
-    "install",
-    "postinstall",
-    "prepublish",
-    "preprepare",
-    "prepare",
-    "postprepare",
-  ];
-  expect(Object.keys(manifest.scripts).filter((name) => atInstall.includes(name))).toEqual([]);
+  const atInstall = /^((pre|post)?(install|prepare)|prepublish)$/;
+  expect(Object.keys(manifest.scripts).filter((name) => atInstall.test(name))).toEqual([]);
 });
 
 test("every file in package.json is in the package, and the commands are executable", () => {

@@ -46,6 +46,13 @@ export const bothProviders: [string, (options?: Options) => Promise<DrivenProvid
   ["the plugin", startPlugin],
 ];
 
+/** Starts a provider, and checks and creates a resource, as the engine does. */
+export async function created(start: (options?: Options) => Promise<DrivenProvider>, news: Props) {
+  const provider = await start();
+  const { inputs } = await provider.check({}, news);
+  return { ...provider, inputs, ...(await provider.create(inputs)) };
+}
+
 afterEach(() => {
   vi.unstubAllEnvs();
 });

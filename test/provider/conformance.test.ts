@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { withTexts } from "../../provider/endpoint/fields";
-import { bothProviders, type Options, type Props } from "./bothProviders";
+import { bodies, methods } from "../requests";
+import { bothProviders, created } from "./bothProviders";
 import { thrown } from "./service";
 
 /*
@@ -12,6 +13,8 @@ import { thrown } from "./service";
 const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 const url = "https://shop.example.com";
 const policy = { on_http_request: [{ actions: [{ type: "deny", config: { status_code: 404 } }] }] };
+/** The same with its keys in another order. */
+const turned = { on_http_request: [{ actions: [{ config: { status_code: 404 }, type: "deny" }] }] };
 const full = {
   url,
   trafficPolicy: policy,
@@ -23,6 +26,9 @@ const full = {
 const unchanged = { changes: false, replaces: [], deleteBeforeReplace: true };
 const changed = { ...unchanged, changes: true };
 
+/** A mistake that names no property, because the engine would print its value. */
+const failure = (reason: RegExp) => ({ property: "", reason: expect.stringMatching(reason) });
+
 /** The error of a create whose endpoint exists but is not ready, from both providers. */
 const partialCreate = z.object({
   properties: z.record(z.string(), z.unknown()),
@@ -30,13 +36,6 @@ const partialCreate = z.object({
 });
 
 describe.each(bothProviders)("%s", (_, start) => {
-  /** Checks and creates a resource, as the engine does. */
-  async function created(news: Props, options?: Options) {
-    const provider = await start(options);
-    const { inputs } = await provider.check({}, news);
-    return { ...provider, inputs, ...(await provider.create(inputs)) };
-  }
-
   describe("check", () => {
     test("normalizes the inputs, and parses documents", async () => {
       const provider = await start();
@@ -66,13 +65,8 @@ describe.each(bothProviders)("%s", (_, start) => {
         {},
         { trafficPolicy: "{secret:", bindings: "public", colour: "red", description: "x".repeat(300) },
       );
-      expect(failures.map(({ reason }) => reason.split(" ")[0]).sort()).toEqual([
-        "bindings",
-        "colour",
-        "description",
-        "trafficPolicy",
-        "url",
-      ]);
+      const named = failures.map(({ reason }) => reason.split(" ")[0]).sort();
+      expect(named).toEqual(["bindings", "colour", "description", "trafficPolicy", "url"]);
       expect(failures.map(({ property }) => property)).toEqual(Array(5).fill(""));
       expect(JSON.stringify(failures)).not.toContain("secret:");
       expect(provider.emulator.requests).toEqual([]);
@@ -81,23 +75,19 @@ describe.each(bothProviders)("%s", (_, start) => {
     test("refuses a policy object of 2 MB, because the limit is 1 MB", async () => {
       const provider = await start();
       const { failures } = await provider.check({}, { url, trafficPolicy: { text: "x".repeat(2_000_000) } });
-      expect(failures).toEqual([
-        { property: "", reason: expect.stringMatching(/longer than 1000000 characters/) },
-      ]);
+      expect(failures).toEqual([failure(/longer than 1000000 characters/)]);
     });
 
     test("refuses to remove a policy", async () => {
       const provider = await start();
-      expect((await provider.check(full, { url })).failures).toEqual([
-        { property: "", reason: expect.stringMatching(/^trafficPolicy cannot be removed/) },
-      ]);
+      const { failures } = await provider.check(full, { url });
+      expect(failures).toEqual([failure(/^trafficPolicy cannot be removed/)]);
     });
 
     test("reports a missing setting", async () => {
       const provider = await start({ settings: { baseUrl: undefined } });
-      expect((await provider.check({}, { url })).failures).toEqual([
-        { property: "", reason: expect.stringMatching(/no base URL.*ENDPOINTS_BASE_URL.*endpoints:baseUrl/) },
-      ]);
+      const { failures } = await provider.check({}, { url });
+      expect(failures).toEqual([failure(/no base URL.*ENDPOINTS_BASE_URL.*endpoints:baseUrl/)]);
     });
 
     test("logs the changes of an adoption", async () => {
@@ -105,18 +95,14 @@ describe.each(bothProviders)("%s", (_, start) => {
       const { id } = provider.emulator.seed({ type: "cloud", url, description: "old" });
       expect((await provider.check({}, { url, description: "new", adopt: true })).failures).toEqual([]);
       expect(provider.logged()).toEqual([`${url}: adopts ${id}, and changes description`]);
-      expect(provider.emulator.requests.map(({ method }) => method)).toEqual(["GET"]);
+      expect(methods(provider.emulator)).toEqual(["GET"]);
     });
   });
 
   describe("diff", () => {
     test("reports no change for a new endpoint, in any order of keys and bindings", async () => {
-      const provider = await created(full);
-      const news = {
-        ...full,
-        bindings: ["internal", "public"],
-        trafficPolicy: JSON.parse(JSON.stringify(policy)),
-      };
+      const provider = await created(start, full);
+      const news = { ...full, bindings: ["internal", "public"], trafficPolicy: turned };
       expect(await provider.diff(provider.id, provider.outs, news)).toEqual(unchanged);
     });
 
@@ -128,7 +114,7 @@ describe.each(bothProviders)("%s", (_, start) => {
       ["bindings", { bindings: ["public"] }],
       ["poolingEnabled", { poolingEnabled: false }],
     ])("reports a change of %s, and an update sends only that", async (field, change) => {
-      const provider = await created(full);
+      const provider = await created(start, full);
       const news = { ...full, ...change };
       expect(await provider.diff(provider.id, provider.outs, news)).toEqual(changed);
       const { outs } = await provider.update(provider.id, provider.outs, news);
@@ -139,17 +125,14 @@ describe.each(bothProviders)("%s", (_, start) => {
     });
 
     test("replaces the endpoint for another scheme, and deletes the old one first", async () => {
-      const provider = await created(full);
-      expect(
-        await provider.diff(provider.id, provider.outs, { ...full, url: "tls://shop.example.com" }),
-      ).toEqual({
-        ...changed,
-        replaces: ["url"],
-      });
+      const provider = await created(start, full);
+      const news = { ...full, url: "tls://shop.example.com" };
+      const diff = await provider.diff(provider.id, provider.outs, news);
+      expect(diff).toEqual({ ...changed, replaces: ["url"] });
     });
 
     test("reports a removed description, which an update clears; it leaves removed bindings to the service", async () => {
-      const provider = await created(full);
+      const provider = await created(start, full);
       const { description: _description, bindings: _bindings, ...news } = full;
       expect(await provider.diff(provider.id, provider.outs, news)).toEqual(changed);
       const { outs } = await provider.update(provider.id, provider.outs, news);
@@ -164,15 +147,15 @@ describe.each(bothProviders)("%s", (_, start) => {
       { url: UNKNOWN },
       { trafficPolicy: { on_http_request: [{ actions: [UNKNOWN] }] } },
     ])("reports an update for an unknown value: %j", async (unknown) => {
-      const provider = await created(full);
+      const provider = await created(start, full);
       expect(await provider.diff(provider.id, provider.outs, { ...full, ...unknown })).toEqual(changed);
     });
   });
 
   describe("create", () => {
     test("sends the given inputs, and returns the service's fields", async () => {
-      const provider = await created(full);
-      expect(provider.emulator.requests.map(({ body }) => body)).toEqual([
+      const provider = await created(start, full);
+      expect(bodies(provider.emulator)).toEqual([
         {
           type: "cloud",
           url,
@@ -210,7 +193,7 @@ describe.each(bothProviders)("%s", (_, start) => {
       expect(result).toEqual({ id });
       expect(outs).toMatchObject({ description: "new", adopt: true });
       expect(await provider.diff(id, outs, { url, description: "new" })).toEqual(unchanged);
-      expect(provider.emulator.requests.map(({ method }) => method)).toEqual(["GET", "PATCH"]);
+      expect(methods(provider.emulator)).toEqual(["GET", "PATCH"]);
     });
 
     test("adopts an endpoint without a change if its policy and metadata differ only in spelling", async () => {
@@ -223,7 +206,7 @@ describe.each(bothProviders)("%s", (_, start) => {
       });
       const news = { url, trafficPolicy: policy, metadata: { team: "shop" }, adopt: true };
       const { id, outs } = await provider.create(news);
-      expect(provider.emulator.requests.map(({ method }) => method)).toEqual(["GET"]);
+      expect(methods(provider.emulator)).toEqual(["GET"]);
       expect(outs).toMatchObject(withTexts(news));
       expect(await provider.diff(id, outs, news)).toEqual(unchanged);
     });
@@ -239,15 +222,12 @@ describe.each(bothProviders)("%s", (_, start) => {
     test("is a partial create if it made an endpoint that cannot be read", async () => {
       const provider = await start();
       const { id } = provider.emulator.seed({ type: "cloud", url });
-      provider.emulator.intercept(() => true, {
-        status: 201,
-        body: { id, url, type: "cloud", port: "high" },
-      });
-      provider.emulator.intercept(({ path }) => path === `/endpoints/${id}`, { status: 403, body: "" });
+      const invalid = { id, url, type: "cloud", port: "high" };
+      provider.emulator.intercept("create", { status: 201, body: invalid });
+      provider.emulator.intercept("read", { status: 403, body: "" });
       const error = await thrown(provider.create({ url, description: "x", __provider: "code" }));
-      const { properties, reasons } = partialCreate.parse(
-        "partialCreate" in error ? error.partialCreate : error,
-      );
+      const partial = "partialCreate" in error ? error.partialCreate : error;
+      const { properties, reasons } = partialCreate.parse(partial);
       // Without its provider string, Pulumi could neither read nor delete a dynamic resource.
       expect(properties).toMatchObject({ url, description: "x", __provider: "code" });
       expect(reasons).toEqual([expect.stringMatching(`${id} was created.*pulumi refresh`)]);
@@ -260,7 +240,7 @@ describe.each(bothProviders)("%s", (_, start) => {
 
   describe("read", () => {
     test("returns the state of a new endpoint unchanged", async () => {
-      const provider = await created(full);
+      const provider = await created(start, full);
       expect(await provider.read(provider.id, provider.outs, provider.inputs)).toEqual({
         id: provider.id,
         props: provider.outs,
@@ -269,7 +249,7 @@ describe.each(bothProviders)("%s", (_, start) => {
     });
 
     test("returns a drifted field as an input, and no field that the service chose", async () => {
-      const provider = await created({ url, trafficPolicy: policy });
+      const provider = await created(start, { url, trafficPolicy: policy });
       provider.emulator.edit(provider.id, { traffic_policy: '{"on_http_request":[]}' });
       const found = await provider.read(provider.id, provider.outs, provider.inputs);
       expect(found.inputs).toEqual({ url, trafficPolicy: { on_http_request: [] } });
@@ -283,7 +263,7 @@ describe.each(bothProviders)("%s", (_, start) => {
       ],
       ["YAML", "on_http_request:\n- actions:\n  - {type: deny, config: {status_code: 404}} # closed\n"],
     ])("normalizes a live policy, and a diff reports no change: %s", async (_, text) => {
-      const provider = await created(full);
+      const provider = await created(start, full);
       provider.emulator.edit(provider.id, { traffic_policy: text });
       const { props = {}, inputs } = await provider.read(provider.id, provider.outs, provider.inputs);
       expect(props["trafficPolicy"]).toBe(provider.outs["trafficPolicy"]);
@@ -292,7 +272,7 @@ describe.each(bothProviders)("%s", (_, start) => {
     });
 
     test("returns the text of a live policy that is invalid, and an update repairs it", async () => {
-      const provider = await created(full);
+      const provider = await created(start, full);
       provider.emulator.edit(provider.id, { traffic_policy: "{ no: [policy" });
       const { props = {}, inputs } = await provider.read(provider.id, provider.outs, provider.inputs);
       expect(props).toMatchObject({ trafficPolicy: "{ no: [policy" });
@@ -304,7 +284,7 @@ describe.each(bothProviders)("%s", (_, start) => {
     });
 
     test("refuses an endpoint of another type", async () => {
-      const provider = await created(full);
+      const provider = await created(start, full);
       const edge = provider.emulator.seed({ type: "edge" });
       const { message } = await thrown(provider.read(edge.id, provider.outs, provider.inputs));
       expect(message).toMatch(/is of type edge; CloudEndpoint manages cloud endpoints only/);
@@ -321,9 +301,9 @@ describe.each(bothProviders)("%s", (_, start) => {
     });
 
     test("sends no request if no field changed", async () => {
-      const provider = await created({ url, bindings: ["public"] });
+      const provider = await created(start, { url, bindings: ["public"] });
       const { outs } = await provider.update(provider.id, provider.outs, { url });
-      expect(provider.emulator.requests.map(({ method }) => method)).toEqual(["POST"]);
+      expect(methods(provider.emulator)).toEqual(["POST"]);
       const __chosen = { bindings: ["public"], poolingEnabled: false };
       expect(outs).toEqual({ ...provider.outs, __given: [], __chosen });
     });
@@ -331,18 +311,13 @@ describe.each(bothProviders)("%s", (_, start) => {
 
   describe("delete", () => {
     test("succeeds if the endpoint is already gone", async () => {
-      const provider = await created(full);
+      const provider = await created(start, full);
       await provider.delete(provider.id, provider.outs);
       // For a new endpoint, the provider would wait until the list shows it.
       const later = await provider.restart();
       await later.delete(provider.id, { ...provider.outs, createdAt: "2026-01-01T00:00:00Z" });
       expect(provider.emulator.endpoints).toEqual([]);
-      expect(provider.emulator.requests.map(({ method }) => method)).toEqual([
-        "POST",
-        "DELETE",
-        "DELETE",
-        "GET",
-      ]);
+      expect(methods(provider.emulator)).toEqual(["POST", "DELETE", "DELETE", "GET"]);
     });
   });
 });

@@ -3,36 +3,36 @@ import { isMapping } from "../../../provider/api/json";
 import type { Path } from "../../../provider/endpoint/documents";
 import { ownTexts } from "../../../provider/endpoint/fields";
 import { SHORTEST_SECRET, secretPlaces, UNMISTAKABLE } from "../../../provider/endpoint/secrets";
-import { vaultReference } from "../../webhooks/webhookSecret";
+import { vaultReference } from "../../webhooks/webhookChecks";
 import { grouped } from "../command";
-import { camelCase } from "../names";
 import type { Adoption } from "./adoptable";
 
 /* Secrets of live policies and metadata. Each gets a name in the stack's configuration, so the code contains no secret. */
 
-export interface Secret extends Value {
+export interface ConfigSecret extends SecretValue {
   /** The key in the configuration, without the project's name. */
   name: string;
-  places: Place[];
+  places: EndpointPlace[];
 }
 
 /** A text and a number are two secrets, even if the configuration has the same for both. */
-interface Value {
+interface SecretValue {
   type: "text" | "number";
   /** The value in the configuration. */
   value: string;
 }
 
-/** A place of a secret, below a key that names a secret. */
-interface Place {
+/** A place of a secret: a value below a key that names a secret, or from `at` on the password of a URL. */
+interface EndpointPlace {
   id: string;
   url: string;
   path: Path;
+  at?: number | undefined;
 }
 
 /** A text that contains secrets, in parts. */
 export class Mixed {
-  constructor(readonly parts: readonly (string | Secret)[]) {}
+  constructor(readonly parts: readonly (string | ConfigSecret)[]) {}
 }
 
 /**
@@ -45,15 +45,15 @@ export function secretsOf(
   adoptions: readonly Adoption[],
   names: ReadonlyMap<string, string>,
   isFree: (name: string, value: string) => boolean,
-): Secret[] {
+): ConfigSecret[] {
   const given = new Set<string>();
   /** By name, the last appended number. A policy can have thousands of secrets with one name. */
   const numbers = new Map<string, number>();
-  return [...grouped(adoptions.flatMap(foundIn), keyOf).values()].flatMap((places): Secret[] => {
+  return [...grouped(adoptions.flatMap(foundIn), keyOf).values()].flatMap((places): ConfigSecret[] => {
     const [first] = places;
     if (!first) return [];
     const { type, value } = first;
-    const wanted = nameOf(places, names);
+    const wanted = secretNameOf(places, names);
     let name = wanted;
     while (given.has(name) || !isFree(name, value)) {
       const number = (numbers.get(wanted) ?? 1) + 1;
@@ -66,21 +66,21 @@ export function secretsOf(
 }
 
 /** Finds all exact copies of these secrets in an endpoint's inputs, and returns the inputs with `Mixed` in their place. */
-export function secretExtraction(secrets: readonly Secret[]): (adoption: Adoption) => JsonObject {
+export function secretExtraction(secrets: readonly ConfigSecret[]): (adoption: Adoption) => JsonObject {
   const byKey = new Map(secrets.map((secret) => [keyOf(secret), secret]));
   const inAllTexts = secretAt(secrets.filter(({ value }) => value.length >= UNMISTAKABLE));
-  const isShort = ({ type, value: { length } }: Secret) =>
+  const isShort = ({ type, value: { length } }: ConfigSecret) =>
     type === "text" && length >= SHORTEST_SECRET && length < UNMISTAKABLE;
 
   return (adoption) => {
-    const inPlace = new Map<string, Secret>();
+    const inPlace = new Map<string, ConfigSecret>();
     for (const one of foundIn(adoption)) {
       const secret = byKey.get(keyOf(one));
-      if (secret) inPlace.set(JSON.stringify(one.path), secret);
+      if (secret) inPlace.set(placeKey(one), secret);
     }
     const inItsTexts = secretAt([...new Set(inPlace.values())].filter(isShort));
     const extract = (value: unknown, path: Path): unknown => {
-      const own = inPlace.get(JSON.stringify(path));
+      const own = inPlace.get(placeKey({ path }));
       if (typeof value === "number") {
         const text = inConfig(value);
         const copied =
@@ -91,7 +91,10 @@ export function secretExtraction(secrets: readonly Secret[]): (adoption: Adoptio
       if (typeof value === "string") {
         const parts = own
           ? framed(value, own)
-          : partsOf(value, (at) => inAllTexts(value, at) ?? inItsTexts(value, at));
+          : splitAtSecrets(
+              value,
+              (at) => inPlace.get(placeKey({ path, at })) ?? inAllTexts(value, at) ?? inItsTexts(value, at),
+            );
         return parts.every((part) => typeof part === "string") ? value : new Mixed(parts);
       }
       if (Array.isArray(value)) return value.map((item, index) => extract(item, [...path, index]));
@@ -108,20 +111,23 @@ export function secretExtraction(secrets: readonly Secret[]): (adoption: Adoptio
   };
 }
 
-function foundIn({ live: { id }, inputs }: Adoption): (Value & Place)[] {
-  const { url, trafficPolicy, metadata } = inputs;
-  return secretPlaces({ trafficPolicy, metadata }).flatMap(({ path, secret }) => {
+function foundIn({ live: { id }, inputs }: Adoption): (SecretValue & EndpointPlace)[] {
+  const { url, trafficPolicy, metadata, description } = inputs;
+  return secretPlaces({ trafficPolicy, metadata, description }).flatMap(({ path, secret, at }) => {
     const type = typeof secret === "number" ? "number" : "text";
-    const value = typeof secret === "number" ? inConfig(secret) : withoutFrame(secret);
+    const text = at === undefined ? withoutFrame(String(secret)) : String(secret);
+    const value = typeof secret === "number" ? inConfig(secret) : text;
     if (value === "" || vaultReference(value) !== undefined) return [];
-    return [{ id, url: String(url), path, type, value } as const];
+    return [{ id, url: String(url), path, at, type, value } as const];
   });
 }
+
+const placeKey = ({ path, at }: Pick<EndpointPlace, "path" | "at">) => JSON.stringify([at, path]);
 
 /** The spelling of a number in configuration and in texts. */
 const inConfig = (number: number) => (Object.is(number, -0) ? "-0" : String(number));
 
-const keyOf = ({ type, value }: Value) => `${type} ${value}`;
+const keyOf = ({ type, value }: SecretValue) => `${type} ${value}`;
 
 /**
  * The text without the scheme of an `Authorization` header, which is not secret, and without a line break at its end, which
@@ -132,21 +138,22 @@ function withoutFrame(text: string): string {
 }
 
 /** The parts of the text at the secret's own place. */
-function framed(text: string, secret: Secret): (string | Secret)[] {
+function framed(text: string, secret: ConfigSecret): (string | ConfigSecret)[] {
   const at = text.lastIndexOf(secret.value);
   return [text.slice(0, at), secret, text.slice(at + secret.value.length)].filter((part) => part !== "");
 }
 
 /** The secret's key in the document, after its endpoint's name if only one endpoint has the secret. */
-function nameOf(places: readonly Place[], names: ReadonlyMap<string, string>): string {
+function secretNameOf(places: readonly EndpointPlace[], names: ReadonlyMap<string, string>): string {
   const ids = new Set(places.map(({ id }) => id));
   const owner = ids.size === 1 ? names.get(places[0]?.id ?? "") : undefined;
-  const key = places[0]?.path.findLast((part) => typeof part === "string") ?? "";
-  return camelCase(`${owner ?? ""} ${key}`) || "secret";
+  const [{ path, at } = { path: [] }] = places;
+  const key = path.findLast((part) => typeof part === "string") ?? "";
+  return camelCase(`${owner ?? ""} ${key} ${at === undefined ? "" : "password"}`) || "secret";
 }
 
 /** Finds the longest of these secrets at a place of a text. An account can have thousands of secrets, of few lengths. */
-function secretAt(secrets: readonly Secret[]): (text: string, at: number) => Secret | undefined {
+function secretAt(secrets: readonly ConfigSecret[]): (text: string, at: number) => ConfigSecret | undefined {
   const startOf = (text: string, at = 0) => text.slice(at, at + SHORTEST_SECRET);
   const byValue = new Map([...secrets].reverse().map((secret) => [secret.value, secret]));
   const lengths = new Map<string, number[]>();
@@ -163,8 +170,11 @@ function secretAt(secrets: readonly Secret[]): (text: string, at: number) => Sec
 }
 
 /** Splits a text at its secrets. Of overlapping secrets, the first one counts. */
-function partsOf(text: string, secretAt: (at: number) => Secret | undefined): (string | Secret)[] {
-  const parts: (string | Secret)[] = [];
+function splitAtSecrets(
+  text: string,
+  secretAt: (at: number) => ConfigSecret | undefined,
+): (string | ConfigSecret)[] {
+  const parts: (string | ConfigSecret)[] = [];
   let done = 0;
   for (let at = 0; at < text.length; at++) {
     const secret = at < done ? undefined : secretAt(at);
@@ -173,4 +183,11 @@ function partsOf(text: string, secretAt: (at: number) => Secret | undefined): (s
     done = at + secret.value.length;
   }
   return [...parts, text.slice(done)].filter((part) => part !== "");
+}
+
+/** `shopExampleCom` for `shop-example-com`. */
+function camelCase(name: string): string {
+  const [first = "", ...others] = name.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
+  const capital = (word: string) => word.slice(0, 1).toUpperCase() + word.slice(1);
+  return first.slice(0, 1).toLowerCase() + first.slice(1) + others.map(capital).join("");
 }

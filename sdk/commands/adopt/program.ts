@@ -2,8 +2,8 @@ import { isMapping, type JsonObject } from "../../../provider/api/json";
 import { ownerText } from "../../../provider/api/mark";
 import { oneLine } from "../../../provider/api/text";
 import { count, grouped } from "../command";
-import type { Adoption, Unadoptable } from "./adoptable";
-import { Mixed, type Secret, secretExtraction } from "./configSecrets";
+import { type Adoption, isMarked, type Unadoptable } from "./adoptable";
+import { type ConfigSecret, Mixed, secretExtraction } from "./configSecrets";
 
 /* The program that adopts existing endpoints. Its layout is plain: formatting is left to the user's own formatter. */
 
@@ -11,7 +11,7 @@ import { Mixed, type Secret, secretExtraction } from "./configSecrets";
 export function programOf(
   adoptions: readonly Adoption[],
   names: ReadonlyMap<string, string>,
-  secrets: readonly Secret[],
+  secrets: readonly ConfigSecret[],
   unadoptable: readonly Unadoptable[],
 ): string {
   const inputsOf = secretExtraction(secrets);
@@ -22,14 +22,15 @@ export function programOf(
     const owner = live.createdFor ? `// Created for ${oneLine(ownerText(live.createdFor))}.\n` : "";
     const notes = leftToService.map((what) => `// Left to the service: ${oneLine(what)}.\n`).join("");
     const args = block({ ...inputs, ...(trafficPolicy && { trafficPolicy }) }, "");
-    return `${owner}${notes}new CloudEndpoint(${text(names.get(live.id) ?? live.id)}, ${args}, keep);\n`;
+    return `${owner}${notes}new CloudEndpoint(${quotedText(names.get(live.id) ?? live.id)}, ${args}, keep);\n`;
   });
   const imports =
     secrets.length > 0
       ? 'import * as pulumi from "@pulumi/pulumi";\nimport { CloudEndpoint } from "pulumi-endpoints";\n\nconst config = new pulumi.Config();\n'
       : 'import { CloudEndpoint } from "pulumi-endpoints";\n';
   const constants = [...shared].map(([written, { name }]) => `const ${name} = ${written};\n`);
-  return [headOf(all.length, unadoptable), imports, KEEP, ...constants, ...definitions].join("\n");
+  const how = adoptions.some(isMarked) ? "and only changes marks" : "without a change";
+  return [headOf(all.length, how, unadoptable), imports, KEEP, ...constants, ...definitions].join("\n");
 }
 
 /** A constant of the program. */
@@ -53,13 +54,13 @@ const KEEP = `// With this option, \`pulumi destroy\` does not delete the endpoi
 const keep = { retainOnDelete: true };
 `;
 
-function headOf(number: number, unadoptable: readonly Unadoptable[]): string {
+function headOf(number: number, how: string, unadoptable: readonly Unadoptable[]): string {
   const them = number === 1 ? "it" : "them";
   const others = unadoptable.map(
     ({ live, reason }) =>
       `// Left out: ${oneLine(`${live.id} (${live.url ?? "without a URL"}): ${reason}`)}.\n`,
   );
-  return `// ${count(number, "cloud endpoint")}, as the service had ${them}. The first \`pulumi up\` adopts ${them} without a change;
+  return `// ${count(number, "cloud endpoint")}, as the service had ${them}. The first \`pulumi up\` adopts ${them} ${how};
 // after that, every \`adopt\` can be removed. Written by \`npx pulumi-endpoints adopt\`.
 ${others.join("")}`;
 }
@@ -71,7 +72,7 @@ const LONGEST_LINE = 80;
 export function literal(value: unknown, indent = ""): string {
   if (value instanceof Constant) return value.name;
   if (value instanceof Mixed) return expressionOf(value);
-  if (typeof value === "string") return text(value);
+  if (typeof value === "string") return quotedText(value);
   if (Object.is(value, -0)) return "-0";
   if (Array.isArray(value)) {
     const items = value.map((item) => literal(item, `${indent}  `));
@@ -99,11 +100,11 @@ const isShort = (entries: readonly string[]) =>
 function keyText(key: string): string {
   // Without brackets, this key would set the object's prototype.
   if (key === "__proto__") return '["__proto__"]';
-  return /^[A-Za-z_$][\w$]*$/.test(key) ? key : text(key);
+  return /^[A-Za-z_$][\w$]*$/.test(key) ? key : quotedText(key);
 }
 
 /** A quoted text with escapes for all invisible characters. */
-function text(value: string): string {
+function quotedText(value: string): string {
   return JSON.stringify(value).replace(/[\p{C}\p{Z}]/gu, (character) =>
     character === " " ? " " : `\\u{${character.codePointAt(0)?.toString(16)}}`,
   );
@@ -111,7 +112,11 @@ function text(value: string): string {
 
 /** The text between the quotes of a template. */
 function templateText(value: string): string {
-  return text(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("`", "\\`").replaceAll("${", "\\${");
+  return quotedText(value)
+    .slice(1, -1)
+    .replaceAll('\\"', '"')
+    .replaceAll("`", "\\`")
+    .replaceAll("${", "\\${");
 }
 
 function expressionOf({ parts: [first = "", ...others] }: Mixed): string {
@@ -122,5 +127,5 @@ function expressionOf({ parts: [first = "", ...others] }: Mixed): string {
   return `pulumi.interpolate\`${parts.join("")}\``;
 }
 
-const requireSecret = ({ name, type }: Secret) =>
-  `config.${type === "number" ? "requireSecretNumber" : "requireSecret"}(${text(name)})`;
+const requireSecret = ({ name, type }: ConfigSecret) =>
+  `config.${type === "number" ? "requireSecretNumber" : "requireSecret"}(${quotedText(name)})`;

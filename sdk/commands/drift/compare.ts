@@ -1,10 +1,10 @@
 import { z } from "zod";
 import type { LiveEndpoint } from "../../../provider/api/contract";
-import type { JsonObject } from "../../../provider/api/json";
+import { isMapping, type JsonObject } from "../../../provider/api/json";
 import { checkedInputs } from "../../../provider/endpoint/check";
 import { type Path, pathText } from "../../../provider/endpoint/documents";
-import { withData } from "../../../provider/endpoint/fields";
-import { MASKED } from "../../../provider/endpoint/secrets";
+import { managedInputs, withData } from "../../../provider/endpoint/fields";
+import { isSecretName, MASKED, secretsIn, withoutPasswords } from "../../../provider/endpoint/secrets";
 import {
   CHOSEN_KEY,
   changedPlaces,
@@ -12,13 +12,12 @@ import {
   withChosen,
   withoutGaps,
 } from "../../../provider/endpoint/state";
-import type { Managed } from "../managed";
-import { maskedValue, placeIn, secretTexts, withoutCopies } from "./masking";
+import type { Managed } from "../userProject";
 import { BROKEN, type DriftedEndpoint, type FieldChange } from "./report";
-import type { Step } from "./stack";
+import type { PulumiStep } from "./stack";
 
 /** The change on the service, by the kind of change that would repair it. */
-const KINDS = { add: "removed", delete: "added", update: "changed" } as const;
+const CHANGE_KINDS = { add: "removed", delete: "added", update: "changed" } as const;
 
 /**
  * The drift of an endpoint; undefined if there is none. The provider's diff decides, as it does for `pulumi up`.
@@ -29,12 +28,12 @@ const KINDS = { add: "removed", delete: "added", update: "changed" } as const;
  */
 export function driftOf(
   managed: Managed,
-  step: Step,
+  step: PulumiStep,
   live: LiveEndpoint | undefined,
   expected: Managed = managed,
 ): DriftedEndpoint | undefined {
   const { name, urn, type, id } = managed;
-  const url = shownUrl(expected);
+  const url = maskedUrl(expected);
   const about = { name, urn, type, id, ...(url !== undefined && { url }) };
   if (step.op === "delete") return { ...about, drift: "deleted", changes: [] };
   if (step.op === "same" && expected === managed) return undefined;
@@ -49,7 +48,9 @@ export function driftOf(
   const secrets = secretTexts([expected.inputs, outputs], expected.secrets);
   const changes = places
     .filter(({ path, ofInputs }) => !ofInputs && !isIgnored(path, expected.ignored))
-    .map(({ path, kind }) => fieldChange(path, KINDS[kind], inputs, outputs, secrets, expected.secrets));
+    .map(({ path, kind }) =>
+      fieldChange(path, CHANGE_KINDS[kind], inputs, outputs, secrets, expected.secrets),
+    );
   // A hidden field has certainly drifted only if no other field has.
   const guessed = places.length > 0 ? [] : hidden.filter((name) => name in expected.inputs);
   for (const field of guessed)
@@ -57,7 +58,7 @@ export function driftOf(
   return changes.length > 0 ? { ...about, drift: "changed", changes } : undefined;
 }
 
-function shownUrl({ inputs, secrets }: Managed): string | undefined {
+function maskedUrl({ inputs, secrets }: Managed): string | undefined {
   const { url } = inputs;
   if (secrets.has("url")) return MASKED;
   return typeof url === "string" ? withoutCopies(url, secretTexts([inputs], secrets)) : undefined;
@@ -66,7 +67,7 @@ function shownUrl({ inputs, secrets }: Managed): string | undefined {
 /** The live outputs, and the names of secret outputs whose live values are unknown. */
 function liveOutputs(
   managed: Managed,
-  { outputs = {} }: Step,
+  { outputs = {} }: PulumiStep,
   live: LiveEndpoint | undefined,
 ): { outputs: JsonObject; hidden: string[] } {
   const hidden = Object.keys(outputs).filter((name) => JSON.stringify(outputs[name])?.includes(MASKED));
@@ -92,7 +93,7 @@ function fieldChange(
   const [expected, live] = sides.map(({ value }) => {
     if (value === undefined) return undefined;
     if (field === "trafficPolicy" && path.length === 1 && typeof value === "string") return BROKEN;
-    return fields.has(field) ? MASKED : json.parse(maskedValue(value, secrets, isSecret));
+    return fields.has(field) ? MASKED : json.parse(maskedValue(value, secrets, { isSecret }));
   });
   return {
     field,
@@ -114,5 +115,89 @@ function isIgnored(path: Path, ignored: string[]): boolean {
   const text = pathText(path);
   return ignored.some(
     (one) => one === "*" || text === one || text.startsWith(`${one}.`) || text.startsWith(`${one}[`),
+  );
+}
+
+/*
+ * Masks secrets in reports. Many people read a report, so more is masked than in an error message: everything below a key
+ * that names a secret, the passwords of URLs, and all exact copies of values that are secret in the state.
+ */
+
+/** A shorter text in a larger document may be an ordinary word (`header`). With it masked, the report would be unreadable. */
+const SHORTEST_PART = 8;
+
+/** `{name: "authorization", value: "…"}` */
+const NAMES = ["name", "key", "header"];
+const VALUES = ["value", "values"];
+
+/**
+ * The texts of an endpoint that a report must not show, the longest first.
+ *
+ * @param fields The fields that the state keeps secret.
+ */
+function secretTexts(documents: readonly JsonObject[], fields: ReadonlySet<string>): string[] {
+  const values = documents.flatMap((document) =>
+    managedInputs.map((field) => [field, document[field]] as const),
+  );
+  const all = values.flatMap(([field, value]) => [
+    ...secretsIn(value),
+    ...textsBelow(value, { isSecret: fields.has(field) }).filter(({ length }) => length >= SHORTEST_PART),
+  ]);
+  return [...new Set(all)].sort((a, b) => b.length - a.length);
+}
+
+/** The text with its copies of these secrets masked. */
+const withoutCopies = (text: string, secrets: readonly string[]): string =>
+  secrets.reduce((parts, secret) => parts.flatMap((part) => part.split(secret)), [text]).join(MASKED);
+
+/** @param isSecret Whether the value is at the place of a secret. */
+export function maskedValue(
+  value: unknown,
+  secrets: readonly string[],
+  { isSecret }: { isSecret: boolean },
+): unknown {
+  if (typeof value === "string") return isSecret ? MASKED : withoutCopies(withoutPasswords(value), secrets);
+  if (typeof value === "number") return isSecret || secrets.includes(`${value}`) ? MASKED : value;
+  if (Array.isArray(value)) return value.map((item) => maskedValue(item, secrets, { isSecret }));
+  if (!isMapping(value)) return value;
+  const all = Object.entries(value).map(([name, item]) => [
+    withoutCopies(name, secrets),
+    maskedValue(item, secrets, { isSecret: isSecret || isSecretIn(value, name) }),
+  ]);
+  return Object.fromEntries(all);
+}
+
+/** The value at a place of a document, and whether the place is below a key that names a secret. */
+export function placeIn(document: unknown, path: Path): { value: unknown; isSecret: boolean } {
+  let [value, isSecret] = [document, false];
+  for (const name of path) {
+    if (Array.isArray(value)) {
+      value = value[Number(name)];
+      continue;
+    }
+    const mapping = isMapping(value) ? value : {};
+    isSecret ||= isSecretIn(mapping, String(name));
+    value = Object.hasOwn(mapping, name) ? mapping[name] : undefined;
+  }
+  return { value, isSecret };
+}
+
+/** The texts below keys that name secrets, or all texts if the whole value is secret. */
+function textsBelow(value: unknown, { isSecret }: { isSecret: boolean }): string[] {
+  if (typeof value === "string") return isSecret ? [value] : [];
+  if (Array.isArray(value)) return value.flatMap((item) => textsBelow(item, { isSecret }));
+  if (!isMapping(value)) return [];
+  return Object.entries(value).flatMap(([name, item]) =>
+    textsBelow(item, { isSecret: isSecret || isSecretIn(value, name) }),
+  );
+}
+
+/** Whether a value is secret by its key, or by the name beside it. */
+function isSecretIn(mapping: JsonObject, name: string): boolean {
+  if (isSecretName(name)) return true;
+  if (!VALUES.includes(name.toLowerCase())) return false;
+  return Object.entries(mapping).some(
+    ([beside, text]) =>
+      NAMES.includes(beside.toLowerCase()) && typeof text === "string" && isSecretName(text),
   );
 }

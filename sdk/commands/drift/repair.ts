@@ -1,18 +1,18 @@
-import { messageOf } from "../failures";
+import { messageOf } from "../command";
 import type { DriftedEndpoint, Repair } from "./report";
-import { errorsOf, interrupted, type Run } from "./stack";
-import { asUnchecked, type Dependencies, type Survey, type SurveyedStack, survey } from "./survey";
+import { errorsOf, interrupted, type PulumiRun } from "./stack";
+import { asUnchecked, type Survey, type SurveyDependencies, type SurveyedStack, survey } from "./survey";
 
 /** The operations that write an endpoint. */
-const WRITES: readonly string[] = ["create", "update", "replace", "create-replacement"];
+const WRITING_OPERATIONS: readonly string[] = ["create", "update", "replace", "create-replacement"];
 
 /** The repair of a stack, before its result is checked. */
-interface Attempt {
+interface RepairAttempt {
   surveyed: SurveyedStack;
   /** By URN, why an endpoint was not repaired. */
   left: Map<string, string>;
   /** The run that repaired the other endpoints; undefined if none began. */
-  run: Run | undefined;
+  run: PulumiRun | undefined;
 }
 
 /**
@@ -22,8 +22,8 @@ interface Attempt {
  * not deploy anything new: it skips and reports an endpoint if the program differs from the state. It does not change an
  * endpoint that has not drifted.
  */
-export async function repairAll(found: Survey, deps: Dependencies): Promise<Survey> {
-  const attempts: Attempt[] = [];
+export async function repairAll(found: Survey, deps: SurveyDependencies): Promise<Survey> {
+  const attempts: RepairAttempt[] = [];
   for (const surveyed of found.stacks) attempts.push(await attempt(surveyed, deps));
 
   const repaired = attempts.filter(({ run }) => run !== undefined).map(({ surveyed }) => surveyed);
@@ -39,14 +39,17 @@ export async function repairAll(found: Survey, deps: Dependencies): Promise<Surv
     deps,
     { expected, sources: others.flatMap(({ sources }) => sources) },
   );
-  const checkOf = ({ run, surveyed }: Attempt) =>
+  const checkOf = ({ run, surveyed }: RepairAttempt) =>
     after.stacks.find(({ stack }) => run !== undefined && stack === surveyed.stack);
   return { stacks: attempts.map((each) => withRepairs(each, checkOf(each))), accounts: after.accounts };
 }
 
-async function attempt(surveyed: SurveyedStack, { log, stopped }: Dependencies): Promise<Attempt> {
+async function attempt(
+  surveyed: SurveyedStack,
+  { log, stopped }: SurveyDependencies,
+): Promise<RepairAttempt> {
   const { stack, report } = surveyed;
-  const attempted: Attempt = { surveyed, left: new Map(), run: undefined };
+  const attempted: RepairAttempt = { surveyed, left: new Map(), run: undefined };
   let targets = report.drifted.map(({ urn }) => urn);
   const leave = (reasonFor: (urn: string) => string | undefined) => {
     targets = targets.filter((urn) => {
@@ -61,7 +64,7 @@ async function attempt(surveyed: SurveyedStack, { log, stopped }: Dependencies):
     log(`${stack.name}: ${message}`);
     return true;
   };
-  const failure = (what: string, run: Run) =>
+  const failure = (what: string, run: PulumiRun) =>
     run.ok ? undefined : `${what} failed: ${errorsOf(run) ?? "without a reason"}`;
   try {
     if (!isLeftToDo("previewing the program")) return attempted;
@@ -82,7 +85,7 @@ async function attempt(surveyed: SurveyedStack, { log, stopped }: Dependencies):
 }
 
 /** Why a repair would also deploy something new; undefined if it would not. */
-function programDifference({ steps }: Run, urn: string): string | undefined {
+function programDifference({ steps }: PulumiRun, urn: string): string | undefined {
   const ops = steps.filter((step) => step.urn === urn).map(({ op }) => op);
   if (ops.length > 0 && ops.every((op) => op === "same")) return undefined;
   const what =
@@ -93,7 +96,11 @@ function programDifference({ steps }: Run, urn: string): string | undefined {
 }
 
 /** If the endpoint was deleted, `adopt` could take over a stranger's endpoint with the same URL. */
-function adoption({ managed = [], report }: SurveyedStack, { steps }: Run, urn: string): string | undefined {
+function adoption(
+  { managed = [], report }: SurveyedStack,
+  { steps }: PulumiRun,
+  urn: string,
+): string | undefined {
   const adopts = managed.some((each) => each.urn === urn && !each.isOld && each.inputs["adopt"] === true);
   const isGone = report.drifted.some((each) => each.urn === urn && each.drift === "deleted");
   const isRecreated = steps.some((step) => step.urn === urn && /^(create|replace)/.test(step.op));
@@ -102,7 +109,10 @@ function adoption({ managed = [], report }: SurveyedStack, { steps }: Run, urn: 
 }
 
 /** @param after The check after the repair. */
-function withRepairs({ surveyed, left, run }: Attempt, after: SurveyedStack | undefined): SurveyedStack {
+function withRepairs(
+  { surveyed, left, run }: RepairAttempt,
+  after: SurveyedStack | undefined,
+): SurveyedStack {
   const { report } = surveyed;
   const drifted = report.drifted.map((each): DriftedEndpoint => {
     const reason = left.get(each.urn);
@@ -113,8 +123,8 @@ function withRepairs({ surveyed, left, run }: Attempt, after: SurveyedStack | un
 }
 
 /** Repaired means: the run succeeded or wrote the endpoint, and the check found no difference. */
-function repairOf(urn: string, run: Run, after: SurveyedStack | undefined): Repair {
-  const acted = run.ok || run.steps.some((step) => step.urn === urn && WRITES.includes(step.op));
+function repairOf(urn: string, run: PulumiRun, after: SurveyedStack | undefined): Repair {
+  const acted = run.ok || run.steps.some((step) => step.urn === urn && WRITING_OPERATIONS.includes(step.op));
   const isChecked = after?.checked.has(urn) === true;
   const isRestored = isChecked && !after.report.drifted.some((each) => each.urn === urn);
   if (acted && isRestored) return { done: true };

@@ -18,6 +18,7 @@ import {
   findings,
   headline,
   isClean,
+  OUTCOMES,
   orphansText,
   seenText,
   sharedText,
@@ -27,20 +28,10 @@ import {
   unmanagedText,
   unusedIgnoreText,
   visible,
-} from "./wording";
-
-/** The word before the headline (undefined if the headline has it), and the style of the outcome. */
-const OUTCOMES = {
-  none: [undefined, "good"],
-  repaired: ["Repaired", "good"],
-  drift: ["Drift", "bad"],
-  unrepaired: ["Not repaired", "bad"],
-  unchecked: ["Unchecked", "unsure"],
-  undeployed: ["Undeployed", "unsure"],
-} as const;
+} from "./reportText";
 
 /** The most characters of a value. Of longer values, only the part around the difference is shown. */
-const MOST = 2000;
+const MOST_CHARACTERS = 2000;
 
 /** The report as a page in one file. Its security policy allows no script and no request. */
 export function reportPage(report: DriftReport): string {
@@ -61,7 +52,7 @@ export function reportPage(report: DriftReport): string {
 <header id="top">
 <h1>Drift of cloud endpoints</h1>
 <p class="outcome ${mood}">${word && html`<strong>${word}.</strong> `}${headline(report)}.</p>
-<p class="quiet">Checked on ${time(report.startedAt)}, in ${seconds(report)}.${report.fix ? " With --fix." : ""}${report.failOnUnmanaged ? " Unmanaged endpoints count as drift." : ""}</p>
+<p class="quiet">Checked on ${time(report.startedAt)}, in ${durationText(report)}.${report.fix ? " With --fix." : ""}${report.failOnUnmanaged ? " Unmanaged endpoints count as drift." : ""}</p>
 </header>
 <main>
 ${overview(stacks, clean)}
@@ -149,7 +140,7 @@ function endpointArticle(endpoint: DriftedEndpoint): Html {
 <h3><bdi>${visible(name)}</bdi>: <span class="word bad">${drift}</span>${repair && html`, <span class="word ${mood}">${word}</span>`}</h3>
 <p class="quiet">${url === undefined ? undefined : html`<bdi>${visible(url)}</bdi>, `}<bdi>${visible(id)}</bdi>${seenText(endpoint).map((text) => html`, <bdi>${text}</bdi>`)}</p>
 ${drift === "deleted" ? html`<p>The endpoint was deleted on the service.</p>` : changesTable(name, changes)}
-${repair?.reason === undefined ? undefined : html`<p class="reason bad">Not repaired: ${visible(repair.reason, MOST)}</p>`}
+${repair?.reason === undefined ? undefined : html`<p class="reason bad">Not repaired: ${visible(repair.reason, MOST_CHARACTERS)}</p>`}
 </article>
 `;
 }
@@ -161,7 +152,7 @@ function changesTable(name: string, changes: FieldChange[]): Html {
 <thead role="rowgroup"><tr role="row"><th scope="col" role="columnheader">Field</th><th scope="col" role="columnheader">Should be</th><th scope="col" role="columnheader">Is</th></tr></thead>
 <tbody role="rowgroup">
 ${changes.map((change) => {
-  const { expected, live } = shownSides(change, MOST);
+  const { expected, live } = shownSides(change, MOST_CHARACTERS);
   return html`<tr role="row"><th scope="row" role="rowheader"><code>${breakable(visible(change.path))}</code></th><td role="cell" data-label="Should be">${value(expected)}</td><td role="cell" data-label="Is">${value(live)}</td></tr>
 `;
 })}</tbody>
@@ -190,7 +181,7 @@ ${causesList(causesOf(unchecked))}${endpointsTable("Unmanaged cloud endpoints, n
 <summary>${count(ignored.length, "ignored endpoint")}</summary>
 <ul>
 ${ignored.map(
-  ({ id, url, reason }) => html`<li><bdi>${visible(url ?? id)}</bdi>: ${visible(reason, MOST)}</li>
+  ({ id, url, reason }) => html`<li><bdi>${visible(url ?? id)}</bdi>: ${visible(reason, MOST_CHARACTERS)}</li>
 `,
 )}</ul>
 </details>
@@ -227,7 +218,7 @@ function causesList(causes: ReturnType<typeof causesOf>): Html | undefined {
   return html`<h3>Unchecked</h3>
 <ul>
 ${causes.map(
-  ({ what, reason }) => html`<li><strong>${visible(what)}</strong>: ${visible(reason, MOST)}</li>
+  ({ what, reason }) => html`<li><strong>${visible(what)}</strong>: ${visible(reason, MOST_CHARACTERS)}</li>
 `,
 )}</ul>
 `;
@@ -236,7 +227,7 @@ ${causes.map(
 const time = (iso: string): Html =>
   html`<time datetime="${iso}">${iso.slice(0, 16).replace("T", " at ")} UTC</time>`;
 
-function seconds({ startedAt, endedAt }: DriftReport): string {
+function durationText({ startedAt, endedAt }: DriftReport): string {
   return count(Math.max(1, Math.round((Date.parse(endedAt) - Date.parse(startedAt)) / 1000)), "second");
 }
 
@@ -245,16 +236,16 @@ class Html {
   constructor(readonly text: string) {}
 }
 
-type Part = Html | string | number | undefined | readonly Part[];
+type HtmlPart = Html | string | number | undefined | readonly HtmlPart[];
 
 /** A template of HTML. It escapes every value that is not already HTML. */
-function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
-  return new Html(strings.map((string, index) => string + written(parts[index])).join(""));
+function html(strings: TemplateStringsArray, ...parts: HtmlPart[]): Html {
+  return new Html(strings.map((string, index) => string + htmlOf(parts[index])).join(""));
 }
 
-function written(part: Part): string {
+function htmlOf(part: HtmlPart): string {
   if (part === undefined) return "";
-  if (Array.isArray(part)) return part.map(written).join("");
+  if (Array.isArray(part)) return part.map(htmlOf).join("");
   if (part instanceof Html) return part.text;
   return String(part).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

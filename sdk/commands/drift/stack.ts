@@ -6,15 +6,21 @@ import type { JsonObject } from "../../../provider/api/json";
 import { isMapping } from "../../../provider/api/json";
 import { MASKED, SECRET, SIGNATURE } from "../../../provider/endpoint/secrets";
 import { rebuild } from "../../../provider/plugin/values";
-import { messageOf } from "../failures";
-import { isCloudEndpointType, type State } from "../managed";
+import { messageOf } from "../command";
 import type { Project } from "../projects";
-import { knownIds, openProject, stackConfig, stackState } from "../pulumi";
+import {
+  isCloudEndpointType,
+  knownIds,
+  openProject,
+  type State,
+  stackConfig,
+  stackState,
+} from "../userProject";
 
 /* A stack for `drift`, run by the Pulumi CLI. */
 
 /** An operation of a run of Pulumi on one resource. */
-export interface Step {
+export interface PulumiStep {
   /** The engine's operation: `same`, `update`, `create-replacement`… */
   op: string;
   urn: string;
@@ -24,9 +30,9 @@ export interface Step {
 }
 
 /** The events of a run of Pulumi that succeeded or failed. */
-export interface Run {
+export interface PulumiRun {
   ok: boolean;
-  steps: Step[];
+  steps: PulumiStep[];
   diagnostics: { severity: string; message: string; urn?: string }[];
 }
 
@@ -46,13 +52,13 @@ export interface DriftStack {
    *
    * @param urls The URLs of the stack's endpoints. They spare requests, and may be incomplete.
    */
-  refreshPreview(urls: string[]): Promise<Run>;
+  refreshPreview(urls: string[]): Promise<PulumiRun>;
   /** Plans all changes of the program, and writes nothing: `pulumi preview`. */
-  preview(): Promise<Run>;
+  preview(): Promise<PulumiRun>;
   /** Plans `repair`, and writes nothing: `pulumi preview --refresh --target`. */
-  repairPreview(urns: string[]): Promise<Run>;
+  repairPreview(urns: string[]): Promise<PulumiRun>;
   /** Writes the live values of these resources into the state, then runs the program: `pulumi up --refresh --target`. */
-  repair(urns: string[]): Promise<Run>;
+  repair(urns: string[]): Promise<PulumiRun>;
 }
 
 /** Opens the stacks of these projects. A project without names has its selected stack. */
@@ -62,7 +68,7 @@ export type OpenStacks = (projects: Project[], interruption: Interruption) => Pr
 export type ReadKnown = (project: Project, stack: string) => Promise<string[]>;
 
 /** The errors of a run, for one resource or for all; undefined if there are none. */
-export function errorsOf({ diagnostics }: Run, urn?: string): string | undefined {
+export function errorsOf({ diagnostics }: PulumiRun, urn?: string): string | undefined {
   const errors = diagnostics.filter(
     (one) => one.severity === "error" && (urn === undefined || one.urn === urn),
   );
@@ -180,7 +186,7 @@ function openStack(
     );
     return opened;
   };
-  const run = async (start: (stack: Stack, options: RunOptions) => Promise<unknown>) => {
+  const run = async (start: (stack: Stack, options: PulumiRunOptions) => Promise<unknown>) => {
     if (stopped.aborted) throw interrupted();
     const on = await stack();
     return recorded((onEvent) => start(on, { onEvent, signal }));
@@ -207,14 +213,16 @@ function openStack(
   };
 }
 
-interface RunOptions {
+interface PulumiRunOptions {
   onEvent: (event: EngineEvent) => void;
   signal: AbortSignal;
 }
 
 /** Records a run, also one that fails. Throws if it never began: for example, if the stack is locked. */
-async function recorded(start: (onEvent: RunOptions["onEvent"]) => Promise<unknown>): Promise<Run> {
-  const run: Run = { ok: true, steps: [], diagnostics: [] };
+async function recorded(
+  start: (onEvent: PulumiRunOptions["onEvent"]) => Promise<unknown>,
+): Promise<PulumiRun> {
+  const run: PulumiRun = { ok: true, steps: [], diagnostics: [] };
   let hasBegun = false;
   const onEvent = ({ resOutputsEvent, diagnosticEvent }: EngineEvent) => {
     hasBegun = true;
@@ -227,7 +235,7 @@ async function recorded(start: (onEvent: RunOptions["onEvent"]) => Promise<unkno
     if (!resOutputsEvent || !isCloudEndpointType(resOutputsEvent.metadata.type)) return;
     const { op, urn, old, new: current } = resOutputsEvent.metadata;
     const id = current?.id || old?.id;
-    const outputs = current?.outputs && masked(current.outputs);
+    const outputs = current?.outputs && withMaskedSecrets(current.outputs);
     run.steps.push({ op, urn, ...(id && { id }), ...(isMapping(outputs) && { outputs }) });
   };
   try {
@@ -241,5 +249,5 @@ async function recorded(start: (onEvent: RunOptions["onEvent"]) => Promise<unkno
 }
 
 /** In events, a secret has no value. */
-const masked = (value: unknown) =>
+const withMaskedSecrets = (value: unknown) =>
   rebuild(value, (signed) => (signed[SIGNATURE] === SECRET ? MASKED : signed));

@@ -6,11 +6,17 @@ import { ownerAtCreate, ownerText, partsOf } from "../../../provider/api/mark";
 import { urlOf } from "../../../provider/api/url";
 import { sameData } from "../../../provider/endpoint/documents";
 import { metadataOf, wildcard } from "../../../provider/endpoint/lookup";
-import { cloudEndpoints, openAccount } from "../account";
-import { count, grouped } from "../command";
-import { isAuthenticationError, messageOf } from "../failures";
-import { explicitProviders, type Managed, managedEndpoints, type State, usesOwnAccount } from "../managed";
+import { count, grouped, isAuthenticationError, messageOf } from "../command";
 import type { Ignored } from "../projects";
+import {
+  cloudEndpoints,
+  explicitProviders,
+  type Managed,
+  managedEndpoints,
+  openAccount,
+  type State,
+  usesOwnAccount,
+} from "../userProject";
 import { driftOf } from "./compare";
 import type {
   AccountReport,
@@ -20,11 +26,11 @@ import type {
   Unchecked,
   UnmanagedEndpoint,
 } from "./report";
-import { type DriftStack, errorsOf, interrupted, type Run } from "./stack";
+import { type DriftStack, errorsOf, interrupted, type PulumiRun } from "./stack";
 
 /* Compares stacks with the service, and lists the accounts that they use. */
 
-export interface Dependencies {
+export interface SurveyDependencies {
   /** Receives messages. */
   log(message: string): void;
   /** Receives the number of the stacks that are done. Without it, `log` receives each step. */
@@ -77,7 +83,7 @@ interface Earlier {
 /** Surveys some stacks at once. After an interruption nothing new begins, and the rest is reported as unchecked. */
 export async function survey(
   stacks: DriftStack[],
-  deps: Dependencies,
+  deps: SurveyDependencies,
   { expected, sources }: Earlier = { expected: new Map(), sources: [] },
 ): Promise<Survey> {
   const observed: ObservedStack[] = [];
@@ -100,14 +106,14 @@ interface ObservedStack {
   stack: DriftStack;
   managed?: Managed[];
   /** The preview of a refresh; missing if it failed, or if there is nothing to compare. */
-  run?: Run | undefined;
+  run?: PulumiRun | undefined;
   sources: AccountSource[];
   failures: Unchecked[];
   /** Why its state may not match the program. */
   reasons: string[];
 }
 
-async function observe(stack: DriftStack, deps: Dependencies): Promise<ObservedStack> {
+async function observe(stack: DriftStack, deps: SurveyDependencies): Promise<ObservedStack> {
   const { stopped, progress } = deps;
   const log = progress ? () => {} : deps.log;
   const observed: ObservedStack = { stack, sources: [], failures: [], reasons: [] };
@@ -135,7 +141,7 @@ async function observe(stack: DriftStack, deps: Dependencies): Promise<ObservedS
     observed.run = await attempt("the stack's endpoints", () => stack.refreshPreview(urlsOf(state)));
   }
   const config = await attempt("the stack's configuration", () => stack.config());
-  if (config) observed.sources = sourcesOf(stack.name, state, total > 0, config);
+  if (config) observed.sources = accountSourcesOf(state, { stack: stack.name, isUsed: total > 0, config });
   return observed;
 }
 
@@ -147,15 +153,15 @@ function urlsOf(state: State): string[] {
 }
 
 /** The accounts of a stack: one of its configuration, and one of each explicit provider in its state. */
-function sourcesOf(stack: string, state: State, isUsed: boolean, config: ConfigReader): AccountSource[] {
+function accountSourcesOf(state: State, own: AccountSource): AccountSource[] {
   const explicit = explicitProviders(state).map((inputs): ConfigReader => {
     return (key) => {
       const value = inputs[key.replace(/^endpoints:/, "")];
-      return value === undefined || value === null ? config(key) : String(value);
+      return value === undefined || value === null ? own.config(key) : String(value);
     };
   });
-  const all = [...(usesOwnAccount(state) ? [config] : []), ...explicit];
-  return all.map((config) => ({ stack, config, isUsed }));
+  const all = [...(usesOwnAccount(state) ? [own.config] : []), ...explicit];
+  return all.map((config) => ({ ...own, config }));
 }
 
 /** Every managed endpoint is compared, or is reported as unchecked. */
@@ -195,7 +201,10 @@ function compared(
 }
 
 /** Lists each account once, even if several stacks share it. */
-async function listAccounts(sources: AccountSource[], { log, stopped }: Dependencies): Promise<Account[]> {
+async function listAccounts(
+  sources: AccountSource[],
+  { log, stopped }: SurveyDependencies,
+): Promise<Account[]> {
   const accounts = new Map<string, Account & { api?: EndpointsApi }>();
   for (const { stack, config, isUsed } of sources) {
     const account: Account = { service: undefined, stacks: [stack], cloud: [], unchecked: [] };

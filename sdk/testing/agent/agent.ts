@@ -1,10 +1,17 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from "node:http";
+import { request as httpsRequest } from "node:https";
 import { buffer } from "node:stream/consumers";
+import { pipeline } from "node:stream/promises";
 import { FREE_VERIFICATIONS_PER_MONTH } from "../../webhooks/platforms";
-import type { Plan } from "../../webhooks/webhookArgs";
-import { agentFields } from "../../webhooks/webhookSettings";
+import type { AccountPlan } from "../../webhooks/webhookArgs";
+import { agentFields } from "../../webhooks/webhookChecks";
 import { listen } from "../listen";
-import { forward, passBack } from "./forward";
 import { type Delivery, secretOf, type Verdict, verifyWebhook } from "./signatures";
 import { type AgentSource, readSource, type Verification } from "./source";
 
@@ -18,7 +25,7 @@ export interface AgentOptions extends AgentSource {
    * The account's plan. With `free`, the agent verifies 500 requests. Then it refuses every request whose verification is
    * enforced. The public service's behaviour in this case is not documented. Default: a paid plan, without a limit.
    */
-  plan?: Plan;
+  plan?: AccountPlan;
   /** The service's vaults, for secrets that refer to one: `{ webhooks: { brex: "…" } }`. Default: none. */
   vaults?: Record<string, Record<string, string>>;
   /** The clock that signed times are compared with. Default: this machine's clock. */
@@ -155,4 +162,43 @@ export class Agent {
 function reply(response: ServerResponse, record: AgentRecord, status: number, text: string): void {
   record.status = status;
   response.writeHead(status, { "content-type": "text/plain" }).end(text);
+}
+
+/** Headers of a single connection. They are not forwarded, and neither are those that `Connection` lists. */
+const HOP_BY_HOP = "connection,keep-alive,proxy-connection,transfer-encoding,upgrade,te,trailer";
+
+/**
+ * Forwards a request. The body and the order and spelling of the headers do not change.
+ *
+ * @param signal Aborts the request or its response.
+ */
+function forward(
+  upstream: URL,
+  incoming: IncomingMessage,
+  body: Buffer,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const send = upstream.protocol === "https:" ? httpsRequest : httpRequest;
+  const length = body.length > 0 || incoming.headers["content-length"] !== undefined;
+  const headers = forwardedHeaders(incoming, "content-length");
+  if (length) headers.push("content-length", `${body.length}`);
+  const { method = "GET", url: path = "/" } = incoming;
+  return new Promise((resolve, reject) => {
+    send(upstream, { method, path, headers, agent: false, signal }, resolve).on("error", reject).end(body);
+  });
+}
+
+/** Sends the application's answer to the client. If either side disconnects before the end, both connections end. */
+async function passBack(answer: IncomingMessage, response: ServerResponse): Promise<void> {
+  response.writeHead(answer.statusCode ?? 502, answer.statusMessage, forwardedHeaders(answer));
+  await pipeline(answer, response);
+}
+
+function forwardedHeaders({ headers, rawHeaders }: IncomingMessage, more = ""): string[] {
+  const dropped = `${HOP_BY_HOP},${more},${headers.connection}`
+    .split(",")
+    .map((name) => name.trim().toLowerCase());
+  return rawHeaders.flatMap((name, index) =>
+    index % 2 === 1 || dropped.includes(name.toLowerCase()) ? [] : [name, rawHeaders[index + 1] ?? ""],
+  );
 }

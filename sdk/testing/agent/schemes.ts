@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { platformInfo } from "../../webhooks/platforms";
-import { base64Key } from "../../webhooks/webhookSecret";
+import { base64Key } from "../../webhooks/webhookChecks";
 
 /*
  * How platforms sign their webhooks, from their documentation. Tests compare a scheme with the platform's published example
@@ -10,8 +10,7 @@ import { base64Key } from "../../webhooks/webhookSecret";
 /** Headers by lower-case name. */
 export type Headers = Readonly<Record<string, string | undefined>>;
 
-/** The signatures in a request. */
-interface Found {
+interface Signatures {
   /** One of them must be correct. A platform can send several during the rotation of its secret. */
   signatures: string[];
   time?: string | undefined;
@@ -21,12 +20,10 @@ interface Found {
 interface Scheme {
   /** The format of the signed time. Missing if the platform signs no time; a replay is then verified. */
   time?: { write: (at: Date) => string; read: (text: string) => Date; toleranceSeconds: number };
-  /** The signature of a body, as text. */
   sign: (secret: string, body: Buffer, time: string, id: string) => string;
-  /** The headers with the signature. */
   write: (signature: string, time: string, id: string) => Record<string, string>;
   /** Reads the headers. Without a signature, the list is empty. */
-  read: (headers: Headers) => Found;
+  read: (headers: Headers) => Signatures;
 }
 
 type Encoding = "hex" | "base64";
@@ -39,7 +36,6 @@ function hmac(key: string | Buffer, signed: (string | Buffer)[], encoding: Encod
 
 const given = (...values: (string | undefined)[]) => values.filter((value) => value !== undefined);
 
-/** Unix time in seconds. */
 const unixTime = (toleranceSeconds: number) => ({
   write: (at: Date) => `${Math.floor(at.getTime() / 1000)}`,
   read: (text: string) => new Date(/^\d+$/.test(text) ? Number(text) * 1000 : Number.NaN),
@@ -54,7 +50,7 @@ const ofBody = (header: string, prefix: string, encoding: Encoding, algorithm?: 
 });
 
 /** Time and body are signed. One header lists the time and the signatures: `Stripe-Signature: t=…,v1=…,v1=…`. */
-const listed = (header: string, toleranceSeconds: number): Scheme => ({
+const inOneHeader = (header: string, toleranceSeconds: number): Scheme => ({
   time: unixTime(toleranceSeconds),
   sign: (secret, body, time) => hmac(secret, [`${time}.`, body], "hex"),
   write: (signature, time) => ({ [header]: `t=${time},v1=${signature}` }),
@@ -116,16 +112,16 @@ export const schemes = byPlatform({
   // Documented: the names of the headers, and two signatures during a rotation. Assumed, without a published example: the
   // signed text is the same as that of Svix, and the secret is base64 after an optional `whsec_`.
   brex: standard("Webhook", SERVICE_TOLERANCE),
-  calendly: listed("Calendly-Webhook-Signature", 180),
+  calendly: inOneHeader("Calendly-Webhook-Signature", 180),
   circleci: ofBody("circleci-signature", "v1=", "hex"),
   clerk: standard("svix", 300),
   github: ofBody("X-Hub-Signature-256", "sha256=", "hex"),
   // The request contains the secret itself. A changed body or a replay cannot be detected.
   gitlab: { ...ofBody("X-Gitlab-Token", "", "hex"), sign: (secret) => secret },
-  mux: listed("Mux-Signature", 300),
+  mux: inOneHeader("Mux-Signature", 300),
   shopify: ofBody("X-Shopify-Hmac-SHA256", "", "base64"),
   slack: versioned("X-Slack-Signature", "X-Slack-Request-Timestamp", 300),
-  stripe: listed("Stripe-Signature", 300),
+  stripe: inOneHeader("Stripe-Signature", 300),
   svix: standard("svix", 300),
   zoom: versioned("x-zm-signature", "x-zm-request-timestamp", SERVICE_TOLERANCE),
 });

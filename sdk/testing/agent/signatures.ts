@@ -1,9 +1,8 @@
 import { createHash, randomUUID, timingSafeEqual } from "node:crypto";
-import { keyProblem, secretProblem, vaultReference } from "../../webhooks/webhookSecret";
+import { keyProblem, secretProblem, vaultReference } from "../../webhooks/webhookChecks";
 import { type Headers, type SignedPlatform, webhookScheme } from "./schemes";
 import type { Verification } from "./source";
 
-/** A webhook to sign. */
 export interface WebhookToSign {
   /** The exact body of the request. */
   body: string | Uint8Array;
@@ -15,7 +14,6 @@ export interface WebhookToSign {
   id?: string;
 }
 
-/** The result of a verification. */
 export type Verdict = { verified: true } | { verified: false; reason: string };
 
 /**
@@ -63,7 +61,6 @@ function usable(platform: string, secret: string, problem: string | undefined): 
   return secret;
 }
 
-/** A request, with the secret and the time to verify it. */
 export interface Delivery {
   headers: Headers;
   body: Buffer;

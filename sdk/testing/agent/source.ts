@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { policyFromText } from "../../../provider/endpoint/documents";
-import { agentFields } from "../../webhooks/webhookSettings";
+import { agentFields } from "../../webhooks/webhookChecks";
 
 /*
  * The forms in which the agent can be configured. As with the agent, an unknown key or option is an error, so that spelling
@@ -20,7 +20,6 @@ export interface AgentSource {
   endpoint?: string;
 }
 
-/** An endpoint of the agent. */
 interface AgentEndpoint {
   verifications: Verification[];
   /** A port or a URL. Only configuration files contain it. */

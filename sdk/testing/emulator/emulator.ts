@@ -3,10 +3,16 @@ import type { WireEndpoint } from "../../../provider/api/contract";
 import { listen } from "../listen";
 import type { RecordedRequest } from "../types";
 import { type Behaviour, type Busy, behaviourOf } from "./behaviour";
-import { Disturbances, type DisturbOptions, type RecordedFault } from "./disturbance";
-import { createRival, type RivalTime, withRival } from "./faults";
+import {
+  createRival,
+  type DisturbOptions,
+  disturbance,
+  type RecordedFault,
+  type RivalTime,
+  withRival,
+} from "./faults";
 import { Accounts, type KeyOptions } from "./keys";
-import { type Match, type ScriptedReply, Scripts } from "./script";
+import type { Match, ScriptedReply } from "./script";
 import { completeSeed, type Seed } from "./seeds";
 import { listener, type Service } from "./server";
 import { Clock, type RateLimit, RateWindow } from "./serviceClock";
@@ -83,8 +89,9 @@ export class Emulator {
       accounts,
       versionHeader,
       basePath,
-      scripts: new Scripts(),
-      disturbances: new Disturbances(),
+      scripts: [],
+      disturbance: undefined,
+      faults: [],
       requests: [],
       rivals: [],
       onAnswer,
@@ -178,7 +185,7 @@ export class Emulator {
    * @param times The number of requests that get the reply. Default: 1.
    */
   intercept(match: Match, reply: ScriptedReply, times = 1): void {
-    this.service.scripts.add(match, reply, times);
+    this.service.scripts.push({ match, reply, left: times });
   }
 
   /**
@@ -194,11 +201,11 @@ export class Emulator {
     when: RivalTime,
     { match = "create", fields = {}, reply }: { match?: Match; fields?: Edit; reply?: ScriptedReply } = {},
   ): void {
-    const shown = reply ?? (when === "instead" ? { reset: true } : { afterCommit: true });
+    const visible = reply ?? (when === "instead" ? { reset: true } : { afterCommit: true });
     const account = { store: this.service.accounts.store(), rivals: this.service.rivals };
     this.intercept(
       match,
-      withRival(when, shown, (request) => createRival(account, request, fields)),
+      withRival(when, visible, (request) => createRival(account, request, fields)),
     );
   }
 
@@ -214,18 +221,18 @@ export class Emulator {
    * @throws RangeError if the probability is not from 0 to 1.
    */
   disturb(options: DisturbOptions): void {
-    this.service.disturbances.begin(options);
+    this.service.disturbance = disturbance(options, this.service.faults);
   }
 
   /** Ends `disturb`. Requests that wait because of a fault keep waiting. */
   calm(): void {
-    this.service.disturbances.end();
+    this.service.disturbance = undefined;
   }
 
   /** The faults that `disturb` has injected, oldest first. `calm` keeps them. */
   get faults(): readonly RecordedFault[] {
     this.service.clock.catchUp();
-    return this.service.disturbances.log;
+    return this.service.faults;
   }
 
   /** Drops open connections and stops the server. Resolves when the port is free. Can be called twice. */

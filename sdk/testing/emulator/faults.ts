@@ -1,11 +1,59 @@
 import type { WireEndpoint } from "../../../provider/api/contract";
 import type { RecordedRequest } from "../types";
 import type { Behaviour } from "./behaviour";
-import { itemMoved, pageOverlap, pageRepeated } from "./listFaults";
-import type { Operation } from "./routes";
-import { type Fault, matches, type ScriptedReply, type Target } from "./script";
+import { Random } from "./random";
+import { MAX_PAGE, type Operation } from "./routes";
+import { type Fault, type Handling, type Match, matches, type ScriptedReply, type Target } from "./script";
+import { completeSeed } from "./seeds";
 import { ServiceError } from "./serviceErrors";
 import { readCreate } from "./serviceRules";
+
+export interface DisturbOptions {
+  /** The seed, 32 bits. The same seed and the same sequence of requests give the same faults. */
+  seed: number;
+  /** The probability that a matching request gets a fault, from 0 to 1. */
+  probability: number;
+  /** The kinds of faults. Those that apply to a request are equally likely. Default: `faultKinds`. */
+  kinds?: readonly FaultKind[];
+  /** The requests that can get faults. Default: all. */
+  match?: Match;
+  /** The maximum number of faults. Default: no limit. */
+  most?: number;
+}
+
+/** A fault that `disturb` injected. */
+export interface RecordedFault {
+  kind: FaultKind;
+  method: string;
+  path: string;
+  /** Whether the request took effect. */
+  committed: boolean;
+}
+
+/** Draws a fault for a request. */
+export type Disturbance = (target: Omit<Target, "random" | "repeated">) => Handling | undefined;
+
+/** @throws RangeError if the probability is not from 0 to 1. */
+export function disturbance(options: DisturbOptions, log: RecordedFault[]): Disturbance {
+  const { seed, probability, kinds = faultKinds, match = () => true } = options;
+  if (!(probability >= 0 && probability <= 1))
+    throw new RangeError(`probability must be from 0 to 1, not ${probability}`);
+  let { most: left = Number.POSITIVE_INFINITY } = options;
+  const [random, repeated] = [new Random(seed), new Set<string>()];
+  return (target) => {
+    if (left <= 0 || !matches(match, target.record) || random.next() >= probability) return undefined;
+    const fault = drawFault(kinds, { ...target, random, repeated });
+    if (!fault) return undefined;
+    left -= 1;
+    const { method, path } = target.record;
+    const recorded: RecordedFault = { kind: fault.kind, method, path, committed: false };
+    log.push(recorded);
+    const onEffect = (committed: boolean) => {
+      recorded.committed = committed;
+    };
+    return { ...fault.handling, onEffect };
+  };
+}
 
 const LATENCY_MS = 20;
 /** The maximum age of a list, and the maximum delay of an effect. */
@@ -22,24 +70,19 @@ const WRITES: Operation[] = ["create", "update", "delete"];
 
 const network = [
   ["latency", always(() => ({ afterCommit: true, delayMs: LATENCY_MS }))],
-  // The service's error 226 with `Retry-After: 1`, the same without this header, and a gateway's page with the status 429.
   ["429", always((target) => limited(target, { "Retry-After": "1" }))],
   ["429-bare", always((target) => limited(target, {}))],
   ["429-proxy", always(() => gatewayReply("html", 429))],
-  // 500, 502, 503 or 504, as HTML or JSON.
   ["5xx-before", always(serverError)],
   ["5xx-after", always((target) => ({ ...serverError(target), afterCommit: true }))],
   ["reset-before", always(() => ({ reset: true }))],
   ["reset-after", always(() => ({ reset: true, afterCommit: true }))],
   ["hang-before", always(() => ({ hang: true }))],
   ["hang-after", always(() => ({ hang: true, afterCommit: true }))],
-  // Half of the body, and then a regular close, silence or a reset.
   ["truncated", on(BODIES, () => ({ afterCommit: true, cut: "end" }))],
   ["stalled", on(BODIES, () => ({ afterCommit: true, cut: "stall" }))],
   ["cut-reset", on(BODIES, () => ({ afterCommit: true, cut: "reset" }))],
-  // An HTML page with the status 200.
   ["html", always(() => ({ ...gatewayReply("html", 200), afterCommit: true }))],
-  // The correct status, and no body.
   ["empty", on(BODIES, () => ({ afterCommit: true, body: "" }))],
   ["page-repeated", pageRepeated],
   ["page-overlap", pageOverlap],
@@ -47,18 +90,15 @@ const network = [
 ] as const satisfies [string, Fault][];
 
 const trust = [
-  // The reply is lost, and the request takes effect later.
   ["late", on(WRITES, (target) => ({ ...lost(target), lateMs: upTo(target, MOST_LATE_MS) }))],
-  ["list-lag", on(["list"], (target) => realReply({ listLag: upTo(target, MOST_LATE_MS) }))],
+  ["list-lag", on(["list"], (target) => behavingAs({ listLag: upTo(target, MOST_LATE_MS) }))],
   ["other-endpoint", otherEndpoint],
-  // The reply shows the created endpoint with the type of an agent's.
   ["other-type", on(["create"], () => ({ afterCommit: true, body: withOtherType }))],
-  ["no-date", always(() => realReply({ date: null }))],
-  ["date-skewed", always((target) => realReply({ date: skew(target) }))],
-  // The created endpoint keeps a missing, invalid or wrong `created_at`.
+  ["no-date", always(() => behavingAs({ date: null }))],
+  ["date-skewed", always((target) => behavingAs({ date: skew(target) }))],
   [
     "created-at",
-    on(["create"], (target) => realReply({ createdAt: oneOf(target, [null, "now", skew(target)]) })),
+    on(["create"], (target) => behavingAs({ createdAt: oneOf(target, [null, "now", skew(target)]) })),
   ],
   ["gateway-404", always((target) => gatewayReply(oneOf(target, ["html", "json", "coded"])))],
   ["not-yet", on(["create"], notYet)],
@@ -81,7 +121,6 @@ export const faultKinds = network.map(([kind]) => kind);
  */
 export const trustFaultKinds = trust.map(([kind]) => kind);
 
-/** Draws one of the kinds that apply to the request. Undefined if there is none. */
 export function drawFault(among: readonly FaultKind[], target: Target) {
   const applicable = among.flatMap((kind) => {
     const draw = kinds.get(kind)?.(target);
@@ -105,7 +144,7 @@ function on(operations: Operation[], reply: (target: Target) => ScriptedReply): 
 const oneOf = <Item>({ random }: Target, items: [Item, ...Item[]]): Item => random.oneOf(items) ?? items[0];
 const upTo = ({ random }: Target, most: number) => 1 + random.below(most);
 const skew = ({ random }: Target) => (random.below(2 * MOST_SKEW_S) - MOST_SKEW_S) * 1000;
-const realReply = (behaviour: Partial<Behaviour>) => ({ afterCommit: true, behaviour }) as const;
+const behavingAs = (behaviour: Partial<Behaviour>) => ({ afterCommit: true, behaviour }) as const;
 const withOtherType = (real: object) => ("id" in real ? { ...real, type: "ephemeral" } : real);
 
 /** A reply that contains nothing about the request: a reset, silence or a server error. */
@@ -141,7 +180,6 @@ function otherEndpoint(target: Target): ReturnType<Fault> {
   };
 }
 
-/** Refuses a create although its URL is free. */
 function notYet(target: Target): ScriptedReply {
   const url = String(Object(target.record.body).url);
   return new ServiceError(oneOf(target, [18006, 18016, 18017]), url).answer(target.operationId);
@@ -155,7 +193,6 @@ function rival(target: Target): ScriptedReply {
   return withRival(when, reply, () => createRival(target, target.record));
 }
 
-/** Adds a create by another user to a reply. */
 export function withRival(when: RivalTime, reply: ScriptedReply, create: (request: RecordedRequest) => void) {
   const afterCommit = when !== "instead" && reply.lateMs === undefined;
   return { ...reply, afterCommit, [when === "after" ? "after" : "before"]: create } as ScriptedReply;
@@ -187,4 +224,57 @@ export function gatewayReply(form: "html" | "json" | "coded", status = 404) {
   if (form === "html") return { status, headers, body: PAGE };
   const msg = "the gateway has no route for this request";
   return { status, body: form === "json" ? { msg } : { error_code: `GW_${status}`, msg } };
+}
+
+/** A page that names itself as the next page. Only once per page, so that a client that follows the link does not loop. */
+export function pageRepeated(target: Target): ReturnType<Fault> {
+  const { record, query, repeated, store } = target;
+  const page = query.toString();
+  if (!matches("list", record) || repeated.has(page)) return undefined;
+  return () => {
+    repeated.add(page);
+    const uri = `${store.baseUrl}/endpoints?${page}`;
+    const body = (real: object) => ("endpoints" in real ? { ...real, next_page_uri: uri } : real);
+    return { reply: { afterCommit: true, body } };
+  };
+}
+
+/** A page that starts one or more items too early. It has at least one new item, so that the list ends. */
+export function pageOverlap(target: Target): ReturnType<Fault> {
+  const { record, query, random, store, pageSize } = target;
+  const before = query.get("before_id");
+  if (!matches("list", record) || before === null) return undefined;
+  const all = store.newestFirst() ?? [];
+  const correctStart = all.length - (store.newestFirst(before) ?? all).length;
+  const size = Math.min(Number(query.get("limit") ?? MAX_PAGE), pageSize);
+  const most = Math.min(correctStart, size - 1);
+  if (!(most >= 1)) return undefined;
+  return () => {
+    const first = correctStart - 1 - random.below(most);
+    const earlier = new URLSearchParams(query);
+    const last = all[first - 1];
+    if (last) earlier.set("before_id", last.id);
+    else earlier.delete("before_id");
+    return { reply: { afterCommit: true }, query: earlier };
+  };
+}
+
+/**
+ * An agent's endpoint that appears or disappears after the page was read. Both are equally likely if the account has one.
+ * Cloud endpoints do not change.
+ */
+export function itemMoved({ record, random, store }: Target): ReturnType<Fault> {
+  if (!matches("list", record)) return undefined;
+  return () => {
+    const disappears = random.next() < 0.5;
+    const choice = random.next();
+    const after = () => {
+      const candidates = (store.newestFirst() ?? []).filter(({ type }) => type === "ephemeral");
+      const removed = disappears ? candidates[Math.floor(choice * candidates.length)] : undefined;
+      const label = `agent-${Math.floor(choice * 2 ** 32).toString(36)}`;
+      if (removed) store.delete(removed.id);
+      else store.insert(completeSeed({ type: "ephemeral", url: `https://${label}.example.app` }, store));
+    };
+    return { reply: { afterCommit: true, after } };
+  };
 }

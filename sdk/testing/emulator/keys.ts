@@ -1,9 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { base62, newApiKey } from "./random";
+import { base62 } from "./random";
 import { ServiceError } from "./serviceErrors";
 import type { Store } from "./store";
 
-/** An API key to add. */
 export interface KeyOptions {
   /** The key. Default: a random key in the service's format. */
   apiKey?: string;
@@ -21,20 +20,17 @@ export interface Key {
   mayList: boolean;
 }
 
-/** The accounts with their endpoints, and the API keys of all accounts. */
 export class Accounts {
   private readonly stores = new Map<string, Store>();
   private readonly keys = new Map<string, Key>();
 
   constructor(private readonly newStore: (owner: string) => Store) {}
 
-  /** Adds a key and returns it. */
-  add({ apiKey = newApiKey(), account, principal, mayList = true }: KeyOptions): string {
+  add({ apiKey = `${base62(27)}_${base62(21)}`, account, principal, mayList = true }: KeyOptions): string {
     this.keys.set(apiKey, { store: this.store(account), principal, mayList });
     return apiKey;
   }
 
-  /** The endpoints of an account. Creates the account if it does not exist. */
   store(account = ""): Store {
     const store = this.stores.get(account) ?? this.newStore(`usr_${base62()}`);
     this.stores.set(account, store);

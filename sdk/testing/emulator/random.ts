@@ -7,18 +7,10 @@ export function base62(length = 27): string {
   return Array.from(randomBytes(length), (byte) => BASE62[byte % BASE62.length]).join("");
 }
 
-/** An API key in the service's format: 27 characters, an underscore, 21 characters. */
-export const newApiKey = () => `${base62(27)}_${base62(21)}`;
-
 /** A generator of random numbers with a seed of 32 bits (mulberry32). The same seed gives the same numbers. */
 export class Random {
-  private state: number;
+  constructor(private state: number) {}
 
-  constructor(seed: number) {
-    this.state = seed >>> 0;
-  }
-
-  /** A number from 0 to 1, exclusive. */
   next(): number {
     this.state = (this.state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(this.state ^ (this.state >>> 15), this.state | 1);
@@ -26,12 +18,10 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** An integer from 0 to `end`, exclusive. */
   below(end: number): number {
     return Math.floor(this.next() * end);
   }
 
-  /** Undefined for an empty list. */
   oneOf<Item>(items: readonly Item[]): Item | undefined {
     return items[this.below(items.length)];
   }

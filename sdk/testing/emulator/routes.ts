@@ -1,7 +1,6 @@
 import type { WireEndpoint } from "../../../provider/api/contract";
 import type { Behaviour } from "./behaviour";
 import type { Key } from "./keys";
-import { FilterError, parseFilter } from "./listFilter";
 import { ServiceError } from "./serviceErrors";
 import { checkFixed, parseUrl, readCreate, readUpdate } from "./serviceRules";
 
@@ -37,7 +36,6 @@ const routes = [
 
 export type Operation = (typeof routes)[number]["operation"];
 
-/** The operation of a request, valid or not. */
 export function operationOf({ method, path }: { method: string; path: string }): Operation | undefined {
   const byId = path !== "/endpoints";
   return routes.find((route) => route.method === method && route.byId === byId)?.operation;
@@ -59,7 +57,6 @@ export function readQuery(query: URLSearchParams, known: readonly string[]): Cal
   return Object.fromEntries(query);
 }
 
-/** Creates a cloud endpoint. 201 with the endpoint. */
 function createEndpoint({ key: { store, principal }, behaviour, body }: Call): Answer {
   return { status: 201, body: store.create(readCreate(body, behaviour.requirePolicy), principal) };
 }
@@ -84,23 +81,18 @@ function listEndpoints({ key: { store, mayList }, behaviour, query }: Call): Ans
   const uri = `${store.baseUrl}/endpoints`;
   const nextQuery = new URLSearchParams({ ...query, before_id: page.at(-1)?.id ?? "" });
   const next = rest.length > size ? `${uri}?${nextQuery}` : null;
-  return { status: 200, body: { endpoints: page.map(listed), uri, next_page_uri: next } };
+  return { status: 200, body: { endpoints: page.map(itemOf), uri, next_page_uri: next } };
 }
 
 function filtered(all: WireEndpoint[], filter: string, filters: Behaviour["filters"]): WireEndpoint[] {
   if (filters === "refused") throw new ServiceError(231, "filter", "before_id, limit");
   if (filters === "ignored") return all;
-  try {
-    const matches = parseFilter(filter);
-    const isAgents = ({ type }: WireEndpoint) => filters === "agent" && type === "ephemeral";
-    const matching = all.filter((one) => matches(isAgents(one) ? { ...one, type: "agent" } : one));
-    return filters === "incomplete" ? matching.filter((_, index) => index % 2 === 1) : matching;
-  } catch (error) {
-    throw error instanceof FilterError ? new ServiceError(230, `filter: ${error.message}`) : error;
-  }
+  const isWanted = parseFilter(filter);
+  const isAgents = ({ type }: WireEndpoint) => filters === "agent" && type === "ephemeral";
+  const wanted = all.filter((one) => isWanted(isAgents(one) ? { ...one, type: "agent" } : one));
+  return filters === "incomplete" ? wanted.filter((_, index) => index % 2 === 1) : wanted;
 }
 
-/** Reads one endpoint of any type. 200 with the endpoint. */
 function getEndpoint({ key, id }: Call): WireAnswer {
   checkId(id);
   const body = key.store.get(id);
@@ -122,7 +114,6 @@ function updateEndpoint(call: Call): Answer {
   return { status: 200, body: call.key.store.update(before, change) };
 }
 
-/** Deletes a cloud endpoint. 204 without a body. */
 function deleteEndpoint(call: Call): Answer {
   call.key.store.delete(findCloud(call).id);
   return { status: 204 };
@@ -142,8 +133,35 @@ function checkId(id: string): void {
 }
 
 /** The service returns the edge of a cloud endpoint only for a read by id. */
-function listed(endpoint: WireEndpoint): WireEndpoint {
+function itemOf(endpoint: WireEndpoint): WireEndpoint {
   if (endpoint.type !== "cloud") return endpoint;
   const { edge: _onlyById, ...item } = endpoint;
   return item;
+}
+
+/*
+ * The filter expressions that the provider sends: `obj.FIELD == "TEXT"`, `obj.FIELD in ["TEXT", "TEXT"]`, and several of
+ * these joined by `&&`. The public service accepts any CEL expression. The emulator refuses all others.
+ */
+
+/** The fields that the provider filters by. A missing field equals `""`. */
+const FIELDS = ["type", "url", "name", "region"] as const;
+
+/** A text with the escapes that JSON and CEL have in common. */
+const TEXT = String.raw`"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"`;
+const COMPARISON = `obj\\.(${FIELDS.join("|")}) (?:== (${TEXT})|in (\\[(?:${TEXT}(?:, ${TEXT})*)?\\]))`;
+const WHOLE = new RegExp(`^${COMPARISON}(?: && ${COMPARISON})*$`);
+
+/** Whether an endpoint matches the expression. */
+export function parseFilter(expression: string): (endpoint: WireEndpoint) => boolean {
+  if (!WHOLE.test(expression))
+    throw new ServiceError(
+      230,
+      `filter: the emulator supports only comparisons of ${FIELDS.join(", ")} with == or in, joined by &&`,
+    );
+  const comparisons = [...expression.matchAll(new RegExp(COMPARISON, "g"))].map(([, field, text, list]) => ({
+    field: field as (typeof FIELDS)[number],
+    texts: JSON.parse(list ?? `[${text}]`) as string[],
+  }));
+  return (endpoint) => comparisons.every(({ field, texts }) => texts.includes(endpoint[field] ?? ""));
 }

@@ -57,10 +57,8 @@ export type ReplyWithAnswer = {
   cut?: Cut;
 } & ({ status: number } | { status?: never; afterCommit: true });
 
-/** How the emulator handles one request. */
 export interface Handling {
   reply: ScriptedReply;
-  /** A query to use instead of the request's. */
   query?: URLSearchParams;
   /** Called after the service has handled the request. `committed`: whether it took effect. */
   onEffect?: (committed: boolean) => void;
@@ -70,14 +68,12 @@ export interface Handling {
 export interface Target {
   record: RecordedRequest;
   query: URLSearchParams;
-  /** The endpoints of the request's account. */
   store: Store;
   pageSize: number;
   operationId: string;
   random: Random;
   /** The queries of list pages that already had the fault `page-repeated`. */
   repeated: Set<string>;
-  /** The ids of the endpoints that rivals created. */
   rivals: string[];
 }
 
@@ -94,18 +90,16 @@ export function matches(match: Match, request: RecordedRequest): boolean {
   return typeof match === "function" ? match(request) : match === operationOf(request);
 }
 
-/** The scripts of `intercept`, oldest first. */
-export class Scripts {
-  private readonly scripts: { match: Match; reply: ScriptedReply; left: number }[] = [];
+/** A scripted reply, for the next `left` requests that match. */
+export interface Script {
+  match: Match;
+  reply: ScriptedReply;
+  left: number;
+}
 
-  add(match: Match, reply: ScriptedReply, times: number): void {
-    this.scripts.push({ match, reply, left: times });
-  }
-
-  /** Uses the oldest script that matches. Undefined if there is none. */
-  take(request: RecordedRequest): Handling | undefined {
-    const script = this.scripts.find(({ match, left }) => left > 0 && matches(match, request));
-    if (script) script.left -= 1;
-    return script && { reply: script.reply };
-  }
+/** The oldest script that matches applies. */
+export function takeScript(scripts: readonly Script[], request: RecordedRequest): Handling | undefined {
+  const script = scripts.find(({ match, left }) => left > 0 && matches(match, request));
+  if (script) script.left -= 1;
+  return script && { reply: script.reply };
 }

@@ -8,7 +8,6 @@ export type Seed = { type: "cloud" | "ephemeral" | "edge" } & Partial<WireEndpoi
 
 const EDGE_KINDS: Record<string, string> = { https: "edghts", http: "edghts", tls: "edgtls", tcp: "edgtcp" };
 
-/** Adds the fields that the service gives an endpoint of the seed's type. */
 export function completeSeed(seed: Seed, store: Store): WireEndpoint {
   const byType = { cloud, ephemeral, edge };
   const all = { ...byType[seed.type](seed, store), ...seed };

@@ -2,43 +2,45 @@ import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerRespo
 import { setTimeout as wait } from "node:timers/promises";
 import type { RecordedRequest } from "../types";
 import { type Behaviour, reportedTime } from "./behaviour";
-import type { Disturbances } from "./disturbance";
+import type { Disturbance, RecordedFault } from "./faults";
 import type { Accounts } from "./keys";
 import { base62 } from "./random";
 import { type Answer, readQuery, routeOf } from "./routes";
-import type { Cut, Handling, Headers, ReplyWithAnswer, Scripts } from "./script";
+import {
+  type Cut,
+  type Handling,
+  type Headers,
+  type ReplyWithAnswer,
+  type Script,
+  takeScript,
+} from "./script";
 import type { Clock, RateWindow } from "./serviceClock";
 import { ServiceError } from "./serviceErrors";
 
 const MAX_BODY = 5 * 1024 * 1024;
 
-/** The state of an emulator. */
 export interface Service {
   accounts: Accounts;
   behaviour: Behaviour;
   versionHeader: string;
   /** The prefix of every path. Empty, or `/…`. */
   basePath: string;
-  scripts: Scripts;
-  disturbances: Disturbances;
+  scripts: Script[];
+  disturbance: Disturbance | undefined;
+  faults: RecordedFault[];
   requests: RecordedRequest[];
-  /** The ids of endpoints that rivals created. */
   rivals: string[];
   onAnswer: (request: RecordedRequest) => void;
   clock: Clock;
-  /** Undefined if there is no limit. */
   rate: RateWindow | undefined;
-  /** Aborted when the emulator closes. */
   closing: AbortController;
 }
 
-/** A request that has not been checked yet. */
 interface Received {
   record: RecordedRequest;
   operationId: string;
   /** The arrival of its head, in milliseconds by the service's clock. */
   arrival: number;
-  /** Whether its path begins with the base path. */
   inside: boolean;
   headers: IncomingHttpHeaders;
   query: URLSearchParams;
@@ -60,7 +62,12 @@ async function handle(service: Service, request: IncomingMessage, response: Serv
   const received = await receive(service, request);
   const { record, operationId } = received;
   service.clock.catchUp();
-  const { reply: scripted, query = received.query, onEffect } = handlingOf(service, received);
+  const { accounts, rivals, scripts } = service;
+  const { pageSize } = service.behaviour;
+  const target = { ...received, store: accounts.storeFor(received.headers), pageSize, rivals };
+  // A script has priority over a drawn fault. Without either, the client gets the real reply.
+  const handling: Handling | undefined = takeScript(scripts, record) ?? service.disturbance?.(target);
+  const { reply: scripted, query = received.query, onEffect } = handling ?? { reply: { afterCommit: true } };
   const perform = (rate?: RateWindow) => {
     const usual = service.behaviour;
     service.behaviour = { ...usual, ...scripted.behaviour };
@@ -80,26 +87,23 @@ async function handle(service: Service, request: IncomingMessage, response: Serv
   } else if (!("hang" in scripted)) {
     const reply = replyOf(scripted, real, record);
     record.status = reply.status;
-    const { date: shown } = { ...service.behaviour, ...scripted.behaviour };
-    const date = reportedTime(shown, service.clock.now(), (time) => time.toUTCString()) ?? null;
+    const { date: reported } = { ...service.behaviour, ...scripted.behaviour };
+    const date = reportedTime(reported, service.clock.now(), (time) => time.toUTCString()) ?? null;
     // The public service documents operation ids only for errors. Here each reply has one, to identify it.
     send(response, reply, { date, "operation-id": operationId });
   }
   service.onAnswer(record);
 }
 
-/** A script has priority over a drawn fault. Without either, the client gets the real reply. */
-function handlingOf(service: Service, { headers, ...received }: Received): Handling {
-  const { rivals, behaviour, accounts, scripts, disturbances } = service;
-  const target = { ...received, store: accounts.storeFor(headers), pageSize: behaviour.pageSize, rivals };
-  return scripts.take(received.record) ?? disturbances.draw(target) ?? { reply: { afterCommit: true } };
-}
-
-function replyOf(scripted: ReplyWithAnswer, real: Answer | undefined, record: RecordedRequest): Reply {
-  const { status, headers, cut } = scripted;
+function replyOf(scripted: ReplyWithAnswer, real: Answer | undefined, record: RecordedRequest) {
+  const { status = real?.status ?? 500, headers = {}, cut } = scripted;
   const body = typeof scripted.body === "function" ? scripted.body({ ...real?.body }, record) : scripted.body;
-  if (status !== undefined) return { status, headers, body, cut };
-  return { status: real?.status ?? 500, headers, body: body ?? real?.body, cut };
+  return {
+    status,
+    headers,
+    body: body ?? (scripted.status === undefined ? real?.body : undefined) ?? "",
+    cut,
+  };
 }
 
 /** Reads a request. It is recorded before its body is read, so that the log is in order of arrival. */
@@ -183,22 +187,17 @@ function parsedOr(text: string, otherwise: unknown): unknown {
   }
 }
 
-/** A reply to send. For the fields see `ReplyWithAnswer`. */
-interface Reply {
-  status: number;
-  headers?: Headers | undefined;
-  body?: string | object | undefined;
-  cut?: Cut | undefined;
-}
-
 /**
  * The delay of a reset after the data, in milliseconds. A client that receives both at once reads the data and then sees a
  * regular end. A client in this process has read the data when an immediate runs after a timer, however late the timer.
  */
 const RESET_AFTER = 20;
 
-function send(response: ServerResponse, reply: Reply, own: Headers): void {
-  const { status, headers = {}, body = "", cut } = reply;
+function send(
+  response: ServerResponse,
+  { status, headers, body, cut }: ReturnType<typeof replyOf>,
+  own: Headers,
+): void {
   const payload = Buffer.from(typeof body === "object" ? JSON.stringify(body) : body);
   response.statusCode = status;
   response.sendDate = false;

@@ -1,9 +1,7 @@
 import { ServiceError } from "./serviceErrors";
 
-/** The service's clock, in milliseconds, and the tasks that are scheduled by it. */
 export class Clock {
   private tasks: { at: number; run: () => void }[] = [];
-  /** The time of the task that is running. */
   private taskTime: number | undefined;
 
   constructor(private readonly outside: () => Date) {}
@@ -17,7 +15,6 @@ export class Clock {
     this.tasks.push({ at: this.now() + delayMs, run });
   }
 
-  /** Runs all tasks that are due, in the order of their times. */
   catchUp(): void {
     if (this.taskTime !== undefined) return;
     const now = this.now();
@@ -61,7 +58,6 @@ export class RateWindow {
     this.count(arrival);
   }
 
-  /** Counts a request without a check. */
   count(arrival: number): void {
     this.arrivals.push(arrival);
   }

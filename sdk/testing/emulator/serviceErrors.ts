@@ -69,12 +69,10 @@ export class ServiceError extends Error {
     this.status = status;
   }
 
-  /** Changes the status. If `coded` is false, the reply does not contain the code. */
   withStatus(status: number, coded = true): this {
     return Object.assign(this, { status, coded });
   }
 
-  /** The reply with the error. */
   answer(operationId: string) {
     const { status, message: msg } = this;
     const code = this.coded ? { error_code: `ERR_NGROK_${this.code}` } : {};

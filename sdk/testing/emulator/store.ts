@@ -5,7 +5,6 @@ import type { Clock } from "./serviceClock";
 import { ServiceError } from "./serviceErrors";
 import { addressOf, checkUrlIsFree, type ParsedUrl, parseUrl } from "./serviceRules";
 
-/** The endpoints of an account. */
 export class Store {
   private readonly live = new Map<string, WireEndpoint>();
   /** All changes, from which `asOf` restores a former state. */
@@ -14,7 +13,6 @@ export class Store {
   private readonly created = new Map<string, number>();
   /** The order of all ids, newest first. It is kept between lists, because sorting a large account for each page is slow. */
   private positions: ReadonlyMap<string, number> | undefined;
-  /** The ids of reserved domains and addresses by name. */
   private readonly reserved = new Map<string, string>();
   private readonly busy = new Map<string, { until: number; code: Busy["code"] }>();
 
@@ -22,7 +20,6 @@ export class Store {
     readonly baseUrl: string,
     private readonly clock: Clock,
     private readonly behaviour: () => Behaviour,
-    /** The default principal. */
     private readonly owner: string,
   ) {}
 
@@ -120,7 +117,6 @@ export class Store {
     throw new ServiceError(busy.code, candidate.url ?? "");
   }
 
-  /** A complete cloud endpoint. Empty texts are left out. */
   cloud(parsed: ParsedUrl, fields: WireChange, principal = this.owner): WireEndpoint {
     const id = `ep_${base62()}`;
     const { url: _, pooling_enabled = false, ...own } = fields;
@@ -148,7 +144,6 @@ export class Store {
     return { ...fields, domain, tcp_addr };
   }
 
-  /** A reference to a reserved domain or address. The same name always gets the same id. */
   private reference(collection: string, prefix: string, name: string) {
     const id = this.reserved.get(`${collection} ${name}`) ?? `${prefix}_${base62()}`;
     this.reserved.set(`${collection} ${name}`, id);

@@ -1,16 +1,18 @@
 import { UNKNOWN } from "../../../provider/endpoint/documents";
 import {
   type Checkpoint,
+  isDefaultProvider,
   isProvider,
-  type PendingType,
   type Place,
   packageOf,
   type ResourceState,
 } from "./checkpoint";
+import { PARALLEL } from "./processes";
+import { messageOf } from "./project";
 import { equal, isSecret, secret } from "./properties";
 import { InitFailed } from "./providerCalls";
 import type { Providers } from "./providers";
-import type { Step, Summary } from "./summary";
+import { OPS, type PlannedStep, type Summary } from "./summary";
 
 /** A protected resource cannot be deleted. Other deletions continue. */
 export class Protected extends Error {
@@ -24,7 +26,6 @@ export class Protected extends Error {
   }
 }
 
-/** The parts of a run that its steps use. */
 export interface Context {
   place: Place;
   dryRun: boolean;
@@ -33,29 +34,99 @@ export interface Context {
   summary: Summary;
 }
 
-const PENDING: Partial<Record<Step["op"], PendingType>> = {
-  create: "creating",
-  "create-replacement": "creating",
-  update: "updating",
-  delete: "deleting",
-  "delete-replaced": "deleting",
-  discard: "deleting",
-  "discard-replaced": "deleting",
-  read: "reading",
-  "read-replacement": "reading",
-  import: "importing",
-  "import-replacement": "importing",
-};
+export class Slots {
+  private readonly waiting: (() => void)[] = [];
+  constructor(private free: number) {}
+
+  async acquire(): Promise<void> {
+    if (this.free > 0) this.free--;
+    else await new Promise<void>((resolve) => this.waiting.push(resolve));
+  }
+
+  release(): void {
+    const next = this.waiting.shift();
+    if (next) next();
+    else this.free++;
+  }
+}
+
+/** Runs chains of steps in parallel. After the first failure, running steps finish and no other step starts. */
+export class Executor {
+  readonly news = new Map<string, ResourceState>();
+  readonly protected: ResourceState[] = [];
+  isFailed = false;
+  isCanceled = false;
+  onCancel: () => void = () => {};
+  private readonly running = new Set<Promise<void>>();
+  private readonly slots = new Slots(PARALLEL);
+
+  constructor(private readonly context: Context) {}
+
+  cancel(): void {
+    if (!this.isCanceled) this.onCancel();
+    this.isCanceled = true;
+  }
+
+  /** Resolves when the chain has started. `done` resolves when it has ended. */
+  async execute(chain: PlannedStep[]): Promise<{ done: Promise<void> }> {
+    await this.slots.acquire();
+    const done = this.run(chain).finally(() => {
+      this.running.delete(done);
+      this.slots.release();
+    });
+    this.running.add(done);
+    return { done };
+  }
+
+  async runAll(steps: PlannedStep[]): Promise<void> {
+    for (const step of steps) await this.execute([step]);
+    await this.idle();
+  }
+
+  async idle(): Promise<void> {
+    while (this.running.size > 0) await Promise.all(this.running);
+  }
+
+  private async run(chain: PlannedStep[]): Promise<void> {
+    for (const step of chain) {
+      if (this.isCanceled) return;
+      const { op, urn, new: next } = step;
+      try {
+        await apply(step, this.context);
+      } catch (error) {
+        if (error instanceof InitFailed && next) this.news.set(urn, next);
+        return this.fail(step, error);
+      }
+      if (next && op !== "replace") this.news.set(urn, next);
+      this.context.summary.add(step);
+      if (next) step.done?.(next);
+    }
+  }
+
+  private fail(step: PlannedStep, error: unknown): void {
+    const message = messageOf(error);
+    this.isFailed = true;
+    const { dryRun, summary } = this.context;
+    const urn = isDefaultProvider(step.urn) ? "" : step.urn;
+    summary.report("error", dryRun ? `Preview failed: ${message}` : message, urn);
+    summary.addFailure(step);
+    // The provider was not called, so the other deletions can continue.
+    if (error instanceof Protected && step.old) this.protected.push(step.old);
+    else this.cancel();
+  }
+}
+
+const pendingType = (op: PlannedStep["op"]) => OPS[op][3];
 
 /**
  * Performs a step, and writes the checkpoint before and after it. If a created resource is not ready, it is kept in the
  * state and the error is thrown.
  */
-export async function apply(step: Step, context: Context): Promise<void> {
+export async function apply(step: PlannedStep, context: Context): Promise<void> {
   const { checkpoint } = context;
   const { op, old, new: next } = step;
   if (op === "replace") return;
-  const [type, resource] = [PENDING[op], next ?? old];
+  const [type, resource] = [pendingType(op), next ?? old];
   const operation = type && resource && { type, resource };
   if (operation) checkpoint.begin(operation);
   const failure = await perform(step, context).then(
@@ -69,31 +140,27 @@ export async function apply(step: Step, context: Context): Promise<void> {
   const isKept = failure === undefined || isUnready;
   if (isKept) recordIn(checkpoint, step);
   if (operation) checkpoint.end(operation);
-  else if (isKept && mustWrite(step)) checkpoint.save();
+  // An unchanged resource needs no write, and writing the whole state for each one would be slow.
+  else if (isKept && !equal({ ...old, initErrors: 0 }, { ...next, initErrors: 0 })) checkpoint.save();
   if (failure !== undefined) throw failure;
 }
 
-/** An unchanged resource does not need a write, and writing the whole state for each one would be slow. */
-function mustWrite({ old, new: next }: Step): boolean {
-  return !equal({ ...old, initErrors: 0 }, { ...next, initErrors: 0 });
-}
-
-function recordIn(checkpoint: Checkpoint, { op, old, new: next }: Step): void {
+function recordIn(checkpoint: Checkpoint, { op, old, new: next }: PlannedStep): void {
   const isCreated = op === "create" || op === "create-replacement";
-  const isDeleted = PENDING[op] === "deleting";
+  const isDeleted = pendingType(op) === "deleting";
   // The old state is kept until its replacement exists. After an import that replaces it, it is deleted later.
   if (
     old &&
-    PENDING[op] !== "importing" &&
+    pendingType(op) !== "importing" &&
     (isCreated ? old.pendingReplacement : !(isDeleted && old.pendingReplacement))
   )
     checkpoint.drop(old);
   if (next && !isDeleted) checkpoint.add(next);
 }
 
-async function perform(step: Step, context: Context): Promise<void> {
+async function perform(step: PlannedStep, context: Context): Promise<void> {
   const { old, new: next } = step;
-  switch (PENDING[step.op]) {
+  switch (pendingType(step.op)) {
     case "creating":
       return next && create(step, next, context);
     case "updating":
@@ -127,7 +194,7 @@ async function copyResult(
   }
 }
 
-async function create(step: Step, next: ResourceState, { dryRun, providers }: Context): Promise<void> {
+async function create(step: PlannedStep, next: ResourceState, { dryRun, providers }: Context): Promise<void> {
   next.outputs = {};
   const failure = next.custom
     ? await copyResult(next, (await providers.of(next)).create(next, dryRun))
@@ -154,7 +221,7 @@ async function update(
   if (failure) throw failure;
 }
 
-async function remove(step: Step, old: ResourceState, { dryRun, providers }: Context): Promise<void> {
+async function remove(step: PlannedStep, old: ResourceState, { dryRun, providers }: Context): Promise<void> {
   if (!/-replaced$/.test(step.op) && old.protect) throw new Protected(old.urn);
   // Resources that Pulumi does not manage, or must retain, are only removed from the state.
   if (!dryRun && old.custom && !old.external && !old.retainOnDelete)
@@ -164,7 +231,7 @@ async function remove(step: Step, old: ResourceState, { dryRun, providers }: Con
 }
 
 /** Reads a resource, also in a preview, unless its id is unknown. */
-async function read({ op, old }: Step, next: ResourceState, { providers }: Context): Promise<void> {
+async function read({ op, old }: PlannedStep, next: ResourceState, { providers }: Context): Promise<void> {
   if (next.id === UNKNOWN) next.outputs = {};
   else {
     const found = await (await providers.of(next)).read({ ...next, outputs: next.inputs });
@@ -180,7 +247,7 @@ async function read({ op, old }: Step, next: ResourceState, { providers }: Conte
 }
 
 /** Reads an existing resource by its id, also in a preview. The next steps compare it with the program. */
-async function importResource(step: Step, next: ResourceState, context: Context): Promise<void> {
+async function importResource(step: PlannedStep, next: ResourceState, context: Context): Promise<void> {
   const { old, pendingDelete } = step;
   const provider = await context.providers.of(next);
   const found = await provider.read({ urn: next.urn, id: next.importID });

@@ -4,40 +4,40 @@ import { z } from "zod";
 import type { ExportedResource, ExportedState } from "../types";
 import { propsFromState, propsToState } from "./properties";
 
-const text = z.string().default("");
-const flag = z.boolean().default(false);
-const list = z.array(z.string()).default([]);
+const optionalText = z.string().default("");
+const optionalFlag = z.boolean().default(false);
+const optionalTexts = z.array(z.string()).default([]);
 const properties = z.record(z.string(), z.unknown());
 
 /** A resource in the format of `pulumi stack export`. Unknown fields are kept. */
 const exported = z.looseObject({
   urn: z.string(),
   type: z.string(),
-  custom: flag,
-  id: text,
+  custom: optionalFlag,
+  id: optionalText,
   inputs: properties.default({}).transform(propsFromState),
   /** Undefined for a component that registered none. */
   outputs: properties.transform(propsFromState).optional(),
-  parent: text,
-  protect: flag,
-  external: flag,
+  parent: optionalText,
+  protect: optionalFlag,
+  external: optionalFlag,
   /** Already replaced. The old resource must still be deleted. */
-  delete: flag,
+  delete: optionalFlag,
   /** Already deleted for a replacement. The new resource must still be created. */
-  pendingReplacement: flag,
-  dependencies: list,
+  pendingReplacement: optionalFlag,
+  dependencies: optionalTexts,
   propertyDependencies: z.record(z.string(), z.array(z.string())).default({}),
-  initErrors: list,
+  initErrors: optionalTexts,
   /** `URN::id`. */
-  provider: text,
-  additionalSecretOutputs: list,
-  retainOnDelete: flag,
-  ignoreChanges: list,
-  replaceOnChanges: list,
+  provider: optionalText,
+  additionalSecretOutputs: optionalTexts,
+  retainOnDelete: optionalFlag,
+  ignoreChanges: optionalTexts,
+  replaceOnChanges: optionalTexts,
   /** The id in the resource option `import`. */
-  importID: text,
-  created: text,
-  modified: text,
+  importID: optionalText,
+  created: optionalText,
+  modified: optionalText,
 });
 
 /**
@@ -46,7 +46,6 @@ const exported = z.looseObject({
  */
 export type ResourceState = z.infer<typeof exported>;
 
-/** A state without a URN. */
 export function newState(type: string, fields: Partial<ResourceState>): ResourceState {
   return { ...exported.parse({ urn: "", type }), ...fields };
 }
@@ -75,9 +74,9 @@ export const ROOT_STACK = "pulumi:pulumi:Stack";
 const PROVIDERS = "pulumi:providers:";
 
 /** The name in `urn:pulumi:stack::project::type::name`. It can contain `::`. */
-export const nameOf = (urn: string) => urn.split("::").slice(3).join("::");
+export const nameInUrn = (urn: string) => urn.split("::").slice(3).join("::");
 /** The type in a URN, without those of its parents. */
-export const typeOf = (urn: string) => (urn.split("::")[2] ?? "").split("$").at(-1) ?? "";
+export const typeInUrn = (urn: string) => (urn.split("::")[2] ?? "").split("$").at(-1) ?? "";
 export const providerUrn = (reference: string) => reference.slice(0, reference.lastIndexOf("::"));
 export const isProvider = (type: string) => type.startsWith(PROVIDERS);
 /** The package of a resource type, a provider type or a function token. */
@@ -86,7 +85,10 @@ export const packageOf = (token: string) =>
 export const providerType = (package_: string) => PROVIDERS + package_;
 /** Whether the engine itself created this provider. */
 export const isDefaultProvider = (urn: string) =>
-  isProvider(typeOf(urn)) && nameOf(urn).startsWith("default");
+  isProvider(typeInUrn(urn)) && nameInUrn(urn).startsWith("default");
+
+/** Whether results report the steps of this resource: all but the stack's and those of providers. */
+export const isUsers = (urn: string) => typeInUrn(urn) !== ROOT_STACK && !isProvider(typeInUrn(urn));
 
 /** The stack and the project in a run's URNs. */
 export interface Place {
@@ -117,20 +119,16 @@ const VERSION = "v3.260.0";
  * completed steps and the interrupted ones.
  */
 export class Checkpoint {
-  /** The state before the run. */
   olds: ResourceState[] = [];
   /** The operations that were running when an earlier run was killed. */
   interrupted: Pending[] = [];
-  /** States that the run has added. */
   private readonly news: ResourceState[] = [];
-  /** States that the run has removed. */
   private readonly done = new Set<ResourceState>();
   private readonly pending = new Set<Pending>();
   private rest: Pick<ExportedState["deployment"], "secrets_providers" | "metadata"> = { metadata: {} };
 
   constructor(
     private readonly file: string,
-    /** A preview does not write the file. */
     private readonly dryRun = false,
   ) {
     if (existsSync(file)) this.load(JSON.parse(readFileSync(file, "utf8")));
@@ -147,7 +145,6 @@ export class Checkpoint {
     this.rest = { metadata, ...(secrets_providers && { secrets_providers }) };
   }
 
-  /** Writes that an operation begins. `end` writes its result. */
   begin(operation: Pending): void {
     this.pending.add(operation);
     this.save();
@@ -197,4 +194,75 @@ export class Checkpoint {
     writeFileSync(temporary, JSON.stringify(this.export()), { mode: 0o600 });
     renameSync(temporary, this.file);
   }
+}
+
+/** The URNs that a resource depends on. Its parent is not one of them. */
+function requiredUrns({ dependencies, propertyDependencies, provider }: ResourceState): Set<string> {
+  const urns = [...dependencies, ...Object.values(propertyDependencies).flat()];
+  return new Set(provider === "" ? urns : [...urns, providerUrn(provider)]);
+}
+
+/** The later states that depend directly or indirectly on this one, in order. A child is not a dependent. */
+export function dependentsOf(
+  root: ResourceState,
+  states: ResourceState[],
+  ignore: ReadonlySet<string> = new Set(),
+): ResourceState[] {
+  const found = new Set([root.urn]);
+  return states.slice(states.indexOf(root) + 1).filter((state) => {
+    if (ignore.has(state.urn) || ![...requiredUrns(state)].some((urn) => found.has(urn))) return false;
+    return found.add(state.urn);
+  });
+}
+
+/**
+ * All states that a state depends on, including parents. A state that is being replaced depends on other replaced states if
+ * there are any.
+ */
+export function requirementsOf(root: ResourceState, states: ResourceState[]): Set<ResourceState> {
+  const found = new Set<ResourceState>();
+  const visit = (state: ResourceState): void => {
+    for (const urn of [...requiredUrns(state), state.parent]) {
+      const named = states.filter((candidate) => candidate.urn === urn);
+      const next = named.find((candidate) => candidate.delete === state.delete) ?? named[0];
+      if (next === undefined || found.has(next)) continue;
+      found.add(next);
+      visit(next);
+    }
+  };
+  visit(root);
+  return found;
+}
+
+/** The states to delete, in groups. No later group depends on an earlier one. */
+export function deleteOrder(deletions: Iterable<ResourceState>, states: ResourceState[]): ResourceState[][] {
+  const left = new Set(deletions);
+  const groups: ResourceState[][] = [];
+  while (left.size > 0) {
+    const free = [...left].filter((state) => {
+      const needed = requiredUrns(state).add(state.parent);
+      const before = states.slice(0, states.indexOf(state));
+      return !before.some((candidate) => left.has(candidate) && needed.has(candidate.urn));
+    });
+    if (free.length === 0) throw new Error("the dependencies in the state form a cycle");
+    for (const state of free) left.delete(state);
+    groups.unshift(free);
+  }
+  return groups;
+}
+
+/** Removes references to resources that no longer exist. A state can only refer to URNs before it. */
+export function withoutMissingReferences(states: ResourceState[]): ResourceState[] {
+  const known = new Set<string>();
+  for (const state of states) {
+    const left = (urns: string[]) => urns.filter((urn) => known.has(urn));
+    const byProperty = Object.entries(state.propertyDependencies).map(
+      ([key, urns]) => [key, left(urns)] as const,
+    );
+    state.dependencies = left(state.dependencies);
+    state.propertyDependencies = Object.fromEntries(byProperty.filter(([, urns]) => urns.length > 0));
+    if (!known.has(state.parent)) state.parent = "";
+    known.add(state.urn);
+  }
+  return states;
 }

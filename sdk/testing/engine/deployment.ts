@@ -1,29 +1,29 @@
 import type { InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
 import type { RunOptions } from "../types";
-import type { Context } from "./apply";
+import { type Context, Executor } from "./apply";
 import {
   createUrn,
+  deleteOrder,
+  dependentsOf,
   isProvider,
-  nameOf,
+  nameInUrn,
   newState,
   providerType,
   type ResourceState,
   ROOT_STACK,
-  typeOf,
+  requirementsOf,
+  typeInUrn,
 } from "./checkpoint";
-import { deleteOrder, dependentsOf, requirementsOf } from "./dependencies";
-import { Executor } from "./executor";
 import type { Goal, ProviderRequest } from "./goals";
 import { Bail, isTarget, type Plan, Planner, untargeted } from "./plan";
 import { messageOf, Unsupported } from "./project";
 import type { Props } from "./properties";
-import type { Step } from "./summary";
+import type { PlannedStep } from "./summary";
 
 /** A preview, an update or a destroy, from the first registration to the last deletion. */
 export class Deployment {
   readonly executor: Executor;
   private readonly planner: Planner;
-  /** References of default providers by package. They are registered when they are first needed. */
   private readonly defaults = new Map<string, Promise<string>>();
   /** The providers that components pass to their children, by the component's URN. */
   private readonly ofComponents = new Map<string, Record<string, string>>();
@@ -44,7 +44,7 @@ export class Deployment {
   /** The URNs with this URN or name. Without one, the run fails. */
   private urnsOf(named: string): string[] {
     const urns = this.context.checkpoint.olds.map(({ urn }) => urn);
-    const found = urns.filter((urn) => urn === named || nameOf(urn) === named);
+    const found = urns.filter((urn) => urn === named || nameInUrn(urn) === named);
     if (found.length === 0) this.bail(new Error(`Target '${named}' could not be found in the stack.`));
     return found;
   }
@@ -90,7 +90,7 @@ export class Deployment {
   }
 
   private async registerDefault(package_: string): Promise<string> {
-    if ("pulumi:disable-default-providers" in this.context.providers.config)
+    if ("pulumi:disable-default-providers" in this.context.providers.run.config)
       throw new Unsupported("pulumi:disable-default-providers");
     const inputs = this.context.providers.configOf(package_);
     const state = newState(providerType(package_), { custom: true, inputs });
@@ -127,7 +127,6 @@ export class Deployment {
     });
   }
 
-  /** Ends the run with an error. */
   bail(error: unknown, urn = ""): void {
     this.isBailed = true;
     if (!(error instanceof Bail) && !this.executor.isCanceled)
@@ -141,7 +140,7 @@ export class Deployment {
 
   /** The stack's outputs are written at the end, because they depend on the success of the run. */
   async registerOutputs(urn: string, outputs: Props): Promise<void> {
-    if (typeOf(urn) === ROOT_STACK) {
+    if (typeInUrn(urn) === ROOT_STACK) {
       this.stackOutputs = { urn, outputs };
       return;
     }
@@ -175,8 +174,8 @@ export class Deployment {
     const { planner, executor } = this;
     const { targets } = planner;
     const { olds } = this.context.checkpoint;
-    const deletions = new Map<ResourceState, Step>();
-    const left: Step[] = [];
+    const deletions = new Map<ResourceState, PlannedStep>();
+    const left: PlannedStep[] = [];
     for (const old of olds) {
       if (!isTarget(targets, old.urn)) {
         if (!planner.identities.isRegistered(old.urn)) left.push(untargeted(old.urn, old));
@@ -202,7 +201,7 @@ export class Deployment {
     }
   }
 
-  private deletion(old: ResourceState): Step | undefined {
+  private deletion(old: ResourceState): PlannedStep | undefined {
     const { urn, external } = old;
     if (old.delete) {
       if (this.planner.deletedFirst.has(old)) return undefined;

@@ -3,10 +3,8 @@ import { newState, packageOf, type ResourceState } from "./checkpoint";
 import { Unsupported } from "./project";
 import { fromStruct } from "./properties";
 
-/** A resource that the program registers or reads. */
 export interface Goal {
   name: string;
-  /** The desired state, without a URN. */
   state: ResourceState;
   /** Undefined if the resource inherits it from its parent. */
   protect?: boolean | undefined;
@@ -21,7 +19,6 @@ export interface Goal {
 export type Alias = { urn: string } | ReturnType<NonNullable<ReturnType<PbAlias["getSpec"]>>["toObject"]>;
 type PbAlias = ReturnType<pb.RegisterResourceRequest["getAliasesList"]>[number];
 
-/** The provider that a request needs. */
 export interface ProviderRequest {
   package: string;
   /** The provider's reference. Empty for the default provider. */
@@ -31,12 +28,9 @@ export interface ProviderRequest {
   parent: string;
 }
 
-/** Refuses options that this engine does not support. */
 function refuseUnsupported(request: pb.RegisterResourceRequest): void {
-  const [type, option] = [
-    request.getType(),
-    (name: string) => `the option ${name} (of ${request.getName()})`,
-  ];
+  const type = request.getType();
+  const option = (name: string) => `the option ${name} (of ${request.getName()})`;
   const found: [boolean, string][] = [
     [request.getRemote(), `remote components (${type})`],
     [request.getTransformsList().length > 0, "transforms"],

@@ -1,6 +1,7 @@
+import { promisify } from "node:util";
 import * as grpc from "@grpc/grpc-js";
 import { EngineService } from "@pulumi/pulumi/proto/engine_grpc_pb";
-import * as engine from "@pulumi/pulumi/proto/engine_pb";
+import { type LogRequest, SetRootResourceResponse } from "@pulumi/pulumi/proto/engine_pb";
 import type { InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
 import { ResourceMonitorService } from "@pulumi/pulumi/proto/resource_grpc_pb";
 import * as pb from "@pulumi/pulumi/proto/resource_pb";
@@ -31,7 +32,6 @@ const SEVERITIES = ["debug", "info", "warning", "error"] as const;
 
 type Unary<Q, A> = (call: grpc.ServerUnaryCall<Q, A>, answer: grpc.sendUnaryData<A>) => void;
 
-/** The gRPC server of one phase: the resource monitor and the engine service. */
 export class Monitor {
   private readonly server = new grpc.Server(CHANNEL);
   /** `host:port`. Empty before `listen`. */
@@ -42,14 +42,9 @@ export class Monitor {
     this.server.addService(EngineService, this.engineService());
   }
 
-  listen(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.server.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error, port) => {
-        this.address = `127.0.0.1:${port}`;
-        if (error) reject(error);
-        else resolve();
-      });
-    });
+  async listen(): Promise<void> {
+    const bind = promisify(this.server.bindAsync).bind(this.server);
+    this.address = `127.0.0.1:${await bind("127.0.0.1:0", grpc.ServerCredentials.createInsecure())}`;
   }
 
   close(): void {
@@ -122,13 +117,13 @@ export class Monitor {
 
   private engineService(): grpc.UntypedServiceImplementation {
     return {
-      log: this.answering((request: engine.LogRequest) => {
+      log: this.answering((request: LogRequest) => {
         const severity = SEVERITIES[request.getSeverity()] ?? "info";
         if (!request.getEphemeral())
           this.deployment.context.summary.report(severity, request.getMessage(), request.getUrn());
         return new Empty();
       }),
-      setRootResource: this.answering(() => new engine.SetRootResourceResponse()),
+      setRootResource: this.answering(() => new SetRootResourceResponse()),
       startDebugging: this.refused("debugging"),
       requirePulumiVersion: this.refused("asking for a version of the CLI"),
     };

@@ -1,24 +1,21 @@
 import type { RunOptions, RunResult } from "../types";
-import { type Context, markSecretOutputs } from "./apply";
-import { Checkpoint, isProvider, type Place, type ResourceState, ROOT_STACK } from "./checkpoint";
-import { withoutMissingReferences } from "./dependencies";
+import { type Context, markSecretOutputs, Slots } from "./apply";
+import {
+  Checkpoint,
+  isProvider,
+  type Place,
+  type ResourceState,
+  ROOT_STACK,
+  withoutMissingReferences,
+} from "./checkpoint";
 import { Deployment } from "./deployment";
-import { Slots } from "./executor";
 import { Monitor } from "./monitor";
-import { type Launch, PARALLEL, startProgram } from "./processes";
+import { PARALLEL, type Run, startProgram } from "./processes";
 import { messageOf } from "./project";
-import { equal, isSecret, type Props } from "./properties";
+import { equal, type Props } from "./properties";
 import { invert, resolveDiff } from "./propertyDiff";
 import { Providers } from "./providers";
 import { Summary } from "./summary";
-
-/** The input of a phase. */
-export interface Run {
-  launch: Launch;
-  stateFile: string;
-  /** The whole stack configuration under full keys. */
-  config: Props;
-}
 
 /** The result of a phase. Secrets in `outputs` are still marked. */
 export type Outcome = Omit<RunResult, "command" | "seconds" | "requests">;
@@ -34,18 +31,13 @@ class Phase implements Context {
   /** In phases without a program it serves only providers. */
   readonly monitor: Monitor;
 
-  constructor({ launch, stateFile, config }: Run, title: string, options: RunOptions = {}) {
-    this.place = { stack: launch.stack, project: launch.project.name };
-    this.dryRun = launch.dryRun;
+  constructor(run: Run, title: string, options: RunOptions = {}) {
+    const { stack, project, dryRun, stateFile } = run;
+    this.place = { stack, project: project.name };
+    this.dryRun = dryRun;
     this.summary = new Summary(title, this.place, this.dryRun);
     this.checkpoint = new Checkpoint(stateFile, this.dryRun);
-    this.providers = new Providers(
-      launch,
-      config,
-      this.checkpoint.olds,
-      () => this.monitor.address,
-      this.onLine,
-    );
+    this.providers = new Providers(run, this.checkpoint.olds, () => this.monitor.address, this.onLine);
     this.deployment = new Deployment(this, options);
     this.monitor = new Monitor(this.deployment);
   }
@@ -55,7 +47,6 @@ class Phase implements Context {
     if (line.trim() !== "") this.summary.report("info", line);
   };
 
-  /** Returns the result of a phase, successful or not. */
   end(ok: boolean): Outcome {
     const { checkpoint, deployment, summary } = this;
     const outputs = stackOutputs([...deployment.executor.news.values(), ...checkpoint.snapshot()]);
@@ -93,16 +84,13 @@ class Phase implements Context {
   }
 }
 
-/** Runs the program and applies its changes. In a preview it only plans them. */
 export async function runProgram(run: Run, options: RunOptions): Promise<Outcome> {
-  const { launch, config } = run;
-  const phase = new Phase(run, launch.dryRun ? "Previewing update" : "Updating", options);
+  const phase = new Phase(run, run.dryRun ? "Previewing update" : "Updating", options);
   const { deployment, summary } = phase;
-  if (!launch.dryRun) phase.warnOfInterrupted();
+  if (!run.dryRun) phase.warnOfInterrupted();
   if (deployment.isFailed) return phase.end(false);
   return phase.serve(async () => {
-    const program = startProgram(launch, configText(config), phase.monitor.address, phase.onLine);
-    phase.providers.startAhead();
+    const program = startProgram(run, phase.monitor.address, phase.onLine);
     deployment.executor.onCancel = () => void program.stop("SIGINT", 2000);
     try {
       const code = await program.exited;
@@ -139,8 +127,7 @@ export function runDestroy(run: Run): Promise<Outcome> {
  * fails.
  */
 export function runRefresh(run: Run, { clearPendingCreates, target }: RunOptions): Promise<Outcome> {
-  const { dryRun } = run.launch;
-  const phase = new Phase(run, dryRun ? "Previewing refresh" : "Refreshing");
+  const phase = new Phase(run, run.dryRun ? "Previewing refresh" : "Refreshing");
   const { checkpoint, summary } = phase;
   if (clearPendingCreates)
     checkpoint.interrupted = checkpoint.interrupted.filter(({ type }) => type !== "creating");
@@ -168,7 +155,6 @@ export function runRefresh(run: Run, { clearPendingCreates, target }: RunOptions
   });
 }
 
-/** Reads a resource. Returns its new state, or nothing if it no longer exists. */
 async function refreshOne(old: ResourceState, { providers, summary }: Phase): Promise<ResourceState[]> {
   const { urn, ignoreChanges } = old;
   const step = { urn, old };
@@ -207,10 +193,3 @@ async function refreshOne(old: ResourceState, { providers, summary }: Phase): Pr
 
 const stackOutputs = (states: ResourceState[]): Props =>
   states.find(({ type }) => type === ROOT_STACK)?.outputs ?? {};
-
-/** The configuration in the format that the Node language host passes to a program. */
-function configText(config: Props): { values: string; secretKeys: string } {
-  const plain = Object.entries(config).map(([key, value]) => [key, isSecret(value) ? value.value : value]);
-  const secretKeys = Object.keys(config).filter((key) => isSecret(config[key]));
-  return { values: JSON.stringify(Object.fromEntries(plain)), secretKeys: JSON.stringify(secretKeys) };
-}

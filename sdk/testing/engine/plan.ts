@@ -1,19 +1,33 @@
 import { UNKNOWN } from "../../../provider/endpoint/documents";
 import type { Context } from "./apply";
-import { isProvider, nameOf, providerUrn, type ResourceState, ROOT_STACK, typeOf } from "./checkpoint";
-import { dependentsOf } from "./dependencies";
-import type { Goal } from "./goals";
-import { Identities } from "./identities";
+import {
+  createUrn,
+  dependentsOf,
+  isProvider,
+  nameInUrn,
+  type Place,
+  providerUrn,
+  type ResourceState,
+  ROOT_STACK,
+  typeInUrn,
+} from "./checkpoint";
+import type { Alias, Goal } from "./goals";
 import { Unsupported } from "./project";
-import { goText, type Props } from "./properties";
-import { applyReplaceOnChanges, mustReplace } from "./propertyDiff";
-import type { CheckFailure, Provider } from "./providerCalls";
-import { Differ } from "./resourceDiff";
-import type { Step } from "./summary";
+import { equal, goText, type Props } from "./properties";
+import {
+  applyReplaceOnChanges,
+  type Diff,
+  ignoreChanges,
+  mustReplace,
+  resolveDiff,
+  someDiff,
+} from "./propertyDiff";
+import type { Provider } from "./providerCalls";
+import type { PlannedStep } from "./summary";
 
 /** The steps for one registration. When they have succeeded, `afterwards` plans more. */
 export interface Plan {
-  steps: Step[];
+  steps: PlannedStep[];
   afterwards?: () => Promise<Plan>;
 }
 
@@ -24,25 +38,16 @@ export class Bail extends Error {
 
 /** Whether a run may change a resource. Without targets it may change any, otherwise targets, providers and the stack. */
 export function isTarget(targets: ReadonlySet<string>, urn: string): boolean {
-  const type = typeOf(urn);
+  const type = typeInUrn(urn);
   return targets.size === 0 || targets.has(urn) || isProvider(type) || type === ROOT_STACK;
 }
 
 /** The step for a resource that is not a target. It keeps its old state. */
-export function untargeted(urn: string, old: ResourceState | undefined): Step {
+export function untargeted(urn: string, old: ResourceState | undefined): PlannedStep {
   if (!old) throw new Error(`the test engine cannot skip ${urn}: it is new and not one of the targets`);
   return { op: "same", urn: old.urn, old, new: { ...old } };
 }
 
-/** One message for each failure. Like Pulumi's engine it shows the value of a top-level input, even if it is secret. */
-function checkMessages({ type, urn, inputs }: ResourceState, failures: CheckFailure[]): string[] {
-  return failures.map(({ property, reason }) => {
-    const what = property === "" ? "" : `: property ${property} value ${goText(inputs[property])}`;
-    return `${type} resource '${nameOf(urn)}'${what} has a problem: ${reason}`;
-  });
-}
-
-/** A registration whose steps are being planned. */
 interface Registration {
   urn: string;
   goal: Goal;
@@ -60,38 +65,30 @@ function desiredState(
   return { ...state, urn, protect, retainOnDelete, created, modified };
 }
 
-/** Plans the steps for each resource that the program registers. */
 export class Planner {
-  /** Whether a preview has failed but continues. */
   failed = false;
   readonly deleted = new Set<string>();
   /** The old states of resources that are deleted before their replacements are created. */
   readonly deletedFirst = new Set<ResourceState>();
 
   readonly identities: Identities;
-  private readonly differ: Differ;
+  private readonly newProviders = new Map<string, ResourceState>();
 
   constructor(
     private readonly context: Context,
     readonly targets: ReadonlySet<string>,
-    /** URNs of resources to replace even if they do not change. */
     private readonly forced: ReadonlySet<string>,
   ) {
     this.identities = new Identities(context.place, context.checkpoint.olds);
-    this.differ = new Differ(context, this.identities, forced);
   }
 
-  /** Plans a resource that Pulumi reads and does not manage. */
   async read(urn: string, goal: Goal, done: Registration["done"]): Promise<Plan> {
     const old = this.identities.find(urn, goal);
     const next = { ...goal.state, urn };
     if (old === undefined || old.external || old.id === next.id)
       return { steps: [{ op: "read", urn, ...(old && { old }), new: next, done }] };
-    const steps: Step[] = [
-      { op: "read-replacement", urn, old, new: next, done },
-      { op: "replace", urn, old, new: next },
-    ];
-    return { steps };
+    const replace: PlannedStep = { op: "replace", urn, old, new: next };
+    return { steps: [{ op: "read-replacement", urn, old, new: next, done }, replace] };
   }
 
   async register(urn: string, goal: Goal, done: Registration["done"]): Promise<Plan> {
@@ -100,8 +97,8 @@ export class Planner {
     const { created = "", modified = "" } = old ?? {};
     const next = desiredState(goal, { urn, created, modified });
     if (isProvider(next.type)) {
-      if (old && old.urn !== urn) throw new Unsupported(`aliases of providers (of ${nameOf(urn)})`);
-      this.differ.newProviders.set(urn, next);
+      if (old && old.urn !== urn) throw new Unsupported(`aliases of providers (of ${nameInUrn(urn)})`);
+      this.newProviders.set(urn, next);
     }
     const registration: Registration = {
       urn,
@@ -117,7 +114,6 @@ export class Planner {
     return { steps: await this.steps(registration, old, next) };
   }
 
-  /** Imports the resource, then plans its update to the program's inputs. */
   private import(registration: Registration, old: ResourceState | undefined, next: ResourceState): Plan {
     const { urn, goal, isDeleted } = registration;
     const afterwards = async (): Promise<Plan> => {
@@ -125,7 +121,7 @@ export class Planner {
       return { steps: await this.steps({ ...registration, isImported: true }, next, wanted) };
     };
     if (old === undefined || isDeleted) return { steps: [{ op: "import", urn, new: next }], afterwards };
-    const step: Step = { op: "import-replacement", urn, old, new: next, pendingDelete: true };
+    const step: PlannedStep = { op: "import-replacement", urn, old, new: next, pendingDelete: true };
     return { steps: [step, { op: "replace", urn, old, new: next }], afterwards };
   }
 
@@ -133,10 +129,10 @@ export class Planner {
     registration: Registration,
     old: ResourceState | undefined,
     next: ResourceState,
-  ): Promise<Step[]> {
+  ): Promise<PlannedStep[]> {
     const { urn, goal, provider, isDeleted, done } = registration;
     const given = goal.state.inputs;
-    if (old) next.inputs = this.differ.withIgnored(urn, given, old.inputs, next.ignoreChanges);
+    if (old) next.inputs = this.withIgnored(urn, given, old.inputs, next.ignoreChanges);
     if (provider) {
       // For a new resource, the check gets no old inputs.
       const isNew = isDeleted || old === undefined || old.external || this.forced.has(urn);
@@ -163,9 +159,9 @@ export class Planner {
     { urn, goal, provider, isImported, done }: Registration,
     old: ResourceState,
     next: ResourceState,
-  ): Promise<Step[]> {
+  ): Promise<PlannedStep[]> {
     const isUnready = old.initErrors.length > 0;
-    const asked = await this.differ.diff(old, next, provider);
+    const asked = await this.diff(old, next, provider);
     const diff = applyReplaceOnChanges(asked, next.replaceOnChanges);
     const { changedKeys, detailed } = diff;
     const step = { urn, old, new: next, changedKeys, detailed };
@@ -185,12 +181,12 @@ export class Planner {
       this.failed = true;
     }
     if (next.importID !== "")
-      throw new Unsupported(`the replacement of ${nameOf(urn)}, which still has the option import`);
+      throw new Unsupported(`the replacement of ${nameInUrn(urn)}, which still has the option import`);
     // The second check gets no old inputs. Otherwise the replacement could reuse values such as generated names.
     if (provider && !this.forced.has(urn))
       next.inputs = await this.check(provider, next, {}, goal.state.inputs);
-    const replace: Step = { ...step, op: "replace" };
-    const create: Step = { ...step, op: "create-replacement", done };
+    const replace: PlannedStep = { ...step, op: "replace" };
+    const create: PlannedStep = { ...step, op: "create-replacement", done };
     if (!(goal.deleteBeforeReplace ?? diff.deleteBeforeReplace))
       return [{ ...create, pendingDelete: true }, replace];
     return [...(await this.deleteFirst(urn, old)), replace, create];
@@ -198,15 +194,56 @@ export class Planner {
 
   private async check(provider: Provider, next: ResourceState, olds: Props, news: Props): Promise<Props> {
     const { inputs, failures } = await provider.check(next.urn, olds, news);
-    for (const message of checkMessages(next, failures))
+    for (const { property, reason } of failures) {
+      // Like Pulumi's engine, the message shows the value of a top-level input, even if it is secret.
+      const what = property === "" ? "" : `: property ${property} value ${goText(next.inputs[property])}`;
+      const message = `${next.type} resource '${nameInUrn(next.urn)}'${what} has a problem: ${reason}`;
       this.context.summary.report("error", message, next.urn);
+    }
     if (failures.length > 0) throw new Bail(`resource ${next.urn} is invalid`);
     return inputs;
   }
 
+  private async diff(old: ResourceState, next: ResourceState, provider?: Provider): Promise<Diff> {
+    // For a forced replacement the provider is not asked. Only the option `deleteBeforeReplace` can change its order.
+    if (this.forced.has(next.urn)) return someDiff("id");
+    if (await this.isProviderReplaced(old, next)) return someDiff("provider");
+    if (provider) return this.ask(provider, next.urn, old, next.inputs, next.ignoreChanges);
+    return { ...someDiff(), changes: equal(old.inputs, next.inputs) ? "none" : "some" };
+  }
+
+  private async ask(
+    provider: Provider,
+    urn: string,
+    old: ResourceState,
+    inputs: Props,
+    ignored: string[],
+  ): Promise<Diff> {
+    const diff = await provider.diff({ ...old, urn }, inputs, ignored);
+    return resolveDiff(diff, old.inputs, this.withIgnored(urn, inputs, old.inputs, ignored));
+  }
+
+  /** Whether a move to another provider requires a replacement. The new provider decides it from both configurations. */
+  private async isProviderReplaced(old: ResourceState, next: ResourceState): Promise<boolean> {
+    if (old.provider === next.provider) return false;
+    if (old.provider === "" || next.provider === "") return true;
+    const before = this.identities.old(providerUrn(old.provider));
+    const after = this.newProviders.get(providerUrn(next.provider));
+    if (!before || !after) throw new Error(`failed to resolve provider reference: "${old.provider}"`);
+    return this.context.providers.mustReplace(next.provider, before, after);
+  }
+
+  /** The inputs without the changes that the option `ignoreChanges` names. */
+  private withIgnored(urn: string, inputs: Props, olds: Props, paths: string[]): Props {
+    const ignored = ignoreChanges(inputs, olds, paths);
+    const failed = `cannot ignore changes in added or removed elements of the path: ${JSON.stringify(ignored.failed.join(", "))}`;
+    if (ignored.failed.length > 0) this.context.summary.report("info", failed, urn);
+    return ignored.inputs;
+  }
+
   /** Plans deletions: first the dependents that must also be replaced, in reverse order, then the resource. */
-  private async deleteFirst(urn: string, old: ResourceState): Promise<Step[]> {
-    const steps: Step[] = [];
+  private async deleteFirst(urn: string, old: ResourceState): Promise<PlannedStep[]> {
+    const steps: PlannedStep[] = [];
     for (const dependent of (await this.replacedWith(old)).reverse()) {
       if (this.deletedFirst.has(dependent)) continue;
       if (!dependent.delete && dependent.protect)
@@ -250,7 +287,7 @@ export class Planner {
     if (concerned.length === 0) return false;
     const inputs = { ...olds, ...Object.fromEntries(concerned.map((key) => [key, UNKNOWN])) };
     const provider = await this.context.providers.of(state);
-    const asked = await this.differ.ask(provider, state.urn, state, inputs, state.ignoreChanges);
+    const asked = await this.ask(provider, state.urn, state, inputs, state.ignoreChanges);
     return mustReplace(applyReplaceOnChanges(asked, replaceOnChanges));
   }
 }
@@ -258,3 +295,71 @@ export class Planner {
 const protectedMessage = (urn: string, why = "") =>
   `unable to replace resource "${urn}"${why}\nas it is currently marked for protection. To unprotect the resource, ` +
   "remove the `protect` flag from the resource in your Pulumi program and run `pulumi up`";
+
+/** Finds the old state of a registration by its URN, or by its first alias that has a state. */
+export class Identities {
+  readonly registered = new Set<string>();
+  private readonly currentByFormer = new Map<string, string>();
+  private readonly formerByCurrent = new Map<string, string>();
+  private readonly byUrn: Map<string, ResourceState>;
+
+  constructor(
+    private readonly place: Place,
+    olds: ResourceState[],
+  ) {
+    this.byUrn = new Map(olds.filter((old) => !old.delete).map((old) => [old.urn, old]));
+  }
+
+  old(urn: string): ResourceState | undefined {
+    return this.byUrn.get(urn);
+  }
+
+  /** Whether this run has registered a resource of the last run, under its former or its current URN. */
+  isRegistered(urn: string): boolean {
+    return this.registered.has(this.currentByFormer.get(urn) ?? urn);
+  }
+
+  find(urn: string, goal: Goal): ResourceState | undefined {
+    if (this.registered.has(urn))
+      throw new Error(`Duplicate resource URN '${urn}'; try giving it a unique name`);
+    this.registered.add(urn);
+    const found = [urn, ...this.formerUrns(goal)].find((each) => this.byUrn.has(each)) ?? urn;
+    const other = this.currentByFormer.get(found) ?? (this.registered.has(found) ? found : urn);
+    if (other !== urn)
+      throw new Error(`'${urn}' and '${other}' both have the old resource '${found}', by name or alias`);
+    if (found !== urn) {
+      this.currentByFormer.set(found, urn);
+      this.formerByCurrent.set(urn, found);
+    }
+    return this.byUrn.get(found);
+  }
+
+  /** The URNs from the resource's aliases, and those from an alias of its parent. */
+  private formerUrns({ name, state: { type, parent }, aliases }: Goal): string[] {
+    const own = aliases.map((alias) => this.urnOfAlias(alias, name, type));
+    const formerParent = this.formerByCurrent.get(parent);
+    if (formerParent === undefined) return own;
+    const inherited = [{ type, name }, ...own.map((urn) => ({ type: typeInUrn(urn), name: nameInUrn(urn) }))];
+    const parentName = nameInUrn(parent);
+    return [
+      ...own,
+      ...inherited.map(({ type, name }) => {
+        // If the child's name begins with the parent's name, its former name began with the parent's former name.
+        const isNamedAfter = name.startsWith(parentName);
+        const former = isNamedAfter ? nameInUrn(formerParent) + name.slice(parentName.length) : name;
+        return createUrn(this.place, formerParent, type, former);
+      }),
+    ];
+  }
+
+  /** Missing parts of an alias have their current value. The SDK always sets the parent. */
+  private urnOfAlias(alias: Alias, name: string, type: string): string {
+    if ("urn" in alias) return alias.urn;
+    const former = alias.noparent ? "" : (this.formerByCurrent.get(alias.parenturn) ?? alias.parenturn);
+    const place = {
+      stack: alias.stack || this.place.stack,
+      project: alias.project || this.place.project,
+    };
+    return createUrn(place, former, alias.type || type, alias.name || name);
+  }
+}

@@ -5,16 +5,14 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Project } from "./project";
+import { isSecret, type Props, plain } from "./properties";
 
-/** The maximum number of concurrent provider calls. */
 export const PARALLEL = 8;
 
-/** The maximum number of lines of a provider's output in an error. */
 const MOST_OUTPUT = 50;
 
 export type OnLine = (line: string) => void;
 
-/** A child process. `stop` resolves when the process has ended. */
 export class Child {
   readonly exited: Promise<number>;
 
@@ -32,7 +30,6 @@ export class Child {
     });
   }
 
-  /** Sends the signal, then SIGKILL after `patience` milliseconds. */
   async stop(signal: NodeJS.Signals, patience: number): Promise<void> {
     if (this.process.exitCode === null && this.process.signalCode === null) this.process.kill(signal);
     const timer = setTimeout(() => this.process.kill("SIGKILL"), patience);
@@ -41,15 +38,16 @@ export class Child {
   }
 }
 
-export interface Launch {
+export interface Run {
   project: Project;
   stack: string;
   env: Record<string, string | undefined>;
   dryRun: boolean;
-  /** The packages whose providers earlier runs of the stack needed. */
-  packages: Set<string>;
   /** The time limit for the start of a provider, in milliseconds. */
   startLimit: number;
+  stateFile: string;
+  /** The stack configuration by full keys. */
+  config: Props;
 }
 
 /** Finds a module of the program's SDK, so that the program and its providers have the same version. */
@@ -63,7 +61,7 @@ export function resolveFrom(folder: string, module: string): string {
 
 const PRELOAD = JSON.stringify(join(__dirname, "preload.cjs"));
 
-function startNode({ project, env }: Launch, args: string[], more: Record<string, string>): ChildProcess {
+function startNode({ project, env }: Run, args: string[], more: Record<string, string>): ChildProcess {
   const options = `${env["NODE_OPTIONS"] ?? ""} --require ${PRELOAD}`.trim();
   return spawn(process.execPath, args, {
     cwd: project.folder,
@@ -73,14 +71,9 @@ function startNode({ project, env }: Launch, args: string[], more: Record<string
   });
 }
 
-/** Runs the program like the Node language host. The configuration is JSON. */
-export function startProgram(
-  launch: Launch,
-  config: { values: string; secretKeys: string },
-  address: string,
-  onLine: OnLine,
-): Child {
-  const { project, stack, dryRun } = launch;
+/** Runs the program like the Node language host. */
+export function startProgram(run: Run, address: string, onLine: OnLine): Child {
+  const { project, stack, dryRun, config, env } = run;
   const flags = {
     monitor: address,
     engine: address,
@@ -97,17 +90,16 @@ export function startProgram(
     ...(dryRun ? ["--dry-run"] : []),
     project.entry,
   ];
-  const child = startNode(launch, args, {
-    PULUMI_CONFIG: config.values,
-    PULUMI_CONFIG_SECRET_KEYS: config.secretKeys,
+  const child = startNode(run, args, {
+    PULUMI_CONFIG: JSON.stringify(plain(config)),
+    PULUMI_CONFIG_SECRET_KEYS: JSON.stringify(Object.keys(config).filter((key) => isSecret(config[key]))),
     // A type check would take longer than the run.
-    PULUMI_NODEJS_TRANSPILE_ONLY: launch.env["PULUMI_NODEJS_TRANSPILE_ONLY"] ?? "true",
+    PULUMI_NODEJS_TRANSPILE_ONLY: env["PULUMI_NODEJS_TRANSPILE_ONLY"] ?? "true",
     ...(project.typescript && { PULUMI_NODEJS_TYPESCRIPT: "true" }),
   });
   return new Child(child, onLine);
 }
 
-/** A provider process that may still be loading. */
 export interface Starting {
   child: Child;
   /** The port that it prints. Rejects if the process ends first, or at the time limit. */
@@ -117,7 +109,7 @@ export interface Starting {
 }
 
 export function startProvider(
-  launch: Launch,
+  run: Run,
   args: string[],
   env: Record<string, string>,
   onLine: OnLine | undefined,
@@ -128,7 +120,7 @@ export function startProvider(
   const found = new Promise<number>((resolve) => {
     print = resolve;
   });
-  const child = new Child(startNode(launch, args, env), (line, isError) => {
+  const child = new Child(startNode(run, args, env), (line, isError) => {
     if (print && !isError && /^\d+$/.test(line)) {
       print(Number(line));
       print = undefined;
@@ -137,15 +129,12 @@ export function startProvider(
     if (output.length < MOST_OUTPUT) output.push(line);
     onLine?.(line);
   });
-  const { startLimit } = launch;
+  const { startLimit } = run;
   const failed = Promise.race([
     child.exited.then(() => "ended before it was ready"),
     wait(startLimit, `did not print its port in ${startLimit / 1000} s`, { ref: false }),
   ]).then((what) => {
     throw new Error(`the provider process ${args[0]} ${what}${printed()}`);
   });
-  const port = Promise.race([found, failed]);
-  // A process that was started in advance may not be used.
-  port.catch(() => {});
-  return { child, port, printed };
+  return { child, port: Promise.race([found, failed]), printed };
 }

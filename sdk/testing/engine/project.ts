@@ -8,7 +8,6 @@ import type { ConfigValue } from "../types";
 /** The end of each error about an unsupported feature. */
 export const CLI_DRIVER = 'use the driver "cli", which runs the Pulumi CLI on the PATH';
 
-/** A feature that this engine does not support. */
 export class Unsupported extends Error {
   override readonly name = "Unsupported";
   constructor(what: string) {
@@ -18,12 +17,9 @@ export class Unsupported extends Error {
 
 export const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
-/** A Pulumi project. */
 export interface Project {
   name: string;
-  /** The folder of `Pulumi.yaml`. */
   root: string;
-  /** The program's working directory. */
   folder: string;
   /** The program in this folder: `.`, or the file in `main`. */
   entry: string;
@@ -31,7 +27,6 @@ export interface Project {
   typescript: boolean;
   /** The folders of provider plugins by package, from `plugins.providers`. */
   plugins: Map<string, string>;
-  /** The configuration in `Pulumi.yaml`. */
   config: Record<string, ConfigValue>;
 }
 
@@ -44,7 +39,7 @@ export const runtimeSchema = z
   .union([z.string().transform((name) => runtime.parse({ name })), runtime])
   .default(runtime.parse({ name: "nodejs" }));
 
-const entry = z.object({
+const configEntry = z.object({
   value: z.unknown().optional(),
   default: z.unknown().optional(),
   secret: z.boolean().default(false),
@@ -82,7 +77,7 @@ export function readProject(program: string, givenName?: string): Project {
 function projectConfig(project: string, entries: Record<string, unknown>): Record<string, ConfigValue> {
   const config: Record<string, ConfigValue> = {};
   for (const [key, given] of Object.entries(entries)) {
-    const parsed = entry.safeParse(given);
+    const parsed = configEntry.safeParse(given);
     const value = parsed.success ? (parsed.data.value ?? parsed.data.default) : given;
     if (value === undefined || value === null) continue;
     const text = typeof value === "object" ? JSON.stringify(value) : String(value);

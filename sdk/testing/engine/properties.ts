@@ -111,7 +111,7 @@ export function masked(value: unknown, mask: unknown = secret("[secret]")): unkn
 export const maskedProps = (props: Props) => mapProps(props, (value) => masked(value));
 
 /** Plain data with `[secret]` in place of secrets. */
-export const shown = (props: Props) => plain(mapProps(props, (value) => masked(value, "[secret]")));
+export const maskedData = (props: Props) => plain(mapProps(props, (value) => masked(value, "[secret]")));
 
 export function equal(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) && Array.isArray(b))

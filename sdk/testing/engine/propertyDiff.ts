@@ -4,8 +4,7 @@ import { equal, isProps, isSecret, type Props, plain, secret } from "./propertie
 export type Kind = "add" | "delete" | "update";
 export const SIGNS = { add: "+", delete: "-", update: "~" } as const;
 
-/** A difference between two values: its path, and the value on each side. */
-export interface Change {
+export interface ValueChange {
   path: Path;
   kind: Kind;
   old?: unknown;
@@ -16,7 +15,7 @@ export interface Change {
 export const isInternal = (key: unknown) => String(key).startsWith("__");
 
 /** All differences. Objects and lists are compared item by item. Other values, such as secrets, are compared as a whole. */
-export function changesBetween(from: unknown, to: unknown, path: Path = []): Change[] {
+export function changesBetween(from: unknown, to: unknown, path: Path = []): ValueChange[] {
   if (equal(from, to)) return [];
   if (from === undefined || from === null) return [{ path, kind: "add", new: to }];
   if (to === undefined || to === null) return [{ path, kind: "delete", old: from }];
@@ -32,7 +31,7 @@ export function changesBetween(from: unknown, to: unknown, path: Path = []): Cha
 }
 
 /** The changed top-level properties with their signs: additions, deletions, then updates, each in alphabetical order. */
-export function shortDiff(changes: Change[], metadata: string[], only: string[]): string[] {
+export function shortDiff(changes: ValueChange[], metadata: string[], only: string[]): string[] {
   const signs = new Map<string, string>();
   for (const { path, kind } of changes) signs.set(String(path[0]), path.length === 1 ? SIGNS[kind] : "~");
   for (const key of metadata) signs.set(key, "~");
@@ -45,13 +44,11 @@ export function shortDiff(changes: Change[], metadata: string[], only: string[])
 export interface PropertyDiff {
   path: Path;
   kind: Kind;
-  /** Whether this change requires a replacement. */
   replace: boolean;
   /** Whether the old value is in the inputs. Otherwise it is in the outputs. */
   inputDiff: boolean;
 }
 
-/** The changes of a resource, and whether they require a replacement. */
 export interface Diff {
   changes: "unknown" | "none" | "some";
   replaces: string[];
@@ -97,19 +94,14 @@ export function applyReplaceOnChanges(diff: Diff, texts: string[]): Diff {
   };
 }
 
-/** The changes that undo these. */
 export function invert(detailed: PropertyDiff[]): PropertyDiff[] {
   const opposite = { add: "delete", delete: "add", update: "update" } as const;
   return detailed.map((each) => ({ ...each, kind: opposite[each.kind] }));
 }
 
-interface Sides {
-  inputs: Props;
-  outputs?: Props | undefined;
-}
+type Sides = Record<"inputs" | "outputs", Props>;
 
-/** Adds the old and new values to the changes. */
-export function withValues(detailed: PropertyDiff[], old: Sides, next: Sides): Change[] {
+export function withValues(detailed: PropertyDiff[], old: Sides, next: Sides): ValueChange[] {
   return detailed.map(({ path, kind, inputDiff }) => ({
     path,
     kind,

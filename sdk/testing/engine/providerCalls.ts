@@ -1,12 +1,13 @@
 import * as grpc from "@grpc/grpc-js";
+import * as rpc from "@pulumi/pulumi/proto/provider_grpc_pb";
 import * as pb from "@pulumi/pulumi/proto/provider_pb";
 import { Status } from "@pulumi/pulumi/proto/status_pb";
-import { parsePath } from "../../../provider/endpoint/documents";
-import { nameOf, type ResourceState, typeOf } from "./checkpoint";
-import type { Props, toStruct } from "./properties";
+import { hasUnknown, parsePath } from "../../../provider/endpoint/documents";
+import { Empty, insecure } from "../../../provider/plugin/protocol";
+import { nameInUrn, type ResourceState, typeInUrn } from "./checkpoint";
+import { Unsupported } from "./project";
+import { fromStruct, markSecrets, type Props, plain, toStruct } from "./properties";
 import type { Diff, Kind } from "./propertyDiff";
-
-/* The interface of providers in the engine, and its messages and errors in Pulumi's protocol. */
 
 /**
  * The provider of a resource: `Plugin`, the client of a provider process, or `Providers` for provider resources.
@@ -20,20 +21,14 @@ export interface Provider {
   delete(old: ResourceState): Promise<void>;
 }
 
-export interface CheckFailure {
-  property: string;
-  reason: string;
-}
-
 export interface Checked {
   inputs: Props;
-  failures: CheckFailure[];
+  failures: pb.CheckFailure.AsObject[];
 }
 
 /** For an import, only the id is known. */
 export type ToRead = Pick<ResourceState, "urn" | "id"> & { inputs?: Props; outputs?: Props | undefined };
 
-/** The result of a read. */
 export interface Found {
   /** Empty if the resource does not exist. */
   id: string;
@@ -59,9 +54,189 @@ export class InitFailed extends Error {
   }
 }
 
-export type Answer<T> = (error: grpc.ServiceError | null, response: T) => void;
+/** The package of dynamic providers. Their process is part of the SDK. */
+export const DYNAMIC = "pulumi-nodejs";
 
-/** A provider returned an error. */
+export class Plugin implements Provider {
+  private readonly client: rpc.ResourceProviderClient;
+  /** The process of dynamic providers accepts no secrets and no previews. Its results are marked as secret here. */
+  private readonly isDynamic: boolean;
+  private configured: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    port: number,
+    readonly package_: string,
+  ) {
+    this.isDynamic = package_ === DYNAMIC;
+    this.client = new rpc.ResourceProviderClient(`127.0.0.1:${port}`, insecure(), CHANNEL);
+  }
+
+  close(): void {
+    this.client.close();
+  }
+
+  /** @throws Unsupported if the plugin does not support secrets or references. */
+  async handshake(engineAddress: string, folder: string, limit: number): Promise<void> {
+    const request = new pb.ProviderHandshakeRequest()
+      .setEngineAddress(engineAddress)
+      .setRootDirectory(folder)
+      .setProgramDirectory(folder)
+      .setConfigureWithUrn(true)
+      .setInvokeWithPreview(true);
+    const response = await optional(
+      call<pb.ProviderHandshakeResponse>((answer) =>
+        this.client.handshake(request, new grpc.Metadata(), { deadline: Date.now() + limit }, answer),
+      ),
+    );
+    if (!response) throw new Unsupported(`plugins without a handshake (${this.package_} in ${folder})`);
+    if (!response.getAcceptSecrets() || !response.getAcceptResources())
+      throw new Unsupported(
+        `plugins that do not accept secrets or references (${this.package_} in ${folder})`,
+      );
+  }
+
+  /** If a provider does not implement this method, it accepts any configuration. */
+  async checkConfig(urn: string, olds: Props, news: Props): Promise<Checked> {
+    const request = about(new pb.CheckRequest(), urn).setOlds(plainStruct(olds)).setNews(plainStruct(news));
+    const response = await optional(
+      call<pb.CheckResponse>((answer) => this.client.checkConfig(request, answer)),
+    );
+    if (!response) return { inputs: news, failures: [] };
+    return { inputs: markSecrets(fromStruct(response.getInputs()), news), failures: failuresOf(response) };
+  }
+
+  async diffConfig(old: ResourceState, news: Props): Promise<Diff> {
+    const request = diffRequest(old, news, [], plainStruct);
+    const response = await optional(
+      call<pb.DiffResponse>((answer) => this.client.diffConfig(request, answer)),
+    );
+    return diffOf(response ?? new pb.DiffResponse());
+  }
+
+  /** Later calls wait for this, and fail if it fails. */
+  configure(urn: string, id: string, config: Props): void {
+    this.configured = this.sendConfiguration(urn, id, config);
+    this.configured.catch(() => {});
+  }
+
+  private async sendConfiguration(urn: string, id: string, config: Props): Promise<void> {
+    if (hasUnknown(config))
+      throw new Unsupported(
+        `previews with a provider whose configuration is not known yet (${nameInUrn(urn)})`,
+      );
+    const request = about(new pb.ConfigureRequest(), urn)
+      .setId(id)
+      .setArgs(toStruct(config))
+      .setAcceptsecrets(true)
+      .setAcceptresources(true)
+      .setSendsOldInputs(true)
+      .setSendsOldInputsToDelete(true);
+    for (const [key, value] of Object.entries(plain(config)))
+      request
+        .getVariablesMap()
+        .set(`${this.package_}:config:${key}`, typeof value === "string" ? value : JSON.stringify(value));
+    await call<pb.ConfigureResponse>((answer) => this.client.configure(request, answer));
+  }
+
+  /** Asks the provider to finish its operations and to start no others. */
+  async cancel(): Promise<void> {
+    await optional(call<Empty>((answer) => this.client.cancel(new Empty(), answer)));
+  }
+
+  async check(urn: string, olds: Props, news: Props): Promise<Checked> {
+    await this.configured;
+    const request = about(new pb.CheckRequest(), urn).setOlds(this.struct(olds)).setNews(this.struct(news));
+    const response = await call<pb.CheckResponse>((answer) => this.client.check(request, answer));
+    return { inputs: this.marked(response.getInputs(), news), failures: failuresOf(response) };
+  }
+
+  async diff(old: ResourceState, news: Props, ignoreChanges: string[]): Promise<Diff> {
+    await this.configured;
+    const request = diffRequest(old, news, ignoreChanges, (props) => this.struct(props));
+    return diffOf(await call<pb.DiffResponse>((answer) => this.client.diff(request, answer)));
+  }
+
+  /** Without support for previews, the outputs of a preview are the inputs. */
+  async create({ urn, inputs }: ResourceState, preview: boolean): Promise<{ id: string; outputs: Props }> {
+    await this.configured;
+    if (preview && this.isDynamic) return { id: "", outputs: { ...inputs } };
+    const request = about(new pb.CreateRequest(), urn).setProperties(this.struct(inputs)).setPreview(preview);
+    const response = await this.change<pb.CreateResponse>(inputs, (answer) =>
+      this.client.create(request, answer),
+    );
+    const id = response.getId();
+    if (id === "" && !preview) throw new Error(`plugin returned empty resource.ID from create '${urn}'`);
+    return { id, outputs: this.marked(response.getProperties(), inputs) };
+  }
+
+  async update(old: ResourceState, next: ResourceState, preview: boolean): Promise<Props> {
+    await this.configured;
+    if (preview && this.isDynamic) return { ...next.inputs };
+    const request = about(new pb.UpdateRequest(), next.urn)
+      .setId(old.id)
+      .setOldInputs(this.struct(old.inputs))
+      .setOlds(this.struct(old.outputs))
+      .setNews(this.struct(next.inputs))
+      .setIgnorechangesList(next.ignoreChanges)
+      .setPreview(preview);
+    const response = await this.change<pb.UpdateResponse>(next.inputs, (answer) =>
+      this.client.update(request, answer),
+    );
+    return this.marked(response.getProperties(), next.inputs);
+  }
+
+  async read({ urn, id, inputs, outputs }: ToRead): Promise<Found> {
+    await this.configured;
+    const request = about(new pb.ReadRequest(), urn).setId(id);
+    if (inputs) request.setInputs(this.struct(inputs)).setProperties(this.struct(outputs));
+    const response = await call<pb.ReadResponse>((answer) => this.client.read(request, answer));
+    const [properties, liveInputs] = [response.getProperties(), response.getInputs()];
+    return {
+      id: response.getId(),
+      outputs: properties && this.marked(properties, outputs ?? {}),
+      inputs: liveInputs && this.marked(liveInputs, inputs ?? {}),
+    };
+  }
+
+  async delete({ urn, id, inputs, outputs }: ResourceState): Promise<void> {
+    await this.configured;
+    const request = about(new pb.DeleteRequest(), urn)
+      .setId(id)
+      .setOldInputs(this.struct(inputs))
+      .setProperties(this.struct(outputs));
+    await call<Empty>((answer) => this.client.delete(request, answer));
+  }
+
+  async invoke(token: string, args: Props, preview: boolean): Promise<pb.InvokeResponse> {
+    await this.configured;
+    const request = new pb.InvokeRequest().setTok(token).setArgs(this.struct(args)).setPreview(preview);
+    return call<pb.InvokeResponse>((answer) => this.client.invoke(request, answer));
+  }
+
+  private struct(props: Props = {}) {
+    return this.isDynamic ? plainStruct(props) : toStruct(props);
+  }
+
+  private marked(outs: pb.CheckResponse["getInputs"] extends () => infer S ? S : never, ins: Props): Props {
+    return this.isDynamic ? markSecrets(fromStruct(outs), ins) : fromStruct(outs);
+  }
+
+  /** Sends a create or an update. Its error can contain a resource that exists but is not ready. */
+  private async change<T>(ins: Props, send: (answer: Callback<T>) => unknown): Promise<T> {
+    try {
+      return await call(send);
+    } catch (error) {
+      const failed = error instanceof CallFailed ? initFailure(error.cause) : undefined;
+      if (!failed) throw error;
+      throw new InitFailed(failed.getId(), this.marked(failed.getProperties(), ins), failed.getReasonsList());
+    }
+  }
+}
+
+const plainStruct = (props: Props) => toStruct(plain(props));
+
+export type Callback<T> = (error: grpc.ServiceError | null, response: T) => void;
+
 export class CallFailed extends Error {
   override readonly name = "CallFailed";
   constructor(override readonly cause: grpc.ServiceError) {
@@ -69,7 +244,7 @@ export class CallFailed extends Error {
   }
 }
 
-export function call<T>(send: (answer: Answer<T>) => unknown): Promise<T> {
+export function call<T>(send: (answer: Callback<T>) => unknown): Promise<T> {
   return new Promise((resolve, reject) => {
     send((error, response) => (error === null ? resolve(response) : reject(new CallFailed(error))));
   });
@@ -101,11 +276,10 @@ interface AboutResource {
   setType(type: string): unknown;
 }
 
-/** Sets the URN, the name and the type of a request. */
 export function about<R extends AboutResource>(request: R, urn: string): R {
   request.setUrn(urn);
-  request.setName(nameOf(urn));
-  request.setType(typeOf(urn));
+  request.setName(nameInUrn(urn));
+  request.setType(typeInUrn(urn));
   return request;
 }
 
@@ -148,5 +322,5 @@ function kindOf(kind: pb.PropertyDiff.Kind): Kind {
   return kind === DELETE || kind === DELETE_REPLACE ? "delete" : "update";
 }
 
-export const failuresOf = (response: { getFailuresList(): pb.CheckFailure[] }): CheckFailure[] =>
+export const failuresOf = (response: { getFailuresList(): pb.CheckFailure[] }) =>
   response.getFailuresList().map((each) => each.toObject());

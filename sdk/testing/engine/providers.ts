@@ -5,21 +5,19 @@ import { setTimeout } from "node:timers/promises";
 import { parse } from "yaml";
 import { z } from "zod";
 import { UNKNOWN } from "../../../provider/endpoint/documents";
-import { isProvider, packageOf, type ResourceState, typeOf } from "./checkpoint";
-import { DYNAMIC, Plugin } from "./plugin";
-import { type Launch, type OnLine, resolveFrom, type Starting, startProvider } from "./processes";
+import { isProvider, packageOf, type ResourceState, typeInUrn } from "./checkpoint";
+import { type OnLine, type Run, resolveFrom, type Starting, startProvider } from "./processes";
 import { CLI_DRIVER, messageOf, type Project, runtimeSchema, Unsupported } from "./project";
 import { equal, type Props, plain } from "./properties";
 import { type Diff, mustReplace, resolveDiff } from "./propertyDiff";
-import type { Checked, Found, Provider } from "./providerCalls";
+import { type Checked, DYNAMIC, type Found, Plugin, type Provider } from "./providerCalls";
 
 /** The time limit for replies to `Cancel`, in milliseconds. */
 const CANCEL_LIMIT = 1000;
 
-/** A provider's process and folder. */
 type Process = Starting & { folder: string };
 
-interface Command {
+interface PluginCommand {
   folder: string;
   /** The arguments without the last one, which is the engine's address. */
   args: string[];
@@ -27,7 +25,7 @@ interface Command {
 }
 
 /** Finds the provider of a package: in the SDK, or in the folder that `Pulumi.yaml` names. Downloads nothing. */
-function findPlugin(package_: string, project: Project): Command {
+function findPlugin(package_: string, project: Project): PluginCommand {
   if (package_ === DYNAMIC) {
     const host = resolveFrom(project.folder, "@pulumi/pulumi/cmd/dynamic-provider");
     return { folder: dirname(host), args: [host], env: { PULUMI_NODEJS_PROJECT: project.name } };
@@ -50,25 +48,19 @@ function findPlugin(package_: string, project: Project): Command {
  * create or update configures it.
  */
 export class Providers implements Provider {
-  /** The configured providers by `URN::id`. */
   private readonly running = new Map<string, Promise<Plugin>>();
   /** The started providers by URN that are not configured yet. */
   private readonly unconfigured = new Map<string, Plugin>();
-  /** The processes by package that were started in advance and are not used yet. */
-  private readonly ahead = new Map<string, Process>();
   private readonly processes: Process[] = [];
   private readonly plugins: Plugin[] = [];
 
   constructor(
-    private readonly launch: Launch,
-    /** The stack configuration. */
-    readonly config: Props,
+    readonly run: Run,
     private readonly olds: ResourceState[],
     private readonly address: () => string,
     private readonly onLine: OnLine,
   ) {}
 
-  /** The provider of a resource. */
   async of({ type, provider }: Pick<ResourceState, "type" | "provider">): Promise<Provider> {
     return isProvider(type) ? this : this.get(provider);
   }
@@ -87,13 +79,12 @@ export class Providers implements Provider {
     return started;
   }
 
-  /** The configuration of a default provider. A plugin gets only the keys of its package. */
   configOf(package_: string): Props {
-    return package_ === DYNAMIC ? this.config : this.ownConfig(package_);
+    return package_ === DYNAMIC ? this.run.config : this.ownConfig(package_);
   }
 
   private ownConfig(package_: string): Props {
-    const own = Object.entries(this.config).filter(([key]) => key.startsWith(`${package_}:`));
+    const own = Object.entries(this.run.config).filter(([key]) => key.startsWith(`${package_}:`));
     return Object.fromEntries(own.map(([key, value]) => [key.slice(package_.length + 1), value]));
   }
 
@@ -164,38 +155,31 @@ export class Providers implements Provider {
     this.running.set(reference, plugin);
   }
 
-  /** Starts the providers that earlier runs needed, while the program is loading. */
-  startAhead(): void {
-    for (const package_ of this.launch.packages) this.ahead.set(package_, this.spawn(package_));
-  }
-
   private async start(urn: string): Promise<Plugin> {
-    const package_ = packageOf(typeOf(urn));
-    const { folder, port, printed } = this.ahead.get(package_) ?? this.spawn(package_);
-    this.ahead.delete(package_);
+    const package_ = packageOf(typeInUrn(urn));
+    const { folder, port, printed } = this.spawn(package_);
     const plugin = new Plugin(await port, package_);
     this.plugins.push(plugin);
     if (package_ !== DYNAMIC)
-      await plugin.handshake(this.address(), folder, this.launch.startLimit).catch((cause: unknown) => {
+      await plugin.handshake(this.address(), folder, this.run.startLimit).catch((cause: unknown) => {
         if (cause instanceof Unsupported) throw cause;
         throw new Error(`the provider of ${package_} does not answer: ${messageOf(cause)}${printed()}`, {
           cause,
         });
       });
-    this.launch.packages.add(package_);
     return plugin;
   }
 
   private spawn(package_: string): Process {
-    const { folder, args, env } = findPlugin(package_, this.launch.project);
+    const { folder, args, env } = findPlugin(package_, this.run.project);
     const own = {
       ...env,
-      PULUMI_PROJECT: this.launch.project.name,
+      PULUMI_PROJECT: this.run.project.name,
       PULUMI_CONFIG: JSON.stringify(plain(this.ownConfig(package_))),
     };
     // Like the CLI, the engine does not show the output of plugins.
     const onLine = package_ === DYNAMIC ? this.onLine : undefined;
-    const process = { folder, ...startProvider(this.launch, [...args, this.address()], own, onLine) };
+    const process = { folder, ...startProvider(this.run, [...args, this.address()], own, onLine) };
     this.processes.push(process);
     return process;
   }

@@ -1,28 +1,28 @@
-import { UNKNOWN } from "../../../provider/endpoint/documents";
-import type { Diagnostic, RunResult, Step as ShownStep, StepOp } from "../types";
+import { pathText, UNKNOWN } from "../../../provider/endpoint/documents";
+import type { Diagnostic, RunResult, Step, StepOp } from "../types";
 import {
   isDefaultProvider,
-  isProvider,
-  nameOf,
+  isUsers,
+  nameInUrn,
+  type PendingType,
   type Place,
   type ResourceState,
-  ROOT_STACK,
   rootUrn,
-  typeOf,
+  typeInUrn,
 } from "./checkpoint";
-import { isProps, isSecret, maskedProps, type Props, plain, shown } from "./properties";
+import { isProps, isSecret, maskedData, maskedProps, type Props, plain } from "./properties";
 import {
-  type Change,
   changesBetween,
   isInternal,
   type PropertyDiff,
   SIGNS,
   shortDiff,
+  type ValueChange,
   withValues,
 } from "./propertyDiff";
 
 /** One operation on one resource. */
-export interface Step {
+export interface PlannedStep {
   op: StepOp;
   urn: string;
   old?: ResourceState;
@@ -37,34 +37,46 @@ export interface Step {
   done?: (state: ResourceState) => void;
 }
 
-/** The sign and the words of each operation in Pulumi's display. */
-const OPS: Record<string, [sign: string, toDo: string, done: string]> = {
+/** The sign and the words of each operation in Pulumi's display, and the operation's type in the state while it runs. */
+export const OPS: Record<StepOp, [sign: string, toDo: string, done: string, pending?: PendingType]> = {
   same: ["  ", "", ""],
-  create: ["+ ", "create", "created"],
-  delete: ["- ", "delete", "deleted"],
-  update: ["~ ", "update", "updated"],
+  create: ["+ ", "create", "created", "creating"],
+  delete: ["- ", "delete", "deleted", "deleting"],
+  update: ["~ ", "update", "updated", "updating"],
   replace: ["+-", "replace", "replaced"],
-  "create-replacement": ["++", "create replacement", "created replacement"],
-  "delete-replaced": ["--", "delete original", "deleted original"],
-  read: ["> ", "read", "read"],
-  "read-replacement": [">>", "read for replacement", "read for replacement"],
+  "create-replacement": ["++", "create replacement", "created replacement", "creating"],
+  "delete-replaced": ["--", "delete original", "deleted original", "deleting"],
+  read: ["> ", "read", "read", "reading"],
+  "read-replacement": [">>", "read for replacement", "read for replacement", "reading"],
   refresh: ["~ ", "refresh", "refreshed"],
-  discard: ["< ", "discard", "discarded"],
-  "discard-replaced": ["<<", "discard original", "discarded original"],
-  import: ["= ", "import", "imported"],
-  "import-replacement": ["=>", "import replacement", "imported replacement"],
+  discard: ["< ", "discard", "discarded", "deleting"],
+  "discard-replaced": ["<<", "discard original", "discarded original", "deleting"],
+  import: ["= ", "import", "imported", "importing"],
+  "import-replacement": ["=>", "import replacement", "imported replacement", "importing"],
+  "remove-pending-replace": ["~ ", "remove", "removed"],
 };
+
+/** A step of a result. */
+export function reportedStep(
+  op: StepOp,
+  urn: string,
+  id: string | undefined,
+  diff: string[],
+  outputs?: Props,
+): Step {
+  const step = { op, urn, type: typeInUrn(urn), name: nameInUrn(urn), ...(id && { id }), diff };
+  return { ...step, ...(outputs && { outputs: maskedData(outputs) }) };
+}
 
 /** Collects the steps and messages of a run, without secret values. */
 export class Summary {
-  readonly steps: ShownStep[] = [];
+  readonly steps: Step[] = [];
   readonly changes: RunResult["changes"] = {};
   readonly diagnostics: Diagnostic[] = [];
   private readonly lines: string[];
   private readonly root: string;
 
   constructor(
-    /** Such as `Updating`. */
     title: string,
     place: Place,
     private readonly dryRun: boolean,
@@ -78,39 +90,27 @@ export class Summary {
     if (severity !== "debug") this.diagnostics.push({ severity, message, ...(urn !== "" && { urn }) });
   };
 
-  /** Adds a step that succeeded. */
-  add(step: Step): void {
+  add(step: PlannedStep): void {
     const { op, urn, old, new: next } = step;
     if (isDefaultProvider(urn)) return;
     if (isCounted(step)) this.changes[op] = (this.changes[op] ?? 0) + 1;
-    const type = typeOf(urn);
     const changes = old && next && op !== "same" ? changesOf(step, old, next) : [];
     const diff = old && next ? shortDiff(changes, metadata(op, old, next), step.changedKeys ?? []) : [];
-    const id = next?.id || old?.id;
-    if (type !== ROOT_STACK && !isProvider(type))
-      this.steps.push({
-        op,
-        urn,
-        type,
-        name: nameOf(urn),
-        ...(id && { id }),
-        diff,
-        ...(next?.outputs && { outputs: shown(next.outputs) }),
-      });
+    if (isUsers(urn)) this.steps.push(reportedStep(op, urn, next?.id || old?.id, diff, next?.outputs));
     if (op === "same" && diff.length === 0) return;
-    this.addLine(step, OPS[op]?.[this.dryRun ? 1 : 2] ?? op, diff);
+    this.addLine(step, OPS[op][this.dryRun ? 1 : 2], diff);
     // The changes of a replacement are shown with its creation.
     const isNew = op === "create" || op === "import";
     const shownChanges = isNew ? changesBetween({}, maskedProps(next?.inputs ?? {})) : changes;
     if (op !== "replace") this.lines.push(...changeLines(shownChanges));
   }
 
-  addFailure(step: Step): void {
-    if (!isDefaultProvider(step.urn)) this.addLine(step, `**${OPS[step.op]?.[1]} failed**`, []);
+  addFailure(step: PlannedStep): void {
+    if (!isDefaultProvider(step.urn)) this.addLine(step, `**${OPS[step.op][1]} failed**`, []);
   }
 
-  private addLine({ op, urn }: Step, words: string, diff: string[]): void {
-    const parts = [` ${OPS[op]?.[0] ?? ""}`, typeOf(urn), nameOf(urn), words];
+  private addLine({ op, urn }: PlannedStep, words: string, diff: string[]): void {
+    const parts = [` ${OPS[op][0]}`, typeInUrn(urn), nameInUrn(urn), words];
     if (diff.length > 0) parts.push(`[diff: ${diff.join(",")}]`);
     this.lines.push(parts.filter((part) => part !== "").join(" "));
   }
@@ -121,9 +121,9 @@ export class Summary {
     const changed = changesBetween(maskedProps(olds), maskedProps(outputs));
     if (changed.length > 0) lines.push("Outputs:", ...changeLines(changed), "");
     lines.push("Resources:");
-    for (const [op, count] of Object.entries(this.changes))
+    for (const [op, count] of Object.entries(this.changes) as [StepOp, number][])
       if (op !== "same" && op !== "read")
-        lines.push(`    ${OPS[op]?.[0]}${count} ${this.dryRun ? `to ${op}` : OPS[op]?.[2]}`);
+        lines.push(`    ${OPS[op][0]}${count} ${this.dryRun ? `to ${op}` : OPS[op][2]}`);
     if (this.changes.same) lines.push(`    ${this.changes.same} unchanged`);
     return `${lines.join("\n")}\n`;
   }
@@ -132,10 +132,10 @@ export class Summary {
     if (this.diagnostics.length === 0) return [];
     const lines = ["Diagnostics:"];
     for (const about of new Set(this.diagnostics.map(({ urn = this.root }) => urn))) {
-      lines.push(`  ${typeOf(about)} (${nameOf(about)}):`);
+      lines.push(`  ${typeInUrn(about)} (${nameInUrn(about)}):`);
       for (const { severity, message } of this.diagnostics.filter(({ urn = this.root }) => urn === about)) {
-        const text = `${severity === "info" ? "" : `${severity}: `}${message.trimEnd()}`;
-        lines.push(...text.split("\n").map((line) => `    ${line}`));
+        const whole = `${severity === "info" ? "" : `${severity}: `}${message.trimEnd()}`;
+        lines.push(...whole.split("\n").map((line) => `    ${line}`));
       }
       lines.push("");
     }
@@ -144,13 +144,13 @@ export class Summary {
 }
 
 /** A read counts only if its outputs have changed. A replacement counts once, with its step `replace`. */
-function isCounted({ op, old, new: next }: Step): boolean {
+function isCounted({ op, old, new: next }: PlannedStep): boolean {
   if (op !== "read") return !/-(replaced|replacement)$/.test(op);
   return old !== undefined && changesBetween(old.outputs ?? {}, next?.outputs ?? {}).length > 0;
 }
 
 /** The changes that the provider lists, or else the differences of the inputs. */
-function changesOf({ detailed }: Step, old: ResourceState, next: ResourceState): Change[] {
+function changesOf({ detailed }: PlannedStep, old: ResourceState, next: ResourceState): ValueChange[] {
   const [from, to] = [maskedSides(old), maskedSides(next)];
   if (detailed) return withValues(detailed, from, to);
   return changesBetween(from.inputs, to.inputs).filter(({ path }) => !isInternal(path[0]));
@@ -177,17 +177,10 @@ function inline(value: unknown): string {
   return `{${entries.map(([key, item]) => `${key}: ${inline(item)}`).join(", ")}}`;
 }
 
-/** One line for each change. Changes inside a property are indented below its name. */
-function changeLines(changes: Change[], depth = 0): string[] {
-  const indent = `      ${"    ".repeat(depth)}`;
-  const keys = new Set(changes.map(({ path }) => path[depth]).filter((key) => !isInternal(key)));
-  return [...keys].flatMap((key) => {
-    const inside = changes.filter(({ path }) => path[depth] === key);
-    const label = typeof key === "number" ? `[${key}]` : String(key);
-    const leaf = inside.find(({ path }) => path.length === depth + 1);
-    if (!leaf) return [`${indent}~ ${label}:`, ...changeLines(inside, depth + 1)];
-    const { kind, old, new: now } = leaf;
-    const value = kind === "update" ? `${inline(old)} => ${inline(now)}` : inline(old ?? now);
-    return [`${indent}${SIGNS[kind]} ${label}: ${value}`];
-  });
-}
+const changeLines = (changes: ValueChange[]) =>
+  changes
+    .filter(({ path }) => !path.some(isInternal))
+    .map(({ path, kind, old, new: now }) => {
+      const value = kind === "update" ? `${inline(old)} => ${inline(now)}` : inline(old ?? now);
+      return `      ${SIGNS[kind]} ${pathText(path)}: ${value}`;
+    });

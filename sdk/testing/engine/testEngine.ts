@@ -4,16 +4,14 @@ import { join } from "node:path";
 import {
   type Command,
   type ConfigValue,
-  type ExportedState,
-  type ImportResult,
   RunFailed,
   type RunOptions,
-  type RunResult,
   type Stack,
   type StackOptions,
 } from "../types";
 import { Checkpoint } from "./checkpoint";
-import { type Outcome, type Run, runDestroy, runProgram, runRefresh } from "./phases";
+import { type Outcome, runDestroy, runProgram, runRefresh } from "./phases";
+import type { Run } from "./processes";
 import { fullKey, type Project, readProject, Unsupported } from "./project";
 import { plain, secret } from "./properties";
 
@@ -32,34 +30,27 @@ interface TestEngineOptions extends StackOptions {
 export class TestEngine implements Stack {
   readonly driver = "kit";
   private running: Promise<unknown> = Promise.resolve();
-  private readonly packages = new Set<string>();
   private isClosed = false;
+  private readonly project: Project;
+  private readonly config: Map<string, ConfigValue>;
+  private readonly scratch: string;
+  private readonly stateFile: string;
 
-  private constructor(
-    private readonly options: TestEngineOptions,
-    private readonly project: Project,
-    private readonly config: Map<string, ConfigValue>,
-    private readonly scratch: string,
-    private readonly stateFile: string,
-  ) {}
-
-  static async create(options: TestEngineOptions): Promise<TestEngine> {
-    const project = readProject(options.program, options.projectName);
-    const config = new Map(Object.entries(project.config));
+  private constructor(private readonly options: TestEngineOptions) {
+    this.project = readProject(options.program, options.projectName);
+    this.config = new Map(Object.entries(this.project.config));
     for (const [key, value] of Object.entries(options.config ?? {}))
-      config.set(fullKey(project.name, key), value);
-    const scratch = mkdtempSync(join(tmpdir(), "pulumi-kit-"));
-    return new TestEngine(
-      options,
-      project,
-      config,
-      scratch,
-      options.stateFile ?? join(scratch, "state.json"),
-    );
+      this.config.set(fullKey(this.project.name, key), value);
+    this.scratch = mkdtempSync(join(tmpdir(), "pulumi-kit-"));
+    this.stateFile = options.stateFile ?? join(this.scratch, "state.json");
   }
 
-  preview(options: RunOptions = {}): Promise<RunResult> {
-    return this.command("preview", options, async () => {
+  static async create(options: TestEngineOptions): Promise<TestEngine> {
+    return new TestEngine(options);
+  }
+
+  preview: Stack["preview"] = (options = {}) =>
+    this.command("preview", options, async () => {
       if (!options.refresh) return runProgram(this.run(true), options);
       // A preview must not change the state, so the refresh works on a copy.
       const stateFile = join(this.scratch, "refreshed.json");
@@ -69,10 +60,9 @@ export class TestEngine implements Stack {
       if (!refresh.ok) return refresh;
       return afterRefresh(refresh, await runProgram({ ...this.run(true), stateFile }, options));
     });
-  }
 
-  up(options: RunOptions = {}): Promise<RunResult> {
-    return this.command("up", options, async () => {
+  up: Stack["up"] = (options = {}) =>
+    this.command("up", options, async () => {
       if (options.refresh && !options.skipPreview)
         throw new Unsupported("refresh in an update with a preview (set skipPreview too)");
       const preview = options.skipPreview ? undefined : await runProgram(this.run(true), options);
@@ -82,40 +72,32 @@ export class TestEngine implements Stack {
       const update = afterRefresh(refresh, await runProgram(this.run(false), options));
       return preview ? { ...update, text: `${preview.text}\n${update.text}` } : update;
     });
-  }
 
-  refresh(options: RunOptions = {}): Promise<RunResult> {
-    return this.command("refresh", options, () =>
-      runRefresh(this.run(options.previewOnly ?? false), options),
-    );
-  }
+  refresh: Stack["refresh"] = (options = {}) =>
+    this.command("refresh", options, () => runRefresh(this.run(options.previewOnly ?? false), options));
 
-  destroy(options: RunOptions = {}): Promise<RunResult> {
-    return this.command("destroy", options, () => runDestroy(this.run(false)));
-  }
+  destroy: Stack["destroy"] = (options = {}) =>
+    this.command("destroy", options, () => runDestroy(this.run(false)));
 
   /** Not supported. Use the resource option `import`. */
-  async import(): Promise<ImportResult> {
+  import: Stack["import"] = async () => {
     throw new Unsupported("importing by command");
-  }
+  };
 
-  exportState(): Promise<ExportedState> {
-    return this.alone(async () => new Checkpoint(this.stateFile).export());
-  }
+  exportState: Stack["exportState"] = () => this.alone(async () => new Checkpoint(this.stateFile).export());
 
-  importState(state: ExportedState): Promise<void> {
-    return this.alone(async () => {
+  importState: Stack["importState"] = (state) =>
+    this.alone(async () => {
       const checkpoint = new Checkpoint(this.stateFile);
       checkpoint.load(state);
       checkpoint.save();
     });
-  }
 
-  async setConfig(key: string, value: ConfigValue): Promise<void> {
+  setConfig: Stack["setConfig"] = async (key, value) => {
     this.config.set(fullKey(this.project.name, key), value);
-  }
+  };
 
-  async cancel(): Promise<void> {}
+  cancel: Stack["cancel"] = async () => {};
 
   async close(): Promise<void> {
     this.isClosed = true;
@@ -132,18 +114,15 @@ export class TestEngine implements Stack {
   }
 
   private run(dryRun: boolean): Run {
-    const { project, stateFile, options, packages } = this;
+    const { project, stateFile, options } = this;
     const { stackName: stack = "test" } = options;
     const config = [...this.config].sort(([a], [b]) => (a < b ? -1 : 1));
     return {
-      launch: {
-        project,
-        stack,
-        env: { ...process.env, ...options.env },
-        dryRun,
-        packages,
-        startLimit: options.startLimit ?? 120_000,
-      },
+      project,
+      stack,
+      env: { ...process.env, ...options.env },
+      dryRun,
+      startLimit: options.startLimit ?? 120_000,
       stateFile,
       config: Object.fromEntries(
         config.map(([key, value]) => [key, typeof value === "string" ? value : secret(value.secret)]),
@@ -151,12 +130,11 @@ export class TestEngine implements Stack {
     };
   }
 
-  /** Returns the result of a command, or throws it if the command failed. */
   private command(
     command: Command,
     { expectNoChanges = false }: RunOptions,
     work: () => Promise<Outcome>,
-  ): Promise<RunResult> {
+  ): ReturnType<Stack["up"]> {
     return this.alone(async () => {
       const started = performance.now();
       const outcome = await work();
@@ -177,7 +155,6 @@ export class TestEngine implements Stack {
   }
 }
 
-/** Adds the steps of a refresh to the run that it preceded. */
 function afterRefresh(refresh: Outcome | undefined, run: Outcome): Outcome {
   const read = refresh?.steps.filter(({ id }) => id !== undefined) ?? [];
   run.steps.unshift(...read.map((step) => ({ ...step, op: "refresh" as const, diff: [] })));

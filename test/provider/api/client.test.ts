@@ -1,58 +1,31 @@
 import { execFile } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
-import { createServer, type Server } from "node:http";
-import { connect } from "node:net";
+import type { Server } from "node:http";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { CONNECTIONS } from "../../../provider/api/client";
-import { listen } from "../../../sdk/testing/listen";
 import { temporaryFolder } from "../../folders";
+import { startProxy, useProxy } from "../servers";
 import { CANARY_KEY, service, thrown, wholeList } from "../service";
 
 const COMMANDS = join(import.meta.dirname, "../../../dist/sdk/commands/main.js");
 
-let proxy: Server | undefined;
 afterEach(() => {
   vi.unstubAllEnvs();
   vi.restoreAllMocks();
-  proxy?.closeAllConnections();
-  proxy?.close();
-  proxy = undefined;
 });
 
-/** Starts a proxy that tunnels to any address, and records the addresses. */
-async function startProxy(): Promise<{ url: string; tunnels: string[] }> {
-  const tunnels: string[] = [];
-  const server = createServer();
-  proxy = server;
-  server.on("connect", (request, client) => {
-    const [host = "", port] = (request.url ?? "").split(":");
-    tunnels.push(request.url ?? "");
-    const upstream = connect(Number(port), host, () => {
-      client.write("HTTP/1.1 200 Connection Established\r\n\r\n");
-      upstream.pipe(client).pipe(upstream);
-    });
-    upstream.on("error", () => client.destroy());
-    client.on("error", () => upstream.destroy());
-  });
-  return { url: `http://127.0.0.1:${await listen(server, 0)}`, tunnels };
-}
-
 test("requests use the proxy of the environment, except for hosts in NO_PROXY", async () => {
-  const { url, tunnels } = await startProxy();
-  vi.stubEnv("HTTP_PROXY", url);
-  vi.stubEnv("http_proxy", url);
-  vi.stubEnv("NO_PROXY", "");
-  vi.stubEnv("no_proxy", "");
+  const { address, tunnels } = await startProxy();
+  useProxy(address);
   const behind = await service();
   const { id } = await behind.api.create({ url: "https://shop.example.com" });
   await behind.api.get(id);
   expect(new Set(tunnels)).toEqual(new Set([new URL(behind.emulator.baseUrl).host]));
   const before = tunnels.length;
 
-  vi.stubEnv("NO_PROXY", "127.0.0.1");
-  vi.stubEnv("no_proxy", "127.0.0.1");
+  useProxy(address, "127.0.0.1");
   const direct = await service();
   await direct.api.create({ url: "https://shop.example.com" });
   expect(tunnels).toHaveLength(before);

@@ -3,9 +3,11 @@ import {
   ConfigError,
   environmentName,
   readSettings,
+  type SettingName,
   settingFields,
   settingsProblems,
 } from "../../../provider/api/config";
+import { thrown } from "../service";
 
 const environment = { ENDPOINTS_API_KEY: "env_key", ENDPOINTS_BASE_URL: "https://env.example.com" };
 const from = (config: Record<string, string>) => (key: string) => config[key];
@@ -21,105 +23,49 @@ test("the stack's configuration has precedence over the environment", () => {
 });
 
 test("a base URL keeps its path prefix and loses its trailing slashes", () => {
-  const settings = readSettings(
-    from({ "endpoints:baseUrl": "https://gateway.example.com/api/v2//" }),
-    environment,
-  );
-  expect(settings.baseUrl).toBe("https://gateway.example.com/api/v2");
+  const config = from({ "endpoints:baseUrl": "https://gateway.example.com/api/v2//" });
+  expect(readSettings(config, environment).baseUrl).toBe("https://gateway.example.com/api/v2");
 });
 
 test("the version header is Ngrok-Version for the public service, and Service-Version for others", () => {
-  const nameFor = (baseUrl: string) =>
-    readSettings(from({ "endpoints:baseUrl": baseUrl }), environment).versionHeader;
-  expect(nameFor("https://api.ngrok.com")).toBe("Ngrok-Version");
-  expect(nameFor("https://api.ngrok.com.")).toBe("Ngrok-Version");
-  expect(nameFor("https://api.example.com")).toBe("Service-Version");
-  expect(readSettings(from({ "endpoints:versionHeader": "X-Version" }), environment).versionHeader).toBe(
-    "X-Version",
-  );
+  const nameFor = (config: Record<string, string>) => readSettings(from(config), environment).versionHeader;
+  expect(nameFor({ "endpoints:baseUrl": "https://api.ngrok.com" })).toBe("Ngrok-Version");
+  expect(nameFor({ "endpoints:baseUrl": "https://api.ngrok.com." })).toBe("Ngrok-Version");
+  expect(nameFor({ "endpoints:baseUrl": "https://api.example.com" })).toBe("Service-Version");
+  expect(nameFor({ "endpoints:versionHeader": "X-Version" })).toBe("X-Version");
 });
 
-test.each([
-  [
-    "no key",
-    { ENDPOINTS_API_KEY: undefined },
-    "apiKey",
-    /no API key: set ENDPOINTS_API_KEY.*config set --secret endpoints:apiKey/,
-  ],
-  ["a blank key", { ENDPOINTS_API_KEY: "  " }, "apiKey", /no API key/],
-  [
-    "a key with a line break",
-    { ENDPOINTS_API_KEY: "CANARY\nCANARY" },
-    "apiKey",
-    /API key contains spaces, line breaks/,
-  ],
-  [
-    "an invalid header name",
-    { ENDPOINTS_VERSION_HEADER: "My Version" },
-    "versionHeader",
-    /not the name of a header: run `pulumi config set endpoints:versionHeader.*or correct ENDPOINTS_VERSION_HEADER/,
-  ],
-  [
-    "no base URL",
-    { ENDPOINTS_BASE_URL: undefined },
-    "baseUrl",
-    /set ENDPOINTS_BASE_URL.*config set endpoints:baseUrl/,
-  ],
-  ["a base URL without a scheme", { ENDPOINTS_BASE_URL: "localhost:8080" }, "baseUrl", /has no scheme/],
-  ["a bare host", { ENDPOINTS_BASE_URL: "api.example.com" }, "baseUrl", /has no scheme/],
-  ["another scheme", { ENDPOINTS_BASE_URL: "ftp://api.example.com" }, "baseUrl", /neither https nor http/],
-  [
-    "credentials",
-    { ENDPOINTS_BASE_URL: "https://u:CANARY@api.example.com" },
-    "baseUrl",
-    /contains credentials/,
-  ],
-  ["a query", { ENDPOINTS_BASE_URL: "https://api.example.com?a=1" }, "baseUrl", /query/],
-  [
-    "a time that is not a number",
-    { ENDPOINTS_RETRY_FOR_SECONDS: "soon" },
-    "retryForSeconds",
-    /number of seconds/,
-  ],
-  [
-    "a time for which Node's timers would fire at once",
-    { ENDPOINTS_RETRY_FOR_SECONDS: "9999999" },
-    "retryForSeconds",
-    /number of seconds above zero and up to 86400/,
-  ],
-  [
-    "a budget of zero",
-    { ENDPOINTS_REQUESTS_PER_WINDOW: "0" },
-    "requestsPerWindow",
-    /whole number above zero/,
-  ],
-  [
-    "a budget with a fraction",
-    { ENDPOINTS_REQUESTS_PER_WINDOW: "1.5" },
-    "requestsPerWindow",
-    /whole number above zero/,
-  ],
-  [
-    "a time without a unit",
-    { ENDPOINTS_RECOVER_WITHIN: "60" },
-    "recoverWithin",
-    /no time such as 90s, 30m, 1h/,
-  ],
-  ["a time of zero", { ENDPOINTS_RECOVER_WITHIN: "0h" }, "recoverWithin", /no time such as/],
+const UP_TO_A_DAY = /number of seconds above zero and up to 86400/;
+const HEADER_ADVICE =
+  /not the name of a header: run `pulumi config set endpoints:versionHeader.*or correct ENDPOINTS_VERSION_HEADER/;
+
+test.each<[string, SettingName, string | undefined, RegExp]>([
+  ["no key", "apiKey", undefined, /no API key: set ENDPOINTS_API_KEY.*config set --secret endpoints:apiKey/],
+  ["a blank key", "apiKey", "  ", /no API key/],
+  ["a key with a line break", "apiKey", "CANARY\nCANARY", /API key contains spaces, line breaks/],
+  ["no base URL", "baseUrl", undefined, /set ENDPOINTS_BASE_URL.*config set endpoints:baseUrl/],
+  ["a base URL without a scheme", "baseUrl", "localhost:8080", /has no scheme/],
+  ["a bare host", "baseUrl", "api.example.com", /has no scheme/],
+  ["another scheme", "baseUrl", "ftp://api.example.com", /neither https nor http/],
+  ["credentials", "baseUrl", "https://u:CANARY@api.example.com", /contains credentials/],
+  ["a query", "baseUrl", "https://api.example.com?a=1", /query/],
+  ["a time that is not a number", "retryForSeconds", "soon", /number of seconds/],
+  ["a time for which Node's timers would fire at once", "retryForSeconds", "9999999", UP_TO_A_DAY],
+  ["a budget of zero", "requestsPerWindow", "0", /whole number above zero/],
+  ["a budget with a fraction", "requestsPerWindow", "1.5", /whole number above zero/],
+  ["a time without a unit", "recoverWithin", "60", /no time such as 90s, 30m, 1h/],
+  ["a time of zero", "recoverWithin", "0h", /no time such as/],
+  ["an invalid header name", "versionHeader", "My Version", HEADER_ADVICE],
 ])(
   "%s: the error names the configuration key and the variable, in one line",
-  (_, change, setting, message) => {
-    let error: unknown;
-    try {
-      readSettings(from({}), { ...environment, ...change });
-    } catch (thrown) {
-      error = thrown;
-    }
+  async (_, setting, value, reason) => {
+    const read = async () => readSettings(from({}), { ...environment, [environmentName(setting)]: value });
+    const error = await thrown(read());
     expect(error).toBeInstanceOf(ConfigError);
-    expect(error).toMatchObject({ setting, message: expect.stringMatching(message) });
-    expect((error as Error).message).toContain(environmentName(setting));
-    expect((error as Error).message).toContain(`endpoints:${setting}`);
-    expect((error as Error).message).not.toMatch(/\n|CANARY|env_key/);
+    expect(error).toMatchObject({ setting, message: expect.stringMatching(reason) });
+    expect(error.message).toContain(environmentName(setting));
+    expect(error.message).toContain(`endpoints:${setting}`);
+    expect(error.message).not.toMatch(/\n|CANARY|env_key/);
   },
 );
 

@@ -1,16 +1,14 @@
-import { createServer, type Server } from "node:http";
-import { connect } from "node:net";
-import { afterEach, expect, onTestFinished, test, vi } from "vitest";
+import { createServer } from "node:http";
+import { expect, test, vi } from "vitest";
 import { EngineGoneError } from "../../../provider/api/apiErrors";
 import { CONNECTIONS } from "../../../provider/api/client";
 import type { EndpointsApi } from "../../../provider/api/endpoints";
 import type { RecordedRequest } from "../../../sdk/testing";
-import { listen } from "../../../sdk/testing/listen";
+import { methods } from "../../requests";
+import { listening, startProxy, useProxy } from "../servers";
 import { service, thrown } from "../service";
 
 /* An engine that has ended cannot store a new endpoint, so no create is sent, whatever it waited for. */
-
-afterEach(() => void vi.unstubAllEnvs());
 
 /** A client and an engine that a test can end. */
 async function client(settings: Record<string, string> = {}) {
@@ -73,25 +71,11 @@ test("a create that waits for the budget is not sent after the engine ended, but
 
 test("a create that waits for its connection is not sent after the engine ended", async () => {
   let connected = () => {};
-  let tunnels = 0;
-  const proxy = createServer();
-  proxy.on("connect", (request, socket) => {
-    tunnels++;
-    const upstream = connect(Number(request.url?.split(":")[1]), "127.0.0.1");
-    upstream.on("error", () => socket.destroy());
-    socket.on("error", () => upstream.destroy());
-    connected = () => {
-      socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
-      upstream.pipe(socket).pipe(upstream);
-    };
-  });
-  const port = await listening(proxy);
-  for (const name of ["HTTP_PROXY", "http_proxy"]) vi.stubEnv(name, `http://127.0.0.1:${port}`);
-  for (const name of ["NO_PROXY", "no_proxy"]) vi.stubEnv(name, "");
-
+  const { address, tunnels } = await startProxy(new Promise((resolve) => (connected = resolve)));
+  useProxy(address);
   const { emulator, api, engine } = await client();
   const create = creates(api, 1);
-  await vi.waitUntil(() => tunnels === 1, 60_000);
+  await vi.waitUntil(() => tunnels.length === 1, 60_000);
   engine.isThere = false;
   connected();
   expect(await create).toEqual(["not sent"]);
@@ -104,7 +88,7 @@ test("a lost create is looked for after the engine ended, but not sent again", a
   emulator.intercept(({ method }) => method === "POST", { reset: true });
   const { cause } = await thrown(core.create({ url: "https://shop.example.com" }));
   expect(cause).toBeInstanceOf(EngineGoneError);
-  expect(emulator.requests.map(({ method }) => method)).toContain("GET");
+  expect(methods(emulator)).toContain("GET");
   expect(emulator.requests.filter(({ method }) => method === "POST")).toHaveLength(1);
 });
 
@@ -118,7 +102,7 @@ test("no byte of a create is sent before the engine has answered", async () => {
       bytes += data.length;
     });
   });
-  const baseUrl = `http://127.0.0.1:${await listening(server)}`;
+  const baseUrl = `http://${await listening(server)}`;
   let answer = (_: boolean) => {};
   const engineIsThere = () =>
     new Promise<boolean>((resolve) => {
@@ -133,11 +117,3 @@ test("no byte of a create is sent before the engine has answered", async () => {
   expect(await error).toBeInstanceOf(EngineGoneError);
   expect(bytes).toBe(0);
 });
-
-async function listening(server: Server): Promise<number> {
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return listen(server, 0);
-}

@@ -1,13 +1,9 @@
-import { describe, expect, onTestFinished, test } from "vitest";
-import { HttpClient } from "../../../provider/api/client";
-import { realClock } from "../../../provider/api/clock";
-import { readSettings, type Settings } from "../../../provider/api/config";
+import { describe, expect, test } from "vitest";
 import type { EndpointsApi } from "../../../provider/api/endpoints";
 import { isOneOf, onUrls } from "../../../provider/api/filter";
-import { endpointsApi } from "../../../provider/endpoint/fields";
 import { findEndpoint, findEndpoints } from "../../../provider/endpoint/lookup";
-import { CloudEndpoints } from "../../../provider/endpoint/resource";
-import { type Behaviour, Emulator, gatewayReply } from "../../../sdk/testing/emulator";
+import { type Behaviour, gatewayReply } from "../../../sdk/testing/emulator";
+import { service } from "../service";
 
 type Mode = Behaviour["filters"] | keyof typeof replies;
 
@@ -22,9 +18,13 @@ const replies = {
 };
 
 /** An account with 300 endpoints of agents and 20 cloud endpoints, which are newer. */
-async function account(mode: Mode) {
-  const emulator = await Emulator.start(mode in replies ? {} : { filters: mode as Behaviour["filters"] });
-  onTestFinished(() => emulator.close());
+async function account(mode: Mode, options: Parameters<typeof service>[0] = {}) {
+  const { emulator, newProcess, waits } = await service({
+    ...(mode in replies ? {} : { filters: mode as Behaviour["filters"] }),
+    // Each failing request is sent once.
+    settings: { "endpoints:retryForSeconds": "0.001" },
+    ...options,
+  });
   for (let index = 0; index < 300; index++)
     emulator.seed({
       type: "ephemeral",
@@ -35,42 +35,22 @@ async function account(mode: Mode) {
   const cloud = Array.from({ length: 20 }, (_, index) => emulator.seed({ type: "cloud", url: urlOf(index) }));
   if (mode in replies)
     emulator.intercept(({ query }) => "filter" in query, replies[mode as keyof typeof replies], 99);
-  const config: Record<string, string> = {
-    "endpoints:apiKey": emulator.apiKey,
-    "endpoints:baseUrl": emulator.baseUrl,
-    // Each failing request is sent once.
-    "endpoints:retryForSeconds": "0.001",
-  };
-  const settings = () => readSettings((key) => config[key], {});
-  const api = () => endpointsApi(new HttpClient(settings()));
   const cost = async (work: (api: EndpointsApi) => Promise<unknown>) => {
     const before = emulator.requests.length;
-    await work(api());
+    await work(newProcess().api);
     return emulator.requests.length - before;
   };
-  return { emulator, cloud, cost, api, settings };
+  return { emulator, cloud, cost, newProcess, waits };
 }
 
 const urlOf = (index: number) => `https://shop-${index}.example.com`;
-const coreOf = (api: EndpointsApi, settings: Settings) =>
-  new CloudEndpoints({
-    connect: () => ({ api, settings }),
-    log: { info: () => {}, warn: () => {} },
-  });
 
 /** The requests for four pages without a filter, after one or two that show that filters do not work. */
 const unfiltered = (mode: Mode) => 4 + (mode in replies ? 2 : 1);
 
-const MODES: Mode[] = [
-  "works",
-  "refused",
-  "ignored",
-  "incomplete",
-  "agent",
-  ...(Object.keys(replies) as (keyof typeof replies)[]),
-];
+const FILTERS: Mode[] = ["works", "refused", "ignored", "incomplete", "agent"];
 
-describe.each(MODES)("with a filter (%s)", (mode) => {
+describe.each([...FILTERS, ...(Object.keys(replies) as Mode[])])("with a filter (%s)", (mode) => {
   test("a refresh finds all endpoints of the stack, and reads only cloud endpoints if the filter works", async () => {
     const { cloud, cost } = await account(mode);
     const requests = await cost(async (api) => {
@@ -134,9 +114,9 @@ describe.each(MODES)("with a filter (%s)", (mode) => {
   test.skipIf(mode === "incomplete")(
     "data sources return the same endpoints as without a filter",
     async () => {
-      const { api, cloud } = await account(mode);
+      const { newProcess, cloud } = await account(mode);
       const named = async (args: object) =>
-        (await findEndpoints(api(), args, { fresh: false })).map(({ name, id }) => name ?? id);
+        (await findEndpoints(newProcess().api, args, { fresh: false })).map(({ name, id }) => name ?? id);
       expect(await named({ types: ["cloud"] })).toEqual(cloud.map(({ id }) => id).reverse());
       expect(await named({ name: "agent-7", region: "eu" })).toEqual(["agent-7"]);
       expect(await named({ name: 'agent-7" || true || "' })).toEqual([]);
@@ -149,10 +129,9 @@ describe.each(MODES)("with a filter (%s)", (mode) => {
   );
 
   test("an adoption by URL finds the endpoint, and never creates a second one", async () => {
-    const { api, emulator, cloud, settings } = await account(mode);
-    const core = coreOf(api(), settings());
-    const adopted = await core
-      .create({ url: urlOf(19), adopt: true, description: "ours" })
+    const { newProcess, emulator, cloud } = await account(mode);
+    const adopted = await newProcess()
+      .core.create({ url: urlOf(19), adopt: true, description: "ours" })
       .catch((error: Error) => error);
     if (mode === "incomplete" && adopted instanceof Error) expect(adopted.message).toContain(cloud[19]?.id);
     else expect(adopted).toMatchObject({ id: cloud[19]?.id });
@@ -160,17 +139,14 @@ describe.each(MODES)("with a filter (%s)", (mode) => {
   });
 });
 
-/** A client whose waits take no time, and the list of its waits. */
-function patient(settings: Settings) {
-  const sleeps: number[] = [];
-  const sleep = async (milliseconds: number) => void sleeps.push(milliseconds);
-  const clock = { ...realClock, now: () => realClock.now() + sum(sleeps), sleep };
-  return { sleeps, api: endpointsApi(new HttpClient({ ...settings, retryForSeconds: 120 }, { clock })) };
+/** The same with a client that repeats its requests for two minutes. */
+async function patient(mode: Mode) {
+  const { newProcess, ...rest } = await account(mode, { settings: {} });
+  return { ...rest, ...newProcess() };
 }
 
 test("a failing filtered list is repeated for less than five seconds, and the whole list as long as any request", async () => {
-  const { emulator, cloud, settings } = await account("a 500");
-  const { api, sleeps } = patient(settings());
+  const { emulator, cloud, api, waits: sleeps } = await patient("a 500");
   emulator.intercept(({ path, query }) => path === "/endpoints" && !("filter" in query), { status: 503 }, 8);
   const { id } = await findEndpoint(api, { url: urlOf(3) }, { fresh: false });
   expect(id).toBe(cloud[3]?.id);
@@ -191,8 +167,7 @@ describe.each([
   const [first, second] = [3, 7];
 
   test("if a repeated request succeeded", async () => {
-    const { emulator, cloud, settings } = await account("works");
-    const { api, sleeps } = patient(settings());
+    const { emulator, cloud, api, waits: sleeps } = await patient("works");
     emulator.intercept(() => true, { reset: true }, 12);
     await read(api, { id: cloud[first]?.id ?? "", url: urlOf(first) });
     expect(sum(sleeps)).toBeGreaterThan(5_000);
@@ -203,8 +178,7 @@ describe.each([
   });
 
   test("if all repetitions failed", async () => {
-    const { emulator, cloud, settings } = await account("works");
-    const { api } = patient(settings());
+    const { emulator, cloud, api } = await patient("works");
     let isDown = true;
     emulator.intercept(() => isDown, { status: 503, body: "" }, 999);
     await Promise.allSettled([read(api, { id: cloud[first]?.id ?? "", url: urlOf(first) })]);
@@ -235,16 +209,14 @@ test("many URLs are split into expressions of less than 2,100 characters", () =>
 
 describe("a refresh that knows the URLs of its endpoints", () => {
   async function refreshed(urls: number, mode: Mode = "works", edit = false) {
-    const { emulator, cloud, settings } = await account(mode);
+    const { emulator, cloud, newProcess } = await account(mode);
     const mine = cloud.slice(0, urls);
     // Others' newer endpoints fill the first pages.
     for (let index = 0; index < 300; index++)
       emulator.seed({ type: "cloud", url: `https://other-${index}.example.com` });
     const [first] = mine;
     if (edit && first) emulator.edit(first.id, { url: "https://edited.example.com" });
-    const known = settings();
-    const api = endpointsApi(new HttpClient({ ...known, refreshUrls: mine.map(({ url }) => url ?? "") }));
-    const core = coreOf(api, known);
+    const { core } = newProcess({ ENDPOINTS_REFRESH_URLS: mine.map(({ url }) => url).join(" ") });
     const before = emulator.requests.length;
     const found = await Promise.all(mine.map(({ id, url }) => core.read(id, { type: "cloud", url })));
     return {

@@ -7,7 +7,7 @@ import { endpointsApi } from "../../../provider/endpoint/fields";
 import { findEndpoint } from "../../../provider/endpoint/lookup";
 import { CloudEndpoints } from "../../../provider/endpoint/resource";
 import { survey } from "../../../sdk/commands/drift/survey";
-import { parseState } from "../../../sdk/commands/managed";
+import { parseState } from "../../../sdk/commands/userProject";
 import { Emulator } from "../../../sdk/testing/emulator";
 
 /* The tables of docs/scale.md: requests for lists if agents have many endpoints, which are newer and so come first. */

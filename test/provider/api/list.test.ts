@@ -9,33 +9,28 @@ describe("the shared list", () => {
 
   test("is read again after a write of this process", async () => {
     const { core, emulator } = await service();
-    const [one, other] = seeded(emulator, 2);
-    await core.read(one?.id ?? "", one?.outs ?? {});
-    emulator.edit(one?.id ?? "", { description: "by hand" });
-    await core.update(other?.id ?? "", other?.outs ?? {}, {
-      url: "https://e1.example.com",
-      description: "x",
-    });
-    const { props } = await core.read(one?.id ?? "", one?.outs ?? {});
+    const [{ id, outs }, other = { id, outs }] = seeded(emulator, 2);
+    await core.read(id, outs);
+    emulator.edit(id, { description: "by hand" });
+    await core.update(other.id, other.outs, { url: other.outs.url, description: "x" });
+    const { props } = await core.read(id, outs);
     expect(props).toMatchObject({ description: "by hand" });
   });
 
   test("is read again if this process wrote while a page was in flight", async () => {
     const { core, emulator } = await service();
-    const [one] = seeded(emulator, 1);
-    const { id, outs } = one ?? { id: "", outs: {} };
+    const [{ id, outs }] = seeded(emulator, 1);
     emulator.intercept(isList, { afterCommit: true, delayMs: 300 });
     const early = core.read(id, outs);
     await expect.poll(() => emulator.requests.length).toBe(1);
-    await core.update(id, outs, { url: outs.url ?? "", description: "x" });
+    await core.update(id, outs, { url: outs.url, description: "x" });
     expect((await core.read(id, outs)).props).toMatchObject({ description: "x" });
     await early;
   });
 
   test("is read again once it is too old", async () => {
     const { core, api, emulator } = await service();
-    const [one] = seeded(emulator, 1);
-    const { id, outs } = one ?? { id: "", outs: {} };
+    const [{ id, outs }] = seeded(emulator, 1);
     await core.read(id, outs);
     emulator.edit(id, { description: "by hand" });
     await api.http.clock.sleep(OLDEST_LISTING - 1000);
@@ -111,7 +106,7 @@ describe("a list that cannot be read", () => {
     const states = seeded(emulator, 2);
     emulator.intercept(({ query }) => "before_id" in query, { status: 403, body: "" }, 2);
     // The list of the read fails, and so does that of the adoption.
-    await core.read(states[0]?.id ?? "", states[0]?.outs ?? {});
+    await core.read(states[0].id, states[0].outs);
     const error = await thrown(core.create({ url: "https://e0.example.com", adopt: true }));
     expect(error.cause).toMatchObject({ status: 403 });
     expect(emulator.endpoints).toHaveLength(2);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { nextStep } from "../../../provider/api/nextSteps";
-import { service, thrown } from "../service";
+import { service } from "../service";
 
 const stepFor = (status: number, number: number) =>
   nextStep(
@@ -52,7 +52,7 @@ test("every documented code for a policy that the service refuses says what is w
 test("a create that the plan does not allow fails with that next step", async () => {
   const { core, emulator } = await service();
   emulator.intercept("create", { status: 400, body: { error_code: "ERR_NGROK_18008", msg: "no access" } });
-  expect((await thrown(core.create({ url: "https://shop.example.com" }))).message).toMatch(
+  await expect(core.create({ url: "https://shop.example.com" })).rejects.toThrow(
     /^cannot create https:\/\/shop\.example\.com: .*ERR_NGROK_18008 no access\. The account's plan has no cloud endpoints/,
   );
 });

@@ -28,14 +28,20 @@ export async function refresh(
   return found.filter((id) => id !== "");
 }
 
+interface Seeded {
+  id: string;
+  outs: { type: string; url: string; __account: string };
+}
+
 /** Seeds cloud endpoints, and returns their states. */
 export function seeded(emulator: Emulator, endpoints: number, label = "e") {
-  return Array.from({ length: endpoints }, (_, i) => {
+  const seed = (i: number) => {
     const url = `https://${label}${i}.example.com`;
     const { id } = emulator.seed({ type: "cloud", url });
-    const account = accountFingerprint({ baseUrl: emulator.baseUrl, apiKey: emulator.apiKey });
-    return { id, outs: { type: "cloud", url, __account: account } };
-  });
+    return { id, outs: { type: "cloud", url, __account: accountFingerprint(emulator) } };
+  };
+  // The type has a first item, which every caller but those of none asks for.
+  return Array.from({ length: endpoints }, (_, i) => seed(i)) as [Seeded, ...Seeded[]];
 }
 
 export function agents(emulator: Emulator, endpoints: number) {

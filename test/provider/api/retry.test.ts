@@ -9,8 +9,11 @@ const api = (status: number, code?: string) =>
     { status, code, message: undefined, operationId: undefined },
     { keyIsConfigured: false },
   );
-const lost = new ConnectionError(request, new Error("ECONNRESET"), "http://x", true);
-const refused = new ConnectionError(request, new Error("ECONNREFUSED"), "http://x", false);
+const lost = new ConnectionError(request, new Error("ECONNRESET"), { origin: "http://x", wentOut: true });
+const refused = new ConnectionError(request, new Error("ECONNREFUSED"), {
+  origin: "http://x",
+  wentOut: false,
+});
 const attempt = (change: Partial<Attempt>): Attempt => ({
   method: "GET",
   error: lost,

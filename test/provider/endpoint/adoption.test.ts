@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { service, thrown } from "../service";
+import { paths } from "../../requests";
+import { service } from "../service";
 
 const url = "https://shop.example.com";
 
@@ -29,7 +30,7 @@ describe("adopt", () => {
     const { id } = emulator.seed({ type: "cloud", url: "https://old.example.com" });
     expect((await core.create({ url, adopt: id })).outs).toMatchObject({ url });
     expect(emulator.requests.filter(({ method }) => method !== "GET")).toHaveLength(1);
-    expect((await thrown(core.create({ url, adopt: id }))).message).toMatch(
+    await expect(core.create({ url, adopt: id })).rejects.toThrow(
       /already belongs to another resource of this stack/,
     );
     expect(emulator.requests.filter(({ method }) => method !== "GET")).toHaveLength(1);
@@ -55,12 +56,9 @@ describe("adopt", () => {
     async (by) => {
       const { core, emulator } = await service();
       const { id } = emulator.seed({ type: "cloud", url, description: "theirs" });
-      emulator.intercept(({ path }) => path === "/endpoints", {
-        status: 200,
-        body: { endpoints: [{ id, type: "cloud", url }] },
-      });
+      emulator.intercept("list", { status: 200, body: { endpoints: [{ id, type: "cloud", url }] } });
       await core.create({ url, description: "theirs", adopt: by === "its id" ? id : true });
-      const sent = emulator.requests.map(({ method, path }) => `${method} ${path}`);
+      const sent = paths(emulator);
       expect(sent).toEqual(["GET /endpoints", `GET /endpoints/${id}`]);
     },
   );
@@ -68,7 +66,7 @@ describe("adopt", () => {
   test("by id reads the endpoint itself after an earlier write", async () => {
     const { core, emulator } = await service();
     const { id } = emulator.seed({ type: "cloud", url, description: "theirs" });
-    const sent = () => emulator.requests.map(({ method, path }) => `${method} ${path}`);
+    const sent = () => paths(emulator);
     await core.create({ url: "https://new.example.com" });
     const before = sent().length;
     await core.create({ url, description: "theirs", adopt: id });
@@ -90,7 +88,7 @@ describe("adopt", () => {
     for (const url of urls.slice(1)) await core.create({ url, adopt: true, description: "ours" });
     const first = { url: urls[0] ?? "", adopt: true };
     emulator.seed({ type: "cloud", url: first.url, pooling_enabled: true });
-    expect((await thrown(core.create(first))).message).toMatch(/Several cloud endpoints serve/);
+    await expect(core.create(first)).rejects.toThrow(/Several cloud endpoints serve/);
   });
 
   test("fails for several endpoints, for another type or scheme, and for an unknown id", async () => {
@@ -99,22 +97,15 @@ describe("adopt", () => {
     const several = await core.check({}, { url, adopt: true });
     for (const id of pooled) expect(several.failures[0]?.reason).toContain(id);
     const edge = emulator.seed({ type: "edge", public_url: "https://edge.example.com" }).id;
-    expect((await thrown(core.create({ url, adopt: edge }))).message).toMatch(/is of type edge/);
-    expect((await thrown(core.create({ url: "tls://shop.example.com", adopt: pooled[0] }))).message).toMatch(
-      /scheme/,
-    );
-    expect((await thrown(core.create({ url, adopt: "ep_nobody" }))).message).toMatch(
-      /no endpoint ep_nobody to adopt/,
-    );
+    await expect(core.create({ url, adopt: edge })).rejects.toThrow(/is of type edge/);
+    await expect(core.create({ url: "tls://shop.example.com", adopt: pooled[0] })).rejects.toThrow(/scheme/);
+    await expect(core.create({ url, adopt: "ep_nobody" })).rejects.toThrow(/no endpoint ep_nobody to adopt/);
     expect(emulator.requests.every((request) => request.method === "GET")).toBe(true);
   });
 
   test("logs an unreadable endpoint of the list, since it may be the one to adopt", async () => {
     const { core, emulator, logged } = await service();
-    emulator.intercept(({ path }) => path === "/endpoints", {
-      status: 200,
-      body: { endpoints: [{ id: "ep_2", port: "high" }] },
-    });
+    emulator.intercept("list", { status: 200, body: { endpoints: [{ id: "ep_2", port: "high" }] } });
     await core.create({ url, adopt: true });
     expect(logged).toEqual([expect.stringMatching(/ep_2.*cannot be read.*port/)]);
   });

@@ -70,10 +70,13 @@ test("no reason quotes an input, because each may be secret", () => {
   const bad = {
     url: "https://u:CANARY@x.example.com",
     trafficPolicy: '{"CANARY"',
+    description: `CANARY${"x".repeat(255)}`,
     metadata: { f: () => "CANARY" },
+    bindings: ["CANARY", "CANARY"],
+    adopt: "CANARY",
   };
-  const { failures } = checkInputs(bad);
-  expect(failures).toHaveLength(3);
-  expect(failures.map(({ input }) => input)).toEqual(Object.keys(bad));
-  for (const { reason } of failures) expect(reason).not.toContain("CANARY");
+  const scheme = { ...bad, url: "ftp+canary://x.example.com", metadata: `CANARY${"x".repeat(4096)}` };
+  const failures = [bad, scheme].flatMap((news) => checkInputs(news).failures);
+  expect(failures.map(({ input }) => input)).toEqual([...Object.keys(bad), ...Object.keys(bad)]);
+  for (const { reason } of failures) expect(reason).not.toMatch(/canary/i);
 });

@@ -47,6 +47,13 @@ class Stack {
     return (await provider.diff(id, outs, (await provider.check(inputs, program)).inputs)).changes;
   }
 
+  /** A new endpoint that somebody then edits, and its state before and after a refresh. */
+  async drifted(program: Props, edit: Edit): Promise<{ id: string; created: State; drifted: State }> {
+    const created = await this.up(program);
+    this.emulator.edit(created.id, edit);
+    return { id: created.id, created, drifted: await this.refresh(created) };
+  }
+
   get patches(): unknown[] {
     return this.emulator.requests.filter(({ method }) => method === "PATCH").map(({ body }) => body);
   }
@@ -66,16 +73,14 @@ describe.each(bothProviders)("%s", (_, start) => {
   describe.each(EDITS)("an endpoint that was made %s by hand", (_, url, edit, back) => {
     test("has the edit as an input until an `up` reverts it with one PATCH of that field", async () => {
       const stack = await newStack();
-      const created = await stack.up({ url });
-      stack.emulator.edit(created.id, edit);
-      const drifted = await stack.refresh(created);
+      const { id, drifted } = await stack.drifted({ url }, edit);
       expect(drifted.inputs).toEqual({ url, ...asInput(edit) });
       expect(await stack.hasChanges({ url }, drifted)).toBe(true);
       const again = await stack.refresh(drifted);
       expect(again).toEqual(drifted);
 
       const reverted = await stack.up({ url }, again);
-      expect(stack.patches).toEqual([{ id: created.id, ...back }]);
+      expect(stack.patches).toEqual([{ id, ...back }]);
       expect(stack.emulator.endpoints).toMatchObject([back]);
       expect(await stack.hasChanges({ url }, reverted)).toBe(false);
       expect((await stack.refresh(reverted)).inputs).toEqual({ url });
@@ -83,10 +88,8 @@ describe.each(bothProviders)("%s", (_, start) => {
 
     test("has no change after the edit was reverted by hand", async () => {
       const stack = await newStack();
-      const created = await stack.up({ url });
-      stack.emulator.edit(created.id, edit);
-      const drifted = await stack.refresh(created);
-      stack.emulator.edit(created.id, back);
+      const { id, drifted } = await stack.drifted({ url }, edit);
+      stack.emulator.edit(id, back);
       const healed = await stack.refresh(drifted);
       expect(healed.inputs).toEqual({ url });
       expect(await stack.hasChanges({ url }, healed)).toBe(false);
@@ -94,16 +97,14 @@ describe.each(bothProviders)("%s", (_, start) => {
 
     test("keeps the edit if the program has the same value or ignores changes of the field", async () => {
       const stack = await newStack();
-      const created = await stack.up({ url });
-      stack.emulator.edit(created.id, edit);
-      const drifted = await stack.refresh(created);
+      const { id, drifted } = await stack.drifted({ url }, edit);
       // With `ignoreChanges`, the engine replaces the program's inputs with those of the state.
       const program = drifted.inputs;
       expect(await stack.hasChanges(program, drifted)).toBe(false);
       const later = await stack.refresh(await stack.up(program, drifted));
       expect(await stack.hasChanges(program, later)).toBe(false);
       const described = await stack.up({ ...program, description: "x" }, later);
-      expect(stack.patches).toEqual([{ id: created.id, description: "x" }]);
+      expect(stack.patches).toEqual([{ id, description: "x" }]);
       expect(await stack.hasChanges({ ...program, description: "x" }, described)).toBe(false);
     });
 
@@ -159,9 +160,7 @@ describe.each(bothProviders)("%s, on a service that never changes url and poolin
 
   test("refuses to revert pooling by hand, and an `up` succeeds once the program has the live value", async () => {
     const stack = await newStack();
-    const created = await stack.up({ url: open });
-    stack.emulator.edit(created.id, { pooling_enabled: true });
-    const drifted = await stack.refresh(created);
+    const { drifted } = await stack.drifted({ url: open }, { pooling_enabled: true });
     for (let times = 0; times < 2; times++)
       await expect(stack.up({ url: open }, drifted)).rejects.toThrow(remedy("poolingEnabled"));
     const sent = stack.patches.length;
@@ -221,21 +220,13 @@ describe("a service", () => {
   };
 
   test.each([
-    ["refresh", {}, (stack: Stack, _: Props, partial: State) => stack.refresh(partial)],
-    [
-      "up",
-      { description: "x" },
-      (stack: Stack, program: Props, partial: State) => stack.up(program, partial),
-    ],
-  ])("causes the first %s after a partial create to note its choice", async (_, more, describe) => {
+    ["refresh", { url: open }],
+    ["up", { url: open, description: "x" }],
+  ])("causes the first %s after a partial create to note its choice", async (command, program) => {
     const stack = await newStack();
     const { id } = stack.emulator.seed({ type: "cloud", url: open, bindings: ["kubernetes"] });
-    const program = { url: open, ...more };
-    const described = await describe(stack, program, {
-      id,
-      inputs: program,
-      outs: { url: open, __given: [] },
-    });
+    const partial = { id, inputs: program, outs: { url: open, __given: [] } };
+    const described = await (command === "up" ? stack.up(program, partial) : stack.refresh(partial));
     expect(await stack.hasChanges(program, described)).toBe(false);
     stack.emulator.edit(id, { bindings: ["public"] });
     expect((await stack.refresh(described)).inputs).toEqual({ ...program, bindings: ["public"] });
@@ -262,11 +253,10 @@ describe("a service", () => {
 
   test("gets its choice back with the program's change of the URL if a refresh found the edit before", async () => {
     const stack = await newStack();
-    const created = await stack.up({ url: internal });
-    stack.emulator.edit(created.id, { bindings: ["public"] });
+    const { id, drifted } = await stack.drifted({ url: internal }, { bindings: ["public"] });
     const program = { url: "https://shop2.internal" };
-    const moved = await stack.up(program, await stack.refresh(created));
-    expect(stack.patches).toEqual([{ id: created.id, ...program, bindings: ["internal"] }]);
+    const moved = await stack.up(program, drifted);
+    expect(stack.patches).toEqual([{ id, ...program, bindings: ["internal"] }]);
     expect(await stack.hasChanges(program, moved)).toBe(false);
   });
 
@@ -274,14 +264,12 @@ describe("a service", () => {
     const stack = await newStack();
     const created = await stack.up({ url: open, bindings: ["public", "internal"] });
     const left = await stack.up({ url: open }, created);
-    stack.emulator.edit(created.id, { bindings: ["internal", "public"] });
-    const turned = await stack.refresh(left);
-    expect(turned.inputs).toEqual({ url: open });
-    expect(await stack.hasChanges({ url: open }, turned)).toBe(false);
-    stack.emulator.edit(created.id, { bindings: [] });
-    const emptied = await stack.refresh(left);
-    expect(emptied.inputs).toEqual({ url: open });
-    expect(await stack.hasChanges({ url: open }, emptied)).toBe(false);
+    for (const bindings of [["internal", "public"], []]) {
+      stack.emulator.edit(created.id, { bindings });
+      const other = await stack.refresh(left);
+      expect(other.inputs).toEqual({ url: open });
+      expect(await stack.hasChanges({ url: open }, other)).toBe(false);
+    }
   });
 
   describe.each([
@@ -335,12 +323,10 @@ describe("a service", () => {
 
   test("that omits `pooling_enabled: false` has chosen no pooling", async () => {
     const stack = await newStack({ omitsOff: true });
-    const created = await stack.up({ url: open });
-    stack.emulator.edit(created.id, { pooling_enabled: true });
-    const drifted = await stack.refresh(created);
+    const { id, drifted } = await stack.drifted({ url: open }, { pooling_enabled: true });
     expect(drifted.inputs).toEqual({ url: open, poolingEnabled: true });
     const reverted = await stack.up({ url: open }, drifted);
-    expect(stack.patches).toEqual([{ id: created.id, pooling_enabled: false }]);
+    expect(stack.patches).toEqual([{ id, pooling_enabled: false }]);
     expect(await stack.hasChanges({ url: open }, reverted)).toBe(false);
     expect((await stack.refresh(reverted)).inputs).toEqual({ url: open });
   });

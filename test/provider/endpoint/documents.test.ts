@@ -249,8 +249,8 @@ describe("metadata's text", () => {
   });
 });
 
-test("canonical JSON ignores the order of keys, but not that of lists", () => {
-  expect(canonicalJson({ b: { d: 1, c: 2 }, a: [2, 1] })).toBe('{"a":[2,1],"b":{"c":2,"d":1}}');
+test("canonical JSON ignores the order of keys, but not that of lists, and keeps nulls", () => {
+  expect(canonicalJson({ b: { d: null, c: 2 }, a: [2, null] })).toBe('{"a":[2,null],"b":{"c":2,"d":null}}');
   expect(sameData({ a: 1, b: 2 }, { b: 2, a: 1 })).toBe(true);
   expect(sameData([1, 2], [2, 1])).toBe(false);
 });

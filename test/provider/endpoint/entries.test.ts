@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { bothProviders, type DrivenProvider, type Props } from "../bothProviders";
+import { bothProviders, type DrivenProvider, type Options, type Props } from "../bothProviders";
 import { thrown } from "../service";
 import { metadataOf } from "./creates";
 
@@ -17,17 +17,28 @@ interface Entry {
 }
 
 describe.each(bothProviders)("%s", (_, start) => {
+  /** An endpoint that an earlier run created, and a new process of the provider. */
+  async function fromEarlierRun(options?: Options) {
+    const first = await start(options);
+    const { id, outs } = await first.create({ url, __urn: urnOf("o") });
+    return { first, id, outs, run: await first.restart() };
+  }
+
+  /** The same with another entry for the endpoint, which a second run adopted. */
+  async function withTwoEntries() {
+    const { id, outs, run } = await fromEarlierRun();
+    return { id, outs, others: (await run.create({ url, adopt: true })).outs, run: await run.restart() };
+  }
+
   describe("deletes an entry without its endpoint", () => {
     test("after another resource has adopted that in the same run: a rename without an alias", async () => {
       for (const adopt of [true, "id"]) {
-        const first = await start();
-        const old = await first.create({ url });
-        const run = await first.restart();
-        const renamed = await run.create({ url, adopt: adopt === true ? true : old.id });
-        expect(renamed.id).toBe(old.id);
-        await run.delete(old.id, old.outs);
+        const { id, outs, run } = await fromEarlierRun();
+        const renamed = await run.create({ url, adopt: adopt === true ? true : id });
+        expect(renamed.id).toBe(id);
+        await run.delete(id, outs);
         expect(run.logged()).toContain(
-          `${old.id} belongs to another resource of this stack, so it was not deleted`,
+          `${id} belongs to another resource of this stack, so it was not deleted`,
         );
         expect(live(run)).toEqual([url]);
         await (await run.restart()).delete(renamed.id, renamed.outs);
@@ -38,16 +49,11 @@ describe.each(bothProviders)("%s", (_, start) => {
     test.each(["diff", "read", "update"] as const)(
       "if the process has met another entry with it by a %s, and the last of several deletions deletes it",
       async (how) => {
-        const first = await start();
-        const one = await first.create({ url });
-        const { outs } = await (await first.restart()).create({ url, adopt: true });
-        const run = await first.restart();
-        if (how === "diff") await run.diff(one.id, outs, { url });
-        if (how === "read") await run.read(one.id, outs, { url });
-        if (how === "update") await run.update(one.id, outs, { url, description: "x" });
-        await run.delete(one.id, one.outs);
+        const { id, outs, others, run } = await withTwoEntries();
+        await run[how](id, others, { url, ...(how === "update" && { description: "x" }) });
+        await run.delete(id, outs);
         expect(live(run)).toEqual([url]);
-        await run.delete(one.id, outs);
+        await run.delete(id, others);
         expect(live(run)).toEqual([]);
         expect(writes(run).filter((method) => method === "DELETE")).toHaveLength(1);
       },
@@ -70,11 +76,23 @@ describe.each(bothProviders)("%s", (_, start) => {
     });
   });
 
+  test("looks for newer marks again once the engine has asked for another resource", async () => {
+    const first = await start({ settings: { mark: "team/dev" } });
+    const [a, b, c] = await Promise.all(
+      ["a", "b", "c"].map((name) => first.create({ url: at(name), __urn: urnOf(name) })),
+    );
+    if (!a || !b || !c) throw new Error("three were created");
+    const run = await first.restart();
+    await run.delete(a.id, a.outs);
+    await (await first.restart()).create({ url: at("b"), adopt: true, __urn: urnOf("new-b") });
+    await run.diff(c.id, c.outs, { url: at("c") });
+    await run.delete(b.id, b.outs);
+    expect(live(run)).toEqual([at("b"), at("c")]);
+  });
+
   describe("deletes the endpoint", () => {
     test("of a forced replacement, which the same process has read", async () => {
-      const first = await start();
-      const { id, outs } = await first.create({ url });
-      const run = await first.restart();
+      const { id, outs, run } = await fromEarlierRun();
       await run.read(id, outs, { url });
       await run.delete(id, outs);
       const second = await run.create({ url });
@@ -83,9 +101,8 @@ describe.each(bothProviders)("%s", (_, start) => {
     });
 
     test("of an entry whose token a refresh, an update and a move between the providers have kept", async () => {
-      const first = await start();
-      const { id, outs } = await first.create({ url });
-      const { props = {} } = await (await first.restart()).read(id, outs, { url });
+      const { first, id, outs, run: refreshing } = await fromEarlierRun();
+      const { props = {} } = await refreshing.read(id, outs, { url });
       const moved = await (await first.restart()).update(id, props, { url: at("moved") });
       expect(moved.outs).toMatchObject({ __entry: outs["__entry"] });
       const run = await first.restart();
@@ -97,10 +114,8 @@ describe.each(bothProviders)("%s", (_, start) => {
     test.each(["another resource's mark is missing", "the mark is that of the state"])(
       "with marks, if %s",
       async (which) => {
-        const first = await start({ settings: { mark: "team/dev" } });
-        const { id, outs } = await first.create({ url, __urn: urnOf("o") });
-        if (/missing/.test(which)) first.emulator.edit(id, { metadata: undefined });
-        const run = await first.restart();
+        const { id, outs, run } = await fromEarlierRun({ settings: { mark: "team/dev" } });
+        if (/missing/.test(which)) run.emulator.edit(id, { metadata: undefined });
         await run.delete(id, outs);
         expect(live(run)).toEqual([]);
       },
@@ -109,12 +124,9 @@ describe.each(bothProviders)("%s", (_, start) => {
 
   test("keeps the token of a partial create", async () => {
     const first = await start();
-    first.emulator.intercept(
-      ({ method }) => method === "POST",
-      { afterCommit: true, body: (real: object) => ({ ...real, bindings: 1 }) },
-      1,
-    );
-    first.emulator.intercept(({ path }) => /ep_/.test(path), { status: 500, body: "" }, 9);
+    const invalid = (real: object) => ({ ...real, bindings: 1 });
+    first.emulator.intercept("create", { afterCommit: true, body: invalid });
+    first.emulator.intercept("read", { status: 500, body: "" }, 9);
     const error = await thrown(first.create({ url }));
     const partial = "partialCreate" in error ? error.partialCreate : error;
     expect(partial).toMatchObject({ properties: { __entry: expect.stringMatching(/^[0-9a-f]{16}$/) } });
@@ -131,34 +143,27 @@ describe.each(bothProviders)("%s", (_, start) => {
   });
 
   test("does not delete an endpoint that another resource failed to take over in the same run", async () => {
-    const first = await start();
-    const old = await first.create({ url });
-    const run = await first.restart();
-    run.emulator.intercept(({ method }) => method === "PATCH", { status: 422, body: "" }, 9);
+    const { id, outs, run } = await fromEarlierRun();
+    run.emulator.intercept("update", { status: 422, body: "" }, 9);
     await thrown(run.create({ url, description: "x", adopt: true }));
-    expect((await thrown(run.delete(old.id, old.outs))).message).toMatch(
+    await expect(run.delete(id, outs)).rejects.toThrow(
       /was not deleted: another resource of this stack adopts it/,
     );
     expect(live(run)).toEqual([url]);
   });
 
   test("refuses to adopt an endpoint that a diff has shown to be another resource's, but not after a read", async () => {
-    const first = await start();
-    const { id, outs } = await first.create({ url });
-    const read = await first.restart();
+    const { first, id, outs, run: read } = await fromEarlierRun();
     await read.read(id, outs, { url });
     expect((await read.create({ url, adopt: true })).id).toBe(id);
     const run = await first.restart();
     await run.diff(id, outs, { url });
-    expect((await thrown(run.create({ url, adopt: id }))).message).toMatch(
-      /already belongs to another resource/,
-    );
+    await expect(run.create({ url, adopt: id })).rejects.toThrow(/already belongs to another resource/);
   });
 
   test("names aliases first if a create meets the endpoint of a renamed resource", async () => {
-    const first = await start();
-    await first.create({ url });
-    const { message } = await thrown((await first.restart()).create({ url }));
+    const { run } = await fromEarlierRun();
+    const { message } = await thrown(run.create({ url }));
     expect(message).toContain(
       'If you renamed or moved this resource, give it aliases: [{ name: "its old name" }], and the endpoint stays',
     );
@@ -166,14 +171,14 @@ describe.each(bothProviders)("%s", (_, start) => {
   });
 
   test("`endpoints:recoverWithin` takes a renamed resource's endpoint over, and its old entry goes without it", async () => {
-    const first = await start({ settings: { recoverWithin: "1h" } });
-    const old = await first.create({ url });
-    const run = await first.restart();
-    expect((await run.create({ url })).id).toBe(old.id);
-    await run.delete(old.id, old.outs);
+    const { id, outs, run } = await fromEarlierRun({ settings: { recoverWithin: "1h" } });
+    expect((await run.create({ url })).id).toBe(id);
+    await run.delete(id, outs);
     expect(live(run)).toEqual([url]);
     expect(run.logged().join()).not.toContain("killed run");
   });
+
+  const entry = ({ id, outs }: Entry = { id: "", outs: {} }) => [id, outs] as const;
 
   /** A process with a diff for each resource that moves. `to` has the new names. */
   async function moving(moves: [from: string, to: string][]) {
@@ -183,10 +188,9 @@ describe.each(bothProviders)("%s", (_, start) => {
     const run = await first.restart();
     const before = run.emulator.requests.length;
     const news = moves.map(([, to]) => ({ url: at(to) }));
-    const diff = (index: number) =>
-      run.diff(entries[index]?.id ?? "", entries[index]?.outs ?? {}, news[index] ?? {});
-    const update = (index: number) =>
-      run.update(entries[index]?.id ?? "", entries[index]?.outs ?? {}, news[index] ?? {});
+    const of = (index: number) => [...entry(entries[index]), news[index] ?? {}] as const;
+    const diff = (index: number) => run.diff(...of(index));
+    const update = (index: number) => run.update(...of(index));
     const sent = () => run.emulator.requests.slice(before).filter(({ method }) => method !== "GET");
     return { run, entries, diff, update, sent };
   }
@@ -239,13 +243,11 @@ describe.each(bothProviders)("%s", (_, start) => {
     });
 
     test("also if the other resource is replaced, after its deletion", async () => {
-      const first = await start();
-      const old = await first.create({ url });
-      const run = await first.restart();
-      await run.diff(old.id, old.outs, { url: "tls://shop.example.com" });
+      const { id, outs, run } = await fromEarlierRun();
+      await run.diff(id, outs, { url: "tls://shop.example.com" });
       const waiting = run.create({ url });
       await new Promise((resolve) => setTimeout(resolve, 500));
-      await run.delete(old.id, old.outs);
+      await run.delete(id, outs);
       await waiting;
       expect(live(run)).toEqual([url]);
     });
@@ -267,7 +269,7 @@ describe.each(bothProviders)("%s", (_, start) => {
       expect(sent().every(({ status }) => status === 400)).toBe(true);
 
       const replacing = await moving(swap);
-      await replacing.run.delete(replacing.entries[0]?.id ?? "", replacing.entries[0]?.outs ?? {});
+      await replacing.run.delete(...entry(replacing.entries[0]));
       const created = replacing.run.create({ url: at("b") });
       await replacing.diff(1);
       await Promise.all([created, replacing.update(1)]);
@@ -278,20 +280,17 @@ describe.each(bothProviders)("%s", (_, start) => {
     test("and sends an update again that another resource started in vain", async () => {
       const { run, diff, update } = await moving([["y", "x"]]);
       await diff(0);
-      run.emulator.intercept(({ method }) => method === "PATCH", { status: 403, body: "" }, 1);
-      expect((await thrown(run.create({ url: at("y") }))).message).toMatch(/cannot update ep_\w+: .*403/);
+      run.emulator.intercept("update", { status: 403, body: "" });
+      await expect(run.create({ url: at("y") })).rejects.toThrow(/cannot update ep_\w+: .*403/);
       await update(0);
       expect(live(run)).toEqual([at("x")]);
     });
   });
 
   test("fails if two resources of the program have one endpoint, before either is changed", async () => {
-    const first = await start();
-    const one = await first.create({ url });
-    const { outs } = await (await first.restart()).create({ url, adopt: true });
-    const run = await first.restart();
-    await run.diff(one.id, one.outs, { url });
-    expect((await thrown(run.diff(one.id, outs, { url: at("other") }))).message).toMatch(
+    const { id, outs, others, run } = await withTwoEntries();
+    await run.diff(id, outs, { url });
+    await expect(run.diff(id, others, { url: at("other") })).rejects.toThrow(
       /belongs to two resources of this stack.*pulumi state delete/,
     );
   });
@@ -318,18 +317,14 @@ describe.each(bothProviders)("%s", (_, start) => {
   });
 
   test("advises a refresh if another resource's live URL is no longer that of its program", async () => {
-    const first = await start();
-    const { id, outs } = await first.create({ url });
-    first.emulator.edit(id, { url: at("moved") });
-    const run = await first.restart();
+    const { id, outs, run } = await fromEarlierRun();
+    run.emulator.edit(id, { url: at("moved") });
     await run.diff(id, outs, { url });
-    expect((await thrown(run.create({ url: at("moved") }))).message).toMatch(/run `pulumi up --refresh`/);
+    await expect(run.create({ url: at("moved") })).rejects.toThrow(/run `pulumi up --refresh`/);
   });
 
   test("goes on if another process has moved the other endpoint in the meantime", async () => {
-    const first = await start();
-    const { id } = await first.create({ url });
-    const run = await first.restart();
+    const { id, run } = await fromEarlierRun();
     const creating = run.create({ url });
     setTimeout(() => run.emulator.edit(id, { url: at("moved") }), 400);
     expect((await creating).id).not.toBe(id);
@@ -375,12 +370,11 @@ describe.each(bothProviders)("%s", (_, start) => {
   });
 
   test("an adoption's mark has the endpoint's creation time and a new number", async () => {
-    const first = await start({ settings: { mark: "team/dev" } });
-    await first.create({ url, __urn: urnOf("o") });
+    const { first, run } = await fromEarlierRun({ settings: { mark: "team/dev" } });
     const markOf = () =>
       metadataOf(first.emulator.endpoints[0])["pulumi-endpoints"] as Record<string, unknown>;
     const before = markOf();
-    await (await first.restart()).create({ url, adopt: true, __urn: urnOf("o") });
+    await run.create({ url, adopt: true, __urn: urnOf("o") });
     expect(markOf()).toMatchObject({ urn: before["urn"], time: first.emulator.endpoints[0]?.created_at });
     expect(markOf()["nonce"]).not.toBe(before["nonce"]);
   });

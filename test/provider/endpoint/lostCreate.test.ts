@@ -1,34 +1,40 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import type { ScriptedReply } from "../../../sdk/testing";
 import { service, thrown } from "../service";
 import { conflict, countCreates, isCreate, isList, iso, start, url } from "./creates";
 
 const policy = { on_http_request: [{ actions: [{ type: "deny" }] }] };
 const __urn = "urn:pulumi:dev::shop::endpoints:index:CloudEndpoint::ours";
 
+/** A create that takes effect, and whose reply is lost. */
+const lost = { afterCommit: true, reset: true } as const;
+
 /** Faults of the reply to a create that took effect. */
-const lostReplies: [string, ScriptedReply][] = [
-  ["a reset connection", { afterCommit: true, reset: true }],
-  ["no reply in time", { afterCommit: true, hang: true }],
-  ["a body that ends early", { afterCommit: true, cut: "end" }],
-  ["a body that is reset", { afterCommit: true, cut: "reset" }],
-  ["a body that stalls", { afterCommit: true, cut: "stall" }],
-  ["an empty body", { afterCommit: true, body: "" }],
-  ["an HTML page", { afterCommit: true, status: 200, body: "<html>" }],
-  ["a proxy's 502", { afterCommit: true, status: 502, body: "<html>" }],
-  [
-    "the service's 500",
-    { afterCommit: true, status: 500, body: { error_code: "ERR_NGROK_20000", msg: "x" } },
-  ],
-  ["a proxy's 429", { afterCommit: true, status: 429, body: "<html>" }],
-  ["a 408", { afterCommit: true, status: 408, body: "" }],
-  ["a reply without an id", { afterCommit: true, status: 201, body: { url } }],
+const lostReplies: [string, object][] = [
+  ["a reset connection", { reset: true }],
+  ["no reply in time", { hang: true }],
+  ["a body that ends early", { cut: "end" }],
+  ["a body that is reset", { cut: "reset" }],
+  ["a body that stalls", { cut: "stall" }],
+  ["an empty body", { body: "" }],
+  ["an HTML page", { status: 200, body: "<html>" }],
+  ["a proxy's 502", { status: 502, body: "<html>" }],
+  ["the service's 500", { status: 500, body: { error_code: "ERR_NGROK_20000", msg: "x" } }],
+  ["a proxy's 429", { status: 429, body: "<html>" }],
+  ["a 408", { status: 408, body: "" }],
+  ["a reply without an id", { status: 201, body: { url } }],
 ];
+
+/** The service and a core, and a create of this resource whose reply is lost. */
+async function losing(settings?: Record<string, string>) {
+  const parts = await start(settings);
+  parts.emulator.intercept(isCreate, lost);
+  return parts;
+}
 
 describe("a create whose reply is lost", () => {
   test.each(lostReplies)("finds the new endpoint, and logs that: %s", async (_, fault) => {
     const { core, emulator, logged } = await start();
-    emulator.intercept(isCreate, fault);
+    emulator.intercept(isCreate, { afterCommit: true, ...fault });
     const { id, outs } = await core.create({ url, trafficPolicy: policy, description: "x" });
     expect(emulator.endpoints.map((endpoint) => endpoint.id)).toEqual([id]);
     expect(outs).toMatchObject({ url, trafficPolicy: JSON.stringify(policy) });
@@ -41,14 +47,13 @@ describe("a create whose reply is lost", () => {
   test("is sent again if it had no effect", async () => {
     const { core, emulator } = await start();
     emulator.intercept(isCreate, { reset: true });
-    emulator.intercept(isCreate, { afterCommit: true, reset: true });
+    emulator.intercept(isCreate, lost);
     await core.create({ url });
     expect(emulator.endpoints).toHaveLength(1);
   });
 
   test("finds the new endpoint if the list shows it late", async () => {
-    const { core, emulator } = await start();
-    emulator.intercept(isCreate, { afterCommit: true, reset: true });
+    const { core, emulator } = await losing();
     emulator.intercept(isList, { status: 200, body: { endpoints: [], next_page_uri: null } }, 2);
     const { id } = await core.create({ url, description: "x" });
     expect(emulator.endpoints.map((endpoint) => endpoint.id)).toEqual([id]);
@@ -78,10 +83,8 @@ describe("a create whose reply is lost", () => {
     for (const hours of [-5, 0, 5]) {
       const { core, emulator } = await service({ pageSize: 12, ahead: hours * 3_600_000 });
       const old = new Date(Date.now() + (hours - 1) * 3_600_000).toISOString();
-      for (let index = 0; index < 40; index++) {
-        emulator.seed({ type: "ephemeral", url: `https://old-${index}.example.app`, created_at: old });
-      }
-      emulator.intercept(isCreate, { afterCommit: true, reset: true });
+      for (let index = 0; index < 40; index++) emulator.seed({ type: "ephemeral", created_at: old });
+      emulator.intercept(isCreate, lost);
       const { id } = await core.create({ url });
       expect(emulator.endpoints[0]?.id).toBe(id);
       const pages = emulator.requests.filter(isList);
@@ -91,7 +94,7 @@ describe("a create whose reply is lost", () => {
 
   test("gives an endpoint to only one of two resources with the same URL and content", async () => {
     const { core, emulator } = await start();
-    emulator.intercept(isCreate, { afterCommit: true, reset: true }, 2);
+    emulator.intercept(isCreate, lost, 2);
     const both = await Promise.allSettled([core.create({ url }), core.create({ url })]);
     expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
     const refused = both.find((one) => one.status === "rejected");
@@ -100,11 +103,9 @@ describe("a create whose reply is lost", () => {
   });
 
   test("fails with both reasons if the list cannot be read", async () => {
-    const { core, emulator } = await start({ "endpoints:retryForSeconds": "1" });
-    emulator.intercept(isCreate, { afterCommit: true, reset: true });
+    const { core, emulator } = await losing({ "endpoints:retryForSeconds": "1" });
     emulator.intercept(isList, { status: 503, body: "" }, 99);
-    const error = await thrown(core.create({ url }));
-    expect(error.message).toMatch(
+    await expect(core.create({ url })).rejects.toThrow(
       /no answer .*could not find out whether the endpoint exists .*503.*set adopt/,
     );
     expect(countCreates(emulator.requests)).toBe(1);
@@ -125,8 +126,7 @@ describe("a create whose reply is lost", () => {
   test("fails once `endpoints:retryForSeconds` has passed", async () => {
     const { core, emulator, waits } = await start({ "endpoints:retryForSeconds": "20" });
     emulator.intercept(isCreate, { reset: true }, 99);
-    const error = await thrown(core.create({ url }));
-    expect(error.message).toMatch(/no answer /);
+    await expect(core.create({ url })).rejects.toThrow(/no answer /);
     // The look at the list may take some more seconds, but no create follows it.
     expect(waits.reduce((sum, wait) => sum + wait, 0)).toBeLessThanOrEqual(35_000);
   });
@@ -161,7 +161,7 @@ describe("a create whose reply is lost does not take over an endpoint", () => {
     async (when) => {
       const { core, emulator } = await start();
       emulator.behave({ urlTaken: "allowed" });
-      emulator.rival(when, { reply: { afterCommit: true, reset: true } });
+      emulator.rival(when, { reply: lost });
       const { message } = await thrown(core.create({ url }));
       expect(emulator.endpoints).toHaveLength(2);
       for (const { id = "" } of emulator.endpoints) expect(message).toContain(id);
@@ -174,8 +174,7 @@ describe("a create whose reply is lost does not take over an endpoint", () => {
     emulator.intercept(isCreate, { reset: true });
     const before = () => void emulator.seed({ type: "cloud", url, created_at: iso(clock.now() - 3_000) });
     emulator.intercept(isCreate, { before, reset: true });
-    const error = await thrown(core.create({ url }));
-    expect(error.message).toContain(emulator.endpoints[0]?.id);
+    await expect(core.create({ url })).rejects.toThrow(emulator.endpoints[0]?.id);
   });
 
   test("that was created before its second attempt, which the service refuses", async () => {
@@ -185,8 +184,7 @@ describe("a create whose reply is lost does not take over an endpoint", () => {
       (request) => isCreate(request) && emulator.seed({ type: "cloud", url }) !== undefined,
       conflict,
     );
-    const error = await thrown(core.create({ url }));
-    expect(error.message).toMatch(/ERR_NGROK_180\d\d.*is served by ep_/);
+    await expect(core.create({ url })).rejects.toThrow(/ERR_NGROK_180\d\d.*is served by ep_/);
     expect(emulator.endpoints).toHaveLength(1);
   });
 });
@@ -230,12 +228,9 @@ test("a create whose reply is lost finds or names the endpoint if the replies ha
   for (const date of [-600_000, -3_000, 3_000, 600_000]) {
     const { core, emulator } = await start();
     emulator.behave({ urlTaken: "allowed", date });
-    emulator.intercept(isCreate, { afterCommit: true, reset: true });
-    const outcome = await core.create({ url }).then(
-      ({ id }) => id,
-      (error: Error) => error.message,
-    );
-    expect(outcome).toContain(emulator.endpoints[0]?.id);
+    emulator.intercept(isCreate, lost);
+    const outcome = await core.create({ url }).catch(({ message }: Error) => ({ id: message }));
+    expect(outcome.id).toContain(emulator.endpoints[0]?.id);
     expect(emulator.endpoints).toHaveLength(1);
   }
 });
@@ -263,13 +258,11 @@ describe("a create whose reply is lost fails with the next step, and is not sent
   });
 
   test("if the list shows an endpoint that a GET by id does not find", async () => {
-    const { core, emulator } = await start();
+    const { core, emulator } = await losing();
     emulator.behave({ urlTaken: "allowed" });
-    emulator.intercept(isCreate, { afterCommit: true, reset: true });
     const unknown = { status: 404, body: { error_code: "ERR_NGROK_18100", msg: "no" } };
     emulator.intercept(({ path }) => path.startsWith("/endpoints/"), unknown, 99);
-    const error = await thrown(core.create({ url }));
-    expect(error.message).toContain(emulator.endpoints[0]?.id);
+    await expect(core.create({ url })).rejects.toThrow(emulator.endpoints[0]?.id);
     expect(countCreates(emulator.requests)).toBe(1);
   });
 
@@ -277,11 +270,11 @@ describe("a create whose reply is lost fails with the next step, and is not sent
     const { core, emulator } = await start();
     const pooled = { url, poolingEnabled: true, description: "x" };
     const { id: first } = await core.create(pooled);
-    emulator.intercept(isCreate, { afterCommit: true, reset: true });
+    emulator.intercept(isCreate, lost);
     const error = await thrown(core.create(pooled));
-    const lost = emulator.endpoints.find(({ id }) => id !== first)?.id ?? "";
+    const made = emulator.endpoints.find(({ id }) => id !== first)?.id ?? "";
     expect(error.message).toMatch(
-      new RegExp(`may have created one of these.*: ${lost}\\. Find out which.*set adopt`),
+      new RegExp(`may have created one of these.*: ${made}\\. Find out which.*set adopt`),
     );
     expect(error.message).not.toContain(first);
     expect(countCreates(emulator.requests)).toBe(2);
@@ -290,8 +283,19 @@ describe("a create whose reply is lost fails with the next step, and is not sent
   test("if a create in a pool had no effect, since nobody would notice one more member", async () => {
     const { core, emulator } = await start();
     emulator.intercept(isCreate, { reset: true });
-    const error = await thrown(core.create({ url, poolingEnabled: true }));
-    expect(error.message).toMatch(/another try could add a second endpoint to the pool.*endpoints:mark/);
+    await expect(core.create({ url, poolingEnabled: true })).rejects.toThrow(
+      /another try could add a second endpoint to the pool.*endpoints:mark/,
+    );
     expect(countCreates(emulator.requests)).toBe(1);
   });
+});
+
+test("two resources with one URL whose answers are both lost never get the same endpoint", async () => {
+  const { core, emulator } = await start();
+  emulator.intercept(isCreate, { afterCommit: true, reset: true });
+  emulator.intercept(isCreate, { reset: true });
+  const created = await Promise.allSettled([core.create({ url }), core.create({ url })]);
+  expect(created.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+  expect(String(created.map((one) => "reason" in one && one.reason))).toMatch(/belongs to another resource/);
+  expect(emulator.endpoints).toHaveLength(1);
 });

@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { canonicalJson } from "../../../provider/api/json";
 import { UNKNOWN } from "../../../provider/endpoint/documents";
-import type { RecordedRequest } from "../../../sdk/testing";
-import { bothProviders, type Options, type Props } from "../bothProviders";
+import { bothProviders, created, type Props, startDynamic } from "../bothProviders";
 import { secret } from "../plugin/pluginClient";
 import { thrown } from "../service";
 
@@ -13,7 +12,8 @@ const policy = (body: unknown) => ({
   on_http_request: [{ actions: [{ type: "custom-response", config: { body } }] }],
 });
 const inPolicy = "trafficPolicy.on_http_request[0].actions[0].config.body";
-const isPost = ({ method }: RecordedRequest) => method === "POST";
+/** A resource with one secret. */
+const described = { url, description: "CANARY-1", __secrets: ["description"] };
 const refusal = (msg: string) => ({ status: 418, body: { error_code: "ERR_NGROK_9", msg } });
 
 afterEach(() => {
@@ -25,18 +25,12 @@ describe.each(bothProviders)("%s", (name, start) => {
   /** The engine sends the properties of a state to the plugin with their marks. */
   const stored = (props: Props) => (name === "the plugin" ? props : plain(props));
 
-  async function created(news: Props, options?: Options) {
-    const provider = await start(options);
-    const { inputs } = await provider.check({}, news);
-    return { ...provider, inputs, ...(await provider.create(inputs)) };
-  }
-
   /** The error of a create that the service refuses with this message. */
   async function refused(news: Props, text: string): Promise<string> {
     const provider = await start();
     const { inputs, failures } = await provider.check({}, news);
     expect(failures).toEqual([]);
-    provider.emulator.intercept(isPost, refusal(text));
+    provider.emulator.intercept("create", refusal(text));
     return (await thrown(provider.create(inputs))).message;
   }
 
@@ -69,11 +63,7 @@ describe.each(bothProviders)("%s", (name, start) => {
     });
 
     test("is left out for every request about the resource: a read, an update and a delete", async () => {
-      const { emulator, inputs, id, outs, ...provider } = await created({
-        url,
-        description: "CANARY-1",
-        __secrets: ["description"],
-      });
+      const { emulator, inputs, id, outs, ...provider } = await created(start, described);
       emulator.intercept(({ path }) => path.startsWith("/endpoints"), refusal('near "CANARY-1"'), 99);
       const state = stored(outs);
       for (const call of [
@@ -90,10 +80,9 @@ describe.each(bothProviders)("%s", (name, start) => {
     test("is left out for the request that adopts an endpoint, and for a look-up with a secret URL", async () => {
       const provider = await start();
       const { id } = provider.emulator.seed({ type: "cloud", url });
-      const news = { url, adopt: id, description: "CANARY-1", __secrets: ["description"] };
-      const { inputs } = await provider.check({}, news);
-      provider.emulator.intercept(({ method }) => method === "PATCH", refusal("CANARY-1"));
-      expect((await thrown(provider.create(inputs))).message).toContain(LEFT_OUT);
+      const { inputs } = await provider.check({}, { ...described, adopt: id });
+      provider.emulator.intercept("update", refusal("CANARY-1"));
+      await expect(provider.create(inputs)).rejects.toThrow(LEFT_OUT);
 
       const other = await start();
       other.emulator.intercept(() => true, { status: 401, body: { msg: "for canary-1.example.com" } }, 9);
@@ -104,13 +93,9 @@ describe.each(bothProviders)("%s", (name, start) => {
     });
 
     test("is shown for a list, which carries no field", async () => {
-      const { emulator, inputs, id, outs, ...provider } = await created({
-        url,
-        description: "CANARY-1",
-        __secrets: ["description"],
-      });
-      emulator.intercept(({ method }) => method === "DELETE", { status: 404, body: {} });
-      emulator.intercept(({ path }) => path === "/endpoints", refusal("no lists for you"), 99);
+      const { emulator, inputs, id, outs, ...provider } = await created(start, described);
+      emulator.intercept("delete", { status: 404, body: {} });
+      emulator.intercept("list", refusal("no lists for you"), 99);
       const { message } = await thrown(provider.delete(id, stored(outs)));
       expect(message).toContain("status 418, ERR_NGROK_9 no lists for you");
     });
@@ -119,18 +104,17 @@ describe.each(bothProviders)("%s", (name, start) => {
       vi.stubEnv("ENDPOINTS_LOG", "requests");
       const trace = vi.spyOn(process.stderr, "write").mockReturnValue(true);
       const provider = await start();
-      const news = { url, description: "CANARY-1", __secrets: ["description"] };
-      const { inputs } = await provider.check({}, news);
+      const { inputs } = await provider.check({}, described);
       const body = (code: string, operation_id: string) => ({
         status: 418,
         body: { error_code: code, msg: "CANARY-1", details: { operation_id } },
       });
-      provider.emulator.intercept(isPost, body("ERR_NGROK_2201", "op_2abc"));
-      expect((await thrown(provider.create(inputs))).message).toContain(
+      provider.emulator.intercept("create", body("ERR_NGROK_2201", "op_2abc"));
+      await expect(provider.create(inputs)).rejects.toThrow(
         `status 418, ERR_NGROK_2201 (operation op_2abc; ${LEFT_OUT}). Correct trafficPolicy: the service does not know the type of an action.`,
       );
-      provider.emulator.intercept(isPost, body("ERR_CANARY-1", "op_CANARY-1"));
-      expect((await thrown(provider.create(inputs))).message).toContain(`status 418 (${LEFT_OUT})`);
+      provider.emulator.intercept("create", body("ERR_CANARY-1", "op_CANARY-1"));
+      await expect(provider.create(inputs)).rejects.toThrow(`status 418 (${LEFT_OUT})`);
       const lines = [...trace.mock.calls.map(([line]) => String(line)), ...provider.logged()].join("\n");
       expect(lines).toMatch(/POST - 418 ERR_NGROK_2201 op_2abc \d+ms[\s\S]*POST - 418 - - \d+ms/);
       expect(lines).not.toContain("CANARY");
@@ -172,7 +156,7 @@ describe.each(bothProviders)("%s", (name, start) => {
 
   describe("the outputs", () => {
     test("are secret if their inputs are, also fields that follow from a secret URL", async () => {
-      const { outs, inputs, id, ...provider } = await created({
+      const { outs, inputs, id, ...provider } = await created(start, {
         url,
         trafficPolicy: policy("CANARY-1"),
         description: "plain",
@@ -198,7 +182,7 @@ describe.each(bothProviders)("%s", (name, start) => {
       ["another document, under a secret's name", { traffic_policy: '{"a":{"token":"CANARY-1"}}' }],
     ])("keep a secret that somebody moved by hand into %s, in each of three refreshes", async (_, edit) => {
       const news = { url, metadata: { key: "CANARY-1" }, __secrets: ["metadata"] };
-      const { id, inputs, outs, emulator, ...provider } = await created(news);
+      const { id, inputs, outs, emulator, ...provider } = await created(start, news);
       emulator.edit(id, { metadata: '{"key":"new"}', ...edit });
       let state = { props: outs, inputs };
       for (let refresh = 0; refresh < 3; refresh++) {
@@ -210,7 +194,10 @@ describe.each(bothProviders)("%s", (name, start) => {
     });
 
     test("have a secret document if somebody adds a value with the name of a secret", async () => {
-      const { id, inputs, outs, emulator, ...provider } = await created({ url, trafficPolicy: policy("x") });
+      const { id, inputs, outs, emulator, ...provider } = await created(start, {
+        url,
+        trafficPolicy: policy("x"),
+      });
       emulator.edit(id, { traffic_policy: '{"client_secret":"CANARY-1"}' });
       const found = await provider.read(id, outs, inputs);
       expect(found.props).toMatchObject({ trafficPolicy: secret('{"client_secret":"CANARY-1"}') });
@@ -219,7 +206,7 @@ describe.each(bothProviders)("%s", (name, start) => {
 
     test("are not secret if the program gave them in plain, even under a secret's name", async () => {
       const news = { url, metadata: { password: "plain" }, bindings: ["internal"], __secrets: ["bindings"] };
-      const { id, inputs, outs, emulator, ...provider } = await created(news);
+      const { id, inputs, outs, emulator, ...provider } = await created(start, news);
       const metadata = '{"password":"plain"}';
       expect(outs).toMatchObject({ url, publicUrl: url, metadata, bindings: secret(["internal"]) });
       emulator.edit(id, { description: "by hand" });
@@ -228,7 +215,7 @@ describe.each(bothProviders)("%s", (name, start) => {
     });
 
     test("have no note if nothing is secret", async () => {
-      const { id, inputs, outs, ...provider } = await created({ url, description: "plain" });
+      const { id, inputs, outs, ...provider } = await created(start, { url, description: "plain" });
       const found = await provider.read(id, outs, inputs);
       for (const props of [inputs, outs, found.props, found.inputs])
         expect(props).not.toHaveProperty("__secrets");
@@ -236,7 +223,10 @@ describe.each(bothProviders)("%s", (name, start) => {
   });
 
   test("a value that becomes secret is a change without a request, and one that is no longer secret is no change", async () => {
-    const { id, outs, inputs, emulator, ...provider } = await created({ url, description: "CANARY-1" });
+    const { id, outs, inputs, emulator, ...provider } = await created(start, {
+      url,
+      description: "CANARY-1",
+    });
     const news = { ...inputs, __secrets: ["description"] };
     expect(await provider.diff(id, outs, news)).toMatchObject({ changes: true, replaces: [] });
     const marked = (await provider.update(id, outs, news)).outs;
@@ -261,9 +251,7 @@ function isMarked(value: unknown): value is Props {
 }
 
 test("the dynamic provider logs the changed places of a secret document, without values, once they are known", async () => {
-  const [[, start] = []] = bothProviders;
-  const provider = await start?.();
-  if (!provider) throw new Error("there is no dynamic provider");
+  const provider = await startDynamic();
   const news = (body: string, status: unknown) => ({
     url,
     trafficPolicy: { ...policy(body), on_http_response: [{ status, "X-CANARY": status }] },

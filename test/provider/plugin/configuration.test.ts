@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { Emulator } from "../../../sdk/testing/emulator";
-import { thrown } from "../service";
 import { plugin, secret } from "./pluginClient";
 
 const url = "https://shop.example.com";
@@ -14,43 +13,37 @@ async function keyUsed(options: {
   name?: string;
 }) {
   const emulator = await Emulator.start({ apiKey: "the_right_one" });
-  try {
-    const { client } = await plugin({
-      name: options.name ?? "mine",
-      args: { baseUrl: emulator.baseUrl, ...options.args },
-      environment: { ...options.environment, PULUMI_CONFIG: JSON.stringify(options.stack ?? {}) },
-    });
-    return await client.create({ url }).then(
-      () => "the right key",
-      () => "another key",
-    );
-  } finally {
-    await emulator.close();
-  }
+  const { client } = await plugin({
+    emulator,
+    name: options.name ?? "mine",
+    args: { baseUrl: emulator.baseUrl, ...options.args },
+    environment: { ...options.environment, PULUMI_CONFIG: JSON.stringify(options.stack ?? {}) },
+  });
+  return client.create({ url }).then(
+    () => "the right key",
+    () => "another key",
+  );
 }
 
 const right = "the_right_one";
-test.each([
-  [
-    "an argument has precedence over all others",
-    { args: { apiKey: secret(right) }, stack: { apiKey: "s" }, environment: { ENDPOINTS_API_KEY: "e" } },
-  ],
-  [
-    "the stack's configuration has precedence over the environment",
-    { stack: { apiKey: right }, environment: { ENDPOINTS_API_KEY: "e" } },
-  ],
+const copied = { apiKey: secret("old") };
+const stack = { apiKey: right };
+const others = { stack: { apiKey: "s" }, environment: { ENDPOINTS_API_KEY: "e" } };
+test.each<[string, Parameters<typeof keyUsed>[0]]>([
+  ["an argument has precedence over all others", { ...others, args: { apiKey: secret(right) } }],
+  ["the stack's configuration has precedence over the environment", { ...others, stack }],
   ["the environment's key is used if there is no other", { environment: { ENDPOINTS_API_KEY: right } }],
   [
     "the stack's configuration has precedence over the default provider's copy in the state",
-    { name: "default", args: { apiKey: secret("old") }, stack: { apiKey: right } },
+    { name: "default", args: copied, stack },
   ],
   [
     "the stack's configuration has precedence over the copy of a default provider with a version",
-    { name: "default_0_1_0", args: { apiKey: secret("old") }, stack: { apiKey: right } },
+    { name: "default_0_1_0", args: copied, stack },
   ],
   [
     "a provider of the program is not a default one, whatever its name",
-    { name: "default-b", args: { apiKey: secret(right) }, stack: { apiKey: "s" } },
+    { ...others, name: "default-b", args: { apiKey: secret(right) } },
   ],
   [
     "the default provider's copy is used if the stack has no key",
@@ -124,9 +117,7 @@ test("with unknown settings, a check, a diff and a preview succeed without a req
 
 test("a plugin without settings fails at the first operation that needs them", async () => {
   const { client } = await plugin({ args: {} });
-  expect((await thrown(client.create({ url }))).message).toMatch(
-    /there is no API key: set ENDPOINTS_API_KEY/,
-  );
+  await expect(client.create({ url })).rejects.toThrow(/there is no API key: set ENDPOINTS_API_KEY/);
 });
 
 test("the plugin declares that it accepts secrets, resources and previews", async () => {

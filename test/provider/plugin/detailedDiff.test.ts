@@ -2,90 +2,82 @@ import { describe, expect, test } from "vitest";
 import { UNKNOWN } from "../../../provider/endpoint/documents";
 import { created, full, rules } from "./pluginClient";
 
-const status = "trafficPolicy.on_http_request[0].actions[1].config.status_code";
+const rule = "trafficPolicy.on_http_request[0]";
+const status = `${rule}.actions[1].config.status_code`;
+const drifted = JSON.stringify(rules(418));
 
 describe("a diff gives the exact place", () => {
   test.each([
-    ["of a change within the policy", { trafficPolicy: rules(403) }, { [status]: "UPDATE of inputs" }],
-    ["of an unknown part of the policy", { trafficPolicy: rules(UNKNOWN) }, { [status]: "UPDATE of inputs" }],
+    ["of a change within the policy", { trafficPolicy: rules(403) }, status, "UPDATE of inputs"],
+    ["of an unknown part of the policy", { trafficPolicy: rules(UNKNOWN) }, status, "UPDATE of inputs"],
     [
       "of a new item",
-      { trafficPolicy: { ...rules(404), on_tcp_connect: [] } },
-      { "trafficPolicy.on_tcp_connect": "ADD of inputs" },
+      { trafficPolicy: { ...full.trafficPolicy, a: [] } },
+      "trafficPolicy.a",
+      "ADD of inputs",
     ],
-    [
-      "of a removed item",
-      { trafficPolicy: { on_http_request: [] } },
-      { "trafficPolicy.on_http_request[0]": "DELETE of inputs" },
-    ],
-    [
-      "under a name with dots",
-      { metadata: { team: "shop" } },
-      { 'metadata["cost.center"]': "DELETE of inputs" },
-    ],
-    ["of another kind of value", { metadata: "text" }, { metadata: "UPDATE of inputs" }],
-    ["of removed metadata", { metadata: undefined }, { metadata: "DELETE of inputs" }],
-    ["of a removed field", { description: undefined }, { description: "DELETE" }],
+    ["of a removed item", { trafficPolicy: { on_http_request: [] } }, rule, "DELETE of inputs"],
+    ["under a name with dots", { metadata: { team: "shop" } }, 'metadata["cost.center"]', "DELETE of inputs"],
+    ["of another kind of value", { metadata: "text" }, "metadata", "UPDATE of inputs"],
+    ["of removed metadata", { metadata: undefined }, "metadata", "DELETE of inputs"],
+    ["of a removed field", { description: undefined }, "description", "DELETE"],
     [
       "of bindings as a whole, since their order has no meaning",
       { bindings: ["internal", "public"] },
-      { bindings: "UPDATE" },
+      "bindings",
+      "UPDATE",
     ],
     [
       "of bindings that are left to the service, which changes only the inputs",
       { bindings: undefined },
-      { bindings: "DELETE of inputs" },
+      "bindings",
+      "DELETE of inputs",
     ],
-    ["of a URL", { url: "https://other.example.com" }, { url: "UPDATE" }],
-  ])("%s", async (_, change, detailed) => {
+    ["of a URL", { url: "https://other.example.com" }, "url", "UPDATE"],
+  ])("%s", async (_, change, place, kind) => {
     const { client, id, outs, inputs } = await created(full);
     const news = JSON.parse(JSON.stringify({ ...full, ...change }));
     expect(await client.diff(id, outs, news, inputs)).toMatchObject({
       changes: true,
       replaces: [],
       diffs: [Object.keys(change)[0]],
-      detailed,
+      detailed: { [place]: kind },
     });
   });
 
   test.each([
-    [
-      "of a drifted status code",
-      { traffic_policy: JSON.stringify(rules(418)) },
-      { [status]: "UPDATE of inputs" },
-    ],
+    ["of a drifted status code", { traffic_policy: drifted }, status, "UPDATE"],
     [
       "of a drifted status code in text that is not canonical",
       {
         traffic_policy: JSON.stringify(rules(418), null, 2),
         metadata: '{ "team": "shop", "cost.center": 1 }',
       },
-      { [status]: "UPDATE of inputs" },
+      status,
+      "UPDATE",
     ],
-    ["of an invalid policy", { traffic_policy: "{" }, { trafficPolicy: "UPDATE of inputs" }],
+    ["of an invalid policy", { traffic_policy: "{" }, "trafficPolicy", "UPDATE"],
     [
       "of a key that was added by hand",
       { metadata: '{"team":"shop","cost.center":1,"by":"hand"}' },
-      { "metadata.by": "DELETE of inputs" },
+      "metadata.by",
+      "DELETE",
     ],
-    ["of metadata that was removed by hand", { metadata: "" }, { metadata: "ADD of inputs" }],
-  ])("%s after a refresh", async (_, edit, detailed) => {
+    ["of metadata that was removed by hand", { metadata: "" }, "metadata", "ADD"],
+  ])("%s after a refresh", async (_, edit, place, kind) => {
     const { client, emulator, id, outs, inputs } = await created(full);
     emulator.edit(id, edit);
     const found = await client.read(id, outs, inputs);
-    expect(await client.diff(id, found.props ?? {}, inputs, found.inputs)).toMatchObject({
-      changes: true,
-      detailed,
-    });
+    const diff = await client.diff(id, found.props ?? {}, inputs, found.inputs);
+    expect(diff).toMatchObject({ changes: true, detailed: { [place]: `${kind} of inputs` } });
   });
 
   test("of drift as a whole document if the inputs are equal", async () => {
     const { client, emulator, id, outs, inputs } = await created(full);
-    emulator.edit(id, { traffic_policy: JSON.stringify(rules(418)) });
+    emulator.edit(id, { traffic_policy: drifted });
     const { props = {} } = await client.read(id, outs, inputs);
-    expect(await client.diff(id, props, inputs, inputs)).toMatchObject({
-      detailed: { trafficPolicy: "UPDATE" },
-    });
+    const diff = await client.diff(id, props, inputs, inputs);
+    expect(diff).toMatchObject({ detailed: { trafficPolicy: "UPDATE" } });
   });
 
   test("of the URL for a replacement", async () => {

@@ -7,14 +7,10 @@ const LIST = "endpoints:index:getEndpoints";
 
 async function withThree() {
   const parts = await plugin();
-  const shop = parts.emulator.seed({
-    type: "cloud",
-    url: "https://shop.example.com",
-    metadata: '{"team":"shop"}',
-    created_at: "2026-01-03T00:00:00Z",
-  });
-  const edge = parts.emulator.seed({ type: "edge", created_at: "2026-01-02T00:00:00Z" });
-  const agent = parts.emulator.seed({ type: "ephemeral", created_at: "2026-01-01T00:00:00Z" });
+  const url = "https://shop.example.com";
+  const agent = parts.emulator.seed({ type: "ephemeral" });
+  const edge = parts.emulator.seed({ type: "edge" });
+  const shop = parts.emulator.seed({ type: "cloud", url, metadata: '{"team":"shop"}' });
   return { ...parts, shop, edge, agent };
 }
 
@@ -87,7 +83,7 @@ describe("getEndpoints", () => {
 
 test("an unknown function fails with the names of the known ones", async () => {
   const { client } = await plugin();
-  expect((await thrown(client.invoke("endpoints:index:none", {}))).message).toMatch(
+  await expect(client.invoke("endpoints:index:none", {})).rejects.toThrow(
     /no endpoints:index:none in this package; it has endpoints:index:getEndpoint and/,
   );
 });

@@ -59,7 +59,7 @@ describe("an import", () => {
       const { client, emulator } = await plugin();
       const metadata = `{"team":"shop","pulumi-endpoints":${value}}`;
       const { id } = emulator.seed({ type: "cloud", url, metadata });
-      expect((await thrown(client.read(id))).message).toMatch(
+      await expect(client.read(id)).rejects.toThrow(
         new RegExp(
           `cannot import ${id}: .*the key pulumi-endpoints.* rename or remove that key on the service`,
         ),

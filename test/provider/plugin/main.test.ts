@@ -7,6 +7,7 @@ import { GetSchemaRequest } from "@pulumi/pulumi/proto/provider_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import { expect, onTestFinished, test } from "vitest";
 import { VERSION } from "../../../provider/api/config";
+import { listening } from "../servers";
 import { PluginClient } from "./pluginClient";
 
 const root = join(import.meta.dirname, "..", "..", "..");
@@ -29,12 +30,9 @@ async function started(command: string[], engine: string) {
   return { client: new PluginClient(`127.0.0.1:${port}`), child, exited };
 }
 
-async function listening(): Promise<{ address: string; close(): void }> {
+async function startEngine() {
   const server = createServer((socket) => socket.on("error", () => {}));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("this server has no port");
-  return { address: `127.0.0.1:${address.port}`, close: () => server.close() };
+  return { address: await listening(server), close: () => server.close() };
 }
 
 test.each([
@@ -44,7 +42,7 @@ test.each([
     [process.execPath, join(folder, "../../node_modules/@pulumi/pulumi/cmd/run-plugin"), folder],
   ],
 ])("the plugin starts %s, returns version and schema, and ends with its engine", async (_, command) => {
-  const engine = await listening();
+  const engine = await startEngine();
   const { client, child, exited } = await started(command, engine.address);
   try {
     const version = await new Promise((resolve) =>
@@ -72,7 +70,7 @@ test("the plugin works with its own copies of gRPC and protobuf, as after a glob
   for (const part of ["dist", "package.json", join("provider", "plugin"), ...own]) {
     cpSync(join(root, part), join(install, part), { recursive: true });
   }
-  const engine = await listening();
+  const engine = await startEngine();
   const command = [join(install, "provider", "plugin", "pulumi-resource-endpoints")];
   const { client, child } = await started(command, engine.address);
   try {

@@ -82,7 +82,7 @@ export async function plugin(
   );
   const service = pluginService({
     schema: () => '{"name":"endpoints"}',
-    engine: undefined,
+    engineAddress: undefined,
     engineIsThere: async () => true,
     environment: { ENDPOINTS_REQUESTS_PER_WINDOW: "100000", ...environment },
   });

@@ -201,59 +201,42 @@ export const rightPolicies: [what: string, policy: Data][] = Object.entries<Acti
     }),
 );
 
+const redirect = rule(act("redirect", { to: "https://a.example.com" }));
+const forwardOrGoOn = rule(act("forward-internal", { url: "https://a.internal", on_error: "continue" }));
+
 /** Policies of several rules, and keys with more than one form. */
-export const moreRightPolicies: [what: string, policy: Data, target?: PolicyTarget][] = [
-  ["a phase without rules", { on_http_request: null }],
-  [
-    "rules with a name and expressions",
-    onRequest({ name: "a", expressions: ["true"], ...answer }, forward),
-    https,
-  ],
-  ["an answer for some, then one for all", onRequest({ ...answer, expressions: ["a"] }, forward), https],
-  [
-    "a forward that continues after an error, and a fallback",
-    onRequest(rule(act("forward-internal", { url: "https://a.internal", on_error: "continue" })), answer),
-    https,
-  ],
-  ["a redirect at the end", onRequest(rule(act("redirect", { to: "https://a.example.com" }))), https],
-  [
-    "rules behind a redirect",
-    onRequest(rule(act("redirect", { to: "https://a.example.com" })), answer),
-    https,
-  ],
+const moreRight: [what: string, policy: Data, target?: PolicyTarget][] = [
+  ["a phase without rules", { on_http_request: null }, { url: "https://shop.example.com" }],
+  ["rules with a name and expressions", onRequest({ name: "a", expressions: ["true"], ...answer }, forward)],
+  ["an answer for some, then one for all", onRequest({ ...answer, expressions: ["a"] }, forward)],
+  ["a forward that continues after an error, and a fallback", onRequest(forwardOrGoOn, answer)],
+  ["a redirect at the end", onRequest(redirect)],
+  ["rules behind a redirect", onRequest(redirect, answer)],
   [
     "an answer to connections",
     onConnect(rule(act("forward-internal", { url: "tls://a.internal:443" }))),
     tls,
   ],
   ["connections of an internal tls endpoint", onConnect(rule(act("deny"))), cloud("tls://a.internal")],
-  [
-    "an answer to connections of an https endpoint",
-    { ...onConnect(rule(act("deny"))), ...onRequest() },
-    https,
-  ],
+  ["an answer to connections of an https endpoint", { ...onConnect(rule(act("deny"))), ...onRequest() }],
   [
     "requests after connections of which some are forwarded",
     { ...onConnect({ ...forward, expressions: ["a"] }), ...onRequest(answer) },
-    https,
   ],
   [
     "requests after a forward of connections that continues after an error",
     {
-      ...onConnect(rule(act("forward-internal", { url: "https://a.internal", on_error: "continue" }))),
+      ...onConnect(forwardOrGoOn),
       ...onRequest(answer),
     },
-    https,
   ],
   [
     "responses to requests that are refused after some were answered",
     { ...onRequest({ ...answer, expressions: ["a"] }, rule(act("deny"))), ...onResponse(answer) },
-    https,
   ],
   [
     "responses to answers and forwarded requests",
     { ...onRequest(answer), ...onResponse(rule(act("add-headers", { headers: {} }))) },
-    https,
   ],
   [
     "TLS that the endpoint terminates",
@@ -263,10 +246,9 @@ export const moreRightPolicies: [what: string, policy: Data, target?: PolicyTarg
   [
     "the owner of the topic as the secret of SNS",
     onRequest(rule(act("verify-webhook", { provider: "sns", secret: "123456789012" })), answer),
-    https,
   ],
-  ["a restriction without enforce", onRequest(rule(act("restrict-ips", { allow: [] })), answer), https],
-  ["variables as one mapping", onRequest(rule(act("set-vars", { vars: { a: 1, b: 2 } })), answer), https],
+  ["a restriction without enforce", onRequest(rule(act("restrict-ips", { allow: [] })), answer)],
+  ["variables as one mapping", onRequest(rule(act("set-vars", { vars: { a: 1, b: 2 } })), answer)],
   [
     "sources of keys as one mapping",
     onRequest(
@@ -282,12 +264,11 @@ export const moreRightPolicies: [what: string, policy: Data, target?: PolicyTarg
       ),
       answer,
     ),
-    https,
   ],
-  ["a rule that is unknown", onRequest(UNKNOWN), https],
-  ["an action that is unknown", onRequest(rule(UNKNOWN)), https],
-  ["a type that is unknown", onRequest(rule({ type: UNKNOWN, config: { a: 1 } })), https],
-  ["a config that is unknown", onRequest({ actions: [act("rate-limit", UNKNOWN)] }, answer), https],
+  ["a rule that is unknown", onRequest(UNKNOWN)],
+  ["an action that is unknown", onRequest(rule(UNKNOWN))],
+  ["a type that is unknown", onRequest(rule({ type: UNKNOWN, config: { a: 1 } }))],
+  ["a config that is unknown", onRequest({ actions: [act("rate-limit", UNKNOWN)] }, answer)],
   [
     "values that are unknown",
     onRequest(
@@ -295,14 +276,17 @@ export const moreRightPolicies: [what: string, policy: Data, target?: PolicyTarg
       rule(act("forward-internal", { url: UNKNOWN, on_error: UNKNOWN })),
       answer,
     ),
-    https,
   ],
-  ["expressions that are unknown", onRequest({ ...answer, expressions: UNKNOWN }, forward), https],
+  ["expressions that are unknown", onRequest({ ...answer, expressions: UNKNOWN }, forward)],
   [
     "a provider that is unknown",
     onRequest(rule(act("verify-webhook", { provider: UNKNOWN, secret: UNKNOWN })), answer),
-    https,
   ],
   ["a URL that is unknown", onRequest(answer), { url: UNKNOWN, isCloud: true }],
   ["a limit for an agent", one("rate-limit", limit), { url: "https://shop.example.com" }],
 ];
+
+/** The same with the endpoint: a cloud endpoint with https if there is no other one. */
+export const moreRightPolicies = moreRight.map(
+  ([what, policy, target = https]): [string, Data, PolicyTarget] => [what, policy, target],
+);

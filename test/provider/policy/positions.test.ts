@@ -97,11 +97,13 @@ describe("the warnings of a resource", () => {
     const trafficPolicy = onRequest(
       ...Array.from({ length: 200 }, () => rule(act("add-headers", { CANARY: 1 }))),
     );
-    expect(resourceWarnings({ trafficPolicy }, undefined, true)).toEqual([
+    expect(resourceWarnings({ trafficPolicy }, undefined, { isSecret: true })).toEqual([
       expect.stringMatching(/^trafficPolicy has no action that answers/),
     ]);
     expect(
-      resourceWarnings({ trafficPolicy: onRequest(rule(act("deny", { CANARY: 1 }))) }, undefined, true),
+      resourceWarnings({ trafficPolicy: onRequest(rule(act("deny", { CANARY: 1 }))) }, undefined, {
+        isSecret: true,
+      }),
     ).toEqual([]);
   });
 });

@@ -2,9 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { checkPolicyCommand } from "../../../sdk/commands/checkPolicy";
-import type { Command } from "../../../sdk/commands/command";
-import { policySchemaCommand } from "../../../sdk/commands/policySchema";
+import { checkPolicyCommand, policySchemaCommand } from "../../../sdk/commands/checkPolicy";
+import type { CliCommand } from "../../../sdk/commands/command";
 import { runInProcess } from "./runCommand";
 
 const folder = mkdtempSync(join(tmpdir(), "pulumi-endpoints-policies-"));
@@ -16,7 +15,7 @@ function file(name: string, text: string): string {
   return path;
 }
 
-async function run(command: Command, ...args: string[]) {
+async function run(command: CliCommand, ...args: string[]) {
   const { code, stdout, stderr } = await runInProcess(command, args);
   const clean = (text: string) => text.replaceAll(`${folder}/`, "");
   return { code, stdout: clean(stdout), stderr: clean(stderr) };

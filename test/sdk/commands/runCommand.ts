@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { onTestFinished, vi } from "vitest";
-import type { Command } from "../../../sdk/commands/command";
+import type { CliCommand } from "../../../sdk/commands/command";
 import type { Emulator } from "../../../sdk/testing";
 
 const MAIN = join(import.meta.dirname, "../../../dist/sdk/commands/main.js");
@@ -33,7 +33,7 @@ export function runCommand(
 
 /** Runs a command in this process, which takes a tenth of the time. The account is set in the environment. */
 export async function runInProcess(
-  command: Command,
+  command: CliCommand,
   args: string[],
   account?: Pick<Emulator, "baseUrl" | "apiKey">,
 ): Promise<CommandResult> {
@@ -45,7 +45,7 @@ export async function runInProcess(
 }
 
 /** Starts a command in this process. `printed` grows while it runs. */
-export function startInProcess(command: Command, args: string[]) {
+export function startInProcess(command: CliCommand, args: string[]) {
   const printed = { stdout: "", stderr: "" };
   const stream = (name: keyof typeof printed) => ({ write: (text: string) => (printed[name] += text) });
   return { code: command(args, { stdout: stream("stdout"), stderr: stream("stderr") }), printed };

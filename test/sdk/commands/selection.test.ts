@@ -1,8 +1,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
+import { MARK_FIELD } from "../../../provider/api/mark";
 import { adoptCommand } from "../../../sdk/commands/adopt";
 import { importFileCommand } from "../../../sdk/commands/importFile";
+import { namesOf } from "../../../sdk/commands/selection";
 import { temporaryFolder } from "../../folders";
 import { service } from "../../provider/plugin/pulumi";
 import { runInProcess } from "./runCommand";
@@ -29,12 +32,88 @@ describe.each(Object.entries(commands))("%s", (name, command) => {
     expect(stderr).toContain("Selected: 3 endpoints");
   });
 
-  test("is a usage error if a pattern matches nothing or if the file cannot be written", async () => {
+  test("takes ids, also those of members of a pool, metadata and bindings, and leaves out what --except matches", async () => {
+    const emulator = await service();
+    const seed = (host: string, more: object) =>
+      emulator.seed({ type: "cloud", url: `https://${host}`, ...more }).id;
+    const pooled = [1, 2].map(() => seed("pool.example.com", { pooling_enabled: true }));
+    const shop = seed("a.example.com", { metadata: '{"team":"shop","tags":["x=y"],"nth":1}' });
+    const text = seed("b.example.com", { metadata: "team shop" });
+    const internal = seed("c.internal", { bindings: ["internal"] });
+    const cases: [string[], string[]][] = [
+      [[`--select=${pooled[0]}`], [pooled[0] ?? ""]],
+      [["--select=metadata.team=shop"], [shop]],
+      [
+        ["--select=metadata.tags[0]=x=y", "--select", internal],
+        [shop, internal],
+      ],
+      [["--select=metadata.nth=1"], [shop]],
+      [["--select=metadata=team shop"], [text]],
+      [["--select=binding=internal"], [internal]],
+      [["--except=binding=public"], [internal]],
+      [
+        ["--select=https://*", "--except=*://pool.*", "--except", shop],
+        [text, internal],
+      ],
+    ];
+    for (const [args, ids] of cases) {
+      const { code, stdout } = await runInProcess(command, args, emulator);
+      expect(code).toBe(0);
+      expect((stdout.match(/ep_\w+/g) ?? []).sort(), args.join(" ")).toEqual([...ids].sort());
+    }
+  });
+
+  test("leaves out what another stack has marked, saying how many and whose, unless --adopt-from asks for it", async () => {
+    const emulator = await service();
+    const created_at = "2020-01-01T00:00:00Z";
+    const seed = (host: string, stack?: string, time = created_at) => {
+      const urn = `urn:pulumi:${stack}::shop::endpoints:index:CloudEndpoint::front`;
+      const mark = { namespace: "team", urn, nonce: "0011", time };
+      const metadata = stack && JSON.stringify({ [MARK_FIELD]: mark });
+      const url = `https://${host}.example.com`;
+      return emulator.seed({ type: "cloud", url, created_at, ...(metadata && { metadata }) }).id;
+    };
+    const [free, copied] = [seed("free"), seed("copied", "prod", "2021-01-01T00:00:00Z")];
+    const prod = ["a", "b"].map((host) => seed(host, "prod"));
+    const dev = seed("c", "dev");
+    const run = async (...args: string[]) => {
+      const { stdout, stderr } = await runInProcess(command, args, emulator);
+      return { ids: (stdout.match(/ep_\w+/g) ?? []).sort(), stdout, stderr };
+    };
+    const { ids, stderr } = await run();
+    expect(ids).toEqual([free, copied].sort());
+    expect(stderr).toContain(
+      'Left out: 2 with the mark of the stack shop/prod (team); --adopt-from "shop/prod (team)" takes them from it\n',
+    );
+    expect(stderr).toContain("Left out: 1 with the mark of the stack shop/dev (team)");
+    const taken = await run("--adopt-from", "shop/prod (team)");
+    expect(taken.ids).toEqual([free, copied, ...prod].sort());
+    expect(taken.stderr).toContain("Left out: 1 with the mark of the stack shop/dev (team)");
+    if (name === "adopt") {
+      expect(taken.stdout.match(/adoptFrom: "shop\/prod \(team\)",/g)).toHaveLength(2);
+      expect(taken.stderr).toContain("changes its mark");
+    }
+    const wrong = await runInProcess(command, ["--adopt-from", "shop/prod"], emulator);
+    expect(wrong).toMatchObject({ code: 2, stdout: "" });
+    expect(wrong.stderr).toContain(
+      'has the mark of a stack shop/prod; it has those of "shop/dev (team)", "shop/prod (team)"',
+    );
+    expect((await run("--select", dev)).ids).toEqual([]);
+  });
+
+  test("is a usage error if a selector matches nothing or if the file cannot be written", async () => {
     const emulator = await service();
     emulator.seed({ type: "cloud", url: "https://shop.example.com" });
     const mistakes: [string[], RegExp][] = [
-      [["--select", "tcp://*"], /no cloud endpoint of the account has a URL like tcp:\/\/\*/],
+      [
+        ["--select", "tcp://*"],
+        /no cloud endpoint of the account matches --select tcp:\/\/\*: it takes a URL/,
+      ],
+      [["--select", "ep_nobody"], /matches --select ep_nobody/],
+      [["--except", "metadata.team=shop"], /matches --except metadata\.team=shop/],
+      [["--select", "metadata.=shop"], /matches --select metadata\.=shop/],
       [["--stack", ""], /--stack must not be empty/],
+      [["--known", ""], /--known must not be empty/],
       [["--out", "nowhere/x.ts"], /nowhere\/x\.ts is in a folder that does not exist/],
       [["--out", ".", "--force"], /--out takes a file, and \. is a folder/],
     ];
@@ -102,6 +181,9 @@ describe.each(Object.entries(commands))("%s", (name, command) => {
     const { code, stderr } = await runInProcess(command, ["--stack", "dev"], undefined);
     expect(code).toBe(1);
     expect(stderr).toContain("--stack needs the Pulumi CLI, and there is no pulumi on the PATH");
+    const known = await runInProcess(command, ["--known", "organization/other/dev"], undefined);
+    expect(known.code).toBe(1);
+    expect(known.stderr).toContain("--known needs the Pulumi CLI, and there is no pulumi on the PATH");
   });
 });
 
@@ -122,4 +204,72 @@ test("import-file gives an explicit provider a name that no resource has", async
     ],
   });
   expect((await runInProcess(importFileCommand, ["--provider", "theirs"], emulator)).code).toBe(2);
+});
+
+const nothingReserved = () => false;
+const at = (id: string, url: string) => ({ id, type: "cloud", url });
+
+test("a name consists of the URL's host, and of its port if that is not the scheme's default", () => {
+  const urls = [
+    "https://shop.example.com",
+    "https://*.example.com",
+    "tcp://1.tcp.example.com:12345",
+    "https://a.example.com:443",
+  ];
+  const names = namesOf(
+    urls.map((url, index) => at(`ep_${index}`, url)),
+    nothingReserved,
+  );
+  expect(urls.map((_, index) => names.get(`ep_${index}`))).toEqual([
+    "shop-example-com",
+    "wildcard-example-com",
+    "1-tcp-example-com-12345",
+    "a-example-com",
+  ]);
+});
+
+test("equal names are told apart by the scheme, or by a number if the scheme is equal, too", () => {
+  const endpoints = [
+    at("ep_a", "https://shop.example.com"),
+    at("ep_b", "http://shop.example.com"),
+    at("ep_123456", "https://pool.example.com"),
+    at("ep_987654", "https://pool.example.com"),
+    at("ep_c", "https://pool.example.com.internal"),
+    at("ep_d", "https://api.v2.example.com"),
+    at("ep_e", "https://api-v2.example.com"),
+  ];
+  expect(Object.fromEntries(namesOf(endpoints, (name) => name === "pool-example-com-internal"))).toEqual({
+    ep_a: "shop-example-com-https",
+    ep_b: "shop-example-com-http",
+    ep_123456: "pool-example-com-1",
+    ep_987654: "pool-example-com-2",
+    ep_c: "pool-example-com-internal-https",
+    ep_d: "api-v2-example-com-1",
+    ep_e: "api-v2-example-com-2",
+  });
+});
+
+test("names are unique and never reserved ones, for any endpoints", () => {
+  const host = fc.constantFrom("a.b", "a-b", "a.b-https", "*.a", "wildcard.a", "xn--a", "[::1]", "");
+  const endpoint = fc.record({
+    id: fc.stringMatching(/^[\w-]{1,4}$/),
+    scheme: fc.constantFrom("https", "http"),
+    host,
+  });
+  fc.assert(
+    fc.property(fc.uniqueArray(endpoint, { selector: ({ id }) => id }), host, (found, reserved) => {
+      const endpoints = found.map(({ id, scheme, host }) => at(id, `${scheme}://${host}`));
+      const names = namesOf(endpoints, (name) => name === reserved);
+      expect(new Set(names.values()).size).toBe(endpoints.length);
+      expect([...names.values()]).not.toContain(reserved);
+    }),
+  );
+});
+
+test("20,000 endpoints whose hosts look like numbered names get unique names", () => {
+  const urls = Array.from({ length: 20_000 }, (_, index) => `https://a-${index + 1}`);
+  const endpoints = [...urls, "https://a", "https://a"].map((url, index) => at(`ep_${index}`, url));
+  const names = namesOf(endpoints, nothingReserved);
+  expect(new Set(names.values()).size).toBe(endpoints.length);
+  expect(names.get("ep_20001")).toBe("a-20002");
 });

@@ -6,23 +6,20 @@ import { Agent, signWebhook } from "../../../sdk/testing";
 import {
   agentConfig,
   agentOptions,
+  type CheckedVerification,
   mergedConfig,
   policyText,
-  type Verification,
 } from "../../../sdk/webhooks/agentConfig";
+import { thrown } from "../../provider/service";
 import { mockEngine, resolved } from "../program";
 import { startApplication } from "../testing/agent/application";
 
-const github: Verification = {
-  platform: "github",
-  secret: "<secret>",
-  enforce: undefined,
-  expressions: undefined,
-};
+const given = { platform: "github", secret: "<secret>" } as const;
+const github: CheckedVerification = { ...given, enforce: undefined, expressions: undefined };
 const agent = { name: "hooks", url: "https://hooks.example.com", upstream: 8080 };
 const rule = (config: object) => ({ on_http_request: [{ actions: [{ type: "verify-webhook", config }] }] });
 
-const config = (verification: Verification, version: 2 | 3, more: object = {}) =>
+const config = (verification: CheckedVerification, version: 2 | 3, more: object = {}) =>
   parse(agentConfig(verification, { ...agent, ...more }, version));
 
 describe("the agent's configuration", () => {
@@ -95,12 +92,8 @@ describe("options, policy and configurations of both versions", () => {
     expect(config(verification, 2)).toMatchObject({ tunnels: { hooks: { verify_webhook: { secret } } } });
     expect(JSON.stringify(config(verification, 3))).toContain(JSON.stringify(secret));
     expect(JSON.parse(policyText(verification))).toEqual(rule({ provider: "github", secret }));
-    expect(agentOptions(verification, "p.json")).toEqual([
-      "--verify-webhook",
-      "github",
-      "--verify-webhook-secret",
-      secret,
-    ]);
+    const options = ["--verify-webhook", "github", "--verify-webhook-secret", secret];
+    expect(agentOptions(verification, "p.json")).toEqual(options);
   });
 
   test.each(misreadable.slice(-5))("start an agent that verifies with the secret %j", async (secret) => {
@@ -119,7 +112,7 @@ describe("options, policy and configurations of both versions", () => {
     }
   });
 
-  test.each<Partial<Verification>>([
+  test.each<Partial<CheckedVerification>>([
     { enforce: false },
     { expressions: ["req.method == 'POST'"] },
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the service replaces the expression
@@ -139,6 +132,7 @@ describe("options, policy and configurations of both versions", () => {
 
 describe("mergeAgentConfigs", () => {
   const v3 = (name: string) => agentConfig(github, { ...agent, name }, 3);
+  const TWICE = /^two endpoints have the name a; give each verification/;
   const v2 = (name: string) => agentConfig(github, { ...agent, name }, 2);
 
   test("keeps every endpoint and tunnel, whatever its name", () => {
@@ -149,10 +143,7 @@ describe("mergeAgentConfigs", () => {
       endpoints: [...(a?.endpoints ?? []), ...(b?.endpoints ?? [])],
     });
     const { tunnels } = parse(mergedConfig([v2("a: yes"), v2("b")])) as { tunnels: object };
-    expect(tunnels).toEqual({
-      "a: yes": expect.objectContaining({ addr: 8080 }),
-      b: expect.objectContaining({ addr: 8080 }),
-    });
+    expect(tunnels).toMatchObject({ "a: yes": { addr: 8080 }, b: { addr: 8080 } });
   });
 
   test.each([2, 3] as const)(
@@ -186,16 +177,8 @@ describe("mergeAgentConfigs", () => {
       [v3("a"), v2("b")],
       [/^the configurations are of versions 2 and 3; give all verifications the same agentConfigVersion$/],
     ],
-    [
-      "the same name twice in version 2",
-      [v2("a"), v2("a")],
-      [/^two endpoints have the name a; give each verification/],
-    ],
-    [
-      "the same name twice in version 3",
-      [v3("a"), v3("a")],
-      [/^two endpoints have the name a; give each verification/],
-    ],
+    ["the same name twice in version 2", [v2("a"), v2("a")], [TWICE]],
+    ["the same name twice in version 3", [v3("a"), v3("a")], [TWICE]],
     ["no configurations", [], [/^there is no configuration to merge$/]],
     [
       "invalid configurations",
@@ -207,26 +190,20 @@ describe("mergeAgentConfigs", () => {
         /^configuration 5 is not/,
       ],
     ],
-  ])("throws one error for %s, with every mistake and no value", (_, texts, expected) => {
-    let error: Error | undefined;
-    try {
-      mergedConfig(texts);
-    } catch (caught) {
-      error = caught as Error;
-    }
-    expect(error?.message.split("\n").map((line) => line.replace("mergeAgentConfigs: ", ""))).toEqual(
+  ])("throws one error for %s, with every mistake and no value", async (_, texts, expected) => {
+    const { message, stack } = await thrown((async () => mergedConfig(texts))());
+    expect(message.split("\n").map((line) => line.replace("mergeAgentConfigs: ", ""))).toEqual(
       expected.map((words) => expect.stringMatching(words)),
     );
-    expect(error?.message).not.toContain("CANARY");
+    expect(message).not.toContain("CANARY");
     // With a stack, Node 20 takes half a minute to print it from Pulumi's own code.
-    expect(error?.stack).toBe("");
+    expect(stack).toBe("");
   });
 });
 
 describe("a WebhookVerification", () => {
   beforeAll(() => mockEngine());
-  const verification = (more: object = {}) =>
-    new WebhookVerification("hooks", { platform: "github", secret: "<secret>", ...more });
+  const verification = (more: object = {}) => new WebhookVerification("hooks", { ...given, ...more });
 
   test("marks its outputs as secrets, except platform and secretSource", async () => {
     const hooks = verification({ agent: { upstream: 8080 } });
@@ -246,10 +223,8 @@ describe("a WebhookVerification", () => {
     expect(await resolved(verification(mine).agentConfig)).toBe(
       agentConfig({ ...github, enforce: false }, mine.agent, 2),
     );
-    expect(await resolved(verification(mine).agentOptions)).toEqual([
-      "--traffic-policy-file",
-      "hooks.policy.json",
-    ]);
+    const options = await resolved(verification(mine).agentOptions);
+    expect(options).toEqual(["--traffic-policy-file", "hooks.policy.json"]);
     expect(await resolved(verification(mine).trafficPolicy)).toBe(policyText({ ...github, enforce: false }));
   });
 });

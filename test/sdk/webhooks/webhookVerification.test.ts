@@ -1,9 +1,9 @@
 import * as pulumi from "@pulumi/pulumi";
 import { afterEach, beforeAll, describe, expect, expectTypeOf, test, vi } from "vitest";
 import { mergeTrafficPolicy, WebhookVerification, type WebhookVerificationArgs } from "../../../sdk";
-import { type Plan, plans } from "../../../sdk/webhooks/webhookArgs";
-import { checkField, unknownField, type WebhookField } from "../../../sdk/webhooks/webhookSettings";
-import { quotaWarning } from "../../../sdk/webhooks/webhookWarnings";
+import { type AccountPlan, plans } from "../../../sdk/webhooks/webhookArgs";
+import { checkField, unknownField, type WebhookField } from "../../../sdk/webhooks/webhookChecks";
+import { quotaWarning } from "../../../sdk/webhooks/webhookVerification";
 import { mockEngine, resolved } from "../program";
 
 beforeAll(() => mockEngine());
@@ -120,7 +120,7 @@ describe("an unknown platform", () => {
 });
 
 describe("the warning about an account's deliveries", () => {
-  const warningFor = (...expected: [string, number, Plan?][]) =>
+  const warningFor = (...expected: [string, number, AccountPlan?][]) =>
     quotaWarning(expected.map(([name, deliveries, plan]) => ({ name, deliveries, plan })))?.text;
 
   test("appears if the components expect more than 500 a month together", () => {

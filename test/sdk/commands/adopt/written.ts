@@ -2,7 +2,7 @@ import type { LiveEndpoint } from "../../../../provider/api/contract";
 import { adoptionOf } from "../../../../sdk/commands/adopt/adoptable";
 import { secretsOf } from "../../../../sdk/commands/adopt/configSecrets";
 import { programOf } from "../../../../sdk/commands/adopt/program";
-import { namesOf } from "../../../../sdk/commands/names";
+import { namesOf } from "../../../../sdk/commands/selection";
 
 const anyName = () => true;
 

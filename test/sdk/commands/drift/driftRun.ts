@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { driftWith } from "../../../../sdk/commands/drift";
 import { type DriftReport, reportSchema } from "../../../../sdk/commands/drift/report";
-import type { DriftStack, Run } from "../../../../sdk/commands/drift/stack";
-import { parseState } from "../../../../sdk/commands/managed";
+import type { DriftStack, PulumiRun } from "../../../../sdk/commands/drift/stack";
+import { parseState } from "../../../../sdk/commands/userProject";
 import { RunFailed, type RunResult, type TestStack } from "../../../../sdk/testing";
 import { temporaryFolder } from "../../../folders";
 import { startInProcess } from "../runCommand";
@@ -52,7 +52,7 @@ function stackOf(stack: TestStack): DriftStack {
   };
 }
 
-async function ran(run: Promise<RunResult>): Promise<Run> {
+async function ran(run: Promise<RunResult>): Promise<PulumiRun> {
   try {
     return await run;
   } catch (error) {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { UserError } from "../../../../provider/api/apiErrors";
-import type { DriftStack, Step } from "../../../../sdk/commands/drift/stack";
+import type { DriftStack, PulumiStep } from "../../../../sdk/commands/drift/stack";
 import { drift } from "./driftRun";
 import { emulator, fakeStack, urnOf } from "./stacks";
 
@@ -10,7 +10,7 @@ test("a repair that fails half-way lists the repaired endpoints, the other ones,
     { name: "b", live: "gone" },
   ]);
   const drifted = await stack.refreshPreview([]);
-  const step = (name: string, op: string): Step => ({ urn: urnOf(name), op });
+  const step = (name: string, op: string): PulumiStep => ({ urn: urnOf(name), op });
   const same = { ok: true, steps: [step("a", "same"), step("b", "same")], diagnostics: [] };
   let checks = 0;
   const ended = await drift(

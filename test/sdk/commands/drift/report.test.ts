@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type DriftReport, outcomeOf, reportSchema } from "../../../../sdk/commands/drift/report";
-import { headline } from "../../../../sdk/commands/drift/wording";
+import { headline } from "../../../../sdk/commands/drift/reportText";
 import { type Drifted, drifted, report } from "./reports";
 
 const stack = (...endpoints: Drifted[]): [DriftReport["stacks"][number]] => [

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach } from "vitest";
 import { SECRET, SIGNATURE } from "../../../../provider/endpoint/secrets";
-import type { DriftStack, Run, Step } from "../../../../sdk/commands/drift/stack";
-import { parseState } from "../../../../sdk/commands/managed";
+import type { DriftStack, PulumiRun, PulumiStep } from "../../../../sdk/commands/drift/stack";
+import { parseState } from "../../../../sdk/commands/userProject";
 import { Emulator, type ExportedResource } from "../../../../sdk/testing";
 import type { drift } from "./driftRun";
 
@@ -45,7 +45,7 @@ export function fakeStack(
       ...more,
     };
   });
-  const steps = endpoints.flatMap(({ name, id = `ep_${name}`, inputs, live }): Step[] => {
+  const steps = endpoints.flatMap(({ name, id = `ep_${name}`, inputs, live }): PulumiStep[] => {
     const about = { urn: urnOf(name), id };
     if (live === "unread") return [];
     if (live === undefined) return [{ ...about, op: "same" }];
@@ -58,7 +58,7 @@ export function fakeStack(
       },
     ];
   });
-  const run: Run = { ok: true, steps, diagnostics: [] };
+  const run: PulumiRun = { ok: true, steps, diagnostics: [] };
   return {
     name: "prod",
     project: "shop",

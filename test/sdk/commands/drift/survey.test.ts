@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { UserError } from "../../../../provider/api/apiErrors";
 import type { DriftStack } from "../../../../sdk/commands/drift/stack";
-import { parseState } from "../../../../sdk/commands/managed";
+import { parseState } from "../../../../sdk/commands/userProject";
 import { Emulator, type ExportedResource } from "../../../../sdk/testing";
 import { drift } from "./driftRun";
 import { changesOf, emulator, fakeStack, other, secret, TYPE, urnOf } from "./stacks";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { WireEndpoint } from "../../../../provider/api/contract";
-import { FilterError, parseFilter } from "../../../../sdk/testing/emulator/listFilter";
+import { parseFilter } from "../../../../sdk/testing/emulator/routes";
+import { ServiceError } from "../../../../sdk/testing/emulator/serviceErrors";
 
 const endpoint: WireEndpoint = {
   id: "ep_1",
@@ -39,6 +40,6 @@ describe("a filter of the list", () => {
     String.raw`obj.name == "\u12"`,
     'obj.name == "\n"',
   ])("%s is refused", (expression) => {
-    expect(() => parseFilter(expression)).toThrow(FilterError);
+    expect(() => parseFilter(expression)).toThrow(ServiceError);
   });
 });

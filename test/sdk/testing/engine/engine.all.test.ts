@@ -1,12 +1,25 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { TestEngine } from "../../../../sdk/testing/engine/testEngine";
+import { programFolder } from "../../../folders";
 import { PLUGGED, type PlayOptions, THINGS, Things } from "./play";
 
-/** In the repository, so that programs can load Pulumi's SDK. */
-const PROGRAMS = join(import.meta.dirname, "../../../.programs");
+/** Creates a program with these files, and an engine for it. */
+async function engineOf(
+  files: Record<string, string>,
+  options: Partial<Parameters<typeof TestEngine.create>[0]>,
+) {
+  const folder = programFolder();
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  const engine = await TestEngine.create({ program: folder, ...options });
+  onTestFinished(() => engine.close());
+  return engine;
+}
 
 const pattern = (text: string | RegExp) =>
   typeof text === "string" ? new RegExp(text.replace(/[^\w ]/g, "\\$&")) : text;
@@ -164,9 +177,6 @@ describe("with a plugin", () => {
       "here I am",
     ],
   ])("a plugin that %s fails the run with its output in the message", async ([, code = "", ...parts]) => {
-    mkdirSync(PROGRAMS, { recursive: true });
-    const folder = mkdtempSync(join(PROGRAMS, "broken-"));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
     const files = {
       "Pulumi.yaml": "{name: broken, runtime: nodejs, plugins: {providers: [{name: broken, path: plugin}]}}",
       "package.json": '{"main": "index.js"}',
@@ -175,10 +185,7 @@ describe("with a plugin", () => {
       "plugin/package.json": '{"main": "index.js"}',
       "plugin/index.js": code,
     };
-    mkdirSync(join(folder, "plugin"));
-    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-    const engine = await TestEngine.create({ program: folder, startLimit: 30_000 });
-    onTestFinished(() => engine.close());
+    const engine = await engineOf(files, { startLimit: 30_000 });
     const { message } = await engine.preview().then(
       () => new Error("it ran"),
       (error: Error) => error,
@@ -196,7 +203,7 @@ describe("with a plugin", () => {
 
   test("an import by command is refused", async () => {
     const { engine } = await plugged();
-    await expect(engine.import()).rejects.toThrow(
+    await expect(engine.import([])).rejects.toThrow(
       /does not support importing by command: use the driver "cli"/,
     );
   });
@@ -211,4 +218,17 @@ test("the output of a program becomes diagnostics, except debug messages", async
   const texts = JSON.stringify(failed.diagnostics);
   for (const text of ["to stdout", "to stderr", "logged an error"]) expect(texts).toContain(text);
   expect(texts).not.toContain("not shown");
+});
+
+test("the types of a TypeScript program are checked only if PULUMI_NODEJS_TRANSPILE_ONLY is false", async () => {
+  const files = {
+    "Pulumi.yaml": "name: typed\nruntime: nodejs\n",
+    "package.json": '{"main": "index.ts"}',
+    "index.ts": 'export const port: number = "443";\n',
+  };
+  const [unset, off] = [undefined, "false"].map((value) =>
+    engineOf(files, { env: { PULUMI_NODEJS_TRANSPILE_ONLY: value } }),
+  );
+  expect((await (await unset)?.up({ skipPreview: true }))?.outputs).toEqual({ port: "443" });
+  await expect((await off)?.up({ skipPreview: true })).rejects.toThrow(/index\.ts.*TS2322/);
 });

@@ -1,0 +1,67 @@
+import { connect } from "node:net";
+
+/** The address of Pulumi's engine. */
+interface EngineAddress {
+  host: string;
+  port: number;
+}
+
+/** How often the engine is checked, in milliseconds. */
+const EVERY = 1_000;
+
+/** The engine's address, which is the last argument of a provider's process. Undefined in any other process. */
+export function engineAddress(argv: readonly string[] = process.argv): EngineAddress | undefined {
+  const [, host, port] = /^(127\.0\.0\.1|localhost|\[::1\]):(\d+)$/.exec(argv.at(-1) ?? "") ?? [];
+  return host === undefined ? undefined : { host: host.replace(/[[\]]/g, ""), port: Number(port) };
+}
+
+/** The oldest answer that counts, in milliseconds. */
+const FRESH = 100;
+
+/** Whether the engine was there less than 100 ms ago. Asks again until the engine accepts or refuses a connection. */
+export async function engineIsThere(address: EngineAddress | undefined): Promise<boolean> {
+  if (!address) return true;
+  for (;;) {
+    const asked = performance.now();
+    const there = await listens(address);
+    if (!there || performance.now() - asked < FRESH) return there;
+  }
+}
+
+/** Only a refused connection shows that the engine is gone. */
+function listens(address: EngineAddress): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ ...address, timeout: EVERY });
+    const settle = (result: { isThere: boolean }) => {
+      resolve(result.isThere);
+      socket.destroy();
+    };
+    socket.once("connect", () => settle({ isThere: true }));
+    socket.once("timeout", () => settle({ isThere: true }));
+    socket.once("error", (error: NodeJS.ErrnoException) =>
+      settle({ isThere: error.code !== "ECONNREFUSED" }),
+    );
+  });
+}
+
+/**
+ * Ends this process within seconds after the engine has gone. A provider outlives a killed engine, and would continue to create
+ * endpoints that are in no state.
+ */
+export function endWithEngine(
+  address: EngineAddress | undefined,
+  end: () => void = () => process.exit(1),
+): void {
+  if (!address) return;
+  // A killed engine has closed the pipes. Pulumi's host writes an uncaught error of a write, which fails again, without end.
+  for (const pipe of [process.stdout, process.stderr]) pipe.on("error", () => {});
+  let missed = 0;
+  const timer = setInterval(async () => {
+    missed = (await listens(address)) ? 0 : missed + 1;
+    // Two refusals in a row, because a single one may have another cause.
+    if (missed < 2) return;
+    clearInterval(timer);
+    end();
+  }, EVERY);
+  timer.unref();
+}

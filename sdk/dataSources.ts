@@ -1,0 +1,275 @@
+import * as pulumi from "@pulumi/pulumi";
+import { UserError } from "../provider/api/apiErrors";
+import { CONNECTIONS, HttpClient } from "../provider/api/client";
+import { readSettings } from "../provider/api/config";
+import type { Endpoint, EndpointQuery, EndpointsFilter, LiveEndpoint } from "../provider/api/contract";
+import type { EndpointsApi } from "../provider/api/endpoints";
+import { policyFromText } from "../provider/endpoint/documents";
+import { endpointsApi } from "../provider/endpoint/fields";
+import { findEndpoint, findEndpoints, metadataOf } from "../provider/endpoint/lookup";
+import { type Inputs, isMocked, programError } from "./programRun";
+import { explicitProvider } from "./provider";
+
+/*
+ * The results of the data sources: one TypeScript type for each type of endpoint, distinguished by `type`. The required fields
+ * of a type come from the contract and from the public service's documented examples. All other fields are optional.
+ */
+
+/** These fields are required, because every endpoint of the type has them. All others are optional. */
+type Having<K extends keyof Endpoint> = Omit<Endpoint, K | "type"> & {
+  [P in K]-?: NonNullable<Endpoint[P]>;
+};
+
+/** An endpoint that an agent opened. Its tunnel serves it while the agent runs. */
+export interface EphemeralEndpoint extends Having<"id" | "publicUrl" | "proto"> {
+  type: "ephemeral";
+}
+
+/** An endpoint that an edge serves. It has no `url`: use `publicUrl`. */
+export interface EdgeEndpoint extends Having<"id" | "publicUrl" | "proto"> {
+  type: "edge";
+}
+
+/** A cloud endpoint, which the service itself serves. `CloudEndpoint` manages only this type. */
+export interface CloudEndpointInfo
+  extends Having<
+    "id" | "url" | "publicUrl" | "proto" | "hostport" | "uri" | "bindings" | "createdAt" | "updatedAt"
+  > {
+  type: "cloud";
+}
+
+/**
+ * An endpoint of any type; `endpoint.type === "cloud"` narrows it. Types and fields that the contract does not name are
+ * kept unchanged.
+ */
+export type AnyEndpoint = EphemeralEndpoint | EdgeEndpoint | CloudEndpointInfo;
+
+type WithGiven<K extends keyof EndpointQuery> = { [P in K]-?: NonNullable<EndpointQuery[P]> };
+
+/** The endpoint to read: by id or by URL, exactly one of the two. */
+export type GetEndpointArgs =
+  | (WithGiven<"id"> & { url?: undefined })
+  | (WithGiven<"url"> & { id?: undefined });
+
+/** Filters for endpoints. All given filters must match; without a filter, all endpoints match. */
+export interface GetEndpointsArgs extends Omit<EndpointsFilter, "types" | "metadata"> {
+  /** One of these types: `ephemeral`, `edge`, `cloud`. */
+  types?: (AnyEndpoint["type"] | (string & {}))[];
+  /**
+   * Metadata equal to this. If both are JSON, they are compared as data. A function receives the metadata (undefined if
+   * there is none) and returns whether it matches; only `getEndpoints` takes a function, not its Output form.
+   */
+  metadata?: EndpointsFilter["metadata"] | ((metadata: unknown) => boolean);
+}
+
+export interface GetEndpointsResult {
+  /** Newest first. */
+  endpoints: AnyEndpoint[];
+  /** The identifiers of the endpoints, in the same order. */
+  ids: string[];
+}
+
+/**
+ * Reads one endpoint of any type, by id or by URL, while the program runs, in a preview too. It uses the account of
+ * `options.provider` if given, otherwise the one of the stack's configuration.
+ *
+ * @throws RunError if no endpoint matches, if several have the URL (a pool), and for every failure of the service. The
+ * message names the endpoint and the next step.
+ */
+export function getEndpoint(args: GetEndpointArgs, options?: pulumi.InvokeOptions): Promise<AnyEndpoint> {
+  return withRunErrors(() => find(args, { fresh: false }, options));
+}
+
+/**
+ * `getEndpoint` for inputs that are known later, and with the option `dependsOn`. During a preview, the result is unknown
+ * while an input is unknown or a resource that it depends on does not exist yet. If an input is secret, so is the result.
+ */
+export function getEndpointOutput(
+  args: Inputs<GetEndpointArgs>,
+  options?: pulumi.InvokeOutputOptions,
+): pulumi.Output<AnyEndpoint> {
+  return whenReady(args, options, (known) => find(known as GetEndpointArgs, { fresh: true }, options));
+}
+
+/**
+ * Reads all endpoints of the account that match the filters, while the program runs, in a preview too. One request brings 100
+ * endpoints: of those that match, if the service filters lists, otherwise of the whole account. Concurrent calls share them. An
+ * endpoint that this program created before the call is in the result.
+ *
+ * @throws RunError for every failure of the service. An item of the list that cannot be read causes a warning and is omitted.
+ */
+export function getEndpoints(
+  args: GetEndpointsArgs = {},
+  options?: pulumi.InvokeOptions,
+): Promise<GetEndpointsResult> {
+  return withRunErrors(() => filter(args, { fresh: false }, options));
+}
+
+/** `getEndpoints` for inputs that are known later, and with the option `dependsOn`, like `getEndpointOutput`. */
+export function getEndpointsOutput(
+  args: Inputs<Omit<GetEndpointsArgs, "metadata"> & Pick<EndpointsFilter, "metadata">> = {},
+  options?: pulumi.InvokeOutputOptions,
+): pulumi.Output<GetEndpointsResult> {
+  return whenReady(args, options, (known) => filter(known as GetEndpointsArgs, { fresh: true }, options));
+}
+
+async function find(
+  args: GetEndpointArgs,
+  reading: { fresh: boolean },
+  options?: pulumi.InvokeOptions,
+): Promise<AnyEndpoint> {
+  if (engineAnswers(options))
+    return (await callEngine("endpoints:index:getEndpoint", args, options)) as AnyEndpoint;
+  return typed(await findEndpoint(thisAccount(), args, reading));
+}
+
+async function filter(
+  { metadata, ...args }: GetEndpointsArgs,
+  reading: { fresh: boolean },
+  options?: pulumi.InvokeOptions,
+): Promise<GetEndpointsResult> {
+  const judge = typeof metadata === "function" ? (metadata as (metadata: unknown) => boolean) : undefined;
+  const filters = judge || metadata === undefined ? args : { ...args, metadata };
+  if (!engineAnswers(options))
+    return result((await findEndpoints(thisAccount(), filters, reading, judge)).map(typed));
+  const { endpoints } = (await callEngine(
+    "endpoints:index:getEndpoints",
+    filters,
+    options,
+  )) as GetEndpointsResult;
+  return result(judge ? endpoints.filter((endpoint) => judge(metadataOf(endpoint))) : endpoints);
+}
+
+const result = (endpoints: AnyEndpoint[]): GetEndpointsResult => ({
+  endpoints,
+  ids: endpoints.map(({ id }) => id),
+});
+
+/** Only the plugin has the account of an explicit provider, and a unit test's mocks take the place of every account. */
+const engineAnswers = (options?: pulumi.InvokeOptions): boolean =>
+  isMocked() || explicitProvider(options) !== undefined;
+
+async function callEngine(name: string, args: object, options: pulumi.InvokeOptions = {}): Promise<unknown> {
+  const provider = explicitProvider(options);
+  let answer: object | undefined;
+  try {
+    answer = await pulumi.runtime.invoke(name, args as pulumi.Inputs, {
+      ...options,
+      ...(provider && { provider }),
+    });
+  } catch (error) {
+    throw error instanceof Error ? programError(error.message, error) : error;
+  }
+  // For a provider whose settings are unknown, the engine returns an empty answer without calling it.
+  if (answer && Object.keys(answer).length > 0) return answer;
+  throw programError(
+    "the settings of the data source's provider are not known yet; use getEndpointOutput or getEndpointsOutput, which wait for them",
+  );
+}
+
+/** One client for each configuration. A process has several only under the Automation API. */
+const accounts = new Map<string, EndpointsApi>();
+
+/**
+ * The account of the program's configuration.
+ *
+ * @throws ConfigError if a setting is missing.
+ */
+function thisAccount(): EndpointsApi {
+  const settings = readSettings((key) => pulumi.runtime.getConfig(key));
+  const key = JSON.stringify(settings);
+  const known = accounts.get(key);
+  if (known) return known;
+  const http = new HttpClient(settings, {
+    log: {
+      info: (message) => void pulumi.log.info(message),
+      warn: (message) => void pulumi.log.warn(message),
+    },
+    connections: CONNECTIONS.program,
+  });
+  const account = endpointsApi(http);
+  accounts.set(key, account);
+  return account;
+}
+
+/** Marks all listings as outdated, because this program has just created an endpoint. */
+export function outdateListings(): void {
+  for (const account of accounts.values()) account.list.outdate();
+}
+
+/** The wire's schema has checked it already. */
+function typed(endpoint: LiveEndpoint): AnyEndpoint {
+  return endpoint as unknown as AnyEndpoint;
+}
+
+/**
+ * Runs the work when the arguments are known, the resources exist that they come from, and those of `dependsOn`, and when the
+ * settings of an explicit provider are known. As in Pulumi's own data sources, the result is unknown in a preview that would
+ * create one of them: the service does not have it yet, even if its inputs are known.
+ */
+function whenReady<T>(
+  args: object,
+  options: pulumi.InvokeOutputOptions | undefined,
+  work: (args: object) => Promise<T>,
+): pulumi.Output<T> {
+  const given = pulumi.output(args);
+  const dependsOn = pulumi.output(options?.dependsOn ?? []);
+  const sources = pulumi.output(resourcesBehind(given));
+  const exist = pulumi
+    .all([dependsOn, sources, explicitProvider(options)?.isKnown])
+    .apply(([first, second]) =>
+      pulumi.all([first, second].flat().flatMap((one) => idsOf(one as pulumi.Resource))),
+    );
+  const ready = pulumi.all([given, exist]).apply(([known]) => withRunErrors(() => work(known as object)));
+  return ready as pulumi.Output<T>;
+}
+
+/** The resources that an output comes from. Pulumi stores them there, but does not declare them. */
+async function resourcesBehind(output: object): Promise<pulumi.Resource[]> {
+  if (!("allResources" in output) || typeof output.allResources !== "function") return [];
+  return [...((await output.allResources()) as Iterable<pulumi.Resource>)];
+}
+
+/** Known when a resource exists: its id, or the ids of a component's children. */
+function idsOf(resource: pulumi.Resource): pulumi.Output<string>[] {
+  const children = "__childResources" in resource ? resource.__childResources : undefined;
+  const inside = children instanceof Set ? [...children].flatMap(idsOf) : [];
+  return [pulumi.CustomResource.isInstance(resource) ? resource.id : resource.urn, ...inside];
+}
+
+/** Turns errors for users into RunErrors. Of all others, Pulumi prints the whole stack. */
+async function withRunErrors<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof UserError ? programError(error.message, error) : error;
+  }
+}
+
+/** A value in JSON. */
+export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
+
+/**
+ * Parses an endpoint's `metadata` or `trafficPolicy`, which the service returns as text. A policy can be YAML too.
+ *
+ * @param parse Converts the value to your own type, or throws: for example, the `parse` of a zod schema.
+ * @returns Undefined for an endpoint without that field.
+ * @throws Error for text that contains no data. The message does not quote the text, because it may contain a secret.
+ */
+export function readJson(text: string | undefined): JsonValue | undefined;
+export function readJson<T>(text: string | undefined, parse: (value: unknown) => T): T | undefined;
+export function readJson(
+  text: string | undefined,
+  parse: (value: unknown) => unknown = (value) => value,
+): unknown {
+  if (text === undefined) return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    const parsed = policyFromText(text);
+    if ("problem" in parsed) throw new Error(`this text ${parsed.problem.reason}`);
+    value = parsed.data;
+  }
+  return parse(value);
+}

@@ -1,0 +1,70 @@
+import type { JsonObject } from "../../provider/api/json";
+import type { Judge } from "./judge";
+import { type Engine, type Flags, hasSecondProvider } from "./model";
+
+/** The user of a story, who reads the messages of a command, and does what they advise before or with the next one. */
+export class Advice {
+  /** Resources that the next `up` deletes first, and flags for it. */
+  flags: Flags & { targets: Set<string> } = { targets: new Set() };
+  /** Whether a message has advised to set ENDPOINTS_ACCEPT_ACCOUNT. */
+  acceptsAccount = false;
+  /** The old names of renamed resources. */
+  readonly renamed = new Map<string, string>();
+
+  /** @param elsewhere A URL that nobody uses. */
+  constructor(
+    private readonly program: Map<string, JsonObject>,
+    private readonly engine: Engine,
+    private readonly judge: Judge,
+    private readonly elsewhere: () => string,
+  ) {}
+
+  /** The docs advise to set `adopt` for one `pulumi up`. */
+  removeAdopt(): void {
+    for (const [name, { adopt: _, ...inputs }] of this.program) this.program.set(name, inputs);
+  }
+
+  /** Follows a message about a taken URL, about endpoints that may be ours, or about the account. */
+  follow(name: string, message: string, hasOpenCreate: boolean): void {
+    // The next command has the right key.
+    this.acceptsAccount ||= /ENDPOINTS_ACCEPT_ACCOUNT/.test(message);
+    const { adopt: _, ...inputs } = this.program.get(name) ?? {};
+    if (!this.program.has(name)) return;
+    if (/wait for each other's URLs/.test(message)) this.flags.replace = name;
+    const isNew = !this.engine.state.has(name);
+    const holder = /is served by (ep_\w+)/.exec(message)?.[1] ?? "";
+    for (const [other, { id }] of this.engine.state) {
+      if (id !== holder) continue;
+      // The user knows which resources move. The processes of two providers do not know of each other's moves, and a process does
+      // not know of those that the engine has not asked for.
+      if (this.program.has(other) && hasSecondProvider(other) !== hasSecondProvider(name))
+        this.flags.replace = name;
+      else if (this.program.has(other)) this.flags.parallel = 64;
+      else if (isNew && /aliases/.test(message) && this.renamed.get(name) === other) {
+        this.engine.rename(other, name);
+        return;
+      } else if (/--target/.test(message)) this.flags.targets.add(other);
+    }
+    const isForeign = this.judge.isTheirs(holder) || (!isNew && !this.judge.isInState(holder));
+    if (!isNew) {
+      if (/remove adopt/i.test(message)) this.removeAdopt();
+      if (holder !== "" && isForeign) this.program.set(name, { ...inputs, url: this.elsewhere() });
+      return;
+    }
+    const old = this.engine.state.get(this.renamed.get(name) ?? "");
+    if (/^cannot .* Several cloud endpoints/.test(message) && old)
+      this.program.set(name, { ...inputs, adopt: old.id });
+    if (/remove adopt/i.test(message)) this.program.set(name, inputs);
+    if (/is in no stack/.test(message)) this.judge.inspectUrl(inputs["url"]);
+    const named: string[] = message.match(/\bep_\w+/g) ?? [];
+    const wanted = new Set([...this.program.values()].map(({ adopt }) => adopt));
+    const isOurs = ({ id = "", url = "" }) =>
+      !wanted.has(id) && (named.includes(id) || (/is in no stack/.test(message) && url === inputs["url"]));
+    const left = this.judge.leftovers().find(isOurs);
+    if (left !== undefined && /set adopt/i.test(message)) {
+      this.program.set(name, { ...inputs, adopt: left.id });
+      if (!hasOpenCreate) this.judge.needlessAdoptions.push(`${left.id}: ${message}`);
+    }
+    if (left === undefined && isForeign) this.program.set(name, { ...inputs, url: this.elsewhere() });
+  }
+}

@@ -1,0 +1,41 @@
+import { createServer } from "node:http";
+import { type AddressInfo, connect, type Server } from "node:net";
+import type { Duplex } from "node:stream";
+import { onTestFinished, vi } from "vitest";
+
+/* Servers on this machine that end with the test. */
+
+/** Starts a server, and returns its address. */
+export async function listening(server: Server): Promise<string> {
+  const open = new Set<Duplex>();
+  server.on("connection", (socket) => open.add(socket));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.close();
+    for (const socket of open) socket.destroy();
+  });
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Makes clients use a proxy, except for these hosts. */
+export function useProxy(address: string, except = ""): void {
+  onTestFinished(() => void vi.unstubAllEnvs());
+  for (const name of ["HTTP_PROXY", "http_proxy"]) vi.stubEnv(name, `http://${address}`);
+  for (const name of ["NO_PROXY", "no_proxy"]) vi.stubEnv(name, except);
+}
+
+/** A proxy that tunnels to any address once `opened` resolves. `tunnels` has the addresses. */
+export async function startProxy(opened: Promise<void> = Promise.resolve()) {
+  const tunnels: string[] = [];
+  const proxy = createServer();
+  proxy.on("connect", async ({ url = "" }, client) => {
+    tunnels.push(url);
+    const upstream = connect(Number(url.split(":")[1]), "127.0.0.1");
+    upstream.on("error", () => client.destroy());
+    client.on("error", () => upstream.destroy());
+    await opened;
+    client.write("HTTP/1.1 200 Connection Established\r\n\r\n");
+    upstream.pipe(client).pipe(upstream);
+  });
+  return { address: await listening(proxy), tunnels };
+}

@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import { emulatorCommand } from "../../../sdk/commands/serveEmulator";
+import { service } from "../../provider/plugin/pulumi";
+import { startInProcess } from "./runCommand";
+
+const start = (...args: string[]) => startInProcess(emulatorCommand, args);
+
+test.each(["SIGINT", "SIGTERM"] as const)(
+  "the emulator prints a line for each request, and exits with 0 on %s",
+  async (signal) => {
+    const before = process.listenerCount(signal);
+    const { code, printed } = start("--api-key", "it's", "--version-header", "Ngrok-Version", "--seed", "4");
+    await expect.poll(() => process.listenerCount(signal)).toBe(before + 1);
+    const [, baseUrl] =
+      /^export ENDPOINTS_BASE_URL=(\S+) ENDPOINTS_API_KEY='it'\\''s'$/m.exec(printed.stdout) ?? [];
+    expect(printed.stdout).toContain("export ENDPOINTS_VERSION_HEADER=Ngrok-Version\n");
+
+    const headers = { authorization: "Bearer it's", "ngrok-version": "2" };
+    const reply = await fetch(`${baseUrl}/endpoints`, { headers });
+    const { endpoints } = (await reply.json()) as { endpoints: { type: string }[] };
+    expect(endpoints.map(({ type }) => type)).toEqual(["cloud", "edge", "ephemeral", "cloud"]);
+    await expect.poll(() => printed.stdout).toMatch(/GET \/endpoints 200\n$/);
+
+    process.emit(signal);
+    expect(await code).toBe(0);
+    expect(process.listenerCount(signal)).toBe(before);
+    await expect(fetch(`${baseUrl}/endpoints`, { headers })).rejects.toThrow();
+  },
+);
+
+test("the emulator exits with 1 and a single line if the port is in use", async () => {
+  const { port } = new URL((await service()).baseUrl);
+  const { code, printed } = start("--port", port);
+  expect(await code).toBe(1);
+  expect(printed.stderr).toBe(
+    `pulumi-endpoints emulator: port ${port} is in use; choose another with --port\n`,
+  );
+});
+
+test.each([
+  [["--prot", "1"], "--prot"],
+  [["extra"], "extra"],
+  [["--port", "abc"], "--port takes a whole number"],
+  [["--port", "70000"], "65535"],
+  [["--seed", "-1"], "--seed"],
+  [["--api-key", ""], "--api-key"],
+  [["--version-header", "a b"], "--version-header"],
+])("the emulator exits with 2 and a message for %j", async (args, word) => {
+  const { code, printed } = start(...args);
+  expect(await code).toBe(2);
+  expect(printed.stderr).toContain(word);
+  expect(printed.stdout).toBe("");
+});

@@ -1,0 +1,253 @@
+import * as pulumi from "@pulumi/pulumi";
+import { setMockOptions } from "@pulumi/pulumi/runtime/settings";
+import { afterEach, beforeEach, describe, expect, expectTypeOf, test, vi } from "vitest";
+import {
+  type AnyEndpoint,
+  CloudEndpoint,
+  getEndpoint,
+  getEndpoints,
+  getEndpointsOutput,
+  readJson,
+} from "../../sdk";
+import { Emulator } from "../../sdk/testing";
+import { thrown } from "../provider/service";
+import { resolved } from "./program";
+
+const any = () => true;
+let emulator: Emulator;
+let warned: string[] = [];
+
+beforeEach(async () => {
+  emulator = await Emulator.start();
+  vi.stubEnv("ENDPOINTS_BASE_URL", emulator.baseUrl);
+  vi.stubEnv("ENDPOINTS_API_KEY", emulator.apiKey);
+  vi.stubEnv("ENDPOINTS_RETRY_FOR_SECONDS", "5");
+  warned = [];
+  vi.spyOn(pulumi.log, "warn").mockImplementation(async (message) => void warned.push(message));
+  await pulumi.runtime.setMocks({
+    newResource: ({ name, inputs }) => {
+      const { id } = emulator.seed({ type: "cloud", url: String(inputs["url"]) });
+      return { id: id ?? name, state: inputs };
+    },
+    call: () => ({}),
+  });
+  // Mocks would answer the data sources. This engine only registers resources, and hides that it is a mock.
+  const hidesMocks = { has: (target: object, key: PropertyKey) => key !== "mocks" && key in target };
+  setMockOptions(new Proxy(pulumi.runtime.getMonitor() ?? {}, hidesMocks));
+});
+
+afterEach(async () => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+  await emulator.close();
+});
+
+const listRequests = () => emulator.requests.filter(({ path }) => path === "/endpoints").length;
+
+/** Adds 250 endpoints of all types, the newest last. Returns their ids. */
+function seedMany(): string[] {
+  return Array.from({ length: 250 }, (_, i) => {
+    const type = (["ephemeral", "edge", "cloud"] as const)[i % 3] ?? "cloud";
+    const url = `https://e${i}.${i % 2 ? "a" : "b"}.example.com`;
+    const more = { region: i % 5 ? "us" : "eu", metadata: JSON.stringify({ i, kind: type }) };
+    return emulator.seed(
+      type === "edge" ? { type, public_url: url, ...more } : { type, url, name: `agent-${i % 7}`, ...more },
+    ).id;
+  });
+}
+
+describe("getEndpoints", () => {
+  test("returns the newest endpoints first, and overlapping calls share one reading of the list", async () => {
+    const ids = seedMany().reverse();
+    const first = Array.from({ length: 20 }, () => getEndpoints());
+    const output = resolved(getEndpointsOutput({ types: ["edge"] }));
+    await new Promise((resolve) => setImmediate(resolve));
+    const later = getEndpoints({ types: ["cloud"] });
+    for (const { ids: found } of await Promise.all(first)) expect(found).toEqual(ids);
+    expect((await later).endpoints).toHaveLength(83);
+    expect((await output).endpoints).toHaveLength(83);
+    expect(listRequests()).toBe(3);
+  });
+
+  test("returns the endpoints that match every filter", async () => {
+    seedMany();
+    const all = (await getEndpoints()).endpoints;
+    const { endpoints, ids } = await getEndpoints({
+      types: ["ephemeral", "edge"],
+      region: "us",
+      urlPattern: "HTTPS://*.a.example.com/",
+      name: "agent-3",
+      binding: "public",
+      metadata: (metadata) => (metadata as { i: number }).i > 100,
+    });
+    const wanted = all.filter(
+      (endpoint) =>
+        endpoint.type === "ephemeral" &&
+        endpoint.region === "us" &&
+        endpoint.publicUrl.endsWith(".a.example.com") &&
+        endpoint.name === "agent-3" &&
+        Number((readJson(endpoint.metadata) as { i: number }).i) > 100,
+    );
+    expect(wanted).toHaveLength(3);
+    expect(endpoints).toEqual(wanted);
+    expect(ids).toEqual(wanted.map(({ id }) => id));
+  });
+
+  test("compares metadata as data", async () => {
+    seedMany();
+    expect((await getEndpoints({ metadata: '{"kind": "edge", "i": 1}' })).endpoints).toHaveLength(1);
+    expect((await getEndpoints({ metadata: { kind: "edge", i: 1 } })).endpoints).toHaveLength(1);
+    expect((await getEndpoints({ metadata: { kind: "edge" } })).endpoints).toEqual([]);
+  });
+
+  test("matches any text with the star of a URL pattern, and every other character literally", async () => {
+    seedMany();
+    expect((await getEndpoints({ urlPattern: "https://e1?*" })).endpoints).toEqual([]);
+    expect((await getEndpoints({ urlPattern: "https://e2.b*" })).endpoints).toHaveLength(1);
+    expect((await getEndpoints({ urlPattern: "https://e2*.b.*" })).endpoints).toHaveLength(31);
+  });
+
+  test("includes every endpoint that exists at the call, even if an earlier call is still listing", async () => {
+    seedMany();
+    emulator.intercept(({ query }) => "before_id" in query, { status: 503, body: "", delayMs: 60 });
+    const older = getEndpoints();
+    await vi.waitFor(() => expect(emulator.requests.length).toBeGreaterThan(1));
+    const shop = new CloudEndpoint("shop", { url: "https://shop.example.com" });
+    const inApply = resolved(shop.id.apply(async (id) => (await getEndpoints()).ids.includes(id)));
+    const depending = resolved(getEndpointsOutput({ types: ["cloud"] }, { dependsOn: [shop] }));
+    expect(await inApply).toBe(true);
+    expect((await depending).ids).toContain(await resolved(shop.id));
+    expect((await older).endpoints).toHaveLength(250);
+  });
+
+  test.each(["ephemeral", "edge", "cloud"] as const)(
+    "returns every field of an endpoint of type %s, with names in camel case",
+    async (type) => {
+      const url = "https://e.example.com";
+      const seeded = emulator.seed({
+        type,
+        url,
+        public_url: url,
+        region: "eu",
+        scheme: "https",
+        host: "e.example.com",
+        port: 443,
+        metadata: "m",
+        description: "d",
+        traffic_policy: "{}",
+        tcp_addr: { id: "ra_1", uri: "" },
+        upstream_proto: "http2",
+        principal_id: { id: "usr_1" },
+      });
+      const [endpoint] = (await getEndpoints()).endpoints;
+      const camel = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+      const listed = Object.entries(seeded).filter(([name]) => type !== "cloud" || name !== "edge");
+      expect(endpoint).toEqual(Object.fromEntries(listed.map(([name, value]) => [camel(name), value])));
+      expect(Object.keys(endpoint ?? {}).length).toBeGreaterThan(18);
+    },
+  );
+
+  test("reuses the list for a minute; getEndpointsOutput reads it again", async () => {
+    await getEndpoints();
+    const { id } = emulator.seed({ type: "edge" });
+    expect((await getEndpoints()).ids).toEqual([]);
+    expect(listRequests()).toBe(1);
+    expect((await resolved(getEndpointsOutput())).ids).toEqual([id]);
+    expect(listRequests()).toBe(2);
+  });
+
+  test("keeps unknown types and fields, and skips a malformed item with a warning", async () => {
+    const endpoints = [
+      { id: "ep_1", type: "hologram", colour: "red" },
+      { id: "ep_2", port: "high" },
+      { id: "ep_3" },
+    ];
+    emulator.intercept(any, { status: 200, body: { endpoints } });
+    expect((await getEndpoints()).endpoints).toEqual([
+      { id: "ep_1", type: "hologram", colour: "red" },
+      { id: "ep_3" },
+    ]);
+    expect(warned).toEqual([expect.stringMatching(/ep_2.*left out.*port/)]);
+  });
+
+  test("returns an endpoint once if two pages contain it", async () => {
+    const page = (next: string | null) => ({ endpoints: [{ id: "ep_1" }], next_page_uri: next });
+    emulator.intercept(any, { status: 200, body: page(`${emulator.baseUrl}/endpoints?before_id=a`) });
+    emulator.intercept(any, { status: 200, body: page(null) });
+    expect((await getEndpoints()).ids).toEqual(["ep_1"]);
+  });
+});
+
+describe("getEndpoint", () => {
+  test("finds an endpoint by its id without a list", async () => {
+    const { id } = emulator.seed({ type: "cloud", url: "https://shop.example.com" });
+    expect(await getEndpoint({ id })).toMatchObject({ id, url: "https://shop.example.com" });
+    expect(listRequests()).toBe(0);
+  });
+
+  test("finds an endpoint by any spelling of its URL, and an edge by its public URL", async () => {
+    const cloud = emulator.seed({ type: "cloud", url: "https://shop.example.com" });
+    const edge = emulator.seed({ type: "edge", public_url: "tls://edge.example.com" });
+    expect((await getEndpoint({ url: "HTTPS://Shop.Example.com:443/" })).id).toBe(cloud.id);
+    expect((await getEndpoint({ url: "tls://edge.example.com:443" })).id).toBe(edge.id);
+  });
+
+  test("throws an error that names the endpoint, similar URLs and getEndpoints() if nothing matches", async () => {
+    seedMany();
+    emulator.seed({ type: "cloud", url: "tls://shop.example.com" });
+    const error = await thrown(getEndpoint({ id: "ep_2nobody" }));
+    expect(pulumi.RunError.isInstance(error)).toBe(true);
+    expect(error.message).toMatch(/no endpoint ep_2nobody; getEndpoints\(\)/);
+    await expect(getEndpoint({ url: "https://shop.example.com" })).rejects.toThrow(
+      /of the 251 of this account serves https:\/\/shop\.example\.com\. Near it: tls:\/\/shop\.example\.com.*getEndpoints\(\)/,
+    );
+    await expect(getEndpoint({ url: "shop" })).rejects.toThrow(/url is not a URL/);
+    await expect(getEndpoint({} as { id: string })).rejects.toThrow(/an id or a url/);
+  });
+
+  test("throws an error that lists the ids if several endpoints share the URL", async () => {
+    const ids = [1, 2].map(() => emulator.seed({ type: "cloud", url: "https://pool.example.com" }).id);
+    const { message } = await thrown(getEndpoint({ url: "https://pool.example.com" }));
+    for (const id of ids) expect(message).toContain(id);
+  });
+
+  test("throws the provider's own message if the API key is missing", async () => {
+    vi.stubEnv("ENDPOINTS_API_KEY", "");
+    await expect(getEndpoint({ id: "ep_1" })).rejects.toThrow(/no API key: set ENDPOINTS_API_KEY/);
+    expect(pulumi.RunError.isInstance(await thrown(getEndpoints()))).toBe(true);
+  });
+});
+
+test("mocks of the user's own answer the data sources, and no request is sent", async () => {
+  const call = vi.fn(() => ({ endpoints: [{ id: "ep_mocked", type: "cloud" }], id: "ep_mocked" }));
+  await pulumi.runtime.setMocks({ newResource: ({ name }) => ({ id: name, state: {} }), call });
+  expect((await getEndpoint({ id: "ep_1" })).id).toBe("ep_mocked");
+  expect((await getEndpoints({ types: ["cloud"] })).ids).toEqual(["ep_mocked"]);
+  expect(call.mock.calls).toMatchObject([
+    [{ token: "endpoints:index:getEndpoint", inputs: { id: "ep_1" } }],
+    [{ token: "endpoints:index:getEndpoints", inputs: { types: ["cloud"] } }],
+  ]);
+  expect(emulator.requests).toEqual([]);
+});
+
+describe("readJson", () => {
+  test("reads JSON and YAML, applies a given parser, and never quotes invalid text", () => {
+    expect(readJson('{"a": [1]}')).toEqual({ a: [1] });
+    expect(readJson("on_http_request: []")).toEqual({ on_http_request: [] });
+    expect(readJson(undefined)).toBeUndefined();
+    expect(readJson("[1]", (value) => (value as number[]).length)).toBe(1);
+    expect(() => readJson("CANARY, not data")).toThrow(/must be a mapping/);
+    expect(() => readJson("CANARY, not data")).not.toThrow(/CANARY/);
+  });
+});
+
+test("the field type narrows an endpoint's TypeScript type", () => {
+  const narrowed = (endpoint: AnyEndpoint) => {
+    if (endpoint.type === "ephemeral") return endpoint.upstreamUrl;
+    return endpoint.type === "edge" ? endpoint.edge?.id : endpoint.uri;
+  };
+  expectTypeOf(narrowed).returns.toEqualTypeOf<string | undefined>();
+  expectTypeOf<Extract<AnyEndpoint, { type: "cloud" }>["url"]>().toEqualTypeOf<string>();
+  expectTypeOf<AnyEndpoint["url"]>().toEqualTypeOf<string | undefined>();
+  expectTypeOf(getEndpoint).parameter(0).not.toExtend<Record<string, never>>();
+});

@@ -1,0 +1,168 @@
+import { readFileSync } from "node:fs";
+import * as newest from "typescript";
+import * as oldest from "typescript-5.4";
+import { describe, expect, test } from "vitest";
+import { actions, phases } from "../../provider/policy/catalogue";
+import { Editor } from "./editor";
+
+const IMPORTS = `import * as pulumi from "@pulumi/pulumi";
+import { CloudEndpoint, mergeTrafficPolicy, rules, unlistedAction, type ActionConfig, type TrafficPolicy } from "pulumi-endpoints";
+declare const secret: pulumi.Output<string>;
+`;
+const inResource = (policy: string) =>
+  `${IMPORTS}new CloudEndpoint("a", { url: "https://a.example.com", trafficPolicy: ${policy} });`;
+const asPolicy = (policy: string) => `${IMPORTS}export const policy = ${policy} satisfies TrafficPolicy;`;
+
+/** The members of outputs and promises, which an editor offers too, since every input accepts them. */
+const MEMBERS_OF_OUTPUTS = new Set(["apply", "get", "then", "catch", "finally"]);
+
+/** A policy with this action for requests. */
+const action = (text: string) => `{ on_http_request: [{ actions: [${text}] }] }`;
+const config = (type: string, keys: string) => action(`{ type: "${type}", config: { ${keys} } }`);
+
+const typesIn = (phase: string) =>
+  Object.entries(actions).flatMap(([type, { phases }]) =>
+    (phases as readonly string[]).includes(phase) ? [type] : [],
+  );
+
+describe.each([
+  ["6", newest],
+  ["5.4", oldest as unknown as typeof newest],
+])("an editor with TypeScript %s", { timeout: 120_000 }, (version, ts) => {
+  const editor = new Editor(ts);
+
+  test("runs that version", () => expect(ts.version.startsWith(version)).toBe(true));
+
+  describe.each([
+    ["in the arguments of a resource", inResource],
+    ["in a separate policy", asPolicy],
+  ])("%s", (_, program) => {
+    test.each<[string, string, string[]]>([
+      ["the phases", "{ | }", Object.keys(phases)],
+      ["the keys of a rule", "{ on_http_request: [{ | }] }", ["name", "expressions", "actions"]],
+      ["the keys of an action", action("{ | }"), ["type", "config"]],
+      ["the actions of requests", action('{ type: "|" }'), typesIn("on_http_request")],
+      [
+        "the actions of connections",
+        '{ on_tcp_connect: [{ actions: [{ type: "|" }] }] }',
+        typesIn("on_tcp_connect"),
+      ],
+      ["the keys of a config", config("rate-limit", "|"), Object.keys(actions["rate-limit"].keys)],
+      ["the keys that are left", config("redirect", 'to: "", |'), ["from", "status_code", "headers"]],
+      [
+        "the keys deep in a config",
+        config("jwt-validation", "http: { tokens: [{ | }] }"),
+        ["type", "method", "name", "prefix"],
+      ],
+      [
+        "the known values",
+        config("http-request", 'url: "", method: "|"'),
+        ["GET", "PUT", "POST", "PATCH", "DELETE", "OPTIONS"],
+      ],
+    ])("offers %s", (_, policy, names) => {
+      const offered = editor.completions(program(policy)).filter((name) => !MEMBERS_OF_OUTPUTS.has(name));
+      expect(offered.sort()).toEqual([...names].sort());
+    });
+
+    test.each<[string, string, string, RegExp]>([
+      ["a phase", "{ | }", "on_http_request", /^Rules for a request/],
+      ["a key", config("deny", "|"), "status_code", /^The status of the refusal/],
+      ["a required key", config("rate-limit", "|"), "rate", /^The period/],
+    ])("describes %s", (_, policy, name, text) => {
+      expect(editor.documentation(program(policy), name)).toMatch(text);
+    });
+  });
+
+  test.each<[string, string, RegExp]>([
+    [
+      "a phase",
+      "{ on_http_requst: [] }",
+      /'on_http_requst' does not exist in type 'TrafficPolicy'\. Did you mean to write 'on_http_request'\?$/,
+    ],
+    [
+      "an action",
+      action('{ type: "custom-respons" }'),
+      /^Type '"custom-respons"' is not assignable .*Did you mean '"custom-response"'\?$/,
+    ],
+    [
+      "an action of another phase",
+      '{ on_http_response: [{ actions: [{ type: "deny" }] }] }',
+      /^Type '"deny"' is not assignable to type '"add-headers" \| /,
+    ],
+    [
+      "a key",
+      config("deny", "stauts_code: 1"),
+      /'stauts_code' does not exist in type 'ActionConfig<"deny">'\. Did you mean to write 'status_code'\?$/,
+    ],
+    [
+      "a value",
+      config("deny", 'status_code: "404"'),
+      /^Type 'string' is not assignable to type 'Input<number> \| undefined'\.$/,
+    ],
+    [
+      "a config without a required key",
+      action('{ type: "forward-internal", config: {} }'),
+      /Property 'url' is missing/,
+    ],
+    ["an action without a config", action('{ type: "forward-internal" }'), /Property 'config' is missing/],
+    [
+      "an action in the place of a rule",
+      '{ on_http_request: [{ type: "deny" }] }',
+      /'type' does not exist in type 'PolicyRule<"on_http_request">'/,
+    ],
+    [
+      "a phase that is not a list",
+      "{ on_http_request: { actions: [] } }",
+      /'actions' does not exist in type 'PolicyRule<"on_http_request">\[\]'/,
+    ],
+    [
+      "a key of a helper's config",
+      "{ on_http_request: [rules.answer({ bdy: '' })] }",
+      /'bdy' does not exist in type 'ActionConfig<"custom-response">'/,
+    ],
+  ])("refuses %s with a single message of at most two lines", (_, policy, message) => {
+    const errors = editor.errors(asPolicy(policy));
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toMatch(message);
+    expect(errors[0]?.split("\n").length).toBeLessThanOrEqual(2);
+  });
+
+  test.each<[string, string]>([
+    ["outputs as values", config("basic-auth", 'credentials: [pulumi.concat("a:", secret)], realm: secret')],
+    ["an output as a list", config("basic-auth", 'credentials: pulumi.output(["a"])')],
+    ["values that the types do not list", config("http-request", 'url: secret, method: "PURGE"')],
+    ["a config without its optional keys", config("restrict-ips", 'allow: ["10.0.0.0/8"]')],
+    ["an action without a config", action('{ type: "close-connection" }, { type: "deny" }')],
+    ["an unlisted action", action('unlistedAction("new", { a: 1 }), { type: "deny" }')],
+    [
+      "the helpers' rules",
+      '{ on_http_request: [rules.verify("github", secret), rules.refuse(404, { expressions: ["a"] }), rules.answer({ body: secret }), rules.forwardTo(secret)] }',
+    ],
+    [
+      "a config of the type ActionConfig",
+      `{ on_http_request: [{ actions: [{ type: "deny", config: {} as ActionConfig<"deny"> }] }] }`,
+    ],
+  ])("accepts %s", (_, policy) => {
+    expect(editor.errors(asPolicy(policy))).toEqual([]);
+    expect(editor.errors(inResource(policy))).toEqual([]);
+  });
+
+  test.each([
+    "{ anything: 1 }",
+    '"on_http_request: []"',
+    "secret",
+    "pulumi.output({ on_http_request: [] })",
+    "{ on_http_request: [pulumi.output({})] }",
+    "mergeTrafficPolicy({ on_http_request: [rules.forwardTo(secret)] }, [])",
+  ])("accepts the policy %s in a resource", (policy) => {
+    expect(editor.errors(inResource(policy))).toEqual([]);
+  });
+});
+
+test("the examples of the documentation compile", { timeout: 120_000 }, () => {
+  const editor = new Editor(newest);
+  const page = readFileSync("docs/policies.md", "utf8");
+  const examples = [...page.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, text = ""]) => text);
+  expect(examples.length).toBeGreaterThan(4);
+  for (const text of examples) expect(editor.errors(text), text).toEqual([]);
+});
