@@ -137,6 +137,13 @@ export interface CloudEndpointWritten {
    * Default: `false`.
    */
   adopt?: boolean | string | undefined;
+
+  /**
+   * The stack that `adopt` takes the endpoint from, as the refusal names it: `shop/prod (platform-team/prod)`. Only an
+   * endpoint with the mark of another stack (`endpoints:mark`) needs it. It has no effect after the first `up` and can then
+   * be removed. Default: none.
+   */
+  adoptFrom?: string | undefined;
 }
 
 /** The endpoint to read: by id or by URL, exactly one of the two. */

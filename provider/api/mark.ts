@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import type { LiveEndpoint, Mark, Owner } from "./contract";
 import { canonicalJson, isMapping, parseJson } from "./json";
+import { oneLine } from "./text";
 
 /*
  * Marked creates (`endpoints:mark`). A mark is a reserved key of the metadata object. It names the resource that an endpoint was
@@ -37,11 +38,17 @@ export function isSameStack(one: Owner | undefined, other: Owner | undefined): b
   return mine.stack === others.stack && mine.project === others.project;
 }
 
+/** An owner's stack in messages, and in the input `adoptFrom`. */
+export function stackText(owner: Owner): string {
+  const { stack, project } = partsOf(owner);
+  return oneLine(`${project}/${stack} (${owner.namespace})`, 200);
+}
+
 /** An owner in messages and reports. */
 export function ownerText(owner: Owner): string {
-  const { stack, project, types, name } = partsOf(owner);
+  const { types, name } = partsOf(owner);
   const parents = types.split("$").slice(0, -1).join("$");
-  return `${parents && `${parents}::`}${name} of the stack ${project}/${stack} (${owner.namespace})`;
+  return `${parents && `${parents}::`}${name} of the stack ${stackText(owner)}`;
 }
 
 /** How far the time of a mark may be from its endpoint's `created_at`, in milliseconds. */
@@ -51,10 +58,20 @@ const SAME_TIME = 60_000;
  * The resource that a create made this endpoint for. Undefined if the mark is another endpoint's: somebody may have copied the
  * metadata.
  */
-export function ownerAtCreate({ createdFor, createdAt }: LiveEndpoint): Mark | undefined {
-  const distance = Math.abs(Date.parse(createdFor?.time ?? "") - Date.parse(createdAt ?? ""));
-  return distance <= SAME_TIME ? createdFor : undefined;
-}
+export const ownerAtCreate = (live: LiveEndpoint): Mark | undefined =>
+  distance(live) <= SAME_TIME ? live.createdFor : undefined;
+
+/**
+ * The owner that the mark names in another stack. A copied mark names nobody, but a time that cannot be compared proves no copy.
+ *
+ * @param own A resource of this stack. Without it, a stack cannot tell a mark of its own.
+ */
+export const foreignOwner = (live: LiveEndpoint, own: Owner | undefined): Mark | undefined =>
+  distance(live) > SAME_TIME || isSameStack(live.createdFor, own) ? undefined : live.createdFor;
+
+/** How far the mark's time is from the endpoint's creation; NaN if that is unknown. */
+const distance = ({ createdFor, createdAt }: LiveEndpoint): number =>
+  Math.abs(Date.parse(createdFor?.time ?? "") - Date.parse(createdAt ?? ""));
 
 export const parseMark = (value: unknown): Mark | undefined => markSchema.safeParse(value).data;
 

@@ -301,13 +301,14 @@ export function differenceOnAdoption(live: LiveEndpoint, inputs: CloudEndpointIn
 }
 
 /** The inputs that an adoption sends, and the places that it changes, for a message. */
-export function changesOnAdoption(live: LiveEndpoint, inputs: CloudEndpointInputs, owner: Owner | undefined) {
+export function changesOnAdoption(live: LiveEndpoint, inputs: CloudEndpointInputs) {
   const { changed, before } = differenceOnAdoption(live, inputs);
   const places = changed
     .flatMap((name) => changesBetween(before[name], inputs[name], [name]))
     .map(({ path }) => shownPlace(path, inputs));
-  if (owner === undefined || live.createdFor === undefined) return { sent: changed, places };
-  // A new mark tells the other entries with this endpoint, in any process, that it is this resource's now.
+  if (live.createdFor === undefined) return { sent: changed, places };
+  // A new mark tells the other entries with this endpoint, in any process, that it is this resource's now. A stack without
+  // marks removes the old one, which would name the wrong owner.
   return { sent: [...new Set([...changed, "metadata" as const])], places: [...places, "its mark"] };
 }
 

@@ -330,6 +330,19 @@ function* tokensOf(text: string): Generator<CST.Token> {
   yield* parser.end();
 }
 
+/** Whether a policy is in YAML with comments, which its data lacks. */
+export function hasYamlComments(policy: string): boolean {
+  if (looksLikeJson(policy)) return false;
+  const { CST, Lexer } = yaml();
+  let before = "";
+  for (const lexeme of new Lexer().lex(policy)) {
+    // A text that starts with # follows a marker.
+    if (lexeme.startsWith("#") && before !== CST.SCALAR) return true;
+    before = lexeme;
+  }
+  return false;
+}
+
 /**
  * Replaces each alias by what it repeats. Refuses what the library would accept, or refuse without a position. The library's
  * own aliases take minutes for some texts of this length, and its limit of them lets others grow without end.

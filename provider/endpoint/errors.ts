@@ -1,7 +1,7 @@
 import { ApiError, EndpointsError, UserError } from "../api/apiErrors";
 import type { LiveEndpoint, Owner } from "../api/contract";
 import type { JsonObject } from "../api/json";
-import { isSameOwner, isSameStack, ownerText, partsOf } from "../api/mark";
+import { foreignOwner, isSameOwner, isSameStack, ownerText, partsOf, stackText } from "../api/mark";
 import { isUnexplained } from "../api/nextSteps";
 import { oneLine } from "../api/text";
 
@@ -99,6 +99,17 @@ export const adoptOtherScheme = (id: string, live: string, wanted: string): User
     `${id} serves ${oneLine(live, 300)}, and the scheme of an endpoint cannot change to that of ${wanted}. Adopt an endpoint with the same scheme, or remove adopt to create a new one.`,
   );
 
+const marked = (id: string, owner: Owner): string =>
+  `${id} carries the mark of ${oneLine(ownerText(owner), 300)}`;
+
+export const managedElsewhere = (id: string, owner: Owner): UserError =>
+  new UserError(
+    `${marked(id, owner)}, and an endpoint can only belong to one stack. To take it over, remove it from that stack's state and program (\`pulumi state delete\`), and set adoptFrom: "${stackText(owner)}" beside adopt. If this stack was renamed, or had another endpoints:mark, the mark is its own: then adoptFrom is enough.`,
+  );
+
+export const importedFromElsewhere = (id: string, owner: Owner): string =>
+  `${marked(id, owner)}, and an endpoint can only belong to one stack. Unless that is this stack under an earlier name, remove it from that stack's state and program (\`pulumi state delete\`): otherwise both change it, and each can delete it.`;
+
 /** What is known of an endpoint that holds a wanted URL. */
 interface Holding {
   holder: LiveEndpoint;
@@ -146,15 +157,18 @@ function waysOut(holding: Holding): string[] {
   const ways = waysWithinStack(id, createdFor, owner, { isUpdate });
   if (isMet || (isSameStack(createdFor, owner) && isOthers)) return ways;
   const without = "choose another url, or delete that endpoint";
+  const theirs = foreignOwner(holder, owner);
+  const adopt = `set adopt: "${id}"${theirs ? ` and adoptFrom: "${stackText(theirs)}"` : ""}`;
   const adopting = isUpdate
     ? without
-    : `choose another url, delete that endpoint, or set adopt: "${id}" to take it from its present owner`;
-  if (owner && createdFor && isOthers) return [`Another stack manages it: ${adopting}`];
+    : `choose another url, delete that endpoint, or ${adopt} to take it from its present owner`;
+  if (owner && createdFor && isOthers)
+    return [`Another stack manages it, or this one under an earlier name: ${adopting}`];
   const unsure = "Otherwise another stack, program or person may manage it";
   if (isUpdate || !isSame || !isYoung) return [...ways, `${unsure}: ${adopting}`];
   return [
     ...ways,
-    `Perhaps a killed run left it behind, with exactly this content: then set adopt: "${id}" on this resource for one \`pulumi up\`, or set endpoints:recoverWithin to take such endpoints over without asking`,
+    `Perhaps a killed run left it behind, with exactly this content: then ${adopt} on this resource for one \`pulumi up\`, or set endpoints:recoverWithin to take such endpoints over without asking`,
     `${unsure}: ${without}`,
   ];
 }

@@ -125,6 +125,9 @@ const rows = {
       })
       .optional(),
   },
+  adoptFrom: {
+    input: textInput.min(1, "must name the stack to take the endpoint from, as the refusal does").optional(),
+  },
   type: { reply: textReply },
   publicUrl: { reply: textReply, withUrl: "derived" },
   hostport: { reply: textReply, withUrl: "derived" },
@@ -153,7 +156,7 @@ type Named<Part> = { [Name in keyof Table]: Table[Name] extends Part ? Name : ne
 type Output = Named<{ reply: z.ZodType }>;
 type Input = Named<{ input: z.ZodType }>;
 
-/** An input that describes an endpoint, and that an update can send. (`adopt` only affects the first create.) */
+/** An input that describes an endpoint, and that an update can send. */
 export type ManagedInput = Output & Input;
 
 const names = Object.keys(rows) as (keyof Table)[];
@@ -180,6 +183,9 @@ export type CloudEndpointInputs = z.output<z.ZodObject<typeof inputFields>>;
 export const managedInputs = names.filter(
   (name): name is ManagedInput => name in endpointFields && name in inputFields,
 );
+
+/** Inputs that are no fields of an endpoint, and only affect the first create. */
+export const requestInputs = names.filter((name) => name in inputFields && !(name in endpointFields));
 
 const managedWith = (...omitted: Row["omitted"][]) =>
   managedInputs.filter((name) => omitted.includes(row(name)?.omitted));

@@ -4,7 +4,7 @@ import { isPublicService, type Settings } from "../api/config";
 import type { LiveEndpoint, Mark, Owner } from "../api/contract";
 import type { EndpointsApi } from "../api/endpoints";
 import type { JsonObject } from "../api/json";
-import { ownerText, parseMark, randomNumber } from "../api/mark";
+import { foreignOwner, ownerText, parseMark, randomNumber, stackText } from "../api/mark";
 import { oneLine } from "../api/text";
 import { type Checked, checkedInputs, checkInputs, inputWarnings, PROVIDER_KEY, URN_KEY } from "./check";
 import { changesOnAdoption, findAdoptable, reservedKeyProblem, sendToFreeUrl } from "./conflicts";
@@ -14,6 +14,8 @@ import { Entries } from "./entries";
 import {
   alreadyManaged,
   endpointNotFound,
+  importedFromElsewhere,
+  managedElsewhere,
   OperationError,
   PartialCreateError,
   refusedChange,
@@ -88,7 +90,7 @@ export class CloudEndpoints {
       }))
         this.warnOnce(`${shownUrl(inputs)}: ${warning}`);
       const isNew = Object.keys(olds).length === 0;
-      if (isNew && inputs.adopt && !hasUnknown([inputs.adopt, inputs.url])) {
+      if (isNew && inputs.adopt && !hasUnknown([inputs.adopt, inputs.adoptFrom, inputs.url])) {
         await operation(`look for ${shownUrl(inputs)}`, () =>
           this.announceAdoption(inputs, this.ownerOf(news)),
         );
@@ -130,7 +132,7 @@ export class CloudEndpoints {
     const live = await operation(`create ${shownUrl(inputs)}`, async () => {
       // A replacement deletes the adopted endpoint first.
       const adopts = inputs.adopt && !this.entries.isDeleted(String(inputs.adopt));
-      const adopted = adopts ? await findAdoptable(this.serviceFor(inputs).api, inputs) : undefined;
+      const adopted = adopts ? await this.findAdoptable(inputs, owner) : undefined;
       if (adopted) return this.takeOver(adopted, inputs, entry, owner);
       const { live, leftover } = await this.createNew(inputs, entry, owner, news[PROVIDER_KEY]);
       if (leftover) return this.takeOver(live, inputs, entry, owner);
@@ -176,11 +178,12 @@ export class CloudEndpoints {
   }
 
   /**
-   * Reads an endpoint for an import. All of its fields count as given.
+   * Reads an endpoint for an import. All of its fields count as given. An import takes no other input than the id, so it
+   * cannot ask for another stack's endpoint by name: it warns of that.
    *
    * @throws UserError if there is no such endpoint, if it is no cloud endpoint, or if another resource of this run has it.
    */
-  async import(id: string): Promise<{ id: string; props: JsonObject; inputs: JsonObject }> {
+  async import(id: string, news: JsonObject): Promise<{ id: string; props: JsonObject; inputs: JsonObject }> {
     const entry = randomNumber();
     return operation(`import ${id}`, async () => {
       if (this.entries.isManaged(id)) throw alreadyManaged(id);
@@ -193,6 +196,8 @@ export class CloudEndpoints {
       assertCloud(live);
       const reserved = reservedKeyProblem(live);
       if (reserved !== undefined) throw reservedKey(id, reserved);
+      const theirs = foreignOwner(live, this.ownerOf(news));
+      if (theirs) this.deps.log.warn(importedFromElsewhere(id, theirs));
       this.entries.add(id, entry, this.account());
       return { id, ...imported(live, this.notes(entry, live.createdFor)) };
     });
@@ -307,8 +312,8 @@ export class CloudEndpoints {
     this.entries.add(live.id, entry, this.account());
     let sent: ManagedInput[] = [];
     try {
-      ({ sent } = changesOnAdoption(live, inputs, owner));
-      const mark = this.markOf(owner, owner ? undefined : live.createdFor, live.createdAt);
+      ({ sent } = changesOnAdoption(live, inputs));
+      const mark = this.markOf(owner, undefined, live.createdAt);
       if (sent.length === 0) return live;
       return await this.serviceFor(inputs).api.update(live.id, wireChange(inputs, sent, mark));
     } catch (error) {
@@ -349,15 +354,23 @@ export class CloudEndpoints {
     mark,
   });
 
+  /** @throws UserError if the endpoint has another stack's mark, and `adoptFrom` does not name that stack. */
+  private async findAdoptable(inputs: CloudEndpointInputs, owner: Owner | undefined) {
+    const live = await findAdoptable(this.serviceFor(inputs).api, inputs);
+    const theirs = live && foreignOwner(live, owner);
+    if (theirs && stackText(theirs) !== inputs.adoptFrom) throw managedElsewhere(live.id, theirs);
+    return live;
+  }
+
   /** Logs the changes of the adoption, because the engine can only show "create". Omits values, which may be secret. */
   private async announceAdoption(inputs: CloudEndpointInputs, owner: Owner | undefined): Promise<void> {
-    const live = await findAdoptable(this.serviceFor(inputs).api, inputs);
+    const live = await this.findAdoptable(inputs, owner);
     if (!live)
       return this.deps.log.info(
         `${shownUrl(inputs)}: there is no cloud endpoint to adopt, so one is created`,
       );
     this.entries.willAdopt(live.id);
-    const { places } = changesOnAdoption(live, inputs, owner);
+    const { places } = changesOnAdoption(live, inputs);
     this.deps.log.info(
       places.length === 0
         ? `${shownUrl(inputs)}: adopts ${live.id} as it is`

@@ -12,7 +12,7 @@ import {
 
 /*
  * The secret fields of a resource. A field is secret as a whole if the program marked a part of it, or if the service returned
- * a document with a value under a secret's name. A dynamic provider does not receive marks. So its inputs carry a note with the
+ * a document with a value under a secret's name, or with the password of a URL. A dynamic provider does not receive marks. So its inputs carry a note with the
  * names of the secret fields, and so do the outputs, because a refresh receives nothing else.
  */
 
@@ -39,8 +39,8 @@ export function withNote(props: JsonObject, fields: Iterable<string>): JsonObjec
 }
 
 /**
- * An answer with its note: the noted fields of the request, and each document that differs from the request and has a value
- * under a secret's name.
+ * An answer with its note: the noted fields of the request, and each document that differs from the request and has a secret
+ * in it.
  *
  * @param asked The inputs of the request, or the outputs in the state.
  */
@@ -49,16 +49,16 @@ export function withSecretsNoted(answer: JsonObject, asked: JsonObject): JsonObj
     (name) =>
       answer[name] !== undefined &&
       (asked[name] === undefined || wireText(answer[name]) !== wireText(asked[name])) &&
-      hasSecretNames({ [name]: answer[name] }),
+      hasSecretPlaces({ [name]: answer[name] }),
   );
   return withNote(answer, [...notedFields(asked), ...added]);
 }
 
 /** Whether a text of the service about this resource may contain a secret. */
 export const hasSecrets = (props: JsonObject): boolean =>
-  notedFields(props).length > 0 || hasSecretNames(props);
+  notedFields(props).length > 0 || hasSecretPlaces(props);
 
-function hasSecretNames(props: JsonObject): boolean {
+function hasSecretPlaces(props: JsonObject): boolean {
   const data = withData(props);
   return secretPlaces(documentFields.map((name) => data[name])).length > 0;
 }
@@ -94,6 +94,9 @@ const SECRET_NAME = /secret|password|token|credential|private[_-]?key|api[_-]?ke
 /** Names below which every value is secret: `credentials: {bob: …}`, `api_keys: [{value: …}]`. */
 const NAME_OF_SECRETS_ALONE = /^(secret|password|credential|private[_-]?key|api[_-]?key)s?$/i;
 
+/** The password in a URL, also one with `@` in it. Takes time linear in the text. */
+const URL_PASSWORD = /:\/\/[^\s/?#"<>\\:@]*:([^\s/?#"<>\\]+)@/g;
+
 /** Replaces a secret. */
 export const MASKED = "[secret]";
 
@@ -107,6 +110,8 @@ export const UNMISTAKABLE = 8;
 interface SecretPlace {
   path: Path;
   secret: string | number;
+  /** Where the password of a URL starts in its text. Any other secret is the whole value. */
+  at?: number;
 }
 
 /**
@@ -116,18 +121,29 @@ interface SecretPlace {
 type Reach = "none" | "values" | "all";
 
 /**
- * Every text and number under a secret name in a document, at any depth and of any length. Even that a secret is empty is
- * information.
+ * Every text and number under a secret name in a document, and the passwords of URLs in all other texts, at any depth and of
+ * any length. Even that a secret is empty is information.
  */
 export function secretPlaces(value: unknown): SecretPlace[] {
   const find = (part: unknown, path: Path, reach: Reach): SecretPlace[] => {
     if (isSecretValue(part, reach)) return [{ path, secret: part }];
+    if (typeof part === "string") return urlPasswords(part).map((password) => ({ path, ...password }));
     if (Array.isArray(part)) return part.flatMap((item, index) => find(item, [...path, index], reach));
     if (!isMapping(part)) return [];
     return Object.entries(part).flatMap(([name, item]) => find(item, [...path, name], reachOf(name, reach)));
   };
   return find(value, [], "none");
 }
+
+const urlPasswords = (text: string) =>
+  [...text.matchAll(URL_PASSWORD)].map(({ index, 0: { length }, 1: secret = "" }) => ({
+    secret,
+    at: index + length - secret.length - 1,
+  }));
+
+/** The text with the passwords of its URLs masked. */
+export const withoutPasswords = (text: string): string =>
+  text.replace(URL_PASSWORD, (url, password: string) => `${url.slice(0, -password.length - 1)}${MASKED}@`);
 
 /** The secrets that are long enough to be masked in other texts, the longest first. */
 export function secretsIn(value: unknown): string[] {

@@ -19,6 +19,7 @@ import {
   leftToTheService,
   type ManagedInput,
   managedInputs,
+  requestInputs,
   wireValue,
   withData,
   withPreviewTexts,
@@ -78,12 +79,13 @@ const noted = ({ entry, account, mark }: ServiceNotes): JsonObject => ({
 
 /** The notes of the inputs, because a refresh only receives the outputs. */
 export function notesOf(inputs: CloudEndpointInputs): JsonObject {
-  return { ...pick(inputs, ["adopt"]), [GIVEN_KEY]: givenInputs(inputs) };
+  return { ...pick(inputs, requestInputs), [GIVEN_KEY]: givenInputs(inputs) };
 }
 
 /** The outputs after an update without a request: the old fields with new notes. */
 export function unchangedOutputs(olds: JsonObject, inputs: CloudEndpointInputs): JsonObject {
-  const { adopt: _adopt, [PROVIDER_KEY]: _code, [CHOSEN_KEY]: _chosen, ...observed } = olds;
+  const dropped: string[] = [...requestInputs, PROVIDER_KEY, CHOSEN_KEY];
+  const observed = Object.fromEntries(Object.entries(olds).filter(([name]) => !dropped.includes(name)));
   return { ...observed, ...notesOf(inputs), ...chosenNote(observed, givenInputs(inputs), olds) };
 }
 
@@ -117,7 +119,7 @@ export function refreshed(live: LiveEndpoint, stored: JsonObject): { props: Json
     ...chosenNote(withOff(fields), given, described(stored)),
   };
   // A read renews neither the account nor the mark, because a changed note would show as a difference.
-  const kept = pick(stored, ["adopt", ENTRY_KEY, ACCOUNT_KEY, MARK_KEY]);
+  const kept = pick(stored, [...requestInputs, ENTRY_KEY, ACCOUNT_KEY, MARK_KEY]);
   const props = { ...fields, ...kept, ...note };
 
   // The service's choice is no input. But the next update reverts an edit of it, and a description or metadata that was not
@@ -125,7 +127,7 @@ export function refreshed(live: LiveEndpoint, stored: JsonObject): { props: Json
   const edited: ManagedInput[] = editedChoices(props);
   const isInput = (name: ManagedInput) =>
     !isLeftToTheService(name) || given.includes(name) || edited.includes(name);
-  return { props, inputs: withData(pick(props, [...managedInputs.filter(isInput), "adopt"])) };
+  return { props, inputs: withData(pick(props, [...managedInputs.filter(isInput), ...requestInputs])) };
 }
 
 /** The state of an endpoint that was created, but not described by the service yet. */

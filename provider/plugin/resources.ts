@@ -49,9 +49,12 @@ export class Resources {
     const policy = news["trafficPolicy"];
     const given =
       policy === undefined ? news : { ...news, trafficPolicy: readPolicy(policy)?.data ?? policy };
-    const { inputs, failures } = this.isConfigured()
-      ? await this.core.check(olds, given)
+    const checked = this.isConfigured()
+      ? await this.core.check(olds, { ...given, [URN_KEY]: request.getUrn() })
       : checkInputs(given, olds);
+    // The engine gives the URN with each call, so the state need not.
+    const { [URN_KEY]: _, ...inputs } = checked.inputs;
+    const { failures } = checked;
 
     // The package's own SDK has checked the resources of the program, and passes on the result.
     if (!(PROBLEM_KEY in news)) {
@@ -125,7 +128,7 @@ export class Resources {
     const isGet = Object.keys(stored).length === 0;
     const found = request.hasInputs()
       ? await this.core.read(id, isGet ? stored : withGiven(stored, inputs))
-      : await this.core.import(id);
+      : await this.core.import(id, { [URN_KEY]: request.getUrn() });
 
     const response = new ReadResponse();
     response.setId(found.id);

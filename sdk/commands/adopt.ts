@@ -1,6 +1,6 @@
 import { oneLine } from "../../provider/api/text";
 import { pathText } from "../../provider/endpoint/documents";
-import { adoptionsOf, withAllFields } from "./adopt/adoptable";
+import { adoptionsOf, isMarked, logLeft, withAllFields } from "./adopt/adoptable";
 import { type ConfigSecret, secretsOf } from "./adopt/configSecrets";
 import { programOf } from "./adopt/program";
 import { command, count, EXIT, type LogLine } from "./command";
@@ -27,21 +27,23 @@ export const adoptCommand = command({
 
   async run(values, io) {
     const { log } = io;
-    const { account, endpoints, target, isTaken } = await selectEndpoints(values, log);
-    const { adoptions, unadoptable } = adoptionsOf(await withAllFields(account, endpoints, log));
+    const { account, endpoints, target, isTaken, takenFrom } = await selectEndpoints(values, log);
+    const lives = await withAllFields(account, endpoints, log);
+    const { adoptions, unadoptable } = adoptionsOf(lives, takenFrom);
     for (const { live, reason } of unadoptable)
       log(`Left out: ${oneLine(`${live.id} (${live.url ?? "no URL"}): ${reason}`)}`);
     for (const { live, leftToService } of adoptions)
-      for (const field of leftToService)
-        log(`Left to the service: ${oneLine(`${field}, of ${live.id} (${live.url})`)}`);
+      for (const what of leftToService) logLeft(log, live, what);
     // An empty file would only stop the next run, which never overwrites one.
     if (adoptions.length === 0) {
       log("Selected: 0 endpoints, so nothing was written");
       return EXIT.done;
     }
 
-    const lives = adoptions.map(({ live }) => live);
-    const names = namesOf(lives, isTaken);
+    const names = namesOf(
+      adoptions.map(({ live }) => live),
+      isTaken,
+    );
     const project = (await target?.project.projectSettings())?.name;
     const secrets = secretsOf(adoptions, names, (name, value) => {
       const current = target?.config(`${project}:${name}`);
@@ -56,8 +58,9 @@ export const adoptCommand = command({
     }
     writeResult(values, io, adoptions.length, program);
     if (!target) listSecrets(secrets, log);
+    const marked = adoptions.some(isMarked) ? ", or “changes its mark”" : "";
     const stack = target ? ` --stack ${target.stack}` : "";
-    log(`Next: pulumi preview${stack}, which shows “adopts … as it is” for each endpoint`);
+    log(`Next: pulumi preview${stack}, which shows “adopts … as it is” for each endpoint${marked}`);
     if (!target) log("With --stack NAME, endpoints that the stack already manages are left out");
     return EXIT.done;
   },

@@ -4,7 +4,7 @@ import { oneLine } from "../../provider/api/text";
 import { reservedKeyProblem } from "../../provider/endpoint/conflicts";
 import { metadataFromText, policyFromText } from "../../provider/endpoint/documents";
 import { secretPlaces } from "../../provider/endpoint/secrets";
-import { adoptionOf } from "./adopt/adoptable";
+import { adoptionOf, COMMENTS, logLeft } from "./adopt/adoptable";
 import { command, EXIT, UsageError } from "./command";
 import { namesOf, SELECTION_HELP, selectEndpoints, selectionOptions, writeResult } from "./selection";
 
@@ -46,9 +46,11 @@ export const importFileCommand = command({
 
     for (const live of endpoints)
       for (const problem of problemsOf(live))
-        log(
-          `${oneLine(`${live.id} (${live.url ?? "no URL"}): ${problem}`)}. Check the code that pulumi import prints for it, leave it out with --select, or change it on the service first`,
-        );
+        if (problem === COMMENTS) logLeft(log, live, problem);
+        else
+          log(
+            `${oneLine(`${live.id} (${live.url ?? "no URL"}): ${problem}`)}. Check the code that pulumi import prints for it, leave it out (--except ${live.id}), or change it on the service first`,
+          );
     const withSecrets = endpoints.filter(containsSecrets).length;
     if (withSecrets > 0)
       log(

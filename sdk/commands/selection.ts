@@ -1,14 +1,16 @@
 import { existsSync, writeFileSync } from "node:fs";
 import type { LocalWorkspace } from "@pulumi/pulumi/automation/index.js";
 import type { ConfigReader } from "../../provider/api/config";
-import type { LiveEndpoint } from "../../provider/api/contract";
+import { readSettings } from "../../provider/api/config";
+import type { LiveEndpoint, Owner } from "../../provider/api/contract";
 import type { EndpointsApi } from "../../provider/api/endpoints";
+import { foreignOwner, stackText } from "../../provider/api/mark";
 import { urlOf } from "../../provider/api/url";
-import { wildcard } from "../../provider/endpoint/lookup";
-import { assertFile, count, type LogLine, type Streams, UsageError, type Values } from "./command";
+import { assertFile, count, grouped, type LogLine, type Streams, UsageError, type Values } from "./command";
+import { selectorsOf } from "./selectors";
 import {
   cloudEndpoints,
-  type Managed,
+  knownIds,
   managedEndpoints,
   openAccount,
   openProject,
@@ -20,17 +22,26 @@ import {
 
 export const selectionOptions = {
   select: { type: "string", multiple: true },
+  except: { type: "string", multiple: true },
+  known: { type: "string", multiple: true },
+  "adopt-from": { type: "string", multiple: true },
   stack: { type: "string", multiple: true },
   cwd: { type: "string" },
   out: { type: "string" },
   force: { type: "boolean" },
 } as const;
 
-export const SELECTION_HELP = `  --select PATTERN      only endpoints with a URL like this; * matches any text. May be repeated
-  --stack S             the stack that will manage the endpoints. Its configuration names the account. Its
-                        endpoints are left out. Needs the Pulumi CLI. Repeat it to leave out the
-                        endpoints of other stacks of the project, too
-  --cwd DIR             the project's folder, with --stack (default: .)
+export const SELECTION_HELP = `  --select WHAT         only these endpoints: a URL in which * matches any text, an id,
+                        metadata.KEY=VALUE, or binding=NAME. May be repeated
+  --except WHAT         not these endpoints, with the same values. May be repeated
+  --stack S             the stack that will manage the endpoints. Its configuration, in the project's
+                        folder, names the account. Its endpoints are left out. Needs the Pulumi CLI.
+                        Repeat it to leave out the endpoints of other stacks, too
+  --known S             leave out the endpoints of this stack, too. Its secrets are not decrypted. May be
+                        repeated. A stack of another project is organization/project/stack
+  --adopt-from OWNER    take the endpoints that carry the mark of this stack (endpoints:mark), which are
+                        otherwise left out; OWNER as this command prints it. May be repeated
+  --cwd DIR             the project's folder, with --stack or --known (default: .)
   --out F               the file to write (default: stdout)
   --force               overwrite that file`;
 
@@ -44,6 +55,8 @@ interface SelectedEndpoints {
   target: TargetStack | undefined;
   /** Whether a resource of that stack has this name. */
   isTaken(name: string): boolean;
+  /** The stack that `--adopt-from` takes this endpoint from. */
+  takenFrom(live: LiveEndpoint): string | undefined;
 }
 
 export interface TargetStack {
@@ -58,17 +71,26 @@ export interface TargetStack {
  * @throws UsageError before any request if the result could not be written.
  */
 export async function selectEndpoints(options: Chosen, log: LogLine): Promise<SelectedEndpoints> {
-  const { select = [], stack: stacks = [], cwd, out, force = false } = options;
-  if (cwd !== undefined && stacks.length === 0) throw new UsageError("--cwd needs --stack");
+  const { select = [], except = [], known = [], stack: stacks = [], cwd, out, force = false } = options;
+  if (cwd !== undefined && stacks.length + known.length === 0)
+    throw new UsageError("--cwd needs --stack or --known");
   if (force && out === undefined) throw new UsageError("--force needs --out");
   // An unset variable of a script must not mean the selected stack.
-  if (stacks.includes("")) throw new UsageError("--stack must not be empty");
+  for (const [option, names] of Object.entries({ stack: stacks, known }))
+    if (names.includes("")) throw new UsageError(`--${option} must not be empty`);
   if (out !== undefined) assertFile("--out", out);
   if (out !== undefined && existsSync(out) && !force)
     throw new UsageError(`${out} exists; give --force to overwrite it, or another --out`);
 
   let target: TargetStack | undefined;
-  const managed = new Map<string, Managed[]>();
+  const managed = new Map<string, readonly { id: string; name?: string }[]>();
+  for (const each of known) {
+    const project = await openProject(cwd ?? ".", "--known", "");
+    managed.set(
+      each,
+      (await knownIds(project, each)).map((id) => ({ id })),
+    );
+  }
   const [stack] = stacks;
   if (stack !== undefined) {
     const alternative = ", or leave --stack out and set ENDPOINTS_API_KEY and ENDPOINTS_BASE_URL";
@@ -88,19 +110,48 @@ export async function selectEndpoints(options: Chosen, log: LogLine): Promise<Se
     endpoints = endpoints.filter(isKept);
     if (endpoints.length < left) log(`Left out: ${left - endpoints.length} ${why}`);
   };
-  const patterns = select.map((pattern) => {
-    const like = wildcard(pattern);
-    const fits = (live: LiveEndpoint) => like.test(urlOf(live) ?? "");
-    if (cloud.some(fits)) return fits;
-    throw new UsageError(`no cloud endpoint of the account has a URL like ${pattern}`);
-  });
-  if (patterns.length > 0) keep((live) => patterns.some((fits) => fits(live)), "not matched by --select");
+  const wanted = selectorsOf("--select", select, cloud);
+  if (wanted.length > 0) keep((live) => wanted.some((selects) => selects(live)), "not matched by --select");
+  const excepted = selectorsOf("--except", except, cloud);
+  keep((live) => !excepted.some((selects) => selects(live)), "matched by --except");
   for (const [name, all] of managed) {
     const ids = new Set(all.map(({ id }) => id));
     keep(({ id }) => !ids.has(id), `that the stack ${name} manages already`);
   }
+  const own = target && (await ownerOf(target));
+  const otherStack = (live: LiveEndpoint) => {
+    const owner = foreignOwner(live, own);
+    return owner && stackText(owner);
+  };
+  const from = takenStacks(options["adopt-from"] ?? [], cloud.map(otherStack));
+  for (const owner of grouped(endpoints, otherStack).keys())
+    if (owner !== undefined && !from.includes(owner))
+      keep(
+        (live) => otherStack(live) !== owner,
+        `with the mark of the stack ${owner}; --adopt-from "${owner}" takes them from it`,
+      );
   const names = new Set(managed.get(stack ?? "")?.map(({ name }) => name));
-  return { account, endpoints, target, isTaken: (name) => names.has(name) };
+  return { account, endpoints, target, isTaken: (name) => names.has(name), takenFrom: otherStack };
+}
+
+/** The target stack, as an owner of marks. Undefined if it does not mark its creates. */
+async function ownerOf({ project, stack, config }: TargetStack): Promise<Owner | undefined> {
+  const namespace = readSettings(config).mark;
+  if (namespace === undefined) return undefined;
+  // `dev`, `organization/dev` or `organization/project/dev`.
+  const [name, of] = stack.split("/").reverse();
+  const isFull = stack.split("/").length === 3;
+  return { namespace, urn: `urn:pulumi:${name}::${isFull ? of : (await project.projectSettings()).name}` };
+}
+
+/** The values of `--adopt-from`. @throws UsageError if no endpoint has the mark of one of these stacks. */
+function takenStacks(written: readonly string[], owners: readonly (string | undefined)[]): readonly string[] {
+  const missing = written.find((stack) => !owners.includes(stack));
+  if (missing === undefined) return written;
+  const known = [...new Set(owners)].flatMap((owner) => (owner === undefined ? [] : [`"${owner}"`]));
+  throw new UsageError(
+    `no cloud endpoint of the account has the mark of a stack ${missing}; it has ${known.length > 0 ? `those of ${known.join(", ")}` : "no marks of other stacks"}`,
+  );
 }
 
 /** Writes the result to stdout or to the file of --out, and logs the number of endpoints in it. */

@@ -10,6 +10,7 @@ import { cell, type Plan, shuffled, type Unit, unitsOf } from "./cells";
 import { comparisonPage, measure } from "./comparison";
 import { RawFile } from "./rawFile";
 import { measureStacks } from "./stacks";
+import { measureTenants, tenantPlans, tenantsPage, tenantsRow } from "./tenants";
 
 const HELP = `Compares this package with a plain dynamic provider and with a provider that does nothing.
 
@@ -18,6 +19,7 @@ Usage: npm run bench -- [options]
   (nothing)       run the measurements without a result yet, then write the pages
   --render        only write the pages from the raw results
   --advice        measure a large stack on the CLI, and settings that make it faster
+  --tenants       measure the example tenants within the service's rate limit, on the CLI; takes 10 minutes
   --texts         print how long the parsers take for the longest hostile texts
   --stacks        measure a drift of 50 stacks in 5 projects on the CLI, with 1 and 4 at once
 
@@ -35,7 +37,7 @@ async function main(): Promise<void> {
   const flag = { type: "boolean", default: false } as const;
   const { values } = parseArgs({
     options: {
-      ...{ render: flag, advice: flag, texts: flag, stacks: flag, help: flag },
+      ...{ render: flag, advice: flag, tenants: flag, texts: flag, stacks: flag, help: flag },
       runs: { type: "string", default: "5" },
       sizes: { type: "string", default: "10,100,500,1000" },
       driver: { type: "string", default: "cli" },
@@ -59,6 +61,7 @@ async function main(): Promise<void> {
   const runs = Number(values.runs);
   const driver = cell.shape.driver.parse(values.driver);
   if (values.advice) await advise(out, runs);
+  else if (values.tenants) await compareStacks(out);
   else if (!values.render) await compare(out, { runs, sizes: values.sizes.split(",").map(Number), driver });
   writePages(out);
 }
@@ -99,6 +102,22 @@ async function advise(out: string, runs: number): Promise<void> {
   }
 }
 
+/** Appends a line for each operation. Skips the plans whose last operation is measured. */
+async function compareStacks(out: string): Promise<void> {
+  const file = tenantsIn(out);
+  const { lines } = file.begin();
+  for (const [stacks, atOnce] of tenantPlans) {
+    if (
+      lines.some((line) => line.stacks === stacks && line.atOnce === atOnce && line.operation === "up again")
+    )
+      continue;
+    for await (const measured of measureTenants(stacks, atOnce)) {
+      file.append({ stacks, atOnce, ...measured });
+      console.log(`${stacks} stacks, ${atOnce} at once: ${JSON.stringify(measured)}`);
+    }
+  }
+}
+
 /**
  * Prints the shortest processor time of three runs for each text, the longest first. Fails if one takes more than a second.
  */
@@ -127,11 +146,14 @@ function parseTexts(): void {
 function writePages(out: string): void {
   const advice = adviceIn(out).read();
   if (advice) writeFileSync(join(out, "advice.md"), advicePage(advice));
+  const tenants = tenantsIn(out).read();
+  if (tenants) writeFileSync(join(out, "tenants.md"), tenantsPage(tenants));
   const comparison = comparisonIn(out).read();
   if (comparison) writeFileSync(join(out, "comparison.md"), comparisonPage(comparison));
 }
 
 const comparisonIn = (out: string) => new RawFile(join(out, "comparison.jsonl"), cell);
+const tenantsIn = (out: string) => new RawFile(join(out, "tenants.jsonl"), tenantsRow);
 const adviceIn = (out: string) => new RawFile(join(out, "advice.jsonl"), adviceRow);
 
 main().catch((error: unknown) => {

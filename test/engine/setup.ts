@@ -73,7 +73,7 @@ afterEach(async (context) => {
 /** Returns a function that starts a stack with a given program. */
 function starter(driver: Stack["driver"]): Start {
   return async (program, options = {}) => {
-    const folder = newProject("case", PLUGINS);
+    const folder = newProject(options.projectName ?? "case", PLUGINS);
     writeProgram(folder, program);
     const stack = await TestStack.create({ program: folder, driver, ...options });
     // Other tests cover previews. Without one before each update, a test takes half the time.

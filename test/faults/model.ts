@@ -9,6 +9,8 @@ import type { Process, World } from "./world";
 
 const TYPE = "pulumi-nodejs:dynamic/endpoints:CloudEndpoint";
 
+const urnOf = (name: string) => `urn:pulumi:dev::shop::${TYPE}::${name}`;
+
 /** The names of resources with the second provider, which has processes of its own, start like this. */
 export const SECOND = "second/";
 
@@ -163,7 +165,11 @@ export class Engine {
     const phase = this.phase({});
     return phase.outcome(async () => {
       await phase.start(name, async () => {
-        const { id, inputs, props: outputs } = await phase.core(name).import(imported);
+        const {
+          id,
+          inputs,
+          props: outputs,
+        } = await phase.core(name).import(imported, { __urn: urnOf(name) });
         return () => this.state.set(name, { id, inputs, outputs });
       });
       await phase.idle();
@@ -222,7 +228,7 @@ export class Engine {
     const core = phase.core(name);
     const entry = this.state.get(name);
     const check = async (olds: JsonObject): Promise<JsonObject> => {
-      const __urn = `urn:pulumi:dev::shop::${TYPE}::${name}`;
+      const __urn = urnOf(name);
       const { inputs, failures } = await core.check(olds, { ...news, __urn });
       if (failures.length > 0) throw new Error(failures.map(({ reason }) => reason).join("; "));
       return inputs;

@@ -2,9 +2,15 @@ import { isNotFound } from "../../../provider/api/apiErrors";
 import type { LiveEndpoint } from "../../../provider/api/contract";
 import type { EndpointsApi } from "../../../provider/api/endpoints";
 import type { JsonObject } from "../../../provider/api/json";
+import { oneLine } from "../../../provider/api/text";
 import { checkedInputs, checkInputs } from "../../../provider/endpoint/check";
 import { differenceOnAdoption, reservedKeyProblem } from "../../../provider/endpoint/conflicts";
-import { metadataFromText, policyFromText, sameSet } from "../../../provider/endpoint/documents";
+import {
+  hasYamlComments,
+  metadataFromText,
+  policyFromText,
+  sameSet,
+} from "../../../provider/endpoint/documents";
 import {
   isLeftToTheService,
   type ManagedInput,
@@ -22,7 +28,7 @@ export interface Adoption {
   live: LiveEndpoint;
   /** The inputs of the program, in their written order. */
   inputs: JsonObject;
-  /** The fields that the program cannot give, each with the reason. The service keeps its values. */
+  /** What the program cannot give, each with the reason. The service keeps it. */
   leftToService: string[];
 }
 
@@ -56,12 +62,24 @@ export async function withAllFields(
   return read.filter((live) => live !== undefined);
 }
 
-/** Splits the endpoints into those that one program can adopt, and the others. */
-export function adoptionsOf(lives: readonly LiveEndpoint[]): {
-  adoptions: Adoption[];
-  unadoptable: Unadoptable[];
-} {
-  const all = lives.map(adoptionOf);
+/** Whether an adoption changes the endpoint's mark. */
+export const isMarked = ({ live }: Adoption): boolean => live.createdFor !== undefined;
+
+/**
+ * Splits the endpoints into those that one program can adopt, and the others.
+ *
+ * @param takenFrom The stack that an endpoint is taken from.
+ */
+export function adoptionsOf(
+  lives: readonly LiveEndpoint[],
+  takenFrom: (live: LiveEndpoint) => string | undefined,
+): { adoptions: Adoption[]; unadoptable: Unadoptable[] } {
+  const all = lives.map((live) => {
+    const [adoption, adoptFrom] = [adoptionOf(live), takenFrom(live)];
+    return "inputs" in adoption && adoptFrom !== undefined
+      ? { ...adoption, inputs: { ...adoption.inputs, adoptFrom } }
+      : adoption;
+  });
   const unadoptable = all.filter((one) => "reason" in one);
   const byUrl = grouped(
     all.filter((one) => "inputs" in one),
@@ -78,6 +96,10 @@ export function adoptionsOf(lives: readonly LiveEndpoint[]): {
   return { adoptions, unadoptable };
 }
 
+/** The only thing left to the service that causes no other result. */
+export const COMMENTS =
+  "the comments in the YAML of trafficPolicy, which the first change of the policy drops";
+
 /** The inputs that adopt the endpoint without a write. An input is left out if the service would choose the same value. */
 export function adoptionOf(live: LiveEndpoint): Adoption | Unadoptable {
   const reserved = reservedKeyProblem(live);
@@ -88,14 +110,17 @@ export function adoptionOf(live: LiveEndpoint): Adoption | Unadoptable {
   for (const name of managedInputs) {
     const value = current[name];
     if (value === undefined || isServicesChoice(name, value, String(current["url"]))) continue;
-    const problem =
+    const lost =
       lostInPulumi(value) ??
-      (keysShowSecrets(value) ? "one of its keys contains a secret, which code would show" : undefined) ??
-      checkInputs({ url: "https://any.example.com", [name]: value }).failures[0]?.reason;
+      (keysShowSecrets(value) ? "one of its keys contains a secret, which code would show" : undefined);
+    const problem = lost
+      ? `${name} cannot be in a program: ${lost}`
+      : checkInputs({ url: "https://any.example.com", [name]: value }).failures[0]?.reason;
     if (problem === undefined) given[name] = value;
-    else if (isLeftToTheService(name)) leftToService.push(`${name} (${problem})`);
+    else if (isLeftToTheService(name)) leftToService.push(problem);
     else return { live, reason: problem };
   }
+  if ("trafficPolicy" in given && hasYamlComments(live.trafficPolicy ?? "")) leftToService.push(COMMENTS);
   const { inputs, failures } = checkInputs(given);
   if (failures[0]) return { live, reason: failures[0].reason };
   const { changed } = differenceOnAdoption(live, checkedInputs(inputs));
@@ -147,6 +172,10 @@ function keysShowSecrets(document: unknown): boolean {
   const all = keys.join("\0");
   return secrets.some((secret) => all.includes(secret));
 }
+
+/** Reports what is left to the service. */
+export const logLeft = (log: LogLine, { id, url }: LiveEndpoint, what: string): void =>
+  log(`Left to the service: ${oneLine(`${what}, of ${id} (${url})`)}`);
 
 /** Visits the values of a document at every depth, each with its key. */
 function visit(document: unknown, onValue: (key: string, value: unknown) => void): void {

@@ -22,11 +22,12 @@ interface SecretValue {
   value: string;
 }
 
-/** A place of a secret, below a key that names a secret. */
+/** A place of a secret: a value below a key that names a secret, or from `at` on the password of a URL. */
 interface EndpointPlace {
   id: string;
   url: string;
   path: Path;
+  at?: number | undefined;
 }
 
 /** A text that contains secrets, in parts. */
@@ -75,11 +76,11 @@ export function secretExtraction(secrets: readonly ConfigSecret[]): (adoption: A
     const inPlace = new Map<string, ConfigSecret>();
     for (const one of foundIn(adoption)) {
       const secret = byKey.get(keyOf(one));
-      if (secret) inPlace.set(JSON.stringify(one.path), secret);
+      if (secret) inPlace.set(placeKey(one), secret);
     }
     const inItsTexts = secretAt([...new Set(inPlace.values())].filter(isShort));
     const extract = (value: unknown, path: Path): unknown => {
-      const own = inPlace.get(JSON.stringify(path));
+      const own = inPlace.get(placeKey({ path }));
       if (typeof value === "number") {
         const text = inConfig(value);
         const copied =
@@ -90,7 +91,10 @@ export function secretExtraction(secrets: readonly ConfigSecret[]): (adoption: A
       if (typeof value === "string") {
         const parts = own
           ? framed(value, own)
-          : splitAtSecrets(value, (at) => inAllTexts(value, at) ?? inItsTexts(value, at));
+          : splitAtSecrets(
+              value,
+              (at) => inPlace.get(placeKey({ path, at })) ?? inAllTexts(value, at) ?? inItsTexts(value, at),
+            );
         return parts.every((part) => typeof part === "string") ? value : new Mixed(parts);
       }
       if (Array.isArray(value)) return value.map((item, index) => extract(item, [...path, index]));
@@ -108,14 +112,17 @@ export function secretExtraction(secrets: readonly ConfigSecret[]): (adoption: A
 }
 
 function foundIn({ live: { id }, inputs }: Adoption): (SecretValue & EndpointPlace)[] {
-  const { url, trafficPolicy, metadata } = inputs;
-  return secretPlaces({ trafficPolicy, metadata }).flatMap(({ path, secret }) => {
+  const { url, trafficPolicy, metadata, description } = inputs;
+  return secretPlaces({ trafficPolicy, metadata, description }).flatMap(({ path, secret, at }) => {
     const type = typeof secret === "number" ? "number" : "text";
-    const value = typeof secret === "number" ? inConfig(secret) : withoutFrame(secret);
+    const text = at === undefined ? withoutFrame(String(secret)) : String(secret);
+    const value = typeof secret === "number" ? inConfig(secret) : text;
     if (value === "" || vaultReference(value) !== undefined) return [];
-    return [{ id, url: String(url), path, type, value } as const];
+    return [{ id, url: String(url), path, at, type, value } as const];
   });
 }
+
+const placeKey = ({ path, at }: Pick<EndpointPlace, "path" | "at">) => JSON.stringify([at, path]);
 
 /** The spelling of a number in configuration and in texts. */
 const inConfig = (number: number) => (Object.is(number, -0) ? "-0" : String(number));
@@ -140,8 +147,9 @@ function framed(text: string, secret: ConfigSecret): (string | ConfigSecret)[] {
 function secretNameOf(places: readonly EndpointPlace[], names: ReadonlyMap<string, string>): string {
   const ids = new Set(places.map(({ id }) => id));
   const owner = ids.size === 1 ? names.get(places[0]?.id ?? "") : undefined;
-  const key = places[0]?.path.findLast((part) => typeof part === "string") ?? "";
-  return camelCase(`${owner ?? ""} ${key}`) || "secret";
+  const [{ path, at } = { path: [] }] = places;
+  const key = path.findLast((part) => typeof part === "string") ?? "";
+  return camelCase(`${owner ?? ""} ${key} ${at === undefined ? "" : "password"}`) || "secret";
 }
 
 /** Finds the longest of these secrets at a place of a text. An account can have thousands of secrets, of few lengths. */

@@ -2,7 +2,7 @@ import { isMapping, type JsonObject } from "../../../provider/api/json";
 import { ownerText } from "../../../provider/api/mark";
 import { oneLine } from "../../../provider/api/text";
 import { count, grouped } from "../command";
-import type { Adoption, Unadoptable } from "./adoptable";
+import { type Adoption, isMarked, type Unadoptable } from "./adoptable";
 import { type ConfigSecret, Mixed, secretExtraction } from "./configSecrets";
 
 /* The program that adopts existing endpoints. Its layout is plain: formatting is left to the user's own formatter. */
@@ -29,7 +29,8 @@ export function programOf(
       ? 'import * as pulumi from "@pulumi/pulumi";\nimport { CloudEndpoint } from "pulumi-endpoints";\n\nconst config = new pulumi.Config();\n'
       : 'import { CloudEndpoint } from "pulumi-endpoints";\n';
   const constants = [...shared].map(([written, { name }]) => `const ${name} = ${written};\n`);
-  return [headOf(all.length, unadoptable), imports, KEEP, ...constants, ...definitions].join("\n");
+  const how = adoptions.some(isMarked) ? "and only changes marks" : "without a change";
+  return [headOf(all.length, how, unadoptable), imports, KEEP, ...constants, ...definitions].join("\n");
 }
 
 /** A constant of the program. */
@@ -53,13 +54,13 @@ const KEEP = `// With this option, \`pulumi destroy\` does not delete the endpoi
 const keep = { retainOnDelete: true };
 `;
 
-function headOf(number: number, unadoptable: readonly Unadoptable[]): string {
+function headOf(number: number, how: string, unadoptable: readonly Unadoptable[]): string {
   const them = number === 1 ? "it" : "them";
   const others = unadoptable.map(
     ({ live, reason }) =>
       `// Left out: ${oneLine(`${live.id} (${live.url ?? "without a URL"}): ${reason}`)}.\n`,
   );
-  return `// ${count(number, "cloud endpoint")}, as the service had ${them}. The first \`pulumi up\` adopts ${them} without a change;
+  return `// ${count(number, "cloud endpoint")}, as the service had ${them}. The first \`pulumi up\` adopts ${them} ${how};
 // after that, every \`adopt\` can be removed. Written by \`npx pulumi-endpoints adopt\`.
 ${others.join("")}`;
 }

@@ -4,7 +4,7 @@ import { isMapping, type JsonObject } from "../../../provider/api/json";
 import { checkedInputs } from "../../../provider/endpoint/check";
 import { type Path, pathText } from "../../../provider/endpoint/documents";
 import { managedInputs, withData } from "../../../provider/endpoint/fields";
-import { isSecretName, MASKED, secretsIn } from "../../../provider/endpoint/secrets";
+import { isSecretName, MASKED, secretsIn, withoutPasswords } from "../../../provider/endpoint/secrets";
 import {
   CHOSEN_KEY,
   changedPlaces,
@@ -120,7 +120,7 @@ function isIgnored(path: Path, ignored: string[]): boolean {
 
 /*
  * Masks secrets in reports. Many people read a report, so more is masked than in an error message: everything below a key
- * that names a secret, and all exact copies of values that are secret in the state.
+ * that names a secret, the passwords of URLs, and all exact copies of values that are secret in the state.
  */
 
 /** A shorter text in a larger document may be an ordinary word (`header`). With it masked, the report would be unreadable. */
@@ -156,7 +156,7 @@ export function maskedValue(
   secrets: readonly string[],
   { isSecret }: { isSecret: boolean },
 ): unknown {
-  if (typeof value === "string") return isSecret ? MASKED : withoutCopies(value, secrets);
+  if (typeof value === "string") return isSecret ? MASKED : withoutCopies(withoutPasswords(value), secrets);
   if (typeof value === "number") return isSecret || secrets.includes(`${value}`) ? MASKED : value;
   if (Array.isArray(value)) return value.map((item) => maskedValue(item, secrets, { isSecret }));
   if (!isMapping(value)) return value;

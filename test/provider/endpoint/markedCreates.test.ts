@@ -203,7 +203,8 @@ describe("an endpoint with another resource's mark", () => {
     const elsewhere = URN.replace("prod", "dev");
     const { id } = await core.create({ url, __urn: elsewhere });
     const prod = newProcess().core;
-    const { inputs } = await prod.check({}, { url, adopt: true, __urn: URN });
+    const adoptFrom = "shop/dev (platform-team/prod)";
+    const { inputs } = await prod.check({}, { url, adopt: true, adoptFrom, __urn: URN });
     expect(logged).toEqual([`${url}: adopts ${id}, and changes its mark`]);
     expect((await prod.create(inputs)).id).toBe(id);
     expect(metadataOf(emulator.endpoints[0])).toMatchObject({ [MARK_FIELD]: owner });

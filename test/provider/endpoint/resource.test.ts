@@ -90,7 +90,7 @@ describe("read", () => {
 
 type Service = Awaited<ReturnType<typeof service>>;
 test.each<[string, (service: Service, text: string) => Promise<unknown>]>([
-  ["import", ({ core }, id) => core.import(id)],
+  ["import", ({ core }, id) => core.import(id, {})],
   ["read", ({ core }, id) => core.read(id, { __provider: "code" })],
   ["update", ({ core }, id) => core.update(id, { url }, { url, description: "a" })],
   ["delete", ({ core }, id) => core.delete(id, { url })],

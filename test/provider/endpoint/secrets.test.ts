@@ -64,3 +64,27 @@ test("texts and numbers of any length are secret, but only long ones are removed
   ]);
   expect(secretsIn(document)).toEqual(["12345678"]);
 });
+
+test("the passwords of URLs are secret in any text, and nothing else of the URL is", () => {
+  const document = {
+    config: { url: "https://user:pass-word@host.example.com/path" },
+    expressions: ["req.url == 'a' || x == \"amqp://:p@ss@host\", redis://u:%2Fx@h"],
+    secret: "https://user:whole@host",
+    none: [
+      "https://host:8080/a@b:c@d",
+      "https://user@host",
+      "mailto:a:b@c",
+      "https://host/?to=a:b@c",
+      "https://u:@h",
+      "http://one:1 two@three",
+      'https://one:1", "two@three',
+    ],
+  };
+  expect(secretPlaces(document)).toEqual([
+    { path: ["config", "url"], secret: "pass-word", at: 13 },
+    { path: ["expressions", 0], secret: "p@ss", at: 32 },
+    { path: ["expressions", 0], secret: "%2Fx", at: 54 },
+    { path: ["secret"], secret: "https://user:whole@host" },
+  ]);
+  expect(secretsIn("see https://user:pass-word@host")).toEqual(["pass-word"]);
+});

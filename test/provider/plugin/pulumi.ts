@@ -58,6 +58,7 @@ export async function project(
   program: string,
   {
     emulator,
+    name = "case",
     environment = {},
     config = emulator && {
       "endpoints:baseUrl": emulator.baseUrl,
@@ -65,6 +66,8 @@ export async function project(
     },
   }: {
     emulator?: Emulator;
+    /** The project's name. */
+    name?: string;
     environment?: Record<string, string>;
     config?: Record<string, string | { secret: string }> | undefined;
   },
@@ -74,12 +77,12 @@ export async function project(
   open.push(() => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(
     join(folder, "Pulumi.yaml"),
-    `name: case
+    `name: ${name}
 runtime: {name: nodejs, options: {typescript: false}}
 plugins: {providers: [{name: endpoints, path: ${JSON.stringify(join(root, "provider", "plugin"))}}]}
 `,
   );
-  writeFileSync(join(folder, "package.json"), '{"name": "case", "main": "index.js"}\n');
+  writeFileSync(join(folder, "package.json"), `{"name": "${name}", "main": "index.js"}\n`);
   const project = new Project(folder, environment);
   project.edit(program);
   await project.pulumi("stack", "init", "test");

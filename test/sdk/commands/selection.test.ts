@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
+import { MARK_FIELD } from "../../../provider/api/mark";
 import { adoptCommand } from "../../../sdk/commands/adopt";
 import { importFileCommand } from "../../../sdk/commands/importFile";
 import { namesOf } from "../../../sdk/commands/selection";
@@ -31,12 +32,88 @@ describe.each(Object.entries(commands))("%s", (name, command) => {
     expect(stderr).toContain("Selected: 3 endpoints");
   });
 
-  test("is a usage error if a pattern matches nothing or if the file cannot be written", async () => {
+  test("takes ids, also those of members of a pool, metadata and bindings, and leaves out what --except matches", async () => {
+    const emulator = await service();
+    const seed = (host: string, more: object) =>
+      emulator.seed({ type: "cloud", url: `https://${host}`, ...more }).id;
+    const pooled = [1, 2].map(() => seed("pool.example.com", { pooling_enabled: true }));
+    const shop = seed("a.example.com", { metadata: '{"team":"shop","tags":["x=y"],"nth":1}' });
+    const text = seed("b.example.com", { metadata: "team shop" });
+    const internal = seed("c.internal", { bindings: ["internal"] });
+    const cases: [string[], string[]][] = [
+      [[`--select=${pooled[0]}`], [pooled[0] ?? ""]],
+      [["--select=metadata.team=shop"], [shop]],
+      [
+        ["--select=metadata.tags[0]=x=y", "--select", internal],
+        [shop, internal],
+      ],
+      [["--select=metadata.nth=1"], [shop]],
+      [["--select=metadata=team shop"], [text]],
+      [["--select=binding=internal"], [internal]],
+      [["--except=binding=public"], [internal]],
+      [
+        ["--select=https://*", "--except=*://pool.*", "--except", shop],
+        [text, internal],
+      ],
+    ];
+    for (const [args, ids] of cases) {
+      const { code, stdout } = await runInProcess(command, args, emulator);
+      expect(code).toBe(0);
+      expect((stdout.match(/ep_\w+/g) ?? []).sort(), args.join(" ")).toEqual([...ids].sort());
+    }
+  });
+
+  test("leaves out what another stack has marked, saying how many and whose, unless --adopt-from asks for it", async () => {
+    const emulator = await service();
+    const created_at = "2020-01-01T00:00:00Z";
+    const seed = (host: string, stack?: string, time = created_at) => {
+      const urn = `urn:pulumi:${stack}::shop::endpoints:index:CloudEndpoint::front`;
+      const mark = { namespace: "team", urn, nonce: "0011", time };
+      const metadata = stack && JSON.stringify({ [MARK_FIELD]: mark });
+      const url = `https://${host}.example.com`;
+      return emulator.seed({ type: "cloud", url, created_at, ...(metadata && { metadata }) }).id;
+    };
+    const [free, copied] = [seed("free"), seed("copied", "prod", "2021-01-01T00:00:00Z")];
+    const prod = ["a", "b"].map((host) => seed(host, "prod"));
+    const dev = seed("c", "dev");
+    const run = async (...args: string[]) => {
+      const { stdout, stderr } = await runInProcess(command, args, emulator);
+      return { ids: (stdout.match(/ep_\w+/g) ?? []).sort(), stdout, stderr };
+    };
+    const { ids, stderr } = await run();
+    expect(ids).toEqual([free, copied].sort());
+    expect(stderr).toContain(
+      'Left out: 2 with the mark of the stack shop/prod (team); --adopt-from "shop/prod (team)" takes them from it\n',
+    );
+    expect(stderr).toContain("Left out: 1 with the mark of the stack shop/dev (team)");
+    const taken = await run("--adopt-from", "shop/prod (team)");
+    expect(taken.ids).toEqual([free, copied, ...prod].sort());
+    expect(taken.stderr).toContain("Left out: 1 with the mark of the stack shop/dev (team)");
+    if (name === "adopt") {
+      expect(taken.stdout.match(/adoptFrom: "shop\/prod \(team\)",/g)).toHaveLength(2);
+      expect(taken.stderr).toContain("changes its mark");
+    }
+    const wrong = await runInProcess(command, ["--adopt-from", "shop/prod"], emulator);
+    expect(wrong).toMatchObject({ code: 2, stdout: "" });
+    expect(wrong.stderr).toContain(
+      'has the mark of a stack shop/prod; it has those of "shop/dev (team)", "shop/prod (team)"',
+    );
+    expect((await run("--select", dev)).ids).toEqual([]);
+  });
+
+  test("is a usage error if a selector matches nothing or if the file cannot be written", async () => {
     const emulator = await service();
     emulator.seed({ type: "cloud", url: "https://shop.example.com" });
     const mistakes: [string[], RegExp][] = [
-      [["--select", "tcp://*"], /no cloud endpoint of the account has a URL like tcp:\/\/\*/],
+      [
+        ["--select", "tcp://*"],
+        /no cloud endpoint of the account matches --select tcp:\/\/\*: it takes a URL/,
+      ],
+      [["--select", "ep_nobody"], /matches --select ep_nobody/],
+      [["--except", "metadata.team=shop"], /matches --except metadata\.team=shop/],
+      [["--select", "metadata.=shop"], /matches --select metadata\.=shop/],
       [["--stack", ""], /--stack must not be empty/],
+      [["--known", ""], /--known must not be empty/],
       [["--out", "nowhere/x.ts"], /nowhere\/x\.ts is in a folder that does not exist/],
       [["--out", ".", "--force"], /--out takes a file, and \. is a folder/],
     ];
@@ -104,6 +181,9 @@ describe.each(Object.entries(commands))("%s", (name, command) => {
     const { code, stderr } = await runInProcess(command, ["--stack", "dev"], undefined);
     expect(code).toBe(1);
     expect(stderr).toContain("--stack needs the Pulumi CLI, and there is no pulumi on the PATH");
+    const known = await runInProcess(command, ["--known", "organization/other/dev"], undefined);
+    expect(known.code).toBe(1);
+    expect(known.stderr).toContain("--known needs the Pulumi CLI, and there is no pulumi on the PATH");
   });
 });
 

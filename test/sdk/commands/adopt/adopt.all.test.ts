@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { parseDocument } from "yaml";
 import { type Emulator, TestStack } from "../../../../sdk/testing";
 import { programFolder } from "../../../folders";
-import { cli, project, service } from "../../../provider/plugin/pulumi";
+import { cli, type Project, project, service } from "../../../provider/plugin/pulumi";
 import { seedMixed } from "../mixedAccount";
 import { runCommand } from "../runCommand";
 import { seedOdd } from "./oddEndpoints";
@@ -122,3 +122,48 @@ test.skipIf(!cli)(
     expect(writes(emulator)).toEqual([]);
   },
 );
+
+test.skipIf(!cli)(
+  "endpoints that other projects manage are left out by their marks, and with --known by their states, whose secrets stay encrypted",
+  async () => {
+    const emulator = await service();
+    const shop = await project('new endpoints.CloudEndpoint("front", { url: "https://shop.example.com" });', {
+      emulator,
+      name: "shop",
+    });
+    await shop.setConfig("endpoints:mark", "platform-team");
+    await shop.pulumi("up", "--yes", "--skip-preview");
+    const backend = { PULUMI_BACKEND_URL: `file://${shop.folder}` };
+    const plain = await project(
+      'new endpoints.CloudEndpoint("front", { url: "https://plain.example.com", description: pulumi.secret("x") });',
+      { emulator, name: "plain", environment: { ...backend, PULUMI_CONFIG_PASSPHRASE: "of another team" } },
+    );
+    await plain.pulumi("up", "--yes", "--skip-preview");
+    const { id } = emulator.seed({ type: "cloud", url: "https://free.example.com" });
+
+    const other = await project("", { emulator, name: "other", environment: backend });
+    const adopt = (...args: string[]) => other.command("adopt", "--stack", "test", ...args);
+    const { code, stdout, stderr } = await adopt("--known", "organization/plain/test");
+    expect(stderr).toContain("Left out: 1 that the stack organization/plain/test manages already");
+    expect(stderr).toContain("Left out: 1 with the mark of the stack shop/test (platform-team)");
+    expect(stdout.match(/ep_\w+/g)).toEqual([id]);
+    expect(code).toBe(0);
+
+    const unknown = await adopt("--known", "organization/plain/prod");
+    expect(unknown.code).toBe(1);
+    expect(unknown.stderr).toContain("cannot read the stack organization/plain/prod: no stack named");
+    // The target's own mark is no obstacle, in any form of its name.
+    const named = await shop.command("adopt", "--stack", "organization/shop/test");
+    expect(named.stderr).toContain("Left out: 1 that the stack organization/shop/test manages already");
+    expect(named.stdout).not.toContain("shop.example.com");
+    await shop.pulumi("state", "delete", "--yes", await urnIn(shop));
+    const again = await shop.command("adopt", "--stack", "organization/shop/test");
+    expect(again.stdout).toContain('url: "https://shop.example.com"');
+    expect(again.stdout).not.toContain("adoptFrom");
+  },
+);
+
+async function urnIn(stack: Project): Promise<string> {
+  const { resources } = await stack.state();
+  return resources.find(({ type }) => type === "endpoints:index:CloudEndpoint")?.urn ?? "";
+}

@@ -19,7 +19,7 @@ test("fields and endpoints that a program cannot express are reported in the log
     expect(logged, host).toMatch(line);
   }
   expect(stdout.match(/^\/\/ Left out: /gm)).toHaveLength(10);
-  expect(stdout.match(/^\/\/ Left to the service: /gm)).toHaveLength(6);
+  expect(stdout.match(/^\/\/ Left to the service: /gm)).toHaveLength(7);
 });
 
 test("a policy in YAML with merge keys is written as the merged data", async () => {
@@ -36,6 +36,26 @@ on_http_request:
   expect(stdout).not.toContain("<<");
   expect(stdout).toContain('{ actions: [{ type: "deny", config: { status_code: 404 }, name: "first" }] }');
 });
+
+test.each([
+  ["# a\na: 1", true],
+  ["a: 1 # a", true],
+  ["a: | # a\n  b", true],
+  ["a: |\n  # no comment\nb: '# none'\nc: x#y", false],
+  ['{"a":"# none"}', false],
+])(
+  "the comments of a policy in YAML are said to stay behind, and nothing else is: %j",
+  async (policy, isTold) => {
+    const emulator = await service();
+    const { id } = emulator.seed({ type: "cloud", url: "https://a.example.com", traffic_policy: policy });
+    const line = `Left to the service: the comments in the YAML of trafficPolicy, which the first change of the policy drops, of ${id} (https://a.example.com)\n`;
+    for (const command of [adoptCommand, importFileCommand]) {
+      const { stderr } = await runInProcess(command, [], emulator);
+      expect(stderr.includes(line)).toBe(isTold);
+      expect(stderr).not.toContain("Check the code");
+    }
+  },
+);
 
 test("fields that the list may omit are read by id, so that the first up does not clear them", async () => {
   const emulator = await service();
@@ -88,7 +108,7 @@ test("import-file warns about each endpoint whose code would be wrong, such as f
   const warnings = stderr.split("\n").filter((line) => line.includes("Check the code"));
   expect(warnings).toEqual([expect.stringContaining(`${id} (https://big.example.com)`)]);
   expect(warnings[0]).toMatch(
-    /trafficPolicy .*leave it out with --select, or change it on the service first$/,
+    /trafficPolicy .*leave it out \(--except ep_\w+\), or change it on the service first$/,
   );
 });
 

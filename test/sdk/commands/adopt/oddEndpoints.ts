@@ -23,25 +23,25 @@ const odd: Record<string, Omit<Seed, "type">> = {
   "empty-texts": { description: "", metadata: "", traffic_policy: "" },
 };
 
-/** The line of the log about each of them. There is none for the last three. */
+/** The line of the log about each of them. There is none for a field that a program can give. */
 export const oddLines: Record<string, RegExp> = {
   "a-description": /^Left out: .* description must have at most 255 characters, but has 256/,
-  "an-unknown": /^Left out: .*means “not known yet” to Pulumi/,
-  "half-a-character": /^Left out: .*half of a character/,
-  "half-a-key": /^Left out: .*half of a character/,
-  "half-in-a-policy": /^Left to the service: trafficPolicy \(.*half of a character/,
+  "an-unknown": /^Left out: .*: description cannot .*means “not known yet” to Pulumi/,
+  "half-a-character": /^Left out: .*: description cannot .*half of a character/,
+  "half-a-key": /^Left out: .*: metadata cannot .*half of a character/,
+  "half-in-a-policy": /^Left to the service: trafficPolicy cannot .*half of a character/,
   "a-reserved-key": /^Left out: .*metadata has the key pulumi-endpoints/,
-  "a-prototype": /^Left out: .*Pulumi reserves its key __proto__/,
-  "a-key": /^Left out: .*one of its keys contains a secret/,
+  "a-prototype": /^Left out: .*: metadata cannot .*Pulumi reserves its key __proto__/,
+  "a-key": /^Left out: .*: metadata cannot .*one of its keys contains a secret/,
   strange: /^Left out: .*adopt must be true, or an endpoint's id/,
   twice: /^Left out: .*other endpoints have the same URL, and not all of them have pooling enabled/,
-  "an-unknown-policy": /^Left to the service: trafficPolicy \(.*not known yet/,
-  "a-broken-policy": /^Left to the service: trafficPolicy \(.*not valid JSON/,
-  "a-list-for-a-policy": /^Left to the service: trafficPolicy \(.* must be a mapping of phases/,
-  "a-pulumi-policy": /^Left to the service: trafficPolicy \(.*Pulumi reserves its key/,
-  "two-bindings": /^Left to the service: bindings \(.*give each binding once/,
+  "an-unknown-policy": /^Left to the service: trafficPolicy cannot .*not known yet/,
+  "a-broken-policy": /^Left to the service: trafficPolicy is not valid JSON/,
+  "a-list-for-a-policy": /^Left to the service: trafficPolicy must be a mapping of phases/,
+  "a-pulumi-policy": /^Left to the service: trafficPolicy cannot .*Pulumi reserves its key/,
+  "two-bindings": /^Left to the service: bindings has a duplicate .*give each binding once/,
   "no-bindings": /^$/,
-  "a-yaml-policy": /^$/,
+  "a-yaml-policy": /^Left to the service: the comments in the YAML of trafficPolicy/,
   "empty-texts": /^$/,
 };
 

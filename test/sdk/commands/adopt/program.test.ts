@@ -41,6 +41,7 @@ const text = fc.oneof(
     "a\r\nb'\"\\`{x}</script>*/",
     "\u0000\u2028\u202e\u200d𝒳",
     "CANARY-one-and-more",
+    "a https://u:CANARY-three@CANARY-three, https://u:p@h",
   ),
   // A text with this character is left out, because it may stand for half of another one.
   fc.string({ unit: "grapheme", maxLength: 20 }).filter((text) => !text.includes("\ufffd")),
@@ -78,8 +79,12 @@ test("a program restores any policy and metadata, without secrets or invisible c
         program,
         secrets.map((secret) => ({ ...secret, value: OTHER[secret.type] })),
       );
-      for (const { path, secret } of secretPlaces({ trafficPolicy: policy, metadata })) {
+      for (const { path, secret, at } of secretPlaces({ trafficPolicy: policy, metadata })) {
         if (typeof secret === "string" && /^[\r\n]*$/.test(secret)) continue;
+        if (at !== undefined) {
+          expect(`${valueAt(others[0], path)}`).not.toContain(`:${secret}@`);
+          continue;
+        }
         expect(`${valueAt(others[0], path)}`).toMatch(/^((Bearer|Basic|Token|ApiKey) +)?424242[\r\n]*$/i);
       }
       const [first, second] = inputsOf(program, secrets);
@@ -156,6 +161,38 @@ describe("a secret", () => {
     expect(secrets.map(({ value }) => value)).toEqual(["12345678", "abc", "99887766", "hunter2-hunter2"]);
   });
 
+  test("can be the password of a URL in any text, at its own place of the text", () => {
+    const { secrets, program } = written([
+      endpoint("1", "a", {
+        ...policy({
+          config: { url: "https://x:x@x.example.com" },
+          list: ["redis://u:long-password@a,redis://v:y@b", "long-password"],
+        }),
+        description: "was https://u:long-password@h",
+        metadata: "see ftp://m:meta-password@h",
+      }),
+      endpoint("2", "b", policy({ url: "https://u:long-password@h" })),
+    ]);
+    expect(secrets.map(({ name, value, places }) => [name, value, places.length])).toEqual([
+      ["aExampleComUrlPassword", "x", 1],
+      ["listPassword", "long-password", 3],
+      ["aExampleComListPassword", "y", 1],
+      ["aExampleComMetadataPassword", "meta-password", 1],
+    ]);
+    const at = (name: string) => read(name);
+    expect(program).toContain(
+      `url: pulumi.interpolate\`https://x:${at("aExampleComUrlPassword")}@x.example.com\``,
+    );
+    expect(program).toContain(
+      `pulumi.interpolate\`redis://u:${at("listPassword")}@a,redis://v:${at("aExampleComListPassword")}@b\``,
+    );
+    expect(program).toContain(`description: pulumi.interpolate\`was https://u:${at("listPassword")}@h\``);
+    expect(program).toContain(
+      `metadata: pulumi.interpolate\`see ftp://m:${at("aExampleComMetadataPassword")}@h\``,
+    );
+    expect(program).not.toMatch(/long-password|meta-password/);
+  });
+
   test("does not include a reference to the vault or the scheme of a header", () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the service replaces the expression
     const vault = "${secrets.get('hooks', 'brex')}";
@@ -163,7 +200,10 @@ describe("a secret", () => {
       endpoint(
         "1",
         "a",
-        policy({ secret: vault, authorization: `Bearer ${vault}`, token: "Bearer of-its-own" }),
+        policy({
+          ...{ secret: vault, authorization: `Bearer ${vault}`, token: "Bearer of-its-own" },
+          url: `https://u:${vault.replace(" ", "")}@h`,
+        }),
       ),
     ]);
     expect(secrets.map(({ value }) => value)).toEqual(["of-its-own"]);

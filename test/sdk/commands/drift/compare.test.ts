@@ -42,6 +42,15 @@ test("every value below a key that names a secret is masked, in any document", (
   );
 });
 
+test("the passwords of URLs are masked, also very short ones, and their copies elsewhere", () => {
+  const document = { url: "https://u:ab@h", list: ["redis://u:long-password@h"], note: "ab, long-password" };
+  expect(maskedValue(document, secretsIn(document), { isSecret: false })).toEqual({
+    url: `https://u:${MASKED}@h`,
+    list: [`redis://u:${MASKED}@h`],
+    note: `ab, ${MASKED}`,
+  });
+});
+
 test("exact copies of a secret are masked in texts, keys and numbers, unless the secret is very short", () => {
   const document = {
     secret: "ab",

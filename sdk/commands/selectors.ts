@@ -1,0 +1,41 @@
+import type { LiveEndpoint } from "../../provider/api/contract";
+import { urlOf } from "../../provider/api/url";
+import { parsePath } from "../../provider/endpoint/documents";
+import { metadataOf, wildcard } from "../../provider/endpoint/lookup";
+import { UsageError } from "./command";
+
+/* The values of `--select` and `--except`. */
+
+type Selector = (live: LiveEndpoint) => boolean;
+
+/** The selectors of an option. @throws UsageError if one of them matches no endpoint, because it is probably misspelt. */
+export function selectorsOf(
+  option: string,
+  written: readonly string[],
+  all: readonly LiveEndpoint[],
+): Selector[] {
+  return written.map((text) => {
+    const selects = selectorOf(text);
+    if (all.some(selects)) return selects;
+    throw new UsageError(
+      `no cloud endpoint of the account matches ${option} ${text}: it takes a URL in which * matches any text, an id, metadata.KEY=VALUE, or binding=NAME`,
+    );
+  });
+}
+
+function selectorOf(text: string): Selector {
+  const [, field = "", value = ""] = /^(binding|metadata[^=]*)=(.*)$/s.exec(text) ?? [];
+  if (field === "binding") return ({ bindings }) => bindings?.includes(value) === true;
+  if (field !== "") return (live) => textAt(field, { metadata: metadataOf(live) }) === value;
+  const pattern = wildcard(text);
+  return (live) => live.id === text || pattern.test(urlOf(live) ?? "");
+}
+
+/** The text, number or truth value at a path; undefined if there is none. */
+function textAt(path: string, document: unknown): string | undefined {
+  const value = parsePath(path)?.reduce<unknown>(
+    (part, name) => (Object.hasOwn(Object(part), name) ? Object(part)[name] : undefined),
+    document,
+  );
+  return typeof value === "object" || value === undefined ? undefined : String(value);
+}
