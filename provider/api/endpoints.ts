@@ -34,7 +34,7 @@ export class EndpointsApi {
         reader,
         pages: (selection) => this.pages(selection),
         warn: (message) => http.warn(message),
-        refreshUrls: http.settings.refreshUrls,
+        refreshIds: http.settings.refreshIds,
       });
   }
 

@@ -28,8 +28,8 @@ export interface ClientSettings {
   retryForSeconds: number;
   requestsPerWindow: number;
   windowSeconds: number;
-  /** The URLs of all endpoints that a refresh will read, if the caller knows them. */
-  refreshUrls?: readonly string[] | undefined;
+  /** The ids of all endpoints that a refresh will read, if the caller knows them. */
+  refreshIds?: readonly string[] | undefined;
 }
 
 export interface Request extends RequestName {
