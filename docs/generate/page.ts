@@ -101,7 +101,7 @@ function settings(): string[] {
   return [
     "## Provider and settings",
     `\`new Provider(name, args, options)\` is ${lowered(provider)} Its \`args\` are these settings, all optional.`,
-    "Every setting can also be set in the stack's configuration or in the environment; the configuration wins. An empty value counts as unset. `endpoints:provider` (`ENDPOINTS_PROVIDER`) is not an input of `Provider`. It chooses what serves `CloudEndpoint`: `dynamic`, the default, or `plugin` ([plugin](plugin.md)). `ENDPOINTS_ACCEPT_ACCOUNT=1` ([reliability](reliability.md#when-an-endpoint-counts-as-gone)) and `ENDPOINTS_LOG=requests` exist only in the environment.",
+    "Every setting can also be set in the stack's configuration or in the environment; the configuration wins. An empty value counts as unset. `endpoints:provider` (`ENDPOINTS_PROVIDER`) is not an input of `Provider`. It chooses what serves `CloudEndpoint`: `dynamic`, the default, or `plugin` ([plugin](plugin.md)). `ENDPOINTS_ACCEPT_ACCOUNT=1` ([reliability](reliability.md#when-an-endpoint-counts-as-gone)) and `ENDPOINTS_LOG` ([the log of requests](troubleshooting.md#the-log-of-requests)) exist only in the environment.",
     table(["configuration", "environment", "default", "meaning"], rows),
   ];
 }

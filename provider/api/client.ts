@@ -6,7 +6,6 @@ import {
   EndpointsError,
   EngineGoneError,
   ReplyError,
-  type RequestName,
 } from "./apiErrors";
 import { type Clock, realClock, ServiceClock, Stop } from "./clock";
 import { type ClientSettings, Connections, type Reply, type Request } from "./exchange";
@@ -14,7 +13,8 @@ import { parseJson } from "./json";
 import type { ServiceFailure } from "./nextSteps";
 import { type Limits, type LongWait, RateLimiter } from "./rateLimiter";
 import { parseRetryAfter, waitBeforeRetry } from "./retry";
-import { errorFromWire } from "./wire";
+import { type TracedRequest, tracer } from "./trace";
+import { errorFromWire, idSchema } from "./wire";
 
 /** Messages for the user. */
 export interface Log {
@@ -26,8 +26,10 @@ export interface Log {
 interface ClientDependencies {
   clock: Clock;
   log: Log;
-  /** Writes a line of the trace (`ENDPOINTS_LOG`). */
+  /** Writes a line of the trace (`ENDPOINTS_LOG=requests`). */
   trace(line: string): void;
+  /** The URN of the resource whose call sends the request, if the process knows it. */
+  resource(): string | undefined;
   /** Whether the engine is still there to store the result of a create. Called just before the create is sent. */
   engineIsThere(): Promise<boolean>;
   /** The most open connections, and concurrent requests. */
@@ -50,6 +52,7 @@ const alone: ClientDependencies = {
   clock: realClock,
   log: { info: () => {}, warn: () => {} },
   trace: (line) => void process.stderr.write(`${line}\n`),
+  resource: () => undefined,
   engineIsThere: async () => true,
   connections: CONNECTIONS.provider,
 };
@@ -65,6 +68,7 @@ export class HttpClient {
   private readonly limiter: RateLimiter;
   private readonly connections: Connections;
   private readonly stopping = new Stop();
+  private readonly trace: (request: TracedRequest) => void;
   private isSilenceReported = false;
 
   constructor(
@@ -73,6 +77,7 @@ export class HttpClient {
   ) {
     this.deps = { ...alone, ...deps };
     this.clock = this.deps.clock;
+    this.trace = tracer(this.deps.trace, (message) => this.warn(message));
     this.connections = new Connections(settings, this.deps.connections);
     let logged = false;
     this.limiter = new RateLimiter(limitsOf(settings, this.deps.connections), this.clock, (wait) => {
@@ -188,7 +193,7 @@ export class HttpClient {
     try {
       reply = await this.connections.exchange(request, () => this.beforeSending(request));
     } catch (error) {
-      traceRequest(request, undefined, this.clock.now() - started, this.deps.trace);
+      this.trace(this.traced(request, started));
       return { error: error instanceof Error ? error : new Error(String(error)) };
     }
     this.serviceClock.observe(reply.date, started, this.clock.now());
@@ -197,12 +202,8 @@ export class HttpClient {
     const retryAfter = parseRetryAfter(reply.retryAfter, this.clock.now());
     const error = ok ? undefined : this.errorOf(request, { status: reply.status, retryAfter }, json);
     const { shownCode: code, operationId } = error ?? {};
-    traceRequest(
-      request,
-      { status: reply.status, code, operationId },
-      this.clock.now() - started,
-      this.deps.trace,
-    );
+    const id = idSchema.safeParse(json).data?.id;
+    this.trace({ id, ...this.traced(request, started), status: reply.status, code, operationId });
 
     if (error) return { error, retryAfter };
     // A 200 may come from a proxy that answers everything, and has deleted nothing.
@@ -217,6 +218,20 @@ export class HttpClient {
     const [issue] = parsed.error.issues;
     const what = `the reply does not match the contract (${issue?.path.join(".") || "it"}: ${issue?.message})`;
     return { error: new ReplyError(request, reply.status, what, json) };
+  }
+
+  /** A request without a reply. A list belongs to no resource, because several share it. */
+  private traced({ method, path, resource }: Request, sentAt: number): TracedRequest {
+    const [, , id] = path.split("/");
+    const isList = method === "GET" && id === undefined;
+    const ofCall = isList ? undefined : this.deps.resource() || undefined;
+    return {
+      sentAt,
+      milliseconds: this.clock.now() - sentAt,
+      method,
+      ...((isList || id !== undefined) && { id: isList ? "list" : id }),
+      resource: resource?.(ofCall) ?? ofCall,
+    };
   }
 
   private errorOf(
@@ -260,21 +275,4 @@ function jsonOf(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/**
- * With `ENDPOINTS_LOG=requests`, writes one line per request: method, path, status, the service's code and operation id, time.
- * It omits headers, queries and bodies, and so the key and policies.
- */
-function traceRequest(
-  request: RequestName,
-  reply: { status: number; code?: string | undefined; operationId?: string | undefined } | undefined,
-  milliseconds: number,
-  write: (line: string) => void,
-): void {
-  if (process.env["ENDPOINTS_LOG"] !== "requests") return;
-  const outcome = reply
-    ? [reply.status, reply.code, reply.operationId].filter(Boolean).join(" ")
-    : "no answer";
-  write(`endpoints: ${request.method} ${request.path} ${outcome} ${Math.round(milliseconds)} ms`);
 }

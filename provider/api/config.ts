@@ -141,7 +141,7 @@ export function readSettings(config: ConfigReader, environment: NodeJS.ProcessEn
     mark: settingFields.mark(read("mark")),
     policyWarnings: settingFields.policyWarnings(read("policyWarnings")),
     acceptAccount: environment["ENDPOINTS_ACCEPT_ACCOUNT"] === "1",
-    refreshUrls: environment["ENDPOINTS_REFRESH_URLS"]?.split(" "),
+    refreshIds: environment["ENDPOINTS_REFRESH_IDS"]?.split(" "),
   };
 }
 

@@ -14,6 +14,9 @@ const FILTER_FOR = 5;
 /** The most pages in a row without an endpoint: a service may filter page by page. */
 const MOST_WITHOUT_IDS = 1_000;
 
+/** The resource that calls are about. */
+export type Subject = Pick<Request, "hasSecrets" | "resource">;
+
 /** The five calls of the contract. */
 export class EndpointsApi {
   readonly list: EndpointList;
@@ -22,7 +25,7 @@ export class EndpointsApi {
     readonly http: HttpClient,
     readonly reader: EndpointReader,
     list?: EndpointList,
-    private readonly hasSecrets = () => false,
+    private readonly subject: Subject = {},
   ) {
     this.list =
       list ??
@@ -31,13 +34,13 @@ export class EndpointsApi {
         reader,
         pages: (selection) => this.pages(selection),
         warn: (message) => http.warn(message),
-        refreshUrls: http.settings.refreshUrls,
+        refreshIds: http.settings.refreshIds,
       });
   }
 
   /** The calls about a resource. If it has secrets, errors leave out the service's texts. */
-  about(hasSecrets: () => boolean): EndpointsApi {
-    return new EndpointsApi(this.http, this.reader, this.list, hasSecrets);
+  about(subject: Subject): EndpointsApi {
+    return new EndpointsApi(this.http, this.reader, this.list, subject);
   }
 
   /**
@@ -126,7 +129,7 @@ export class EndpointsApi {
   }
 
   private send<T extends z.ZodType>(request: Request, reply: T): Promise<z.output<T>> {
-    return this.http.send({ ...request, hasSecrets: this.hasSecrets }, reply);
+    return this.http.send({ ...request, ...this.subject }, reply);
   }
 }
 

@@ -28,8 +28,8 @@ export interface ClientSettings {
   retryForSeconds: number;
   requestsPerWindow: number;
   windowSeconds: number;
-  /** The URLs of all endpoints that a refresh will read, if the caller knows them. */
-  refreshUrls?: readonly string[] | undefined;
+  /** The ids of all endpoints that a refresh will read, if the caller knows them. */
+  refreshIds?: readonly string[] | undefined;
 }
 
 export interface Request extends RequestName {
@@ -42,6 +42,8 @@ export interface Request extends RequestName {
   within?: number | undefined;
   /** Whether the service's text about a refusal may contain a secret. Is called for a refusal only. */
   hasSecrets?: () => boolean;
+  /** The resource that the request is about, for the trace: its URN or URL. `ofCall` is the URN of the call under way. */
+  resource?: (ofCall: string | undefined) => string | undefined;
 }
 
 /** A reply before it is parsed. */

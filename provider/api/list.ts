@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { ApiError, ConnectionError, EndpointsError, isOfService } from "./apiErrors";
 import type { LiveEndpoint } from "./contract";
-import { CLOUD, EVERYTHING, onUrls, type Selection } from "./filter";
+import { CLOUD, EVERYTHING, onUrls, type Selection, withIds } from "./filter";
 import { IgnoredFilterError, type ListSource, Reading, skippedMessages } from "./reading";
 import { urlOf } from "./url";
 
@@ -43,12 +43,11 @@ export class EndpointList {
   /** The first selection that is read with a filter. It shows whether filters work, or that no list can be read now. */
   private trial: Promise<unknown> | undefined;
 
-  /** What a refresh reads with a filter. With few known URLs, it costs one request, however many other stacks there are. */
-  private readonly refreshed: Selection;
+  /** What a refresh reads with a filter. With few known ids, it costs one request, however many other stacks there are. */
+  private refreshed: Selection;
 
   constructor(private readonly source: ListSource) {
-    const [known, ...more] = onUrls(source.refreshUrls ?? []);
-    this.refreshed = known && more.length === 0 ? known : CLOUD;
+    this.refreshed = withIds(source.refreshIds ?? []) ?? CLOUD;
   }
 
   /** A reading that began at this moment or later, by this machine's clock. A refused list is not requested again. */
@@ -143,6 +142,11 @@ export class EndpointList {
       try {
         await reading.nextPage().catch((error: unknown) => {
           if (!current.isFiltered) throw error;
+          // A service may refuse the ids, and take the type.
+          if (this.refreshed !== CLOUD && !isOfKey(error)) {
+            this.refreshed = CLOUD;
+            return undefined;
+          }
           return this.withoutFilter(error, ++failures, () => this.reading(UNFILTERED_CLOUD, isUsable));
         });
       } catch (error) {

@@ -27,8 +27,8 @@ export interface ListSource {
   pages(selection: Selection): AsyncIterator<unknown[]>;
   /** Reports an omitted item. */
   warn(message: string): void;
-  /** The URLs of all endpoints that `listed` will be asked for, if they are known. */
-  refreshUrls?: readonly string[] | undefined;
+  /** The ids of all endpoints that `listed` will be asked for, if they are known. */
+  refreshIds?: readonly string[] | undefined;
 }
 
 /** A reading of the account, newest first. It fetches as many pages as callers need, and all callers share them. */

@@ -46,6 +46,7 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
     const http = new HttpClient(settings, {
       log: { info: log.general, warn: log.warn },
       trace: log.general,
+      resource: log.urn,
       engineIsThere: options.engineIsThere,
     });
     if (cancelled) http.stop();

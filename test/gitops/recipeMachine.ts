@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { onTestFinished } from "vitest";
 import { Emulator, findPulumiCli } from "../../sdk/testing";
 import { copyOf } from "../engine/example";
-import { temporaryFolder } from "../folders";
+import { programFolder, temporaryFolder } from "../folders";
 
 export const cli = await findPulumiCli();
 export const recipes = join(import.meta.dirname, "../../examples/gitops");
@@ -80,11 +80,47 @@ export async function environmentsProject() {
   const emulator = await Emulator.start();
   onTestFinished(() => emulator.close());
   const prepared = machine(copyOf("environments"), { ENDPOINTS_BASE_URL: emulator.baseUrl });
+  const backend = await withStacks(prepared, ".");
+  return { machine: prepared, emulator, backend };
+}
+
+/** The stacks of a repository with two copies of examples/environments, in the order of the file that lists them. */
+export const PROJECTS = ["api", "shop"];
+
+/** A repository with two projects and the file that lists them. */
+export function repository(): string {
+  const root = programFolder();
+  for (const project of PROJECTS) {
+    const folder = join(root, project);
+    cpSync(copyOf("environments"), folder, { recursive: true });
+    for (const file of ["Pulumi.yaml", "Pulumi.prod.yaml"]) {
+      const text = readFileSync(join(folder, file), "utf8").replace(/\benvironments(?=:|$)/gm, project);
+      writeFileSync(join(folder, file), text.replace(/(?=example\.com)/, `${project}.`));
+    }
+  }
+  writeFileSync(join(root, "stacks.yaml"), "projects: [{folder: '*', stacks: [prod]}]\n");
+  return root;
+}
+
+/** A machine with this repository, whose stacks are not deployed yet, and an emulator. */
+export async function deployableRepository() {
+  const emulator = await Emulator.start();
+  onTestFinished(() => emulator.close());
+  const prepared = machine(repository(), { ENDPOINTS_BASE_URL: emulator.baseUrl });
+  const backend = await withStacks(prepared, ...PROJECTS);
+  return { machine: prepared, emulator, backend };
+}
+
+/** Creates the stack prod of each project, and returns the settings of its backend. */
+async function withStacks(prepared: Machine, ...folders: string[]) {
   const backend = {
     PULUMI_BACKEND_URL: `file://${prepared.scratch}`,
     PULUMI_CONFIG_PASSPHRASE: "only for tests",
   };
-  const init = await prepared.run(["pulumi", "stack", "init", "prod", "--non-interactive"], backend);
-  if (init.code !== 0) throw new Error(init.output);
-  return { machine: prepared, emulator, backend };
+  for (const folder of folders) {
+    const init = ["pulumi", "stack", "init", "prod", "--non-interactive", "--cwd", folder];
+    const { code, output } = await prepared.run(init, backend);
+    if (code !== 0) throw new Error(output);
+  }
+  return backend;
 }

@@ -50,9 +50,9 @@ export interface DriftStack {
   /**
    * Compares the state with the service, and writes nothing: `pulumi refresh --preview-only`.
    *
-   * @param urls The URLs of the stack's endpoints. They spare requests, and may be incomplete.
+   * @param ids The ids of the stack's endpoints. They spare requests.
    */
-  refreshPreview(urls: string[]): Promise<PulumiRun>;
+  refreshPreview(ids: string[]): Promise<PulumiRun>;
   /** Plans all changes of the program, and writes nothing: `pulumi preview`. */
   preview(): Promise<PulumiRun>;
   /** Plans `repair`, and writes nothing: `pulumi preview --refresh --target`. */
@@ -200,8 +200,8 @@ function openStack(
       const on = await stack();
       return lastUpdateFailed((size, page) => on.history(size, page, false));
     },
-    refreshPreview: (urls) => {
-      workspace.envVars = urls.length > 0 ? { ENDPOINTS_REFRESH_URLS: urls.join(" ") } : {};
+    refreshPreview: (ids) => {
+      workspace.envVars = { ENDPOINTS_REFRESH_IDS: ids.join(" ") };
       return run((on, options) => on.previewRefresh(options)).finally(() => {
         workspace.envVars = {};
       });

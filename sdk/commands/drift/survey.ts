@@ -138,18 +138,13 @@ async function observe(stack: DriftStack, deps: SurveyDependencies): Promise<Obs
   const total = observed.managed.length;
   if (total > 0) {
     log(`${stack.name}: comparing ${count(total, "cloud endpoint")} with the service`);
-    observed.run = await attempt("the stack's endpoints", () => stack.refreshPreview(urlsOf(state)));
+    observed.run = await attempt("the stack's endpoints", () =>
+      stack.refreshPreview(observed.managed?.map(({ id }) => id) ?? []),
+    );
   }
   const config = await attempt("the stack's configuration", () => stack.config());
   if (config) observed.sources = accountSourcesOf(state, { stack: stack.name, isUsed: total > 0, config });
   return observed;
-}
-
-/** The URLs that the provider may be told. Others could read a secret one in the environment of its process. */
-function urlsOf(state: State): string[] {
-  const all = managedEndpoints(state);
-  const urls = all.map(({ outputs }) => outputs["url"]).filter((url) => typeof url === "string");
-  return all.some(({ secrets }) => secrets.has("url")) ? [] : urls;
 }
 
 /** The accounts of a stack: one of its configuration, and one of each explicit provider in its state. */

@@ -145,7 +145,7 @@ function itemOf(endpoint: WireEndpoint): WireEndpoint {
  */
 
 /** The fields that the provider filters by. A missing field equals `""`. */
-const FIELDS = ["type", "url", "name", "region"] as const;
+const FIELDS = ["id", "type", "url", "name", "region"] as const;
 
 /** A text with the escapes that JSON and CEL have in common. */
 const TEXT = String.raw`"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"`;

@@ -1,8 +1,15 @@
+import { execFile } from "node:child_process";
+import { readFileSync, statSync } from "node:fs";
 import type { Server } from "node:http";
-import { afterEach, expect, test, vi } from "vitest";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { CONNECTIONS } from "../../../provider/api/client";
+import { temporaryFolder } from "../../folders";
 import { startProxy, useProxy } from "../servers";
 import { CANARY_KEY, service, thrown, wholeList } from "../service";
+
+const COMMANDS = join(import.meta.dirname, "../../../dist/sdk/commands/main.js");
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -24,25 +31,76 @@ test("requests use the proxy of the environment, except for hosts in NO_PROXY", 
   expect(tunnels).toHaveLength(before);
 });
 
-test("ENDPOINTS_LOG=requests writes one line for each request, without secrets", async () => {
-  const lines: string[] = [];
-  vi.spyOn(process.stderr, "write").mockImplementation((line) => lines.push(String(line)) > 0);
-  vi.stubEnv("ENDPOINTS_LOG", "requests");
-  const { api, emulator } = await service({ settings: { "endpoints:retryForSeconds": "0.001" } });
-  const { id } = await api.create({ url: "https://shop.example.com", traffic_policy: '{"secret":"CANARY"}' });
-  await thrown(api.get("ep_2Hx0000000000000000000000001"));
-  emulator.intercept(() => true, { reset: true });
-  await thrown(api.get(id));
-  expect(lines).toEqual([
-    expect.stringMatching(/^endpoints: POST \/endpoints 201 \d+ ms\n$/),
-    expect.stringMatching(/^endpoints: GET \/endpoints\/ep_2Hx\d+ 404 ERR_NGROK_\d+ op_\w+ \d+ ms\n$/),
-    expect.stringMatching(/^endpoints: GET \/endpoints\/ep_\w+ no answer \d+ ms\n$/),
-  ]);
-  expect(lines.join("")).not.toContain(CANARY_KEY);
+describe("ENDPOINTS_LOG", () => {
+  const time = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`;
+  /** Sends a create, a list, a read that is refused and one without an answer. */
+  const send = async () => {
+    const { api, emulator, logged } = await service({ settings: { "endpoints:retryForSeconds": "0.001" } });
+    const { id } = await api.create({
+      url: "https://shop.example.com",
+      traffic_policy: '{"secret":"CANARY"}',
+    });
+    await wholeList(api);
+    await thrown(api.get("ep_2Hx0000000000000000000000001"));
+    emulator.intercept(() => true, { reset: true });
+    await thrown(api.get(id));
+    return { id, logged };
+  };
+  const expected = (id: string) => [
+    `${time} POST ${id} 201 - - \\d+ms -`,
+    `${time} GET list 200 - - \\d+ms -`,
+    `${time} GET ep_2Hx\\d+ 404 ERR_NGROK_\\d+ op_\\w+ \\d+ms -`,
+    `${time} GET ${id} no-answer - - \\d+ms -`,
+  ];
 
-  vi.stubEnv("ENDPOINTS_LOG", "");
-  await api.get(id);
-  expect(lines).toHaveLength(3);
+  test("as `requests` writes one line for each request, without secrets", async () => {
+    const lines: string[] = [];
+    vi.spyOn(process.stderr, "write").mockImplementation((line) => lines.push(String(line)) > 0);
+    vi.stubEnv("ENDPOINTS_LOG", "requests");
+    const { id } = await send();
+    expect(lines).toEqual(expected(id).map((line) => expect.stringMatching(`^endpoints: ${line}\n$`)));
+    expect(lines.join("")).not.toContain(CANARY_KEY);
+    vi.stubEnv("ENDPOINTS_LOG", "");
+    await send();
+    expect(lines).toHaveLength(4);
+  });
+
+  test("as a path appends the lines to a file that only its owner can read", async () => {
+    const file = join(temporaryFolder(), "requests.log");
+    vi.stubEnv("ENDPOINTS_LOG", file);
+    const ids = [(await send()).id, (await send()).id];
+    const lines = readFileSync(file, "utf8").split("\n");
+    expect(lines.pop()).toBe("");
+    expect(lines).toEqual(ids.flatMap(expected).map((line) => expect.stringMatching(`^${line}$`)));
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  test("gets whole lines of several processes that append to one file", async () => {
+    const file = join(temporaryFolder(), "requests.log");
+    const { emulator } = await service();
+    const { baseUrl, apiKey } = emulator;
+    const env = {
+      ...process.env,
+      ENDPOINTS_BASE_URL: baseUrl,
+      ENDPOINTS_API_KEY: apiKey,
+      ENDPOINTS_LOG: file,
+    };
+    const list = () =>
+      promisify(execFile)(process.execPath, [COMMANDS, "import-file", "--out", "-"], { env }).catch(() => {});
+    await Promise.all([list(), list(), list()]);
+    const lines = readFileSync(file, "utf8").trimEnd().split("\n");
+    expect(lines.length).toBeGreaterThanOrEqual(3);
+    for (const line of lines) expect(line).toMatch(new RegExp(`^${time} GET list 200 - - \\d+ms -$`));
+  });
+
+  test.each([
+    ["request", /^ENDPOINTS_LOG is neither `requests` nor the path of a file with a slash/],
+    ["/no/such/folder/log", /^the file of ENDPOINTS_LOG cannot be written.*ENOENT/],
+  ])("as %j is warned of once, and fails no request", async (value, message) => {
+    vi.stubEnv("ENDPOINTS_LOG", value);
+    const { logged } = await send();
+    expect(logged).toEqual([expect.stringMatching(message)]);
+  });
 });
 
 test("a service that does not answer is logged once, after three seconds", async () => {

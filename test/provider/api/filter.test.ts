@@ -207,16 +207,19 @@ test("many URLs are split into expressions of less than 2,100 characters", () =>
     expect(parts.filter(({ expression }) => expression?.includes(`"${url}"`))).toHaveLength(1);
 });
 
-describe("a refresh that knows the URLs of its endpoints", () => {
-  async function refreshed(urls: number, mode: Mode = "works", edit = false) {
+describe("a refresh that knows the ids of its endpoints", () => {
+  async function refreshed(urls: number, mode: Mode = "works", edit = false, refusesIds = false) {
     const { emulator, cloud, newProcess } = await account(mode);
     const mine = cloud.slice(0, urls);
     // Others' newer endpoints fill the first pages.
     for (let index = 0; index < 300; index++)
       emulator.seed({ type: "cloud", url: `https://other-${index}.example.com` });
     const [first] = mine;
+    const isOfIds = ({ query }: { query: Record<string, string> }) =>
+      query["filter"]?.includes("obj.id") === true;
+    if (refusesIds) emulator.intercept(isOfIds, { status: 400, body: { error_code: "ERR_NGROK_230" } }, 99);
     if (edit && first) emulator.edit(first.id, { url: "https://edited.example.com" });
-    const { core } = newProcess({ ENDPOINTS_REFRESH_URLS: mine.map(({ url }) => url).join(" ") });
+    const { core } = newProcess({ ENDPOINTS_REFRESH_IDS: mine.map(({ id }) => id).join(" ") });
     const before = emulator.requests.length;
     const found = await Promise.all(mine.map(({ id, url }) => core.read(id, { type: "cloud", url })));
     return {
@@ -233,10 +236,16 @@ describe("a refresh that knows the URLs of its endpoints", () => {
     expect(urls).toHaveLength(10);
   });
 
-  test("reads an endpoint by id whose URL was edited by hand", async () => {
+  test("finds an endpoint whose URL was edited by hand", async () => {
     const { requests, urls } = await refreshed(10, "works", true);
-    expect(requests).toEqual(["GET /endpoints", "GET /endpoints/ep"]);
+    expect(requests).toEqual(["GET /endpoints"]);
     expect(urls[0]).toBe("https://edited.example.com");
+  });
+
+  test("reads the pages of cloud endpoints if the service refuses ids in a filter", async () => {
+    const { requests, urls } = await refreshed(10, "works", false, true);
+    expect(requests).toEqual(Array(5).fill("GET /endpoints"));
+    expect(urls.every((url, index) => url === urlOf(index))).toBe(true);
   });
 
   test("reads pages if the service refuses filters", async () => {

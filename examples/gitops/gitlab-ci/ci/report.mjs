@@ -1,63 +1,104 @@
 /*
- * Reports the result of a job to GitLab, without duplicates:
+ * Reports results to GitLab, without duplicates:
  *
- *   node ci/report.mjs preview CODE FILE   one comment on the merge request, updated by every later preview
- *   node ci/report.mjs drift FOUND FILE    one issue while there is drift (7), closed if there is none (0), and kept if the
- *                                          program differs from the state or cannot be compared (undeployed)
+ *   node ci/report.mjs preview FOLDER      one comment on the merge request, updated by every later preview
+ *   node ci/report.mjs issue               prints the number of the open issue, if there is one
+ *   node ci/report.mjs drift FOUND FILE    one issue while there is drift (7), closed if there is none (0), and kept if a
+ *                                          program differs from its state or cannot be compared (undeployed)
  *
  * It finds its comments and issues by their author, the token's user, and by their first line.
  */
-import { readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 
-const [what, code, file] = process.argv.slice(2);
-const { CI_API_V4_URL, CI_PROJECT_ID, CI_MERGE_REQUEST_IID, CI_COMMIT_SHA, CI_JOB_URL, STACK, GITLAB_TOKEN } =
-  process.env;
+const [what, ...given] = process.argv.slice(2);
+const {
+  CI_API_V4_URL,
+  CI_PROJECT_ID,
+  CI_MERGE_REQUEST_IID,
+  CI_COMMIT_SHA,
+  CI_JOB_URL,
+  PROJECTS,
+  GITLAB_TOKEN,
+} = process.env;
 const project = `${CI_API_V4_URL}/projects/${CI_PROJECT_ID}`;
-const marker = `<!-- endpoints ${what} of ${STACK} -->`;
+const issues = `${project}/issues`;
+const marker = `<!-- endpoints ${what === "preview" ? "preview" : "drift"} of ${PROJECTS} -->`;
 const me = await (await call("GET", `${CI_API_V4_URL}/user`)).json();
 
-if (what === "preview") await reportPreview();
-else if (what === "drift") await reportDrift();
-else throw new Error("report.mjs takes preview or drift");
+if (what === "preview") await reportPreviews(given[0]);
+else if (what === "issue") console.log((await openIssue())?.iid ?? "");
+else if (what === "drift") await reportDrift(given[0], readFileSync(given[1], "utf8"));
+else throw new Error("report.mjs takes preview, issue or drift");
 
-async function reportPreview() {
+async function reportPreviews(folder) {
+  const numbers = existsSync(folder) ? readdirSync(folder).sort((a, b) => Number(a) - Number(b)) : [];
+  const previews = numbers.map((number) => {
+    const read = (file) => readFileSync(join(folder, number, file), "utf8");
+    const [name, code] = read("outcome.txt").split("\n");
+    const text = read("preview.txt");
+    // The last lines of a preview count the changes: `+ 3 to create`.
+    const counts = text.split(/^Resources:$/m)[1]?.match(/^ +\S* ?\d+ to [a-z]+$/gm) ?? [];
+    const changes = code === "0" ? counts.map((count) => count.trim()).join(", ") : `failed (${code})`;
+    return { name: `<code>${escaped(name)}</code>`, text, changes };
+  });
+  const shown = previews.filter(({ changes }) => changes);
+  const failed = shown.filter(({ changes }) => changes.startsWith("failed")).length;
+  const unchanged = previews.filter(({ changes }) => !changes).map(({ name }) => name);
+  const body = [
+    marker,
+    `**Preview for ${CI_COMMIT_SHA}: ${shown.length - failed} with changes, ${unchanged.length} without, ${failed} failed** ([the last job](${CI_JOB_URL}))`,
+    "",
+    ...shown.map(
+      ({ name, text, changes }) =>
+        `<details><summary>${name}: ${escaped(changes)}</summary>\n\n${quoted(text, 100_000 / shown.length)}</details>`,
+    ),
+    "",
+    `Without changes: ${unchanged.join(" ") || "none"}`,
+  ].join("\n");
   const notes = `${project}/merge_requests/${CI_MERGE_REQUEST_IID}/notes`;
-  const outcome = code === "0" ? "success" : `failure (${code})`;
-  const body = message(
-    `**Preview of \`${STACK}\` for ${CI_COMMIT_SHA}: ${outcome}** ([all of it](${CI_JOB_URL}))`,
-  );
   const earlier = await find(`${notes}?`, (note) => isOurs(note, note.body));
   if (earlier) await call("PUT", `${notes}/${earlier.id}`, { body });
   else await call("POST", notes, { body });
 }
 
-async function reportDrift() {
-  const issues = `${project}/issues`;
-  const label = `endpoints-drift-${STACK}`;
-  const open = await find(`${issues}?state=opened&labels=${label}&`, (issue) =>
-    isOurs(issue, issue.description),
-  );
-  if (code === "0") {
+function openIssue() {
+  return find(`${issues}?state=opened&labels=endpoints-drift&`, (issue) => isOurs(issue, issue.description));
+}
+
+async function reportDrift(found, report) {
+  const open = await openIssue();
+  if (found === "0") {
     if (open) await call("PUT", `${issues}/${open.iid}`, { state_event: "close" });
     return;
   }
   // No reason to open an issue, and not enough to close one.
-  if (code === "undeployed" && !open) return;
+  if (found === "undeployed" && !open) return;
+  // The report ends with its outcome, which must survive a cut.
+  const outcome = escaped(report.trimEnd().split("\n").at(-1));
   const headline =
-    code === "undeployed"
-      ? `Endpoints of the stack \`${STACK}\` match its state, but the program does not, or its preview failed ([the last job](${CI_JOB_URL})). A failed repair or a pending deployment causes this. To deploy the program, run a pipeline.`
-      : `Endpoints of the stack \`${STACK}\` differ from its state. The report is an artifact of [the last job](${CI_JOB_URL}). To restore them, run a pipeline with \`REPAIR\` set to \`true\`.`;
+    found === "undeployed"
+      ? `The endpoints match the states of their stacks, but these programs do not, or their previews failed ([the last job](${CI_JOB_URL})). A failed repair or a pending deployment causes this. To deploy the programs, run a pipeline.`
+      : `**${outcome}** The whole report is an artifact of [the last job](${CI_JOB_URL}). To restore the endpoints, run a pipeline with \`REPAIR\` set to \`true\`.`;
   // An edit sends no notification, so lasting drift is reported once.
-  const description = message(`${headline} This issue closes by itself when there is no difference.`);
+  const description = `${marker}\n${headline} This issue closes by itself when there is no difference.\n\n${quoted(report, 100_000)}`;
   if (open) await call("PUT", `${issues}/${open.iid}`, { description });
-  else await call("POST", issues, { title: `Endpoints of ${STACK} drifted`, labels: label, description });
+  else
+    await call("POST", issues, {
+      title: `Endpoints of ${PROJECTS} drifted`,
+      labels: "endpoints-drift",
+      description,
+    });
 }
 
 /** The text is escaped and within <pre>, so it cannot format, mention people, or run commands of GitLab with a leading `/`. */
-function message(headline) {
+function quoted(text, length) {
+  return `<pre>\n${escaped(text.slice(0, length))}\n</pre>\n`;
+}
+
+function escaped(text) {
   const entities = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "/": "&#47;", "@": "&#64;" };
-  const text = readFileSync(file, "utf8").slice(0, 100_000);
-  return `${marker}\n${headline}\n\n<pre>\n${text.replace(/[&<>/@]/g, (sign) => entities[sign])}\n</pre>\n`;
+  return text.replace(/[&<>/@]/g, (sign) => entities[sign]);
 }
 
 /** Checks the author, too, because anybody can write the marker. */
