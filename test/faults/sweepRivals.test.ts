@@ -37,9 +37,9 @@ const endpoint = fc.oneof(
   fc.record({ kind: one("an agent's"), type: one("ephemeral" as const) }),
 );
 
-/** What others do to a leftover, at a page of the list or when an endpoint is read by id. */
+/** What others do to a leftover: at a page of the list, after the second look at the stacks, or when an endpoint is read by id. */
 const rival = fc.record({
-  at: one("list", "read"),
+  at: one("list", "look", "read"),
   after: fc.nat({ max: 4 }),
   which: fc.nat({ max: 7 }),
   does: one("takes it over", "removes its mark", "moves it", "deletes it", "copies its mark", "begins a run"),
@@ -110,7 +110,7 @@ async function play(story: Story, emulator: Emulator): Promise<void> {
     const next = does === "takes it over" ? { ...rest, [MARK_FIELD]: { ...mark, nonce: "new" } } : rest;
     emulator.edit(id, { metadata: JSON.stringify(next) });
   };
-  const counts = { list: 0, read: 0, all: 0 };
+  const counts = { list: 0, read: 0, look: 0, all: 0 };
   let isDisturbed = false;
   const isKilled = () => isDisturbed && ++counts.all > story.killed;
   emulator.intercept(isKilled, { reset: true }, Number.POSITIVE_INFINITY);
@@ -130,6 +130,10 @@ async function play(story: Story, emulator: Emulator): Promise<void> {
       isKnown: key === "web/known",
       state: () => stateOf([...has] as Record<string, unknown>[], running.has(key) ? [{}] : []),
     })),
+  };
+  world.running = (look) => {
+    for (const rival of isDisturbed && look === 2 ? story.rivals : []) if (rival.at === "look") act(rival);
+    return [];
   };
   const run = async (...args: string[]) => {
     const ended = await sweep(emulator, world, "--gone", "shop/old", ...args);
