@@ -12,8 +12,8 @@ import {
 
 /*
  * The secret fields of a resource. A field is secret as a whole if the program marked a part of it, or if the service returned
- * a document with a value under a secret's name, or with the password of a URL. A dynamic provider does not receive marks. So its inputs carry a note with the
- * names of the secret fields, and so do the outputs, because a refresh receives nothing else.
+ * a document with a value under a secret's name, or with the password of a URL. A dynamic provider does not receive marks. So
+ * its inputs carry a note with the names of the secret fields, and so do the outputs, because a refresh receives nothing else.
  */
 
 /** The property with the note: the names of the secret fields. */

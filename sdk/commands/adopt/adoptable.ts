@@ -96,7 +96,7 @@ export function adoptionsOf(
   return { adoptions, unadoptable };
 }
 
-/** The only thing left to the service that causes no other result. */
+/** What a program loses without a change of the endpoint. */
 export const COMMENTS =
   "the comments in the YAML of trafficPolicy, which the first change of the policy drops";
 

@@ -73,14 +73,19 @@ export function secretExtraction(secrets: readonly ConfigSecret[]): (adoption: A
     type === "text" && length >= SHORTEST_SECRET && length < UNMISTAKABLE;
 
   return (adoption) => {
-    const inPlace = new Map<string, ConfigSecret>();
+    /** By path, and by the start of a URL's password. */
+    const inPlace = new Map<string, Map<number | undefined, ConfigSecret>>();
     for (const one of foundIn(adoption)) {
       const secret = byKey.get(keyOf(one));
-      if (secret) inPlace.set(placeKey(one), secret);
+      const path = JSON.stringify(one.path);
+      if (secret) inPlace.set(path, (inPlace.get(path) ?? new Map()).set(one.at, secret));
     }
-    const inItsTexts = secretAt([...new Set(inPlace.values())].filter(isShort));
+    const inItsTexts = secretAt(
+      [...new Set([...inPlace.values()].flatMap((all) => [...all.values()]))].filter(isShort),
+    );
     const extract = (value: unknown, path: Path): unknown => {
-      const own = inPlace.get(placeKey({ path }));
+      const here = inPlace.get(JSON.stringify(path));
+      const own = here?.get(undefined);
       if (typeof value === "number") {
         const text = inConfig(value);
         const copied =
@@ -91,10 +96,7 @@ export function secretExtraction(secrets: readonly ConfigSecret[]): (adoption: A
       if (typeof value === "string") {
         const parts = own
           ? framed(value, own)
-          : splitAtSecrets(
-              value,
-              (at) => inPlace.get(placeKey({ path, at })) ?? inAllTexts(value, at) ?? inItsTexts(value, at),
-            );
+          : splitAtSecrets(value, (at) => here?.get(at) ?? inAllTexts(value, at) ?? inItsTexts(value, at));
         return parts.every((part) => typeof part === "string") ? value : new Mixed(parts);
       }
       if (Array.isArray(value)) return value.map((item, index) => extract(item, [...path, index]));
@@ -121,8 +123,6 @@ function foundIn({ live: { id }, inputs }: Adoption): (SecretValue & EndpointPla
     return [{ id, url: String(url), path, at, type, value } as const];
   });
 }
-
-const placeKey = ({ path, at }: Pick<EndpointPlace, "path" | "at">) => JSON.stringify([at, path]);
 
 /** The spelling of a number in configuration and in texts. */
 const inConfig = (number: number) => (Object.is(number, -0) ? "-0" : String(number));

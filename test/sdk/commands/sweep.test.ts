@@ -1,11 +1,11 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { UserError } from "../../../provider/api/apiErrors";
 import { MARK_FIELD } from "../../../provider/api/mark";
 import { sweepCommand } from "../../../sdk/commands/sweep";
 import { sweepReportSchema } from "../../../sdk/commands/sweep/sweepReport";
-import { isLocked } from "../../../sdk/commands/sweep/sweepStacks";
+import { isLocked, openSweepStacks } from "../../../sdk/commands/sweep/sweepStacks";
 import { Emulator } from "../../../sdk/testing/emulator";
 import { temporaryFolder } from "../../folders";
 import { runInProcess } from "./runCommand";
@@ -128,6 +128,18 @@ test("the age counts by the service's clock, and without one nothing is deleted"
     expect(writesTo(ahead)).toEqual([]);
   } finally {
     await ahead.close();
+  }
+});
+
+test("an endpoint whose age the service's clock leaves open counts as the younger one", async () => {
+  const now = () => new Date("2026-01-02T12:00:00.900Z");
+  const service = await Emulator.start({ now });
+  try {
+    // The header `Date` has whole seconds.
+    seedMarked(service, { created_at: "2026-01-02T11:00:00.500Z", age: 3_600, now: now().getTime() });
+    expect(await sweep(service, one)).toMatchObject({ code: 0, report: { left: [{}] } });
+  } finally {
+    await service.close();
   }
 });
 
@@ -383,6 +395,15 @@ test("stacks with different keys of one account are swept together", async () =>
   expect(writesTo(emulator)).toHaveLength(1);
 });
 
+test.each<[string, FakeStack]>([
+  ["only reads", { has: [{ id: "ep_gone", external: true }] }],
+  ["has to delete", { has: [{ id: "ep_gone", delete: true }] }],
+  ["has in another account, and is only known,", { isKnown: true, has: ["ep_gone"] }],
+])("an endpoint that a stack %s need not be in the account", async (_, stack) => {
+  seed();
+  expect(await sweep(emulator, { stacks: [{}, { key: "web/x", ...stack }] })).toMatchObject({ code: 7 });
+});
+
 test("stacks of two accounts without endpoints have nothing to sweep", async () => {
   emulator.remove(other);
   const on = { baseUrl: emulator.baseUrl, apiKey: emulator.addKey({ account: "second" }) };
@@ -489,6 +510,7 @@ test.each([
   expect(emulator.endpoints.map(({ id }) => id)).toEqual([other, ids[1]]);
   expect(ended.stderr).toMatch(new RegExp(`not deleted: ${ids[1]} .*: DELETE /endpoints/\\S+: .*${status}`));
   expect(ended.report.planned.map(({ deleted }) => deleted)).toEqual([true, false, true]);
+  if (status === 403) expect(writesTo(emulator)).toHaveLength(3);
 });
 
 test("a deletion whose answer was lost counts as done", async () => {
@@ -514,6 +536,38 @@ test("a deletion that had to wait is sent only after the endpoint was read again
 test("a backend whose locks cannot be seen is named, once", async () => {
   const { stderr } = await sweep(emulator, { stacks: [{}], hidden: ["s3://state", "s3://state"] });
   expect(stderr.match(/Locks in s3:\/\/state cannot be seen/g)).toHaveLength(1);
+});
+
+test.each([
+  ["https://app.pulumi.com/me", false],
+  ["s3://state", true],
+  ["azblob://state", true],
+  ["", false],
+])("the backend %j reports runs in progress, and hides its locks: %s", async (url, isHidden) => {
+  const folder = temporaryFolder();
+  const stacks = [
+    { name: "acme/prod", current: false, updateInProgress: true },
+    { name: "me/web/dev", current: false, updateInProgress: false },
+  ];
+  const replies = { version: "v3.260.0", whoami: { user: "me", url }, stack: stacks };
+  const cases = Object.entries(replies).map(
+    ([verb, reply]) => `${verb}) echo '${typeof reply === "string" ? reply : JSON.stringify(reply)}';;`,
+  );
+  writeFileSync(join(folder, "pulumi"), `#!/bin/sh\ncase $1 in ${cases.join(" ")} esac\n`, { mode: 0o755 });
+  vi.stubEnv("PATH", `${folder}:/usr/bin:/bin`);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  writeFileSync(join(folder, "Pulumi.yaml"), "name: shop\nruntime: nodejs\n");
+  const projects = [{ folder, name: "shop", stacks: ["acme/prod"] }];
+  const opened = await openSweepStacks({ projects, known: ["me/web/dev"], ignored: [] });
+  expect(opened.stacks.map(({ key, isKnown }) => [key, isKnown])).toEqual([
+    ["shop/prod", false],
+    ["web/dev", true],
+  ]);
+  expect(opened.hidden).toEqual(isHidden ? [url] : []);
+  expect(await opened.look()).toEqual({
+    listed: ["shop/prod", "web/dev"],
+    running: new Map([["shop/prod", "a run is in progress"]]),
+  });
 });
 
 test.each([
