@@ -107,6 +107,7 @@ export async function projectsOf(given: Values<typeof projectsOptions>): Promise
   };
 }
 
+/** Whether all conditions of an entry hold. */
 export function isIgnored(live: LiveEndpoint, { id, url, metadata, mark }: Ignored): boolean {
   const data = metadataOf(live);
   const own = live.createdFor && { ...partsOf(live.createdFor), namespace: live.createdFor.namespace };

@@ -1,13 +1,9 @@
 import { ConfigError, type ConfigReader } from "../../../provider/api/config";
 import type { LiveEndpoint } from "../../../provider/api/contract";
 import type { EndpointsApi } from "../../../provider/api/endpoints";
-import { isMapping } from "../../../provider/api/json";
 import { ownerAtCreate, ownerText, partsOf } from "../../../provider/api/mark";
-import { urlOf } from "../../../provider/api/url";
-import { sameData } from "../../../provider/endpoint/documents";
-import { metadataOf, wildcard } from "../../../provider/endpoint/lookup";
 import { count, grouped, isAuthenticationError, messageOf } from "../command";
-import type { Ignored } from "../projects";
+import { type Ignored, isIgnored } from "../projects";
 import {
   cloudEndpoints,
   explicitProviders,
@@ -275,7 +271,7 @@ export function accountReport(account: Account, elsewhere: Elsewhere): AccountRe
   for (const live of managed ? cloud : []) {
     const { id, url } = live;
     if (managed?.has(id) || known.has(id)) continue;
-    const rules = ignored.filter(({ entry }) => isMeant(live, entry));
+    const rules = ignored.filter(({ entry }) => isIgnored(live, entry));
     for (const rule of rules) rule.isUsed = true;
     const owner = ownerAtCreate(live);
     const [first] = rules;
@@ -314,18 +310,6 @@ function seenOf({ updatedAt, principal }: LiveEndpoint): { updatedAt?: string; p
 function timeOf(written: string | undefined): string | undefined {
   const time = Date.parse(written ?? "");
   return Number.isNaN(time) ? undefined : new Date(time).toISOString();
-}
-
-/** Whether all conditions of an entry hold. */
-function isMeant(live: LiveEndpoint, { id, url, metadata, mark }: Ignored): boolean {
-  const data = metadataOf(live);
-  const owner = live.createdFor && { namespace: live.createdFor.namespace, ...partsOf(live.createdFor) };
-  return (
-    (id === undefined || live.id === id) &&
-    (url === undefined || wildcard(url).test(urlOf(live) ?? "")) &&
-    Object.entries(metadata ?? {}).every(([key, value]) => isMapping(data) && sameData(data[key], value)) &&
-    Object.entries(mark ?? {}).every(([part, value]) => owner?.[part as "stack"] === value)
-  );
 }
 
 /** Endpoints that are in several states, or twice in one state. A `destroy` of one resource deletes the endpoint of the other. */
