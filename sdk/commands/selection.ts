@@ -7,6 +7,7 @@ import type { EndpointsApi } from "../../provider/api/endpoints";
 import { foreignOwner, stackText } from "../../provider/api/mark";
 import { urlOf } from "../../provider/api/url";
 import { assertFile, count, grouped, type LogLine, type Streams, UsageError, type Values } from "./command";
+import { isIgnored, projectsOf } from "./projects";
 import { selectorsOf } from "./selectors";
 import {
   cloudEndpoints,
@@ -24,6 +25,7 @@ export const selectionOptions = {
   select: { type: "string", multiple: true },
   except: { type: "string", multiple: true },
   known: { type: "string", multiple: true },
+  projects: { type: "string" },
   "adopt-from": { type: "string", multiple: true },
   stack: { type: "string", multiple: true },
   cwd: { type: "string" },
@@ -39,6 +41,8 @@ export const SELECTION_HELP = `  --select WHAT         only these endpoints: a U
                         Repeat it to leave out the endpoints of other stacks, too
   --known S             leave out the endpoints of this stack, too. Its secrets are not decrypted. May be
                         repeated. A stack of another project is organization/project/stack
+  --projects F          leave out the endpoints of all stacks of a file that lists projects and stacks, and
+                        those that it ignores, too
   --adopt-from OWNER    take the endpoints that carry the mark of this stack (endpoints:mark), which are
                         otherwise left out; OWNER as this command prints it. May be repeated
   --cwd DIR             the project's folder, with --stack or --known (default: .)
@@ -72,6 +76,7 @@ export interface TargetStack {
  */
 export async function selectEndpoints(options: Chosen, log: LogLine): Promise<SelectedEndpoints> {
   const { select = [], except = [], known = [], stack: stacks = [], cwd, out, force = false } = options;
+  const { projects: file } = options;
   if (cwd !== undefined && stacks.length + known.length === 0)
     throw new UsageError("--cwd needs --stack or --known");
   if (force && out === undefined) throw new UsageError("--force needs --out");
@@ -82,15 +87,19 @@ export async function selectEndpoints(options: Chosen, log: LogLine): Promise<Se
   if (out !== undefined && existsSync(out) && !force)
     throw new UsageError(`${out} exists; give --force to overwrite it, or another --out`);
 
+  const listed = file === undefined ? undefined : await projectsOf({ projects: file });
   let target: TargetStack | undefined;
   const managed = new Map<string, readonly { id: string; name?: string }[]>();
-  for (const each of known) {
-    const project = await openProject(cwd ?? ".", "--known", "");
+  const leaveOut = async (folder: string, option: string, name: string, each = name) => {
+    const ids = await knownIds(await openProject(folder, option, ""), each);
     managed.set(
-      each,
-      (await knownIds(project, each)).map((id) => ({ id })),
+      name,
+      ids.map((id) => ({ id })),
     );
-  }
+  };
+  for (const each of [...known, ...(listed?.known ?? [])]) await leaveOut(cwd ?? ".", "--known", each);
+  for (const { folder, name, stacks: own } of listed?.projects ?? [])
+    for (const each of own) await leaveOut(folder, "--projects", `${name}/${each.split("/").at(-1)}`, each);
   const [stack] = stacks;
   if (stack !== undefined) {
     const alternative = ", or leave --stack out and set ENDPOINTS_API_KEY and ENDPOINTS_BASE_URL";
@@ -118,6 +127,8 @@ export async function selectEndpoints(options: Chosen, log: LogLine): Promise<Se
     const ids = new Set(all.map(({ id }) => id));
     keep(({ id }) => !ids.has(id), `that the stack ${name} manages already`);
   }
+  const ignored = listed?.ignored ?? [];
+  keep((live) => !ignored.some((one) => isIgnored(live, one)), "that are meant to be there (--projects)");
   const own = target && (await ownerOf(target));
   const otherStack = (live: LiveEndpoint) => {
     const owner = foreignOwner(live, own);

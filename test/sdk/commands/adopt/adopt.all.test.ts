@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { parseDocument } from "yaml";
 import { type Emulator, TestStack } from "../../../../sdk/testing";
@@ -148,6 +148,15 @@ test.skipIf(!cli)(
     expect(stderr).toContain("Left out: 1 with the mark of the stack shop/test (platform-team)");
     expect(stdout.match(/ep_\w+/g)).toEqual([id]);
     expect(code).toBe(0);
+
+    const file = join(other.folder, "stacks.json");
+    const projects = [{ folder: `../${basename(plain.folder)}`, stacks: ["test"] }];
+    const ignore = [{ id, reason: "it is meant to be there" }];
+    writeFileSync(file, JSON.stringify({ projects, ignore }));
+    const listed = await adopt("--projects", file);
+    expect(listed.stderr).toContain("Left out: 1 that the stack plain/test manages already");
+    expect(listed.stderr).toContain("Left out: 1 that are meant to be there");
+    expect({ code: listed.code, stdout: listed.stdout }).toEqual({ code: 0, stdout: "" });
 
     const unknown = await adopt("--known", "organization/plain/prod");
     expect(unknown.code).toBe(1);
