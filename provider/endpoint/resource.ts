@@ -91,9 +91,7 @@ export class CloudEndpoints {
         this.warnOnce(`${shownUrl(inputs)}: ${warning}`);
       const isNew = Object.keys(olds).length === 0;
       if (isNew && inputs.adopt && !hasUnknown([inputs.adopt, inputs.adoptFrom, inputs.url])) {
-        await operation(`look for ${shownUrl(inputs)}`, () =>
-          this.announceAdoption(inputs, this.ownerOf(news)),
-        );
+        await operation(`adopt ${shownUrl(inputs)}`, () => this.announceAdoption(inputs, this.ownerOf(news)));
       }
       return checked;
     } catch (error) {

@@ -143,7 +143,7 @@ async function readElsewhere(
   return {
     managed: areAllRead ? managed : undefined,
     known: ids,
-    projects: new Set(stacks.map(({ stack }) => stack.project)),
+    given: new Set(stacks.map(({ stack: { project, name } }) => `${project}/${name.split("/").at(-1)}`)),
     ignored: ignored.map((entry) => ({ entry, isUsed: false })),
   };
 }

@@ -136,37 +136,47 @@ export function projectFolder(folder: string): string {
   }
 }
 
-/** The project that a stack's full name contains; undefined for a short name, `dev` or `organization/dev`. */
-const projectOf = (stack: string): string | undefined => {
-  const parts = stack.split("/");
-  return parts.length === 3 ? parts[1] : undefined;
-};
+/** The project that a stack's name contains: `project/stack` or `organization/project/stack`. `organization/stack` has none. */
+function projectOf(stack: string, projects: readonly Project[]): string | undefined {
+  const [, project, first] = stack.split("/").reverse();
+  if (first !== undefined) return project;
+  return projects.some(({ name }) => name === project) ? project : undefined;
+}
 
-/** A short name is a stack of every folder, a full name of the folder with its project. */
+/** A short name is a stack of every folder, one with a project a stack of that project's folder. */
 function inFolders(folders: string[], stacks: string[]): Project[] {
   const missing = folders.find((folder) => !existsSync(folder));
   if (missing !== undefined) throw new UsageError(`--cwd names a folder that does not exist: ${missing}`);
   const all = [...new Set(folders.map(projectFolder))].map(projectIn);
   for (const stack of stacks) {
-    const project = projectOf(stack);
+    const project = projectOf(stack, all);
     if (project !== undefined && !all.some(({ name }) => name === project))
       throw new UsageError(
         `${stack} is a stack of the project ${project}, and the folder given is that of ${all.map(({ name }) => name).join(", ")}; give the project's folder with --cwd`,
       );
   }
   return all.map((project) => {
-    const own = stacks.filter((stack) => [undefined, project.name].includes(projectOf(stack)));
+    const own = stacks.filter((stack) => [undefined, project.name].includes(projectOf(stack, all)));
     if (stacks.length > 0 && own.length === 0)
       throw new UsageError(`no --stack is of the project ${project.name} in ${project.folder}`);
-    return { ...project, stacks: own };
+    return { ...project, stacks: own.map((stack) => forPulumi(stack, project)) };
   });
 }
 
+/** Pulumi does not take `project/stack`. */
+const forPulumi = (stack: string, { name }: Project): string =>
+  stack.split("/").length === 2 && stack.startsWith(`${name}/`) ? stack.slice(name.length + 1) : stack;
+
 function onlyStacks(projects: Project[], stacks: string[], file: string): Project[] {
-  const isMeant = (project: Project, name: string, stack: string) =>
-    name === stack ||
-    ([undefined, project.name].includes(projectOf(stack)) &&
-      name.split("/").at(-1) === stack.split("/").at(-1));
+  const lastOf = (name: string) => name.split("/").at(-1);
+  const isMeant = (project: Project, name: string, stack: string) => {
+    if (name === stack) return true;
+    const of = projectOf(stack, projects);
+    // `organization/stack` must be as in the file, because a part of it proves nothing.
+    return of === undefined
+      ? !stack.includes("/") && lastOf(name) === stack
+      : of === project.name && lastOf(name) === lastOf(stack);
+  };
   const unlisted = stacks.find(
     (stack) => !projects.some((project) => project.stacks.some((name) => isMeant(project, name, stack))),
   );

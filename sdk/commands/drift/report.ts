@@ -88,7 +88,7 @@ const unmanagedSchema = z.object({
   ...seenSchema,
   /** The resource that it was created for, if it has a mark (`endpoints:mark`). */
   createdFor: z.string().optional(),
-  /** Whether that resource is of a given project, so that the states of the given stacks should have it. */
+  /** Whether that resource is of a given stack, whose state should have it. */
   orphan: z.literal(true).optional(),
 });
 

@@ -57,7 +57,14 @@ export function reportText(report: DriftReport, { width, color }: TextOptions): 
     ...own.filter((stack) => !isClean(stack)).map((stack) => stackLines(stack, width)),
     uncheckedLines(common),
     ...(folded.length > 0 ? [] : clean.map((stack) => stackLines(stack, width))),
-    folded.length > 0 ? [paint("bold", `${count(folded.length, "other stack")}: ${findings(folded)}`)] : [],
+    folded.length > 0
+      ? [
+          paint(
+            "bold",
+            `${count(folded.length, own.length > folded.length ? "other stack" : "stack")}: ${findings(folded)}`,
+          ),
+        ]
+      : [],
     report.shared.map((each) => `${paint("red", "shared")} ${sharedText(each)}`),
     ...report.accounts.map(accountLines),
     report.unusedIgnores.map((entry) => `${paint("yellow", "unused")} ${unusedIgnoreText(entry)}`),
@@ -216,7 +223,7 @@ export function headline(report: DriftReport): string {
   const unchecked = allUnchecked(report).length;
   const parts = [
     ...(isFailing ? [`${unmanaged} unmanaged, which counts as drift`] : []),
-    findings(stacks, { isFailing }),
+    findings(stacks, { isFailing: isFailing || shared.length > 0 }),
     ...counted(undeployed, `${count(undeployed, "stack")} undeployed`),
     ...counted(fix ? drifted.length : 0, `${repaired} repaired`),
     ...counted(fix ? drifted.length - repaired : 0, `${drifted.length - repaired} not repaired`),
@@ -307,11 +314,23 @@ export const seenText = ({
 export const createdForText = ({ createdFor, orphan }: AccountReport["unmanaged"][number]): string =>
   visible(`${orphan ? "orphan, created " : ""}for ${createdFor}`);
 
-/** What to do about the orphans of an account; undefined if there are none. */
-export const orphansText = ({ unmanaged }: AccountReport): string | undefined =>
-  unmanaged.some(({ orphan }) => orphan)
-    ? "An orphan was created for a resource of this project, but the state of no given stack has it. If no other stack has it either, delete it or adopt it."
-    : undefined;
+/** What to do about the marked endpoints of an account that are unmanaged; undefined if there are none. */
+export function orphansText({ unmanaged }: AccountReport): string | undefined {
+  const marked = unmanaged.filter(({ createdFor }) => createdFor !== undefined);
+  const parts = [
+    ...(marked.some(({ orphan }) => orphan)
+      ? [
+          "An orphan was created for a resource of a given stack, whose state does not have it. If no other stack has it either, sweep it (`npx pulumi-endpoints sweep`) or adopt it.",
+        ]
+      : []),
+    ...(marked.some(({ orphan }) => !orphan)
+      ? [
+          "Others are marked for stacks that were not given: give these, too, before you delete or adopt anything.",
+        ]
+      : []),
+  ];
+  return parts.length > 0 ? parts.join(" ") : undefined;
+}
 
 export function accountName({ service, stacks }: Pick<AccountReport, "service" | "stacks">): string {
   const at = service === undefined ? "" : ` at ${visible(service)}`;

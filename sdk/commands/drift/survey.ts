@@ -239,8 +239,8 @@ export interface Elsewhere {
   managed: ReadonlySet<string> | undefined;
   /** The ids that known stacks manage. */
   known: ReadonlySet<string>;
-  /** The projects of the given stacks. */
-  projects: ReadonlySet<string>;
+  /** The given stacks, as `project/stack`. */
+  given: ReadonlySet<string>;
   ignored: readonly IgnoreRule[];
 }
 
@@ -253,7 +253,8 @@ export interface IgnoreRule {
 /** Sorts the endpoints of an account that the given stacks do not manage. */
 export function accountReport(account: Account, elsewhere: Elsewhere): AccountReport {
   const { service, stacks, cloud } = account;
-  const { managed, known, projects, ignored } = elsewhere;
+  const { managed, known, given, ignored } = elsewhere;
+  const projects = new Set([...given].map((stack) => stack.split("/")[0]));
   const unknown = asUnchecked(
     "which endpoints are unmanaged",
     "a stack's state could not be read, so its endpoints would count as unmanaged",
@@ -278,7 +279,8 @@ export function accountReport(account: Account, elsewhere: Elsewhere): AccountRe
     if (first) report.ignored.push({ id, ...(url !== undefined && { url }), reason: first.entry.reason });
     else if (owner && !projects.has(partsOf(owner).project)) report.others.push(described(live));
     else {
-      const isOrphan = live.createdFor && projects.has(partsOf(live.createdFor).project);
+      const { project, stack } = live.createdFor ? partsOf(live.createdFor) : {};
+      const isOrphan = given.has(`${project}/${stack}`);
       report.unmanaged.push({ ...described(live), ...(isOrphan && { orphan: true as const }) });
     }
   }

@@ -55,7 +55,9 @@ test("--stack takes some of a file's stacks, by short or full name", async () =>
   expect(await stacksOf({ projects, stack: ["organization/web/dev"] })).toEqual([
     ["/services/web", "web", ["dev"]],
   ]);
-  await expect(resolved({ projects, stack: ["test"] })).rejects.toThrow(/lists no stack test/);
+  expect(await stacksOf({ projects, stack: ["api/prod"] })).toEqual([["/services/api", "api", ["prod"]]]);
+  for (const stack of ["test", "acme/prod", "organization/lost/prod"])
+    await expect(resolved({ projects, stack: [stack] })).rejects.toThrow(`lists no stack ${stack}`);
 });
 
 test("a full name selects the folder of its project, and a short one is a stack of every folder", async () => {
@@ -63,6 +65,10 @@ test("a full name selects the folder of its project, and a short one is a stack 
   expect(await stacksOf({ cwd, stack: ["organization/web/dev", "prod"] })).toEqual([
     ["/services/api", "api", ["prod"]],
     ["/services/web", "web", ["organization/web/dev", "prod"]],
+  ]);
+  expect(await stacksOf({ cwd, stack: ["web/dev", "acme/prod"] })).toEqual([
+    ["/services/api", "api", ["acme/prod"]],
+    ["/services/web", "web", ["dev", "acme/prod"]],
   ]);
   expect(await stacksOf({ cwd })).toEqual([
     ["/services/api", "api", []],
