@@ -45,7 +45,7 @@ const git = (...args: string[]) =>
   execFileSync("git", args, { cwd: root, encoding: "utf8" }).trim().split("\n");
 
 /** Programs never import types from these folders. */
-const WITHOUT_TYPES = /^(provider\/plugin|sdk\/commands|sdk\/testing\/engine)\//;
+const WITHOUT_TYPES = /^(provider\/endpoint|provider\/plugin|sdk\/commands|sdk\/testing\/engine)\//;
 
 test("the package contains exactly the compiled source, the types for programs, the documentation and the examples", () => {
   const sources = ["provider", "sdk"]
@@ -90,9 +90,9 @@ test("every file in package.json is in the package, and the commands are executa
   }
 });
 
-test("the unpacked package is smaller than 1.5 MB", () => {
+test("the unpacked package is smaller than 1.6 MB", () => {
   // The reference, the JSON Schema and the types of policies take 0.1 MB. The examples and pictures take as much.
-  expect(packed.unpackedSize).toBeLessThan(1_500_000);
+  expect(packed.unpackedSize).toBeLessThan(1_600_000);
 });
 
 test("publint finds no mistake", async () => {
