@@ -1,4 +1,4 @@
-import { appendFileSync } from "node:fs";
+import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { oneLine } from "./text";
 
 /*
@@ -20,6 +20,8 @@ export interface TracedRequest {
   /** The resource's URN, or else the endpoint's URL. */
   resource: string | undefined;
 }
+
+const { O_APPEND, O_CREAT, O_NONBLOCK, O_WRONLY } = constants;
 
 const ACCEPTED =
   "ENDPOINTS_LOG is neither `requests` nor the path of a file with a slash, such as /var/log/endpoints.log, so requests are not logged";
@@ -48,7 +50,14 @@ export function tracer(write: (line: string) => void, warn: (message: string) =>
 /** One write for each line, so that the lines of several processes do not mix. */
 function append(file: string, line: string): string | undefined {
   try {
-    appendFileSync(file, `${line}\n`, { mode: 0o600 });
+    // A pipe that nobody reads would stop the provider, and Pulumi would keep its lock.
+    const flags = O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK;
+    const log = openSync(file, flags, 0o600);
+    try {
+      writeSync(log, `${line}\n`);
+    } finally {
+      closeSync(log);
+    }
     return undefined;
   } catch (error) {
     return `the file of ENDPOINTS_LOG cannot be written, so requests are not logged: ${oneLine(String(error))}`;

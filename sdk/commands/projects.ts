@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { z } from "zod";
 import { UserError } from "../../provider/api/apiErrors";
@@ -20,6 +20,8 @@ export const projectsOptions = {
   known: { type: "string", multiple: true },
 } as const;
 
+const hasKeys = (value: object) => Object.keys(value).length > 0;
+
 /** An endpoint that is meant to be there. All given conditions must hold. */
 export const ignoredSchema = z
   .strictObject({
@@ -27,7 +29,7 @@ export const ignoredSchema = z
     /** Like the patterns of `getEndpoints`: `*` matches any text. */
     url: z.string().optional(),
     /** These keys of the metadata have these values. */
-    metadata: z.record(z.string(), z.json()).optional(),
+    metadata: z.record(z.string(), z.json()).refine(hasKeys, { error: "needs a key" }).optional(),
     /** The parts of the endpoint's mark (`endpoints:mark`). */
     mark: z
       .strictObject({
@@ -35,6 +37,7 @@ export const ignoredSchema = z
         project: z.string().optional(),
         stack: z.string().optional(),
       })
+      .refine(hasKeys, { error: "needs a namespace, a project or a stack" })
       .optional(),
     reason: z.string().min(1),
   })
@@ -96,9 +99,17 @@ export async function projectsOf(given: Values<typeof projectsOptions>): Promise
     for (const at of await foldersLike(folder, file)) {
       const project = projectIn(at);
       const all = stacks ?? stacksWithSettings(project.folder);
-      const earlier = found.find((other) => other.folder === project.folder);
-      if (earlier) earlier.stacks = [...new Set([...earlier.stacks, ...all])];
-      else found.push({ ...project, stacks: all });
+      const earlier = found.find((other) => other.name === project.name);
+      if (earlier && earlier.folder !== project.folder)
+        throw new UsageError(
+          `${file}: ${earlier.folder} and ${project.folder} are both of the project ${project.name}, whose stacks would be compared twice; list one of them`,
+        );
+      const foreign = all.find((name) => name.split("/").length === 3 && name.split("/")[1] !== project.name);
+      if (foreign !== undefined)
+        throw new UsageError(`${file}: ${foreign} is no stack of the project ${project.name} in ${folder}`);
+      const both = [...(earlier?.stacks ?? []), ...all];
+      if (earlier) earlier.stacks = withoutCopies(both);
+      else found.push({ ...project, stacks: withoutCopies(both) });
     }
   return {
     projects: stack.length > 0 ? onlyStacks(found, stack, file) : found,
@@ -147,7 +158,7 @@ function projectOf(stack: string, projects: readonly Project[]): string | undefi
 function inFolders(folders: string[], stacks: string[]): Project[] {
   const missing = folders.find((folder) => !existsSync(folder));
   if (missing !== undefined) throw new UsageError(`--cwd names a folder that does not exist: ${missing}`);
-  const all = [...new Set(folders.map(projectFolder))].map(projectIn);
+  const all = [...new Set(folders.map((folder) => realpathSync(projectFolder(folder))))].map(projectIn);
   for (const stack of stacks) {
     const project = projectOf(stack, all);
     if (project !== undefined && !all.some(({ name }) => name === project))
@@ -159,8 +170,24 @@ function inFolders(folders: string[], stacks: string[]): Project[] {
     const own = stacks.filter((stack) => [undefined, project.name].includes(projectOf(stack, all)));
     if (stacks.length > 0 && own.length === 0)
       throw new UsageError(`no --stack is of the project ${project.name} in ${project.folder}`);
-    return { ...project, stacks: own.map((stack) => forPulumi(stack, project)) };
+    return { ...project, stacks: withoutCopies(own.map((stack) => forPulumi(stack, project))) };
   });
+}
+
+/** The names of different stacks: `dev` and `organization/dev` are one. */
+function withoutCopies(names: readonly string[]): string[] {
+  const parts = names.map((name) => {
+    const [last, ...others] = name.split("/").reverse();
+    return { name, last, organization: others.at(-1) };
+  });
+  const isCopy = (one: (typeof parts)[number], other: (typeof parts)[number]) =>
+    one.last === other.last &&
+    (one.organization === undefined ||
+      other.organization === undefined ||
+      one.organization === other.organization);
+  return parts
+    .filter((one, index) => !parts.slice(0, index).some((other) => isCopy(one, other)))
+    .map(({ name }) => name);
 }
 
 /** Pulumi does not take `project/stack`. */
@@ -205,7 +232,7 @@ function projectIn(folder: string): Project {
   const data = parsedText(readFileSync(file, "utf8"), file);
   const name = isMapping(data) ? data["name"] : undefined;
   if (typeof name !== "string") throw new UsageError(`${file} has no name of the project`);
-  return { folder: resolve(folder), name, stacks: [] };
+  return { folder: realpathSync(folder), name, stacks: [] };
 }
 
 function stacksWithSettings(folder: string): string[] {

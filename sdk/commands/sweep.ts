@@ -35,7 +35,7 @@ import {
 } from "./sweep/sweepStacks";
 import { isCloudEndpointType, openAccount, resourcesOf, type State } from "./userProject";
 
-const HELP = `Deletes the endpoints that killed runs have left behind: those with a mark (endpoints:mark) that no stack has.
+const HELP = `Deletes endpoints with a mark (endpoints:mark) that no stack has, as killed runs leave them behind.
 
 Usage: npx pulumi-endpoints sweep --mark NAMESPACE [options]
 
@@ -248,9 +248,9 @@ async function refuseUnknown(
       );
   for (const stack of gone) {
     if (isRead(stack) || listed.includes(stack)) refuse(`--gone ${stack}`, "this stack exists");
-    // After `pulumi stack rename`, the old marks name a stack that is gone, but the new one has the endpoints.
+    // After a rename of the stack or its project, the old marks name a stack that is gone, but another one has the endpoints.
     for (const other of new Set(listed))
-      if (other.split("/")[0] === stack.split("/")[0] && other !== stack && !isRead(other))
+      if (other !== stack && !isRead(other))
         refuse(other, `it may be ${stack} under a new name: give it with --stack or --known`);
   }
   const ids = new Set(endpoints.map(({ id }) => id));

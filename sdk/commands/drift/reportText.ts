@@ -246,7 +246,11 @@ export function findings(stacks: StackReport[], { isFailing } = { isFailing: fal
   const parts = drifted.length > 0 ? [`${drifted.length} of ${all} drifted (${kinds.join(", ")})`] : [];
   const compared = sumOf(stacks, "compared");
   if (compared < total || stacks.some(isUnread))
-    parts.push(total === 0 ? "nothing compared" : `${compared} of ${all} compared`);
+    parts.push(
+      total === 0
+        ? "nothing compared"
+        : `${compared} of ${stacks.some(isUnread) ? "at least " : ""}${all} compared`,
+    );
   if (parts.length > 0) return parts.join(", ");
   const isSure = !isFailing && stacks.every(({ undeployed }) => undeployed === undefined);
   return isSure ? `no drift in ${all}` : `none of ${all} drifted`;
@@ -262,11 +266,12 @@ export function sharedText({ id, resources }: SharedEndpoint): string {
     .map(({ stack, name }) => `${visible(name)} (stack ${visible(stack)})`)
     .join(" and ");
   const stacks = new Set(resources.map(({ stack }) => visible(stack)));
-  const urns = resources.map(({ urn }) => visible(urn, 2000)).join(" and ");
-  const remedy =
-    stacks.size === resources.length
-      ? "Remove it from all states but one with `pulumi state delete`."
-      : `Remove all but one of the entries ${urns} with \`pulumi state delete --stack ${[...stacks].join(" or ")}\`, which leaves the endpoint as it is, then take their resources out of the program.`;
+  const commands = resources.map(
+    ({ stack, urn }) =>
+      `\`pulumi state delete '${visible(urn, 2000)}' --stack ${visible(stack.split("/").at(-1) ?? "")}\``,
+  );
+  const folder = stacks.size > 1 ? " in the folder of its project" : "";
+  const remedy = `Keep one, and run one of these for the other${folder}: ${commands.join(" or ")}. This leaves the endpoint as it is. Then take that resource out of the program.`;
   return `${visible(id)} belongs to ${where}, so each undoes the other's changes, and deleting one deletes the endpoint for both. ${remedy}`;
 }
 

@@ -319,7 +319,9 @@ export function sharedEndpoints(stacks: readonly SurveyedStack[]): SharedEndpoin
   const all = stacks.flatMap(({ stack, managed = [] }) =>
     managed.filter(({ isOld }) => !isOld).map(({ id, name, urn }) => ({ id, stack: stack.name, name, urn })),
   );
-  return [...grouped(all, ({ id }) => id)]
+  // A stack that is given under two names has each entry once.
+  const entries = [...new Map(all.map((entry) => [`${entry.id} ${entry.urn}`, entry])).values()];
+  return [...grouped(entries, ({ id }) => id)]
     .filter(([, same]) => same.length > 1)
     .map(([id, same]) => ({ id, resources: same.map(({ stack, name, urn }) => ({ stack, name, urn })) }));
 }

@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import type { Server } from "node:http";
 import { join } from "node:path";
@@ -91,6 +91,17 @@ describe("ENDPOINTS_LOG", () => {
     expect(lines.length).toBeGreaterThanOrEqual(3);
     for (const line of lines) expect(line).toMatch(new RegExp(`^${time} GET list 200 - - \\d+ms -$`));
   });
+
+  test.runIf(process.platform !== "win32")(
+    "as a pipe that nobody reads is warned of, and stops nothing",
+    async () => {
+      const pipe = join(temporaryFolder(), "pipe");
+      execFileSync("mkfifo", [pipe]);
+      vi.stubEnv("ENDPOINTS_LOG", pipe);
+      const { logged } = await send();
+      expect(logged).toEqual([expect.stringMatching(/^the file of ENDPOINTS_LOG cannot be written.*ENXIO/)]);
+    },
+  );
 
   test.each([
     ["request", /^ENDPOINTS_LOG is neither `requests` nor the path of a file with a slash/],

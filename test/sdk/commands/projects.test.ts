@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { ignoredIn, projectsOf } from "../../../sdk/commands/projects";
@@ -26,6 +26,10 @@ beforeEach(() => {
   }
   write("services/api/node_modules/x/Pulumi.yaml", "name: x\n");
   write("docs/readme.md", "");
+  for (const name of ["a", "b"]) {
+    write(`copies/${name}/Pulumi.yaml`, "name: shop\n");
+    write(`copies/${name}/Pulumi.dev.yaml`, "");
+  }
 });
 
 test("a file lists projects by globs, and a project's stacks default to those with settings", async () => {
@@ -37,13 +41,29 @@ test("a file lists projects by globs, and a project's stacks default to those wi
   ]);
   write(
     "stacks.yaml",
-    "projects: [{folder: '**', stacks: [prod]}, {folder: services/web, stacks: [eu]}]\nknown: [o/x/y]",
+    "projects: [{folder: 'services/**', stacks: [prod]}, {folder: services/web, stacks: [eu]}]\nknown: [o/x/y]",
   );
   expect(await stacksOf({ projects: file })).toEqual([
     ["/services/api", "api", ["prod"]],
     ["/services/web", "web", ["prod", "eu"]],
   ]);
   expect((await resolved({ projects: file, known: ["o/a/b"] })).known).toEqual(["o/a/b", "o/x/y"]);
+});
+
+test("a stack that is listed under two names is compared once", async () => {
+  const names = '["prod", "organization/prod", "organization/api/prod", "prod"]';
+  const projects = write("stacks.yaml", `projects: [{folder: services/api, stacks: ${names}}]`);
+  expect(await stacksOf({ projects })).toEqual([["/services/api", "api", ["prod"]]]);
+  const cwd = [join(root, "services/api"), join(root, "services/api/.")];
+  expect(await stacksOf({ cwd, stack: ["dev", "organization/api/dev"] })).toEqual([
+    ["/services/api", "api", ["dev"]],
+  ]);
+  symlinkSync(join(root, "services/api"), join(root, "services/linked"));
+  write("stacks.yaml", "projects: [{folder: services/*}]");
+  expect((await stacksOf({ projects })).map(([folder]) => folder)).toEqual([
+    "/services/api",
+    "/services/web",
+  ]);
 });
 
 test("--stack takes some of a file's stacks, by short or full name", async () => {
@@ -113,6 +133,26 @@ test.each([
     "an entry that would ignore everything",
     "projects: [{folder: services/api}]\nignore: [{reason: x}]",
     /ignore\[0\]: needs an id/,
+  ],
+  [
+    "a copied project",
+    "projects: [{folder: 'copies/*'}]",
+    /copies\/a and .*copies\/b are both of the project shop, whose stacks would be compared twice/,
+  ],
+  [
+    "a stack of another project",
+    "projects: [{folder: services/api, stacks: [organization/web/dev]}]",
+    /organization\/web\/dev is no stack of the project api/,
+  ],
+  [
+    "a mark without a part",
+    "projects: [{folder: services/api}]\nignore: [{mark: {}, reason: x}]",
+    /ignore\[0\]\.mark: needs/,
+  ],
+  [
+    "metadata without a key",
+    "projects: [{folder: services/api}]\nignore: [{metadata: {}, reason: x}]",
+    /ignore\[0\]\.metadata: needs/,
   ],
   ["text that is no YAML", "projects: [", /stacks\.yaml: Flow sequence/],
 ])("a file with %s is refused with the place", async (_, text, message) => {

@@ -93,7 +93,7 @@ test("the headline claims that there is no drift only if everything was compared
     "1 of 7 cloud endpoints drifted (1 changed), 5 of 7 cloud endpoints compared, 1 unchecked",
   );
   expect(line(of("lost", 0, 0))).toBe("Nothing compared, 1 unchecked");
-  expect(line(of("lost", 0, 0), of("p", 2, 2))).toBe("2 of 2 cloud endpoints compared, 1 unchecked");
+  expect(line(of("lost", 0, 0), of("p", 2, 2))).toBe("2 of at least 2 cloud endpoints compared, 1 unchecked");
   expect(line({ ...of("p", 1, 1), unchecked: asUnchecked(false) })).toBe(
     "No drift in 1 cloud endpoint, 1 unchecked",
   );

@@ -239,8 +239,8 @@ test("an endpoint with two entries in one state is reported with both URNs and t
   expect(ended.report.shared.map(({ resources }) => resources.map(({ urn }) => urn).sort())).toEqual([urns]);
   for (const form of [ended.stdout, ended.page.replaceAll("&#39;", "'")]) {
     for (const urn of urns) expect(form).toContain(urn);
-    expect(form).toContain("pulumi state delete --stack prod");
-    expect(form).toMatch(/then take their resources out of the program/);
+    for (const urn of urns) expect(form).toContain(`pulumi state delete '${urn}' --stack prod`);
+    expect(form).toMatch(/Then take that resource out of the program/);
   }
 });
 
