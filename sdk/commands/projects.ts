@@ -98,11 +98,16 @@ export async function projectsOf(given: Values<typeof projectsOptions>): Promise
   for (const { folder, stacks } of listed.projects)
     for (const at of await foldersLike(folder, file)) {
       const project = projectIn(at);
-      const all = stacks ?? stacksWithSettings(project.folder);
-      const earlier = found.find((other) => other.name === project.name);
-      if (earlier && earlier.folder !== project.folder)
+      const all = (stacks ?? stacksWithSettings(project.folder)).map((name) => forPulumi(name, project));
+      const same = found.filter((other) => other.name === project.name);
+      const earlier = same.find((other) => other.folder === project.folder);
+      const copy = same.find(
+        (other) =>
+          other !== earlier && other.stacks.some((name) => all.some((one) => lastOf(one) === lastOf(name))),
+      );
+      if (copy)
         throw new UsageError(
-          `${file}: ${earlier.folder} and ${project.folder} are both of the project ${project.name}, whose stacks would be compared twice; list one of them`,
+          `${file}: ${copy.folder} and ${project.folder} are both of the project ${project.name}, and have stacks in common; list one of them`,
         );
       const foreign = all.find((name) => name.split("/").length === 3 && name.split("/")[1] !== project.name);
       if (foreign !== undefined)
@@ -174,6 +179,8 @@ function inFolders(folders: string[], stacks: string[]): Project[] {
   });
 }
 
+const lastOf = (name: string) => name.split("/").at(-1);
+
 /** The names of different stacks: `dev` and `organization/dev` are one. */
 function withoutCopies(names: readonly string[]): string[] {
   const parts = names.map((name) => {
@@ -195,7 +202,6 @@ const forPulumi = (stack: string, { name }: Project): string =>
   stack.split("/").length === 2 && stack.startsWith(`${name}/`) ? stack.slice(name.length + 1) : stack;
 
 function onlyStacks(projects: Project[], stacks: string[], file: string): Project[] {
-  const lastOf = (name: string) => name.split("/").at(-1);
   const isMeant = (project: Project, name: string, stack: string) => {
     if (name === stack) return true;
     const of = projectOf(stack, projects);

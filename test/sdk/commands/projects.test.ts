@@ -51,7 +51,7 @@ test("a file lists projects by globs, and a project's stacks default to those wi
 });
 
 test("a stack that is listed under two names is compared once", async () => {
-  const names = '["prod", "organization/prod", "organization/api/prod", "prod"]';
+  const names = '["prod", "organization/prod", "organization/api/prod", "api/prod"]';
   const projects = write("stacks.yaml", `projects: [{folder: services/api, stacks: ${names}}]`);
   expect(await stacksOf({ projects })).toEqual([["/services/api", "api", ["prod"]]]);
   const cwd = [join(root, "services/api"), join(root, "services/api/.")];
@@ -137,7 +137,7 @@ test.each([
   [
     "a copied project",
     "projects: [{folder: 'copies/*'}]",
-    /copies\/a and .*copies\/b are both of the project shop, whose stacks would be compared twice/,
+    /copies\/a and .*copies\/b are both of the project shop, and have stacks in common/,
   ],
   [
     "a stack of another project",
