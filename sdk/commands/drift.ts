@@ -13,7 +13,6 @@ import {
   readKnownWithPulumi,
 } from "./drift/stack";
 import {
-  type Account,
   accountReport,
   asUnchecked,
   type Elsewhere,
@@ -156,7 +155,7 @@ function reportOf(
   const findings = {
     ...options,
     stacks: stacks.map(({ report }) => report),
-    accounts: accounts.map((account: Account) => accountReport(account, elsewhere)),
+    accounts: accounts.map((account) => accountReport(account, elsewhere)),
     shared: sharedEndpoints(stacks),
   };
   const unused = elsewhere.managed ? elsewhere.ignored.filter(({ isUsed }) => !isUsed) : [];

@@ -113,8 +113,8 @@ export async function projectsOf(given: Values<typeof projectsOptions>): Promise
       if (foreign !== undefined)
         throw new UsageError(`${file}: ${foreign} is no stack of the project ${project.name} in ${folder}`);
       const both = [...(earlier?.stacks ?? []), ...all];
-      if (earlier) earlier.stacks = withoutCopies(both);
-      else found.push({ ...project, stacks: withoutCopies(both) });
+      if (earlier) earlier.stacks = differentStacks(both);
+      else found.push({ ...project, stacks: differentStacks(both) });
     }
   return {
     projects: stack.length > 0 ? onlyStacks(found, stack, file) : found,
@@ -175,14 +175,14 @@ function inFolders(folders: string[], stacks: string[]): Project[] {
     const own = stacks.filter((stack) => [undefined, project.name].includes(projectOf(stack, all)));
     if (stacks.length > 0 && own.length === 0)
       throw new UsageError(`no --stack is of the project ${project.name} in ${project.folder}`);
-    return { ...project, stacks: withoutCopies(own.map((stack) => forPulumi(stack, project))) };
+    return { ...project, stacks: differentStacks(own.map((stack) => forPulumi(stack, project))) };
   });
 }
 
 const lastOf = (name: string) => name.split("/").at(-1);
 
 /** The names of different stacks: `dev` and `organization/dev` are one. */
-function withoutCopies(names: readonly string[]): string[] {
+function differentStacks(names: readonly string[]): string[] {
   const parts = names.map((name) => {
     const [last, ...others] = name.split("/").reverse();
     return { name, last, organization: others.at(-1) };

@@ -10,6 +10,7 @@ import type {
 } from "./report";
 import {
   accountName,
+  type Cause,
   capital,
   causesOf,
   commonCauses,
@@ -37,7 +38,8 @@ const MOST_CHARACTERS = 2000;
 export function reportPage(report: DriftReport): string {
   const [word, mood] = OUTCOMES[report.outcome];
   const names = report.stacks.map(({ name }) => visible(name, 60));
-  const { common, own: stacks } = commonCauses(sorted(report.stacks).filter((stack) => !isClean(stack)));
+  const { common, ownCauses } = commonCauses(report.stacks);
+  const stacks = sorted(report.stacks).filter((stack) => !isClean(stack));
   const clean = report.stacks.filter(isClean);
   const page = html`<!doctype html>
 <html lang="en">
@@ -59,7 +61,7 @@ ${overview(stacks, clean)}
 ${causesList(common)}${report.shared.map(
   (each) => html`<p class="bad">${sharedText(each)}</p>
 `,
-)}${stacks.map(stackSection)}
+)}${stacks.map((stack, index) => stackSection(stack, ownCauses(stack), index))}
 ${report.accounts.map(accountSection)}
 ${report.unusedIgnores.map(
   (entry) => html`<p class="reason unsure">${capital(unusedIgnoreText(entry))}.</p>
@@ -103,7 +105,7 @@ const MOST_CLEAN = 3;
 function stackTable(
   caption: string,
   stacks: StackReport[],
-  nameOf: (name: string, index: number) => Html,
+  shownName: (name: string, index: number) => Html,
 ): Html {
   return html`<table>
 <caption>${caption}</caption>
@@ -111,7 +113,7 @@ function stackTable(
 <tbody>
 ${stacks.map(
   ({ name, endpoints, compared, drifted, unchecked }, index) =>
-    html`<tr><th scope="row">${nameOf(visible(name), index)}</th><td class="number">${compared === endpoints ? endpoints : `${compared} of ${endpoints}`}</td><td class="number">${drifted.length}</td><td class="number">${unchecked.length}</td></tr>
+    html`<tr><th scope="row">${shownName(visible(name), index)}</th><td class="number">${compared === endpoints ? endpoints : `${compared} of ${endpoints}`}</td><td class="number">${drifted.length}</td><td class="number">${unchecked.length}</td></tr>
 `,
 )}</tbody>
 </table>`;
@@ -119,8 +121,8 @@ ${stacks.map(
 
 const backToTop = () => html`<p class="top"><a href="#top">Back to the top</a></p>`;
 
-function stackSection(stack: StackReport, index: number): Html {
-  const { name, drifted, unchecked, undeployed } = stack;
+function stackSection(stack: StackReport, causes: Cause[], index: number): Html {
+  const { name, drifted, undeployed } = stack;
   return html`<section aria-labelledby="stack-${index}">
 <h2 id="stack-${index}">Stack <bdi>${visible(name)}</bdi></h2>
 <p>${capital(findings([stack]))}.</p>
@@ -129,7 +131,7 @@ ${
     ? undefined
     : html`<p class="reason bad">${undeployedText(undeployed)}</p>
 `
-}${causesList(causesOf(unchecked))}${drifted.map(endpointArticle)}${backToTop()}
+}${causesList(causes)}${drifted.map(endpointArticle)}${backToTop()}
 </section>`;
 }
 
@@ -213,7 +215,7 @@ ${table}
     : table;
 }
 
-function causesList(causes: ReturnType<typeof causesOf>): Html | undefined {
+function causesList(causes: Cause[]): Html | undefined {
   if (causes.length === 0) return undefined;
   return html`<h3>Unchecked</h3>
 <ul>

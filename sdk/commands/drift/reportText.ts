@@ -50,21 +50,19 @@ const paint = (style: "bold" | "red" | "green" | "yellow", text: string) =>
 
 /** The report for a terminal. Its last line is the outcome. */
 export function reportText(report: DriftReport, { width, color }: TextOptions): string {
-  const { common, own } = commonCauses(sorted(report.stacks));
+  const { common, ownCauses } = commonCauses(report.stacks);
   const clean = report.stacks.filter(isClean);
-  const folded = clean.length > MOST_CLEAN ? clean : [];
+  const isFolded = clean.length > MOST_CLEAN;
+  const linesOf = (stack: StackReport) => stackLines(stack, ownCauses(stack), width);
+  // Of a stack that has nothing but a common cause, the line of that cause says everything.
+  const withFindings = sorted(report.stacks).filter(
+    (stack) => stack.drifted.length > 0 || stack.undeployed !== undefined || ownCauses(stack).length > 0,
+  );
+  const others = count(clean.length, clean.length < report.stacks.length ? "other stack" : "stack");
   const blocks = [
-    ...own.filter((stack) => !isClean(stack)).map((stack) => stackLines(stack, width)),
+    ...withFindings.map(linesOf),
     uncheckedLines(common),
-    ...(folded.length > 0 ? [] : clean.map((stack) => stackLines(stack, width))),
-    folded.length > 0
-      ? [
-          paint(
-            "bold",
-            `${count(folded.length, own.length > folded.length ? "other stack" : "stack")}: ${findings(folded)}`,
-          ),
-        ]
-      : [],
+    ...(isFolded ? [[paint("bold", `${others}: ${findings(clean)}`)]] : clean.map(linesOf)),
     report.shared.map((each) => `${paint("red", "shared")} ${sharedText(each)}`),
     ...report.accounts.map(accountLines),
     report.unusedIgnores.map((entry) => `${paint("yellow", "unused")} ${unusedIgnoreText(entry)}`),
@@ -77,13 +75,13 @@ export function reportText(report: DriftReport, { width, color }: TextOptions): 
   return color ? text : stripVTControlCharacters(text);
 }
 
-function stackLines(stack: StackReport, width: number): string[] {
-  const { name, drifted, unchecked, undeployed } = stack;
+function stackLines(stack: StackReport, causes: Cause[], width: number): string[] {
+  const { name, drifted, undeployed } = stack;
   return [
     paint("bold", `Stack ${visible(name)}: ${findings([stack])}`),
     ...(undeployed === undefined ? [] : [`  ${paint("yellow", "undeployed")} ${undeployedText(undeployed)}`]),
     ...drifted.flatMap((each) => ["", ...endpointLines(each, width)]),
-    ...uncheckedLines(causesOf(unchecked)),
+    ...uncheckedLines(causes),
   ];
 }
 
@@ -151,7 +149,7 @@ function unmanagedLines(endpoints: UnmanagedEndpoint[]): string[] {
   return more > 0 ? [...lines, `  and ${more} more, which --json and --html list`] : lines;
 }
 
-function uncheckedLines(causes: ReturnType<typeof causesOf>): string[] {
+function uncheckedLines(causes: Cause[]): string[] {
   return causes.map(
     ({ what, reason }) => `  ${paint("yellow", "unchecked")} ${visible(what)}: ${visible(reason, 2000)}`,
   );
@@ -160,7 +158,7 @@ function uncheckedLines(causes: ReturnType<typeof causesOf>): string[] {
 /** The most names for one cause. */
 const MOST_NAMES = 3;
 
-type Cause = Pick<Unchecked, "what" | "reason">;
+export type Cause = Pick<Unchecked, "what" | "reason">;
 
 /** Reasons that differ only in ids are one cause. */
 const causeOf = (reason: string) => reason.replaceAll(/ep_\w+/g, "");
@@ -169,14 +167,14 @@ const causeOf = (reason: string) => reason.replaceAll(/ep_\w+/g, "");
 export function causesOf(unchecked: readonly Unchecked[]): Cause[] {
   const causes = grouped(unchecked, ({ reason }) => causeOf(reason));
   return [...causes.values()].map((all) => ({
-    what: namesOf(all.map(({ what }) => what)),
+    what: firstNames(all.map(({ what }) => what)),
     reason: all[0]?.reason ?? "",
   }));
 }
 
-function namesOf(names: readonly string[], before = ""): string {
+function firstNames(names: readonly string[]): string {
   const more = names.length - MOST_NAMES;
-  return before + names.slice(0, MOST_NAMES).join(", ") + (more > 0 ? ` and ${more} more` : "");
+  return names.slice(0, MOST_NAMES).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }
 
 /** A report with findings first: drift, then what could not be compared or is undeployed, then the rest. */
@@ -190,24 +188,24 @@ export function sorted(stacks: readonly StackReport[]): StackReport[] {
 export const isClean = ({ drifted, unchecked, undeployed }: StackReport): boolean =>
   drifted.length === 0 && unchecked.length === 0 && undeployed === undefined;
 
-/** The causes that several stacks share, each told once, and the stacks without them. */
-export function commonCauses(stacks: readonly StackReport[]): { common: Cause[]; own: StackReport[] } {
+/** The causes that several stacks share, each told once, and a function that returns a stack's other causes. */
+export function commonCauses(stacks: readonly StackReport[]): {
+  common: Cause[];
+  ownCauses(stack: StackReport): Cause[];
+} {
   const all = stacks.flatMap(({ name, unchecked }) => unchecked.map(({ reason }) => ({ name, reason })));
-  const byCause = [...grouped(all, ({ reason }) => causeOf(reason))];
-  const shared = byCause.filter(([, each]) => new Set(each.map(({ name }) => name)).size > 1);
-  const causes = new Set(shared.map(([cause]) => cause));
+  const common = new Map<string, Cause>();
+  for (const [cause, each] of grouped(all, ({ reason }) => causeOf(reason))) {
+    const names = [...new Set(each.map(({ name }) => name))];
+    if (names.length > 1)
+      common.set(cause, {
+        what: `${count(names.length, "stack")}: ${firstNames(names)}`,
+        reason: each[0]?.reason ?? "",
+      });
+  }
   return {
-    common: shared.map(([, each]) => ({
-      what: namesOf(
-        [...new Set(each.map(({ name }) => name))],
-        `${count(new Set(each.map(({ name }) => name)).size, "stack")}: `,
-      ),
-      reason: each[0]?.reason ?? "",
-    })),
-    own: stacks.map((stack) => ({
-      ...stack,
-      unchecked: stack.unchecked.filter(({ reason }) => !causes.has(causeOf(reason))),
-    })),
+    common: [...common.values()],
+    ownCauses: ({ unchecked }) => causesOf(unchecked.filter(({ reason }) => !common.has(causeOf(reason)))),
   };
 }
 
@@ -311,7 +309,7 @@ export const seenText = ({
   updatedAt?: string | undefined;
   principal?: string | undefined;
 }): string[] => [
-  ...(updatedAt === undefined ? [] : [`changed ${updatedAt.slice(0, 16).replace("T", " ")}`]),
+  ...(updatedAt === undefined ? [] : [`changed ${updatedAt.slice(0, 16).replace("T", " ")} UTC`]),
   ...(principal === undefined ? [] : [`owned by ${visible(principal)}`]),
 ];
 

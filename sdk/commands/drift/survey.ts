@@ -277,17 +277,17 @@ export function accountReport(account: Account, elsewhere: Elsewhere): AccountRe
     const owner = ownerAtCreate(live);
     const [first] = rules;
     if (first) report.ignored.push({ id, ...(url !== undefined && { url }), reason: first.entry.reason });
-    else if (owner && !projects.has(partsOf(owner).project)) report.others.push(described(live));
+    else if (owner && !projects.has(partsOf(owner).project)) report.others.push(unmanagedEndpoint(live));
     else {
       const { project, stack } = live.createdFor ? partsOf(live.createdFor) : {};
       const isOrphan = given.has(`${project}/${stack}`);
-      report.unmanaged.push({ ...described(live), ...(isOrphan && { orphan: true as const }) });
+      report.unmanaged.push({ ...unmanagedEndpoint(live), ...(isOrphan && { orphan: true as const }) });
     }
   }
   return report;
 }
 
-function described(live: LiveEndpoint): UnmanagedEndpoint {
+function unmanagedEndpoint(live: LiveEndpoint): UnmanagedEndpoint {
   const { id, url, description, createdFor } = live;
   const createdAt = timeOf(live.createdAt);
   return {

@@ -156,7 +156,12 @@ test("one failing stack hides no other, and a cause that stacks share is told on
   const { stdout, report, page, code } = await drift(stacks);
   expect(code).toBe(1);
   expect(report.stacks[0]?.drifted).toHaveLength(1);
+  // No form may claim anything of the stacks whose cause is told elsewhere.
+  const unread = /<h2[^>]*>Stack <bdi>[pqrst]<\/bdi><\/h2>\n<p>Nothing compared\.<\/p>/g;
+  expect(page.match(unread)).toHaveLength(5);
+  expect(page.match(/<bdi>[pqrst]<\/bdi><\/a><\/th>.*<td class="number">1<\/td><\/tr>/g)).toHaveLength(5);
   for (const form of [stdout, page]) {
+    expect(form).not.toMatch(/no drift/i);
     expect(form.match(/the passphrase must be set/g)).toHaveLength(1);
     expect(form).toContain("4 stacks: p, q, r and 1 more");
   }
