@@ -104,7 +104,7 @@ type RequestRule = PolicyRule<"on_http_request">;
  * ```ts
  * trafficPolicy: {
  *   on_http_request: [
- *     rules.verify("github", config.requireSecret("webhookChecks")),
+ *     rules.verify("github", config.requireSecret("webhookSecret")),
  *     rules.forwardTo("https://hooks.internal"),
  *   ],
  * },
