@@ -256,11 +256,18 @@ export async function findAdoptable(
     // Each adoption that changes something outdates the list, so a thousand of them would read it a thousand times.
     const [first, ...others] = onUrl(await api.list.cloud({ current: false }));
     const live = first && others.length === 0 ? await api.find(first.id) : undefined;
-    if (live && serves(live, inputs)) return live;
+    if (live && serves(live, inputs) && live.poolingEnabled !== true) return live;
   }
-  const found = onUrl(
+  let found = onUrl(
     lookUp ? await api.list.onUrl(inputs.url, { fresh: false }) : await api.list.cloud({ current: true }),
   );
+  if (found.length === 1 && found[0]?.poolingEnabled === true) {
+    // Others may share its URL, and a filter may omit them. One whole list serves all adoptions of a run.
+    const reading = api.list.since(0);
+    await reading.toEnd();
+    const ids = new Set(found.map(({ id }) => id));
+    found = [...found, ...onUrl([...reading.endpoints.values()]).filter(({ id }) => !ids.has(id))];
+  }
   const [first, ...others] = found;
   if (others.length > 0) {
     throw adoptAmbiguous(

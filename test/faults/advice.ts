@@ -52,8 +52,9 @@ export class Advice {
       return;
     }
     const old = this.engine.state.get(this.renamed.get(name) ?? "");
-    if (/^cannot .* Several cloud endpoints/.test(message) && old)
-      this.program.set(name, { ...inputs, adopt: old.id });
+    // Without the old entry, none of the endpoints on the URL is the renamed resource's.
+    if (/^cannot .* Several cloud endpoints/.test(message))
+      this.program.set(name, old ? { ...inputs, adopt: old.id } : inputs);
     if (/remove adopt/i.test(message)) this.program.set(name, inputs);
     if (/is in no stack/.test(message)) this.judge.inspectUrl(inputs["url"]);
     const named: string[] = message.match(/\bep_\w+/g) ?? [];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { paths } from "../../requests";
-import { service } from "../service";
+import { service, thrown } from "../service";
 
 const url = "https://shop.example.com";
 
@@ -35,6 +35,20 @@ describe("adopt", () => {
     );
     expect(emulator.requests.filter(({ method }) => method !== "GET")).toHaveLength(1);
   });
+
+  test.each([false, true])(
+    "refuses one of two members of a pool, even if a filter shows only one (after a write: %s)",
+    async (written) => {
+      const { core, emulator } = await service({ filters: "incomplete" });
+      const pool = { type: "cloud" as const, url, pooling_enabled: true };
+      const ids = [emulator.seed(pool), emulator.seed(pool)].map(({ id }) => id);
+      if (written) await core.create({ url: "https://other.example.com" });
+      const { message } = await thrown(core.create({ url, poolingEnabled: true, adopt: true }));
+      expect(message).toMatch(/Several cloud endpoints serve/);
+      for (const id of ids) expect(message).toContain(id);
+      expect(emulator.requests.filter(({ method }) => method === "PATCH")).toEqual([]);
+    },
+  );
 
   test("reads 250 endpoints by their ids with less than ten requests", async () => {
     const { core, emulator } = await service({ settings: { "endpoints:requestsPerWindow": "1000" } });
