@@ -26,7 +26,6 @@ export {
   unlistedAction,
 } from "./policyRules";
 export { Provider, type ProviderArgs } from "./provider";
-export { mergeTrafficPolicy } from "./trafficPolicy";
-export { mergeAgentConfigs } from "./webhooks/agentConfig";
+export { mergeAgentConfigs, mergeTrafficPolicy } from "./webhooks/merge";
 export { type WebhookPlatform, type WebhookPlatformInfo, webhookPlatforms } from "./webhooks/platforms";
 export { WebhookVerification, type WebhookVerificationArgs } from "./webhooks/webhookVerification";

@@ -1,4 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
+import { UserError } from "../provider/api/apiErrors";
 
 /* What every part of a program needs: its run, its mistakes, its outputs, and the types of its inputs. */
 
@@ -19,10 +20,24 @@ export function perRun<T>(start: () => T): () => T {
   const runs = new WeakMap<object, T>();
   return () => {
     const connection = pulumi.runtime.getMonitor() ?? runs;
-    const known = runs.get(connection) ?? start();
-    runs.set(connection, known);
+    const run = runOf.get(connection) ?? connection;
+    const known = runs.get(run) ?? start();
+    runs.set(run, known);
     return known;
   };
+}
+
+/** The runs of connections that share theirs. */
+const runOf = new WeakMap<object, object>();
+
+/**
+ * Lets the current connection to the engine share a run with others. Every component that the plugin constructs has a
+ * connection of its own.
+ *
+ * @param run Any object that is the same for all of them.
+ */
+export function joinRun(run: object): void {
+  runOf.set(pulumi.runtime.getMonitor() ?? run, run);
 }
 
 /**
@@ -40,6 +55,15 @@ export function programError(message: string, cause?: unknown): pulumi.RunError 
 }
 
 const ignored = () => {};
+
+/** Does the work. A mistake that the program's user can correct becomes one of `programError`. */
+export function inProgram<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof UserError ? programError(error.message, error) : error;
+  }
+}
 
 /**
  * Whether a unit test runs the program with `pulumi.runtime.setMocks`. Then the mocks check the inputs and answer the data

@@ -255,5 +255,8 @@ export const TYPES = {
   plugin: `${PACKAGE}:index:CloudEndpoint`,
 } as const;
 
+/** The component's type in states, in every language. */
+export const WEBHOOK_TYPE = `${PACKAGE}:index:WebhookVerification`;
+
 /** The type of the plugin's explicit providers. */
 export const PROVIDER_TYPE = `pulumi:providers:${PACKAGE}`;

@@ -17,11 +17,14 @@ const current = new AsyncLocalStorage<Resource>();
  * resource that the call is about.
  */
 export class EngineLog {
+  /** The engine's address; empty until it is known. */
+  address = "";
   private client: EngineClient | undefined;
   private readonly underWay = new Set<Promise<void>>();
 
-  /** @param address The engine's address. Messages before the first call are dropped. */
+  /** Messages before the first call are dropped. */
   connect(address: string): void {
+    this.address = address;
     this.client?.close();
     this.client = new EngineClient(address, insecure());
   }

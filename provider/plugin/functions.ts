@@ -2,41 +2,104 @@ import { CheckFailure, type InvokeRequest, InvokeResponse } from "@pulumi/pulumi
 import { z } from "zod";
 import type { EndpointsApi } from "../api/endpoints";
 import type { JsonObject } from "../api/json";
+import { UNKNOWN } from "../endpoint/documents";
 import { unknownToken } from "../endpoint/errors";
 import { endpointQuery, endpointsFilter, findEndpoint, findEndpoints } from "../endpoint/lookup";
+import { expressionsIn, headerWarnings } from "../policy/headerNames";
+import type { RunNotes } from "./resources";
 import { received, toStruct } from "./values";
 
-/** @param secretUrls The URLs that no message may contain. */
-type DataSource = (
-  api: EndpointsApi,
-  args: JsonObject,
-  secretUrls?: ReadonlySet<unknown>,
-) => Promise<JsonObject>;
+/** What the functions need of the plugin. */
+export interface FunctionDeps {
+  /** The service. Throws if a required setting is missing. */
+  api(): EndpointsApi;
+  run: RunNotes;
+  webhooks: WebhookFunctions;
+  warn(warning: string): void;
+}
 
-/** The data sources. A call may have to show what an earlier call created, so it never joins a reading that has begun. */
-export const functions: Record<string, DataSource> = {
+/** The functions of `sdk/webhooks`. They throw a `UserError` if something cannot be merged. */
+export interface WebhookFunctions {
+  policyData(policy: object | string): JsonObject;
+  mergedPolicy(policy: object, verifications: string[], warn: (warning: string) => void): object;
+  mergedConfig(configs: string[]): string;
+}
+
+interface PluginFunction {
+  /** @param secrets The arguments that contain a secret. */
+  call(args: JsonObject, deps: FunctionDeps, secrets: ReadonlySet<string>): Promise<JsonObject>;
+  /** Whether the result is secret as a whole. */
+  isSecret?: boolean;
+}
+
+const policy = z.union([z.string(), z.looseObject({})], { error: "must be an object or text" });
+const policies = z.array(z.string(), {
+  error: "must be a list of the outputs trafficPolicy of webhook verifications",
+});
+const configs = z.array(z.string(), {
+  error: "must be a list of the outputs agentConfig of webhook verifications",
+});
+
+/**
+ * The functions of the package. A data source may have to show what an earlier call created, so it never joins a reading that
+ * has begun.
+ */
+export const functions: Record<string, PluginFunction> = {
   /** Reads one endpoint of any type by id or URL, in a preview too. */
-  "endpoints:index:getEndpoint": (api, args, secretUrls) =>
-    findEndpoint(api, z.strictObject(endpointQuery).parse(args), { fresh: true }, secretUrls),
+  "endpoints:index:getEndpoint": {
+    call: (args, { api, run }) =>
+      findEndpoint(api(), z.strictObject(endpointQuery).parse(args), { fresh: true }, run.secretUrls),
+  },
+
   /** Reads all endpoints of the account, of any type, that match the filters, in a preview too. */
-  "endpoints:index:getEndpoints": async (api, args) => {
-    const endpoints = await findEndpoints(api, z.strictObject(endpointsFilter).parse(args), { fresh: true });
-    return { endpoints, ids: endpoints.map(({ id }) => id) };
+  "endpoints:index:getEndpoints": {
+    call: async (args, { api }) => {
+      const filter = z.strictObject(endpointsFilter).parse(args);
+      const endpoints = await findEndpoints(api(), filter, { fresh: true });
+      return { endpoints, ids: endpoints.map(({ id }) => id) };
+    },
+  },
+
+  /**
+   * Adds webhook verifications before a policy's own actions on requests. The result is a policy for a `CloudEndpoint`, and must
+   * contain an action that answers.
+   */
+  "endpoints:index:mergeTrafficPolicy": {
+    isSecret: true,
+    call: async (args, { warn, webhooks, run: { checkedExpressions } }, secrets) => {
+      const inputs = z.strictObject({ policy, verifications: policies });
+      const { policy: given, verifications } = inputs.parse(args);
+      if (given === UNKNOWN || verifications.includes(UNKNOWN)) return { trafficPolicy: UNKNOWN };
+      const data = webhooks.policyData(given);
+      const trafficPolicy = webhooks.mergedPolicy(data, verifications, warn);
+      const about = { isSecret: secrets.has("policy"), checked: checkedExpressions };
+      for (const warning of headerWarnings(data, about)) warn(`mergeTrafficPolicy: ${warning}`);
+      for (const { text } of expressionsIn(trafficPolicy)) checkedExpressions.add(text);
+      return { trafficPolicy };
+    },
+  },
+
+  /** Makes one configuration file for an agent with the endpoints of several webhook verifications. */
+  "endpoints:index:mergeAgentConfigs": {
+    isSecret: true,
+    call: async (args, { webhooks }) => {
+      const { configs: texts } = z.strictObject({ configs }).parse(args);
+      if (texts.includes(UNKNOWN)) return { agentConfig: UNKNOWN };
+      return { agentConfig: webhooks.mergedConfig(texts) };
+    },
   },
 };
 
-/** Calls a data source. Returns invalid arguments as failures of the call, and throws every other error. */
-export async function invoke(
-  request: InvokeRequest,
-  api: () => EndpointsApi,
-  secretUrls: ReadonlySet<unknown>,
-): Promise<InvokeResponse> {
-  const call = functions[request.getTok()];
-  if (!call) throw unknownToken(request.getTok(), Object.keys(functions));
-  const given = Object.entries(received(request.getArgs()).props).filter(([, value]) => value !== null);
+/** Calls a function. Returns invalid arguments as failures of the call, and throws every other error. */
+export async function invoke(request: InvokeRequest, deps: FunctionDeps): Promise<InvokeResponse> {
+  const called = functions[request.getTok()];
+  if (!called) throw unknownToken(request.getTok(), Object.keys(functions));
+  const { props, secrets } = received(request.getArgs());
+  const given = Object.entries(props).filter(([, value]) => value !== null);
   const response = new InvokeResponse();
   try {
-    response.setReturn(toStruct(await call(api(), Object.fromEntries(given), secretUrls)));
+    const result = await called.call(Object.fromEntries(given), deps, secrets);
+    response.setReturn(toStruct(result, new Set(called.isSecret ? Object.keys(result) : [])));
   } catch (error) {
     if (!(error instanceof z.ZodError)) throw error;
     for (const issue of error.issues) {

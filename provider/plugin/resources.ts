@@ -26,10 +26,17 @@ import { detailedDiff, placesOfInputs } from "./detailedDiff";
 import { InitFailed } from "./failure";
 import { received, toStruct } from "./values";
 
+/** What the calls of a run must know of each other. */
+export interface RunNotes {
+  /** The URLs that no message may contain. */
+  readonly secretUrls: Set<unknown>;
+  /** The expressions of webhook verifications and merges, which have been checked for header names. */
+  readonly checkedExpressions: Set<string>;
+}
+
 /** The operations on cloud endpoints: the core behind the plugin protocol. */
 export class Resources {
-  /** The secret URLs of this run, which no message may contain. */
-  readonly secretUrls = new Set<unknown>();
+  readonly run: RunNotes = { secretUrls: new Set(), checkedExpressions: new Set() };
   private readonly urls = new UrlRegistry();
   /** The URNs whose policies have been checked. The engine checks a resource again before it replaces it. */
   private readonly checked = new Set<string>();
@@ -83,7 +90,8 @@ export class Resources {
   private warnOfHeaders(inputs: JsonObject): void {
     const isSecret = notedFields(inputs).includes("trafficPolicy");
     const { trafficPolicy } = inputs;
-    for (const warning of headerWarnings({ trafficPolicy }, { isSecret })) this.log.warn(warning);
+    const { checkedExpressions: checked } = this.run;
+    for (const warning of headerWarnings({ trafficPolicy }, { isSecret, checked })) this.log.warn(warning);
   }
 
   private warnOfPolicy(shown: JsonObject, readPolicy: PolicyReader): void {
@@ -156,7 +164,7 @@ export class Resources {
   /** Properties from the engine, with a note of those that contain a secret. */
   private noted(struct: Struct | undefined): JsonObject {
     const { props, secrets } = received(struct);
-    if (secrets.has("url")) this.secretUrls.add(props["url"]);
+    if (secrets.has("url")) this.run.secretUrls.add(props["url"]);
     return withNote(props, [...notedFields(props), ...secrets]);
   }
 }

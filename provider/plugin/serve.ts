@@ -2,16 +2,17 @@ import { readFileSync } from "node:fs";
 import * as grpc from "@grpc/grpc-js";
 import { ResourceProviderService } from "@pulumi/pulumi/proto/provider_grpc_pb";
 import { endWithEngine, engineAddress, engineIsThere } from "../api/engineWatch";
-import { pluginService } from "./service";
+import { pluginService, type Webhooks } from "./service";
 
 /** Messages contain whole properties, which may exceed gRPC's default limit of four megabytes. */
 const UNLIMITED = { "grpc.max_receive_message_length": -1, "grpc.max_send_message_length": -1 };
 
 /** Serves the plugin on a free port. Prints the port first, as Pulumi's engine expects. */
-export async function servePlugin(schemaFile: string): Promise<void> {
+export async function servePlugin(schemaFile: string, webhooks: Webhooks): Promise<void> {
   const address = engineAddress();
   const server = new grpc.Server(UNLIMITED);
   const service = pluginService({
+    webhooks,
     schema: () => readFileSync(schemaFile, "utf8"),
     engineAddress: address && process.argv.at(-1),
     engineIsThere: () => engineIsThere(address),

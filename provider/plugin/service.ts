@@ -3,24 +3,43 @@ import { PluginInfo } from "@pulumi/pulumi/proto/plugin_pb";
 import type { IResourceProviderServer } from "@pulumi/pulumi/proto/provider_grpc_pb";
 import {
   ConfigureResponse,
+  type ConstructRequest,
+  type ConstructResponse,
   GetMappingResponse,
   GetMappingsResponse,
   GetSchemaResponse,
   ProviderHandshakeResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
 import { HttpClient } from "../api/client";
-import { areWarningsOff, readSettings, TYPES, VERSION } from "../api/config";
+import { areWarningsOff, readSettings, TYPES, VERSION, WEBHOOK_TYPE } from "../api/config";
 import { unknownToken } from "../endpoint/errors";
 import { endpointsApi } from "../endpoint/fields";
 import { CloudEndpoints, type Service } from "../endpoint/resource";
 import { Configuration } from "./configuration";
 import { EngineLog } from "./engineLog";
 import { failure } from "./failure";
-import { invoke } from "./functions";
+import { invoke, type WebhookFunctions } from "./functions";
 import { Empty } from "./protocol";
 import { Resources } from "./resources";
 
+/** `sdk/webhooks`, which is handed to the plugin, because the provider knows nothing of programs. */
+export interface Webhooks extends WebhookFunctions {
+  /**
+   * Constructs a `WebhookVerification`.
+   *
+   * @param engine The address of the engine.
+   * @param checkedExpressions Receives the expressions of the component, which have been checked for header names.
+   * @throws InvalidInputs with all mistakes in the known inputs.
+   */
+  construct(
+    request: ConstructRequest,
+    engine: string,
+    checkedExpressions: Set<string>,
+  ): Promise<ConstructResponse>;
+}
+
 interface PluginOptions {
+  webhooks: Webhooks;
   /** The package schema, as JSON. */
   schema(): string;
   /** The engine's address; undefined if the handshake will bring it. */
@@ -131,7 +150,18 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
       await resources.delete(request);
       return new Empty();
     }),
-    invoke: unary((request) => invoke(request, () => connect().api, resources.secretUrls)),
+    invoke: unary((request) =>
+      invoke(request, {
+        api: () => connect().api,
+        warn: log.warn,
+        run: resources.run,
+        webhooks: options.webhooks,
+      }),
+    ),
+    construct: unary(async (request) => {
+      if (request.getType() !== WEBHOOK_TYPE) throw unknownToken(request.getType(), [WEBHOOK_TYPE]);
+      return options.webhooks.construct(request, log.address, resources.run.checkedExpressions);
+    }),
 
     cancel: unary(() => {
       cancelled = true;
@@ -140,7 +170,6 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
     }),
 
     parameterize: unimplemented,
-    construct: unimplemented,
     call: unimplemented,
     list: (stream) => void stream.emit("error", UNIMPLEMENTED),
   };
@@ -148,7 +177,7 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
 
 const UNIMPLEMENTED = {
   code: grpc.status.UNIMPLEMENTED,
-  details: "this package has no components, methods, parameters or lists",
+  details: "this package has no methods, parameters or lists",
 };
 
 const unimplemented: grpc.handleUnaryCall<unknown, never> = (_, answer) => answer(UNIMPLEMENTED);

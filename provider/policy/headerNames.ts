@@ -34,8 +34,9 @@ const LOOKUPS = [
 ].map((source) => new RegExp(source, "g"));
 
 /** The header names in the expressions of a policy, or of a part of a policy, that never match. */
-export function misspeltHeaders(policy: unknown): MisspeltHeader[] {
-  return expressionsIn(policy).flatMap(({ place, text }) =>
+export function misspeltHeaders(policy: unknown, checked?: ReadonlySet<string>): MisspeltHeader[] {
+  const unchecked = expressionsIn(policy).filter(({ text }) => !checked?.has(text));
+  return unchecked.flatMap(({ place, text }) =>
     LOOKUPS.flatMap((lookup) =>
       [...text.matchAll(lookup)].flatMap(({ groups: { asked = "", name = "" } = {} }) => {
         const lower = name.toLowerCase();
@@ -46,9 +47,16 @@ export function misspeltHeaders(policy: unknown): MisspeltHeader[] {
   );
 }
 
-/** A warning for each header name that never matches. If the policy contains a secret, names and keys are left out. */
-export function headerWarnings(policy: unknown, { isSecret }: { isSecret: boolean }): string[] {
-  return misspeltHeaders(policy).map(({ place, asked, name, right }) => {
+/**
+ * A warning for each header name that never matches. If the policy contains a secret, names and keys are left out.
+ *
+ * @param checked Expressions that are left out, because they have been checked elsewhere.
+ */
+export function headerWarnings(
+  policy: unknown,
+  { isSecret, checked }: { isSecret: boolean; checked?: ReadonlySet<string> },
+): string[] {
+  return misspeltHeaders(policy, checked).map(({ place, asked, name, right }) => {
     const kind = asked.endsWith("Header") ? "it in the form X-Version-Id" : "it in lower case";
     const where = isSecret ? (KNOWN_PLACE.exec(place)?.[0] ?? "an expression") : place;
     return `${where} looks for ${isSecret ? "a name" : name} with ${asked}, which never matches: write ${isSecret ? kind : right}`;
@@ -64,7 +72,8 @@ const canonical = (lower: string) => lower.replace(/(^|-)[a-z]/g, (letter) => le
 /** Below these keys, the whole text is an expression. Elsewhere, only the parts in `${…}` are. */
 const KEYS = new Set(["expressions", "bucket_key"]);
 
-function expressionsIn(
+/** The expressions in a policy, or in a part of it. The text is empty for a string without one. */
+export function expressionsIn(
   value: unknown,
   place = "",
   { whole } = { whole: false },

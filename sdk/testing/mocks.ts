@@ -8,6 +8,7 @@ import { bodyOf, type Request } from "../../provider/api/exchange";
 import { dynamicProvider } from "../../provider/dynamic";
 import { endpointsApi } from "../../provider/endpoint/fields";
 import { functions } from "../../provider/plugin/functions";
+import { webhooks } from "../webhooks/otherLanguages";
 import { behaviourOf } from "./emulator/behaviour";
 import { readQuery, routeOf } from "./emulator/routes";
 import { completeSeed, type Seed } from "./emulator/seeds";
@@ -67,9 +68,11 @@ export function endpointMocks({ endpoints = [], others = {} }: EndpointMocksOpti
     },
 
     call: async (args) => {
-      const run = functions[args.token];
-      if (!run) return others.call?.(args) ?? args.inputs;
-      return run(api, plain(args.inputs)).catch((error: unknown) => {
+      const called = functions[args.token];
+      if (!called) return others.call?.(args) ?? args.inputs;
+      const run = { secretUrls: new Set(), checkedExpressions: new Set<string>() };
+      const deps = { api: () => api, run, warn: console.warn, webhooks };
+      return called.call(plain(args.inputs), deps, new Set()).catch((error: unknown) => {
         // Pulumi takes the message of a failed call from this field of gRPC's errors.
         throw error instanceof Error ? Object.assign(error, { details: error.message }) : error;
       });

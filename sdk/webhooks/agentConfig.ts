@@ -1,9 +1,8 @@
-import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
+import { UserError } from "../../provider/api/apiErrors";
 import type { JsonObject } from "../../provider/api/json";
 import { canonicalJson } from "../../provider/api/json";
 import { yaml } from "../../provider/endpoint/documents";
-import { programError } from "../programRun";
 import type { WebhookAgent, WebhookSettings } from "./webhookArgs";
 import { vaultReference } from "./webhookChecks";
 
@@ -94,33 +93,17 @@ const configSchema = z.discriminatedUnion("version", [
 type Config = z.output<typeof configSchema>;
 
 /**
- * One configuration file for an agent with the endpoints of several verifications. Of several files, an agent would use only
- * the last list of endpoints.
- *
- * ```ts
- * export const agentConfig = mergeAgentConfigs(github.agentConfig, brex.agentConfig);
- * ```
- *
- * @param configs The outputs `agentConfig` of the verifications, all of the same `agentConfigVersion`.
- * @returns The file's text, always secret. It does not contain the agent's own token.
- * @throws RunError, through the output, if a verification has no `agent`, if versions differ, or if two names are equal.
- */
-export function mergeAgentConfigs(...configs: pulumi.Input<string | undefined>[]): pulumi.Output<string> {
-  return pulumi.secret(pulumi.all(configs).apply((texts) => mergedConfig(texts)));
-}
-
-/**
  * One file with all configurations.
  *
- * @throws RunError with all mistakes.
+ * @throws UserError with all mistakes.
  */
 export function mergedConfig(texts: readonly unknown[]): string {
-  if (texts.length === 0) throw programError("mergeAgentConfigs: there is no configuration to merge");
+  if (texts.length === 0) throw new UserError("mergeAgentConfigs: there is no configuration to merge");
   const read = texts.map((text, index) => readConfig(text, index + 1));
   const configs = read.filter((each) => typeof each !== "string");
   const problems = [...read.filter((each) => typeof each === "string"), ...conflictsOf(configs)];
   if (problems.length > 0)
-    throw programError(problems.map((problem) => `mergeAgentConfigs: ${problem}`).join("\n"));
+    throw new UserError(problems.map((problem) => `mergeAgentConfigs: ${problem}`).join("\n"));
   return configs[0]?.version === 2
     ? version2(
         Object.fromEntries(

@@ -63,44 +63,56 @@ export const webhookFields = {
 
 export type WebhookField = keyof typeof webhookFields;
 
-/** The value in its checked form, or its mistakes, each beginning with the field's name. */
+/** A mistake in an input, or in a part of it. The reason continues the sentence that the path begins. */
+export interface Mistake {
+  path: string;
+  reason: string;
+}
+
+/** The value in its checked form, or its mistakes. */
 export function checkField<K extends WebhookField>(
   field: K,
   value: unknown,
-): { value: WebhookSettings[K] } | { problems: string[] } {
+): { value: WebhookSettings[K] } | { mistakes: Mistake[] } {
   const parsed = webhookFields[field].safeParse(value);
   if (parsed.success) return { value: parsed.data as WebhookSettings[K] };
   const { issues } = parsed.error;
   // If an input of an agent seems to be missing, it may have a wrong name.
   const misnamed = issues.flatMap((issue) =>
     issue.code === "unrecognized_keys"
-      ? issue.keys.map((key) => `${field}.${key} is no input; ${field} ${issue.message}`)
+      ? issue.keys.map((key) => ({
+          path: `${field}.${key}`,
+          reason: `is no input; ${field} ${issue.message}`,
+        }))
       : [],
   );
-  if (misnamed.length > 0) return { problems: misnamed };
+  if (misnamed.length > 0) return { mistakes: misnamed };
   return {
-    problems: issues.map((issue) => {
-      const name = [field, ...issue.path.filter((part) => typeof part === "string")].join(".");
-      return `${name} ${value === undefined ? "is missing: it " : ""}${issue.message}`;
-    }),
+    mistakes: issues.map((issue) => ({
+      path: [field, ...issue.path.filter((part) => typeof part === "string")].join("."),
+      reason: `${value === undefined ? "is missing: it " : ""}${issue.message}`,
+    })),
   };
 }
 
 /** The mistake of an argument that does not exist, with a suggestion. */
-export function unknownField(name: string): string | undefined {
+export function unknownField(name: string): Mistake | undefined {
   if (Object.hasOwn(webhookFields, name)) return undefined;
   const names = Object.keys(webhookFields);
   const near = nearName(
     name,
     names.map((known) => (known === "platform" ? [known, "provider"] : known)),
   );
-  return `${name} is no input of a webhook verification; ${near ? `did you mean ${near}?` : `the inputs are ${names.join(", ")}`}`;
+  const hint = near ? `did you mean ${near}?` : `the inputs are ${names.join(", ")}`;
+  return { path: name, reason: `is no input of a webhook verification; ${hint}` };
 }
 
-/** Why this version of the agent's configuration file cannot express an agent; undefined if it can. */
-export function agentProblem({ url }: WebhookAgent, version: 2 | 3): string | undefined {
+/** What this version of the agent's configuration file cannot express of an agent; undefined if it can express all. */
+export function agentMistake({ url }: WebhookAgent, version: 2 | 3): Mistake | undefined {
   if (version === 3 || !url || !/:\d+$/.test(url)) return undefined;
-  return "agent.url has a port, which version 2 of the configuration cannot express; remove the port, or use version 3";
+  const reason =
+    "has a port, which version 2 of the configuration cannot express; remove the port, or use version 3";
+  return { path: "agent.url", reason };
 }
 
 function wrongScheme(url: string): string | undefined {

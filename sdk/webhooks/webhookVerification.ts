@@ -1,19 +1,19 @@
 import * as pulumi from "@pulumi/pulumi";
+import { WEBHOOK_TYPE } from "../../provider/api/config";
 import { headersAreChecked, warnOfHeaders } from "../preflight";
 import { type Inputs, isKnown, isOfType, perRun, programError } from "../programRun";
 import { agentConfig, agentOptions, policyText } from "./agentConfig";
 import { FREE_VERIFICATIONS_PER_MONTH, nearestPlatform, platformInfo, secretSource } from "./platforms";
 import type { WebhookSettings, WebhookSettingsWritten } from "./webhookArgs";
 import {
-  agentProblem,
+  agentMistake,
   areSwapped,
   checkField,
+  type Mistake,
   secretProblem,
   unknownField,
   type WebhookField,
 } from "./webhookChecks";
-
-const TYPE = "endpoints:index:WebhookVerification";
 
 /** The inputs of a webhook verification. */
 export interface WebhookVerificationArgs extends Inputs<WebhookSettingsWritten> {}
@@ -63,7 +63,7 @@ export class WebhookVerification extends pulumi.ComponentResource {
 
   /** Whether the object is a WebhookVerification, possibly of another copy of this package. */
   static override isInstance(object: unknown): object is WebhookVerification {
-    return isOfType(object, TYPE);
+    return isOfType(object, WEBHOOK_TYPE);
   }
 
   /**
@@ -71,7 +71,7 @@ export class WebhookVerification extends pulumi.ComponentResource {
    * @param args The inputs; see each of them.
    */
   constructor(name: string, args: WebhookVerificationArgs, options?: pulumi.ComponentResourceOptions) {
-    super(TYPE, name, {}, options);
+    super(WEBHOOK_TYPE, name, {}, options);
     const { platform, verification, agent, version } = checkArgs(this, name, args);
     this.platform = platform;
     this.secretSource = platform.apply((platform) => secretSource(platform));
@@ -97,27 +97,42 @@ export class WebhookVerification extends pulumi.ComponentResource {
   }
 }
 
+/** The mistakes that were found in the inputs of each component. */
+const mistakesOf = new WeakMap<WebhookVerification, Mistake[]>();
+
+/** The mistakes in the known inputs of a new component. */
+export async function mistakesIn(component: WebhookVerification): Promise<readonly Mistake[]> {
+  // By the next turn of the event loop, all values that are already known have been checked.
+  await new Promise((resolve) => setImmediate(resolve));
+  return mistakesOf.get(component) ?? [];
+}
+
 /**
  * Checks the inputs. Each is checked alone, so that an unknown input does not hide the mistakes of the others in a preview.
  * Mistakes fail the outputs, and nothing is thrown, so that one component does not hide the mistakes of the next one.
  */
 function checkArgs(component: WebhookVerification, name: string, args: unknown) {
-  const fail = (problems: string[]): never => {
-    throw programError(problems.map((problem) => `${name}: ${problem}`).join("\n"));
+  const found: Mistake[] = [];
+  mistakesOf.set(component, found);
+  const fail = (...mistakes: Mistake[]): never => {
+    found.push(...mistakes);
+    throw programError(mistakes.map(({ path, reason }) => `${name}: ${path} ${reason}`).join("\n"));
   };
-  const { given, problems } = argsByName(args);
-  const names = pulumi.output(problems).apply((problems) => problems.length > 0 && fail(problems));
+  const { given, mistakes } = argsByName(args);
+  const names = pulumi.output(mistakes).apply((mistakes) => mistakes.length > 0 && fail(...mistakes));
   const checked = <K extends WebhookField>(field: K) =>
     pulumi.output(given[field] as pulumi.Input<object | undefined>).apply((value): WebhookSettings[K] => {
       const result = checkField(field, value);
-      return "problems" in result ? fail(result.problems) : result.value;
+      return "mistakes" in result ? fail(...result.mistakes) : result.value;
     });
 
   const platform = checked("platform");
   const secret = pulumi.all([platform, checked("secret")]).apply(([platform, secret]) => {
-    if (areSwapped(platform, secret)) fail(["platform and secret seem to be swapped"]);
+    if (areSwapped(platform, secret)) fail({ path: "platform", reason: "and secret seem to be swapped" });
     const problem = secretProblem(platform, secret);
-    return problem || !secret ? fail([`secret ${problem}. ${secretSource(platform)}`]) : secret;
+    return problem || !secret
+      ? fail({ path: "secret", reason: `${problem}. ${secretSource(platform)}` })
+      : secret;
   });
   const expressions = checked("expressions");
   const verification = pulumi
@@ -126,8 +141,8 @@ function checkArgs(component: WebhookVerification, name: string, args: unknown) 
 
   const version = checked("agentConfigVersion").apply((version) => version ?? 3);
   const agent = pulumi.all([checked("agent"), version]).apply(([agent, version]) => {
-    const problem = agent && agentProblem(agent, version);
-    return problem ? fail([problem]) : agent;
+    const mistake = agent && agentMistake(agent, version);
+    return mistake ? fail(mistake) : agent;
   });
 
   void warnOfPlatform(name, platform, secret);
@@ -146,13 +161,16 @@ function checkArgs(component: WebhookVerification, name: string, args: unknown) 
 }
 
 /** The inputs by name, and mistakes that are not about one input. Plain JavaScript may pass anything, or nothing. */
-function argsByName(args: unknown): { given: Record<string, unknown>; problems: string[] } {
+function argsByName(args: unknown): { given: Record<string, unknown>; mistakes: Mistake[] } {
   // Each missing input is reported by its own check.
-  if (args === undefined || args === null) return { given: {}, problems: [] };
+  if (args === undefined || args === null) return { given: {}, mistakes: [] };
   const isLater = args instanceof Promise || pulumi.Output.isInstance(args);
   if (typeof args !== "object" || Array.isArray(args) || isLater)
-    return { given: {}, problems: ["the inputs must be an object, as in { platform, secret }"] };
-  return { given: { ...args }, problems: Object.keys(args).flatMap((field) => unknownField(field) ?? []) };
+    return {
+      given: {},
+      mistakes: [{ path: "the inputs", reason: "must be an object, as in { platform, secret }" }],
+    };
+  return { given: { ...args }, mistakes: Object.keys(args).flatMap((field) => unknownField(field) ?? []) };
 }
 
 /** An identifier's form. A text of another form could be a secret in the wrong place, and is not shown. */

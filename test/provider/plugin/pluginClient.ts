@@ -10,6 +10,7 @@ import { afterEach } from "vitest";
 import { pluginService } from "../../../provider/plugin/service";
 import { Emulator, type EmulatorOptions } from "../../../sdk/testing/emulator";
 import { about } from "../../../sdk/testing/engine/providerCalls";
+import { webhooks } from "../../../sdk/webhooks/otherLanguages";
 import { CANARY_KEY } from "../service";
 
 export type Props = Record<string, unknown>;
@@ -81,6 +82,7 @@ export async function plugin(
     }),
   );
   const service = pluginService({
+    webhooks,
     schema: () => '{"name":"endpoints"}',
     engineAddress: undefined,
     engineIsThere: async () => true,

@@ -2,6 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
 import { mergeAgentConfigs, WebhookVerification } from "../../../sdk";
+import { inProgram } from "../../../sdk/programRun";
 import { Agent, signWebhook } from "../../../sdk/testing";
 import {
   agentConfig,
@@ -191,7 +192,7 @@ describe("mergeAgentConfigs", () => {
       ],
     ],
   ])("throws one error for %s, with every mistake and no value", async (_, texts, expected) => {
-    const { message, stack } = await thrown((async () => mergedConfig(texts))());
+    const { message, stack } = await thrown((async () => inProgram(() => mergedConfig(texts)))());
     expect(message.split("\n").map((line) => line.replace("mergeAgentConfigs: ", ""))).toEqual(
       expected.map((words) => expect.stringMatching(words)),
     );

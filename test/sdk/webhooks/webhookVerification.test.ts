@@ -190,7 +190,9 @@ describe("an expression that misspells a header's name", () => {
 
 const problems = (field: WebhookField, value: unknown) => {
   const result = checkField(field, value);
-  return "problems" in result ? result.problems.join("; ") : undefined;
+  return "mistakes" in result
+    ? result.mistakes.map(({ path, reason }) => `${path} ${reason}`).join("; ")
+    : undefined;
 };
 
 describe("the input", () => {
@@ -241,8 +243,8 @@ describe("the input", () => {
   });
 
   test("provider does not exist: the error suggests platform", () => {
-    expect(unknownField("provider")).toMatch(/did you mean platform/);
-    expect(unknownField("toString")).toMatch(/the inputs are platform, secret/);
+    expect(unknownField("provider")?.reason).toMatch(/did you mean platform/);
+    expect(unknownField("toString")?.reason).toMatch(/the inputs are platform, secret/);
     expect(unknownField("secret")).toBeUndefined();
   });
 });

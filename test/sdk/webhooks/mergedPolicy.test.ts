@@ -5,9 +5,10 @@ import {
   mergeTrafficPolicy,
   WebhookVerification,
   type WebhookVerificationArgs,
-} from "../../sdk";
-import { mergedPolicy } from "../../sdk/trafficPolicy";
-import { mockEngine, resolved } from "./program";
+} from "../../../sdk";
+import { inProgram } from "../../../sdk/programRun";
+import { mergedPolicy as merge } from "../../../sdk/webhooks/mergedPolicy";
+import { mockEngine, resolved } from "../program";
 
 beforeAll(() => mockEngine());
 afterEach(() => vi.restoreAllMocks());
@@ -15,6 +16,9 @@ afterEach(() => vi.restoreAllMocks());
 type More = Partial<Omit<WebhookVerificationArgs, "platform" | "secret">>;
 const github = (more: More = {}) =>
   new WebhookVerification("hooks", { platform: "github", secret: "shared", ...more });
+
+const mergedPolicy = (policy: object | string, policies: (string | undefined)[]) =>
+  inProgram(() => merge(policy, policies, () => {}));
 
 describe("mergeTrafficPolicy", () => {
   const rule = { actions: [{ type: "deny" }] };

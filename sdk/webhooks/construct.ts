@@ -1,0 +1,125 @@
+import {
+  type Alias,
+  type ComponentResourceOptions,
+  DependencyResource,
+  RunError,
+  rootStackResource,
+} from "@pulumi/pulumi";
+import type { Alias as AliasMessage } from "@pulumi/pulumi/proto/alias_pb";
+import { type ConstructRequest, ConstructResponse } from "@pulumi/pulumi/proto/provider_pb";
+import { setAllConfig } from "@pulumi/pulumi/runtime/config";
+import { serializeResourceProperties } from "@pulumi/pulumi/runtime/rpc";
+import { resetOptions } from "@pulumi/pulumi/runtime/settings";
+import { Struct } from "google-protobuf/google/protobuf/struct_pb";
+import { InvalidInputs } from "../../provider/plugin/failure";
+import { expressionsIn } from "../../provider/policy/headerNames";
+import { joinRun } from "../programRun";
+import { mistakesIn, WebhookVerification, type WebhookVerificationArgs } from "./webhookVerification";
+
+/*
+ * The webhook component for programs in other languages. In the plugin's process, it runs as it does in a Node program, with
+ * Pulumi's runtime.
+ */
+
+// Pulumi's own host of components uses these, but Pulumi does not declare them.
+const { withLocalStorage }: { withLocalStorage<T>(work: () => Promise<T>): Promise<T> } =
+  require("@pulumi/pulumi/runtime/state");
+const {
+  awaitFeatureSupport,
+  waitForRPCs,
+}: Record<"awaitFeatureSupport" | "waitForRPCs", () => Promise<void>> =
+  require("@pulumi/pulumi/runtime/settings");
+const {
+  deserializeInputs,
+}: { deserializeInputs(inputs?: Struct, urns?: unknown): Promise<WebhookVerificationArgs> } =
+  require("@pulumi/pulumi/provider/server");
+
+// The outputs of a component with mistakes fail, and nobody waits for them. The process must go on, since an endpoint may just be
+// created.
+process.on("unhandledRejection", (error) => {
+  if (!RunError.isInstance(error)) console.error(error);
+});
+
+/** The runs by the address of the engine's monitor, because each component has a connection of its own. */
+const runs = new Map<string, object>();
+
+/** Carries out the plugin's `construct`: see there. */
+export function constructWebhookVerification(
+  request: ConstructRequest,
+  engine: string,
+  checkedExpressions: Set<string>,
+): Promise<ConstructResponse> {
+  return withLocalStorage(async () => {
+    await connect(request, engine);
+    const inputs = await deserializeInputs(request.getInputs(), request.getInputdependenciesMap());
+    const component = new WebhookVerification(request.getName(), inputs, optionsOf(request));
+    const mistakes = await mistakesIn(component);
+    if (mistakes.length > 0) throw new InvalidInputs(mistakes);
+
+    const { urn, platform, secretSource, trafficPolicy, agentOptions, agentConfig } = component;
+    trafficPolicy.apply((policy) => {
+      for (const { text } of expressionsIn(JSON.parse(policy))) checkedExpressions.add(text);
+    });
+    const outputs = { platform, secretSource, trafficPolicy, agentOptions, agentConfig };
+    const [state, dependencies] = await serializeResourceProperties(request.getName(), outputs);
+    const response = new ConstructResponse();
+    response.setUrn(await promiseOf(urn));
+    response.setState(Struct.fromJavaScript(state));
+    for (const [output, resources] of dependencies) {
+      const urns = await Promise.all([...resources].map(({ urn }) => promiseOf(urn)));
+      const message = new ConstructResponse.PropertyDependencies().setUrnsList(urns);
+      response.getStatedependenciesMap().set(output, message);
+    }
+    await waitForRPCs();
+    return response;
+  });
+}
+
+/** Connects Pulumi's runtime, in the current asynchronous context, to the run that the component belongs to. */
+async function connect(request: ConstructRequest, engine: string): Promise<void> {
+  const address = request.getMonitorendpoint();
+  resetOptions(
+    request.getProject(),
+    request.getStack(),
+    request.getParallel(),
+    engine,
+    address,
+    request.getDryrun(),
+    request.getOrganization(),
+  );
+  await awaitFeatureSupport();
+  setAllConfig(Object.fromEntries(request.getConfigMap().entries()), request.getConfigsecretkeysList());
+  const run = runs.get(address) ?? {};
+  runs.set(address, run);
+  joinRun(run);
+}
+
+/** The options that matter to a component without children. */
+function optionsOf(request: ConstructRequest): ComponentResourceOptions {
+  return {
+    ...(request.getParent() && { parent: new DependencyResource(request.getParent()) }),
+    dependsOn: request.getDependenciesList().map((urn) => new DependencyResource(urn)),
+    aliases: request.getAliasesList().map(aliasOf),
+    ...(request.hasProtect() && { protect: request.getProtect() === true }),
+    ...(request.hasRetainondelete() && { retainOnDelete: request.getRetainondelete() === true }),
+  };
+}
+
+function aliasOf(message: AliasMessage): string | Alias {
+  const spec = message.getSpec();
+  if (!spec) return message.getUrn();
+  const [name, type, stack, project] = [spec.getName(), spec.getType(), spec.getStack(), spec.getProject()];
+  return {
+    ...(name && { name }),
+    ...(type && { type }),
+    ...(stack && { stack }),
+    ...(project && { project }),
+    ...(spec.hasParenturn() && { parent: spec.getParenturn() }),
+    ...(spec.hasNoparent() && spec.getNoparent() && { parent: rootStackResource }),
+  };
+}
+
+/** Pulumi gives each output this method, but does not declare it. */
+async function promiseOf(output: object): Promise<string> {
+  return "promise" in output && typeof output.promise === "function" ? String(await output.promise()) : "";
+}

@@ -1,0 +1,63 @@
+import * as pulumi from "@pulumi/pulumi";
+import type { TrafficPolicy } from "../policyRules";
+import { headersAreChecked, warnOfHeaders } from "../preflight";
+import { inProgram } from "../programRun";
+import { mergedConfig } from "./agentConfig";
+import { mergedPolicy, policyData } from "./mergedPolicy";
+import { WebhookVerification } from "./webhookVerification";
+
+/**
+ * Adds verification before a policy's own actions on requests. The result is a policy for a `CloudEndpoint`: it must
+ * contain an action that answers, and verification does not answer.
+ *
+ * ```ts
+ * trafficPolicy: mergeTrafficPolicy(
+ *   { on_http_request: [{ actions: [{ type: "forward-internal", config: { url: "https://hooks.internal" } }] }] },
+ *   verification,
+ * ),
+ * ```
+ *
+ * @param policy The policy of the endpoint: an object, or text that holds JSON or YAML.
+ * @param verification One or several verifications; they run in this order. At most one rule of the result may verify and
+ *   enforce without `expressions`, because a request has the signature of at most one platform.
+ * @returns The policy as data, always secret.
+ * @throws RunError, through the output, for an invalid policy, for an empty list of verifications, if two rules (including
+ *   the policy's own) would refuse every request, if nothing would be verified because an earlier rule ends every connection or
+ *   request, and if rules are under another name of a phase.
+ */
+export function mergeTrafficPolicy(
+  policy: pulumi.Input<TrafficPolicy | object | string>,
+  verification: WebhookVerification | readonly WebhookVerification[],
+): pulumi.Output<object> {
+  const all: unknown[] = [verification].flat();
+  const policies = pulumi.all(
+    all.map((each) => (WebhookVerification.isInstance(each) ? each.trafficPolicy : undefined)),
+  );
+  const given = (pulumi.output(policy) as pulumi.Output<object | string>).apply((policy) =>
+    inProgram(() => policyData(policy)),
+  );
+  // Each verification has checked its own expressions.
+  void warnOfHeaders("mergeTrafficPolicy", given);
+  const merged = pulumi
+    .all([given, policies])
+    .apply(([policy, policies]) =>
+      inProgram(() => mergedPolicy(policy, policies, (warning) => void pulumi.log.warn(warning))),
+    );
+  return headersAreChecked(pulumi.secret(merged));
+}
+
+/**
+ * One configuration file for an agent with the endpoints of several verifications. Of several files, an agent would use only
+ * the last list of endpoints.
+ *
+ * ```ts
+ * export const agentConfig = mergeAgentConfigs(github.agentConfig, brex.agentConfig);
+ * ```
+ *
+ * @param configs The outputs `agentConfig` of the verifications, all of the same `agentConfigVersion`.
+ * @returns The file's text, always secret. It does not contain the agent's own token.
+ * @throws RunError, through the output, if a verification has no `agent`, if versions differ, or if two names are equal.
+ */
+export function mergeAgentConfigs(...configs: pulumi.Input<string | undefined>[]): pulumi.Output<string> {
+  return pulumi.secret(pulumi.all(configs).apply((texts) => inProgram(() => mergedConfig(texts))));
+}

@@ -1,0 +1,17 @@
+import type { Webhooks } from "../../provider/plugin/service";
+import { mergedConfig } from "./agentConfig";
+import { mergedPolicy, policyData } from "./mergedPolicy";
+
+/**
+ * What the plugin offers to programs in other languages. Only the component needs Pulumi's runtime, so only the first component
+ * loads it.
+ */
+export const webhooks: Webhooks = {
+  policyData,
+  mergedPolicy,
+  mergedConfig,
+  construct: async (...call) => {
+    const { constructWebhookVerification } = await import("./construct");
+    return constructWebhookVerification(...call);
+  },
+};
