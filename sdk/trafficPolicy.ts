@@ -9,8 +9,8 @@ import { programError } from "./programRun";
 import { WebhookVerification } from "./webhooks/webhookVerification";
 
 /**
- * Adds verification before a policy's own actions on requests. The result is a policy for a `CloudEndpoint`: it must
- * contain an action that answers, and verification does not answer.
+ * Adds webhook verifications before a traffic policy's own actions on requests. The result is a policy for a `CloudEndpoint`:
+ * it must contain an action that answers, and verification does not answer.
  *
  * ```ts
  * trafficPolicy: mergeTrafficPolicy(

@@ -94,8 +94,8 @@ const configSchema = z.discriminatedUnion("version", [
 type Config = z.output<typeof configSchema>;
 
 /**
- * One configuration file for an agent with the endpoints of several verifications. Of several files, an agent would use only
- * the last list of endpoints.
+ * Merges the agent configurations of several webhook verifications into one file. Of several files, an agent would use only the
+ * last list of endpoints.
  *
  * ```ts
  * export const agentConfig = mergeAgentConfigs(github.agentConfig, brex.agentConfig);
