@@ -53,19 +53,19 @@ export type GetEndpointArgs =
 
 /** Filters for endpoints. All given filters must match; without a filter, all endpoints match. */
 export interface GetEndpointsArgs extends Omit<EndpointsFilter, "types" | "metadata"> {
-  /** One of these types: `ephemeral`, `edge`, `cloud`. */
+  /** Only endpoints of these types: `ephemeral`, `edge`, `cloud`. */
   types?: (AnyEndpoint["type"] | (string & {}))[];
   /**
-   * Metadata equal to this. If both are JSON, they are compared as data. A function receives the metadata (undefined if
-   * there is none) and returns whether it matches; only `getEndpoints` takes a function, not its Output form.
+   * Only endpoints with metadata equal to this. If both are JSON, they are compared as data. A function receives the metadata
+   * (undefined if there is none) and returns whether it matches; only `getEndpoints` takes a function, not its Output form.
    */
   metadata?: EndpointsFilter["metadata"] | ((metadata: unknown) => boolean);
 }
 
 export interface GetEndpointsResult {
-  /** Newest first. */
+  /** The matching endpoints, newest first. */
   endpoints: AnyEndpoint[];
-  /** The identifiers of the endpoints, in the same order. */
+  /** The identifiers of the matching endpoints, newest first. */
   ids: string[];
 }
 

@@ -11,15 +11,14 @@ interface Docs {
   parts: ReadonlyMap<string, string>;
 }
 
-/** Reads the comments on an exported constant, class or interface, and on its properties. */
+/** Reads the comments on an exported constant, function, class or interface, and on its properties. */
 export function docsOf(file: string, name: string): Docs {
   for (const statement of sourceOf(file).statements) {
-    if (ts.isInterfaceDeclaration(statement) && statement.name.text === name) {
+    if (ts.isFunctionDeclaration(statement) && statement.name?.text === name)
+      return { text: commentOn(statement), parts: new Map() };
+    if (declares(statement, name)) {
       const parts = membersOf(file, name).map((member) => [member.name, member.text] as const);
       return { text: commentOn(statement), parts: new Map(parts) };
-    }
-    if (ts.isClassDeclaration(statement) && statement.name?.text === name) {
-      return { text: commentOn(statement), parts: new Map() };
     }
     if (!ts.isVariableStatement(statement)) continue;
     const declared = statement.declarationList.declarations.find((one) => one.name.getText() === name);
@@ -40,8 +39,7 @@ export interface Member {
 /** Reads the public properties of an interface or a class, each with its comment. */
 export function membersOf(file: string, name: string): Member[] {
   for (const statement of sourceOf(file).statements) {
-    const declares = ts.isInterfaceDeclaration(statement) || ts.isClassDeclaration(statement);
-    if (!declares || statement.name?.text !== name) continue;
+    if (!declares(statement, name)) continue;
     return [...statement.members].flatMap((member) => {
       if (!ts.isPropertySignature(member) && !ts.isPropertyDeclaration(member)) return [];
       if (member.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.PrivateKeyword)) return [];
@@ -53,6 +51,15 @@ export function membersOf(file: string, name: string): Member[] {
   }
   throw new Error(`${file} declares no ${name}`);
 }
+
+/** Whether it is the interface or the class. An empty interface only adds types to the class of the same name. */
+const declares = (
+  statement: ts.Statement,
+  name: string,
+): statement is ts.InterfaceDeclaration | ts.ClassDeclaration =>
+  (ts.isClassDeclaration(statement) ||
+    (ts.isInterfaceDeclaration(statement) && statement.members.length > 0)) &&
+  statement.name?.text === name;
 
 export function sourceOf(file: string): ts.SourceFile {
   return ts.createSourceFile(file, readFileSync(join(root, file), "utf8"), ts.ScriptTarget.Latest, true);

@@ -1,27 +1,40 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { environmentName, secretSettings, settingFields, TYPES } from "../../provider/api/config";
+import {
+  environmentName,
+  secretSettings,
+  settingFields,
+  TYPES,
+  WEBHOOK_TYPE,
+} from "../../provider/api/config";
 import { alwaysPresent } from "../../provider/api/contract";
 import { refSchema } from "../../provider/api/wire";
 import { endpointFields, inputFields } from "../../provider/endpoint/fields";
 import { endpointQuery, endpointsFilter } from "../../provider/endpoint/lookup";
+import { webhookPlatforms } from "../../sdk/webhooks/platforms";
+import { agentFields, webhookFields } from "../../sdk/webhooks/webhookChecks";
 import { docsOf, root } from "./docs";
+import { code } from "./tables";
 
 /*
- * The Pulumi package schema, from which Pulumi generates SDKs for every language. It consists of the zod schemas and the
- * comments on their fields. `npm run generate` writes it, and a test compares the file with the source.
+ * The Pulumi package schema, from which Pulumi generates SDKs for every language. It consists of the zod schemas, the comments
+ * on their fields, and the files in the folder `schema`: what the comments do not say in every language, and the examples.
+ * `npm run generate` writes it, and a test compares the file with the source.
  */
 
 const REF = "endpoints:index:Ref";
 const ENDPOINT = "endpoints:index:Endpoint";
+const AGENT = "endpoints:index:WebhookAgent";
+const WEBHOOK_ARGS = "sdk/webhooks/webhookArgs.ts";
 const ANY = { $ref: "pulumi.json#/Any" };
+const TEXT = { type: "string" };
+const TEXTS = { type: "array", items: TEXT };
 
 export function packageSchema(): object {
-  const { name, version, description, license, keywords } = manifest.parse(
+  const { name, version, description, license, keywords, homepage, repository } = manifest.parse(
     JSON.parse(readFileSync(join(root, "package.json"), "utf8")),
   );
-  const functions = docsOf("provider/plugin/functions.ts", "functions").parts;
   const settings = variables();
   const readmeOf = (language: string, example: string) =>
     readme(description, { language, example }, settings);
@@ -32,50 +45,22 @@ export function packageSchema(): object {
     description,
     keywords: [...keywords, "kind/native", "category/network"],
     license,
+    homepage,
+    repository,
     // Without it, the .NET package would name Pulumi as its publisher.
     publisher: `the ${name} authors`,
     // The generated packages get the version, and the Go SDK becomes a module.
     meta: { supportPack: true },
     config: { variables: settings },
     provider: {
-      description:
-        "An account of the endpoint service. Omitted settings come from the stack's configuration, or else from the environment.",
+      description: page("Provider"),
       inputProperties: settings,
     },
-    resources: { [TYPES.plugin]: cloudEndpoint() },
-    functions: {
-      "endpoints:index:getEndpoint": {
-        description: functions.get("endpoints:index:getEndpoint"),
-        inputs: {
-          properties: properties(endpointQuery, docsOf("provider/api/contract.ts", "EndpointQuery").parts),
-        },
-        outputs: endpoint(),
-      },
-      "endpoints:index:getEndpoints": {
-        description: functions.get("endpoints:index:getEndpoints"),
-        inputs: {
-          properties: properties(
-            endpointsFilter,
-            docsOf("provider/api/contract.ts", "EndpointsFilter").parts,
-          ),
-        },
-        outputs: {
-          properties: {
-            endpoints: {
-              type: "array",
-              items: { $ref: `#/types/${ENDPOINT}` },
-              description: "Newest first.",
-            },
-            ids: {
-              type: "array",
-              items: { type: "string" },
-              description: "The identifiers of the endpoints, in the same order.",
-            },
-          },
-          required: ["endpoints", "ids"],
-        },
-      },
+    resources: {
+      [TYPES.plugin]: cloudEndpoint(),
+      [WEBHOOK_TYPE]: webhookVerification(),
     },
+    functions: functions(),
     types: {
       [REF]: {
         type: "object",
@@ -84,6 +69,7 @@ export function packageSchema(): object {
         required: ["id"],
       },
       [ENDPOINT]: { type: "object", ...endpoint() },
+      [AGENT]: webhookAgent(),
     },
     language: {
       nodejs: {
@@ -108,7 +94,16 @@ const manifest = z.object({
   description: z.string(),
   license: z.string(),
   keywords: z.array(z.string()),
+  homepage: z.string().optional(),
+  repository: z.string().optional(),
 });
+
+/** The first paragraph of a comment, then the page of the item: what other languages need to know, and the examples. */
+function page(item: string, comment?: string): string {
+  const [first] = comment?.split("\n\n") ?? [];
+  const more = readFileSync(join(root, "docs", "generate", "schema", `${item}.md`), "utf8").trim();
+  return first === undefined ? more : `${first}\n\n${more}`;
+}
 
 /**
  * Settings without defaults and without environment variables. A generated SDK would write their values into the state of
@@ -129,17 +124,139 @@ function variables(): Record<string, { description: string }> {
 }
 
 function cloudEndpoint(): object {
-  const [description] = docsOf("sdk/cloudEndpoint.ts", "CloudEndpoint").text.split("\n\n");
   const { id: _, ...outputs } = endpointFields;
-  const fields = properties(outputs, docsOf("provider/api/contract.ts", "Endpoint").parts);
-  const inputs = docsOf("provider/api/contract.ts", "CloudEndpointWritten").parts;
   return {
-    description: `${description}\n\nSet the resource option \`deleteBeforeReplace\`, because a URL belongs to one endpoint at a time.`,
-    inputProperties: properties(inputFields, inputs),
+    description: page("CloudEndpoint", docsOf("sdk/cloudEndpoint.ts", "CloudEndpoint").text),
+    inputProperties: properties(
+      inputFields,
+      docsOf("provider/api/contract.ts", "CloudEndpointWritten").parts,
+    ),
     requiredInputs: ["url"],
-    properties: fields,
+    properties: properties(outputs, docsOf("provider/api/contract.ts", "Endpoint").parts),
     required: alwaysPresent,
     aliases: [{ type: TYPES.dynamic }],
+  };
+}
+
+function webhookVerification(): object {
+  const { text, parts } = docsOf("sdk/webhooks/webhookVerification.ts", "WebhookVerification");
+  const inputs = properties(webhookFields, docsOf(WEBHOOK_ARGS, "WebhookSettingsWritten").parts);
+  const output = (name: string, type: object) => ({ ...type, description: parts.get(name) });
+  const platforms = Object.keys(webhookPlatforms).map(code).join(", ");
+  return {
+    isComponent: true,
+    description: page("WebhookVerification", text),
+    inputProperties: {
+      ...inputs,
+      platform: {
+        ...inputs["platform"],
+        description: `${inputs["platform"]?.description} Known: ${platforms}.`,
+      },
+      secret: { ...inputs["secret"], secret: true },
+      agent: { ...inputs["agent"], $ref: `#/types/${AGENT}` },
+    },
+    requiredInputs: ["platform", "secret"],
+    properties: {
+      platform: output("platform", TEXT),
+      secretSource: output("secretSource", TEXT),
+      trafficPolicy: output("trafficPolicy", { ...TEXT, secret: true }),
+      agentOptions: output("agentOptions", { ...TEXTS, secret: true }),
+      agentConfig: output("agentConfig", { ...TEXT, secret: true }),
+    },
+    required: ["platform", "secretSource", "trafficPolicy", "agentOptions"],
+  };
+}
+
+function webhookAgent(): object {
+  const { text, parts } = docsOf(WEBHOOK_ARGS, "WebhookAgent");
+  const { upstream, ...others } = properties(agentFields, parts);
+  const portOrUrl = { oneOf: [{ type: "integer" }, TEXT] };
+  return {
+    type: "object",
+    description: text,
+    properties: { ...others, upstream: { ...portOrUrl, description: upstream?.description } },
+    required: ["upstream"],
+  };
+}
+
+function functions(): object {
+  const { parts } = docsOf("provider/plugin/functions.ts", "functions");
+  const results = docsOf("sdk/dataSources.ts", "GetEndpointsResult").parts;
+  const inputs = (fields: z.ZodRawShape, name: string) => ({
+    properties: properties(fields, docsOf("provider/api/contract.ts", name).parts),
+  });
+  return {
+    "endpoints:index:getEndpoint": {
+      description: page("getEndpoint", parts.get("endpoints:index:getEndpoint")),
+      inputs: inputs(endpointQuery, "EndpointQuery"),
+      outputs: endpoint(),
+    },
+    "endpoints:index:getEndpoints": {
+      description: page("getEndpoints", parts.get("endpoints:index:getEndpoints")),
+      inputs: inputs(endpointsFilter, "EndpointsFilter"),
+      outputs: {
+        properties: {
+          endpoints: {
+            type: "array",
+            items: { $ref: `#/types/${ENDPOINT}` },
+            description: results.get("endpoints"),
+          },
+          ids: { ...TEXTS, description: results.get("ids") },
+        },
+        required: ["endpoints", "ids"],
+      },
+    },
+    "endpoints:index:mergeTrafficPolicy": {
+      description: page("mergeTrafficPolicy", docsOf("sdk/webhooks/merge.ts", "mergeTrafficPolicy").text),
+      inputs: {
+        properties: {
+          policy: {
+            ...ANY,
+            description: "The traffic policy of the endpoint: an object, or text with JSON or YAML.",
+          },
+          verifications: {
+            ...TEXTS,
+            description:
+              "The output `trafficPolicy` of each `WebhookVerification`, in the order in which they run. At most one rule of the result may verify and enforce without `expressions`, because a request has the signature of at most one platform.",
+          },
+        },
+        required: ["policy", "verifications"],
+      },
+      outputs: {
+        properties: {
+          trafficPolicy: {
+            ...ANY,
+            secret: true,
+            description: "The merged policy, for the input `trafficPolicy` of a `CloudEndpoint`. Secret.",
+          },
+        },
+        required: ["trafficPolicy"],
+      },
+    },
+    "endpoints:index:mergeAgentConfigs": {
+      description: page("mergeAgentConfigs", docsOf("sdk/webhooks/merge.ts", "mergeAgentConfigs").text),
+      inputs: {
+        properties: {
+          configs: {
+            ...TEXTS,
+            description:
+              "The output `agentConfig` of each `WebhookVerification`. All must have the same `agentConfigVersion`, and agents with different names.",
+          },
+        },
+        required: ["configs"],
+      },
+      outputs: {
+        properties: {
+          agentConfig: {
+            ...TEXT,
+            secret: true,
+            description:
+              "The agent's configuration file. It does not contain the agent's own token; set `NGROK_AUTHTOKEN` in the environment. Secret.",
+          },
+        },
+        required: ["agentConfig"],
+      },
+    },
   };
 }
 
@@ -169,13 +286,15 @@ const jsonType = z.looseObject({
   get anyOf() {
     return z.array(jsonType).optional();
   },
+  enum: z.array(z.unknown()).optional(),
 });
 type JsonType = z.output<typeof jsonType>;
 
 /** A JSON schema's type in the package schema's terms. The only objects are references. */
-function typeOf({ type, items, anyOf }: JsonType): object {
+function typeOf({ type, items, anyOf, enum: values }: JsonType): object {
   if (type === "array") return { type, items: typeOf(items ?? {}) };
   if (type === "object") return { $ref: `#/types/${REF}` };
+  if (values?.every(Number.isInteger)) return { type: "integer" };
   if (type !== undefined) return { type };
   if (!anyOf) return ANY;
   const kinds = anyOf.map(typeOf);

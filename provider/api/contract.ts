@@ -6,69 +6,66 @@ import type { JsonObject } from "./json";
  * library.
  */
 
-/** A reference to another object of the service. `uri` can be empty or missing. */
+/** A reference to another object of the service, such as a reserved domain. `uri` can be empty or missing. */
 export interface Ref {
-  /** The object's identifier. */
+  /** The identifier of the referenced object. */
   id: string;
-  /** The object's URI in the API. */
+  /** The URI of the referenced object in the API. */
   uri?: string | undefined;
   [more: string]: unknown;
 }
 
-/**
- * An endpoint as the service describes it, with the names of this package; the API uses snake_case. Fields that do not
- * apply to an endpoint's type are missing.
- */
+/** An endpoint of any type, as the service describes it. Fields that do not apply to the endpoint's type are missing. */
 export interface Endpoint {
   /** The endpoint's identifier, `ep_…`. */
   id: string;
-  /** The endpoint's region. */
+  /** The identifier of the region that the endpoint belongs to. */
   region?: string | undefined;
-  /** Creation time, RFC 3339. */
+  /** When the endpoint was created, RFC 3339. */
   createdAt?: string | undefined;
-  /** Time of the last change, RFC 3339. */
+  /** When the endpoint was last changed, RFC 3339. */
   updatedAt?: string | undefined;
-  /** The URL without its port. The public service recommends `url` instead. */
+  /** The endpoint's URL without its port. The public service recommends `url` instead. */
   publicUrl?: string | undefined;
-  /** The protocol served: `http`, `https`, `tcp` or `tls`. */
+  /** The protocol that the endpoint serves: `http`, `https`, `tcp` or `tls`. */
   proto?: string | undefined;
-  /** The URL's scheme, if the service returns it. */
+  /** The scheme of the endpoint's URL, if the service returns it. */
   scheme?: string | undefined;
-  /** `hostname:port`, always with the port. The service plans to deprecate it. */
+  /** The address in the form `hostname:port`, always with the port. The service plans to deprecate it. */
   hostport?: string | undefined;
-  /** The URL's host, if the service returns it. */
+  /** The host of the endpoint's URL, if the service returns it. */
   host?: string | undefined;
-  /** The URL's port, if the service returns it. */
+  /** The port of the endpoint's URL, if the service returns it. */
   port?: number | undefined;
-  /** `ephemeral` (an agent's tunnel), `edge` or `cloud`. */
+  /** The type of the endpoint: `cloud`, `ephemeral` (an agent's tunnel) or `edge`. */
   type?: string | undefined;
-  /** The user's own data, as text. */
+  /** The user's own data on the endpoint, as text. */
   metadata?: string | undefined;
-  /** The user's description. */
+  /** The user's description of the endpoint. */
   description?: string | undefined;
-  /** The reserved domain, `rd_…`. */
+  /** The reserved domain that the endpoint's host belongs to, `rd_…`. */
   domain?: Ref | undefined;
-  /** The reserved TCP address. */
+  /** The reserved TCP address of the endpoint. */
   tcpAddr?: Ref | undefined;
   /** The tunnel that serves an ephemeral endpoint, `tn_…`. */
   tunnel?: Ref | undefined;
   /** The edge that serves an edge endpoint. For a cloud endpoint, the public service returns it only in a read by id. */
   edge?: Ref | undefined;
-  /** The local address to which an agent's tunnel forwards. */
+  /** The local address to which the agent of an ephemeral endpoint forwards. */
   upstreamUrl?: string | undefined;
-  /** The protocol with which the agent forwards. Servers name it `upstream_proto` or `upstream_protocol`. */
+  /** The protocol with which the agent of an ephemeral endpoint forwards. */
   upstreamProto?: string | undefined;
   /** The endpoint's URL. Edge endpoints have only `publicUrl`. */
   url?: string | undefined;
   /** The bot or user that owns the endpoint, `usr_…` for a user. */
   principal?: Ref | undefined;
-  /** The owner in an older form, which the service plans to deprecate. Servers return a reference or the bare id. */
+  /** The owner of the endpoint in an older form, which the service plans to deprecate. Use `principal` instead. */
   principalId?: Ref | undefined;
-  /** The traffic policy, as text. */
+  /** The rules for traffic, as text: the traffic policy of the endpoint. */
   trafficPolicy?: string | undefined;
-  /** Where the endpoint can be reached from. */
+  /** Where the endpoint can be reached from, such as `public` or `internal`. */
   bindings?: string[] | undefined;
-  /** Whether endpoints may share the URL. */
+  /** Whether other endpoints may share the endpoint's URL and its traffic. */
   poolingEnabled?: boolean | undefined;
   /** The session of the agent that serves an ephemeral endpoint, `ts_…`. */
   tunnelSession?: Ref | undefined;
@@ -104,8 +101,8 @@ export interface CloudEndpointWritten {
   /**
    * The rules for traffic: an object, or text with JSON or YAML. It is compared as data: key order, spaces and YAML
    * comments are no change, but the order of a list is. YAML text has at most 50,000 characters and 100 uses of an anchor,
-   * JSON and objects have at most 1,000,000 characters. The contract makes it optional; the public service requires it,
-   * with an action that answers. Once given, it can be changed but not removed.
+   * JSON and objects have at most 1,000,000 characters. The public service requires a policy, with an action that answers;
+   * another service may not. Once given, it can be changed but not removed.
    */
   trafficPolicy?: object | string | undefined;
 
@@ -139,7 +136,7 @@ export interface CloudEndpointWritten {
   adopt?: boolean | string | undefined;
 
   /**
-   * The stack that `adopt` takes the endpoint from, as the refusal names it: `shop/prod (platform-team/prod)`. Only an
+   * The stack that `adopt` takes the endpoint from, as the error message names it: `shop/prod (platform-team/prod)`. Only an
    * endpoint with the mark of another stack (`endpoints:mark`) needs it. It has no effect after the first `up` and can then
    * be removed. Default: none.
    */
@@ -148,38 +145,38 @@ export interface CloudEndpointWritten {
 
 /** The endpoint to read: by id or by URL, exactly one of the two. */
 export interface EndpointQuery {
-  /** The endpoint's identifier, `ep_…`. This takes one request. */
+  /** The identifier of the endpoint to read, `ep_…`. Give either `id` or `url`. This takes one request. */
   id?: string | undefined;
 
   /**
-   * The endpoint's URL, in any spelling. Edges have no `url` and are matched by their `publicUrl`. This takes one request
-   * if the service filters lists, as the public service does. Otherwise it reads the whole list, which other look-ups of the
-   * next minute share: one request for each 100 endpoints of the account.
+   * The URL of the endpoint to read, in any spelling. Edges have no `url` and are matched by their `publicUrl`. This takes one
+   * request if the service filters lists, as the public service does. Otherwise it reads the whole list, which other look-ups
+   * of the next minute share: one request for each 100 endpoints of the account.
    */
   url?: string | undefined;
 }
 
 /** Filters for endpoints. All given filters must match; without a filter, all endpoints match. */
 export interface EndpointsFilter {
-  /** One of these types: `ephemeral`, `edge`, `cloud`. */
+  /** Only endpoints of these types: `ephemeral`, `edge`, `cloud`. */
   types?: string[] | undefined;
 
-  /** This region. */
+  /** Only endpoints of the region with this identifier. */
   region?: string | undefined;
 
   /**
-   * This URL, in which `*` matches any text: `https://*.example.com`. Letter case does not matter. Edges have no `url` and
-   * are matched by their `publicUrl`.
+   * Only endpoints with this URL, in which `*` matches any text: `https://*.example.com`. Letter case does not matter. Edges
+   * have no `url` and are matched by their `publicUrl`.
    */
   urlPattern?: string | undefined;
 
-  /** This name, which an agent gave the endpoint. */
+  /** Only endpoints to which an agent gave this name. */
   name?: string | undefined;
 
-  /** Reachable from there: `public`, `internal`, `kubernetes`. */
+  /** Only endpoints that can be reached from there: `public`, `internal` or `kubernetes`. */
   binding?: string | undefined;
 
-  /** Metadata equal to this. If both are JSON, they are compared as data. */
+  /** Only endpoints with metadata equal to this. If both are JSON, they are compared as data. */
   metadata?: object | string | undefined;
 }
 

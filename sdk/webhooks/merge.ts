@@ -7,8 +7,8 @@ import { mergedPolicy, policyData } from "./mergedPolicy";
 import { WebhookVerification } from "./webhookVerification";
 
 /**
- * Adds verification before a policy's own actions on requests. The result is a policy for a `CloudEndpoint`: it must
- * contain an action that answers, and verification does not answer.
+ * Adds webhook verifications before a traffic policy's own actions on requests. The result is a policy for a `CloudEndpoint`:
+ * it must contain an action that answers, and verification does not answer.
  *
  * ```ts
  * trafficPolicy: mergeTrafficPolicy(
@@ -47,8 +47,8 @@ export function mergeTrafficPolicy(
 }
 
 /**
- * One configuration file for an agent with the endpoints of several verifications. Of several files, an agent would use only
- * the last list of endpoints.
+ * Merges the agent configurations of several webhook verifications into one file. Of several files, an agent would use only the
+ * last list of endpoints.
  *
  * ```ts
  * export const agentConfig = mergeAgentConfigs(github.agentConfig, brex.agentConfig);

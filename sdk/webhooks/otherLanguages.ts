@@ -11,7 +11,7 @@ export const webhooks: Webhooks = {
   mergedPolicy,
   mergedConfig,
   construct: async (...call) => {
-    const { constructWebhookVerification } = await import("./construct");
+    const { constructWebhookVerification } = await import("./construct.js");
     return constructWebhookVerification(...call);
   },
 };

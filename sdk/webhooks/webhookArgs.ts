@@ -9,12 +9,12 @@ import type { WebhookPlatform } from "./platforms";
 export const plans = ["free", "hobbyist", "pay-as-you-go", "pro", "enterprise"] as const;
 export type AccountPlan = (typeof plans)[number];
 
-/** The agent that verifies. */
+/** An agent of the service, which opens an endpoint, verifies its requests and forwards them to an application. */
 export interface WebhookAgent {
-  /** The endpoint's name in the agent's configuration. Default: the component's name. */
+  /** The name of the agent's endpoint in its configuration. Default: the name of the webhook verification. */
   name?: string | undefined;
 
-  /** The address that the agent opens, `https` or `http`. Default: a random one, or the account's own. */
+  /** The URL that the agent opens, `https` or `http`. Default: a random one, or the account's own. */
   url?: string | undefined;
 
   /** The application's address: a port of the agent's machine, `8080`, or a URL without a path, `http://localhost:8080`. */
@@ -24,8 +24,8 @@ export interface WebhookAgent {
 /** The inputs of a webhook verification, once they are known. */
 export interface WebhookSettingsWritten {
   /**
-   * The platform that sends the webhooks, by its identifier in `webhookPlatforms`: `github`, `calendly`. An unknown
-   * identifier causes a warning and is passed on, because the service may support new platforms.
+   * The identifier of the platform that sends the webhooks, such as `github`. An unknown one causes a warning and is passed on,
+   * because the service may support new platforms.
    */
   platform: WebhookPlatform | (string & {});
 
@@ -52,13 +52,13 @@ export interface WebhookSettingsWritten {
   /** The agent for the output `agentConfig`. Default: none, if you use only the policy. */
   agent?: WebhookAgent | undefined;
 
-  /** Version of the agent's configuration file. Default: `3`, which agents support from version 3.16 on. */
+  /** The version of the agent's configuration file, `2` or `3`. Default: `3`, which agents support from version 3.16 on. */
   agentConfigVersion?: 2 | 3 | undefined;
 
   /**
    * The expected verifications per month: the number of deliveries, or double that number if both a cloud endpoint and
-   * its agent verify them. A free account verifies 500 a month; a warning says if the components of the stack exceed
-   * that. Default: not counted.
+   * its agent verify them. A free account verifies 500 a month; a warning says if all webhook verifications of the stack
+   * exceed that. Default: not counted.
    */
   expectedDeliveriesPerMonth?: number | undefined;
 

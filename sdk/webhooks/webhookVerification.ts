@@ -35,7 +35,7 @@ export interface WebhookVerificationArgs extends Inputs<WebhookSettingsWritten> 
  * than a free account verifies, cause warnings.
  */
 export class WebhookVerification extends pulumi.ComponentResource {
-  /** The platform's identifier. */
+  /** The identifier of the platform that sends the webhooks. */
   readonly platform: pulumi.Output<string>;
 
   /**
@@ -48,7 +48,7 @@ export class WebhookVerification extends pulumi.ComponentResource {
   /**
    * The agent's whole configuration file, YAML in the version of `agentConfigVersion`. It does not contain the agent's own
    * token; set `NGROK_AUTHTOKEN` in the environment. To run several verifications in one agent, use `mergeAgentConfigs`,
-   * because agents do not merge the lists of several files. Undefined without `agent`. Secret.
+   * because agents do not merge the lists of several files. Missing without `agent`. Secret.
    */
   readonly agentConfig: pulumi.Output<string | undefined>;
 
