@@ -136,7 +136,7 @@ function webhookVerification(): object {
   const { text, parts } = docsOf("sdk/webhooks/webhookVerification.ts", "WebhookVerification");
   const inputs = properties(webhookFields, docsOf(WEBHOOK_ARGS, "WebhookSettingsWritten").parts);
   const output = (name: string, type: object) => ({ ...type, description: parts.get(name) });
-  const platforms = Object.keys(webhookPlatforms).map(code).join(", ");
+  const platforms = Object.keys(webhookPlatforms).sort().map(code).join(", ");
   return {
     isComponent: true,
     description: page("WebhookVerification", text),
