@@ -5,6 +5,10 @@ import * as ts from "typescript";
 /** The folder of the package. */
 export const root = process.cwd();
 
+/** The hand-written part of an item of the package schema, with its examples. */
+export const schemaPage = (item: string): string =>
+  readFileSync(join(root, "docs", "generate", "schema", `${item}.md`), "utf8").trim();
+
 /** The documentation of a declaration and of its parts: the comments in the source. */
 interface Docs {
   text: string;

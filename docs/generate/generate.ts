@@ -5,6 +5,7 @@ import { packageSchema } from "./packageSchema";
 import { referencePage } from "./page";
 import { withActions } from "./policyActions";
 import { policySchema } from "./policySchema";
+import { registryPages } from "./registryPages";
 
 /* Writes all generated files: the plugin's package schema, the policy schema and the reference. */
 
@@ -15,4 +16,5 @@ const policies = join(root, "docs", "policies.md");
 
 writeFileSync(join(root, "provider", "policy", "schema.json"), `${JSON.stringify(policySchema())}\n`);
 writeFileSync(policies, withActions(readFileSync(policies, "utf8")));
+for (const [file, text] of registryPages()) writeFileSync(join(root, "docs", file), text);
 void referencePage().then((page) => writeFileSync(join(root, "docs", "reference.md"), page));

@@ -14,7 +14,7 @@ import { endpointFields, inputFields } from "../../provider/endpoint/fields";
 import { endpointQuery, endpointsFilter } from "../../provider/endpoint/lookup";
 import { webhookPlatforms } from "../../sdk/webhooks/platforms";
 import { agentFields, webhookFields } from "../../sdk/webhooks/webhookChecks";
-import { docsOf, root } from "./docs";
+import { docsOf, root, schemaPage } from "./docs";
 import { code } from "./tables";
 
 /*
@@ -46,7 +46,7 @@ export function packageSchema(): object {
     keywords: [...keywords, "kind/native", "category/network"],
     license,
     homepage,
-    repository,
+    repository: repository?.url.replace(/^git\+|\.git$/g, ""),
     // Without it, the .NET package would name Pulumi as its publisher.
     publisher: `the ${name} authors`,
     // The generated packages get the version, and the Go SDK becomes a module.
@@ -95,13 +95,13 @@ const manifest = z.object({
   license: z.string(),
   keywords: z.array(z.string()),
   homepage: z.string().optional(),
-  repository: z.string().optional(),
+  repository: z.object({ url: z.string() }).optional(),
 });
 
 /** The first paragraph of a comment, then the page of the item: what other languages need to know, and the examples. */
 function page(item: string, comment?: string): string {
   const [first] = comment?.split("\n\n") ?? [];
-  const more = readFileSync(join(root, "docs", "generate", "schema", `${item}.md`), "utf8").trim();
+  const more = schemaPage(item);
   return first === undefined ? more : `${first}\n\n${more}`;
 }
 
@@ -142,7 +142,7 @@ function webhookVerification(): object {
   const { text, parts } = docsOf("sdk/webhooks/webhookVerification.ts", "WebhookVerification");
   const inputs = properties(webhookFields, docsOf(WEBHOOK_ARGS, "WebhookSettingsWritten").parts);
   const output = (name: string, type: object) => ({ ...type, description: parts.get(name) });
-  const platforms = Object.keys(webhookPlatforms).map(code).join(", ");
+  const platforms = Object.keys(webhookPlatforms).sort().map(code).join(", ");
   return {
     isComponent: true,
     description: page("WebhookVerification", text),

@@ -89,7 +89,8 @@ function webhooks(): string[] {
   ];
 }
 
-function settings(): string[] {
+/** The settings with their environment variables, defaults and meanings. */
+export function settingsTable(): string {
   const { parts } = docsOf("provider/api/config.ts", "settingFields");
   const rows = Object.keys(settingFields).map((name) => {
     const { rest, standard } = withoutDefault(parts.get(name) ?? "");
@@ -97,12 +98,16 @@ function settings(): string[] {
     const missing = name === "apiKey" || name === "baseUrl" ? "**required**" : standard;
     return [`${code(`endpoints:${name}`)}${secret}`, code(environmentName(name)), missing, rest];
   });
+  return table(["configuration", "environment", "default", "meaning"], rows);
+}
+
+function settings(): string[] {
   const [provider = ""] = docsOf("sdk/provider.ts", "Provider").text.split("\n\n");
   return [
     "## Provider and settings",
     `\`new Provider(name, args, options)\` is ${lowered(provider)} Its \`args\` are these settings, all optional.`,
     "Every setting can also be set in the stack's configuration or in the environment; the configuration wins. An empty value counts as unset. `endpoints:provider` (`ENDPOINTS_PROVIDER`) is not an input of `Provider`. It chooses what serves `CloudEndpoint`: `dynamic`, the default, or `plugin` ([plugin](plugin.md)). `ENDPOINTS_ACCEPT_ACCOUNT=1` ([reliability](reliability.md#when-an-endpoint-counts-as-gone)) and `ENDPOINTS_LOG` ([the log of requests](troubleshooting.md#the-log-of-requests)) exist only in the environment.",
-    table(["configuration", "environment", "default", "meaning"], rows),
+    settingsTable(),
   ];
 }
 

@@ -13,7 +13,7 @@ import pulumi_endpoints as endpoints
 customers = pulumi.Config().get_object("customers") or ["acme", "globex"]
 
 
-def policy(customer: str) -> dict:
+def policy(customer: str) -> dict[str, object]:
     """Forwards to the internal endpoint of the customer's agent, with the customer's name in a header."""
     mark = {"type": "add-headers", "config": {"headers": {"x-customer": customer}}}
     forward = {"type": "forward-internal", "config": {"url": f"https://{customer}.internal"}}

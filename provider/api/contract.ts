@@ -123,7 +123,7 @@ export interface CloudEndpointWritten {
   bindings?: string[] | undefined;
 
   /**
-   * Whether other endpoints may share this URL and its traffic. It is sent only if given, or to undo an edit by hand.
+   * Whether other endpoints may share the endpoint's URL and its traffic. It is sent only if given, or to undo an edit by hand.
    * The service may refuse to change it later. Default: `false`, the service's default.
    */
   poolingEnabled?: boolean | undefined;
@@ -149,8 +149,8 @@ export interface EndpointQuery {
   id?: string | undefined;
 
   /**
-   * The URL of the endpoint to read, in any spelling. Edges have no `url` and are matched by their `publicUrl`. This takes one
-   * request if the service filters lists, as the public service does. Otherwise it reads the whole list, which other look-ups
+   * The URL of the endpoint to read, in any spelling, instead of `id`. Edges have no `url` and are matched by their `publicUrl`.
+   * This takes one request if the service filters lists, as the public service does. Otherwise it reads the whole list, which other look-ups
    * of the next minute share: one request for each 100 endpoints of the account.
    */
   url?: string | undefined;

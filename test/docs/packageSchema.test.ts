@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { packageSchema } from "../../docs/generate/packageSchema";
 import { settingFields } from "../../provider/api/config";
 import { inputFields } from "../../provider/endpoint/fields";
+import { webhookFields } from "../../sdk/webhooks/webhookChecks";
 
 test("the committed package schema is up to date", () => {
   const checkedIn: unknown = JSON.parse(readFileSync("provider/plugin/schema.json", "utf8"));
@@ -24,6 +25,30 @@ test("every property of the package schema has its documentation", () => {
   expect(undocumented).toEqual([]);
 });
 
+test("every description stands alone, and names only what programs in every language have", () => {
+  const descriptions: [path: string, text: string][] = [];
+  const names = new Set(["deleteBeforeReplace"]);
+  const visit = (value: unknown, path: string) => {
+    if (typeof value !== "object" || value === null) return;
+    for (const [name, part] of Object.entries(value)) {
+      names.add(name.split(":").at(-1) ?? "");
+      if (name === "description" && typeof part === "string") descriptions.push([path, part]);
+      visit(part, `${path}.${name}`);
+    }
+  };
+  visit(packageSchema(), "");
+  for (const [path, text] of descriptions) {
+    const [prose = ""] = text.split("{{% examples %}}");
+    expect(prose.trimEnd(), path).toMatch(/^(CEL|[A-Z][a-z]*) [\s\S]*\.$/);
+    expect(prose, path).not.toMatch(/\b(above|below|undefined|promise|RunError|pulumi\.Input)\b/i);
+    const camelCase = [...prose.matchAll(/`([A-Za-z]+[a-z][A-Z]\w*)`/g)].map(([, name = ""]) => name);
+    expect(
+      camelCase.filter((name) => !names.has(name)),
+      path,
+    ).toEqual([]);
+  }
+});
+
 test("the package schema has every input of the resource and every setting", () => {
   expect(packageSchema()).toMatchObject({
     provider: { inputProperties: expect.toSatisfy((all: object) => sameKeys(all, settingFields)) },
@@ -31,6 +56,14 @@ test("the package schema has every input of the resource and every setting", () 
       "endpoints:index:CloudEndpoint": {
         inputProperties: expect.toSatisfy((all: object) => sameKeys(all, inputFields)),
         requiredInputs: ["url"],
+      },
+      "endpoints:index:WebhookVerification": {
+        inputProperties: expect.toSatisfy((all: object) => sameKeys(all, webhookFields)),
+        properties: {
+          trafficPolicy: { secret: true },
+          agentOptions: { secret: true },
+          agentConfig: { secret: true },
+        },
       },
     },
   });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { CliStack, Emulator, findPulumiCli } from "../../sdk/testing";
+import { examplesIn } from "../docs/schemaExamples";
 import { copyOf } from "../engine/example";
 import { generateSdk } from "../provider/plugin/pulumi";
 import { namesOfCloudEndpoint } from "./pythonProgram";
@@ -21,6 +22,8 @@ async function findPulumiInPython(): Promise<string | undefined> {
   );
 }
 const installed = await findPulumiInPython();
+const mypy =
+  installed !== undefined && (await run("python3", ["-m", "mypy", "--version"]).catch(() => undefined));
 
 const reason =
   "with the Pulumi CLI, pulumi-language-python and a python3 with pulumi, parver and setuptools on the PATH";
@@ -85,6 +88,18 @@ describe.skipIf(!installed)(`${reason}, the Python example`, () => {
     const { inputs, outputs } = namesOfCloudEndpoint();
     for (const name of inputs) expect(text).toMatch(new RegExp(`:param .* ${name}: \\S`));
     for (const name of outputs) expect(text).toContain(`def ${name}(self)`);
+  });
+});
+
+describe.skipIf(!mypy)(`${reason}, and mypy, programs`, () => {
+  test("pass the strict check of types: the schema's examples, and the Python example", async () => {
+    const folder = copyOf("python");
+    await install(folder);
+    for (const { name, code } of examplesIn("python")) writeFileSync(join(folder, `${name}.py`), code);
+    const python = ["--python-executable", join(folder, "venv", "bin", "python")];
+    const files = readdirSync(folder).filter((file) => file.endsWith(".py"));
+    const { stdout } = await run("python3", ["-m", "mypy", "--strict", ...python, ...files], { cwd: folder });
+    expect(stdout).toContain(`no issues found in ${files.length} source files`);
   });
 });
 

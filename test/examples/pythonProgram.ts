@@ -4,7 +4,8 @@ import { z } from "zod";
 
 const properties = z.record(z.string(), z.unknown()).default({});
 const required = z.array(z.string()).default([]);
-const schema = z
+/** What the package schema says of names. */
+export const schema = z
   .object({
     provider: z.object({ inputProperties: properties }),
     resources: z.record(

@@ -3,7 +3,9 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { parse, stringify } from "yaml";
 import { CliStack, Emulator, findPulumiCli } from "../../sdk/testing";
+import { examplesIn } from "../docs/schemaExamples";
 import { copyOf } from "../engine/example";
+import { programFolder } from "../folders";
 import { secret } from "../provider/plugin/pluginClient";
 
 const found = (await findPulumiCli()) && (await findPulumiCli(undefined, "yaml"));
@@ -54,6 +56,36 @@ describe.skipIf(!found)("with the Pulumi CLI and pulumi-language-yaml on the PAT
     expect([...mine.endpoints, ...partner.endpoints].map(({ type }) => type)).toEqual(["ephemeral"]);
   });
 });
+
+describe.skipIf(!found)(
+  "with the Pulumi CLI and pulumi-language-yaml on the PATH, of the schema's examples",
+  () => {
+    test.each(examplesIn("yaml"))("$name runs, and creates what it says", async ({ name, code }) => {
+      const emulator = await Emulator.start();
+      emulator.seed({ type: "ephemeral", url: "https://shop.internal" });
+      const folder = programFolder();
+      const plugin = join(import.meta.dirname, "../../provider/plugin");
+      writeFileSync(
+        join(folder, "Pulumi.yaml"),
+        `name: ${name}\nruntime: yaml\npackages: { endpoints: ${JSON.stringify(plugin)} }\n\n${code}`,
+      );
+      const { config = {} } = parse(code);
+      const stack = await CliStack.create({
+        program: folder,
+        env: { ENDPOINTS_BASE_URL: emulator.baseUrl, ENDPOINTS_API_KEY: emulator.apiKey },
+        config: Object.fromEntries(Object.keys(config).map((key) => [key, { secret: emulator.apiKey }])),
+      });
+      onTestFinished(async () => {
+        await stack.close();
+        await emulator.close();
+      });
+      const { text } = await stack.up();
+      expect(text).not.toMatch(/warning/);
+      const urls = [...code.matchAll(/^ {6}url: (\S+)$/gm)].map(([, url]) => url);
+      expect(emulator.endpoints.filter(({ type }) => type === "cloud").map(({ url }) => url)).toEqual(urls);
+    });
+  },
+);
 
 /** Sets up the example as its first lines describe: one account in the environment, the partner's in the configuration. */
 async function start() {

@@ -38,18 +38,14 @@ export async function service(options: EmulatorOptions = {}): Promise<Emulator> 
   return emulator;
 }
 
-/** Generates the SDK for a language with Pulumi. Returns its folder. */
+/** Generates the SDK for a language with Pulumi. Returns its folder. Throws if Pulumi warns of the schema. */
 export async function generateSdk(language: string): Promise<string> {
   const stack = await project("", {});
-  await stack.pulumi(
-    "package",
-    "gen-sdk",
-    "../../../provider/plugin",
-    "--language",
-    language,
-    "--out",
-    "sdk",
+  const plugin = "../../../provider/plugin";
+  const { stdout, stderr } = await stack.pulumi(
+    ...["package", "gen-sdk", plugin, "--language", language, "--out", "sdk"],
   );
+  if (/warning/i.test(stdout + stderr)) throw new Error(stdout + stderr);
   return join(stack.folder, "sdk", language);
 }
 

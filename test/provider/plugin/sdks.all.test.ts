@@ -1,14 +1,43 @@
-import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { execFile, execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { inputFields } from "../../../provider/endpoint/fields";
-import { cli, generateSdk } from "./pulumi";
+import { findPulumiCli } from "../../../sdk/testing";
+import { findOnPath } from "../../../sdk/testing/cli";
+import { examplesIn } from "../../docs/schemaExamples";
+import { programFolder } from "../../folders";
+import { cli, generateSdk, project } from "./pulumi";
+
+const run = promisify(execFile);
+const tsc = join(import.meta.dirname, "../../../node_modules/typescript/bin/tsc");
+
+test("the schema's examples in TypeScript compile with the npm package", () => {
+  const folder = programFolder();
+  const compilerOptions = {
+    ...{ target: "es2022", module: "node16", types: ["node"] },
+    ...{ strict: true, noUnusedLocals: true, skipLibCheck: true },
+  };
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions }));
+  for (const { name, code } of examplesIn("typescript")) writeFileSync(join(folder, `${name}.ts`), code);
+  execFileSync(process.execPath, [tsc, "--noEmit", "-p", folder], { stdio: "pipe" });
+});
+
+describe.skipIf(!cli)("the Pulumi CLI", () => {
+  test("accepts the schema and prints it, without a warning", async () => {
+    const stack = await project("", {});
+    const check = await stack.pulumi("schema", "check", "../../../provider/plugin/schema.json");
+    expect(check.stdout + check.stderr).toBe("");
+    const { stdout, stderr } = await stack.pulumi("package", "get-schema", "../../../provider/plugin");
+    expect(JSON.parse(stdout)).toMatchObject({ name: "endpoints" });
+    expect(stderr).not.toMatch(/warning/i);
+  });
+});
 
 describe.skipIf(!cli)("the Node.js SDK that the Pulumi CLI generates", () => {
   test("compiles, documents every input, and has an example in its README", async () => {
     const sdk = await generateSdk("nodejs");
-    const tsc = join(import.meta.dirname, "../../../node_modules/typescript/bin/tsc");
     execFileSync(process.execPath, [tsc, "--noEmit", "-p", sdk], { stdio: "pipe" });
     const resource = readFileSync(join(sdk, "cloudEndpoint.ts"), "utf8");
     const [, args = ""] = resource.split("export interface CloudEndpointArgs");
@@ -18,5 +47,28 @@ describe.skipIf(!cli)("the Node.js SDK that the Pulumi CLI generates", () => {
     const readme = readFileSync(join(sdk, "README.md"), "utf8");
     expect(readme).toContain('import { CloudEndpoint } from "pulumi-endpoints";');
     expect(readme).toContain("`ENDPOINTS_API_KEY`");
+  });
+});
+
+const go = (await findPulumiCli(undefined, "go")) && (await findOnPath("go"));
+
+describe.skipIf(!go)("with pulumi-language-go and go on the PATH, the Go SDK", () => {
+  test("builds and passes vet, together with the schema's examples, which are formatted", async (context) => {
+    const sdk = await generateSdk("go");
+    for (const { name, code } of examplesIn("go")) {
+      mkdirSync(join(sdk, "examples", name), { recursive: true });
+      writeFileSync(join(sdk, "examples", name, "main.go"), code);
+    }
+    const inSdk = (file: string, ...args: string[]) =>
+      run(file, args, { cwd: sdk, env: { ...process.env, GOFLAGS: "-mod=mod" } });
+    await inSdk("go", "build", "./...").catch((error: Error) => {
+      context.skip(
+        /dial tcp|no such host|GOPROXY/.test(error.message),
+        "Pulumi's Go modules are out of reach",
+      );
+      throw error;
+    });
+    await inSdk("go", "vet", "./...");
+    expect((await inSdk("gofmt", "-l", "examples")).stdout).toBe("");
   });
 });
