@@ -27,7 +27,7 @@ export function mergedPolicy(
     throw new UserError(
       "mergeTrafficPolicy: the list of verifications is empty, so nothing would be verified",
     );
-  const verifying = policies.flatMap((text) => rulesOf(verificationData(text), "on_http_request"));
+  const verifying = policies.flatMap((text, index) => verificationRules(text, index + 1));
   if ([...verifying, ...own].flatMap(demands).length > 1)
     throw new UserError(
       "mergeTrafficPolicy: two verifications of every request would refuse all requests, because no request is signed by two platforms; give each verification expressions that select its requests, such as req.url.path.startsWith('/brex'), or enforce: false",
@@ -51,10 +51,17 @@ export function mergedPolicy(
   return { ...data, on_http_request: [...verifying, ...own] };
 }
 
-function verificationData(text: string | undefined): JsonObject {
-  if (text !== undefined) return JSON.parse(text);
+/** The rules of a verification. No message quotes the text, because it may be a secret in the wrong place. */
+function verificationRules(text: string | undefined, place: number): object[] {
+  if (text === undefined)
+    throw new UserError(
+      "mergeTrafficPolicy: the second argument must be a WebhookVerification, or a list of them",
+    );
+  const parsed = policyFromText(text);
+  const rules = "data" in parsed && isMapping(parsed.data) ? rulesOf(parsed.data, "on_http_request") : [];
+  if (rules.some((rule) => actionMappings(rule).some(({ type }) => type === "verify-webhook"))) return rules;
   throw new UserError(
-    "mergeTrafficPolicy: the second argument must be a WebhookVerification, or a list of them",
+    `mergeTrafficPolicy: verification ${place} is not the trafficPolicy of a webhook verification`,
   );
 }
 

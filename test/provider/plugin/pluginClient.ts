@@ -1,12 +1,23 @@
 import * as grpc from "@grpc/grpc-js";
 import { EngineService } from "@pulumi/pulumi/proto/engine_grpc_pb";
 import type { LogRequest } from "@pulumi/pulumi/proto/engine_pb";
+import { InputPropertiesError } from "@pulumi/pulumi/proto/errors_pb";
 import { ResourceProviderClient, ResourceProviderService } from "@pulumi/pulumi/proto/provider_grpc_pb";
 import * as pb from "@pulumi/pulumi/proto/provider_pb";
+import { ResourceMonitorService } from "@pulumi/pulumi/proto/resource_grpc_pb";
+import {
+  type RegisterResourceOutputsRequest,
+  type RegisterResourceRequest,
+  RegisterResourceResponse,
+  type SupportsFeatureRequest,
+  SupportsFeatureResponse,
+} from "@pulumi/pulumi/proto/resource_pb";
 import { Status } from "@pulumi/pulumi/proto/status_pb";
+import type { Any } from "google-protobuf/google/protobuf/any_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import { afterEach } from "vitest";
+import { WEBHOOK_TYPE } from "../../../provider/api/config";
 import { pluginService } from "../../../provider/plugin/service";
 import { Emulator, type EmulatorOptions } from "../../../sdk/testing/emulator";
 import { about } from "../../../sdk/testing/engine/providerCalls";
@@ -43,6 +54,8 @@ export class CallError extends Error {
     readonly code: grpc.status,
     message: string,
     readonly partialCreate: { id: string; properties: Props; inputs: Props; reasons: string[] } | undefined,
+    /** The mistakes in a component's inputs, with their paths. */
+    readonly mistakes: string[],
   ) {
     super(message);
   }
@@ -100,6 +113,28 @@ export async function plugin(
   }
   return { client, emulator, logged };
 }
+
+/** Starts the engine's side of registrations. Returns its address, and the components that are registered. */
+export async function monitor() {
+  const registered: { urn: string; outputs: Props }[] = [];
+  const address = await serve((server) =>
+    server.addService(ResourceMonitorService, {
+      supportsFeature: ({ request }: { request: SupportsFeatureRequest }, answer: Answer) =>
+        answer(null, new SupportsFeatureResponse().setHassupport(request.getId() === "secrets")),
+      registerResource: ({ request }: { request: RegisterResourceRequest }, answer: Answer) => {
+        const urn = `urn:pulumi:stack::project::${request.getType()}::${request.getName()}`;
+        answer(null, new RegisterResourceResponse().setUrn(urn).setObject(request.getObject()));
+      },
+      registerResourceOutputs: ({ request }: { request: RegisterResourceOutputsRequest }, answer: Answer) => {
+        registered.push({ urn: request.getUrn(), outputs: plain(request.getOutputs()) });
+        answer(null, new Empty());
+      },
+    }),
+  );
+  return { address, registered };
+}
+
+type Answer = grpc.sendUnaryData<unknown>;
 
 /** Starts the plugin, and checks and creates a resource, as the engine does. */
 export async function created(news: Props) {
@@ -203,6 +238,15 @@ export class PluginClient {
     return { result: plain(answer.getReturn()), failures: answer.toObject().failuresList };
   }
 
+  /** Constructs a component with the engine's monitor at this address. Unknown inputs are those of a preview. */
+  async construct(monitor: string, name: string, inputs: Props, type = WEBHOOK_TYPE) {
+    const request = new pb.ConstructRequest().setType(type).setName(name).setMonitorendpoint(monitor);
+    request.setProject("project").setStack("stack").setParallel(4).setDryrun(true);
+    request.setInputs(struct(inputs));
+    const answer = await call<pb.ConstructResponse>((then) => this.raw.construct(request, then));
+    return { urn: answer.getUrn(), state: plain(answer.getState()) };
+  }
+
   async cancel(): Promise<void> {
     await call<Empty>((then) => this.raw.cancel(new Empty(), then));
   }
@@ -235,16 +279,24 @@ function call<T>(send: (then: (error: grpc.ServiceError | null, answer: T) => vo
   return new Promise((resolve, reject) => {
     send((error, answer) => {
       if (error === null) resolve(answer);
-      else reject(new CallError(error.code, error.details, partialCreateOf(error)));
+      else reject(new CallError(error.code, error.details, partialCreateOf(error), mistakesOf(error)));
     });
   });
 }
 
-function partialCreateOf({ metadata }: grpc.ServiceError): CallError["partialCreate"] {
+function detailOf({ metadata }: grpc.ServiceError): Any | undefined {
   const [packed] = metadata.get("grpc-status-details-bin");
-  if (!Buffer.isBuffer(packed)) return undefined;
-  const [any] = Status.deserializeBinary(packed).getDetailsList();
-  const detail = any?.unpack(
+  return Buffer.isBuffer(packed) ? Status.deserializeBinary(packed).getDetailsList()[0] : undefined;
+}
+
+function mistakesOf(error: grpc.ServiceError): string[] {
+  const read = InputPropertiesError.deserializeBinary;
+  const detail = detailOf(error)?.unpack(read, "pulumirpc.InputPropertiesError");
+  return (detail?.getErrorsList() ?? []).map((each) => `${each.getPropertyPath()} ${each.getReason()}`);
+}
+
+function partialCreateOf(error: grpc.ServiceError): CallError["partialCreate"] {
+  const detail = detailOf(error)?.unpack(
     pb.ErrorResourceInitFailed.deserializeBinary,
     "pulumirpc.ErrorResourceInitFailed",
   );
