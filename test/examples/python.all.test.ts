@@ -98,7 +98,9 @@ describe.skipIf(!mypy)(`${reason}, and mypy, programs`, () => {
     for (const { name, code } of examplesIn("python")) writeFileSync(join(folder, `${name}.py`), code);
     const python = ["--python-executable", join(folder, "venv", "bin", "python")];
     const files = readdirSync(folder).filter((file) => file.endsWith(".py"));
-    const { stdout } = await run("python3", ["-m", "mypy", "--strict", ...python, ...files], { cwd: folder });
+    const { stdout } = await run("python3", ["-m", "mypy", "--strict", ...python, ...files], {
+      cwd: folder,
+    }).catch((failed: { stdout: string }) => failed);
     expect(stdout).toContain(`no issues found in ${files.length} source files`);
   });
 });

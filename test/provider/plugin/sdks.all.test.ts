@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -13,6 +13,10 @@ import { cli, generateSdk, project } from "./pulumi";
 const run = promisify(execFile);
 const tsc = join(import.meta.dirname, "../../../node_modules/typescript/bin/tsc");
 
+/** What the compiler prints about a project. */
+const mistakesInTypeScript = (folder: string) =>
+  spawnSync(process.execPath, [tsc, "--noEmit", "-p", folder], { encoding: "utf8" }).stdout;
+
 test("the schema's examples in TypeScript compile with the npm package", () => {
   const folder = programFolder();
   const compilerOptions = {
@@ -21,7 +25,7 @@ test("the schema's examples in TypeScript compile with the npm package", () => {
   };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions }));
   for (const { name, code } of examplesIn("typescript")) writeFileSync(join(folder, `${name}.ts`), code);
-  execFileSync(process.execPath, [tsc, "--noEmit", "-p", folder], { stdio: "pipe" });
+  expect(mistakesInTypeScript(folder)).toBe("");
 });
 
 describe.skipIf(!cli)("the Pulumi CLI", () => {
@@ -38,7 +42,7 @@ describe.skipIf(!cli)("the Pulumi CLI", () => {
 describe.skipIf(!cli)("the Node.js SDK that the Pulumi CLI generates", () => {
   test("compiles, documents every input, and has an example in its README", async () => {
     const sdk = await generateSdk("nodejs");
-    execFileSync(process.execPath, [tsc, "--noEmit", "-p", sdk], { stdio: "pipe" });
+    expect(mistakesInTypeScript(sdk)).toBe("");
     const resource = readFileSync(join(sdk, "cloudEndpoint.ts"), "utf8");
     const [, args = ""] = resource.split("export interface CloudEndpointArgs");
     for (const name of Object.keys(inputFields)) {
