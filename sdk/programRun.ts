@@ -20,24 +20,10 @@ export function perRun<T>(start: () => T): () => T {
   const runs = new WeakMap<object, T>();
   return () => {
     const connection = pulumi.runtime.getMonitor() ?? runs;
-    const run = runOf.get(connection) ?? connection;
-    const known = runs.get(run) ?? start();
-    runs.set(run, known);
+    const known = runs.get(connection) ?? start();
+    runs.set(connection, known);
     return known;
   };
-}
-
-/** The runs of connections that share theirs. */
-const runOf = new WeakMap<object, object>();
-
-/**
- * Lets the current connection to the engine share a run with others. Every component that the plugin constructs has a
- * connection of its own.
- *
- * @param run Any object that is the same for all of them.
- */
-export function joinRun(run: object): void {
-  runOf.set(pulumi.runtime.getMonitor() ?? run, run);
 }
 
 /**

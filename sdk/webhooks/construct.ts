@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import {
   type Alias,
   type ComponentResourceOptions,
@@ -13,7 +14,6 @@ import { resetOptions } from "@pulumi/pulumi/runtime/settings";
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import { InvalidInputs } from "../../provider/plugin/failure";
 import { expressionsIn } from "../../provider/policy/headerNames";
-import { joinRun } from "../programRun";
 import { mistakesIn, WebhookVerification, type WebhookVerificationArgs } from "./webhookVerification";
 
 /*
@@ -40,17 +40,14 @@ process.on("unhandledRejection", (error) => {
   if (!RunError.isInstance(error)) console.error(error);
 });
 
-/** The runs by the address of the engine's monitor, because each component has a connection of its own. */
-const runs = new Map<string, object>();
-
 /** Carries out the plugin's `construct`: see there. */
-export function constructWebhookVerification(
+export async function constructWebhookVerification(
   request: ConstructRequest,
   engine: string,
   checkedExpressions: Set<string>,
 ): Promise<ConstructResponse> {
-  return withLocalStorage(async () => {
-    await connect(request, engine);
+  const inRun = await runOf(request, engine);
+  return inRun(async () => {
     const inputs = await deserializeInputs(request.getInputs(), request.getInputdependenciesMap());
     const component = new WebhookVerification(request.getName(), inputs, optionsOf(request));
     const mistakes = await mistakesIn(component);
@@ -75,23 +72,35 @@ export function constructWebhookVerification(
   });
 }
 
-/** Connects Pulumi's runtime, in the current asynchronous context, to the run that the component belongs to. */
-async function connect(request: ConstructRequest, engine: string): Promise<void> {
+type InRun = <T>(work: () => T) => T;
+
+/** The runs by the address of the engine's monitor. */
+const runs = new Map<string, Promise<InRun>>();
+
+/**
+ * The run that the component belongs to. Pulumi's runtime keeps the connection and the settings of a run in the asynchronous
+ * context, so that components of one run share them.
+ */
+function runOf(request: ConstructRequest, engine: string): Promise<InRun> {
   const address = request.getMonitorendpoint();
-  resetOptions(
-    request.getProject(),
-    request.getStack(),
-    request.getParallel(),
-    engine,
-    address,
-    request.getDryrun(),
-    request.getOrganization(),
-  );
-  await awaitFeatureSupport();
-  setAllConfig(Object.fromEntries(request.getConfigMap().entries()), request.getConfigsecretkeysList());
-  const run = runs.get(address) ?? {};
+  const known = runs.get(address);
+  if (known) return known;
+  const run = withLocalStorage(async () => {
+    resetOptions(
+      request.getProject(),
+      request.getStack(),
+      request.getParallel(),
+      engine,
+      address,
+      request.getDryrun(),
+      request.getOrganization(),
+    );
+    setAllConfig(Object.fromEntries(request.getConfigMap().entries()), request.getConfigsecretkeysList());
+    await awaitFeatureSupport();
+    return AsyncLocalStorage.snapshot();
+  });
   runs.set(address, run);
-  joinRun(run);
+  return run;
 }
 
 /** The options that matter to a component without children. */

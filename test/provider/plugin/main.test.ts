@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -83,3 +83,15 @@ test("the plugin works with its own copies of gRPC and protobuf, as after a glob
     child.kill("SIGKILL");
   }
 }, 30_000);
+
+test("the plugin starts without Pulumi's runtime, which only the component needs", () => {
+  const load = (file: string) => `require(${JSON.stringify(join(root, "dist", file))});`;
+  const loaded = (...files: string[]) => {
+    const program = `${files.map(load).join("")} console.log(Object.keys(require.cache).join("\\n"))`;
+    return execFileSync(process.execPath, ["--eval", program], { encoding: "utf8" }).split("\n");
+  };
+  const runtime = /@pulumi\/pulumi\/(index|runtime\/\w+)\.js$/;
+  const atStart = loaded("provider/plugin/serve.js", "sdk/webhooks/otherLanguages.js");
+  expect(atStart.filter((file) => runtime.test(file))).toEqual([]);
+  expect(loaded("sdk/webhooks/construct.js").some((file) => runtime.test(file))).toBe(true);
+});
