@@ -4,7 +4,13 @@ import type { EndpointsApi } from "../api/endpoints";
 import type { JsonObject } from "../api/json";
 import { UNKNOWN } from "../endpoint/documents";
 import { unknownToken } from "../endpoint/errors";
-import { endpointQuery, endpointsFilter, findEndpoint, findEndpoints } from "../endpoint/lookup";
+import {
+  filterArguments,
+  findEndpoint,
+  findEndpoints,
+  queryArguments,
+  typeWarnings,
+} from "../endpoint/lookup";
 import { expressionsIn, headerWarnings } from "../policy/headerNames";
 import type { RunNotes } from "./resources";
 import { received, toStruct } from "./values";
@@ -48,13 +54,14 @@ export const functions: Record<string, PluginFunction> = {
   /** Reads one endpoint of any type by id or URL, in a preview too. */
   "endpoints:index:getEndpoint": {
     call: (args, { api, run }) =>
-      findEndpoint(api(), z.strictObject(endpointQuery).parse(args), { fresh: true }, run.secretUrls),
+      findEndpoint(api(), queryArguments.parse(args), { fresh: true }, run.secretUrls),
   },
 
   /** Reads all endpoints of the account, of any type, that match the filters, in a preview too. */
   "endpoints:index:getEndpoints": {
-    call: async (args, { api }) => {
-      const filter = z.strictObject(endpointsFilter).parse(args);
+    call: async (args, { api, warn }) => {
+      const filter = filterArguments.parse(args);
+      for (const warning of typeWarnings(filter)) warn(warning);
       const endpoints = await findEndpoints(api(), filter, { fresh: true });
       return { endpoints, ids: endpoints.map(({ id }) => id) };
     },
