@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { delimiter, join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
-import { areWarningsOff, settingFields } from "../provider/api/config";
+import { areWarningsOff, PACKAGE, settingFields } from "../provider/api/config";
 import { isMapping, type JsonObject } from "../provider/api/json";
 import { nearName } from "../provider/api/text";
 import { checkInputs, UrlRegistry } from "../provider/endpoint/check";
@@ -187,12 +187,11 @@ export function warnOfSettings(): void {
   const run = checksOfRun();
   if (run.settingsAreChecked) return;
   run.settingsAreChecked = true;
-  const known = [...Object.keys(settingFields), "provider"];
   const keys = Object.keys(pulumi.runtime.allConfig());
-  for (const name of keys.flatMap((key) => /^endpoints:(.+)/.exec(key)?.[1] ?? [])) {
-    const near = known.includes(name) ? undefined : nearName(name, known);
-    // A project with the name "endpoints" has its own settings with the same prefix.
-    if (near) void pulumi.log.warn(`endpoints:${name} is no setting; did you mean endpoints:${near}?`);
+  for (const key of keys) {
+    const meant = misspeltSetting(key);
+    if (meant !== undefined && !keys.includes(meant))
+      void pulumi.log.warn(`${key} is no setting; did you mean ${meant}?`);
   }
   // The language host sets it with the configuration. Without it, it is unknown which settings are secret.
   const secretKeys = process.env["PULUMI_CONFIG_SECRET_KEYS"];
@@ -202,6 +201,23 @@ export function warnOfSettings(): void {
   void pulumi.log.warn(
     "endpoints:apiKey is in the stack's configuration in plain text. Replace the key, and set the new one with `pulumi config set --secret endpoints:apiKey`, or only in ENDPOINTS_API_KEY.",
   );
+}
+
+/** The setting that a key of the configuration probably means. Undefined for a right key, and for those of others. */
+function misspeltSetting(key: string): string | undefined {
+  const [, namespace = "", name = ""] = /^([^:]+):(.+)$/.exec(key) ?? [];
+  const names = [...Object.keys(settingFields), "provider"];
+  if (namespace === PACKAGE) {
+    // A project with the name "endpoints" has its own settings with the same prefix.
+    const near = names.includes(name) ? undefined : nearName(name, names);
+    return near && `${PACKAGE}:${near}`;
+  }
+  // The program reads those with its project's name. Another package has the setting ngrok:apiKey.
+  if (namespace === pulumi.getProject() || key === "ngrok:apiKey") return undefined;
+  const isNear = namespace === "ngrok" || nearName(namespace, [PACKAGE, "pulumi-endpoints"]) !== undefined;
+  const letters = name.toLowerCase();
+  const same = names.find((setting) => setting.toLowerCase() === letters);
+  return isNear && same ? `${PACKAGE}:${same}` : undefined;
 }
 
 /**

@@ -161,22 +161,35 @@ onBothDrivers("the settings", (start) => {
     }
   });
 
-  test("cause one warning for a key in plain text, one for a misspelt setting, and none for unknown ones", async () => {
+  test("cause one warning for a key in plain text, one for a misspelt setting or namespace, and none for those of others", async () => {
     const two = `${program} new CloudEndpoint("other", { url: "https://other.example.com" });`;
     const stack = await start(two, {
       config: {
         "endpoints:apiKey": "plain-key",
         "endpoints:requestPerWindow": "3",
         "endpoints:owner": "me",
+        "endpoint:versionHeader": "Service-Version",
+        "endponts:WindowSECONDS": "3",
+        "ngrok:timeoutSeconds": "3",
+        // Those of other packages, of the program itself, and one beside the right one.
+        "ngrok:apiKey": { secret: "theirs" },
+        "ngrok:requestPerWindow": "3",
+        "entrypoint:version": "2",
+        "vendor:baseUrl": "https://api.example.com",
+        "case:baseUrl": "https://api.example.com",
+        "endpoint:apiKey": { secret: "old" },
       },
     });
     const { diagnostics, text } = await stack.preview();
     const warnings = diagnostics.filter(({ severity }) => severity === "warning");
     expect(warnings.map(({ message }) => message).sort()).toEqual([
+      expect.stringMatching(/^endpoint:versionHeader is no setting; did you mean endpoints:versionHeader\?/),
       expect.stringMatching(/plain text.*config set --secret endpoints:apiKey/),
       expect.stringMatching(
         /^endpoints:requestPerWindow is no setting; did you mean endpoints:requestsPerWindow\?/,
       ),
+      expect.stringMatching(/^endponts:WindowSECONDS is no setting; did you mean endpoints:windowSeconds\?/),
+      expect.stringMatching(/^ngrok:timeoutSeconds is no setting; did you mean endpoints:timeoutSeconds\?/),
     ]);
     expect(text).not.toContain("plain-key");
   });
