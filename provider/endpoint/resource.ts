@@ -1,6 +1,6 @@
 import { isNotFound, isOfService, ReplyError, UserError } from "../api/apiErrors";
 import type { Log } from "../api/client";
-import { isPublicService, type Settings } from "../api/config";
+import { isPublicService, type Settings, SettingsError } from "../api/config";
 import type { LiveEndpoint, Mark, Owner } from "../api/contract";
 import type { EndpointsApi } from "../api/endpoints";
 import type { JsonObject } from "../api/json";
@@ -97,7 +97,8 @@ export class CloudEndpoints {
     } catch (error) {
       // A failure of the check is printed once. The engine and the provider's process would both print an error.
       if (!(error instanceof UserError)) throw error;
-      return { ...checked, failures: [{ input: "", reason: error.message }] };
+      const all = error instanceof SettingsError ? error.problems : [error];
+      return { ...checked, failures: all.map(({ message }) => ({ input: "", reason: message })) };
     }
   }
 

@@ -42,12 +42,14 @@ test.each([
   [["extra"], "extra"],
   [["--port", "abc"], "--port takes a whole number"],
   [["--port", "70000"], "65535"],
-  [["--seed", "-1"], "--seed"],
+  [["--seed=-3"], '--seed takes a whole number from 0 to 100000, not "-3"'],
+  [["--seed", "-3"], "--seed needs a value; write one that starts with a dash as --seed=-…"],
   [["--api-key", ""], "--api-key"],
   [["--version-header", "a b"], "--version-header"],
 ])("the emulator exits with 2 and a message for %j", async (args, word) => {
   const { code, printed } = start(...args);
   expect(await code).toBe(2);
   expect(printed.stderr).toContain(word);
+  expect(printed.stderr.match(/\n/g)).toHaveLength(1);
   expect(printed.stdout).toBe("");
 });
