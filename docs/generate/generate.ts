@@ -1,12 +1,13 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./docs";
+import { withShortReference } from "./llms";
 import { packageSchema } from "./packageSchema";
 import { referencePage } from "./page";
 import { withActions } from "./policyActions";
 import { policySchema } from "./policySchema";
 
-/* Writes all generated files: the plugin's package schema, the policy schema and the reference. */
+/* Writes all generated files: the plugin's package schema, the policy schema, the reference and its short form. */
 
 const schema = JSON.stringify(packageSchema(), null, 2);
 writeFileSync(join(root, "provider", "plugin", "schema.json"), `${schema}\n`);
@@ -16,3 +17,8 @@ const policies = join(root, "docs", "policies.md");
 writeFileSync(join(root, "provider", "policy", "schema.json"), `${JSON.stringify(policySchema())}\n`);
 writeFileSync(policies, withActions(readFileSync(policies, "utf8")));
 void referencePage().then((page) => writeFileSync(join(root, "docs", "reference.md"), page));
+
+const forAssistants = join(root, "docs", "llms.md");
+void withShortReference(readFileSync(forAssistants, "utf8")).then((page) =>
+  writeFileSync(forAssistants, page),
+);
