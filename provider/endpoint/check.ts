@@ -62,6 +62,11 @@ export function checkInputs(news: JsonObject, olds: JsonObject = {}): Checked {
       inputs[name] = notedFields(news);
     } else if (!isInput(name)) {
       failures.push(unknownInput(name));
+    } else if (hasOutputAsText(value)) {
+      failures.push({
+        input: name,
+        reason: `${name} contains an output turned into text, as a template literal or JSON.stringify does; give the output itself, or use pulumi.interpolate or pulumi.jsonStringify`,
+      });
     } else if (hasUnknown(value)) {
       inputs[name] = value;
     } else {
@@ -102,6 +107,14 @@ export function checkInputs(news: JsonObject, olds: JsonObject = {}): Checked {
 export function checkedInputs(news: JsonObject): CloudEndpointInputs {
   const { [PROVIDER_KEY]: _, [URN_KEY]: __, [REPLACE_KEY]: ___, ...inputs } = news;
   return inputs as CloudEndpointInputs;
+}
+
+/** The text that Pulumi's SDKs for Node.js and Python put in place of an output. As a secret, it would be known to everyone. */
+const OUTPUT_AS_TEXT = /Calling (?:\[to(?:String|JSON)\]|__str__) on an \[?Output[<[]T/;
+
+function hasOutputAsText(value: unknown): boolean {
+  if (typeof value === "string") return OUTPUT_AS_TEXT.test(value);
+  return typeof value === "object" && value !== null && Object.values(value).some(hasOutputAsText);
 }
 
 function isInput(name: string): name is InputName {

@@ -1,3 +1,4 @@
+import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, test } from "vitest";
 import { checkInputs } from "../../../provider/endpoint/check";
 import { UNKNOWN } from "../../../provider/endpoint/documents";
@@ -40,6 +41,27 @@ describe("a mistake fails with the reason and a correction", () => {
     expect(reasons(news)).toEqual([expect.stringMatching(reason)]);
   });
 });
+
+/** The texts that Pulumi's SDKs for Node.js and Python put in place of an output. */
+const outputsAsText = [
+  String(pulumi.output("x")),
+  `behind ${pulumi.output("x")}`,
+  JSON.stringify({ a: [pulumi.output("x")] }),
+  "Calling __str__ on an Output[T] is not supported.",
+];
+
+test.each(outputsAsText)(
+  "an output turned into text is refused in every input and at any depth: %j",
+  (text) => {
+    const expected = (input: string) => [
+      expect.stringMatching(`^${input} contains an output turned into text`),
+    ];
+    expect(reasons({ url, description: text })).toEqual(expected("description"));
+    expect(reasons({ url, trafficPolicy: text })).toEqual(expected("trafficPolicy"));
+    expect(reasons({ url, metadata: { a: [text], b: UNKNOWN } })).toEqual(expected("metadata"));
+    expect(reasons({ url: `https://${text}` })).toEqual(expected("url"));
+  },
+);
 
 test("a new scheme with an adopted id is refused, because the replacement would delete the adopted endpoint", () => {
   const olds = { url, adopt: "ep_1" };
