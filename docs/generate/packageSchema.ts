@@ -6,6 +6,7 @@ import { alwaysPresent } from "../../provider/api/contract";
 import { refSchema } from "../../provider/api/wire";
 import { endpointFields, inputFields } from "../../provider/endpoint/fields";
 import { endpointQuery, endpointsFilter } from "../../provider/endpoint/lookup";
+import { listFilters } from "../../provider/plugin/list";
 import { docsOf, root } from "./docs";
 
 /*
@@ -137,6 +138,9 @@ function cloudEndpoint(): object {
     description: `${description}\n\nSet the resource option \`deleteBeforeReplace\`, because a URL belongs to one endpoint at a time.`,
     inputProperties: properties(inputFields, inputs),
     requiredInputs: ["url"],
+    listInputs: {
+      properties: properties(listFilters, docsOf("provider/api/contract.ts", "EndpointsFilter").parts),
+    },
     properties: fields,
     required: alwaysPresent,
     aliases: [{ type: TYPES.dynamic }],

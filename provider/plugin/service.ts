@@ -9,7 +9,7 @@ import {
   ProviderHandshakeResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
 import { HttpClient } from "../api/client";
-import { areWarningsOff, readSettings, TYPES, VERSION } from "../api/config";
+import { areWarningsOff, TYPES, VERSION } from "../api/config";
 import { unknownToken } from "../endpoint/errors";
 import { endpointsApi } from "../endpoint/fields";
 import { CloudEndpoints, type Service } from "../endpoint/resource";
@@ -17,6 +17,7 @@ import { Configuration } from "./configuration";
 import { EngineLog } from "./engineLog";
 import { failure } from "./failure";
 import { invoke } from "./functions";
+import { list } from "./list";
 import { Empty } from "./protocol";
 import { Resources } from "./resources";
 
@@ -42,7 +43,7 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
   let cancelled = false;
   const connect = (): Service => {
     if (service) return service;
-    const settings = readSettings(configuration.reader, environment);
+    const settings = configuration.settings();
     const http = new HttpClient(settings, {
       log: { info: log.general, warn: log.warn },
       trace: log.general,
@@ -57,7 +58,7 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
   const resources = new Resources(
     core,
     log,
-    () => configuration.isKnown,
+    configuration,
     () => !areWarningsOff(configuration.reader, environment),
   );
 
@@ -142,13 +143,21 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
     parameterize: unimplemented,
     construct: unimplemented,
     call: unimplemented,
-    list: (stream) => void stream.emit("error", UNIMPLEMENTED),
+    list: async (stream) => {
+      try {
+        const responses = await log.during("", () => list(stream.request, () => connect().api));
+        for (const response of responses) stream.write(response);
+        stream.end();
+      } catch (error) {
+        stream.emit("error", failure(error));
+      }
+    },
   };
 }
 
 const UNIMPLEMENTED = {
   code: grpc.status.UNIMPLEMENTED,
-  details: "this package has no components, methods, parameters or lists",
+  details: "this package has no components, methods or parameters",
 };
 
 const unimplemented: grpc.handleUnaryCall<unknown, never> = (_, answer) => answer(UNIMPLEMENTED);
