@@ -1,5 +1,6 @@
 """A public endpoint for each customer in a list, all with the same policy, and one for the signed webhooks of Stripe.
 
+    npm install                                         # brings the plugin
     pulumi stack init dev
     export ENDPOINTS_BASE_URL=… ENDPOINTS_API_KEY=…     # or the line that `npx pulumi-endpoints emulator` prints
     pulumi config set --secret stripeSecret …           # as Stripe shows it
