@@ -74,8 +74,11 @@ function wholeNumber(option: string, text: string, most: number): number {
 
 async function firstSignal(): Promise<void> {
   const ended = new AbortController();
+  // Neither the emulator nor a listener for signals keeps the process running.
+  const running = setInterval(() => {}, 60_000);
   const signals = ["SIGINT", "SIGTERM"].map((name) => once(process, name, { signal: ended.signal }));
   await Promise.race(signals);
+  clearInterval(running);
   // Without listeners, a second signal ends the process immediately.
   ended.abort();
   await Promise.allSettled(signals);
