@@ -45,6 +45,35 @@ new CloudEndpoint("h", { url: "HTTPS://SAME.example.com:443/" });`;
   );
 
   test.each(["dynamic", "plugin"])(
+    "that came about by putting outputs and promises into texts are shown by the %s provider, and keep no existing endpoint from refresh and destroy",
+    async (provider) => {
+      const endpoint = (description: string, metadata = '"plain"') =>
+        `new CloudEndpoint("shop", { url: "https://shop.example.com", description: ${description}, metadata: ${metadata} });`;
+      const stack = await start(endpoint('"plain"'), { env: { ENDPOINTS_PROVIDER: provider } });
+      await stack.up();
+      const [live] = stack.emulator.endpoints;
+      stack.emulator.edit(live?.id ?? "", { description: "of [object Promise]" });
+      await stack.refresh();
+
+      edit(
+        stack,
+        `${endpoint('"of " + pulumi.output(1)', '{ key: pulumi.secret("CANARY " + Promise.resolve()) }')}
+         new CloudEndpoint("other", { url: "https://" + [].host + ".example.com" });`,
+      );
+      const { diagnostics, requests, text } = await failure(stack.preview());
+      const mistakes = diagnostics.map(({ message }) => message).join("\n");
+      expect(mistakes).toMatch(/description contains an output used as text; .*pulumi\.interpolate/);
+      expect(mistakes).toMatch(/metadata contains at key a promise used as text/);
+      expect(mistakes).toMatch(/other: url has undefined as a part of its host/);
+      expect(text).not.toContain("CANARY");
+      expect(methods({ requests })).toEqual([]);
+      await stack.refresh();
+      await stack.destroy();
+      expect(stack.emulator.endpoints).toEqual([]);
+    },
+  );
+
+  test.each(["dynamic", "plugin"])(
     "in the id of a get are shown by the %s provider in one line",
     async (provider) => {
       const stack = await start(`CloudEndpoint.get("theirs", "ep_nobody");`, {
