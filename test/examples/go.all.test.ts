@@ -47,7 +47,7 @@ describe.skipIf(!found)("with the Pulumi CLI, pulumi-language-go and go on the P
       ],
     });
     expect(up.text + plainIn(await stack.exportState())).not.toContain("CANARY");
-    expect((await stack.preview({ expectNoChanges: true })).changes).toEqual({ same: 4 });
+    expect((await stack.preview({ expectNoChanges: true })).changes).toEqual({ same: 3 });
     await stack.destroy();
     expect(emulator.endpoints).toEqual([]);
   });

@@ -46,7 +46,7 @@ describe.skipIf(!installed)(`${reason}, the Python example`, () => {
       await emulator.close();
     });
     const cloud = () => emulator.endpoints.filter(({ type }) => type === "cloud");
-    const doors = () => cloud().filter(({ metadata }) => metadata !== "");
+    const doors = () => cloud().filter(({ metadata }) => metadata !== undefined);
     const up = await stack.up();
     expect(up.outputs).toEqual({
       urls: ["https://acme.example.com", "https://globex.example.com", "https://payments.example.com"],
@@ -65,10 +65,8 @@ describe.skipIf(!installed)(`${reason}, the Python example`, () => {
 
     await stack.setConfig("customers", '["acme", "initech"]');
     const { steps } = await stack.up({ skipPreview: true });
-    expect(steps.map(({ op, name }) => [op, name])).toEqual([
-      ["same", "stripe"],
-      ["same", "acme"],
-      ["same", "payments"],
+    const changed = steps.filter(({ op }) => op !== "same");
+    expect(changed.map(({ op, name }) => [op, name])).toEqual([
       ["create", "initech"],
       ["delete", "globex"],
     ]);
@@ -89,7 +87,7 @@ describe.skipIf(!installed)(`${reason}, the Python example`, () => {
       body: { metadata: '{"customer":"acme"}' },
     });
     await stack.destroy();
-    expect(doors()).toEqual([]);
+    expect(cloud()).toEqual([]);
   });
 
   test("the generated SDK has the Python names that pythonProgram.ts derives from the schema", async () => {
