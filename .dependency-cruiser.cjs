@@ -41,7 +41,9 @@ module.exports = {
       comment:
         "Pulumi's runtime would triple the time that every provider process takes to start. The first component loads it.",
       severity: "error",
-      from: { path: "^(provider/|sdk/webhooks/(otherLanguages|agentConfig|mergedPolicy|webhookChecks)\\.ts$)" },
+      from: {
+        path: "^(provider/|sdk/webhooks/(otherLanguages|agentConfig|mergedPolicy|webhookChecks)\\.ts$)",
+      },
       to: {
         path: "@pulumi/pulumi/index\\.|^sdk/(webhooks/(construct|webhookVerification)|programRun)\\.ts$",
         dependencyTypesNot: ["dynamic-import", "type-only", "type-import"],
@@ -61,7 +63,7 @@ module.exports = {
       severity: "error",
       from: {
         path: "^(provider|sdk|docs)/",
-        pathNot: "^(docs/generate|sdk/testing)/|^sdk/commands/(demo|serveEmulator)\\.ts$",
+        pathNot: "^(docs/generate|sdk/testing)/|^sdk/commands/(demo|serveEmulator|emulatorState)\\.ts$",
       },
       to: { path: "^sdk/testing/" },
     },

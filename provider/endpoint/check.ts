@@ -63,13 +63,15 @@ export function checkInputs(news: JsonObject, olds: JsonObject = {}): Checked {
       inputs[name] = notedFields(news);
     } else if (!isInput(name)) {
       failures.push(unknownInput(name));
-    } else if (hasUnknown(value)) {
-      inputs[name] = value;
     } else {
       const stringified = stringifiedIn(value);
       for (const what of stringified) failures.push({ input: name, reason: `${name} ${what}` });
       // A text in place of a value has other mistakes, too, which would only distract.
       if (stringified.length > 0) continue;
+      if (hasUnknown(value)) {
+        inputs[name] = value;
+        continue;
+      }
       const parsed = inputFields[name].safeParse(value);
       // An empty description or metadata counts as not given: both are cleared on the service.
       if (parsed.success && parsed.data !== "") inputs[name] = parsed.data;

@@ -65,6 +65,9 @@ export const otherAccount = (id: string, listed: number, baseUrl: string): UserE
     `The account of this key at ${baseUrl} does not have ${id}, and may not be the account of this stack's endpoints: the state was written with another key or base URL, and none of the ${listed} endpoints listed there is known to belong to this stack. Use a key of the right account (endpoints:apiKey or ENDPOINTS_API_KEY). If this is the right account, or if the endpoints of the other account should be dropped from the state, run the command once with ENDPOINTS_ACCEPT_ACCOUNT=1.`,
   );
 
+export const otherAccountToo = (id: string, explainedFor: string): UserError =>
+  new UserError(`The account of this key does not have ${id} either: see the message about ${explainedFor}.`);
+
 export const updateNotFound = (id: string, notFound: EndpointsError): UserError =>
   new UserError(
     `${notFound.summary}. The endpoint ${id} no longer exists, or this is another service: run \`pulumi refresh\` to find out, then run the command again.`,

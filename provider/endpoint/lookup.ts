@@ -163,14 +163,36 @@ export async function findEndpoints(
   api: EndpointsApi,
   filter: EndpointsFilter,
   { fresh }: { fresh: boolean },
-  fits: (metadata: unknown) => boolean = (live) => metadataFits(live, filter.metadata),
+  fits?: (metadata: unknown) => boolean,
 ): Promise<LiveEndpoint[]> {
-  const { urlPattern } = filter;
-  const pattern = urlPattern === undefined ? undefined : wildcard(urlPattern);
   const found = await api.list.select(selectionOf(filter), { fresh });
-  return found
-    .filter((live) => (!pattern || pattern.test(urlOf(live) ?? "")) && fits(metadataOf(live)))
-    .map(withoutOwner);
+  return found.filter(matcher(filter, fits)).map(withoutOwner);
+}
+
+/**
+ * The first endpoints that satisfy the filter, newest first, in a listing that began at this moment or later. It reads as many
+ * pages as it needs.
+ */
+export async function firstEndpoints(
+  api: EndpointsApi,
+  filter: EndpointsFilter,
+  since: number,
+  areEnough: (found: LiveEndpoint[]) => boolean,
+): Promise<LiveEndpoint[]> {
+  const matches = matcher(filter);
+  const found = await api.list.firstSince(since, selectionOf(filter), (all) =>
+    areEnough(all.filter(matches)),
+  );
+  return found.filter(matches);
+}
+
+/** The part of a filter that the service cannot apply. */
+function matcher(
+  { urlPattern, metadata }: EndpointsFilter,
+  fits = (live: unknown) => metadataFits(live, metadata),
+): (live: LiveEndpoint) => boolean {
+  const pattern = urlPattern === undefined ? undefined : wildcard(urlPattern);
+  return (live) => (!pattern || pattern.test(urlOf(live) ?? "")) && fits(metadataOf(live));
 }
 
 /** The names of a type in filters. The public service's examples use `agent` for the type that its lists call `ephemeral`. */

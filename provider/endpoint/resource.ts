@@ -186,13 +186,7 @@ export class CloudEndpoints {
     const entry = randomNumber();
     return operation(`import ${id}`, async () => {
       if (this.entries.isManaged(id)) throw alreadyManaged(id);
-      const live = await this.deps
-        .connect()
-        .api.get(id)
-        .catch((error: unknown) => {
-          throw isNotFound(error) && isOfService(error) ? endpointNotFound(id) : error;
-        });
-      assertCloud(live);
+      const live = await this.existing(id);
       const reserved = reservedKeyProblem(live);
       if (reserved !== undefined) throw reservedKey(id, reserved);
       const theirs = foreignOwner(live, this.ownerOf(news));
@@ -200,6 +194,29 @@ export class CloudEndpoints {
       this.entries.add(id, entry, this.account());
       return { id, ...imported(live, this.notes(entry, live.createdFor)) };
     });
+  }
+
+  /**
+   * Reads an endpoint without a stack. All of its fields count as given, so an update with some of them leaves the others alone,
+   * and its mark.
+   *
+   * @throws UserError if there is no such endpoint, or if it is no cloud endpoint.
+   */
+  async describe(id: string): Promise<{ id: string; props: JsonObject; inputs: JsonObject }> {
+    return operation(`read ${id}`, async () => {
+      const live = await this.existing(id);
+      return { id, ...imported(live, this.notes(this.entries.tokenOf(id), live.createdFor)) };
+    });
+  }
+
+  private async existing(id: string): Promise<LiveEndpoint> {
+    try {
+      const live = await this.deps.connect().api.get(id);
+      assertCloud(live);
+      return live;
+    } catch (error) {
+      throw isNotFound(error) && isOfService(error) ? endpointNotFound(id) : error;
+    }
   }
 
   /** Sends the fields that differ. Makes no request if none does. */

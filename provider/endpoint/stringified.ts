@@ -11,7 +11,10 @@ const IN_TEMPLATE = "build the text with pulumi.interpolate`…`, or in .apply(�
 /** What stands in place of a value, and what to write instead. */
 const STAND_INS: readonly [pattern: RegExp, what: string][] = [
   // Node.js; .NET and Java have the same sentence with other names of the function.
-  [/Calling \[toJSON\] on an \[Output/, "an output in JSON.stringify(…); use pulumi.jsonStringify(…)"],
+  [
+    /Calling \[toJSON\] on an \[Output/,
+    "an output used as text, in JSON.stringify(…); use pulumi.jsonStringify(…)",
+  ],
   [/Calling \[toString\] on an \[Output/, `an output used as text; ${IN_TEMPLATE}`],
   [/Calling \[ToString\] on an \[Output/, "an output used as text; use Output.Format(…), or .Apply(…)"],
   // Python.

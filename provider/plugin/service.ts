@@ -11,7 +11,7 @@ import {
   ProviderHandshakeResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
 import { HttpClient } from "../api/client";
-import { areWarningsOff, readSettings, TYPES, VERSION, WEBHOOK_TYPE } from "../api/config";
+import { areWarningsOff, TYPES, VERSION, WEBHOOK_TYPE } from "../api/config";
 import { unknownToken } from "../endpoint/errors";
 import { endpointsApi } from "../endpoint/fields";
 import { CloudEndpoints, type Service } from "../endpoint/resource";
@@ -19,6 +19,7 @@ import { Configuration } from "./configuration";
 import { EngineLog } from "./engineLog";
 import { failure } from "./failure";
 import { invoke, type WebhookFunctions } from "./functions";
+import { list } from "./list";
 import { Empty } from "./protocol";
 import { Resources } from "./resources";
 
@@ -61,7 +62,7 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
   let cancelled = false;
   const connect = (): Service => {
     if (service) return service;
-    const settings = readSettings(configuration.reader, environment);
+    const settings = configuration.settings();
     const http = new HttpClient(settings, {
       log: { info: log.general, warn: log.warn },
       trace: log.general,
@@ -76,7 +77,7 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
   const resources = new Resources(
     core,
     log,
-    () => configuration.isKnown,
+    configuration,
     () => !areWarningsOff(configuration.reader, environment),
   );
 
@@ -171,13 +172,21 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
 
     parameterize: unimplemented,
     call: unimplemented,
-    list: (stream) => void stream.emit("error", UNIMPLEMENTED),
+    list: async (stream) => {
+      try {
+        const responses = await log.during("", () => list(stream.request, () => connect().api));
+        for (const response of responses) stream.write(response);
+        stream.end();
+      } catch (error) {
+        stream.emit("error", failure(error));
+      }
+    },
   };
 }
 
 const UNIMPLEMENTED = {
   code: grpc.status.UNIMPLEMENTED,
-  details: "this package has no methods, parameters or lists",
+  details: "this package has no methods or parameters",
 };
 
 const unimplemented: grpc.handleUnaryCall<unknown, never> = (_, answer) => answer(UNIMPLEMENTED);

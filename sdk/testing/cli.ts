@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { isUsers, nameInUrn, typeInUrn } from "./engine/checkpoint";
 import { reportedStep } from "./engine/summary";
+import { removeLater } from "./leftovers";
 import {
   type Command,
   type ConfigValue,
@@ -52,6 +53,7 @@ export class CliStack implements Stack {
   readonly driver = "cli";
   private readonly stackName: string;
   private runs = 0;
+  private remove: (() => void) | undefined;
 
   private constructor(
     private readonly options: StackOptions,
@@ -70,6 +72,7 @@ export class CliStack implements Stack {
       await rm(stack.folder, { recursive: true });
       throw new Error(`${stack.settingsFile} already exists; choose another stackName`);
     }
+    stack.remove = removeLater(stack.settingsFile, stack.folder);
     try {
       await stack.pulumi(["stack", "init", stack.stackName]);
       await stack.setAll(options.config ?? {});
@@ -128,9 +131,10 @@ export class CliStack implements Stack {
   }
 
   async close(): Promise<void> {
-    await rm(this.settingsFile, { force: true });
-    await rm(this.folder, { recursive: true, force: true });
+    this.remove?.();
   }
+
+  readonly [Symbol.asyncDispose] = () => this.close();
 
   private async run(command: Command, flags: string[], options: RunOptions = {}): Promise<RunResult> {
     const events = join(this.folder, `events-${++this.runs}.json`);

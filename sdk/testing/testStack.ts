@@ -19,13 +19,12 @@ export interface TestStackOptions extends StackOptions {
 
 /**
  * A stack for tests: the program and the provider run in real processes against an emulated service, and the state is in a
- * temporary file. It needs no account and, with the driver `kit`, no Pulumi CLI.
+ * temporary file. It needs no account and, with the driver `kit`, no Pulumi CLI. `await using` closes it at the end of the block.
  *
  * ```ts
- * const stack = await TestStack.create({ program: "examples/quickstart" });
+ * await using stack = await TestStack.create({ program: "examples/quickstart" });
  * const { outputs, requests } = await stack.up();
  * expect(requests.map((request) => request.method)).toEqual(["POST"]);
- * await stack.close();
  * ```
  *
  * A failed run throws `RunFailed`, whose `result` has everything that a successful run returns.
@@ -83,6 +82,8 @@ export class TestStack implements Stack {
     await this.inner.close();
     if (this.ownsEmulator) await this.emulator.close();
   }
+
+  readonly [Symbol.asyncDispose] = () => this.close();
 
   /** Adds the requests that the service received during the run. */
   private async watch<R extends RunResult>(run: () => Promise<R>): Promise<R> {

@@ -1,3 +1,10 @@
+declare global {
+  /** Standard in newer libraries of TypeScript. Declared here, so that programs compile with older ones. */
+  interface SymbolConstructor {
+    readonly asyncDispose: unique symbol;
+  }
+}
+
 /** A request that the emulator received, with the status of its reply. The API key is never recorded. */
 export interface RecordedRequest {
   method: string;
@@ -192,6 +199,8 @@ export interface Stack {
   cancel(): Promise<void>;
   /** Removes the temporary state, and stops the emulator if the stack started it. Does not destroy the resources. */
   close(): Promise<void>;
+  /** Calls `close`, at the end of the block of an `await using`. */
+  readonly [Symbol.asyncDispose]: () => Promise<void>;
 }
 
 /** A failed run. `result` has everything that a successful run returns. */

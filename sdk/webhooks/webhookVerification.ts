@@ -100,7 +100,7 @@ export class WebhookVerification extends pulumi.ComponentResource {
 /** The mistakes that were found in the inputs of each component. */
 const mistakesOf = new WeakMap<WebhookVerification, Mistake[]>();
 
-/** The mistakes in the known inputs of a new component. */
+/** @internal The mistakes in the known inputs of a new component. */
 export async function mistakesIn(component: WebhookVerification): Promise<readonly Mistake[]> {
   // By the next turn of the event loop, all values that are already known have been checked.
   await new Promise((resolve) => setImmediate(resolve));

@@ -74,7 +74,7 @@ export class Agent {
   ) {}
 
   /**
-   * Starts a stand-in.
+   * Starts a stand-in. It does not keep this process running.
    *
    * @throws Error if the agent would refuse its options, configuration or policy, if the policy contains more than the
    *   stand-in supports, if it does not know how the platform signs, or if the secret is not valid for the platform.
@@ -114,6 +114,9 @@ export class Agent {
     this.server.closeAllConnections();
     await closed;
   }
+
+  /** Calls `close`, at the end of the block of an `await using`. */
+  readonly [Symbol.asyncDispose] = () => this.close();
 
   private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = "", url: path = "" } = request;

@@ -68,7 +68,7 @@ export class Emulator {
   ) {}
 
   /**
-   * Starts an emulator.
+   * Starts an emulator. It does not keep this process running.
    *
    * @throws Error with Node's code `EADDRINUSE` if the port is in use.
    */
@@ -242,6 +242,9 @@ export class Emulator {
     this.server.closeAllConnections();
     await closed;
   }
+
+  /** Calls `close`, at the end of the block of an `await using`. */
+  readonly [Symbol.asyncDispose] = () => this.close();
 
   /** The accounts, after all delayed effects that are due. */
   private get accounts(): Accounts {

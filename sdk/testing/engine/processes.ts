@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
+import { removeAtExit } from "../leftovers";
 import type { Project } from "./project";
 import { isSecret, type Props, plain } from "./properties";
 
@@ -20,6 +21,7 @@ export class Child {
     private readonly process: ChildProcess,
     onLine: (line: string, isError: boolean) => void,
   ) {
+    const forget = removeAtExit(() => process.kill("SIGKILL"));
     for (const stream of ["stdout", "stderr"] as const) {
       const input = process[stream];
       if (input) createInterface({ input }).on("line", (line) => onLine(line, stream === "stderr"));
@@ -28,6 +30,7 @@ export class Child {
       process.on("error", () => resolve(-1));
       process.on("close", (code) => resolve(code ?? -1));
     });
+    void this.exited.then(forget);
   }
 
   async stop(signal: NodeJS.Signals, patience: number): Promise<void> {

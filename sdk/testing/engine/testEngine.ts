@@ -1,6 +1,7 @@
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { removeLater } from "../leftovers";
 import {
   type Command,
   type ConfigValue,
@@ -34,6 +35,7 @@ export class TestEngine implements Stack {
   private readonly project: Project;
   private readonly config: Map<string, ConfigValue>;
   private readonly scratch: string;
+  private readonly remove: () => void;
   private readonly stateFile: string;
 
   private constructor(private readonly options: TestEngineOptions) {
@@ -42,6 +44,7 @@ export class TestEngine implements Stack {
     for (const [key, value] of Object.entries(options.config ?? {}))
       this.config.set(fullKey(this.project.name, key), value);
     this.scratch = mkdtempSync(join(tmpdir(), "pulumi-kit-"));
+    this.remove = removeLater(this.scratch);
     this.stateFile = options.stateFile ?? join(this.scratch, "state.json");
   }
 
@@ -102,8 +105,10 @@ export class TestEngine implements Stack {
   async close(): Promise<void> {
     this.isClosed = true;
     await this.running;
-    rmSync(this.scratch, { recursive: true, force: true });
+    this.remove();
   }
+
+  readonly [Symbol.asyncDispose] = () => this.close();
 
   /** Runs one command at a time, because concurrent commands would overwrite each other's changes of the state. */
   private alone<T>(work: () => Promise<T>): Promise<T> {

@@ -64,7 +64,11 @@ describe("a text that stands in place of a value fails with what to write, and w
       { metadata: `of ${{}}` },
       /^metadata contains an object used as text, \[object Object\].*JSON\.stringify/,
     ],
-    [{ metadata: ofJson }, /^metadata contains an output in JSON.*pulumi\.jsonStringify/],
+    [
+      { metadata: ofJson },
+      /^metadata contains an output used as text, in JSON\.stringify.*pulumi\.jsonStringify/,
+    ],
+    [{ metadata: { a: [ofNode], b: UNKNOWN } }, /^metadata contains at a\[0\] an output used as text/],
     [{ metadata: { a: [{ b: ofNode }] } }, /^metadata contains at a\[0\]\.b an output used as text/],
     [
       { metadata: { a: { [`${{}}`]: 1 } } },

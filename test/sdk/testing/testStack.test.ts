@@ -63,7 +63,7 @@ test.skipIf(!(await findPulumiCli()))(
     const settings = join(folder, "Pulumi.test.yaml");
     writeFileSync(settings, "config: {}\n");
     await expect(TestStack.create({ program: folder, driver: "cli" })).rejects.toThrow(
-      /exists, and is not overwritten/,
+      /Pulumi\.test\.yaml already exists; choose another stackName/,
     );
     expect(readFileSync(settings, "utf8")).toBe("config: {}\n");
   },
