@@ -20,7 +20,11 @@ export type Alias = { urn: string } | ReturnType<NonNullable<ReturnType<PbAlias[
 type PbAlias = ReturnType<pb.RegisterResourceRequest["getAliasesList"]>[number];
 
 export interface ProviderRequest {
+  /** The type or the function. */
+  token: string;
   package: string;
+  version: string;
+  pluginDownloadURL: string;
   /** The provider's reference. Empty for the default provider. */
   provider: string;
   /** References by package that a component passes to its children. */
@@ -94,10 +98,11 @@ const sorted = (urns: string[]) => [...new Set(urns)].sort();
 type Request = pb.RegisterResourceRequest | pb.ReadResourceRequest | pb.ResourceInvokeRequest;
 
 export function providerRequest(token: string, request: Request): ProviderRequest {
-  if (request.getVersion() !== "" || request.getPlugindownloadurl() !== "")
-    throw new Unsupported(`versions and download URLs of plugins (of ${token})`);
   return {
+    token,
     package: packageOf(token),
+    version: request.getVersion(),
+    pluginDownloadURL: request.getPlugindownloadurl(),
     provider: request.getProvider(),
     providers:
       "getProvidersMap" in request ? Object.fromEntries(request.getProvidersMap().toObject(false)) : {},
