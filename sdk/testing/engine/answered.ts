@@ -1,9 +1,10 @@
 import type * as pulumi from "@pulumi/pulumi";
 import { InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
 import { rebuild } from "../../../provider/plugin/values";
+import type { StackOptions } from "../types";
 import { nameInUrn, type ResourceState, typeInUrn } from "./checkpoint";
 import { Unsupported } from "./project";
-import { markSecrets, type Props, plain, toStruct } from "./properties";
+import { fromSecretForm, hasSecrets, markSecrets, type Props, plain, toStruct } from "./properties";
 import type { Diff } from "./propertyDiff";
 import type { Checked, Found, RunningProvider, ToRead } from "./providerCalls";
 
@@ -14,6 +15,23 @@ export const newResourceOf = async ({ newResource }: Mocks, args: pulumi.runtime
   (await newResource?.(args)) ?? { id: `${args.name}_id`, state: args.inputs };
 export const callOf = async ({ call }: Mocks, args: pulumi.runtime.MockCallArgs) =>
   (await call?.(args)) ?? args.inputs;
+
+/** The package of the engine's own resources. */
+export const BUILT_IN = "pulumi";
+
+/** Answers `StackReference`, the only built-in resource that the engine supports, from a table of other stacks' outputs. */
+export const stackReferences = (stacks: StackOptions["stackReferences"] = {}): Mocks => ({
+  newResource({ id: name = "" }) {
+    const found = stacks[name];
+    if (!found) throw new Error(`unknown stack ${JSON.stringify(name)}`);
+    const outputs = fromSecretForm(found);
+    const secretOutputNames = Object.keys(outputs).filter((key) => hasSecrets(outputs[key]));
+    return { id: name, state: { name, outputs, secretOutputNames: secretOutputNames.sort() } };
+  },
+  call({ token }) {
+    throw new Unsupported(`the function ${token}`);
+  },
+});
 
 /**
  * A provider without a process: mocks answer it. Like the simplest plugin, it takes no secrets and no previews, and does not

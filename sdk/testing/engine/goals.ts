@@ -1,4 +1,5 @@
 import type * as pb from "@pulumi/pulumi/proto/resource_pb";
+import { BUILT_IN } from "./answered";
 import { newState, packageOf, type ResourceState } from "./checkpoint";
 import { Unsupported } from "./project";
 import { fromStruct } from "./properties";
@@ -37,6 +38,7 @@ function refuseUnsupported(request: pb.RegisterResourceRequest): void {
   const option = (name: string) => `the option ${name} (of ${request.getName()})`;
   const found: [boolean, string][] = [
     [request.getRemote(), `remote components (${type})`],
+    [request.getCustom() && packageOf(type) === BUILT_IN, `resources of the type ${type}`],
     [request.getTransformsList().length > 0, "transforms"],
     [request.hasHooks(), "resource hooks"],
     [request.getPackageref() !== "", `packages with parameters (${type})`],

@@ -12,6 +12,7 @@ import {
   type Stack,
   type StackOptions,
 } from "../types";
+import { BUILT_IN, stackReferences } from "./answered";
 import { Checkpoint } from "./checkpoint";
 import { type Outcome, runDestroy, runProgram, runRefresh } from "./phases";
 import type { Run } from "./processes";
@@ -143,6 +144,7 @@ export class TestEngine implements Stack {
 
   /** The option `others` never answers for packages whose own code runs: dynamic resources, plugins, and this package. */
   private mocksOf(package_: string): TestEngineOptions["others"] {
+    if (package_ === BUILT_IN) return stackReferences(this.options.stackReferences);
     const isServed = package_ === DYNAMIC || package_ === PACKAGE || this.project.plugins.has(package_);
     return isServed ? undefined : this.options.others;
   }

@@ -77,6 +77,7 @@ describe("a run fails", () => {
       ["version", "does not support versions and download URLs of plugins (of pulumi-nodejs:dynamic/"],
       ["asset", "does not support assets and archives: use the driver"],
       ["invoke", "there is no plugin for the package random"],
+      ["stash", "does not support resources of the type pulumi:index:Stash: use the driver"],
       ["hook", "does not support resource hooks: use the driver"],
       ["deletedWith", "does not support the option deletedWith (of b): use the driver"],
       ["replaceWith", "does not support the option replaceWith (of b): use the driver"],

@@ -2,7 +2,10 @@ import { createRequire } from "node:module";
 import { delimiter, join } from "node:path";
 import { type Part, type PlayOptions, THINGS } from "./play";
 
-/** Scenarios with another package: the CLI runs its plugin, and the test kit answers with the option `others`. */
+/**
+ * Scenarios with another package, whose plugin the CLI runs and the test kit answers for with the option `others`, and with other
+ * stacks, which the CLI has in its backend.
+ */
 export const otherScenarios: Record<string, Part[]> = {
   "previews, updates, replacements and deletions": [
     ["preview", "others.1"],
@@ -30,11 +33,32 @@ export const otherScenarios: Record<string, Part[]> = {
     ["refresh", ""],
     ["destroy", ""],
   ],
+  "outputs of other stacks": [
+    ["preview", "stacks"],
+    ["up", "stacks"],
+    ["up", "stacks"],
+    ["refresh", ""],
+    ["destroy", ""],
+  ],
+  "an unknown stack": [
+    ["preview", "unknownStack"],
+    ["up", "unknownStack"],
+  ],
+  "an unknown output of another stack": [["up", "unknownOutput"]],
 };
 
 export const otherOptions: PlayOptions = {
   program: THINGS,
   env: { PATH: `${join(THINGS, "elsewhere")}${delimiter}${process.env["PATH"]}` },
+  stackReferences: {
+    "organization/network/dev": {
+      url: "https://network.example.com",
+      token: { secret: "hush" },
+      nested: { zones: ["a", "b"], n: 1 },
+      keys: { secret: { list: [1, 2] } },
+    },
+    "organization/things/sibling": { n: 1 },
+  },
   config: { "elsewhere:region": "eu", "elsewhere:token": { secret: "hush" } },
   others: createRequire(THINGS)(join(THINGS, "elsewhere/answers.js")),
 };

@@ -54,6 +54,7 @@ export interface PlayOptions {
   program: string;
   env?: Record<string, string>;
   config?: Record<string, ConfigValue>;
+  stackReferences?: Record<string, Record<string, unknown>>;
   /** For the test kit's engine. */
   others?: TestStackOptions["others"];
 }

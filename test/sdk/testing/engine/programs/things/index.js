@@ -271,6 +271,27 @@ const scenes = {
     new Thing("user", { from: got.text });
     outputs.text = got.text;
   },
+  stacks() {
+    const network = new pulumi.StackReference("organization/network/dev");
+    const { url } = network.outputs;
+    const token = network.requireOutput("token");
+    const user = new Thing("user", { from: network.requireOutput("url"), secret: token, url });
+    new pulumi.StackReference("named", { name: "organization/things/sibling" }, { parent: user });
+    Object.assign(outputs, {
+      token,
+      nested: network.getOutput("nested"),
+      missing: network.getOutput("missing"),
+      keys: network.getOutput("keys"),
+      zone: network.getOutputValue("nested").then(({ zones }) => zones[0]),
+      isSecret: pulumi.isSecret(network.getOutput("url")),
+      n: network.outputs.nested.n,
+    });
+  },
+  unknownStack: () => new Thing("a", { from: new pulumi.StackReference("organization/network/prod").name }),
+  unknownOutput() {
+    outputs.x = new pulumi.StackReference("organization/network/dev").requireOutput("missing");
+  },
+  stash: () => new pulumi.Stash("a", { input: 1 }),
   remote: () => new pulumi.ComponentResource("random:index:Thing", "a", {}, {}, true),
   invoke: () => (outputs.x = pulumi.runtime.invoke("random:index:get", {})),
   deletedWith: () => new Thing("b", {}, { deletedWith: new Thing("a") }),
