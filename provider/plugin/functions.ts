@@ -11,7 +11,8 @@ import {
   queryArguments,
   typeWarnings,
 } from "../endpoint/lookup";
-import { expressionsIn, headerWarnings } from "../policy/headerNames";
+import { expressionsOf } from "../policy/expressions";
+import { expressionLines } from "../policy/resourceWarnings";
 import type { RunNotes } from "./resources";
 import { received, toStruct } from "./values";
 
@@ -22,6 +23,7 @@ export interface FunctionDeps {
   run: RunNotes;
   webhooks: WebhookFunctions;
   warn(warning: string): void;
+  warnsOfPolicies(): boolean;
 }
 
 /** The functions of `sdk/webhooks`. They throw a `UserError` if something cannot be merged. */
@@ -73,15 +75,18 @@ export const functions: Record<string, PluginFunction> = {
    */
   "endpoints:index:mergeTrafficPolicy": {
     isSecret: true,
-    call: async (args, { warn, webhooks, run: { checkedExpressions } }, secrets) => {
+    call: async (args, { warn, warnsOfPolicies, webhooks, run: { checkedExpressions } }, secrets) => {
       const inputs = z.strictObject({ policy, verifications: policies });
       const { policy: given, verifications } = inputs.parse(args);
       if (given === UNKNOWN || verifications.includes(UNKNOWN)) return { trafficPolicy: UNKNOWN };
       const data = webhooks.policyData(given);
       const trafficPolicy = webhooks.mergedPolicy(data, verifications, warn);
-      const about = { isSecret: secrets.has("policy"), checked: checkedExpressions };
-      for (const warning of headerWarnings(data, about)) warn(`mergeTrafficPolicy: ${warning}`);
-      for (const { text } of expressionsIn(trafficPolicy)) checkedExpressions.add(text);
+      const isChecked = (expression: string) => checkedExpressions.has(expression);
+      const lines = warnsOfPolicies()
+        ? expressionLines(data, { isSecret: secrets.has("policy"), isChecked })
+        : [];
+      for (const warning of lines) warn(`mergeTrafficPolicy: ${warning}`);
+      for (const text of expressionsOf(trafficPolicy)) checkedExpressions.add(text);
       return { trafficPolicy };
     },
   },

@@ -29,7 +29,7 @@ export interface Webhooks extends WebhookFunctions {
    * Constructs a `WebhookVerification`.
    *
    * @param engine The address of the engine.
-   * @param checkedExpressions Receives the expressions of the component, which have been checked for header names.
+   * @param checkedExpressions Receives the expressions of the component, which have been checked.
    * @throws InvalidInputs with all mistakes in the known inputs.
    */
   construct(
@@ -74,12 +74,8 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
     return service;
   };
   const core = new CloudEndpoints({ connect, log });
-  const resources = new Resources(
-    core,
-    log,
-    configuration,
-    () => !areWarningsOff(configuration.reader, environment),
-  );
+  const warnsOfPolicies = () => !areWarningsOff(configuration.reader, environment);
+  const resources = new Resources(core, log, configuration, warnsOfPolicies);
 
   /** A call about a resource, or about none. */
   function unary<Q, R>(work: (request: Q) => R | Promise<R>): grpc.handleUnaryCall<Q, R> {
@@ -155,6 +151,7 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
       invoke(request, {
         api: () => connect().api,
         warn: log.warn,
+        warnsOfPolicies,
         run: resources.run,
         webhooks: options.webhooks,
       }),

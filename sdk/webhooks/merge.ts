@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { TrafficPolicy } from "../policyRules";
-import { headersAreChecked, warnOfHeaders } from "../preflight";
+import { expressionsAreChecked, warnOfExpressions } from "../preflight";
 import { inProgram } from "../programRun";
 import { mergedConfig } from "./agentConfig";
 import { mergedPolicy, policyData } from "./mergedPolicy";
@@ -37,13 +37,13 @@ export function mergeTrafficPolicy(
     inProgram(() => policyData(policy)),
   );
   // Each verification has checked its own expressions.
-  void warnOfHeaders("mergeTrafficPolicy", given);
+  void warnOfExpressions("mergeTrafficPolicy", given);
   const merged = pulumi
     .all([given, policies])
     .apply(([policy, policies]) =>
       inProgram(() => mergedPolicy(policy, policies, (warning) => void pulumi.log.warn(warning))),
     );
-  return headersAreChecked(pulumi.secret(merged));
+  return expressionsAreChecked(pulumi.secret(merged));
 }
 
 /**
