@@ -1,4 +1,3 @@
-import type { Callback } from "@pulumi/pulumi/proto/callback_pb";
 import type { InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
 import type { RegisterResourceRequest, ResourceInvokeRequest } from "@pulumi/pulumi/proto/resource_pb";
 import type { RunOptions } from "../types";
@@ -10,13 +9,14 @@ import {
   isProvider,
   nameInUrn,
   newState,
+  packageOf,
   providerType,
   type ResourceState,
   ROOT_STACK,
   requirementsOf,
   typeInUrn,
 } from "./checkpoint";
-import { type Goal, goalOf, type ProviderRequest, providerRequest } from "./goals";
+import { type Goal, goalOf, type Options, optionsOf, type ProviderRequest, providerRequest } from "./goals";
 import { Bail, isTarget, type Plan, Planner, untargeted } from "./plan";
 import { messageOf, Unsupported } from "./project";
 import { fromStruct, type Props } from "./properties";
@@ -58,36 +58,34 @@ export class Deployment {
   }
 
   async register(request: RegisterResourceRequest): Promise<ResourceState> {
-    await this.transform(request);
-    const goal = goalOf(request);
-    const { custom, type } = goal.state;
-    const requested = providerRequest(type, request);
-    // A transform can remove the provider, so it is not resolved again.
-    if (custom && !isProvider(type))
-      goal.state.provider = await this.providerFor({ ...requested, providers: {}, parent: "" });
-    if (isProvider(type)) Object.assign(goal.state.inputs, this.context.providers.pluginInputs(requested));
+    const [token, parent, isCustom] = [request.getType(), request.getParent(), request.getCustom()];
+    const options = await this.transformed(request, optionsOf(request));
+    const goal = goalOf(request, options);
+    const [version, pluginDownloadURL] = [options.getVersion(), options.getPluginDownloadUrl()];
+    // A transform can remove an inherited provider, so it is not inherited here.
+    const needed = { token, version, pluginDownloadURL, provider: options.getProvider(), parent: "" };
+    if (isProvider(token)) Object.assign(goal.state.inputs, this.context.providers.pluginInputs(needed));
+    else if (isCustom) goal.state.provider = await this.providerFor(needed);
     const state = await this.registerGoal(goal);
-    if (!custom)
-      this.ofComponents.set(state.urn, {
-        ...this.ofComponents.get(requested.parent),
-        ...requested.providers,
-      });
+    const providers = Object.fromEntries(options.getProvidersMap().toObject(false));
+    if (!isCustom) this.ofComponents.set(state.urn, { ...this.ofComponents.get(parent), ...providers });
     return state;
   }
 
   /** Sets what a resource inherits from its parent, then runs its transforms and those of its parents and the stack. */
-  private async transform(request: RegisterResourceRequest): Promise<void> {
-    const transforms = request.getTransformsList();
+  private transformed(request: RegisterResourceRequest, options: Options): Promise<Options> {
     const parent = this.goals.get(request.getParent());
-    if (!request.hasProtect() && parent?.protect !== undefined) request.setProtect(parent.protect);
-    if (!request.hasRetainondelete() && parent?.retainOnDelete !== undefined)
-      request.setRetainondelete(parent.retainOnDelete);
-    if (request.getCustom())
-      request.setProvider(this.namedProvider(providerRequest(request.getType(), request)) ?? "");
-    const inherited: Callback[] = [];
+    if (!options.hasProtect() && parent?.protect !== undefined) options.setProtect(parent.protect);
+    if (!options.hasRetainOnDelete() && parent?.retainOnDelete !== undefined)
+      options.setRetainOnDelete(parent.retainOnDelete);
+    const package_ = packageOf(request.getType());
+    const inherited = this.ofComponents.get(request.getParent())?.[package_];
+    const provider = options.getProvider() || options.getProvidersMap().get(package_) || inherited;
+    if (request.getCustom()) options.setProvider(provider ?? "");
+    const transforms = [...request.getTransformsList()];
     for (let each = parent; each; each = this.goals.get(each.state.parent))
-      inherited.push(...each.transforms);
-    await this.transforms.resource(request, [...transforms, ...inherited]);
+      transforms.push(...each.transforms);
+    return this.transforms.resource(request, options, transforms);
   }
 
   async read(goal: Goal, request: ProviderRequest): Promise<ResourceState> {
@@ -97,7 +95,6 @@ export class Deployment {
 
   async invoke(request: ResourceInvokeRequest): Promise<InvokeResponse> {
     const token = request.getTok();
-    await this.transforms.invoke(request);
     const reference = await this.providerFor(providerRequest(token, request));
     const plugin = await this.context.providers.get(reference);
     return plugin.invoke(token, fromStruct(request.getArgs()), this.context.dryRun);
@@ -105,19 +102,15 @@ export class Deployment {
 
   /** The provider of the resource or of a component that contains it, otherwise the default provider. */
   private async providerFor(request: ProviderRequest): Promise<string> {
-    const package_ = request.package;
+    const package_ = packageOf(request.token);
     const plugin = this.context.providers.pluginInputs(request);
-    const named = this.namedProvider(request);
+    const named = request.provider || this.ofComponents.get(request.parent)?.[package_];
     if (named) return named;
     const name = defaultName(request);
     const key = `${package_} ${name}`;
     const known = this.defaults.get(key) ?? this.registerDefault(package_, name, plugin);
     this.defaults.set(key, known);
     return known;
-  }
-
-  private namedProvider({ package: package_, provider, providers, parent }: ProviderRequest) {
-    return provider || providers[package_] || this.ofComponents.get(parent)?.[package_];
   }
 
   private async registerDefault(package_: string, name: string, plugin: Props): Promise<string> {

@@ -104,10 +104,7 @@ export class Monitor {
         deployment.transforms.ofStack.push(transform);
         return new Empty();
       }),
-      registerStackInvokeTransform: this.answering((transform: Callback) => {
-        deployment.transforms.ofInvokes.push(transform);
-        return new Empty();
-      }),
+      registerStackInvokeTransform: this.refused("transforms of invokes"),
       registerResourceHook: this.refused("resource hooks"),
       registerErrorHook: this.refused("error hooks"),
       registerPackage: this.refused("packages with parameters"),
@@ -119,11 +116,7 @@ export class Monitor {
     try {
       answer(null, await this.deployment.invoke(request));
     } catch (error) {
-      const message = messageOf(error);
-      const isTransforms = error instanceof TransformFailed;
-      const details = isTransforms
-        ? message
-        : `invocation of ${request.getTok()} returned an error: ${message}`;
+      const details = `invocation of ${request.getTok()} returned an error: ${messageOf(error)}`;
       answer({ code: grpc.status.UNKNOWN, details });
     }
   };

@@ -120,7 +120,7 @@ export const pluginScenarios: Record<string, Part[]> = {
     ["up", "host.4"],
     ["destroy", ""],
   ],
-  "transforms of providers, imports and functions": [
+  "transforms of providers and imports": [
     there,
     ["preview", "transforms.1"],
     ["up", "transforms.1"],

@@ -158,22 +158,11 @@ const scenes = {
       if (name === "b") return { props, opts: { ...opts, import: "there" } };
       return undefined;
     });
-    pulumi.runtime.registerInvokeTransform(({ args, opts }) => {
-      if (args.unknown) throw new Error("no such function");
-      return args.alone ? undefined : { args: { ...args, more: step }, opts: { ...opts, provider: two } };
-    });
     const options = { provider: one };
     new Thing("a", { n: 1, secret: pulumi.secret("s") }, options);
     if (step === 1) new Thing("b", { n: 1, size: 1 });
     new Group("g", { providers: [one], transforms: [({ props, opts }) => ({ props, opts })] });
     new Thing("unset", { n: 1 }, { ...options, transforms: [({ props }) => ({ props, opts: {} })] });
-    const count = (args, more) => pulumi.runtime.invoke("things:index:count", args, more);
-    Object.assign(outputs, {
-      two: count({ n: 1 }, options),
-      one: count({ alone: true }, options),
-      unknown: count({ unknown: true }).catch((error) => error.message),
-      secret: pulumi.runtime.invokeOutput("things:index:count", { x: pulumi.secret("y") }),
-    });
   },
   aliasTwice(step) {
     if (step === 1) return new Thing("a");

@@ -286,6 +286,7 @@ const scenes = {
     new Thing("a", {}, { transformations: [all({ own: step })] });
     new Group("g", {}, { transformations: [all({ byGroup: step })] });
   },
+  invokeTransform: () => void pulumi.runtime.registerInvokeTransform(() => undefined),
   transformTimeouts() {
     const customTimeouts = { create: "1m" };
     new Thing("a", {}, { transforms: [({ props, opts }) => ({ props, opts: { ...opts, customTimeouts } })] });
