@@ -1,9 +1,10 @@
 import { execFile } from "node:child_process";
 import { constants, existsSync } from "node:fs";
-import { access, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { access, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { isUsers, nameInUrn, typeInUrn } from "./engine/checkpoint";
+import { isUsers, nameInUrn, ROOT_STACK, rootUrn, typeInUrn } from "./engine/checkpoint";
+import { fromSecretForm, propsToState } from "./engine/properties";
 import { reportedStep } from "./engine/summary";
 import { removeLater } from "./leftovers";
 import {
@@ -76,6 +77,8 @@ export class CliStack implements Stack {
     try {
       await stack.pulumi(["stack", "init", stack.stackName]);
       await stack.setAll(options.config ?? {});
+      for (const [name, outputs] of Object.entries(options.stackReferences ?? {}))
+        await stack.createOther(name, outputs);
       return stack;
     } catch (error) {
       await stack.close();
@@ -118,6 +121,20 @@ export class CliStack implements Stack {
   };
 
   setConfig: Stack["setConfig"] = (key, value) => this.setAll({ [key]: value });
+
+  /** Creates another stack in the same backend. */
+  private async createOther(name: string, outputs: Record<string, unknown>): Promise<void> {
+    const [stack = name, project = ""] = name.split("/").reverse();
+    const program = join(this.folder, "others", project);
+    await mkdir(program, { recursive: true });
+    await writeFile(join(program, "Pulumi.yaml"), JSON.stringify({ name: project, runtime: "nodejs" }));
+    const other = new CliStack({ ...this.options, program, stackName: name }, this.folder);
+    await other.pulumi(["stack", "init", name]);
+    const state = await other.exportState();
+    const urn = rootUrn({ stack, project });
+    const root = { urn, type: ROOT_STACK, custom: false, outputs: propsToState(fromSecretForm(outputs)) };
+    await other.importState({ ...state, deployment: { ...state.deployment, resources: [root] } });
+  }
 
   private async setAll(config: Record<string, ConfigValue>): Promise<void> {
     const settings = Object.entries(config).flatMap(([key, value]) =>

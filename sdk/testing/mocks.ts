@@ -15,6 +15,7 @@ import { completeSeed, type Seed } from "./emulator/seeds";
 import { Clock } from "./emulator/serviceClock";
 import { ServiceError } from "./emulator/serviceErrors";
 import { Store } from "./emulator/store";
+import { callOf, newResourceOf } from "./engine/answered";
 import { plain } from "./engine/properties";
 import { withoutNotes } from "./snapshot";
 
@@ -50,8 +51,7 @@ export function endpointMocks({ endpoints = [], others = {} }: EndpointMocksOpti
   return {
     async newResource(args) {
       const { type, name, id, inputs } = args;
-      if (!Object.values<string>(TYPES).includes(type))
-        return others.newResource?.(args) ?? { id: `${name}_id`, state: inputs };
+      if (!Object.values<string>(TYPES).includes(type)) return newResourceOf(others, args);
       if (id) {
         const { props } = await provider.read(id, {});
         return { id, state: withoutNotes(props) };
@@ -69,7 +69,7 @@ export function endpointMocks({ endpoints = [], others = {} }: EndpointMocksOpti
 
     call: async (args) => {
       const called = functions[args.token];
-      if (!called) return others.call?.(args) ?? args.inputs;
+      if (!called) return callOf(others, args);
       const run = { secretUrls: new Set(), checkedExpressions: new Set<string>() };
       const deps = { api: () => api, run, warn: console.warn, webhooks };
       return called.call(plain(args.inputs), deps, new Set()).catch((error: unknown) => {

@@ -1,6 +1,7 @@
 import { CliStack } from "./cli";
 import { Emulator } from "./emulator";
 import { TestEngine } from "./engine/testEngine";
+import type { EndpointMocksOptions } from "./mocks";
 import { RunFailed, type RunResult, type Stack, type StackOptions } from "./types";
 
 export interface TestStackOptions extends StackOptions {
@@ -13,6 +14,13 @@ export interface TestStackOptions extends StackOptions {
    * temporary file, which `close` removes.
    */
   stateFile?: string;
+  /**
+   * With the driver `kit`: mocks for packages without a plugin, such as `random` and `aws`, in the form of `endpointMocks`. They
+   * get plain values: `newResource` is called for each create, update and `get`, `call` for each function. The state has the
+   * outputs they return, and keeps secrets. Previews know only the inputs. Default: such packages fail the run. With `{}`, the
+   * outputs of a resource are its inputs, and a function returns its arguments.
+   */
+  others?: EndpointMocksOptions["others"];
   /** The emulated service. Default: a new one, which `close` stops. */
   emulator?: Emulator;
 }
@@ -39,7 +47,9 @@ export class TestStack implements Stack {
 
   /** @throws Error if the program's folder is no Pulumi project, or if the driver is `cli` and there is no CLI. */
   static async create(options: TestStackOptions): Promise<TestStack> {
-    const { driver = "kit", emulator, stateFile, ...rest } = options;
+    const { driver = "kit", emulator, stateFile, others, ...rest } = options;
+    if (driver === "cli" && others !== undefined)
+      throw new Error("others is only for the driver kit, because the CLI downloads and runs the plugins");
     if (driver === "cli" && stateFile !== undefined) {
       throw new Error(
         "stateFile is only for the driver kit, because the CLI keeps its state in a backend; use exportState and importState",
@@ -56,7 +66,7 @@ export class TestStack implements Stack {
     try {
       const inner = await (driver === "cli"
         ? CliStack.create(stackOptions)
-        : TestEngine.create({ ...stackOptions, ...(stateFile && { stateFile }) }));
+        : TestEngine.create({ ...stackOptions, ...(stateFile && { stateFile }), ...(others && { others }) }));
       return new TestStack(inner, service, emulator === undefined);
     } catch (error) {
       if (emulator === undefined) await service.close();

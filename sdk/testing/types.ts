@@ -37,6 +37,11 @@ export interface StackOptions {
   stackName?: string;
   /** The project's name. Default: the name in `Pulumi.yaml`, or else the folder's name. */
   projectName?: string;
+  /**
+   * The outputs of other stacks for `StackReference`, by the stack's name in the program: `organization/network/dev`. An output is
+   * a value, or `{ secret: value }`. Any other stack is unknown. The driver `cli` creates these stacks in its backend.
+   */
+  stackReferences?: Record<string, Record<string, unknown>>;
   /** The driver `cli` only: the time limit of a command, in seconds. A longer command is stopped. Default: 180. */
   longestRun?: number;
 }

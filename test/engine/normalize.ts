@@ -15,9 +15,16 @@ export function normalize(state: ExportedState): unknown {
   const resources = [...(state.deployment.resources ?? [])]
     .map(({ ...resource }: ExportedResource) => {
       for (const key of VOLATILE) delete resource[key];
-      const { inputs, outputs } = resource;
+      const { inputs, outputs, dependencies, propertyDependencies } = resource;
       return {
         ...resource,
+        // The CLI writes them in any order.
+        ...(dependencies && { dependencies: dependencies.toSorted() }),
+        ...(propertyDependencies && {
+          propertyDependencies: Object.fromEntries(
+            Object.entries(propertyDependencies).map(([key, urns]) => [key, urns.toSorted()]),
+          ),
+        }),
         ...(inputs && { inputs: withoutKey(inputs) }),
         ...(outputs && { outputs: withoutKey(outputs) }),
       };

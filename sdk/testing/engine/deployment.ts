@@ -59,6 +59,7 @@ export class Deployment {
     goal.retainOnDelete ??= parent?.retainOnDelete;
     const { custom, type } = goal.state;
     if (custom && !isProvider(type)) goal.state.provider = await this.providerFor(request);
+    if (isProvider(type)) Object.assign(goal.state.inputs, this.context.providers.pluginInputs(request));
     const state = await this.registerGoal(goal);
     if (!custom)
       this.ofComponents.set(state.urn, { ...this.ofComponents.get(request.parent), ...request.providers });
@@ -76,25 +77,24 @@ export class Deployment {
   }
 
   /** The provider of the resource or of a component that contains it, otherwise the default provider. */
-  private async providerFor({
-    package: package_,
-    provider,
-    providers,
-    parent,
-  }: ProviderRequest): Promise<string> {
+  private async providerFor(request: ProviderRequest): Promise<string> {
+    const { package: package_, provider, providers, parent } = request;
     const named = provider || providers[package_] || this.ofComponents.get(parent)?.[package_];
+    const plugin = this.context.providers.pluginInputs(request);
     if (named) return named;
-    const known = this.defaults.get(package_) ?? this.registerDefault(package_);
-    this.defaults.set(package_, known);
+    const name = defaultName(request);
+    const key = `${package_} ${name}`;
+    const known = this.defaults.get(key) ?? this.registerDefault(package_, name, plugin);
+    this.defaults.set(key, known);
     return known;
   }
 
-  private async registerDefault(package_: string): Promise<string> {
+  private async registerDefault(package_: string, name: string, plugin: Props): Promise<string> {
     if ("pulumi:disable-default-providers" in this.context.providers.run.config)
       throw new Unsupported("pulumi:disable-default-providers");
-    const inputs = this.context.providers.configOf(package_);
+    const inputs = { ...this.context.providers.configOf(package_), ...plugin };
     const state = newState(providerType(package_), { custom: true, inputs });
-    const { urn, id } = await this.registerGoal({ name: "default", state, aliases: [] });
+    const { urn, id } = await this.registerGoal({ name, state, aliases: [] });
     return `${urn}::${id}`;
   }
 
@@ -222,4 +222,11 @@ export class Deployment {
     state.outputs = this.isFailed ? { ...this.planner.identities.old(urn)?.outputs, ...outputs } : outputs;
     this.context.checkpoint.save();
   }
+}
+
+/** The name of the default provider: `default_4_16_0`, and for a plugin from a URL `default_1_0_0_github_/api.example.com`. */
+function defaultName({ version, pluginDownloadURL }: ProviderRequest): string {
+  const parts = pluginDownloadURL.split("/").filter((part) => part !== "");
+  const url = parts.map((part) => part.replace(/^[^\w.]|[^\w.-]/g, "_")).join("/");
+  return ["default", ...version.split(/[.+-]/), url].filter((part) => part !== "").join("_");
 }

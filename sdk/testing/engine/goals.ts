@@ -1,4 +1,5 @@
 import type * as pb from "@pulumi/pulumi/proto/resource_pb";
+import { BUILT_IN } from "./answered";
 import { newState, packageOf, type ResourceState } from "./checkpoint";
 import { Unsupported } from "./project";
 import { fromStruct } from "./properties";
@@ -20,7 +21,11 @@ export type Alias = { urn: string } | ReturnType<NonNullable<ReturnType<PbAlias[
 type PbAlias = ReturnType<pb.RegisterResourceRequest["getAliasesList"]>[number];
 
 export interface ProviderRequest {
+  /** The type or the function. */
+  token: string;
   package: string;
+  version: string;
+  pluginDownloadURL: string;
   /** The provider's reference. Empty for the default provider. */
   provider: string;
   /** References by package that a component passes to its children. */
@@ -33,6 +38,7 @@ function refuseUnsupported(request: pb.RegisterResourceRequest): void {
   const option = (name: string) => `the option ${name} (of ${request.getName()})`;
   const found: [boolean, string][] = [
     [request.getRemote(), `remote components (${type})`],
+    [request.getCustom() && packageOf(type) === BUILT_IN, `resources of the type ${type}`],
     [request.getTransformsList().length > 0, "transforms"],
     [request.hasHooks(), "resource hooks"],
     [request.getPackageref() !== "", `packages with parameters (${type})`],
@@ -94,10 +100,11 @@ const sorted = (urns: string[]) => [...new Set(urns)].sort();
 type Request = pb.RegisterResourceRequest | pb.ReadResourceRequest | pb.ResourceInvokeRequest;
 
 export function providerRequest(token: string, request: Request): ProviderRequest {
-  if (request.getVersion() !== "" || request.getPlugindownloadurl() !== "")
-    throw new Unsupported(`versions and download URLs of plugins (of ${token})`);
   return {
+    token,
     package: packageOf(token),
+    version: request.getVersion(),
+    pluginDownloadURL: request.getPlugindownloadurl(),
     provider: request.getProvider(),
     providers:
       "getProvidersMap" in request ? Object.fromEntries(request.getProvidersMap().toObject(false)) : {},

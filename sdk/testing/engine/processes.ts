@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
+import type * as pulumi from "@pulumi/pulumi";
 import { removeAtExit } from "../leftovers";
 import type { Project } from "./project";
 import { isSecret, type Props, plain } from "./properties";
@@ -51,6 +52,8 @@ export interface Run {
   stateFile: string;
   /** The stack configuration by full keys. */
   config: Props;
+  /** The mocks that answer a package. Undefined if a provider must. */
+  mocksOf: (package_: string) => Partial<pulumi.runtime.Mocks> | undefined;
 }
 
 /** Finds a module of the program's SDK, so that the program and its providers have the same version. */

@@ -29,6 +29,12 @@ export function secret(value: unknown): Props {
   return isSecret(value) ? { ...value } : { [SIGNATURE]: SECRET, value };
 }
 
+/** Values, and secrets in the form `{ secret: value }`. */
+export const fromSecretForm = (values: Record<string, unknown>) =>
+  mapProps(values, (value) =>
+    isProps(value) && Object.keys(value).join() === "secret" ? secret(value["secret"]) : value,
+  );
+
 function mapProps(props: Props, convert: (value: unknown, key: string) => unknown): Props {
   const defined = Object.entries(props).filter(([, value]) => value !== undefined);
   return Object.fromEntries(defined.map(([key, value]) => [key, convert(value, key)]));

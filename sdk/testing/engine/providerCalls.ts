@@ -10,7 +10,8 @@ import { fromStruct, markSecrets, type Props, plain, toStruct } from "./properti
 import type { Diff, Kind } from "./propertyDiff";
 
 /**
- * The provider of a resource: `Plugin`, the client of a provider process, or `Providers` for provider resources.
+ * The provider of a resource: `Plugin`, the client of a provider process, `AnsweredProvider`, or `Providers` for provider
+ * resources.
  */
 export interface Provider {
   check(urn: string, olds: Props, news: Props): Promise<Checked>;
@@ -21,13 +22,25 @@ export interface Provider {
   delete(old: ResourceState): Promise<void>;
 }
 
+/** A provider that resources can refer to. */
+export interface RunningProvider extends Provider {
+  checkConfig(urn: string, olds: Props, news: Props): Promise<Checked>;
+  diffConfig(old: ResourceState, news: Props): Promise<Diff>;
+  configure(urn: string, id: string, config: Props): void;
+  invoke(token: string, args: Props, preview: boolean): Promise<pb.InvokeResponse>;
+}
+
 export interface Checked {
   inputs: Props;
   failures: pb.CheckFailure.AsObject[];
 }
 
 /** For an import, only the id is known. */
-export type ToRead = Pick<ResourceState, "urn" | "id"> & { inputs?: Props; outputs?: Props | undefined };
+export type ToRead = Pick<ResourceState, "urn" | "id"> & {
+  inputs?: Props;
+  outputs?: Props | undefined;
+  external?: boolean;
+};
 
 export interface Found {
   /** Empty if the resource does not exist. */
@@ -57,7 +70,7 @@ export class InitFailed extends Error {
 /** The package of dynamic providers. Their process is part of the SDK. */
 export const DYNAMIC = "pulumi-nodejs";
 
-export class Plugin implements Provider {
+export class Plugin implements RunningProvider {
   private readonly client: rpc.ResourceProviderClient;
   /** The process of dynamic providers accepts no secrets and no previews. Its results are marked as secret here. */
   private readonly isDynamic: boolean;

@@ -4,16 +4,30 @@ import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { parse } from "yaml";
 import { z } from "zod";
+import { PACKAGE } from "../../../provider/api/config";
 import { UNKNOWN } from "../../../provider/endpoint/documents";
+import { AnsweredProvider } from "./answered";
 import { isProvider, packageOf, type ResourceState, typeInUrn } from "./checkpoint";
+import type { ProviderRequest } from "./goals";
 import { type OnLine, type Run, resolveFrom, type Starting, startProvider } from "./processes";
 import { CLI_DRIVER, messageOf, type Project, runtimeSchema, Unsupported } from "./project";
 import { equal, type Props, plain } from "./properties";
 import { type Diff, mustReplace, resolveDiff } from "./propertyDiff";
-import { type Checked, DYNAMIC, type Found, Plugin, type Provider } from "./providerCalls";
+import {
+  type Checked,
+  DYNAMIC,
+  type Found,
+  Plugin,
+  type Provider,
+  type RunningProvider,
+} from "./providerCalls";
 
 /** The time limit for replies to `Cancel`, in milliseconds. */
 const CANCEL_LIMIT = 1000;
+
+/** An input of providers for the engine, not for the plugin. */
+const INTERNAL = "__internal";
+const withoutInternal = ({ [INTERNAL]: _, ...inputs }: Props): Props => inputs;
 
 type Process = Starting & { folder: string };
 
@@ -24,18 +38,23 @@ interface PluginCommand {
   env: Record<string, string>;
 }
 
-/** Finds the provider of a package: in the SDK, or in the folder that `Pulumi.yaml` names. Downloads nothing. */
+/** @throws Error if the package has no provider: neither in the SDK nor in a folder that `Pulumi.yaml` names. */
+function pluginFolder(package_: string, project: Project): string {
+  const folder = package_ === DYNAMIC ? project.folder : project.plugins.get(package_);
+  if (folder !== undefined) return folder;
+  const others = package_ === PACKAGE ? "" : 'answer for it with the option "others", or ';
+  throw new Error(
+    `there is no plugin for the package ${package_}: plugins.providers in Pulumi.yaml does not name its folder, and the ` +
+      `test engine does not look for plugins elsewhere and does not download them: ${others}${CLI_DRIVER}`,
+  );
+}
+
 function findPlugin(package_: string, project: Project): PluginCommand {
+  const folder = pluginFolder(package_, project);
   if (package_ === DYNAMIC) {
-    const host = resolveFrom(project.folder, "@pulumi/pulumi/cmd/dynamic-provider");
+    const host = resolveFrom(folder, "@pulumi/pulumi/cmd/dynamic-provider");
     return { folder: dirname(host), args: [host], env: { PULUMI_NODEJS_PROJECT: project.name } };
   }
-  const folder = project.plugins.get(package_);
-  if (folder === undefined)
-    throw new Error(
-      `there is no plugin for the package ${package_}: plugins.providers in Pulumi.yaml does not name its folder, and the ` +
-        `test engine does not look for plugins elsewhere and does not download them: ${CLI_DRIVER}`,
-    );
   const file = join(folder, "PulumiPlugin.yaml");
   if (!existsSync(file)) throw new Unsupported(`plugins without a PulumiPlugin.yaml (${folder})`);
   const { runtime } = z.object({ runtime: runtimeSchema }).parse(parse(readFileSync(file, "utf8")));
@@ -48,9 +67,9 @@ function findPlugin(package_: string, project: Project): PluginCommand {
  * create or update configures it.
  */
 export class Providers implements Provider {
-  private readonly running = new Map<string, Promise<Plugin>>();
+  private readonly running = new Map<string, Promise<RunningProvider>>();
   /** The started providers by URN that are not configured yet. */
-  private readonly unconfigured = new Map<string, Plugin>();
+  private readonly unconfigured = new Map<string, RunningProvider>();
   private readonly processes: Process[] = [];
   private readonly plugins: Plugin[] = [];
 
@@ -66,7 +85,7 @@ export class Providers implements Provider {
   }
 
   /** The provider of a reference. If the run has not registered it, it gets its configuration from the state. */
-  get(reference: string): Promise<Plugin> {
+  get(reference: string): Promise<RunningProvider> {
     const running = this.running.get(reference);
     if (running) return running;
     const state = this.olds.find(({ urn, id }) => `${urn}::${id}` === reference);
@@ -77,6 +96,15 @@ export class Providers implements Provider {
     });
     this.set(reference, started);
     return started;
+  }
+
+  /** The inputs of a provider that select its plugin. @throws Error if the engine has none of that version, or none at all. */
+  pluginInputs({ token, package: package_, version, pluginDownloadURL }: ProviderRequest): Props {
+    if (!this.run.mocksOf(package_)) pluginFolder(package_, this.run.project);
+    if (version === "" && pluginDownloadURL === "") return {};
+    if (!this.run.mocksOf(package_))
+      throw new Unsupported(`versions and download URLs of plugins (of ${token})`);
+    return { ...(version && { version }), [INTERNAL]: pluginDownloadURL ? { pluginDownloadURL } : {} };
   }
 
   configOf(package_: string): Props {
@@ -100,7 +128,7 @@ export class Providers implements Provider {
     const plugin = this.unconfigured.get(old.urn) ?? (await this.get(`${old.urn}::${old.id}`));
     const diff = await plugin.diffConfig(old, news);
     if (diff.changes !== "unknown") return diff;
-    return { ...diff, changes: equal(old.outputs, news) ? "none" : "some" };
+    return { ...diff, changes: equal(old.outputs, withoutInternal(news)) ? "none" : "some" };
   }
 
   /** Whether a resource must be replaced because of the configuration of its new provider. */
@@ -112,12 +140,12 @@ export class Providers implements Provider {
   async create({ urn, inputs }: ResourceState, preview: boolean): Promise<{ id: string; outputs: Props }> {
     const id = preview ? UNKNOWN : randomUUID();
     await this.configure(urn, id, inputs);
-    return { id, outputs: inputs };
+    return { id, outputs: withoutInternal(inputs) };
   }
 
   async update({ id }: ResourceState, { urn, inputs }: ResourceState): Promise<Props> {
     await this.configure(urn, id, inputs);
-    return inputs;
+    return withoutInternal(inputs);
   }
 
   /** Configures an unchanged provider. */
@@ -150,13 +178,15 @@ export class Providers implements Provider {
     this.set(`${urn}::${id}`, Promise.resolve(plugin));
   }
 
-  private set(reference: string, plugin: Promise<Plugin>): void {
+  private set(reference: string, plugin: Promise<RunningProvider>): void {
     plugin.catch(() => {});
     this.running.set(reference, plugin);
   }
 
-  private async start(urn: string): Promise<Plugin> {
+  private async start(urn: string): Promise<RunningProvider> {
     const package_ = packageOf(typeInUrn(urn));
+    const mocks = this.run.mocksOf(package_);
+    if (mocks) return new AnsweredProvider(mocks);
     const { folder, port, printed } = this.spawn(package_);
     const plugin = new Plugin(await port, package_);
     this.plugins.push(plugin);

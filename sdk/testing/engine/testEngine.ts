@@ -1,6 +1,8 @@
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type * as pulumi from "@pulumi/pulumi";
+import { PACKAGE } from "../../../provider/api/config";
 import { removeLater } from "../leftovers";
 import {
   type Command,
@@ -10,15 +12,19 @@ import {
   type Stack,
   type StackOptions,
 } from "../types";
+import { BUILT_IN, stackReferences } from "./answered";
 import { Checkpoint } from "./checkpoint";
 import { type Outcome, runDestroy, runProgram, runRefresh } from "./phases";
 import type { Run } from "./processes";
 import { fullKey, type Project, readProject, Unsupported } from "./project";
 import { plain, secret } from "./properties";
+import { DYNAMIC } from "./providerCalls";
 
 interface TestEngineOptions extends StackOptions {
   /** The file with the state. Default: a temporary file that `close` removes. */
   stateFile?: string;
+  /** Mocks for packages without a plugin. Default: none, so that such a package fails the run. */
+  others?: Partial<pulumi.runtime.Mocks>;
   /** The time limit for the start of a provider, in milliseconds. Default: two minutes. */
   startLimit?: number;
 }
@@ -129,10 +135,18 @@ export class TestEngine implements Stack {
       dryRun,
       startLimit: options.startLimit ?? 120_000,
       stateFile,
+      mocksOf: (package_) => this.mocksOf(package_),
       config: Object.fromEntries(
         config.map(([key, value]) => [key, typeof value === "string" ? value : secret(value.secret)]),
       ),
     };
+  }
+
+  /** The option `others` never answers for packages whose own code runs: dynamic resources, plugins, and this package. */
+  private mocksOf(package_: string): TestEngineOptions["others"] {
+    if (package_ === BUILT_IN) return stackReferences(this.options.stackReferences);
+    const isServed = package_ === DYNAMIC || package_ === PACKAGE || this.project.plugins.has(package_);
+    return isServed ? undefined : this.options.others;
   }
 
   private command(

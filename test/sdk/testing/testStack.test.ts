@@ -49,6 +49,7 @@ test("a run that fails throws an error with the reason and with the result of th
 test("create throws an error with the reason if the stack cannot start", async () => {
   await expect(TestStack.create({ program: "/nowhere" })).rejects.toThrow(/no program folder \/nowhere/);
   await expect(TestStack.create({ program, driver: "cli", stateFile: "x" })).rejects.toThrow(/exportState/);
+  await expect(TestStack.create({ program, driver: "cli", others: {} })).rejects.toThrow(/others is only/);
   const env = { PATH: "/nowhere" };
   await expect(TestStack.create({ program, driver: "cli", env })).rejects.toThrow(
     /no Pulumi CLI.*on the PATH/,

@@ -71,12 +71,13 @@ describe("a run fails", () => {
     const { run } = await kit();
     for (const [scene, message] of [
       ["transform", "the test engine does not support transforms: use the driver"],
-      ["foreign", /no plugin for the package random.* use the driver "cli"/],
+      ["foreign", /no plugin for the package random.* the option "others", or use the driver "cli"/],
       ["remote", "does not support remote components (random:index:Thing): use the driver"],
       ["timeouts", "does not support the option customTimeouts (of a): use the driver"],
       ["version", "does not support versions and download URLs of plugins (of pulumi-nodejs:dynamic/"],
       ["asset", "does not support assets and archives: use the driver"],
       ["invoke", "there is no plugin for the package random"],
+      ["stash", "does not support resources of the type pulumi:index:Stash: use the driver"],
       ["hook", "does not support resource hooks: use the driver"],
       ["deletedWith", "does not support the option deletedWith (of b): use the driver"],
       ["replaceWith", "does not support the option replaceWith (of b): use the driver"],
@@ -85,6 +86,23 @@ describe("a run fails", () => {
       expect([scene, ok, messages.join()]).toEqual([scene, false, expect.stringMatching(pattern(message))]);
     }
   });
+});
+
+test.for([
+  ["random:index/randomPet:RandomPet", {}, /up failed: no animals left/],
+  ["random:index/randomPet:RandomPet", { import: "p" }, /imports of resources without a provider \(a\): use/],
+  ["endpoints:index:CloudEndpoint", {}, /no plugin for the package endpoints: .* them: use the driver "cli"/],
+] as const)("others answers for other packages only, and its errors fail the run: %s %s", async (given) => {
+  const [type, options, message] = given;
+  const create = `new (require("@pulumi/pulumi").CustomResource)("${type}", "a", {}, ${JSON.stringify(options)});`;
+  const newResource = () => {
+    throw new Error("no animals left");
+  };
+  const engine = await engineOf(
+    { "package.json": '{"main": "index.js"}', "index.js": create },
+    { others: { newResource } },
+  );
+  await expect(engine.up({ skipPreview: true })).rejects.toThrow(message);
 });
 
 describe("the state", () => {

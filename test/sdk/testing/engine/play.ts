@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { CliStack, findPulumiCli } from "../../../../sdk/testing/cli";
 import { TestEngine } from "../../../../sdk/testing/engine/testEngine";
+import type { TestStackOptions } from "../../../../sdk/testing/testStack";
 import {
   type Command,
   type ConfigValue,
@@ -53,6 +54,9 @@ export interface PlayOptions {
   program: string;
   env?: Record<string, string>;
   config?: Record<string, ConfigValue>;
+  stackReferences?: Record<string, Record<string, unknown>>;
+  /** For the test kit's engine. */
+  others?: TestStackOptions["others"];
 }
 
 const fileOf = (subject: string, name: string) =>
@@ -163,7 +167,7 @@ export class Things<S extends Stack> {
       steps: result.steps.map(({ op, name, diff }) => `${op} ${name} ${diff.join(",")}`.trim()).sort(),
       changes: result.changes,
       messages: result.diagnostics
-        .filter(({ severity }) => severity !== "info")
+        .filter(({ severity, message }) => severity !== "info" && !/ from \$PATH at /.test(message))
         .map(({ severity, message, urn }) => `${severity} ${nameOf(urn)}: ${message.trim()}`)
         .sort(),
       state: normalize(await this.engine.exportState()),

@@ -13,10 +13,25 @@ class Thing extends pulumi.CustomResource {
   }
 }
 class Group extends pulumi.ComponentResource {
-  constructor(name, args, options) {
+  constructor(name, args, options, Child = Thing) {
     super("things:index:Group", name, args, options);
-    this.child = new Thing(`${name}-child`, { secret: pulumi.secret("hush") }, { parent: this });
+    this.child = new Child(`${name}-child`, { secret: pulumi.secret("hush") }, { parent: this });
     this.registerOutputs({ child: this.child.computed });
+  }
+}
+class Other extends pulumi.CustomResource {
+  constructor(name, args = {}, options = {}) {
+    super(
+      "elsewhere:index/thing:Other",
+      name,
+      { computed: undefined, ...args },
+      { version: "4.16.0", ...options },
+    );
+  }
+}
+class OtherProvider extends pulumi.ProviderResource {
+  constructor(name, args) {
+    super("elsewhere", name, args, { version: "4.16.0" });
   }
 }
 const closure = {
@@ -218,6 +233,65 @@ const scenes = {
   version: () => new Thing("a", {}, { version: "1.2.3" }),
   asset: () => new Thing("a", { file: new pulumi.asset.StringAsset("text") }),
   foreign: () => new pulumi.CustomResource("random:index:Thing", "a", {}),
+  others(step) {
+    const a = new Other("a", {
+      text: `n${step}`,
+      secret: pulumi.secret("hush"),
+      deep: { list: [1, pulumi.secret("two")], n: step },
+    });
+    const b = new Other("b", { from: a.computed, ref: a, id: a.id });
+    new Other("c", { n: step }, { replaceOnChanges: ["n"] });
+    new Other(
+      "d",
+      { n: step },
+      { ignoreChanges: ["n"], protect: false, additionalSecretOutputs: ["computed"] },
+    );
+    if (step === 1) new Other("gone", {}, { dependsOn: b });
+    new Thing("user", { from: b.computed, secret: a.secret });
+    Object.assign(outputs, { computed: b.computed, id: a.id, secret: a.secret });
+  },
+  otherProviders(step) {
+    const provider = new OtherProvider("eu", { region: `eu-${step}`, token: pulumi.secret("hush") });
+    new Other("a", {}, { provider });
+    new Group("g", {}, { providers: [provider] }, Other);
+    const pluginDownloadURL = "github://api.example.com/elsewhere";
+    new Other("b", {}, { version: "3.1.0-beta.2", pluginDownloadURL });
+    outputs.called = pulumi.runtime.invokeOutput("elsewhere:index/get:get", { n: step }, { provider });
+  },
+  otherFunctions() {
+    const get = "elsewhere:index/get:get";
+    const version = "4.16.0";
+    outputs.fails = pulumi.runtime.invoke(get, { fails: true }, { version }).catch((error) => error.message);
+    outputs.called = pulumi.runtime.invoke(get, { x: 1, list: [{ y: null }] }, { version });
+    outputs.secret = pulumi.runtime.invokeOutput(get, { x: pulumi.secret("y") }, { version });
+    outputs.later = pulumi.runtime.invokeOutput(get, { x: new Other("a").computed }, { version });
+  },
+  otherGet() {
+    const got = new Other("got", { text: undefined }, { id: "there" });
+    new Thing("user", { from: got.text });
+    outputs.text = got.text;
+  },
+  stacks() {
+    const network = new pulumi.StackReference("organization/network/dev");
+    const { url } = network.outputs;
+    const token = network.requireOutput("token");
+    const user = new Thing("user", { from: network.requireOutput("url"), secret: token, url });
+    new pulumi.StackReference("named", { name: "organization/things/sibling" }, { parent: user });
+    Object.assign(outputs, {
+      token,
+      nested: network.getOutput("nested"),
+      missing: network.getOutput("missing"),
+      keys: network.getOutput("keys"),
+      zone: network.getOutputValue("nested").then(({ zones }) => zones[0]),
+      isSecret: pulumi.isSecret(network.getOutput("url")),
+      n: network.outputs.nested.n,
+    });
+  },
+  unknownStack: () => new Thing("a", { from: new pulumi.StackReference("organization/network/prod").name }),
+  unknownOutput() {
+    outputs.x = new pulumi.StackReference("organization/network/dev").requireOutput("missing");
+  },
+  stash: () => new pulumi.Stash("a", { input: 1 }),
   remote: () => new pulumi.ComponentResource("random:index:Thing", "a", {}, {}, true),
   invoke: () => (outputs.x = pulumi.runtime.invoke("random:index:get", {})),
   deletedWith: () => new Thing("b", {}, { deletedWith: new Thing("a") }),
