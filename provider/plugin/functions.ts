@@ -28,7 +28,7 @@ export interface FunctionDeps {
 export interface WebhookFunctions {
   policyData(policy: object | string): JsonObject;
   mergedPolicy(policy: object, verifications: string[], warn: (warning: string) => void): object;
-  mergedConfig(configs: string[]): string;
+  mergedConfig(configs: readonly (string | null)[]): string;
 }
 
 interface PluginFunction {
@@ -39,10 +39,13 @@ interface PluginFunction {
 }
 
 const policy = z.union([z.string(), z.looseObject({})], { error: "must be an object or text" });
-const policies = z.array(z.string(), {
+const outputText = (name: string) =>
+  z.string({ error: `must be the output ${name} of a webhook verification` });
+const policies = z.array(outputText("trafficPolicy"), {
   error: "must be a list of the outputs trafficPolicy of webhook verifications",
 });
-const configs = z.array(z.string(), {
+// The output of a verification without an agent is null.
+const configs = z.array(outputText("agentConfig").nullable(), {
   error: "must be a list of the outputs agentConfig of webhook verifications",
 });
 

@@ -153,6 +153,10 @@ describe("mergeTrafficPolicy in another language", () => {
       { property: "policy", reason: "must be an object or text" },
       { property: "verifications", reason: expect.stringMatching(/^must be a list/) },
     ]);
+    const items = await merge({ policy: {}, verifications: [verifies(), null] });
+    expect(items.failures).toEqual([
+      { property: "verifications.1", reason: "must be the output trafficPolicy of a webhook verification" },
+    ]);
   });
 
   test("warns of a header name once: neither the merge nor the endpoint repeats the component's warning", async () => {
@@ -189,5 +193,16 @@ describe("mergeAgentConfigs in another language", () => {
     const { message } = await thrown(client.invoke(CONFIGS, { configs: ["CANARY"] }));
     expect(message).toMatch(/configuration 1 is not the agentConfig of a webhook verification/);
     expect(message).not.toContain("CANARY");
+  });
+
+  test("names the verification without an agent, whether its output arrives as null or, from Go, as empty text", async () => {
+    const { client, answers } = await constructed(["a", { platform: "github", secret: "CANARY" }]);
+    expect(answers[0]?.state["agentConfig"]).toEqual(secret(null));
+    const { message } = await thrown(client.invoke(CONFIGS, { configs: [null, ""] }));
+    expect(message.split("\n")).toEqual(
+      [1, 2].map((place) =>
+        expect.stringContaining(`configuration ${place} is missing; give its verification an agent`),
+      ),
+    );
   });
 });
