@@ -97,6 +97,16 @@ describe("components of one run", () => {
     expectedDeliveriesPerMonth,
   });
 
+  test("cause another warning when the sum has doubled, and it names five of them", async () => {
+    const { client, logged } = await plugin();
+    const { address } = await monitor();
+    for (let index = 0; index < 21; index++) await client.construct(address, `c${index}`, expecting(100));
+    expect(shown(logged)).toEqual([
+      expect.stringMatching(/^600 .*\(c0 100, c1 100, c2 100, c3 100, c4 100, 1 more\)/),
+      expect.stringMatching(/^1200 .*, 7 more\)/),
+    ]);
+  });
+
   test("add up their expected deliveries, and those of another run do not count", async () => {
     const { client, logged } = await plugin();
     const [first, second] = [await monitor(), await monitor()];
@@ -174,6 +184,20 @@ describe("mergeTrafficPolicy in another language", () => {
       "mergeTrafficPolicy: on_http_request[0].expressions[0] looks for X-Own",
     ]);
   });
+});
+
+test("a merge warns of its own policy once a run, without the secrets in it, unless warnings are off", async () => {
+  const log = { type: "log", config: { metadata: secret("CANARY") } };
+  const policy = { on_http_request: [{ actions: [log, { type: "denyy" }, { type: "deny" }] }] };
+  const verifications = [verifies()];
+  const { client, logged } = await plugin();
+  for (let twice = 0; twice < 2; twice++) await client.invoke(MERGE, { policy, verifications });
+  expect(shown(logged)).toEqual([
+    expect.stringMatching(/^mergeTrafficPolicy: policy\.on_http_request\[0\]\.actions\[1\]\.type .*deny/),
+  ]);
+  const quiet = await plugin({ environment: { ENDPOINTS_POLICY_WARNINGS: "off" } });
+  await quiet.client.invoke(MERGE, { policy, verifications });
+  expect(shown(quiet.logged)).toEqual([]);
 });
 
 describe("mergeAgentConfigs in another language", () => {
