@@ -1,4 +1,6 @@
+import type { Callback } from "@pulumi/pulumi/proto/callback_pb";
 import type { InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
+import type { RegisterResourceRequest, ResourceInvokeRequest } from "@pulumi/pulumi/proto/resource_pb";
 import type { RunOptions } from "../types";
 import { type Context, Executor } from "./apply";
 import {
@@ -14,15 +16,17 @@ import {
   requirementsOf,
   typeInUrn,
 } from "./checkpoint";
-import type { Goal, ProviderRequest } from "./goals";
+import { type Goal, goalOf, type ProviderRequest, providerRequest } from "./goals";
 import { Bail, isTarget, type Plan, Planner, untargeted } from "./plan";
 import { messageOf, Unsupported } from "./project";
-import type { Props } from "./properties";
+import { fromStruct, type Props } from "./properties";
 import type { PlannedStep } from "./summary";
+import { Transforms } from "./transforms";
 
 /** A preview, an update or a destroy, from the first registration to the last deletion. */
 export class Deployment {
   readonly executor: Executor;
+  readonly transforms = new Transforms();
   private readonly planner: Planner;
   private readonly defaults = new Map<string, Promise<string>>();
   /** The providers that components pass to their children, by the component's URN. */
@@ -53,17 +57,37 @@ export class Deployment {
     return this.isBailed || this.executor.isFailed || this.planner.failed;
   }
 
-  async register(goal: Goal, request: ProviderRequest): Promise<ResourceState> {
-    const parent = this.goals.get(goal.state.parent);
-    goal.protect ??= parent?.protect;
-    goal.retainOnDelete ??= parent?.retainOnDelete;
+  async register(request: RegisterResourceRequest): Promise<ResourceState> {
+    await this.transform(request);
+    const goal = goalOf(request);
     const { custom, type } = goal.state;
-    if (custom && !isProvider(type)) goal.state.provider = await this.providerFor(request);
-    if (isProvider(type)) Object.assign(goal.state.inputs, this.context.providers.pluginInputs(request));
+    const requested = providerRequest(type, request);
+    // A transform can remove the provider, so it is not resolved again.
+    if (custom && !isProvider(type))
+      goal.state.provider = await this.providerFor({ ...requested, providers: {}, parent: "" });
+    if (isProvider(type)) Object.assign(goal.state.inputs, this.context.providers.pluginInputs(requested));
     const state = await this.registerGoal(goal);
     if (!custom)
-      this.ofComponents.set(state.urn, { ...this.ofComponents.get(request.parent), ...request.providers });
+      this.ofComponents.set(state.urn, {
+        ...this.ofComponents.get(requested.parent),
+        ...requested.providers,
+      });
     return state;
+  }
+
+  /** Sets what a resource inherits from its parent, then runs its transforms and those of its parents and the stack. */
+  private async transform(request: RegisterResourceRequest): Promise<void> {
+    const transforms = request.getTransformsList();
+    const parent = this.goals.get(request.getParent());
+    if (!request.hasProtect() && parent?.protect !== undefined) request.setProtect(parent.protect);
+    if (!request.hasRetainondelete() && parent?.retainOnDelete !== undefined)
+      request.setRetainondelete(parent.retainOnDelete);
+    if (request.getCustom())
+      request.setProvider(this.namedProvider(providerRequest(request.getType(), request)) ?? "");
+    const inherited: Callback[] = [];
+    for (let each = parent; each; each = this.goals.get(each.state.parent))
+      inherited.push(...each.transforms);
+    await this.transforms.resource(request, [...transforms, ...inherited]);
   }
 
   async read(goal: Goal, request: ProviderRequest): Promise<ResourceState> {
@@ -71,16 +95,19 @@ export class Deployment {
     return this.schedule(this.urnOf(goal), (urn, done) => this.planner.read(urn, goal, done));
   }
 
-  async invoke(token: string, args: Props, request: ProviderRequest): Promise<InvokeResponse> {
-    const plugin = await this.context.providers.get(await this.providerFor(request));
-    return plugin.invoke(token, args, this.context.dryRun);
+  async invoke(request: ResourceInvokeRequest): Promise<InvokeResponse> {
+    const token = request.getTok();
+    await this.transforms.invoke(request);
+    const reference = await this.providerFor(providerRequest(token, request));
+    const plugin = await this.context.providers.get(reference);
+    return plugin.invoke(token, fromStruct(request.getArgs()), this.context.dryRun);
   }
 
   /** The provider of the resource or of a component that contains it, otherwise the default provider. */
   private async providerFor(request: ProviderRequest): Promise<string> {
-    const { package: package_, provider, providers, parent } = request;
-    const named = provider || providers[package_] || this.ofComponents.get(parent)?.[package_];
+    const package_ = request.package;
     const plugin = this.context.providers.pluginInputs(request);
+    const named = this.namedProvider(request);
     if (named) return named;
     const name = defaultName(request);
     const key = `${package_} ${name}`;
@@ -89,12 +116,16 @@ export class Deployment {
     return known;
   }
 
+  private namedProvider({ package: package_, provider, providers, parent }: ProviderRequest) {
+    return provider || providers[package_] || this.ofComponents.get(parent)?.[package_];
+  }
+
   private async registerDefault(package_: string, name: string, plugin: Props): Promise<string> {
     if ("pulumi:disable-default-providers" in this.context.providers.run.config)
       throw new Unsupported("pulumi:disable-default-providers");
     const inputs = { ...this.context.providers.configOf(package_), ...plugin };
     const state = newState(providerType(package_), { custom: true, inputs });
-    const { urn, id } = await this.registerGoal({ name, state, aliases: [] });
+    const { urn, id } = await this.registerGoal({ name, state, aliases: [], transforms: [] });
     return `${urn}::${id}`;
   }
 

@@ -1,3 +1,4 @@
+import type { Callback } from "@pulumi/pulumi/proto/callback_pb";
 import type * as pb from "@pulumi/pulumi/proto/resource_pb";
 import { BUILT_IN } from "./answered";
 import { newState, packageOf, type ResourceState } from "./checkpoint";
@@ -14,6 +15,8 @@ export interface Goal {
   /** Undefined if the provider decides. */
   deleteBeforeReplace?: boolean | undefined;
   aliases: Alias[];
+  /** The resource's own transforms, which also change its children. */
+  transforms: Callback[];
 }
 
 /** A former identity: a URN, or the parts of it that differ from the current one. */
@@ -39,7 +42,6 @@ function refuseUnsupported(request: pb.RegisterResourceRequest): void {
   const found: [boolean, string][] = [
     [request.getRemote(), `remote components (${type})`],
     [request.getCustom() && packageOf(type) === BUILT_IN, `resources of the type ${type}`],
-    [request.getTransformsList().length > 0, "transforms"],
     [request.hasHooks(), "resource hooks"],
     [request.getPackageref() !== "", `packages with parameters (${type})`],
     [request.getHidediffsList().length > 0, option("hideDiffs")],
@@ -79,6 +81,7 @@ export function goalOf(request: pb.RegisterResourceRequest): Goal {
     retainOnDelete: request.hasRetainondelete() ? request.getRetainondelete() : undefined,
     deleteBeforeReplace: isOrdered ? request.getDeletebeforereplace() : undefined,
     aliases: request.getAliasesList().map((alias) => alias.getSpec()?.toObject() ?? { urn: alias.getUrn() }),
+    transforms: request.getTransformsList(),
   };
 }
 
@@ -92,7 +95,7 @@ export function readGoalOf(request: pb.ReadResourceRequest): Goal {
     dependencies: sorted(request.getDependenciesList()),
     additionalSecretOutputs: request.getAdditionalsecretoutputsList(),
   });
-  return { name: request.getName(), state, aliases: [] };
+  return { name: request.getName(), state, aliases: [], transforms: [] };
 }
 
 const sorted = (urns: string[]) => [...new Set(urns)].sort();

@@ -151,6 +151,30 @@ const scenes = {
     new Thing("moved", {}, { aliases: [{ parent: group }] });
     new Thing("in", {}, { parent: group, aliases: [{ name: "out", parent: pulumi.rootStackResource }] });
   },
+  transforms(step) {
+    const [one, two] = ["one", "two"].map((account) => new Provider(account, { account }));
+    pulumi.runtime.registerResourceTransform(({ name, props, opts }) => {
+      if (name === "a") return { props, opts: { ...opts, provider: step === 1 ? two : undefined } };
+      if (name === "b") return { props, opts: { ...opts, import: "there" } };
+      return undefined;
+    });
+    pulumi.runtime.registerInvokeTransform(({ args, opts }) => {
+      if (args.unknown) throw new Error("no such function");
+      return args.alone ? undefined : { args: { ...args, more: step }, opts: { ...opts, provider: two } };
+    });
+    const options = { provider: one };
+    new Thing("a", { n: 1, secret: pulumi.secret("s") }, options);
+    if (step === 1) new Thing("b", { n: 1, size: 1 });
+    new Group("g", { providers: [one], transforms: [({ props, opts }) => ({ props, opts })] });
+    new Thing("unset", { n: 1 }, { ...options, transforms: [({ props }) => ({ props, opts: {} })] });
+    const count = (args, more) => pulumi.runtime.invoke("things:index:count", args, more);
+    Object.assign(outputs, {
+      two: count({ n: 1 }, options),
+      one: count({ alone: true }, options),
+      unknown: count({ unknown: true }).catch((error) => error.message),
+      secret: pulumi.runtime.invokeOutput("things:index:count", { x: pulumi.secret("y") }),
+    });
+  },
   aliasTwice(step) {
     if (step === 1) return new Thing("a");
     const b = new Thing("b", {}, { aliases: [{ name: "a" }] });
