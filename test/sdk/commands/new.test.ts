@@ -46,7 +46,7 @@ test("an unknown example is a usage error with the nearest name and the list, an
 test("a recipe is refused, and the message names the page that says where to copy it", async () => {
   const { code, stderr } = await makeNew("gitops/github-actions");
   expect(code).toBe(2);
-  const [page = ""] = /\/.*\/README\.md/.exec(stderr) ?? [];
+  const [, page = ""] = /: (\/.*\/README\.md)/.exec(stderr) ?? [];
   expect(read(page)).toContain("# GitHub Actions");
 });
 
