@@ -63,7 +63,7 @@ module.exports = {
       severity: "error",
       from: {
         path: "^(provider|sdk|docs)/",
-        pathNot: "^(docs/generate|sdk/testing)/|^sdk/commands/(demo|serveEmulator)\\.ts$",
+        pathNot: "^(docs/generate|sdk/testing)/|^sdk/commands/(demo|emulatorState|new|serveEmulator)\\.ts$",
       },
       to: { path: "^sdk/testing/" },
     },

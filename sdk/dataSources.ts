@@ -6,7 +6,15 @@ import type { Endpoint, EndpointQuery, EndpointsFilter, LiveEndpoint } from "../
 import type { EndpointsApi } from "../provider/api/endpoints";
 import { policyFromText } from "../provider/endpoint/documents";
 import { endpointsApi } from "../provider/endpoint/fields";
-import { findEndpoint, findEndpoints, metadataOf } from "../provider/endpoint/lookup";
+import {
+  argumentsIn,
+  filterArguments,
+  findEndpoint,
+  findEndpoints,
+  metadataOf,
+  queryArguments,
+  typeWarnings,
+} from "../provider/endpoint/lookup";
 import { type Inputs, isMocked, programError } from "./programRun";
 import { explicitProvider } from "./provider";
 
@@ -114,10 +122,11 @@ export function getEndpointsOutput(
 }
 
 async function find(
-  args: GetEndpointArgs,
+  given: GetEndpointArgs,
   reading: { fresh: boolean },
   options?: pulumi.InvokeOptions,
 ): Promise<AnyEndpoint> {
+  const args = argumentsIn("getEndpoint", queryArguments, given);
   if (engineAnswers(options))
     return (await callEngine("endpoints:index:getEndpoint", args, options)) as AnyEndpoint;
   return typed(await findEndpoint(thisAccount(), args, reading));
@@ -129,9 +138,15 @@ async function filter(
   options?: pulumi.InvokeOptions,
 ): Promise<GetEndpointsResult> {
   const judge = typeof metadata === "function" ? (metadata as (metadata: unknown) => boolean) : undefined;
-  const filters = judge || metadata === undefined ? args : { ...args, metadata };
-  if (!engineAnswers(options))
+  const filters = argumentsIn(
+    "getEndpoints",
+    filterArguments,
+    judge || metadata === undefined ? args : { ...args, metadata },
+  );
+  if (!engineAnswers(options)) {
+    for (const warning of typeWarnings(filters)) void pulumi.log.warn(warning);
     return result((await findEndpoints(thisAccount(), filters, reading, judge)).map(typed));
+  }
   const { endpoints } = (await callEngine(
     "endpoints:index:getEndpoints",
     filters,

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { delimiter, join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
-import { areWarningsOff, settingFields } from "../provider/api/config";
+import { areWarningsOff, PACKAGE, settingFields } from "../provider/api/config";
 import { isMapping, type JsonObject } from "../provider/api/json";
 import { nearName } from "../provider/api/text";
 import { checkInputs, UrlRegistry } from "../provider/endpoint/check";
@@ -25,6 +25,7 @@ const checksOfRun = perRun(() => ({
   firstMistaken: Number.POSITIVE_INFINITY,
   settingsAreChecked: false,
   checkedPolicies: new WeakSet<object>(),
+  warned: new Set<string>(),
 }));
 
 /**
@@ -97,8 +98,15 @@ export async function warnOfHeaders(
 ): Promise<void> {
   await whenKnown(policy, async (known) => {
     for (const warning of headerWarnings(toInputs(known), { isSecret: await pulumi.isSecret(policy) }))
-      void pulumi.log.warn(`${name}: ${warning}`);
+      warnOnce(`${name}: ${warning}`);
   });
+}
+
+/** Two merges can have the same mistake, and no names. */
+function warnOnce(text: string): void {
+  const { warned } = checksOfRun();
+  if (!warned.has(text)) void pulumi.log.warn(text);
+  warned.add(text);
 }
 
 /** Marks a policy whose parts have been checked for header names, so that its endpoint does not warn again. */
@@ -116,6 +124,7 @@ export async function warnOfPolicy(
   written: { trafficPolicy?: unknown; url?: unknown; bindings?: unknown },
   options: pulumi.CustomResourceOptions | undefined,
   readPolicy: PolicyReader,
+  { isPart = false } = {},
 ): Promise<void> {
   const { trafficPolicy, url, bindings } = written;
   if (trafficPolicy === undefined) return;
@@ -126,8 +135,8 @@ export async function warnOfPolicy(
   const isSecret = policy === UNKNOWN && pulumi.Output.isInstance(trafficPolicy);
   const whole = isSecret ? await knownValue(trafficPolicy) : policy;
   const inputs = { trafficPolicy: whole, url: address, bindings: names };
-  const warnings = resourceWarnings(inputs, readPolicy, { isSecret });
-  for (const warning of warnings) void pulumi.log.warn(`${name}: ${warning}`);
+  const warnings = resourceWarnings(inputs, readPolicy, { isSecret, isPart });
+  for (const warning of warnings) warnOnce(`${name}: ${warning}`);
 }
 
 /**
@@ -187,12 +196,11 @@ export function warnOfSettings(): void {
   const run = checksOfRun();
   if (run.settingsAreChecked) return;
   run.settingsAreChecked = true;
-  const known = [...Object.keys(settingFields), "provider"];
   const keys = Object.keys(pulumi.runtime.allConfig());
-  for (const name of keys.flatMap((key) => /^endpoints:(.+)/.exec(key)?.[1] ?? [])) {
-    const near = known.includes(name) ? undefined : nearName(name, known);
-    // A project with the name "endpoints" has its own settings with the same prefix.
-    if (near) void pulumi.log.warn(`endpoints:${name} is no setting; did you mean endpoints:${near}?`);
+  for (const key of keys) {
+    const meant = misspeltSetting(key);
+    if (meant !== undefined && !keys.includes(meant))
+      void pulumi.log.warn(`${key} is no setting; did you mean ${meant}?`);
   }
   // The language host sets it with the configuration. Without it, it is unknown which settings are secret.
   const secretKeys = process.env["PULUMI_CONFIG_SECRET_KEYS"];
@@ -202,6 +210,23 @@ export function warnOfSettings(): void {
   void pulumi.log.warn(
     "endpoints:apiKey is in the stack's configuration in plain text. Replace the key, and set the new one with `pulumi config set --secret endpoints:apiKey`, or only in ENDPOINTS_API_KEY.",
   );
+}
+
+/** The setting that a key of the configuration probably means. Undefined for a right key, and for those of others. */
+function misspeltSetting(key: string): string | undefined {
+  const [, namespace = "", name = ""] = /^([^:]+):(.+)$/.exec(key) ?? [];
+  const names = [...Object.keys(settingFields), "provider"];
+  if (namespace === PACKAGE) {
+    // A project with the name "endpoints" has its own settings with the same prefix.
+    const near = names.includes(name) ? undefined : nearName(name, names);
+    return near && `${PACKAGE}:${near}`;
+  }
+  // The program reads those with its project's name. Another package has the setting ngrok:apiKey.
+  if (namespace === pulumi.getProject() || key === "ngrok:apiKey") return undefined;
+  const isNear = namespace === "ngrok" || nearName(namespace, [PACKAGE, "pulumi-endpoints"]) !== undefined;
+  const letters = name.toLowerCase();
+  const same = names.find((setting) => setting.toLowerCase() === letters);
+  return isNear && same ? `${PACKAGE}:${same}` : undefined;
 }
 
 /**

@@ -48,7 +48,9 @@ export class Provider extends pulumi.ProviderResource {
   /** @internal Undefined if the program leaves it to the stack's configuration. */
   readonly policyWarnings: pulumi.Output<string> | undefined;
 
+  /** @throws RunError if the engine would not find the plugin. */
   constructor(name: string, args: ProviderArgs = {}, options?: pulumi.ResourceOptions) {
+    assertPluginInReach();
     super(
       PACKAGE,
       name,

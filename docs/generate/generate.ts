@@ -1,13 +1,14 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./docs";
+import { withShortReference } from "./llms";
 import { packageSchema } from "./packageSchema";
 import { referencePage } from "./page";
 import { withActions } from "./policyActions";
 import { policySchema } from "./policySchema";
 import { registryPages } from "./registryPages";
 
-/* Writes all generated files: the plugin's package schema, the policy schema and the reference. */
+/* Writes all generated files: the plugin's package schema, the policy schema, the reference and its short form. */
 
 const schema = JSON.stringify(packageSchema(), null, 2);
 writeFileSync(join(root, "provider", "plugin", "schema.json"), `${schema}\n`);
@@ -18,3 +19,8 @@ writeFileSync(join(root, "provider", "policy", "schema.json"), `${JSON.stringify
 writeFileSync(policies, withActions(readFileSync(policies, "utf8")));
 for (const [file, text] of registryPages()) writeFileSync(join(root, "docs", file), text);
 void referencePage().then((page) => writeFileSync(join(root, "docs", "reference.md"), page));
+
+const forAssistants = join(root, "docs", "llms.md");
+void withShortReference(readFileSync(forAssistants, "utf8")).then((page) =>
+  writeFileSync(forAssistants, page),
+);

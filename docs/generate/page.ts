@@ -6,7 +6,16 @@ import { endpointQuery, endpointsFilter } from "../../provider/endpoint/lookup";
 import { commandLine, commands } from "../../sdk/commands/main";
 import { agentFields, webhookFields } from "../../sdk/webhooks/webhookChecks";
 import { docsOf, membersOf } from "./docs";
-import { code, fieldsOf, fieldsOfMembers, inputTable, outputTable, table, withoutDefault } from "./tables";
+import {
+  code,
+  type Field,
+  fieldsOf,
+  fieldsOfMembers,
+  inputTable,
+  outputTable,
+  table,
+  withoutDefault,
+} from "./tables";
 
 /** The text of docs/reference.md, generated from the schemas and the comments on their fields. */
 export async function referencePage(): Promise<string> {
@@ -26,31 +35,33 @@ ${[...resource(), ...dataSources(), ...webhooks(), ...settings(), ...(await comm
 `;
 }
 
-function resource(): string[] {
-  const outputs = fieldsOf(endpointFields, docsOf("provider/api/contract.ts", "Endpoint").parts);
-  const inputs = docsOf("provider/api/contract.ts", "CloudEndpointWritten").parts;
+export const endpointInputs = (): Field[] =>
+  fieldsOf(inputFields, docsOf("provider/api/contract.ts", "CloudEndpointWritten").parts);
+
+export function endpointOutputs(): Field[] {
   const always = new Set<string>(["id", ...alwaysPresent]);
+  const outputs = fieldsOf(endpointFields, docsOf("provider/api/contract.ts", "Endpoint").parts);
+  return outputs.map((field) => ({ ...field, required: always.has(field.name) }));
+}
+
+function resource(): string[] {
   return [
     "## CloudEndpoint",
-    inputTable("input", fieldsOf(inputFields, inputs)),
+    inputTable("input", endpointInputs()),
     "Besides `urn` it has these outputs. Outputs that do not apply are undefined. `trafficPolicy` and `metadata` are text: compact JSON with sorted keys, or unchanged if they are no JSON or YAML. Parse them with `readJson`.",
-    outputTable(
-      "output",
-      outputs.map((field) => ({
-        ...field,
-        required: always.has(field.name),
-      })),
-    ),
+    outputTable("output", endpointOutputs()),
     `${docsOf("provider/api/contract.ts", "Ref").text} \`domain\`, \`tcpAddr\` and others have this form:`,
     outputTable("field", fieldsOf(refSchema.shape, docsOf("provider/api/contract.ts", "Ref").parts)),
   ];
 }
 
+export const endpointFilters = (): Field[] =>
+  fieldsOf(endpointsFilter, docsOf("provider/api/contract.ts", "EndpointsFilter").parts);
+
 function dataSources(): string[] {
   const written = new Map(
     membersOf("sdk/dataSources.ts", "GetEndpointsArgs").map(({ name, text }) => [name, text]),
   );
-  const filters = fieldsOf(endpointsFilter, docsOf("provider/api/contract.ts", "EndpointsFilter").parts);
   return [
     "## getEndpoint",
     "`getEndpoint(args)` returns a promise of one endpoint, `getEndpointOutput(args, options)` an output. Give either `id` or `url`.",
@@ -63,25 +74,28 @@ function dataSources(): string[] {
     "`getEndpoints(args)` returns a promise, `getEndpointsOutput(args, options)` an output. All given filters must match.",
     inputTable(
       "filter",
-      filters.map((field) => ({ ...field, text: written.get(field.name) || field.text })),
+      endpointFilters().map((field) => ({ ...field, text: written.get(field.name) || field.text })),
     ),
     outputTable("result", fieldsOfMembers(membersOf("sdk/dataSources.ts", "GetEndpointsResult"))),
   ];
 }
 
+const WEBHOOK_ARGS = "sdk/webhooks/webhookArgs.ts";
+
+export const webhookInputs = (): Field[] =>
+  // The schema accepts a missing secret, because the component reports it with the place where the platform keeps it.
+  fieldsOf(webhookFields, docsOf(WEBHOOK_ARGS, "WebhookSettingsWritten").parts).map((field) =>
+    field.name === "secret" ? { ...field, required: true } : field,
+  );
+
+export const agentInputs = (): Field[] => fieldsOf(agentFields, docsOf(WEBHOOK_ARGS, "WebhookAgent").parts);
+
 function webhooks(): string[] {
-  const file = "sdk/webhooks/webhookArgs.ts";
   return [
     "## WebhookVerification",
-    inputTable(
-      "input",
-      // The schema accepts a missing secret, because the component reports it with the place where the platform keeps it.
-      fieldsOf(webhookFields, docsOf(file, "WebhookSettingsWritten").parts).map((field) =>
-        field.name === "secret" ? { ...field, required: true } : field,
-      ),
-    ),
-    `\`agent\`: ${lowered(docsOf(file, "WebhookAgent").text)}`,
-    inputTable("`agent`", fieldsOf(agentFields, docsOf(file, "WebhookAgent").parts)),
+    inputTable("input", webhookInputs()),
+    `\`agent\`: ${lowered(docsOf(WEBHOOK_ARGS, "WebhookAgent").text)}`,
+    inputTable("`agent`", agentInputs()),
     outputTable(
       "output",
       fieldsOfMembers(membersOf("sdk/webhooks/webhookVerification.ts", "WebhookVerification")),
@@ -89,13 +103,20 @@ function webhooks(): string[] {
   ];
 }
 
+export function settingInputs(): Field[] {
+  const { parts } = docsOf("provider/api/config.ts", "settingFields");
+  return Object.keys(settingFields).map((name) => {
+    const required = name === "apiKey" || name === "baseUrl";
+    return { name, type: "", required, text: parts.get(name) ?? "" };
+  });
+}
+
 /** The settings with their environment variables, defaults and meanings. */
 export function settingsTable(): string {
-  const { parts } = docsOf("provider/api/config.ts", "settingFields");
-  const rows = Object.keys(settingFields).map((name) => {
-    const { rest, standard } = withoutDefault(parts.get(name) ?? "");
+  const rows = settingInputs().map(({ name, required, text }) => {
+    const { rest, standard } = withoutDefault(text);
     const secret = secretSettings.includes(name) ? " (secret)" : "";
-    const missing = name === "apiKey" || name === "baseUrl" ? "**required**" : standard;
+    const missing = required ? "**required**" : standard;
     return [`${code(`endpoints:${name}`)}${secret}`, code(environmentName(name)), missing, rest];
   });
   return table(["configuration", "environment", "default", "meaning"], rows);

@@ -20,11 +20,14 @@ export function terminal(output: string): string {
   const texts = lines.map((line, index) => {
     const [, colour = "#e6edf3"] = COLOURS.find(([begins]) => begins.test(line)) ?? [];
     const y = MARGIN + (index + 0.75) * LINE;
-    return line && `<text x="${MARGIN}" y="${y}" fill="${colour}">${escaped(line)}</text>\n`;
+    // Browsers do not hand this attribute down from a group.
+    return (
+      line && `<text xml:space="preserve" x="${MARGIN}" y="${y}" fill="${colour}">${escaped(line)}</text>\n`
+    );
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="The output of npm run demo">
 <rect width="100%" height="100%" rx="8" fill="#0d1117"/>
-<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="13" xml:space="preserve" style="white-space: pre">
+<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="13">
 ${texts.join("")}</g>
 </svg>
 `;

@@ -4,6 +4,6 @@ import { owned, restricted, secretsInVault } from "./rules";
 /*
  * Run it with any program:
  *
- *   pulumi preview --policy-pack examples/policy-pack
+ *   pulumi preview --policy-pack path/of/this/folder
  */
 new PolicyPack("endpoints", { policies: [restricted, owned, secretsInVault] });

@@ -16,8 +16,8 @@ import tenants from "./tenants.json";
  *   npm start -- remove acme        deletes a tenant's endpoints and stack; then remove the tenant from tenants.json
  *
  * The option --at-once sets how many stacks run at once. A failed tenant stops no other, and the exit code is then 1. tenant.ts has
- * the program, job.ts runs Pulumi. Log in to a backend and set ENDPOINTS_BASE_URL and ENDPOINTS_API_KEY first. In a copy of this folder,
- * run `npm install pulumi-endpoints` first.
+ * the program, job.ts runs Pulumi. Run `npm install`, log in to a backend, and set ENDPOINTS_BASE_URL and ENDPOINTS_API_KEY
+ * first.
  */
 
 /** The requests that the service accepts from the account in a minute. */

@@ -74,7 +74,7 @@ export class ApiError extends EndpointsError {
       .filter(Boolean)
       .join("; ");
     const doubtful = status >= 500 ? doubt(request) : "";
-    const next = nextStep(failure, hints);
+    const next = nextStep(failure, { ...hints, isOfEndpoint: /^\/endpoints\/./.test(request.path) });
     const sendsPolicy = ["POST", "PATCH"].includes(request.method);
     const steps = [next && next + doubtful, isLeftOut && sendsPolicy && CHECK_POLICY].filter(Boolean);
     super(

@@ -12,6 +12,16 @@ export class ConfigError extends UserError {
   }
 }
 
+/** A required setting that is not set. */
+export class MissingSetting extends ConfigError {}
+
+/** Several of them, a line for each. */
+export class SettingsError extends ConfigError {
+  constructor(readonly problems: readonly [ConfigError, ...ConfigError[]]) {
+    super(problems[0].setting, problems.map(({ message }) => message).join("\n"));
+  }
+}
+
 /** Returns the value of a full configuration key (`endpoints:apiKey`); undefined if the stack has none. */
 export type ConfigReader = (key: string) => string | undefined;
 
@@ -120,9 +130,8 @@ export const secretSettings: readonly string[] = ["apiKey"] satisfies SettingNam
  * @throws ConfigError if settings are missing or invalid, with a message that names all of them.
  */
 export function readSettings(config: ConfigReader, environment: NodeJS.ProcessEnv = process.env): Settings {
-  const problems = settingsProblems(config, environment);
-  const [first] = problems;
-  if (first) throw new ConfigError(first.setting, problems.map(({ message }) => message).join("; "));
+  const [first, ...others] = settingsProblems(config, environment);
+  if (first) throw new SettingsError([first, ...others]);
   const read = (name: SettingName) => writtenValue(name, config, environment);
   const apiKey = settingFields.apiKey(read("apiKey"));
   const baseUrl = settingFields.baseUrl(read("baseUrl"));
@@ -175,7 +184,7 @@ function writtenValue(
 }
 
 const missing = (setting: SettingName, what: string, example: string) =>
-  new ConfigError(setting, what, howToSet(setting, example));
+  new MissingSetting(setting, what, howToSet(setting, example));
 
 /** Every setting has both names by one rule: `endpoints:baseUrl` is `ENDPOINTS_BASE_URL`. */
 export function environmentName(setting: string): string {

@@ -72,6 +72,19 @@ export class EndpointList {
   }
 
   /**
+   * The first endpoints of a selection, in a listing that began at this moment or later, by this machine's clock. It reads as
+   * many pages as it needs, and later calls with the same moment read on in the same listing.
+   */
+  async firstSince(
+    moment: number,
+    selection: Selection,
+    areEnough: (found: LiveEndpoint[]) => boolean,
+  ): Promise<LiveEndpoint[]> {
+    const isUsable = ({ failure, began }: Reading) => !failure && began >= moment;
+    return this.read(selection, EVERYTHING, isUsable, areEnough);
+  }
+
+  /**
    * All cloud endpoints, in a listing that refreshes and adoptions share.
    *
    * @param options.current Whether a write of this process outdates a listing.
@@ -164,18 +177,24 @@ export class EndpointList {
       if (reading.began !== Number.POSITIVE_INFINITY) reading.isOutdated = true;
   }
 
-  /** The endpoints of a selection, found by its filter if the service takes it. */
+  /**
+   * The endpoints of a selection, found by its filter if the service takes it.
+   *
+   * @param areEnough Whether those of the pages so far suffice. Default: the list is read to its end.
+   */
   private async read(
     selection: Selection,
     unfiltered: Selection,
     isUsable: (reading: Reading) => boolean,
+    areEnough?: (found: LiveEndpoint[]) => boolean,
   ): Promise<LiveEndpoint[]> {
+    const endpointsOf = (reading: Reading) => this.endpointsOf(reading, selection, areEnough);
     const whole = this.readings.get(EVERYTHING.name);
-    if (whole?.willEnd && isUsable(whole)) return (await this.endpointsOf(whole)).filter(selection.includes);
+    if (whole?.willEnd && isUsable(whole)) return endpointsOf(whole);
     if (selection.expression !== undefined) {
       // If filters do not work, a hundred selections at once must not each find that out.
       if (this.trial) await this.trial;
-      const reading = this.readFiltered(selection, unfiltered, isUsable);
+      const reading = this.readFiltered(selection, unfiltered, isUsable, endpointsOf);
       this.trial ??= reading;
       const found = await reading.catch((error: unknown) => {
         this.trial = undefined;
@@ -183,7 +202,7 @@ export class EndpointList {
       });
       if (found) return found;
     }
-    return (await this.endpointsOf(this.reading(unfiltered, isUsable))).filter(selection.includes);
+    return endpointsOf(this.reading(unfiltered, isUsable));
   }
 
   /** Undefined if filters do not work. */
@@ -191,10 +210,11 @@ export class EndpointList {
     selection: Selection,
     unfiltered: Selection,
     isUsable: (reading: Reading) => boolean,
+    endpointsOf: (reading: Reading) => Promise<LiveEndpoint[]>,
   ): Promise<LiveEndpoint[] | undefined> {
     for (let failures = 0; this.filters; ) {
       try {
-        return await this.endpointsOf(this.reading(selection, isUsable));
+        return await endpointsOf(this.reading(selection, isUsable));
       } catch (error) {
         await this.withoutFilter(error, ++failures, () => this.reading(unfiltered, isUsable));
       }
@@ -248,12 +268,16 @@ export class EndpointList {
     return this.source.clock.now() - began <= OLDEST_LISTING;
   }
 
-  private async endpointsOf(reading: Reading): Promise<LiveEndpoint[]> {
-    await reading.toEnd();
-    if (!reading.isReported)
-      for (const message of skippedMessages(reading.skipped)) this.source.warn(message);
-    reading.isReported = true;
-    return [...reading.endpoints.values()];
+  private async endpointsOf(
+    reading: Reading,
+    { includes }: Selection,
+    areEnough?: (found: LiveEndpoint[]) => boolean,
+  ): Promise<LiveEndpoint[]> {
+    const found = () => [...reading.endpoints.values()].filter(includes);
+    await (areEnough ? reading.until(() => areEnough(found())) : reading.toEnd());
+    for (const message of skippedMessages(reading.skipped.slice(reading.reported))) this.source.warn(message);
+    reading.reported = reading.skipped.length;
+    return found();
   }
 }
 

@@ -135,10 +135,14 @@ export function isUnexplained({ status, code }: Pick<ServiceFailure, "status" | 
   return [400, 409, 422].includes(status) && !isExplained;
 }
 
-/** What the user can do; undefined if the service's own message is the best advice. */
+/**
+ * What the user can do; undefined if the service's own message is the best advice.
+ *
+ * @param isOfEndpoint Whether the request was about one endpoint, by its id.
+ */
 export function nextStep(
   { status, code, retryAfter }: ServiceFailure,
-  { keyIsConfigured }: { keyIsConfigured: boolean },
+  { keyIsConfigured, isOfEndpoint = true }: { keyIsConfigured: boolean; isOfEndpoint?: boolean },
 ) {
   const number = codeNumber({ code }) ?? 0;
   const step = STEPS[number];
@@ -163,6 +167,8 @@ export function nextStep(
   if (status === 409 || (code === undefined && (status === 400 || status === 422)))
     return "Run the command again; if another endpoint has the URL, choose another url, or delete that endpoint.";
   if (status === 400 || status === 422) return UNEXPLAINED_STEP;
+  if (status === 404 && !isOfEndpoint)
+    return "Check that endpoints:baseUrl (or ENDPOINTS_BASE_URL) names the service's API, with its path prefix.";
   if (status === 404) return "Check the id and endpoints:baseUrl (or ENDPOINTS_BASE_URL).";
   if (status >= 300 && status < 400)
     return "endpoints:baseUrl (or ENDPOINTS_BASE_URL) must name the API itself, not an address that redirects to it.";

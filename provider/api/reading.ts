@@ -50,7 +50,8 @@ export class Reading {
   willEnd = false;
   /** How many reads have used this reading. */
   reads = 0;
-  isReported = false;
+  /** How many of the omitted items have been reported. */
+  reported = 0;
 
   private readonly items: AsyncIterator<unknown[]>;
   private fetching: Promise<void> | undefined;

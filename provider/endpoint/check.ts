@@ -5,6 +5,7 @@ import { derivedFromUrl, normalizeUrl, schemeDiffers } from "../api/url";
 import { hasUnknown, sameData, wireText } from "./documents";
 import { type CloudEndpointInputs, inputFields, MAX_DESCRIPTION } from "./fields";
 import { notedFields, SECRETS_KEY } from "./secrets";
+import { stringifiedIn } from "./stringified";
 
 /** The property in which Pulumi keeps a dynamic resource's provider. It belongs to the engine, not to the user. */
 export const PROVIDER_KEY = "__provider";
@@ -62,9 +63,15 @@ export function checkInputs(news: JsonObject, olds: JsonObject = {}): Checked {
       inputs[name] = notedFields(news);
     } else if (!isInput(name)) {
       failures.push(unknownInput(name));
-    } else if (hasUnknown(value)) {
-      inputs[name] = value;
     } else {
+      const stringified = stringifiedIn(value);
+      for (const what of stringified) failures.push({ input: name, reason: `${name} ${what}` });
+      // A text in place of a value has other mistakes, too, which would only distract.
+      if (stringified.length > 0) continue;
+      if (hasUnknown(value)) {
+        inputs[name] = value;
+        continue;
+      }
       const parsed = inputFields[name].safeParse(value);
       // An empty description or metadata counts as not given: both are cleared on the service.
       if (parsed.success && parsed.data !== "") inputs[name] = parsed.data;

@@ -32,14 +32,22 @@ export function wireText(value: unknown): string {
   return typeof value === "string" ? value : canonicalJson(value);
 }
 
+const FILE_NAME =
+  'is the name of a file, but must be what the file contains; in Node.js, read it with readFileSync(…, "utf8")';
+
 /** Parses a policy. Text that starts with `{` or `[` must be JSON; other text must be a YAML mapping. */
 export function policyFromText(text: string): Parsed {
   const isJson = looksLikeJson(text);
   if (isJson && text.length > LONGEST) return problem("text", tooLong(LONGEST));
   const parsed = isJson ? fromJson(text) : fromYaml(text);
   if ("problem" in parsed) return parsed;
-  if (!isMapping(parsed.data))
-    return problem("text", "must be a mapping of phases, as in on_http_request: […]");
+  if (!isMapping(parsed.data)) {
+    const isFileName = /^[^\n]+\.(ya?ml|json)$/i.test(text.trim());
+    return problem(
+      "text",
+      isFileName ? FILE_NAME : "must be a mapping of phases, as in on_http_request: […]",
+    );
+  }
   // YAML has values that JSON lacks. In both, a short text can become long on the wire: 1e20 has 21 digits.
   const [first] = problemsOfData(parsed.data);
   return first ? { problem: first } : parsed;

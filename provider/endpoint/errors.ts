@@ -1,4 +1,5 @@
 import { ApiError, EndpointsError, UserError } from "../api/apiErrors";
+import { WEBHOOK_TYPE } from "../api/config";
 import type { LiveEndpoint, Owner } from "../api/contract";
 import type { JsonObject } from "../api/json";
 import { foreignOwner, isSameOwner, isSameStack, ownerText, partsOf, stackText } from "../api/mark";
@@ -45,8 +46,13 @@ export const wrongType = (id: string, type: string): UserError =>
 export const reservedKey = (id: string, problem: string): UserError =>
   new UserError(`${id} cannot be managed: ${problem}.`);
 
+/** @param known The tokens that would have been right. */
 export const unknownToken = (token: string, known: string[]): UserError =>
-  new UserError(`There is no ${oneLine(token, 200)} in this package; it has ${known.join(" and ")}.`);
+  new UserError(
+    token === WEBHOOK_TYPE
+      ? `${token} is a component: construct it in a program, and run \`pulumi up\`.`
+      : `There is no ${oneLine(token, 200)} in this package; it has ${known.join(" and ")}.`,
+  );
 
 export const goneUnproven = (id: string, notFound: EndpointsError, why: EndpointsError): UserError =>
   new UserError(
@@ -64,6 +70,9 @@ export const otherAccount = (id: string, listed: number, baseUrl: string): UserE
   new UserError(
     `The account of this key at ${baseUrl} does not have ${id}, and may not be the account of this stack's endpoints: the state was written with another key or base URL, and none of the ${listed} endpoints listed there is known to belong to this stack. Use a key of the right account (endpoints:apiKey or ENDPOINTS_API_KEY). If this is the right account, or if the endpoints of the other account should be dropped from the state, run the command once with ENDPOINTS_ACCEPT_ACCOUNT=1.`,
   );
+
+export const otherAccountToo = (id: string, explainedFor: string): UserError =>
+  new UserError(`The account of this key does not have ${id} either: see the message about ${explainedFor}.`);
 
 export const updateNotFound = (id: string, notFound: EndpointsError): UserError =>
   new UserError(

@@ -17,6 +17,7 @@ import {
   UNKNOWN,
   wireText,
 } from "./documents";
+import { missingInHost } from "./stringified";
 
 /*
  * The fields of an endpoint, a row each. Checks, diffs, requests, previews, notes in the state, refreshes, drift, adoption, the
@@ -63,7 +64,8 @@ const rows = {
     reply: textReply,
     input: textInput
       .check((context) => refuse(context, urlProblem(context.value)))
-      .transform((url) => normalizeUrl(url) ?? url),
+      .transform((url) => normalizeUrl(url) ?? url)
+      .check((context) => refuse(context, missingInHost(context.value))),
   },
   description: {
     reply: textReply,

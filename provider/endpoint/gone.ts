@@ -6,7 +6,7 @@ import type { EndpointsApi } from "../api/endpoints";
 import type { JsonObject } from "../api/json";
 import { isMapping } from "../api/json";
 import { createdAt, type Reading } from "../api/reading";
-import { goneUnproven, otherAccount, stillListed } from "./errors";
+import { goneUnproven, otherAccount, otherAccountToo, stillListed } from "./errors";
 import { ACCOUNT_KEY } from "./state";
 
 /*
@@ -30,6 +30,8 @@ export function accountFingerprint({ baseUrl, apiKey }: Pick<Settings, "baseUrl"
 export class GoneCheck {
   /** The fingerprints in the states of endpoints that the service knows: other names of the current account. */
   private readonly proven = new Set<unknown>();
+  /** The endpoint whose message has explained that the account may be another one. */
+  private explainedFor: string | undefined;
 
   /** @param known The ids in the states of this run, with the fingerprints there. */
   constructor(private readonly known: ReadonlyMap<string, unknown>) {}
@@ -105,7 +107,11 @@ export class GoneCheck {
       (principal !== undefined && principalOf(live) === principal);
     const isProven = () => this.proven.has(account) || [...reading.endpoints.values()].some(isOurs);
     await reading.until(isProven);
-    if (!isProven()) throw otherAccount(id, reading.endpoints.size, settings.baseUrl);
+    if (isProven()) return;
+    this.explainedFor ??= id;
+    throw this.explainedFor === id
+      ? otherAccount(id, reading.endpoints.size, settings.baseUrl)
+      : otherAccountToo(id, this.explainedFor);
   }
 }
 

@@ -3,12 +3,12 @@ import { isNotFound, UserError } from "../api/apiErrors";
 import type { EndpointQuery, EndpointsFilter, LiveEndpoint } from "../api/contract";
 import type { EndpointsApi } from "../api/endpoints";
 import { EVERYTHING, isOneOf, type Selection, spellings } from "../api/filter";
-import { oneLine } from "../api/text";
+import { nearName, oneLine } from "../api/text";
 import { normalizeUrl, urlOf, urlProblem } from "../api/url";
 import { metadataFromText, sameData } from "./documents";
 import { MASKED } from "./secrets";
 
-const textArgument = z.string().optional();
+const textArgument = z.string({ error: "must be text" }).optional();
 
 type Checks<T> = { [Name in keyof T]-?: z.ZodType<T[Name]> };
 
@@ -20,7 +20,9 @@ export const endpointQuery = {
 
 /** The checks of the arguments of `getEndpoints`. */
 export const endpointsFilter = {
-  types: z.array(z.string()).optional(),
+  types: z
+    .array(z.string({ error: "must be a name" }), { error: 'must be a list, as in ["cloud"]' })
+    .optional(),
   region: textArgument,
   urlPattern: textArgument,
   name: textArgument,
@@ -36,6 +38,55 @@ export const endpointsFilter = {
 } satisfies Checks<EndpointsFilter>;
 
 /**
+ * All arguments of a data source. An unknown one is a mistake: without it, a filter returns more than the program asked for.
+ *
+ * @param also Wrong names that people use.
+ */
+function strictArguments<T extends z.ZodRawShape>(
+  checks: T,
+  also: { [argument in keyof T]?: string[] } = {},
+) {
+  const all = Object.keys(checks);
+  const known = all.map((argument) => [argument, ...(also[argument] ?? [])]);
+  const unknown = (key: string) => {
+    const near = nearName(key, known);
+    const hint = near ? `did you mean ${near}?` : `the arguments are ${all.join(", ")}`;
+    return `${oneLine(key, 100)} is no argument of this function; ${hint}`;
+  };
+  return z.strictObject(checks, {
+    error: (issue) =>
+      issue.code === "unrecognized_keys" ? issue.keys.map(unknown).join("; ") : "must be an object",
+  });
+}
+
+export const queryArguments = strictArguments(endpointQuery, { url: ["urlPattern"] });
+export const filterArguments = strictArguments(endpointsFilter, {
+  urlPattern: ["url", "pattern"],
+  binding: ["bindings"],
+});
+
+/** The checked arguments of a program's call. @throws UserError with every mistake. */
+export function argumentsIn<T>(name: string, schema: z.ZodType<T>, args: unknown): T {
+  const parsed = schema.safeParse(args);
+  if (parsed.success) return parsed.data;
+  const mistakes = parsed.error.issues.map(({ path, message }) => [...path.slice(0, 1), message].join(" "));
+  throw new UserError(`${name}: ${mistakes.join("; ")}`);
+}
+
+const TYPES = ["ephemeral", "edge", "cloud"];
+
+/** Warnings of types that no endpoint has, as far as this version knows. */
+export const typeWarnings = ({ types = [] }: Pick<EndpointsFilter, "types">): string[] =>
+  types.flatMap((type, index) => {
+    if (TYPES.includes(type)) return [];
+    const near = nearName(type, [["ephemeral", "agent", "tunnel"], "edge", "cloud"]);
+    const hint = near
+      ? `did you mean ${near}?`
+      : `the types are ${TYPES.join(", ")}. Ignore this if the service has it now`;
+    return [`getEndpoints: types[${index}] is no type known to this version; ${hint}`];
+  });
+
+/**
  * Finds one endpoint.
  *
  * @param secretUrls The URLs that no message may contain.
@@ -43,10 +94,14 @@ export const endpointsFilter = {
  */
 export async function findEndpoint(
   api: EndpointsApi,
-  { id, url }: EndpointQuery,
+  query: EndpointQuery,
   { fresh }: { fresh: boolean },
   secretUrls: ReadonlySet<unknown> = new Set(),
 ): Promise<LiveEndpoint> {
+  const { id, url } = query;
+  const names = Object.keys(query);
+  if (id === undefined && url === undefined && names.length > 0)
+    throw new UserError(`getEndpoint: ${names.join(" and ")} is undefined; check where the value comes from`);
   if ((id === undefined) === (url === undefined))
     throw new UserError("getEndpoint takes an id or a url, one of the two");
   return withoutOwner(
@@ -90,11 +145,9 @@ async function byUrl(
       `${found.length} endpoints serve ${shownUrl}: ${oneLine(ids)}. Give the id of the one to read, or read all of them with getEndpoints({ urlPattern: "${shownUrl}" })`,
     );
   }
-  const near = all
-    .map(urlOf)
-    .filter((other) => other !== undefined && isNear(other, wanted))
-    .map((other) => (secretUrls.has(other) ? MASKED : other));
-  const shown = oneLine([...new Set(near)].slice(0, 3).join(", "));
+  const urls = new Set(all.map(urlOf).filter((other) => other !== undefined));
+  const near = nearest(wanted, [...urls]).map((other) => (secretUrls.has(other) ? MASKED : other));
+  const shown = oneLine([...new Set(near)].join(", "));
   const came = near.length > 0 ? ` Near it: ${shown}.` : "";
   throw new UserError(
     `no endpoint of the ${all.length} of this account serves ${shownUrl}.${came} getEndpoints() lists them all`,
@@ -110,14 +163,36 @@ export async function findEndpoints(
   api: EndpointsApi,
   filter: EndpointsFilter,
   { fresh }: { fresh: boolean },
-  fits: (metadata: unknown) => boolean = (live) => metadataFits(live, filter.metadata),
+  fits?: (metadata: unknown) => boolean,
 ): Promise<LiveEndpoint[]> {
-  const { urlPattern } = filter;
-  const pattern = urlPattern === undefined ? undefined : wildcard(urlPattern);
   const found = await api.list.select(selectionOf(filter), { fresh });
-  return found
-    .filter((live) => (!pattern || pattern.test(urlOf(live) ?? "")) && fits(metadataOf(live)))
-    .map(withoutOwner);
+  return found.filter(matcher(filter, fits)).map(withoutOwner);
+}
+
+/**
+ * The first endpoints that satisfy the filter, newest first, in a listing that began at this moment or later. It reads as many
+ * pages as it needs.
+ */
+export async function firstEndpoints(
+  api: EndpointsApi,
+  filter: EndpointsFilter,
+  since: number,
+  areEnough: (found: LiveEndpoint[]) => boolean,
+): Promise<LiveEndpoint[]> {
+  const matches = matcher(filter);
+  const found = await api.list.firstSince(since, selectionOf(filter), (all) =>
+    areEnough(all.filter(matches)),
+  );
+  return found.filter(matches);
+}
+
+/** The part of a filter that the service cannot apply. */
+function matcher(
+  { urlPattern, metadata }: EndpointsFilter,
+  fits = (live: unknown) => metadataFits(live, metadata),
+): (live: LiveEndpoint) => boolean {
+  const pattern = urlPattern === undefined ? undefined : wildcard(urlPattern);
+  return (live) => (!pattern || pattern.test(urlOf(live) ?? "")) && fits(metadataOf(live));
 }
 
 /** The names of a type in filters. The public service's examples use `agent` for the type that its lists call `ephemeral`. */
@@ -161,8 +236,24 @@ function metadataFits(live: unknown, wanted: EndpointsFilter["metadata"]): boole
   );
 }
 
+/** The most letters in which a URL differs from a similar one. */
+const MOST_AWAY = 4;
+
+/** Up to three URLs that the user may have meant, the most similar first: misspelt ones, and those under the same domain. */
+function nearest(wanted: string, urls: string[]): string[] {
+  // Loaded only after a mistake.
+  const { distance }: typeof import("fastest-levenshtein") = require("fastest-levenshtein");
+  return urls
+    .filter((url) => url.length <= LONGEST_PART)
+    .map((url) => ({ url, away: distance(wanted, url) }))
+    .filter(({ url, away }) => away <= MOST_AWAY || isRelated(url, wanted))
+    .sort((a, b) => a.away - b.away)
+    .slice(0, 3)
+    .map(({ url }) => url);
+}
+
 /** Whether two URLs have the same host, or hosts under the same domain. */
-function isNear(url: string, wanted: string): boolean {
+function isRelated(url: string, wanted: string): boolean {
   const host = (text: string) => text.replace(/^\w+:\/\//, "").replace(/:\d+$/, "");
   const [mine, other] = [host(wanted), host(url)];
   const domain = mine.split(".").slice(1).join(".");

@@ -1,6 +1,6 @@
 import { isNotFound, isOfService, ReplyError, UserError } from "../api/apiErrors";
 import type { Log } from "../api/client";
-import { isPublicService, type Settings } from "../api/config";
+import { isPublicService, type Settings, SettingsError } from "../api/config";
 import type { LiveEndpoint, Mark, Owner } from "../api/contract";
 import type { EndpointsApi } from "../api/endpoints";
 import type { JsonObject } from "../api/json";
@@ -97,7 +97,8 @@ export class CloudEndpoints {
     } catch (error) {
       // A failure of the check is printed once. The engine and the provider's process would both print an error.
       if (!(error instanceof UserError)) throw error;
-      return { ...checked, failures: [{ input: "", reason: error.message }] };
+      const all = error instanceof SettingsError ? error.problems : [error];
+      return { ...checked, failures: all.map(({ message }) => ({ input: "", reason: message })) };
     }
   }
 
@@ -185,13 +186,7 @@ export class CloudEndpoints {
     const entry = randomNumber();
     return operation(`import ${id}`, async () => {
       if (this.entries.isManaged(id)) throw alreadyManaged(id);
-      const live = await this.deps
-        .connect()
-        .api.get(id)
-        .catch((error: unknown) => {
-          throw isNotFound(error) && isOfService(error) ? endpointNotFound(id) : error;
-        });
-      assertCloud(live);
+      const live = await this.existing(id);
       const reserved = reservedKeyProblem(live);
       if (reserved !== undefined) throw reservedKey(id, reserved);
       const theirs = foreignOwner(live, this.ownerOf(news));
@@ -199,6 +194,29 @@ export class CloudEndpoints {
       this.entries.add(id, entry, this.account());
       return { id, ...imported(live, this.notes(entry, live.createdFor)) };
     });
+  }
+
+  /**
+   * Reads an endpoint without a stack. All of its fields count as given, so an update with some of them leaves the others alone,
+   * and its mark.
+   *
+   * @throws UserError if there is no such endpoint, or if it is no cloud endpoint.
+   */
+  async describe(id: string): Promise<{ id: string; props: JsonObject; inputs: JsonObject }> {
+    return operation(`read ${id}`, async () => {
+      const live = await this.existing(id);
+      return { id, ...imported(live, this.notes(this.entries.tokenOf(id), live.createdFor)) };
+    });
+  }
+
+  private async existing(id: string): Promise<LiveEndpoint> {
+    try {
+      const live = await this.deps.connect().api.get(id);
+      assertCloud(live);
+      return live;
+    } catch (error) {
+      throw isNotFound(error) && isOfService(error) ? endpointNotFound(id) : error;
+    }
   }
 
   /** Sends the fields that differ. Makes no request if none does. */

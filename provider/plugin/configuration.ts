@@ -6,7 +6,16 @@ import {
   type DiffRequest,
   type DiffResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
-import { type ConfigReader, secretSettings, settingsProblems } from "../api/config";
+import { UserError } from "../api/apiErrors";
+import {
+  ConfigError,
+  type ConfigReader,
+  MissingSetting,
+  readSettings,
+  type Settings,
+  secretSettings,
+  settingsProblems,
+} from "../api/config";
 import type { JsonObject } from "../api/json";
 import { isMapping } from "../api/json";
 import { changesBetween, hasUnknown, metadataFromText } from "../endpoint/documents";
@@ -23,6 +32,8 @@ const DEFAULT_PROVIDER = /^default(_\d+_\d+_\d+.*)?$/;
 export class Configuration {
   private args: JsonObject = {};
   private isDefault = false;
+  /** Whether no stack is involved: `pulumi do --stateless`, and its `read`, `list` and functions. Only then, the name is empty. */
+  isStateless = false;
   private readonly stack: JsonObject;
 
   constructor(private readonly environment: NodeJS.ProcessEnv) {
@@ -40,18 +51,37 @@ export class Configuration {
   readonly reader: ConfigReader = (key) =>
     readerOf(this.args, this.stack, { isDefault: this.isDefault })(key);
 
+  /** @throws ConfigError if a setting is missing or invalid. */
+  settings(): Settings {
+    try {
+      const settings = readSettings(this.reader, this.environment);
+      // Nothing tells apart two creates without a stack, so the second would take over the endpoint of the first.
+      return this.isStateless ? { ...settings, mark: undefined } : settings;
+    } catch (error) {
+      if (!this.isStateless || !(error instanceof ConfigError)) throw error;
+      const hint =
+        "this command reads no stack's configuration: use the environment, or flags such as --endpoints:base-url";
+      throw new UserError(`${error.message}\n${hint}`, { cause: error });
+    }
+  }
+
   /** Only stores the arguments. `check` or the first operation reports mistakes in them. */
   configure(request: ConfigureRequest): void {
     this.args = received(request.getArgs()).props;
     this.isDefault = DEFAULT_PROVIDER.test(request.getName() ?? "");
+    this.isStateless = request.hasName() && request.getName() === "";
   }
 
-  /** Reports all mistakes in the settings, at the preview. */
+  /**
+   * Reports all mistakes in the settings, at the preview. Of a default provider, the check of an endpoint reports those that are
+   * missing, because a program without endpoints needs no account.
+   */
   check(request: CheckRequest): CheckResponse {
     const { props } = received(request.getNews());
-    const reader = readerOf(props, this.stack, { isDefault: DEFAULT_PROVIDER.test(request.getName()) });
+    const isDefault = DEFAULT_PROVIDER.test(request.getName());
+    const reader = readerOf(props, this.stack, { isDefault });
     const problems = settingsProblems(reader, this.environment).filter(
-      ({ setting }) => !hasUnknown(props[setting]),
+      (problem) => !hasUnknown(props[problem.setting]) && !(isDefault && problem instanceof MissingSetting),
     );
 
     const response = new CheckResponse();

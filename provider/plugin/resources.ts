@@ -22,6 +22,7 @@ import { notedFields, secretFields, withNote, withSecretsNoted } from "../endpoi
 import { changedPlaces, previewCreate, previewUpdate, withGiven } from "../endpoint/state";
 import { headerWarnings } from "../policy/headerNames";
 import { type PolicyReader, policyReader, resourceWarnings } from "../policy/resourceWarnings";
+import type { Configuration } from "./configuration";
 import { detailedDiff, placesOfInputs } from "./detailedDiff";
 import { InitFailed } from "./failure";
 import { received, toStruct } from "./values";
@@ -32,20 +33,22 @@ export interface RunNotes {
   readonly secretUrls: Set<unknown>;
   /** The expressions of webhook verifications and merges, which have been checked for header names. */
   readonly checkedExpressions: Set<string>;
+  /** The warnings of functions. */
+  readonly warned: Set<string>;
 }
 
 /** The operations on cloud endpoints: the core behind the plugin protocol. */
 export class Resources {
-  readonly run: RunNotes = { secretUrls: new Set(), checkedExpressions: new Set() };
+  readonly run: RunNotes = { secretUrls: new Set(), checkedExpressions: new Set(), warned: new Set() };
   private readonly urls = new UrlRegistry();
   /** The URNs whose policies have been checked. The engine checks a resource again before it replaces it. */
   private readonly checked = new Set<string>();
 
-  /** @param isConfigured Whether the settings are known. Otherwise, in a preview, no request is made. */
+  /** @param configuration If the settings are not known, in a preview, no request is made. */
   constructor(
     private readonly core: CloudEndpoints,
     private readonly log: Log,
-    private readonly isConfigured: () => boolean,
+    private readonly configuration: Pick<Configuration, "isKnown" | "isStateless">,
     private readonly warnsOfPolicies: () => boolean,
   ) {}
 
@@ -56,7 +59,7 @@ export class Resources {
     const policy = news["trafficPolicy"];
     const given =
       policy === undefined ? news : { ...news, trafficPolicy: readPolicy(policy)?.data ?? policy };
-    const checked = this.isConfigured()
+    const checked = this.configuration.isKnown
       ? await this.core.check(olds, { ...given, [URN_KEY]: request.getUrn() })
       : checkInputs(given, olds);
     // The engine gives the URN with each call, so the state need not.
@@ -134,9 +137,11 @@ export class Resources {
     const id = request.getId();
     // A program's `get` has no state, unlike a resource whose state has no inputs.
     const isGet = Object.keys(stored).length === 0;
-    const found = request.hasInputs()
-      ? await this.core.read(id, isGet ? stored : withGiven(stored, inputs))
-      : await this.core.import(id, { [URN_KEY]: request.getUrn() });
+    const found = this.configuration.isStateless
+      ? await this.core.describe(id)
+      : request.hasInputs()
+        ? await this.core.read(id, isGet ? stored : withGiven(stored, inputs))
+        : await this.core.import(id, { [URN_KEY]: request.getUrn() });
 
     const response = new ReadResponse();
     response.setId(found.id);

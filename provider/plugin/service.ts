@@ -11,7 +11,7 @@ import {
   ProviderHandshakeResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
 import { HttpClient } from "../api/client";
-import { areWarningsOff, readSettings, TYPES, VERSION, WEBHOOK_TYPE } from "../api/config";
+import { areWarningsOff, TYPES, VERSION, WEBHOOK_TYPE } from "../api/config";
 import { unknownToken } from "../endpoint/errors";
 import { endpointsApi } from "../endpoint/fields";
 import { CloudEndpoints, type Service } from "../endpoint/resource";
@@ -19,6 +19,7 @@ import { Configuration } from "./configuration";
 import { EngineLog } from "./engineLog";
 import { failure } from "./failure";
 import { invoke, type WebhookFunctions } from "./functions";
+import { list } from "./list";
 import { Empty } from "./protocol";
 import { Resources } from "./resources";
 
@@ -61,7 +62,7 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
   let cancelled = false;
   const connect = (): Service => {
     if (service) return service;
-    const settings = readSettings(configuration.reader, environment);
+    const settings = configuration.settings();
     const http = new HttpClient(settings, {
       log: { info: log.general, warn: log.warn },
       trace: log.general,
@@ -73,12 +74,14 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
     return service;
   };
   const core = new CloudEndpoints({ connect, log });
-  const resources = new Resources(
-    core,
-    log,
-    () => configuration.isKnown,
-    () => !areWarningsOff(configuration.reader, environment),
-  );
+  const warnsOfPolicies = () => !areWarningsOff(configuration.reader, environment);
+  const resources = new Resources(core, log, configuration, warnsOfPolicies);
+  const { run } = resources;
+  /** Calls of functions have no names, so two of them can cause the same warning. */
+  const warnOnce = (warning: string) => {
+    if (!run.warned.has(warning)) log.warn(warning);
+    run.warned.add(warning);
+  };
 
   /** A call about a resource, or about none. */
   function unary<Q, R>(work: (request: Q) => R | Promise<R>): grpc.handleUnaryCall<Q, R> {
@@ -150,17 +153,13 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
       await resources.delete(request);
       return new Empty();
     }),
-    invoke: unary((request) =>
-      invoke(request, {
-        api: () => connect().api,
-        warn: log.warn,
-        run: resources.run,
-        webhooks: options.webhooks,
-      }),
-    ),
+    invoke: unary((request) => {
+      const api = () => connect().api;
+      return invoke(request, { api, warn: warnOnce, run, warnsOfPolicies, webhooks: options.webhooks });
+    }),
     construct: unary(async (request) => {
       if (request.getType() !== WEBHOOK_TYPE) throw unknownToken(request.getType(), [WEBHOOK_TYPE]);
-      return options.webhooks.construct(request, log.address, resources.run.checkedExpressions);
+      return options.webhooks.construct(request, log.address, run.checkedExpressions);
     }),
 
     cancel: unary(() => {
@@ -171,13 +170,21 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
 
     parameterize: unimplemented,
     call: unimplemented,
-    list: (stream) => void stream.emit("error", UNIMPLEMENTED),
+    list: async (stream) => {
+      try {
+        const responses = await log.during("", () => list(stream.request, () => connect().api));
+        for (const response of responses) stream.write(response);
+        stream.end();
+      } catch (error) {
+        stream.emit("error", failure(error));
+      }
+    },
   };
 }
 
 const UNIMPLEMENTED = {
   code: grpc.status.UNIMPLEMENTED,
-  details: "this package has no methods, parameters or lists",
+  details: "this package has no methods or parameters",
 };
 
 const unimplemented: grpc.handleUnaryCall<unknown, never> = (_, answer) => answer(UNIMPLEMENTED);

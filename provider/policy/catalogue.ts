@@ -44,6 +44,8 @@ export interface KeyInfo {
   default?: string | number | boolean | readonly string[];
   /** The values that are known; the service may take others. */
   values?: readonly string[];
+  /** Whether it is the URL of an endpoint, which begins with a scheme. */
+  isUrl?: true;
   /** Whether values may contain expressions, as in `${conn.client_ip}`. */
   cel?: true;
   /** Wrong names for it that people use. */
@@ -150,7 +152,7 @@ export const actions = {
 
   /** Forwards to an internal endpoint of the account. */
   "forward-internal": { phases: BEFORE, ends: "always", also: ["forward"], keys: {
-    /** The internal endpoint: `https://app.internal`. */ url: { kind: "text", required: true, cel: true },
+    /** The internal endpoint: `https://app.internal`. */ url: { kind: "text", required: true, cel: true, isUrl: true },
     /** Whether later actions run if forwarding fails. */ on_error: { kind: "text", default: "halt", values: ["halt", "continue"] },
     /** Only in older policies. */ binding: { kind: "text", values: ["internal"] },
   } },

@@ -220,6 +220,7 @@ function* warningsInObject(object: unknown, path: Path, keys: Keys, owner: strin
     if (key) {
       // Most values are neither. Skipping them here halves the time.
       if (key.list || isMappingKind(key)) yield* warningsInValue(value, [...path, name], key, owner);
+      else if (typeof value === "string") yield* warningsInText(value, [...path, name], key);
     } else {
       const known = names(keys) ? `${owner} has ${names(keys)}` : `${owner} takes none`;
       yield { path: [...path, name], reason: unknownName(`key of ${owner}`, name, keys, known) };
@@ -231,7 +232,7 @@ function* warningsInObject(object: unknown, path: Path, keys: Keys, owner: strin
   }
 }
 
-/** Checks only lists and mappings. The service checks other values, and an expression can take their place. */
+/** Checks lists and mappings. An expression can take their place. */
 function* warningsInValue(value: unknown, path: Path, key: KeyInfo, owner: string): Warnings {
   if (isOpen(value) || isExpression(value, key)) return;
   if (Array.isArray(value) && key.list) {
@@ -239,6 +240,14 @@ function* warningsInValue(value: unknown, path: Path, key: KeyInfo, owner: strin
     for (const [index, item] of value.entries()) yield* warningsInItem(item, [...path, index], key, owner);
   } else if (key.list === true) yield { path, reason: "must be a list" };
   else yield* warningsInItem(value, path, key, owner);
+}
+
+/** Finds texts that are surely mistakes, unlike an expression or a template's placeholder. The service checks other values. */
+function* warningsInText(value: string, path: Path, key: KeyInfo): Warnings {
+  if (key.isUrl && /^[\w.-]+(:\d+)?\/?$/.test(value) && value !== UNKNOWN)
+    yield { path, reason: "has no scheme; write the whole URL of the endpoint, as in https://app.internal" };
+  if ((key.kind === "integer" || key.kind === "number") && /^-?\d+(\.\d+)?$/.test(value))
+    yield { path, reason: "is text, but must be a number; remove the quotes" };
 }
 
 function* warningsInItem(item: unknown, path: Path, key: KeyInfo, owner: string): Warnings {

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { text as textOf } from "node:stream/consumers";
 import { UserError } from "../../provider/api/apiErrors";
 import { isMapping } from "../../provider/api/json";
 import { urlProblem } from "../../provider/api/url";
@@ -23,7 +24,7 @@ Usage: npx pulumi-endpoints check-policy [options] FILE…
   --help                this text
 
 A file is YAML or JSON: a policy, or an agent's configuration, Kubernetes manifests or a Pulumi.yaml that contain
-policies. The command makes no request. Exit codes: 0 checked, 7 warnings (with --strict), 2 invalid arguments, 1 a file
+policies. The file - is the standard input. The command makes no request. Exit codes: 0 checked, 7 warnings (with --strict), 2 invalid arguments, 1 a file
 cannot be read.`;
 
 const flag = { type: "boolean", default: false } as const;
@@ -46,10 +47,10 @@ export const checkPolicyCommand = command({
     const unread: { file: string; error: string }[] = [];
     for (const file of files) {
       try {
-        checked.push(checkFile(file, target));
+        checked.push(checkText(nameOf(file), await readText(file), target));
       } catch (error) {
         if (!(error instanceof UnreadableFile)) throw error;
-        unread.push({ file, error: error.message });
+        unread.push({ file: nameOf(file), error: error.message });
         log(`pulumi-endpoints check-policy: ${error.message}`);
       }
     }
@@ -101,11 +102,12 @@ class UnreadableFile extends UserError {}
 /**
  * Checks every policy of a file.
  *
+ * @param file Its name in the result.
  * @param target The endpoint of the policies. Default: the endpoint that the file names for each.
  * @throws UnreadableFile
  */
-function checkFile(file: string, target: PolicyTarget | undefined): CheckedFile {
-  const source = sourceDocuments(readText(file));
+function checkText(file: string, text: string, target: PolicyTarget | undefined): CheckedFile {
+  const source = sourceDocuments(text);
   if ("problem" in source) throw new UnreadableFile(`${file} ${source.problem.reason}`);
   const checked: CheckedFile = { file, policies: 0, warnings: [] };
   for (const { data, positionsOf } of source.documents) {
@@ -129,12 +131,18 @@ function checkFile(file: string, target: PolicyTarget | undefined): CheckedFile 
   return checked;
 }
 
-function readText(file: string): string {
+const STDIN = "-";
+
+const nameOf = (file: string) => (file === STDIN ? "stdin" : file);
+
+/** @throws UnreadableFile */
+async function readText(file: string): Promise<string> {
   try {
-    return readFileSync(file, "utf8").replace(/^\ufeff/, "");
+    const text = file === STDIN ? await textOf(process.stdin) : readFileSync(file, "utf8");
+    return text.replace(/^\ufeff/, "");
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
-    throw new UnreadableFile(`${file} cannot be read (${code})`, { cause: error });
+    throw new UnreadableFile(`${nameOf(file)} cannot be read (${code})`, { cause: error });
   }
 }
 

@@ -60,7 +60,8 @@ export function command<const T extends Options>(definition: Definition<T>): Cli
       return await run(values, { stdout, stderr, log }, positionals);
     } catch (error) {
       const isUsage = error instanceof UsageError;
-      log(`pulumi-endpoints ${name}: ${messageOf(error)}${isUsage ? " (--help lists the options)" : ""}`);
+      for (const line of messageOf(error).split("\n"))
+        log(`pulumi-endpoints ${name}: ${line}${isUsage ? " (--help lists the options)" : ""}`);
       if (isUsage) return EXIT.usage;
       return isAuthenticationError(error) ? EXIT.authentication : EXIT.failed;
     }
@@ -73,6 +74,11 @@ function parsed<T extends ParseArgsConfig>(config: T): ReturnType<typeof parseAr
   } catch (error) {
     const [, unknown] = /^Unknown option '--(.+?)'/.exec(messageOf(error)) ?? [];
     const near = unknown && nearName(unknown, Object.keys(config.options ?? {}));
+    const [, ambiguous] = /^Option '.*?(--[\w-]+).*' argument is ambiguous/.exec(messageOf(error)) ?? [];
+    if (ambiguous)
+      throw new UsageError(
+        `${ambiguous} needs a value; write one that starts with a dash as ${ambiguous}=-…`,
+      );
     throw new UsageError(near ? `--${unknown} is no option; did you mean --${near}?` : messageOf(error));
   }
 }
@@ -89,6 +95,11 @@ export function assertFile(option: string, file: string): void {
     throw new UsageError(
       `${option}: ${file} is a symbolic link, and this would write its target: name the target, or remove the link`,
     );
+}
+
+/** A word of a shell, in single quotes if it needs them. */
+export function shellWord(text: string): string {
+  return /^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** `1 endpoint`, `2 endpoints`. */

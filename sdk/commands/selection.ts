@@ -1,13 +1,13 @@
 import { existsSync, writeFileSync } from "node:fs";
 import type { LocalWorkspace } from "@pulumi/pulumi/automation/index.js";
-import type { ConfigReader } from "../../provider/api/config";
-import { readSettings } from "../../provider/api/config";
+import { UserError } from "../../provider/api/apiErrors";
+import { ConfigError, type ConfigReader, readSettings } from "../../provider/api/config";
 import type { LiveEndpoint, Owner } from "../../provider/api/contract";
 import type { EndpointsApi } from "../../provider/api/endpoints";
 import { foreignOwner, stackText } from "../../provider/api/mark";
 import { urlOf } from "../../provider/api/url";
 import { assertFile, count, grouped, type LogLine, type Streams, UsageError, type Values } from "./command";
-import { isIgnored, projectsOf } from "./projects";
+import { isIgnored, projectsOf, stacksWithAccount } from "./projects";
 import { selectorsOf } from "./selectors";
 import {
   cloudEndpoints,
@@ -100,15 +100,18 @@ export async function selectEndpoints(options: Chosen, log: LogLine): Promise<Se
   for (const each of [...known, ...(listed?.known ?? [])]) await leaveOut(cwd ?? ".", "--known", each);
   for (const { folder, name, stacks: own } of listed?.projects ?? [])
     for (const each of own) await leaveOut(folder, "--projects", `${name}/${each.split("/").at(-1)}`, each);
-  const [stack] = stacks;
-  if (stack !== undefined) {
+  const [given] = stacks;
+  if (given !== undefined) {
+    // Refuses a stack of another project, in whose folder neither Pulumi nor the written program belongs.
+    const { projects } = await projectsOf({ stack: [given], cwd: [cwd ?? "."] });
+    const stack = projects[0]?.stacks[0] ?? given;
     const alternative = ", or leave --stack out and set ENDPOINTS_API_KEY and ENDPOINTS_BASE_URL";
     const project = await openProject(cwd ?? ".", "--stack", alternative);
     target = { project, stack, config: await stackConfig(project, stack) };
     for (const each of stacks) managed.set(each, managedEndpoints(await stackState(project, each)));
   }
 
-  const account = openAccount(target?.config ?? (() => undefined), log);
+  const account = target ? openAccount(target.config, log) : accountOfEnvironment(cwd ?? ".", log);
   const cloud = await cloudEndpoints(account);
   log(`The account has ${count(cloud.length, "cloud endpoint")}.`);
   const sortKey = (live: LiveEndpoint) => `${urlOf(live)} ${live.id}`;
@@ -141,7 +144,7 @@ export async function selectEndpoints(options: Chosen, log: LogLine): Promise<Se
         (live) => otherStack(live) !== owner,
         `with the mark of the stack ${owner}; --adopt-from "${owner}" takes them from it`,
       );
-  const names = new Set(managed.get(stack ?? "")?.map(({ name }) => name));
+  const names = new Set(managed.get(given ?? "")?.map(({ name }) => name));
   return { account, endpoints, target, isTaken: (name) => names.has(name), takenFrom: otherStack };
 }
 
@@ -150,9 +153,21 @@ async function ownerOf({ project, stack, config }: TargetStack): Promise<Owner |
   const namespace = readSettings(config).mark;
   if (namespace === undefined) return undefined;
   // `dev`, `organization/dev` or `organization/project/dev`.
-  const [name, of] = stack.split("/").reverse();
-  const isFull = stack.split("/").length === 3;
-  return { namespace, urn: `urn:pulumi:${name}::${isFull ? of : (await project.projectSettings()).name}` };
+  const name = stack.split("/").at(-1);
+  return { namespace, urn: `urn:pulumi:${name}::${(await project.projectSettings()).name}` };
+}
+
+/** @throws UserError if the environment names no account. It says which stacks of the project in the folder name one. */
+function accountOfEnvironment(folder: string, log: LogLine): EndpointsApi {
+  try {
+    return openAccount(() => undefined, log);
+  } catch (error) {
+    const stacks = error instanceof ConfigError ? stacksWithAccount(folder) : [];
+    if (!(error instanceof ConfigError) || stacks.length === 0) throw error;
+    const options = stacks.map((stack) => `--stack ${stack}`).join(" or ");
+    const hint = `This project has an account in its settings: to use it, give ${options}`;
+    throw new UserError(`${error.message}\n${hint}`, { cause: error });
+  }
 }
 
 /** The values of `--adopt-from`. @throws UsageError if no endpoint has the mark of one of these stacks. */

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { Emulator } from "../testing/emulator";
-import { command, EXIT, UsageError } from "./command";
+import { command, EXIT, shellWord, UsageError } from "./command";
+import { readState, writeState } from "./emulatorState";
 
 const HELP = `Runs an emulator of the endpoint service on this machine, so that you can try the package without an account.
 
@@ -8,11 +9,12 @@ Usage: npx pulumi-endpoints emulator [options]
 
   --port N              the port on 127.0.0.1 (default: a free one)
   --api-key K           the key to accept (default: a random one)
+  --state FILE          keep port, key and endpoints in this file, for the next start
   --version-header H    the header that holds the API version (default: Service-Version)
   --seed N              start with N endpoints of mixed types (default: 0)
   --help                this text
 
-Prints one line for each request, and ends on Ctrl-C. Endpoints are only in memory.`;
+Prints one line for each request, and ends on Ctrl-C. Without --state, endpoints are only in memory.`;
 
 /** `npx pulumi-endpoints emulator`: serves until SIGINT or SIGTERM. */
 export const emulatorCommand = command({
@@ -21,11 +23,15 @@ export const emulatorCommand = command({
   options: {
     port: { type: "string" },
     "api-key": { type: "string" },
+    state: { type: "string" },
     "version-header": { type: "string" },
     seed: { type: "string", default: "0" },
   },
 
-  async run({ port, seed, "api-key": apiKey, "version-header": versionHeader }, { stdout }) {
+  async run({ port, seed, state: file, "api-key": key, "version-header": versionHeader }, { stdout }) {
+    const kept = file === undefined ? undefined : readState(file);
+    const apiKey = key ?? kept?.apiKey;
+    const wanted = port === undefined ? kept?.port : wholeNumber("--port", port, 65535);
     if (apiKey !== undefined && !/^\S+$/.test(apiKey))
       throw new UsageError("--api-key must not be empty or contain spaces");
     if (versionHeader !== undefined && !/^[\w-]+$/.test(versionHeader))
@@ -33,20 +39,26 @@ export const emulatorCommand = command({
     const endpoints = wholeNumber("--seed", seed, 100_000);
     const print = (line: string) => stdout.write(`${line}\n`);
     const emulator = await Emulator.start({
-      ...(port !== undefined && { port: wholeNumber("--port", port, 65535) }),
+      ...(wanted !== undefined && { port: wanted }),
       ...(apiKey !== undefined && { apiKey }),
       ...(versionHeader !== undefined && { versionHeader }),
-      onAnswer: ({ method, path, status }) => print(`${method} ${path} ${status || "dropped"}`),
+      onAnswer: ({ method, path, status }) => {
+        print(`${method} ${path} ${status || "dropped"}`);
+        if (method !== "GET") save();
+      },
     }).catch((error: unknown) => {
       const isInUse = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
-      throw isInUse ? new Error(`port ${port} is in use; choose another with --port`) : error;
+      throw isInUse ? new Error(`port ${wanted} is in use; choose another with --port`) : error;
     });
+    const save = () => file !== undefined && writeState(file, emulator);
+    for (const endpoint of kept?.endpoints.reverse() ?? []) emulator.seed(endpoint);
     for (let index = 0; index < endpoints; index++)
       emulator.seed({ type: (["cloud", "ephemeral", "edge"] as const)[index % 3] ?? "cloud" });
     print(`The emulator listens on ${emulator.baseUrl}. To use it in another terminal:\n`);
-    print(`export ENDPOINTS_BASE_URL=${emulator.baseUrl} ENDPOINTS_API_KEY=${quoted(emulator.apiKey)}`);
-    if (versionHeader) print(`export ENDPOINTS_VERSION_HEADER=${quoted(versionHeader)}`);
+    print(`export ENDPOINTS_BASE_URL=${emulator.baseUrl} ENDPOINTS_API_KEY=${shellWord(emulator.apiKey)}`);
+    if (versionHeader) print(`export ENDPOINTS_VERSION_HEADER=${shellWord(versionHeader)}`);
     print("");
+    save();
     await firstSignal();
     await emulator.close();
     return EXIT.done;
@@ -70,9 +82,4 @@ async function firstSignal(): Promise<void> {
   // Without listeners, a second signal ends the process immediately.
   ended.abort();
   await Promise.allSettled(signals);
-}
-
-/** A word of a shell, in single quotes if it needs them. */
-function quoted(text: string): string {
-  return /^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

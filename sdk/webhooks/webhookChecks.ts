@@ -3,6 +3,7 @@ import { z } from "zod";
 import { nearName } from "../../provider/api/text";
 import { normalizeUrl, urlProblem } from "../../provider/api/url";
 import { SHORTEST_SECRET } from "../../provider/endpoint/secrets";
+import { stringifiedIn } from "../../provider/endpoint/stringified";
 import { platformInfo, type WebhookPlatformInfo } from "./platforms";
 import { plans, type WebhookAgent, type WebhookSettings, type WebhookSettingsWritten } from "./webhookArgs";
 
@@ -177,6 +178,11 @@ const SHORTEST_SIGNING_KEY = 16;
 /** A mistake in the text that is wrong for every platform. */
 function textProblem(secret: string): string | undefined {
   if (secret === "") return "is empty";
+  // These texts are the same everywhere, so anybody could sign with them.
+  const [stringified] = stringifiedIn(secret);
+  if (stringified !== undefined) return stringified;
+  if (secret === "undefined")
+    return "is the word undefined, which JavaScript writes for a value that is missing; check where the secret comes from";
   // Checked before line breaks: a PEM file has some, and it would be wrong without them, too.
   if (/^\s*-----BEGIN/.test(secret))
     return "is a PEM file; give the text between its first and last line, without line breaks";

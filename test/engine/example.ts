@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { basename, join } from "node:path";
@@ -7,23 +7,22 @@ import { parse } from "yaml";
 import { z } from "zod";
 import { TestStack, type TestStackOptions } from "../../sdk/testing";
 import { programFolder } from "../folders";
-import { startApplication } from "../sdk/testing/agent/application";
+import { startApplication } from "../sdk/testing/runner/application";
 
 const ROOT = join(import.meta.dirname, "../..");
 
 /** Files that a run of an example leaves in its folder. */
 const LEFTOVERS = ["node_modules", "sdks", "venv", "__pycache__"];
 
-/** Copies an example, because the CLI writes its settings beside the program. The copy uses this repository's plugin. */
+/** Copies an example, because the CLI writes its settings beside the program. This repository is installed in the copy. */
 export function copyOf(example: string): string {
   const folder = programFolder();
   cpSync(join(ROOT, "examples", example), folder, {
     recursive: true,
     filter: (file) => !LEFTOVERS.includes(basename(file)),
   });
-  const project = join(folder, "Pulumi.yaml");
-  const plugin = join(ROOT, "provider", "plugin");
-  writeFileSync(project, readFileSync(project, "utf8").replace("../../provider/plugin", plugin));
+  mkdirSync(join(folder, "node_modules"));
+  symlinkSync(ROOT, join(folder, "node_modules", "pulumi-endpoints"));
   return folder;
 }
 
@@ -88,7 +87,7 @@ export async function startBrexStack(driver: TestStack["driver"]) {
 }
 
 /** Starts a server that lists webhook secrets like Brex's API. It accepts one token. */
-async function startBrex() {
+export async function startBrex() {
   const brex = { url: "", secrets: [] as { secret: string; status: string }[] };
   const server = createServer((request, response) => {
     const known =

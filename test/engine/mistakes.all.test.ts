@@ -45,6 +45,35 @@ new CloudEndpoint("h", { url: "HTTPS://SAME.example.com:443/" });`;
   );
 
   test.each(["dynamic", "plugin"])(
+    "that came about by putting outputs and promises into texts are shown by the %s provider, and keep no existing endpoint from refresh and destroy",
+    async (provider) => {
+      const endpoint = (description: string, metadata = '"plain"') =>
+        `new CloudEndpoint("shop", { url: "https://shop.example.com", description: ${description}, metadata: ${metadata} });`;
+      const stack = await start(endpoint('"plain"'), { env: { ENDPOINTS_PROVIDER: provider } });
+      await stack.up();
+      const [live] = stack.emulator.endpoints;
+      stack.emulator.edit(live?.id ?? "", { description: "of [object Promise]" });
+      await stack.refresh();
+
+      edit(
+        stack,
+        `${endpoint('"of " + pulumi.output(1)', '{ key: pulumi.secret("CANARY " + Promise.resolve()) }')}
+         new CloudEndpoint("other", { url: "https://" + [].host + ".example.com" });`,
+      );
+      const { diagnostics, requests, text } = await failure(stack.preview());
+      const mistakes = diagnostics.map(({ message }) => message).join("\n");
+      expect(mistakes).toMatch(/description contains an output used as text; .*pulumi\.interpolate/);
+      expect(mistakes).toMatch(/metadata contains at key a promise used as text/);
+      expect(mistakes).toMatch(/other: url has undefined as a part of its host/);
+      expect(text).not.toContain("CANARY");
+      expect(methods({ requests })).toEqual([]);
+      await stack.refresh();
+      await stack.destroy();
+      expect(stack.emulator.endpoints).toEqual([]);
+    },
+  );
+
+  test.each(["dynamic", "plugin"])(
     "in the id of a get are shown by the %s provider in one line",
     async (provider) => {
       const stack = await start(`CloudEndpoint.get("theirs", "ep_nobody");`, {
@@ -132,22 +161,35 @@ onBothDrivers("the settings", (start) => {
     }
   });
 
-  test("cause one warning for a key in plain text, one for a misspelt setting, and none for unknown ones", async () => {
+  test("cause one warning for a key in plain text, one for a misspelt setting or namespace, and none for those of others", async () => {
     const two = `${program} new CloudEndpoint("other", { url: "https://other.example.com" });`;
     const stack = await start(two, {
       config: {
         "endpoints:apiKey": "plain-key",
         "endpoints:requestPerWindow": "3",
         "endpoints:owner": "me",
+        "endpoint:versionHeader": "Service-Version",
+        "endponts:WindowSECONDS": "3",
+        "ngrok:timeoutSeconds": "3",
+        // Those of other packages, of the program itself, and one beside the right one.
+        "ngrok:apiKey": { secret: "theirs" },
+        "ngrok:requestPerWindow": "3",
+        "entrypoint:version": "2",
+        "vendor:baseUrl": "https://api.example.com",
+        "case:baseUrl": "https://api.example.com",
+        "endpoint:apiKey": { secret: "old" },
       },
     });
     const { diagnostics, text } = await stack.preview();
     const warnings = diagnostics.filter(({ severity }) => severity === "warning");
     expect(warnings.map(({ message }) => message).sort()).toEqual([
+      expect.stringMatching(/^endpoint:versionHeader is no setting; did you mean endpoints:versionHeader\?/),
       expect.stringMatching(/plain text.*config set --secret endpoints:apiKey/),
       expect.stringMatching(
         /^endpoints:requestPerWindow is no setting; did you mean endpoints:requestsPerWindow\?/,
       ),
+      expect.stringMatching(/^endponts:WindowSECONDS is no setting; did you mean endpoints:windowSeconds\?/),
+      expect.stringMatching(/^ngrok:timeoutSeconds is no setting; did you mean endpoints:timeoutSeconds\?/),
     ]);
     expect(text).not.toContain("plain-key");
   });

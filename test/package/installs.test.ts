@@ -33,7 +33,9 @@ describe.each(tested)("after an installation with %s", (name) => {
     const { all, missing } = await installed.names();
     expect(missing).toEqual([]);
     expect(all).toBeGreaterThan(20);
-    expect(await installed.life("kit")).toEqual(life);
-    if (cli) expect(await installed.life("cli")).toEqual(life);
+    for (const provider of installed.providers) {
+      expect(await installed.life("kit", provider), provider).toEqual(life);
+      if (cli) expect(await installed.life("cli", provider), provider).toEqual(life);
+    }
   });
 });

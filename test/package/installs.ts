@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { root } from "./pack";
@@ -98,7 +98,10 @@ export async function installWith(name: ManagerName, within: string, tarball: st
   const files = {
     ...manager.files,
     "package.json": '{ "name": "shop", "private": true }\n',
-    "Pulumi.yaml": "name: shop\nruntime: nodejs\n",
+    "Pulumi.yaml": `name: shop
+runtime: nodejs
+plugins: { providers: [{ name: endpoints, path: node_modules/pulumi-endpoints/provider/plugin }] }
+`,
     "index.ts": readmeProgram(),
     "life.cjs": LIFE,
     "names.mjs": NAMES,
@@ -115,8 +118,14 @@ export class Installed {
     private readonly node: string[],
   ) {}
 
-  async life(driver: "kit" | "cli"): Promise<unknown> {
-    return JSON.parse(lastLine(await run(this.folder, [...this.node, "life.cjs", driver])));
+  /** What can serve the resources: the plugin needs a folder, and Plug'n'Play has none. */
+  get providers(): string[] {
+    return existsSync(join(this.folder, "node_modules")) ? ["dynamic", "plugin"] : ["dynamic"];
+  }
+
+  async life(driver: "kit" | "cli", provider: string): Promise<unknown> {
+    const command = [...this.node, "life.cjs", driver];
+    return JSON.parse(lastLine(await run(this.folder, command, { ENDPOINTS_PROVIDER: provider })));
   }
 
   /** The number of all names, and those that ES modules cannot import, as `entry: name`. */
@@ -129,10 +138,15 @@ export class Installed {
   }
 }
 
-function run(cwd: string, [command = "", ...args]: string[]): Promise<string> {
+function run(
+  cwd: string,
+  [command = "", ...args]: string[],
+  more: Record<string, string> = {},
+): Promise<string> {
   return new Promise((resolve, reject) => {
     // Without the settings that npm passes to its scripts, which other package managers would read as theirs.
-    const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)));
+    const outer = Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name));
+    const env = { ...Object.fromEntries(outer), ...more };
     execFile(command, args, { cwd, env, maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
       if (!error) resolve(stdout);
       else reject(new Error(`${command} ${args.join(" ")} failed:\n${stdout}${stderr}`));

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { withTexts } from "../../provider/endpoint/fields";
 import { bodies, methods } from "../requests";
@@ -36,7 +36,27 @@ const partialCreate = z.object({
 });
 
 describe.each(bothProviders)("%s", (_, start) => {
+  test("a create at a base URL without its path prefix fails with advice about the base URL, not about an id", async () => {
+    const provider = await start();
+    provider.emulator.intercept(() => true, { status: 404, body: "<html>nothing here</html>" });
+    const { message } = await thrown(provider.create({ url }));
+    expect(message).toMatch(/POST \/endpoints: status 404.*endpoints:baseUrl .*path prefix/);
+    expect(message).not.toMatch(/\bid\b/);
+  });
+
   describe("check", () => {
+    test("reports each wrong setting as a mistake of its own", async () => {
+      const { check } = await start({
+        settings: { apiKey: " ", baseUrl: "nonsense", timeoutSeconds: "soon" },
+      });
+      vi.stubEnv("ENDPOINTS_API_KEY", "");
+      expect((await check({}, { url })).failures).toEqual([
+        failure(/^there is no API key/),
+        failure(/^the base URL has no scheme/),
+        failure(/^timeoutSeconds is not a number/),
+      ]);
+    });
+
     test("normalizes the inputs, and parses documents", async () => {
       const provider = await start();
       const written = {

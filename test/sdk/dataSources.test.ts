@@ -100,6 +100,37 @@ describe("getEndpoints", () => {
     expect((await getEndpoints({ metadata: { kind: "edge" } })).endpoints).toEqual([]);
   });
 
+  test.each([
+    [
+      { url: "https://shop.example.com" },
+      /getEndpoints: url is no argument of this function; did you mean urlPattern\?/,
+    ],
+    [{ url: undefined }, /did you mean urlPattern\?/],
+    [{ type: "cloud" }, /did you mean types\?/],
+    [{ bindings: "public", regoin: "eu" }, /did you mean binding\?; regoin .* did you mean region\?/],
+    [{ colour: "red" }, /the arguments are types, region, /],
+    [{ types: "cloud" }, /types must be a list, as in \["cloud"\]/],
+    [{ region: 7 }, /region must be text/],
+  ])("refuses what is no filter, instead of returning everything: %j", async (args, reason) => {
+    const plain: object = args;
+    await expect(getEndpoints(plain)).rejects.toThrow(reason);
+    expect(emulator.requests).toEqual([]);
+  });
+
+  test("ignores a filter that is undefined", async () => {
+    seedMany();
+    expect((await getEndpoints({ urlPattern: undefined, metadata: undefined })).endpoints).toHaveLength(250);
+  });
+
+  test("warns of an unknown type, without quoting it", async () => {
+    await getEndpoints({ types: ["cloud", "clud", "agent", "hologram"] });
+    expect(warned).toEqual([
+      expect.stringMatching(/types\[1\] is no type known to this version; did you mean cloud\?/),
+      expect.stringMatching(/types\[2\] .*did you mean ephemeral\?/),
+      expect.stringMatching(/types\[3\] .*the types are ephemeral, edge, cloud\. Ignore/),
+    ]);
+  });
+
   test("matches any text with the star of a URL pattern, and every other character literally", async () => {
     seedMany();
     expect((await getEndpoints({ urlPattern: "https://e1?*" })).endpoints).toEqual([]);
@@ -203,6 +234,30 @@ describe("getEndpoint", () => {
     );
     await expect(getEndpoint({ url: "shop" })).rejects.toThrow(/url is not a URL/);
     await expect(getEndpoint({} as { id: string })).rejects.toThrow(/an id or a url/);
+  });
+
+  test("names misspelt URLs before others of the same domain, whatever their age", async () => {
+    const urls = [
+      "shop.exmaple.com",
+      "shops.example.com",
+      "zzz.example.com",
+      "a.example.com",
+      "b.example.com",
+    ];
+    for (const host of ["far.example.org", ...urls]) emulator.seed({ type: "cloud", url: `https://${host}` });
+    await expect(getEndpoint({ url: "https://shop.example.com" })).rejects.toThrow(
+      "Near it: https://shops.example.com, https://shop.exmaple.com, https://b.example.com.",
+    );
+    await expect(getEndpoint({ url: "https://nothing.example.net" })).rejects.not.toThrow("Near it");
+  });
+
+  test("refuses arguments that are undefined or unknown", async () => {
+    const { id }: { id?: string } = {};
+    const call = (args: object) => getEndpoint(args as { id: string });
+    await expect(call({ id })).rejects.toThrow("id is undefined; check where the value comes from");
+    await expect(call({ url: undefined })).rejects.toThrow("url is undefined");
+    await expect(call({ urlPattern: "https://a.example.com" })).rejects.toThrow("did you mean url?");
+    await expect(call({ id: "ep_1", name: "a" })).rejects.toThrow("getEndpoint: name is no argument");
   });
 
   test("throws an error that lists the ids if several endpoints share the URL", async () => {

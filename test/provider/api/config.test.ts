@@ -105,7 +105,7 @@ test("all problems of the settings are reported at once", () => {
     "recoverWithin",
   ]);
   expect(() => readSettings(from({}), {})).toThrow(
-    /there is no API key: .*; there is no base URL of the service: /,
+    /^there is no API key: .*\nthere is no base URL of the service: .*$/,
   );
   expect(settingsProblems(from({}), environment)).toEqual([]);
 });

@@ -1,3 +1,4 @@
+import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, test } from "vitest";
 import { checkInputs } from "../../../provider/endpoint/check";
 import { UNKNOWN } from "../../../provider/endpoint/documents";
@@ -39,6 +40,93 @@ describe("a mistake fails with the reason and a correction", () => {
   ])("%j", (news, reason) => {
     expect(reasons(news)).toEqual([expect.stringMatching(reason)]);
   });
+});
+
+describe("a text that stands in place of a value fails with what to write, and without its own mistakes", () => {
+  const ofNode = `${pulumi.output(1)}`;
+  const ofJson = JSON.stringify({ owner: pulumi.output(1) });
+  const ofPython = "Calling __str__ on an Output[T] is not supported.\n\nTo get the value of an Output[T]…";
+  const ofGoValue = "of {0xc00012c000}";
+  const ofGo = "of %!s(*internal.OutputState=&{{{} [0 0 0]} 0xc000})";
+  const ofDotnet = "Calling [ToString] on an [Output<T>] is not supported.";
+
+  test.each([
+    [{ description: ofNode }, /^description contains an output used as text; .*pulumi\.interpolate/],
+    [{ description: ofPython }, /^description contains an output used as text; .*Output\.concat/],
+    [{ description: ofGo }, /^description contains an output used as text; .*pulumi\.Sprintf/],
+    [{ description: ofGoValue }, /pulumi\.Sprintf/],
+    [{ description: ofDotnet }, /^description contains an output used as text; .*Apply/],
+    [
+      { description: `of ${Promise.resolve(1)}` },
+      /^description contains a promise used as text, \[object Promise\].*await/,
+    ],
+    [
+      { metadata: `of ${{}}` },
+      /^metadata contains an object used as text, \[object Object\].*JSON\.stringify/,
+    ],
+    [
+      { metadata: ofJson },
+      /^metadata contains an output used as text, in JSON\.stringify.*pulumi\.jsonStringify/,
+    ],
+    [{ metadata: { a: [ofNode], b: UNKNOWN } }, /^metadata contains at a\[0\] an output used as text/],
+    [{ metadata: { a: [{ b: ofNode }] } }, /^metadata contains at a\[0\]\.b an output used as text/],
+    [
+      { metadata: { a: { [`${{}}`]: 1 } } },
+      /^metadata contains in a key of a an object used as text, \[object Object\]/,
+    ],
+    [{ metadata: { [`${{}}`]: 1 } }, /^metadata contains in a key an object used as text, \[object Object\]/],
+    [{ trafficPolicy: `${{}}` }, /^trafficPolicy contains an object used as text, \[object Object\]/],
+    [{ trafficPolicy: ofNode }, /^trafficPolicy contains an output used as text/],
+    [
+      { trafficPolicy: { a: [`x ${{}}`] } },
+      /^trafficPolicy contains at a\[0\] an object used as text, \[object Object\]/,
+    ],
+    [
+      { trafficPolicy: "on_http_request: # [object Object]\n" },
+      /^trafficPolicy contains an object used as text, \[object Object\]/,
+    ],
+    [{ url: `https://${ofNode}` }, /^url contains an output used as text/],
+    [{ url: `https://${Promise.resolve()}` }, /^url contains a promise used as text, \[object Promise\]/],
+    [{ bindings: [`${{}}`] }, /^bindings contains at \[0\] an object used as text, \[object Object\]/],
+    [{ url: "https://undefined" }, /^url has undefined as a part of its host.*value that is missing/],
+    [{ url: "https://undefined.example.com" }, /^url has undefined as a part/],
+    [{ url: "tcp://a.Undefined.example.com:22" }, /^url has undefined as a part/],
+  ])("%j", (news, reason) => {
+    expect(reasons({ url, ...news })).toEqual([expect.stringMatching(reason)]);
+  });
+
+  test("several of them, with their places, up to a limit", () => {
+    const metadata = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`k${index}`, ofNode]));
+    expect(reasons({ url, metadata })).toHaveLength(20);
+    expect(reasons({ url, metadata: { a: ofNode, b: `${{}}` } })).toEqual([
+      expect.stringMatching(/at a /),
+      expect.stringMatching(/at b /),
+    ]);
+  });
+
+  test("but not words that only resemble one", () => {
+    const texts = ["undefined", "[object]", "object Object", "Calling [toString] is not supported"];
+    for (const description of texts)
+      expect(reasons({ url, description, metadata: { description } })).toEqual([]);
+    expect(reasons({ url: "https://undefined-behaviour.example.com" })).toEqual([]);
+    expect(reasons({ url: "https://nan.null.example.com" })).toEqual([]);
+  });
+});
+
+test("a policy that is the name of a file fails with how to read the file", () => {
+  for (const trafficPolicy of [
+    "policy.yaml",
+    "./policies/shop policy.json",
+    "C:\\shop\\policy.yml",
+    " policy.yml\n",
+  ])
+    expect(reasons({ url, trafficPolicy })).toEqual([
+      expect.stringMatching(/^trafficPolicy is the name of a file.*readFileSync\(…, "utf8"\)/),
+    ]);
+  expect(reasons({ url, trafficPolicy: "policy" })).toEqual([
+    expect.stringMatching(/must be a mapping of phases/),
+  ]);
+  expect(reasons({ url, metadata: "policy.yaml" })).toEqual([]);
 });
 
 test("a new scheme with an adopted id is refused, because the replacement would delete the adopted endpoint", () => {

@@ -215,6 +215,20 @@ describe.each(bothProviders)("with %s", (_, start) => {
       expect(await leaves(how, accepting, fromAnotherAccount(one))).toBe(true);
     });
 
+    test("explains once that the account may be another one, and repeats it for the same endpoint only", async () => {
+      const { provider, one, other } = await twoCreated();
+      for (const { id } of [one, other]) provider.emulator.remove(id);
+      const messages = [];
+      for (const each of [one, other, one])
+        messages.push((await thrown(leaves(how, provider, fromAnotherAccount(each)))).message);
+      const [first, second, again] = messages;
+      expect(first).toContain("may not be the account of this stack");
+      expect(second).toMatch(
+        new RegExp(`does not have ${other.id} either: see the message about ${one.id}\\.$`),
+      );
+      expect(again).toBe(first);
+    });
+
     test("does not take the endpoint itself, on a later page of the list, as proof of the account", async () => {
       const { provider, one } = await twoCreated();
       provider.emulator.behave({ pageSize: 1 });

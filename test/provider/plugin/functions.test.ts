@@ -62,14 +62,22 @@ describe("getEndpoints", () => {
 
   test("reports invalid arguments as failures of the call", async () => {
     const { client, emulator } = await withThree();
-    expect(await client.invoke(LIST, { types: "cloud", colour: "red" })).toEqual({
+    expect(await client.invoke(LIST, { types: "cloud", url: "https://a.example.com" })).toEqual({
       result: {},
       failures: [
-        { property: "types", reason: expect.any(String) },
-        { property: "", reason: expect.stringMatching(/colour/) },
+        { property: "types", reason: 'must be a list, as in ["cloud"]' },
+        { property: "", reason: "url is no argument of this function; did you mean urlPattern?" },
       ],
     });
     expect(emulator.requests).toEqual([]);
+  });
+
+  test("warns of an unknown type", async () => {
+    const { client, logged } = await withThree();
+    await client.invoke(LIST, { types: ["clud"] });
+    expect(logged).toMatchObject([
+      { severity: 2, message: expect.stringMatching(/types\[0\] is no type known .*did you mean cloud\?/) },
+    ]);
   });
 
   test("omits an unreadable item, with a warning", async () => {

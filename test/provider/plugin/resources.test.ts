@@ -1,5 +1,5 @@
 import * as grpc from "@grpc/grpc-js";
-import { ListRequest } from "@pulumi/pulumi/proto/provider_pb";
+import { ParameterizeRequest } from "@pulumi/pulumi/proto/provider_pb";
 import { describe, expect, test } from "vitest";
 import { canonicalJson } from "../../../provider/api/json";
 import { UNKNOWN } from "../../../provider/endpoint/documents";
@@ -188,7 +188,7 @@ test("an unknown type fails with the known one, and an unsupported method is uni
     /no endpoints:index:Tunnel in this package; it has endpoints:index:CloudEndpoint/,
   );
   const code = await new Promise((resolve) => {
-    client.raw.list(new ListRequest()).on("error", (error: grpc.ServiceError) => resolve(error.code));
+    client.raw.parameterize(new ParameterizeRequest(), (error) => resolve(error?.code));
   });
   expect(code).toBe(grpc.status.UNIMPLEMENTED);
 });

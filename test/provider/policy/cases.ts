@@ -115,6 +115,11 @@ const table: [what: string, policy: unknown, at: string | string[], reason: RegE
   ["an unknown key of a config", one("deny", { body: "no" }), `${CONFIG}.body`, /is no key of deny known to this version; deny has status_code/],
   ["a forward to nowhere", one("forward-internal"), `${CONFIG}.url`, /is missing; forward-internal needs it/],
   ["a url that is null", one("forward-internal", { url: null }), `${CONFIG}.url`, /is missing/],
+  ["a forward to a host without a scheme", one("forward-internal", { url: "app.internal" }), `${CONFIG}.url`, /has no scheme; write the whole URL/],
+  ["a forward of connections to host and port", onConnect(rule(act("forward-internal", { url: "db.internal:5432" }))), "on_tcp_connect[0].actions[0].config.url", /has no scheme/, tcp],
+  ["a status in quotes", one("deny", { status_code: "404" }), `${CONFIG}.status_code`, /is text, but must be a number; remove the quotes/],
+  ["a capacity in quotes", one("rate-limit", { ...limit, capacity: "100" }), `${CONFIG}.capacity`, /is text, but must be a number/],
+  ["a share in quotes", one("circuit-breaker", { error_threshold: "0.25" }), `${CONFIG}.error_threshold`, /is text, but must be a number/],
   ["a limit without its keys", one("rate-limit", { name: "a", capacity: 1 }), [`${CONFIG}.algorithm`, `${CONFIG}.rate`, `${CONFIG}.bucket_key`], /is missing; rate-limit needs it/],
   ["a webhook without provider and secret", one("verify-webhook", {}), [`${CONFIG}.provider`, `${CONFIG}.secret`], /is missing; verify-webhook needs it/],
   ["a webhook of SNS without the topic's owner", one("verify-webhook", { provider: "sns" }), `${CONFIG}.secret`, /is missing; verify-webhook needs it/],
@@ -154,7 +159,8 @@ export const mistakes: Mistake[] = table.map(([what, policy, at, reason, target]
 }));
 
 /** Whether the JSON Schema finds the mistake: it knows names and shapes, but no endpoint. */
-export const isOfShape = ({ target, reason }: Mistake) => !target && !/never runs|null/.test(reason.source);
+export const isOfShape = ({ target, reason }: Mistake) =>
+  !target && !/never runs|null|no scheme/.test(reason.source);
 
 /** A valid value of a key. */
 export function sampleOf(key: KeyInfo, text = "text"): unknown {
@@ -162,7 +168,8 @@ export function sampleOf(key: KeyInfo, text = "text"): unknown {
   return key.list === true ? [item] : item;
 }
 
-function itemOf({ kind, keys, values }: KeyInfo, text: string): unknown {
+function itemOf({ kind, keys, values, isUrl }: KeyInfo, text: string): unknown {
+  if (isUrl) return `https://${text}`;
   if (keys) return configOf(keys, Object.keys(keys), text);
   if (kind === "map of text") return { "x-a": text };
   if (kind === "map") return { a: text };

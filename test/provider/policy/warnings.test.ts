@@ -33,6 +33,18 @@ describe("there is no warning for", () => {
   test.each(moreRightPolicies)("%s", (_, policy, target) =>
     expect(policyWarnings(policy, target)).toEqual([]),
   );
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: as policies have it
+  test.each(["${vars.a}", "https://${vars.a}", "<your endpoint>", "$ENDPOINT", "{{ .Values.a }}", UNKNOWN])(
+    "a value in which something is still to be filled in: %s",
+    (text) => {
+      const policy = onRequest(
+        rule(act("custom-response", { status_code: text })),
+        rule(act("forward-internal", { url: text })),
+      );
+      const isOfValue = ({ path }: { path: unknown[] }) => path.includes("config");
+      expect(policyWarnings(policy).filter(isOfValue)).toEqual([]);
+    },
+  );
   test.each([[undefined], [null], [UNKNOWN], ["text"], [[]], [7]])(
     "a value that is not a policy: %j",
     (policy) => expect(policyWarnings(policy, { isCloud: true })).toEqual([]),

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { Readable } from "node:stream";
+import { afterAll, describe, expect, test, vi } from "vitest";
 import { checkPolicyCommand, policySchemaCommand } from "../../../sdk/commands/checkPolicy";
 import type { CliCommand } from "../../../sdk/commands/command";
 import { runInProcess } from "./runCommand";
@@ -39,6 +40,20 @@ bad.yaml:5:19: on_http_request[0].actions[1].config.status is no key of deny kno
 `,
       stderr: "Checked 2 files: 2 policies, 2 warnings\n",
     });
+  });
+
+  test("reads the standard input for -, beside files", async () => {
+    const stdin = (...parts: string[]) =>
+      vi.spyOn(process, "stdin", "get").mockReturnValue(Readable.from(parts) as typeof process.stdin);
+    stdin("\ufeffon_http_request:\n  - actions:\n", "      - type: dney\n");
+    expect(await check("-", good)).toEqual({
+      code: 0,
+      stdout: `stdin:3:9: ${DNEY}\n`,
+      stderr: "Checked 2 files: 2 policies, 1 warning\n",
+    });
+    stdin("[");
+    expect((await check("-")).stderr).toMatch(/check-policy: stdin is not valid JSON/);
+    vi.restoreAllMocks();
   });
 
   test.each<[string, string, string[]]>([

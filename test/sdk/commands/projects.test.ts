@@ -164,6 +164,9 @@ test("a project without settings of a stack needs a list of its stacks", async (
   const projects = write("stacks.yaml", "projects: [{folder: bare}]");
   await expect(resolved({ projects })).rejects.toThrow(/no settings of a stack .* list the stacks of/);
   write("bare/Pulumi.yaml", "name: bare\nstackConfigDir: config\n");
+  await expect(resolved({ projects })).rejects.toThrow(
+    /Pulumi\.yaml: stackConfigDir names a folder that does not exist: .*config$/,
+  );
   write("bare/config/Pulumi.eu.yaml", "");
   expect(await stacksOf({ projects })).toEqual([["/bare", "bare", ["eu"]]]);
 });

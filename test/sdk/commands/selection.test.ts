@@ -173,7 +173,41 @@ describe.each(Object.entries(commands))("%s", (name, command) => {
     expect(refused.stderr).not.toContain("of-nobody");
     const none = await runInProcess(command, [], undefined);
     expect(none.code).toBe(1);
-    expect(none.stderr).toContain("set ENDPOINTS_API_KEY in the environment");
+    // One line for each setting.
+    expect(none.stderr.split("\n")).toEqual([
+      expect.stringMatching(
+        /^pulumi-endpoints \S+: there is no API key: set ENDPOINTS_API_KEY in the environment/,
+      ),
+      expect.stringMatching(/^pulumi-endpoints \S+: there is no base URL/),
+      "",
+    ]);
+  });
+
+  test("without --stack and an account in the environment, names the stacks whose settings have one", async () => {
+    const folder = temporaryFolder();
+    const write = (file: string, text: string) => writeFileSync(join(folder, file), text);
+    vi.spyOn(process, "cwd").mockReturnValue(folder);
+    write("Pulumi.yaml", "name: web\nruntime: nodejs\n");
+    write("Pulumi.other.yaml", "config:\n  web:baseUrl: x\n");
+    write("Pulumi.dev.yaml", "config:\n  endpoints:baseUrl: https://api.example.com\n");
+    const errors = async () => (await runInProcess(command, [], undefined)).stderr;
+    expect(await errors()).toMatch(
+      /This project has an account in its settings: to use it, give --stack dev\n$/,
+    );
+    write("Pulumi.prod.yaml", "config:\n  endpoints:apiKey: { secure: v1:x }\n");
+    expect(await errors()).toMatch(/give --stack dev or --stack prod\n$/);
+    write("Pulumi.prod.yaml", "config: [");
+    expect(await errors()).not.toContain("--stack");
+    vi.restoreAllMocks();
+  });
+
+  test("refuses a stack of another project as the one that will manage the endpoints", async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, "Pulumi.yaml"), "name: web\nruntime: nodejs\n");
+    const args = ["--cwd", folder, "--stack", "organization/other/dev"];
+    const { code, stderr } = await runInProcess(command, args, undefined);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/a stack of the project other, and the folder given is that of web/);
   });
 
   test("exits with 1 if --stack is given and there is no Pulumi CLI on the PATH", async () => {

@@ -1,4 +1,7 @@
-import { expect, test } from "vitest";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
 import { emulatorCommand } from "../../../sdk/commands/serveEmulator";
 import { service } from "../../provider/plugin/pulumi";
 import { startInProcess } from "./runCommand";
@@ -28,6 +31,61 @@ test.each(["SIGINT", "SIGTERM"] as const)(
   },
 );
 
+test("the emulator keeps address, key and endpoints in the file of --state, also if it is killed", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "emulator-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, ".endpoints.json");
+  const before = process.listenerCount("SIGINT");
+  const started = async (...args: string[]) => {
+    const { code, printed } = start("--state", file, ...args);
+    await expect.poll(() => process.listenerCount("SIGINT")).toBe(before + 1);
+    const [line = "", baseUrl = "", key] =
+      /^export ENDPOINTS_BASE_URL=(\S+) ENDPOINTS_API_KEY=(\S+)$/m.exec(printed.stdout) ?? [];
+    const send = async (method: string, path: string, body?: object) => {
+      const headers = {
+        authorization: `Bearer ${key}`,
+        "service-version": "2",
+        "content-type": "application/json",
+      };
+      const reply = await fetch(baseUrl + path, {
+        method,
+        headers,
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      return reply.json();
+    };
+    const stop = async () => {
+      process.emit("SIGINT");
+      await code;
+    };
+    return { line, send, stop };
+  };
+  const first = await started("--seed", "2");
+  const created = await first.send("POST", "/endpoints", { type: "cloud", url: "https://shop.example.com" });
+  const atKill = readFileSync(file);
+  await first.stop();
+  writeFileSync(file, atKill);
+
+  const second = await started();
+  expect(second.line).toBe(first.line);
+  const { endpoints } = (await second.send("GET", "/endpoints")) as { endpoints: { type: string }[] };
+  expect(endpoints.map(({ type }) => type)).toEqual(["cloud", "ephemeral", "cloud"]);
+  expect(endpoints[0]).toEqual(created);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  await second.stop();
+});
+
+test("the emulator refuses a file of --state with another content, and leaves it as it is", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "emulator-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, "package.json");
+  writeFileSync(file, '{"name":"shop"}');
+  const { code, printed } = start("--state", file);
+  expect(await code).toBe(2);
+  expect(printed.stderr).toContain(`${file} is no state of the emulator; delete it, or give another file`);
+  expect(readFileSync(file, "utf8")).toBe('{"name":"shop"}');
+});
+
 test("the emulator exits with 1 and a single line if the port is in use", async () => {
   const { port } = new URL((await service()).baseUrl);
   const { code, printed } = start("--port", port);
@@ -42,12 +100,14 @@ test.each([
   [["extra"], "extra"],
   [["--port", "abc"], "--port takes a whole number"],
   [["--port", "70000"], "65535"],
-  [["--seed", "-1"], "--seed"],
+  [["--seed=-3"], '--seed takes a whole number from 0 to 100000, not "-3"'],
+  [["--seed", "-3"], "--seed needs a value; write one that starts with a dash as --seed=-…"],
   [["--api-key", ""], "--api-key"],
   [["--version-header", "a b"], "--version-header"],
 ])("the emulator exits with 2 and a message for %j", async (args, word) => {
   const { code, printed } = start(...args);
   expect(await code).toBe(2);
   expect(printed.stderr).toContain(word);
+  expect(printed.stderr.match(/\n/g)).toHaveLength(1);
   expect(printed.stdout).toBe("");
 });

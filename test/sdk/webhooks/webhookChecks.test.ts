@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from "node:crypto";
+import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, test } from "vitest";
 import { webhookPlatforms } from "../../../sdk";
 import { areSwapped, secretProblem } from "../../../sdk/webhooks/webhookChecks";
@@ -16,6 +17,9 @@ describe("secretProblem", () => {
     [`${CANARY}\${x}`, /starts an expression/],
     [`-----BEGIN PUBLIC KEY-----\n${CANARY}\n-----END PUBLIC KEY-----`, /PEM file/],
     [`-----BEGIN PUBLIC KEY-----\n${CANARY}\n-----END PUBLIC KEY-----\n`, /PEM file/],
+    [`${CANARY}${pulumi.output(1)}`, /an output used as text; .*pulumi\.interpolate/],
+    [`${CANARY}${Promise.resolve()}`, /a promise used as text, .*await/],
+    [`${undefined}`, /is the word undefined/],
   ])("refuses a secret that cannot be valid, without quoting it (case %#)", (secret, words) => {
     const problem = secretProblem("github", secret);
     expect(problem).toMatch(words);

@@ -1,0 +1,123 @@
+import type { WireEndpoint } from "../../../provider/api/contract";
+import { isMapping } from "../../../provider/api/json";
+import type { Values } from "./expressions";
+import { variableNames } from "./expressions";
+import { NotSimulated } from "./functions";
+import { type Application, toApplication } from "./http";
+import { answerRequest, RequestFailed, type Surroundings, type Target, type TracedRule } from "./runner";
+import type { Header, PolicyReply, PolicyRequest } from "./values";
+
+/* Requests to the endpoints of an emulated account. */
+
+export interface FetchOptions {
+  /** Default: GET. */
+  method?: string;
+  headers?: ConstructorParameters<typeof Headers>[0];
+  body?: string | Uint8Array;
+  /** The client's address, `conn.client_ip`. Default: 127.0.0.1. */
+  clientIp?: string;
+  /**
+   * Further variables below `conn`, which only the service knows: `{ geo: { country_code: "DE" }, tls: { sni: "…" } }`. An expression that
+   * needs one that is not given fails the request.
+   */
+  conn?: Record<string, unknown>;
+  /** The service's vaults, for `secrets.get`: `{ webhooks: { brex: "…" } }`. Default: none. */
+  vaults?: Record<string, Record<string, string>>;
+  /** The clock for `time.now` and signed times. Default: this machine's clock. */
+  now?: () => Date;
+}
+
+/** The reply of an emulated endpoint, with what its policy did. */
+export class EndpointReply extends Response {
+  /** The rules in order, also those that were not reached. */
+  readonly trace: readonly TracedRule[];
+
+  constructor({ status, headers, body }: PolicyReply & { body: Buffer }, trace: readonly TracedRule[]) {
+    const isEmpty = body.length === 0 || [204, 205, 304].includes(status);
+    super(isEmpty ? null : new Uint8Array(body), {
+      status,
+      headers: headers.map(([name, value]) => [name, value]),
+    });
+    this.trace = trace;
+  }
+}
+
+/** The endpoints that requests can reach. */
+export interface Account {
+  endpoints: () => readonly WireEndpoint[];
+  /** By the ids of agents' endpoints. */
+  applications: ReadonlyMap<string, Application>;
+}
+
+/** @throws RequestFailed if there is no endpoint, or no reply. */
+export function answerFor(account: Account, request: PolicyRequest, options: FetchOptions) {
+  const { clientIp = "127.0.0.1", conn = {}, vaults = {}, now = () => new Date() } = options;
+  const target = targetAt(account, request.url, "public");
+  if (!target) {
+    const urls = account.endpoints().map(({ url, public_url }) => url ?? public_url);
+    throw new RequestFailed(
+      `no public endpoint answers ${request.url}; the account has ${urls.join(", ") || "none"}`,
+      [],
+    );
+  }
+  const internal = (url: string) => targetAt(account, url, "internal");
+  const surroundings: Surroundings = { clientIp, given: connectionValues(conn), now, vaults, internal };
+  return answerRequest(target, request, surroundings);
+}
+
+/** The endpoint with a scheme and a host, also one of a wildcard such as `*.example.com`. */
+function targetAt({ endpoints, applications }: Account, url: string, binding: string): Target | undefined {
+  if (!/^https?:/.test(url) || !URL.canParse(url)) return undefined;
+  const { protocol, hostname, port } = new URL(url);
+  const at = (host: string) =>
+    endpoints().filter(
+      ({ proto, hostport, bindings }) =>
+        `${proto}:` === protocol &&
+        hostport === `${host}:${port || (protocol === "https:" ? 443 : 80)}` &&
+        bindings?.includes(binding),
+    );
+  const exact = at(hostname);
+  const found = exact.length > 0 ? exact : at(hostname.replace(/^[^.]+/, "*"));
+  const [endpoint] = found;
+  if (!endpoint) return undefined;
+  const { id, type, traffic_policy: policy } = endpoint;
+  if (found.length > 1)
+    throw new RequestFailed(`${url} is pooled, and only the service knows which endpoint answers`, []);
+  if (type === "edge") throw new RequestFailed(`${url} is an edge, and edges are not simulated`, []);
+  const application = async (request: PolicyRequest) => {
+    const connected = applications.get(id);
+    if (connected !== undefined) return toApplication(connected, request);
+    throw new NotSimulated(`the application of the agent's endpoint ${url}, which the test did not connect,`);
+  };
+  return { url: endpoint.url ?? url, id, policy, ...(type !== "cloud" && { application }) };
+}
+
+/** The variables below `conn` that a test gives, by their whole names. Integers are those of expressions. */
+function connectionValues(given: Record<string, unknown>): Values {
+  const known = variableNames();
+  const named = (value: unknown, name: string): [string, () => unknown][] => {
+    if (isMapping(value) && [...known].some((each) => each.startsWith(`${name}.`)))
+      return Object.entries(value).flatMap(([key, part]) => named(part, `${name}.${key}`));
+    if (known.has(name)) return [[name, () => forExpressions(value)]];
+    throw new TypeError(`${name} is no documented variable`);
+  };
+  return Object.fromEntries(named(given, "conn"));
+}
+
+function forExpressions(value: unknown): unknown {
+  if (typeof value === "number" && Number.isInteger(value)) return BigInt(value);
+  if (Array.isArray(value)) return value.map(forExpressions);
+  if (!isMapping(value) || value instanceof Date || value instanceof Uint8Array) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, forExpressions(part)]));
+}
+
+/** The request that a client with these options would send. */
+export function requestOf(url: string, { method = "GET", headers, body = "" }: FetchOptions): PolicyRequest {
+  const { host } = new URL(url);
+  const sent: Header[] = [...new Headers(headers)];
+  const has = (name: string) => sent.some(([each]) => each === name);
+  const bytes = Buffer.from(body);
+  if (!has("host")) sent.unshift(["host", host]);
+  if (bytes.length > 0 && !has("content-length")) sent.push(["content-length", `${bytes.length}`]);
+  return { method: method.toUpperCase(), url: url.replace(/#.*$/s, ""), headers: sent, body: bytes };
+}
