@@ -185,7 +185,11 @@ export const actions: Readonly<Record<string, Action>> = {
       if (phase === "on_tcp_connect") throw new NotSimulated("forward-internal in on_tcp_connect");
       const url = interpolate(written);
       const reply = await forward(url);
-      if (reply) return { result: `to ${url}: ${reply.status}`, end: ended(reply, "open") };
+      if (reply)
+        return {
+          result: reply.status > 0 ? `to ${url}: ${reply.status}` : `to ${url}`,
+          end: ended(reply, "open"),
+        };
       if (on_error === "continue")
         return { result: `the account has no internal endpoint ${url}; continues` };
       throw new NotSimulated(`the reply if the account has no internal endpoint ${url}`);

@@ -3,8 +3,8 @@ import { isMapping } from "../../../provider/api/json";
 import { policyFromText } from "../../../provider/endpoint/documents";
 import { actions as catalogue, type KeyInfo } from "../../../provider/policy/catalogue";
 import { type ActionContext, actions, type End } from "./actions";
-import { Expressions, type Values } from "./expressions";
-import { NotSimulated } from "./functions";
+import { evaluate, type RequestFunctions, type Values } from "./expressions";
+import { dateText, NotSimulated } from "./functions";
 import { secretOf, type Verdict, type Verification, verifyWebhook } from "./signatures";
 import {
   endpointValues,
@@ -139,7 +139,7 @@ class PolicyRun {
   private reply: PolicyReply | undefined;
   private vars: Record<string, unknown> = {};
   private readonly results: Record<string, () => unknown> = {};
-  private readonly expressions: Expressions;
+  private readonly functions: RequestFunctions;
 
   constructor(
     private readonly target: Target,
@@ -148,18 +148,18 @@ class PolicyRun {
     private readonly trace: TracedRule[],
     private readonly secrets: Set<string>,
   ) {
-    this.expressions = new Expressions({
+    this.functions = {
       ...requestFunctions(
         () => request,
         () => this.reply,
       ),
-      "secrets.get(string, string): string": (vault: string, name: string) => {
+      "secrets.get": (vault: string, name: string) => {
         const secret = this.surroundings.vaults[vault]?.[name];
         if (secret === undefined)
           throw new NotSimulated(`the entry ${name} of the vault ${vault}, which is not given,`);
         return secret;
       },
-    });
+    };
   }
 
   /** @returns The reply; undefined if the connection is closed. */
@@ -232,7 +232,7 @@ class PolicyRun {
   }
 
   private condition(expression: string): boolean {
-    const value = this.expressions.evaluate(expression, this.values());
+    const value = evaluate(expression, this.values(), this.functions);
     if (typeof value === "boolean") return value;
     throw new NotSimulated(`the expression ${expression}, which gives no truth value,`);
   }
@@ -334,7 +334,7 @@ class PolicyRun {
     text: string,
     { allowed, keepsType }: { allowed?: RegExp; keepsType?: boolean },
   ): unknown {
-    const value = (expression = "") => this.expressions.evaluate(expression, this.values());
+    const value = (expression = "") => evaluate(expression, this.values(), this.functions);
     const [, whole] = /^\$\{([^{}]*)\}$/.exec(text) ?? [];
     if (whole !== undefined && keepsType) return value(whole);
     if (text.replace(/\$\{[^{}]*\}/g, "").includes("${")) throw new NotSimulated(`the text ${text}`);
@@ -376,7 +376,7 @@ const told = (place: string, what: string) =>
 function textOf(value: unknown): string {
   if (typeof value === "string") return value;
   if (typeof value === "bigint" || typeof value === "boolean") return `${value}`;
-  if (value instanceof Date) return value.toISOString().replace(/\.000Z$/, "Z");
+  if (value instanceof Date) return dateText(value);
   throw new NotSimulated("a value of this type in a text");
 }
 

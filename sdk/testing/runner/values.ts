@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
-import type { Values } from "./expressions";
-import { type Implementation, NotSimulated } from "./functions";
+import type { RequestFunctions, Values } from "./expressions";
+import { NotSimulated } from "./functions";
 
 /* The values of the variables that describe a request and its response. */
 
@@ -18,6 +18,7 @@ export interface PolicyRequest {
 }
 
 export interface PolicyReply {
+  /** 0 for a reply that is not known. */
   status: number;
   headers: Header[];
   body: Buffer | Readable;
@@ -147,11 +148,11 @@ function canonical(name: string): string {
   throw new NotSimulated(`the header name ${name} in a function (write ${right})`);
 }
 
-/** The functions that read the request and the response, by their signatures. */
+/** The functions that read the request and the response, by name. */
 export function requestFunctions(
   request: () => PolicyRequest,
   reply: () => PolicyReply | undefined,
-): Record<string, Implementation> {
+): RequestFunctions {
   const values = (headers: readonly Header[] | undefined, name: string) =>
     headersOf(headers ?? [])[canonical(name)] ?? [];
   const ofReply = (name: string) => {
@@ -163,15 +164,15 @@ export function requestFunctions(
   const setCookies = (name: string) =>
     ofReply("Set-Cookie").filter((cookie) => cookie.startsWith(`${name}=`));
   return {
-    "getReqHeader(string): list<string>": (name: string) => values(request().headers, name),
-    "hasReqHeader(string): bool": (name: string) => values(request().headers, name).length > 0,
-    "getQueryParam(string): list<string>": (name: string) => params().getAll(name),
-    "hasQueryParam(string): bool": (name: string) => params().has(name),
-    "getReqCookie(string): dyn": (name: string) =>
+    getReqHeader: (name: string) => values(request().headers, name),
+    hasReqHeader: (name: string) => values(request().headers, name).length > 0,
+    getQueryParam: (name: string) => params().getAll(name),
+    hasQueryParam: (name: string) => params().has(name),
+    getReqCookie: (name: string) =>
       cookies(name)[0] ?? refuse(`getReqCookie() of the cookie ${name}, which this request lacks,`),
-    "hasReqCookie(string): bool": (name: string) => cookies(name).length > 0,
-    "getResHeader(string): list<string>": ofReply,
-    "hasResHeader(string): bool": (name: string) => ofReply(name).length > 0,
-    "hasResCookie(string): bool": (name: string) => setCookies(name).length > 0,
+    hasReqCookie: (name: string) => cookies(name).length > 0,
+    getResHeader: ofReply,
+    hasResHeader: (name: string) => ofReply(name).length > 0,
+    hasResCookie: (name: string) => setCookies(name).length > 0,
   };
 }
