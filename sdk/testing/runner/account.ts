@@ -127,7 +127,8 @@ export function requestOf(url: string, { method = "GET", headers, body = "" }: F
   const bytes = Buffer.from(body);
   if (!has("host")) sent.unshift(["host", host]);
   if (bytes.length > 0 && !has("content-length")) sent.push(["content-length", `${bytes.length}`]);
-  return { method: method.toUpperCase(), url: url.replace(/#.*$/s, ""), headers: sent, body: bytes };
+  const written = url.replace(/#.*$/s, "").replace(/^\w+:\/\/[^/?]*/, (origin) => origin.toLowerCase());
+  return { method: method.toUpperCase(), url: written, headers: sent, body: bytes };
 }
 
 /** A request to the server of `emulator.serve`, with what the policies did. */

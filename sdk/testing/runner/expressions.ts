@@ -41,7 +41,7 @@ function implementation(signature: string): Implementation {
  *
  * @throws NotSimulated if it depends on something that only the service knows.
  */
-export function evaluate(text: string, values: Values, functions: RequestFunctions): unknown {
+export function evaluate(text: string, values: Values, functions: RequestFunctions, phase?: string): unknown {
   const { text: flat, uses, isOpen } = flattened(text);
   if (isOpen) throw new NotSimulated(`the expression ${text}, which the documentation does not cover,`);
   const context: Record<string, unknown> = {};
@@ -50,6 +50,8 @@ export function evaluate(text: string, values: Values, functions: RequestFunctio
     if (!value) throw new NotSimulated(`the variable ${name}, which the request does not give,`);
     return value() ?? absent(name);
   };
+  const missing = phase && uses.find(({ phases }) => phases && !phases.includes(phase));
+  if (missing) throw new NotSimulated(`${missing.name} in ${phase}`);
   for (const { name } of uses)
     Object.defineProperty(context, flatName(name), { get: read(name), configurable: true });
   current = functions;

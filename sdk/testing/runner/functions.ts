@@ -80,13 +80,17 @@ function encodeQuery(values: Record<string, unknown>): string {
     .join("&");
 }
 
+export function isCidr(text: string): boolean {
+  const [, address = "", length = ""] = /^([^/]+)\/(\d+)$/.exec(text) ?? [];
+  return isIP(address) > 0 && Number(length) <= (isIP(address) === 4 ? 32 : 128);
+}
+
 function cidrs(list: readonly string[]): BlockList {
   const blocks = new BlockList();
   for (const cidr of list) {
-    const [address = "", length = ""] = cidr.split("/");
-    const family = isIP(address);
-    if (!family || !/^\d+$/.test(length) || Number(length) > (family === 4 ? 32 : 128)) continue;
-    blocks.addSubnet(address, Number(length), family === 4 ? "ipv4" : "ipv6");
+    if (!isCidr(cidr)) continue;
+    const [address = "", length] = cidr.split("/");
+    blocks.addSubnet(address, Number(length), isIP(address) === 4 ? "ipv4" : "ipv6");
   }
   return blocks;
 }
@@ -97,6 +101,8 @@ export function inCidrs(ip: string, list: readonly string[]): boolean {
 }
 
 const PRIVATE = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"];
+/** The reference does not say whether addresses of the machine, the link and the carrier are private. */
+const SPECIAL = ["0.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "::/127", "fe80::/10"];
 
 const M64 = (1n << 64n) - 1n;
 const rotate = (value: bigint, bits: bigint) => ((value << bits) | (value >> (64n - bits))) & M64;
@@ -367,7 +373,10 @@ export const implementations: Readonly<Record<string, Implementation>> = {
       return false;
     }
   },
-  "string.isPrivateIp": (text: string) => inCidrs(text, PRIVATE),
+  "string.isPrivateIp": (text: string) => {
+    if (inCidrs(text, PRIVATE)) return true;
+    return !isIP(text) || inCidrs(text, SPECIAL) ? refuse("isPrivateIp() of this text") : false;
+  },
   "string.isQueryString": (text: string) => {
     if (/^[^=&\s;]+=[^=&\s;]*(&[^=&\s;]+=[^=&\s;]*)*$/.test(text)) return true;
     return text.includes(" ") ? false : refuse("isQueryString() of this text");

@@ -22,6 +22,8 @@ export interface PolicyReply {
   status: number;
   headers: Header[];
   body: Buffer | Readable;
+  /** Whether the service would infer the content type. */
+  hasInferredType?: boolean;
 }
 
 /** The endpoint whose policy runs. */
@@ -101,9 +103,12 @@ export function requestValues({ method, url, headers }: PolicyRequest, now: Date
   };
 }
 
-export function responseValues({ status, headers }: PolicyReply): Values {
+export function responseValues({ status, headers, hasInferredType }: PolicyReply): Values {
+  const inferred = () => refuse("a content-type that the service infers");
+  const unknown = ["res.headers", "res.content_type", "res.content_type.raw", "res.content_type.parameters"];
   return {
     ...contentOf("res", headers),
+    ...(hasInferredType && Object.fromEntries(unknown.map((name) => [name, inferred]))),
     "res.status_code": () => BigInt(status),
     "res.trailers": () => ({}),
   };
@@ -156,8 +161,8 @@ export function requestFunctions(
   const values = (headers: readonly Header[] | undefined, name: string) =>
     headersOf(headers ?? [])[canonical(name)] ?? [];
   const ofReply = (name: string) => {
-    const current = reply();
-    return current ? values(current.headers, name) : refuse("a function of the response in another phase");
+    if (reply()?.hasInferredType && name === "Content-Type") refuse("a content-type that the service infers");
+    return values(reply()?.headers, name);
   };
   const params = () => new URL(request().url).searchParams;
   const cookies = (name: string) => cookiesOf(request().headers)[name] ?? [];
