@@ -32,7 +32,7 @@ export const variables: Readonly<Record<string, readonly string[]>> = {
     "req.url{|.{authority|host|path|query|raw|raw_path|scheme|uri|user_password}}",
     "req.user_agent{|.{name|version|os|os_version|device|url}}",
     "time.now",
-    `${ACTION}.{basic_auth|forward_internal|http_request|jwt_validation|oauth|oidc|owasp_crs_request|owasp_crs_response|rate_limit|redirect|restrict_ips|terminate_tls|url_rewrite|verify_webhook}.error.{code|message}`,
+    `${ACTION}.{add_headers|basic_auth|compress|forward_internal|http_request|jwt_validation|log|oauth|oidc|owasp_crs_request|owasp_crs_response|rate_limit|redirect|remove_headers|restrict_ips|terminate_tls|url_rewrite|verify_webhook}.error.{code|message}`,
     `${ACTION}.terminate_tls.{error_code|error_message}`,
     `${ACTION}.basic_auth.credentials.username`,
     `${ACTION}.compress.negotiated_algorithm`,
@@ -181,24 +181,43 @@ export const functions: readonly { phases?: readonly string[]; signatures: reado
   },
 ];
 
-/** What CEL itself has, and the library lacks. */
-export const conversions = [
-  "{string|int|timestamp}(timestamp): *",
-  "{string|duration}(duration): *",
-] as const;
+/** What CEL itself has, but the library lacks. */
+export const conversions: readonly string[] = [
+  "string({timestamp|duration}): string",
+  "int(timestamp): int",
+  "timestamp(timestamp): timestamp",
+  "duration(duration): duration",
+];
 
-/** Functions of other languages, and of CEL's extensions under another name, with the function that is meant. */
-export const alsoCalled: Readonly<Record<string, string>> = {
-  has_header: "hasReqHeader",
-  getHeader: "getReqHeader",
+/** Functions and macros of CEL that the library has. */
+export const standardFunctions = [
+  ..."bool bytes double duration dyn int string timestamp type uint".split(" "),
+  ..."all exists exists_one filter map".split(" "),
+];
+
+/** Names of CEL's extensions, and of functions on a page without their reference. Nothing is known of what they accept. */
+export const openNames = /^(?:b64|cel|http|math|object|optional|security|sets|utility)\b/;
+
+/** Roots of variables under other names that people use. */
+export const rootsAlsoCalled: Readonly<Record<string, string>> = {
+  connection: "conn",
+  request: "req",
+  response: "res",
+};
+
+/** Functions of other languages, and the function that is probably meant. */
+export const functionsAlsoCalled: Readonly<Record<string, string>> = {
   includes: "contains",
   length: "size",
   len: "size",
+  count: "size",
   match: "matches",
   test: "matches",
-  regex: "matches",
   toLowerCase: "lower",
-  to_lower: "lower",
+  lowercase: "lower",
   toUpperCase: "upper",
-  to_upper: "upper",
+  uppercase: "upper",
+  some: "exists",
+  any: "exists",
+  every: "all",
 };

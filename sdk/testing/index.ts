@@ -1,7 +1,7 @@
 export { CliStack, findPulumiCli } from "./cli";
 export * from "./emulator";
 export { type EndpointMocks, type EndpointMocksOptions, endpointMocks } from "./mocks";
-export { EndpointReply, type FetchOptions } from "./runner/account";
+export { EndpointReply, type FetchOptions, type ServedRequest } from "./runner/account";
 export { Agent, type AgentOptions, type AgentRecord } from "./runner/agent";
 export type { Application } from "./runner/http";
 export {

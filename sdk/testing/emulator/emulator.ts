@@ -2,9 +2,16 @@ import { createServer, type Server } from "node:http";
 import { buffer } from "node:stream/consumers";
 import type { WireEndpoint } from "../../../provider/api/contract";
 import { listen } from "../listen";
-import { answerFor, EndpointReply, type FetchOptions, requestOf } from "../runner/account";
+import {
+  type Account,
+  answerFor,
+  EndpointReply,
+  type FetchOptions,
+  requestOf,
+  type ServedRequest,
+  serveRequest,
+} from "../runner/account";
 import type { Application } from "../runner/http";
-import type { PolicyRequest } from "../runner/values";
 import type { RecordedRequest } from "../types";
 import { type Behaviour, type Busy, behaviourOf } from "./behaviour";
 import {
@@ -61,6 +68,7 @@ export type Edit = Partial<WireEndpoint>;
  */
 export class Emulator {
   private readonly applications = new Map<string, Application>();
+  private readonly servers: Server[] = [];
 
   private constructor(
     private readonly server: Server,
@@ -254,9 +262,24 @@ export class Emulator {
    * @throws RequestNotSimulated if the reply depends on something that only the service knows, or that the options do not give.
    */
   async fetch(url: string | URL, options: FetchOptions = {}): Promise<EndpointReply> {
-    const { reply, trace } = await this.answer(requestOf(`${url}`, options), options);
+    const { reply, trace } = await answerFor(this.account, requestOf(`${url}`, options), options);
     const body = Buffer.isBuffer(reply.body) ? reply.body : await buffer(reply.body);
     return new EndpointReply({ ...reply, body }, trace);
+  }
+
+  /**
+   * Answers HTTP on 127.0.0.1 like `fetch`, for the endpoint that the header `Host` names. If there is no reply, the client gets the
+   * reason with 501. `close` ends it.
+   *
+   * @param onReply Called after each request, with the status 0 if the policy closed the connection.
+   * @returns The port. Default: a free one.
+   */
+  async serve(port = 0, onReply: (served: ServedRequest) => void = () => {}): Promise<number> {
+    const server = createServer((incoming, response) => {
+      serveRequest(incoming, response, this.account, onReply).catch(() => response.destroy());
+    });
+    this.servers.push(server);
+    return listen(server, port);
   }
 
   /**
@@ -274,20 +297,20 @@ export class Emulator {
     this.applications.set((existing ?? this.seed({ type: "ephemeral", url, bindings })).id, application);
   }
 
-  /** Drops open connections and stops the server. Resolves when the port is free. Can be called twice. */
+  /** Drops open connections and stops all servers. Resolves when the ports are free. Can be called twice. */
   async close(): Promise<void> {
     this.service.closing.abort();
-    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
-    this.server.closeAllConnections();
-    await closed;
+    const all = [this.server, ...this.servers];
+    const closed = all.map((server) => new Promise<void>((resolve) => server.close(() => resolve())));
+    for (const server of all) server.closeAllConnections();
+    await Promise.all(closed);
   }
 
   /** Calls `close`, at the end of the block of an `await using`. */
   readonly [Symbol.asyncDispose] = () => this.close();
 
-  private answer(request: PolicyRequest, options: FetchOptions) {
-    const account = { endpoints: () => this.endpoints, applications: this.applications };
-    return answerFor(account, request, options);
+  private get account(): Account {
+    return { endpoints: () => this.endpoints, applications: this.applications };
   }
 
   /** The accounts, after all delayed effects that are due. */

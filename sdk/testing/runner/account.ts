@@ -1,10 +1,18 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { WireEndpoint } from "../../../provider/api/contract";
 import { isMapping } from "../../../provider/api/json";
+import { namesOfExpressions } from "../../../provider/policy/cel";
 import type { Values } from "./expressions";
-import { variableNames } from "./expressions";
 import { NotSimulated } from "./functions";
-import { type Application, toApplication } from "./http";
-import { answerRequest, RequestFailed, type Surroundings, type Target, type TracedRule } from "./runner";
+import { type Application, receive, respond, toApplication } from "./http";
+import {
+  answerRequest,
+  ConnectionClosed,
+  RequestFailed,
+  type Surroundings,
+  type Target,
+  type TracedRule,
+} from "./runner";
 import type { Header, PolicyReply, PolicyRequest } from "./values";
 
 /* Requests to the endpoints of an emulated account. */
@@ -94,9 +102,9 @@ function targetAt({ endpoints, applications }: Account, url: string, binding: st
 
 /** The variables below `conn` that a test gives, by their whole names. Integers are those of expressions. */
 function connectionValues(given: Record<string, unknown>): Values {
-  const known = variableNames();
+  const known = namesOfExpressions().variables;
   const named = (value: unknown, name: string): [string, () => unknown][] => {
-    if (isMapping(value) && [...known].some((each) => each.startsWith(`${name}.`)))
+    if (isMapping(value) && [...known.keys()].some((each) => each.startsWith(`${name}.`)))
       return Object.entries(value).flatMap(([key, part]) => named(part, `${name}.${key}`));
     if (known.has(name)) return [[name, () => forExpressions(value)]];
     throw new TypeError(`${name} is no documented variable`);
@@ -119,5 +127,46 @@ export function requestOf(url: string, { method = "GET", headers, body = "" }: F
   const bytes = Buffer.from(body);
   if (!has("host")) sent.unshift(["host", host]);
   if (bytes.length > 0 && !has("content-length")) sent.push(["content-length", `${bytes.length}`]);
-  return { method: method.toUpperCase(), url: url.replace(/#.*$/s, ""), headers: sent, body: bytes };
+  const written = url.replace(/#.*$/s, "").replace(/^\w+:\/\/[^/?]*/, (origin) => origin.toLowerCase());
+  return { method: method.toUpperCase(), url: written, headers: sent, body: bytes };
+}
+
+/** A request to the server of `emulator.serve`, with what the policies did. */
+export interface ServedRequest {
+  method: string;
+  url: string;
+  /** 0 if the policy closed the connection. */
+  status: number;
+  trace: readonly TracedRule[];
+}
+
+/** Answers for the endpoint that the header `Host` names: one with https if there is one, as `curl` sends plain HTTP here. */
+export async function serveRequest(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  account: Account,
+  onReply: (served: ServedRequest) => void,
+): Promise<void> {
+  const host = (incoming.headers.host ?? "").replace(/:\d+$/, "");
+  const isPlain =
+    !targetAt(account, `https://${host}`, "public") && targetAt(account, `http://${host}`, "public");
+  const request = await receive(incoming, response, `${isPlain ? "http" : "https"}://${host}`);
+  request.headers = request.headers.map(([name, value]) => [
+    name,
+    name.toLowerCase() === "host" ? host : value,
+  ]);
+  const { method, url } = request;
+  await respond(response, async () => {
+    try {
+      const { reply, trace } = await answerFor(account, request, {
+        clientIp: incoming.socket.remoteAddress ?? "",
+      });
+      onReply({ method, url, status: reply.status, trace });
+      return reply;
+    } catch (error) {
+      if (error instanceof RequestFailed)
+        onReply({ method, url, status: error instanceof ConnectionClosed ? 0 : 501, trace: error.trace });
+      throw error;
+    }
+  });
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { inCidrs, matchesOf, NotSimulated } from "./functions";
+import { inCidrs, isCidr, matchesOf, NotSimulated } from "./functions";
 import type { Verdict, Verification } from "./signatures";
 import { type Header, headerOf, type PolicyReply, type PolicyRequest } from "./values";
 
@@ -11,7 +11,8 @@ export interface ActionContext {
   readonly request: PolicyRequest;
   /** In the phase of responses. */
   reply: PolicyReply | undefined;
-  readonly clientIp: string;
+  /** Undefined if another endpoint forwarded the request. */
+  readonly clientIp: string | undefined;
   readonly vars: Record<string, unknown>;
   /** Sets a variable below `actions.ngrok`, which later expressions can read. */
   set(name: string, value: unknown): void;
@@ -72,10 +73,12 @@ const textReply = (status: number, text: string, headers: Header[] = []) =>
 
 const texts = z.array(z.string()).default([]);
 /** YAML has numbers and truth values where a header's value is expected. */
-const headerValues = z.record(
-  z.string(),
-  z.union([z.string(), z.number(), z.boolean()]).transform((value) => `${value}`),
-);
+const headerValues = z
+  .record(
+    z.string(),
+    z.union([z.string(), z.number(), z.boolean()]).transform((value) => `${value}`),
+  )
+  .refine((all) => Object.keys(all).length <= 10, "must have at most ten headers");
 const headersOf = (headers: Record<string, string>, { interpolate }: ActionContext): Header[] =>
   Object.entries(interpolate(headers)).map(([name, value]) => [name.toLowerCase(), value]);
 
@@ -110,27 +113,34 @@ function checkHeaderNames(names: readonly string[]): void {
 
 /** By the name in a policy. */
 export const actions: Readonly<Record<string, Action>> = {
-  "add-headers": action(z.strictObject({ headers: headerValues }), ({ headers }, context) => {
-    const added = headersOf(headers, context);
-    checkHeaderNames(added.map(([name]) => name));
-    const message = context.reply ?? context.request;
-    for (const header of added) {
-      if (header[0] === "host")
-        message.headers = message.headers.filter(([name]) => name.toLowerCase() !== "host");
-      message.headers = [...message.headers, header];
-    }
-    context.set("add_headers.headers_added", Object.fromEntries(added));
-    return { result: added.map(([name, value]) => `${name}: ${value}`).join(", ") };
-  }),
+  "add-headers": action(
+    z.strictObject({
+      headers: headerValues.refine((all) => Object.keys(all).length > 0, "must have 1 to 10 headers"),
+    }),
+    ({ headers }, context) => {
+      const added = headersOf(headers, context);
+      checkHeaderNames(added.map(([name]) => name));
+      const message = context.reply ?? context.request;
+      for (const header of added) {
+        if (header[0] === "host")
+          message.headers = message.headers.filter(([name]) => name.toLowerCase() !== "host");
+        message.headers = [...message.headers, header];
+      }
+      context.set("add_headers.headers_added", Object.fromEntries(added));
+      return { result: added.map(([name, value]) => `${name}: ${value}`).join(", ") };
+    },
+  ),
 
   "basic-auth": action(
     z.strictObject({
-      credentials: z.array(z.string()),
+      credentials: z.array(z.string()).min(1).max(10),
       realm: z.string().default("ngrok"),
       enforce: z.boolean().default(true),
     }),
     ({ credentials, realm, enforce }, context) => {
       const pairs = credentials.map((pair) => context.interpolate(pair));
+      if (pairs.some((pair) => !/^[^:]*:.{8,128}$/s.test(pair)))
+        throw new NotSimulated("a password that does not have 8 to 128 characters");
       context.addSecrets(
         ...pairs.flatMap((pair) => [pair, pair.replace(/^.*?:/s, ""), Buffer.from(pair).toString("base64")]),
       );
@@ -165,8 +175,8 @@ export const actions: Readonly<Record<string, Action>> = {
     }),
     ({ status_code: status, body, headers }, context) => {
       const reply = answer(status, context.interpolate(body), headersOf(headers, context));
-      const isGuessed = body !== "" && headerOf(reply.headers, "content-type") === undefined;
-      const more = isGuessed ? ", without the content-type that the service infers" : "";
+      reply.hasInferredType = body !== "" && headerOf(reply.headers, "content-type") === undefined;
+      const more = reply.hasInferredType ? ", without the content-type that the service infers" : "";
       return { result: `${status}${more}`, end: ended(reply, "run") };
     },
   ),
@@ -185,7 +195,11 @@ export const actions: Readonly<Record<string, Action>> = {
       if (phase === "on_tcp_connect") throw new NotSimulated("forward-internal in on_tcp_connect");
       const url = interpolate(written);
       const reply = await forward(url);
-      if (reply) return { result: `to ${url}: ${reply.status}`, end: ended(reply, "open") };
+      if (reply)
+        return {
+          result: reply.status > 0 ? `to ${url}: ${reply.status}` : `to ${url}`,
+          end: ended(reply, "open"),
+        };
       if (on_error === "continue")
         return { result: `the account has no internal endpoint ${url}; continues` };
       throw new NotSimulated(`the reply if the account has no internal endpoint ${url}`);
@@ -220,17 +234,20 @@ export const actions: Readonly<Record<string, Action>> = {
     },
   ),
 
-  "remove-headers": action(z.strictObject({ headers: z.array(z.string()) }), ({ headers }, context) => {
-    checkHeaderNames(headers);
-    const odd = headers.find((name) => name !== name.toLowerCase());
-    if (odd) throw new NotSimulated(`the header ${odd} with capital letters (write ${odd.toLowerCase()})`);
-    const message = context.reply ?? context.request;
-    const isRemoved = ([name]: Header) => headers.includes(name.toLowerCase());
-    const removed = message.headers.filter(isRemoved).map(([name]) => name.toLowerCase());
-    message.headers = message.headers.filter((header) => !isRemoved(header));
-    context.set("remove_headers.headers_removed", removed);
-    return { result: removed.join(", ") || "none of them is there" };
-  }),
+  "remove-headers": action(
+    z.strictObject({ headers: z.array(z.string()).min(1).max(10) }),
+    ({ headers }, context) => {
+      checkHeaderNames(headers);
+      const odd = headers.find((name) => name !== name.toLowerCase());
+      if (odd) throw new NotSimulated(`the header ${odd} with capital letters (write ${odd.toLowerCase()})`);
+      const message = context.reply ?? context.request;
+      const isRemoved = ([name]: Header) => headers.includes(name.toLowerCase());
+      const removed = message.headers.filter(isRemoved).map(([name]) => name.toLowerCase());
+      message.headers = message.headers.filter((header) => !isRemoved(header));
+      context.set("remove_headers.headers_removed", removed);
+      return { result: removed.join(", ") || "none of them is there" };
+    },
+  ),
 
   "restrict-ips": action(
     z.strictObject({
@@ -240,6 +257,9 @@ export const actions: Readonly<Record<string, Action>> = {
       ip_policies: z.tuple([], { error: "the account's IP policies are not known" }).optional(),
     }),
     ({ enforce, allow, deny }, { clientIp, phase, interpolate }) => {
+      if (clientIp === undefined) throw new NotSimulated("restrict-ips behind forward-internal");
+      const odd = interpolate([...allow, ...deny]).find((cidr) => !isCidr(cidr));
+      if (odd) throw new NotSimulated(`${odd}, which is no CIDR,`);
       const isDenied = inCidrs(clientIp, interpolate(deny));
       if (allow.length === 0 && !isDenied) throw new NotSimulated("restrict-ips without allow");
       if (!isDenied && inCidrs(clientIp, interpolate(allow))) return { result: `${clientIp} is allowed` };

@@ -61,7 +61,7 @@ export interface AgentRecord {
  * await agent.close();
  * ```
  *
- * It verifies the platforms of `signWebhook`. It does not support expressions, challenges or TLS, and counts requests only
+ * It runs policies like `Emulator.fetch`, and verifies the platforms of `signWebhook`. It does not support challenges or TLS, and counts requests only
  * while it runs.
  */
 export class Agent {

@@ -3,6 +3,7 @@ import { BlockList, isIP } from "node:net";
 import { runInNewContext } from "node:vm";
 import { crc32 } from "node:zlib";
 import { isMapping } from "../../../provider/api/json";
+import type { Implementation } from "../../../provider/policy/cel";
 
 /*
  * The functions of expressions, as the public service's documentation describes them. Those of CEL that the library has are
@@ -11,9 +12,6 @@ import { isMapping } from "../../../provider/api/json";
 
 /** What the documentation does not fix, or the runner does not do. It ends the run, and only a run on the service can tell. */
 export class NotSimulated extends Error {}
-
-/** Values of expressions: integers are `bigint`, other numbers `number`. */
-export type Implementation = (...args: never[]) => unknown;
 
 const bytesOf = (text: string) => Buffer.from(text, "utf8");
 const refuse = (what: string): never => {
@@ -82,13 +80,17 @@ function encodeQuery(values: Record<string, unknown>): string {
     .join("&");
 }
 
+export function isCidr(text: string): boolean {
+  const [, address = "", length = ""] = /^([^/]+)\/(\d+)$/.exec(text) ?? [];
+  return isIP(address) > 0 && Number(length) <= (isIP(address) === 4 ? 32 : 128);
+}
+
 function cidrs(list: readonly string[]): BlockList {
   const blocks = new BlockList();
   for (const cidr of list) {
-    const [address = "", length = ""] = cidr.split("/");
-    const family = isIP(address);
-    if (!family || !/^\d+$/.test(length) || Number(length) > (family === 4 ? 32 : 128)) continue;
-    blocks.addSubnet(address, Number(length), family === 4 ? "ipv4" : "ipv6");
+    if (!isCidr(cidr)) continue;
+    const [address = "", length] = cidr.split("/");
+    blocks.addSubnet(address, Number(length), isIP(address) === 4 ? "ipv4" : "ipv6");
   }
   return blocks;
 }
@@ -99,6 +101,8 @@ export function inCidrs(ip: string, list: readonly string[]): boolean {
 }
 
 const PRIVATE = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"];
+/** The reference does not say whether addresses of the machine, the link and the carrier are private. */
+const SPECIAL = ["0.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "::/127", "fe80::/10"];
 
 const M64 = (1n << 64n) - 1n;
 const rotate = (value: bigint, bits: bigint) => ((value << bits) | (value >> (64n - bits))) & M64;
@@ -247,10 +251,36 @@ const lower = (text: string) => [...text].map((one) => [...one.toLowerCase()][0]
 const upper = (text: string) =>
   [...text].map((one) => ([...one.toUpperCase()].length === 1 ? one.toUpperCase() : one)).join("");
 
-function dayOfYear(date: Date, timeZone = "UTC"): bigint {
-  const day = new Date(`${date.toLocaleDateString("en-US", { timeZone })} UTC`);
-  return BigInt(Math.round((day.getTime() - Date.UTC(day.getUTCFullYear(), 0, 1)) / 86_400_000));
+interface Duration {
+  seconds: bigint;
+  nanos: number;
 }
+
+/** As the service writes timestamps: `2024-06-24T15:30:00Z`. */
+export const dateText = (date: Date) => date.toISOString().replace(/\.000Z$/, "Z");
+
+const DAY = 86_400_000;
+/** Fields of the local time, which is here in UTC. */
+const fields: Record<string, (local: Date) => number> = {
+  getDate: (local) => local.getUTCDate(),
+  getDayOfMonth: (local) => local.getUTCDate() - 1,
+  getDayOfWeek: (local) => local.getUTCDay(),
+  getDayOfYear: (local) => Math.floor((local.getTime() - Date.UTC(local.getUTCFullYear(), 0, 1)) / DAY),
+  getFullYear: (local) => local.getUTCFullYear(),
+  getHours: (local) => local.getUTCHours(),
+  getMilliseconds: (local) => local.getUTCMilliseconds(),
+  getMinutes: (local) => local.getUTCMinutes(),
+  getMonth: (local) => local.getUTCMonth(),
+  getSeconds: (local) => local.getUTCSeconds(),
+};
+const timestampFields = Object.entries(fields).map(([name, field]): [string, Implementation] => [
+  `timestamp.${name}`,
+  (date: Date, timeZone = "UTC") => {
+    const milliseconds = `${date.getUTCMilliseconds()}`.padStart(3, "0");
+    const local = date.toLocaleString("sv-SE", { timeZone }).replace(" ", "T");
+    return BigInt(field(new Date(`${local}.${milliseconds}Z`)));
+  },
+]);
 
 const QUOTED: Record<string, string> = {
   "\u0007": "\\a",
@@ -265,9 +295,24 @@ const QUOTED: Record<string, string> = {
 };
 const decodeText = (text: string) => base64Bytes(text).toString("utf8");
 
-/** By the name in `provider/policy/vocabulary.ts`, without the types of the arguments. */
+const sizeOf = (value: string | Uint8Array | unknown[] | object) => {
+  if (typeof value === "string") return BigInt([...value].length);
+  return BigInt(
+    value instanceof Uint8Array || Array.isArray(value) ? value.length : Object.keys(value).length,
+  );
+};
+const sizes = ["size", "string.size", "bytes.size", "list.size", "map.size"].map((name) => [name, sizeOf]);
+
+function join(list: readonly unknown[], separator = ""): string {
+  return list.every((item) => typeof item === "string") ? list.join(separator) : fail("join() needs texts");
+}
+
+/**
+ * By the name in the vocabulary, with the receiver's type and without the types of the arguments. Integers are `bigint`, other
+ * numbers `number`.
+ */
 export const implementations: Readonly<Record<string, Implementation>> = {
-  ...Object.fromEntries(hashes),
+  ...Object.fromEntries([...hashes, ...sizes]),
   "base64.decode": base64Bytes,
   "base64.encode": (bytes: Uint8Array) => Buffer.from(bytes).toString("base64"),
   "basic_auth.encode": (user: string, password: string) =>
@@ -290,6 +335,11 @@ export const implementations: Readonly<Record<string, Implementation>> = {
   inCidrRanges: inCidrs,
   matches,
   "string.matches": matches,
+  "string.startsWith": (text: string, part: string) => text.startsWith(part),
+  "string.endsWith": (text: string, part: string) => text.endsWith(part),
+  "string.contains": (text: string, part: string) => text.includes(part),
+  "string.trim": (text: string) => text.trim(),
+  "list.join": join,
   "string.charAt": (text: string, index: bigint) => text.charAt(position(text, index)),
   "string.indexOf": (text: string, part: string, from = 0n) =>
     BigInt(text.indexOf(part, position(text, from))),
@@ -323,7 +373,10 @@ export const implementations: Readonly<Record<string, Implementation>> = {
       return false;
     }
   },
-  "string.isPrivateIp": (text: string) => inCidrs(text, PRIVATE),
+  "string.isPrivateIp": (text: string) => {
+    if (inCidrs(text, PRIVATE)) return true;
+    return !isIP(text) || inCidrs(text, SPECIAL) ? refuse("isPrivateIp() of this text") : false;
+  },
   "string.isQueryString": (text: string) => {
     if (/^[^=&\s;]+=[^=&\s;]*(&[^=&\s;]+=[^=&\s;]*)*$/.test(text)) return true;
     return text.includes(" ") ? false : refuse("isQueryString() of this text");
@@ -346,7 +399,14 @@ export const implementations: Readonly<Record<string, Implementation>> = {
     depth < 0n ? fail("flatten() needs a depth of 0 or more") : list.flat(Number(depth)),
   "list<V>.sort": sorted,
   "list<V>.distinct": distinct,
-  "timestamp.getDayOfYear": dayOfYear,
-  "timestamp.getMilliseconds": (date: Date) => BigInt(date.getUTCMilliseconds()),
-  "duration.getMilliseconds": (duration: { nanos: number }) => BigInt(Math.trunc(duration.nanos / 1e6)),
+  ...Object.fromEntries(timestampFields),
+  "duration.getHours": ({ seconds }: Duration) => seconds / 3600n,
+  "duration.getMinutes": ({ seconds }: Duration) => seconds / 60n,
+  "duration.getSeconds": ({ seconds }: Duration) => seconds,
+  "duration.getMilliseconds": ({ nanos }: Duration) => BigInt(Math.trunc(nanos / 1e6)),
+  string: (value: Date | object) =>
+    value instanceof Date ? dateText(value) : refuse("string() of a duration"),
+  int: (date: Date) => BigInt(Math.floor(date.getTime() / 1000)),
+  timestamp: (date: Date) => date,
+  duration: (duration: object) => duration,
 };

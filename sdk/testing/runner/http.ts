@@ -3,7 +3,7 @@ import { request as httpsRequest } from "node:https";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
-import { ConnectionClosed, RequestNotSimulated } from "./runner";
+import { ConnectionClosed, RequestFailed } from "./runner";
 import type { Header, PolicyReply, PolicyRequest } from "./values";
 
 /* Requests and replies of policies as real HTTP on this machine. */
@@ -25,14 +25,14 @@ export async function receive(
   return { method, url: url + path, headers: pairs(incoming), body, signal: left.signal };
 }
 
-/** Sends the reply that `answer` gives. What only the service knows becomes 501. */
+/** Sends the reply that `answer` gives. Without one, the client gets the reason with 501. */
 export async function respond(response: ServerResponse, answer: () => Promise<PolicyReply>): Promise<void> {
   let reply: PolicyReply;
   try {
     reply = await answer();
   } catch (error) {
     if (error instanceof ConnectionClosed) return void response.destroy();
-    if (!(error instanceof RequestNotSimulated)) throw error;
+    if (!(error instanceof RequestFailed)) throw error;
     reply = {
       status: 501,
       headers: [["content-type", "text/plain"]],

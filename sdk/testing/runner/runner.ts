@@ -3,8 +3,8 @@ import { isMapping } from "../../../provider/api/json";
 import { policyFromText } from "../../../provider/endpoint/documents";
 import { actions as catalogue, type KeyInfo } from "../../../provider/policy/catalogue";
 import { type ActionContext, actions, type End } from "./actions";
-import { Expressions, type Values } from "./expressions";
-import { NotSimulated } from "./functions";
+import { evaluate, type RequestFunctions, type Values } from "./expressions";
+import { dateText, NotSimulated } from "./functions";
 import { secretOf, type Verdict, type Verification, verifyWebhook } from "./signatures";
 import {
   endpointValues,
@@ -69,7 +69,8 @@ export interface Target extends PolicyEndpoint {
 }
 
 export interface Surroundings {
-  clientIp: string;
+  /** Undefined if another endpoint forwarded the request, because nothing is documented of its connection. */
+  clientIp: string | undefined;
   /** The values of further variables by their names: `conn.geo.country_code`. */
   given: Values;
   now: () => Date;
@@ -137,9 +138,10 @@ export async function answerRequest(
 /** The run of the policy of one endpoint. */
 class PolicyRun {
   private reply: PolicyReply | undefined;
+  private current: Phase = "on_tcp_connect";
   private vars: Record<string, unknown> = {};
   private readonly results: Record<string, () => unknown> = {};
-  private readonly expressions: Expressions;
+  private readonly functions: RequestFunctions;
 
   constructor(
     private readonly target: Target,
@@ -148,18 +150,18 @@ class PolicyRun {
     private readonly trace: TracedRule[],
     private readonly secrets: Set<string>,
   ) {
-    this.expressions = new Expressions({
+    this.functions = {
       ...requestFunctions(
         () => request,
         () => this.reply,
       ),
-      "secrets.get(string, string): string": (vault: string, name: string) => {
+      "secrets.get": (vault: string, name: string) => {
         const secret = this.surroundings.vaults[vault]?.[name];
         if (secret === undefined)
           throw new NotSimulated(`the entry ${name} of the vault ${vault}, which is not given,`);
         return secret;
       },
-    });
+    };
   }
 
   /** @returns The reply; undefined if the connection is closed. */
@@ -196,6 +198,7 @@ class PolicyRun {
   /** Runs the rules of a phase. With `end`, an earlier phase has ended the run. */
   private async phase(phase: Phase, rules: readonly Rule[], end: End | undefined): Promise<End | undefined> {
     this.vars = {};
+    this.current = phase;
     let last = end;
     for (const [index, { name, expressions, actions: list }] of rules.entries()) {
       const traced: TracedRule = {
@@ -232,9 +235,13 @@ class PolicyRun {
   }
 
   private condition(expression: string): boolean {
-    const value = this.expressions.evaluate(expression, this.values());
+    const value = this.evaluate(expression);
     if (typeof value === "boolean") return value;
     throw new NotSimulated(`the expression ${expression}, which gives no truth value,`);
+  }
+
+  private evaluate(expression: string): unknown {
+    return evaluate(expression, this.values(), this.functions, this.current);
   }
 
   private act(phase: Phase, type: string, config: unknown) {
@@ -287,18 +294,19 @@ class PolicyRun {
   private forward(url: string): Promise<PolicyReply> | undefined {
     const target = this.surroundings.internal(url);
     if (!target) return undefined;
-    const { request } = this;
+    const { request, surroundings } = this;
     const headers = [...request.headers];
-    for (const [name, value] of [
-      ["x-forwarded-for", this.surroundings.clientIp],
-      ["x-forwarded-host", headerOf(headers, "host") ?? ""],
-      ["x-forwarded-proto", new URL(request.url).protocol.slice(0, -1)],
-    ] as const) {
-      const sent = headerOf(headers, name);
-      if (sent === undefined) headers.push([name, value]);
-      else if (sent !== value) throw new NotSimulated(`forwarding a request that has a header ${name}`);
+    if (surroundings.clientIp !== undefined) {
+      const odd = headers.find(([name]) => /^x-forwarded-(for|host|proto)$/i.test(name));
+      if (odd) throw new NotSimulated(`forwarding a request that has a header ${odd[0]}`);
+      headers.push(
+        ["x-forwarded-for", surroundings.clientIp],
+        ["x-forwarded-host", headerOf(headers, "host") ?? ""],
+        ["x-forwarded-proto", new URL(request.url).protocol.slice(0, -1)],
+      );
     }
-    const run = new PolicyRun(target, { ...request, headers }, this.surroundings, this.trace, this.secrets);
+    const forwarded = { ...surroundings, clientIp: undefined, given: {} };
+    const run = new PolicyRun(target, { ...request, headers }, forwarded, this.trace, this.secrets);
     return run
       .answer()
       .then((reply) => reply ?? this.refuse("forwarding to an endpoint that closes the connection"));
@@ -312,7 +320,7 @@ class PolicyRun {
       ...endpointValues(this.target, time),
       ...requestValues(this.request, time),
       ...(this.reply && responseValues(this.reply)),
-      "conn.client_ip": () => clientIp,
+      ...(clientIp !== undefined && { "conn.client_ip": () => clientIp }),
       vars: () => this.vars,
       ...this.results,
     };
@@ -334,7 +342,7 @@ class PolicyRun {
     text: string,
     { allowed, keepsType }: { allowed?: RegExp; keepsType?: boolean },
   ): unknown {
-    const value = (expression = "") => this.expressions.evaluate(expression, this.values());
+    const value = (expression: string) => this.evaluate(expression);
     const [, whole] = /^\$\{([^{}]*)\}$/.exec(text) ?? [];
     if (whole !== undefined && keepsType) return value(whole);
     if (text.replace(/\$\{[^{}]*\}/g, "").includes("${")) throw new NotSimulated(`the text ${text}`);
@@ -376,7 +384,7 @@ const told = (place: string, what: string) =>
 function textOf(value: unknown): string {
   if (typeof value === "string") return value;
   if (typeof value === "bigint" || typeof value === "boolean") return `${value}`;
-  if (value instanceof Date) return value.toISOString().replace(/\.000Z$/, "Z");
+  if (value instanceof Date) return dateText(value);
   throw new NotSimulated("a value of this type in a text");
 }
 

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
-import type { Values } from "./expressions";
-import { type Implementation, NotSimulated } from "./functions";
+import type { RequestFunctions, Values } from "./expressions";
+import { NotSimulated } from "./functions";
 
 /* The values of the variables that describe a request and its response. */
 
@@ -18,9 +18,12 @@ export interface PolicyRequest {
 }
 
 export interface PolicyReply {
+  /** 0 for a reply that is not known. */
   status: number;
   headers: Header[];
   body: Buffer | Readable;
+  /** Whether the service would infer the content type. */
+  hasInferredType?: boolean;
 }
 
 /** The endpoint whose policy runs. */
@@ -100,9 +103,12 @@ export function requestValues({ method, url, headers }: PolicyRequest, now: Date
   };
 }
 
-export function responseValues({ status, headers }: PolicyReply): Values {
+export function responseValues({ status, headers, hasInferredType }: PolicyReply): Values {
+  const inferred = () => refuse("a content-type that the service infers");
+  const unknown = ["res.headers", "res.content_type", "res.content_type.raw", "res.content_type.parameters"];
   return {
     ...contentOf("res", headers),
+    ...(hasInferredType && Object.fromEntries(unknown.map((name) => [name, inferred]))),
     "res.status_code": () => BigInt(status),
     "res.trailers": () => ({}),
   };
@@ -147,31 +153,31 @@ function canonical(name: string): string {
   throw new NotSimulated(`the header name ${name} in a function (write ${right})`);
 }
 
-/** The functions that read the request and the response, by their signatures. */
+/** The functions that read the request and the response, by name. */
 export function requestFunctions(
   request: () => PolicyRequest,
   reply: () => PolicyReply | undefined,
-): Record<string, Implementation> {
+): RequestFunctions {
   const values = (headers: readonly Header[] | undefined, name: string) =>
     headersOf(headers ?? [])[canonical(name)] ?? [];
   const ofReply = (name: string) => {
-    const current = reply();
-    return current ? values(current.headers, name) : refuse("a function of the response in another phase");
+    if (reply()?.hasInferredType && name === "Content-Type") refuse("a content-type that the service infers");
+    return values(reply()?.headers, name);
   };
   const params = () => new URL(request().url).searchParams;
   const cookies = (name: string) => cookiesOf(request().headers)[name] ?? [];
   const setCookies = (name: string) =>
     ofReply("Set-Cookie").filter((cookie) => cookie.startsWith(`${name}=`));
   return {
-    "getReqHeader(string): list<string>": (name: string) => values(request().headers, name),
-    "hasReqHeader(string): bool": (name: string) => values(request().headers, name).length > 0,
-    "getQueryParam(string): list<string>": (name: string) => params().getAll(name),
-    "hasQueryParam(string): bool": (name: string) => params().has(name),
-    "getReqCookie(string): dyn": (name: string) =>
+    getReqHeader: (name: string) => values(request().headers, name),
+    hasReqHeader: (name: string) => values(request().headers, name).length > 0,
+    getQueryParam: (name: string) => params().getAll(name),
+    hasQueryParam: (name: string) => params().has(name),
+    getReqCookie: (name: string) =>
       cookies(name)[0] ?? refuse(`getReqCookie() of the cookie ${name}, which this request lacks,`),
-    "hasReqCookie(string): bool": (name: string) => cookies(name).length > 0,
-    "getResHeader(string): list<string>": ofReply,
-    "hasResHeader(string): bool": (name: string) => ofReply(name).length > 0,
-    "hasResCookie(string): bool": (name: string) => setCookies(name).length > 0,
+    hasReqCookie: (name: string) => cookies(name).length > 0,
+    getResHeader: ofReply,
+    hasResHeader: (name: string) => ofReply(name).length > 0,
+    hasResCookie: (name: string) => setCookies(name).length > 0,
   };
 }

@@ -106,19 +106,19 @@ describe("an expression", () => {
       "conn.geo.country_code == 'DE'",
       /the variable conn\.geo\.country_code, which the request does not give/,
     ],
-    ["req.path == '/'", /the variable req\.path,/],
+    ["req.path == '/'", /Unknown variable: req/],
     ["req.user_agent.is_bot", /the variable req\.user_agent\.is_bot/],
     ["actions.ngrok.oauth.identity.email != ''", /the variable actions\.ngrok\.oauth/],
     ["req.url.port == 443", /req\.url\.port, which this request lacks/],
     ["req.headers['x-role'][0] == 'admin'", /which fails \(/],
     ["req.url.path", /gives no truth value/],
-    ["req.url.path.startsWith('/a'", /does not parse/],
+    ["req.url.path.startsWith('/a'", /which fails \(Expected RPAREN/],
     ["getReqHeader('x-role') == []", /write X-Role/],
     ["req.url.path.matches('(?=a)')", /this pattern/],
     ["req.url.path.matches('(a)\\\\1')", /this pattern/],
     ["'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!'.matches('^(a+)+$')", /takes over \d+ ms/],
     ["vars.x == 1", /vars\.x|fails/],
-    ["getResHeader('Server') == []", /response in another phase/],
+    ["getResHeader('Server') == []", /getResHeader in on_http_request/],
     ["[3, 1].sortBy(x, x) == [1, 3]", /sortBy/],
   ])("%s is not guessed", async (expression, words, options) => {
     const failed = send(when(expression), options);
@@ -321,6 +321,8 @@ describe("an action", () => {
       { type: "remove-headers", config: { headers: ["${req.method}"] } },
       /an expression in headers, which takes none/,
     ],
+    [{ type: "restrict-ips", config: { allow: ["10.0.0.1"] } }, /10\.0\.0\.1, which is no CIDR/],
+    [{ type: "basic-auth", config: { credentials: ["user:short"] } }, /a password that does not have 8/],
     [{ type: "deny", config: { status: 404 } }, /Unrecognized key: "status"/],
     [
       { type: "url-rewrite", config: { from: "shop.example.com", to: "x" } },
@@ -345,6 +347,16 @@ describe("an action", () => {
     await expect(failed).rejects.toThrow(RequestNotSimulated);
     await expect(failed).rejects.toThrow(words);
   });
+
+  test.each(["req.method == 'GET'", "hasReqHeader('X-Role')"])(
+    "has no %s in on_tcp_connect",
+    async (expression) => {
+      const tcp = [{ expressions: [expression], actions: [{ type: "deny" }] }];
+      await expect(send({ on_tcp_connect: tcp, ...request() })).rejects.toThrow(
+        /in on_tcp_connect is not simulated/,
+      );
+    },
+  );
 
   test.each([
     [{ on_tcp_connect: [{ actions: [{ type: "deny" }] }], ...request() }],
@@ -382,6 +394,17 @@ describe("the rules of on_http_response", () => {
     const reply = await send({ ...request({ type: "deny" }), on_http_response: response });
     expect(reply.trace.at(-1)).toMatchObject({ phase: "on_http_response", outcome: "not reached" });
   });
+
+  test.each(["has(res.content_type)", "'content-type' in res.headers", "hasResHeader('Content-Type')"])(
+    "cannot ask %s if the service infers it",
+    async (expression) => {
+      const policy = {
+        on_http_request: [{ actions: [{ type: "custom-response", config: { body: "hello" } }] }],
+        on_http_response: [{ expressions: [expression], actions: [HELLO] }],
+      };
+      await expect(send(policy)).rejects.toThrow(/a content-type that the service infers/);
+    },
+  );
 
   test("are not guessed after a refusal whose effect on them is not documented", async () => {
     const policy = { ...request({ type: "redirect", config: { to: "/b" } }), on_http_response: response };
@@ -446,6 +469,19 @@ describe("forward-internal", () => {
     const policy = forward("https://none.internal", { on_error: "continue" });
     policy.on_http_request.push({ actions: [HELLO] } as never);
     expect((await send(policy)).status).toBe(200);
+  });
+
+  test("tells the internal endpoint nothing of the client's connection", async () => {
+    for (const first of [
+      { expressions: ["conn.client_ip == '127.0.0.1'"], actions: [HELLO] },
+      { actions: [{ type: "restrict-ips", config: { allow: ["0.0.0.0/0"] } }] },
+    ]) {
+      const emulator = await startEmulator({
+        [URL]: forward("https://app.internal"),
+        "https://app.internal": { on_http_request: [first, { actions: [HELLO] }] },
+      });
+      await expect(emulator.fetch(URL)).rejects.toThrow(/^https:\/\/app\.internal on_http_request\[0\]/);
+    }
   });
 
   test("needs a connected application", async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { Expressions } from "../../../../sdk/testing/runner/expressions";
+import { evaluate as evaluateWith } from "../../../../sdk/testing/runner/expressions";
 import { calls } from "./documentedCalls";
 
-const evaluate = (text: string) => new Expressions({}).evaluate(text, {});
+const evaluate = (text: string) => evaluateWith(text, {}, {});
 
 /** Bytes as an array of numbers, integers apart from other numbers. */
 const plain = (value: unknown): unknown =>

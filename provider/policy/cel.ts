@@ -1,0 +1,192 @@
+import { conversions, functions, openNames, phasesOfVariables, variables } from "./vocabulary";
+
+/*
+ * The environment of expressions in CEL, from the vocabulary. CEL's library knows no variables with dots, and does not let its own
+ * functions be replaced. So each documented variable and function gets a name of its own, of equal length, with which all
+ * positions hold: `_eq_url_path._tartsWith('/')` for `req.url.path.startsWith('/')`.
+ */
+
+type Library = typeof import("@marcbachmann/cel-js", { with: { "resolution-mode": "import" }});
+type Environment = InstanceType<Library["Environment"]>;
+export type Node = ReturnType<Environment["parse"]>["ast"];
+
+interface Signature {
+  /** As in the vocabulary: `string.startsWith(string): bool`. */
+  text: string;
+  /** The name in an expression: `startsWith`, `hash.md5`. */
+  name: string;
+}
+
+interface Names {
+  /** The types of the variables. */
+  variables: ReadonlyMap<string, string>;
+  /** The parents of variables, such as `req` and `conn.tls`, which are objects. */
+  objects: ReadonlySet<string>;
+  /** A macro has parameters of the type `ast`. */
+  signatures: readonly Signature[];
+  /** The functions, and the phases that have them, if not all do. */
+  functions: ReadonlyMap<string, readonly string[] | undefined>;
+}
+
+let names: Names | undefined;
+
+/** The vocabulary by name. It is built for the first expression, because most programs have none. */
+export function namesOfExpressions(): Names {
+  if (names) return names;
+  const all = Object.entries(variables).flatMap(([type, texts]) =>
+    texts.flatMap(expanded).map((name) => [name, type] as const),
+  );
+  const parents = all.flatMap(([name]) => [...name.matchAll(/\./g)].map(({ index }) => name.slice(0, index)));
+  const withPhases = functions.flatMap(({ phases, signatures }) =>
+    signatures
+      .flatMap(expanded)
+      .map((text) => ({ text, name: text.replace(RECEIVER, "").replace(/\(.*/, ""), phases })),
+  );
+  names = {
+    variables: new Map(all),
+    objects: new Set(parents),
+    signatures: withPhases,
+    functions: new Map(withPhases.map(({ name, phases }) => [name, phases])),
+  };
+  return names;
+}
+
+/** The types of receivers. Any other name before a dot is part of the function's name. */
+const RECEIVER = /^(?:string|bytes|map|list(?:<V>)?|timestamp|duration)\./;
+
+/** The texts that a text with alternatives in braces stands for. */
+function expanded(text: string): string[] {
+  const [braces, inside = ""] = /\{([^{}]*)\}/.exec(text) ?? [];
+  if (braces === undefined) return [text];
+  return [...new Set(inside.split("|").flatMap((one) => expanded(text.replace(braces, one))))];
+}
+
+/** The name of a documented variable or function in the environment. */
+export const flatName = (name: string): string => `_${name.slice(1).replaceAll(".", "_")}`;
+
+/** A documented function, or a variable, which may also be that of a macro: `x` in `list.all(x, x > 0)`. */
+export interface Use {
+  /** `req.url.path`, `startsWith`, `hash.md5` */
+  name: string;
+  at: number;
+  isFunction?: true;
+  /** The phases that have it, if not all do. */
+  phases?: readonly string[] | undefined;
+}
+
+/** A comment, a text, or names with dots. In the first two, nothing is a name. */
+const TOKEN =
+  /\/\/[^\n]*|"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:\\[\s\S]|[^"\\\n])*"?|'(?:\\[\s\S]|[^'\\\n])*'?|(?<dot>\.\s*)?(?<!\w)(?<path>[A-Za-z_]\w*(?:\s*\.\s*[A-Za-z_]\w*)*)(?=\s*(?<call>\()?)/g;
+
+/** The expression with the names of the environment, and what it uses. It is open if nothing is known of a name or operator. */
+export function flattened(expression: string): { text: string; uses: Use[]; isOpen: boolean } {
+  const uses: Use[] = [];
+  let text = "";
+  let isOpen = false;
+  for (const { 0: token, index, groups: { dot = "", path, call } = {} } of expression.matchAll(TOKEN)) {
+    const between = expression.slice(text.length, index);
+    isOpen ||= /\.\?|\[\?/.test(between) || (path !== undefined && dot === "" && openNames.test(path));
+    text += between + dot;
+    if (path === undefined) text += token;
+    else text += flattenedPath(path, text.length, { isMember: dot !== "", isCall: call !== undefined }, uses);
+  }
+  return { text: text + expression.slice(text.length), uses, isOpen };
+}
+
+/** @param isMember Whether the path follows a dot, so that it begins with no variable. */
+function flattenedPath(
+  path: string,
+  at: number,
+  { isMember, isCall }: { isMember: boolean; isCall: boolean },
+  uses: Use[],
+): string {
+  const { functions } = namesOfExpressions();
+  const parts = [...path.matchAll(/\w+/g)];
+  const nameOf = (count: number) => parts.slice(0, count).join(".");
+  const isFunction = !isMember && isCall && functions.has(nameOf(parts.length));
+  if (isFunction) {
+    const name = nameOf(parts.length);
+    uses.push({ name, at, isFunction, phases: functions.get(name) });
+    return flatName(name).padEnd(path.length);
+  }
+  let flat = path;
+  const method = isCall ? parts.pop() : undefined;
+  if (!isMember && parts.length > 0) {
+    const count = variableParts(parts.map(([part]) => part));
+    const name = nameOf(count || parts.length);
+    uses.push({ name, at, phases: count > 0 ? phasesOfVariables[nameOf(1)] : undefined });
+    const last = parts[count - 1];
+    const end = last ? last.index + last[0].length : 0;
+    flat = (last ? flatName(name) : "").padEnd(end) + path.slice(end);
+  }
+  if (!method || !functions.has(method[0])) return flat;
+  uses.push({ name: method[0], at: at + method.index, isFunction: true, phases: functions.get(method[0]) });
+  return flat.slice(0, method.index) + flatName(method[0]);
+}
+
+/** How many of the names are those of a variable. None if what follows cannot be a field of it. */
+function variableParts(parts: readonly string[]): number {
+  const { variables, objects } = namesOfExpressions();
+  if (objects.has(parts.join("."))) return parts.length;
+  for (let count = parts.length; count > 0; count--) {
+    const type = variables.get(parts.slice(0, count).join("."));
+    if (type) return count === parts.length || /^(?:dyn|map|list)/.test(type) ? count : 0;
+  }
+  return 0;
+}
+
+/** What runs a function of the vocabulary, or expands the call of a macro. */
+export type Implementation = (...args: never[]) => unknown;
+
+/**
+ * The environment in which flattened expressions are checked, and evaluated if there are implementations.
+ *
+ * @param implementation What runs the function with a signature. Without it, the function can only be checked.
+ */
+export function policyEnvironment(
+  implementation: (signature: string) => Implementation | undefined = () => undefined,
+): Environment {
+  const { Environment }: Library = require("@marcbachmann/cel-js");
+  const environment = new Environment({ homogeneousAggregateLiterals: false });
+  const { variables, objects, signatures } = namesOfExpressions();
+  // Two spellings of one variable can have the same flat name.
+  const types = new Map([...objects].map((name) => [flatName(name), "dyn"]));
+  for (const [name, type] of variables) types.set(flatName(name), type);
+  for (const [name, type] of types) environment.registerVariable(name, libraryTypes(type));
+  for (const { text, name } of signatures) {
+    const [receiver = ""] = RECEIVER.exec(text) ?? [];
+    const flat = receiver + flatName(name) + text.slice(receiver.length + name.length);
+    const checked = text.includes("(ast") ? checkedMacro(text.replace(/.*: /, "")) : notImplemented;
+    environment.registerFunction(libraryTypes(flat), implementation(text) ?? checked);
+  }
+  for (const text of conversions.flatMap(expanded))
+    environment.registerFunction(libraryTypes(text), implementation(text) ?? notImplemented);
+  return environment;
+}
+
+/** The signature or type with the library's names of the types. */
+const libraryTypes = (text: string) =>
+  text
+    .replace(/\btimestamp\b(?!\()/g, "google.protobuf.Timestamp")
+    .replace(/\bduration\b(?!\()/g, "google.protobuf.Duration");
+
+const notImplemented = () => {
+  throw new Error("this function is not implemented");
+};
+
+/** The part of the library's type checker that macros use. */
+interface Checker {
+  check(node: Node, context: unknown): unknown;
+  getType(name: string): unknown;
+}
+
+/** A macro of which only the receiver, or else the argument, is checked. */
+const checkedMacro =
+  (type: string) =>
+  ({ receiver, args }: { receiver: Node | null; args: [Node] }) => ({
+    typeCheck(checker: Checker, _macro: unknown, context: unknown) {
+      checker.check(receiver ?? args[0], context);
+      return checker.getType(type);
+    },
+    evaluate: notImplemented,
+  });
