@@ -63,7 +63,8 @@ module.exports = {
       severity: "error",
       from: {
         path: "^(provider|sdk|docs)/",
-        pathNot: "^(docs/generate|sdk/testing)/|^sdk/commands/(demo|serveEmulator|emulatorState|policyRequest)\\.ts$",
+        pathNot:
+          "^(docs/generate|sdk/testing)/|^sdk/commands/(demo|serveEmulator|emulatorState|policyRequest)\\.ts$",
       },
       to: { path: "^sdk/testing/" },
     },
