@@ -5,14 +5,8 @@ import { namesOfExpressions } from "../../../provider/policy/cel";
 import type { Values } from "./expressions";
 import { NotSimulated } from "./functions";
 import { type Application, receive, respond, toApplication } from "./http";
-import {
-  answerRequest,
-  ConnectionClosed,
-  RequestFailed,
-  type Surroundings,
-  type Target,
-  type TracedRule,
-} from "./runner";
+import { answerRequest, type Surroundings, type Target } from "./runner";
+import { ConnectionClosed, RequestFailed, type TracedRule } from "./trace";
 import { type Header, headerOf, type PolicyReply, type PolicyRequest } from "./values";
 
 /* Requests to the endpoints of an emulated account. */

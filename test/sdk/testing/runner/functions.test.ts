@@ -51,6 +51,13 @@ describe("a pattern", () => {
   );
 });
 
+test("a hash of more than 32 bytes is that of other implementations", () => {
+  const text = "Nobody inspects the spammish repetition";
+  expect(evaluate(`hash.xxhash64('${text}')`)).toBe("fbcea83c8a378bf1");
+  expect(evaluate("''.xxhash64()")).toBe("ef46db3751d8e999");
+  expect(evaluate("'123456789'.crc64()")).toBe("b90956c775a41001");
+});
+
 describe("a documented call", () => {
   test.each(calls.filter(([, result]) => result !== null))("%s gives %s", (call, result) => {
     expect(plain(evaluate(call))).toEqual(plain(evaluate(result ?? "")));
