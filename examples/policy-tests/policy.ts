@@ -1,5 +1,9 @@
 import type { TrafficPolicy } from "pulumi-endpoints";
 
+/** An entry of the service's vault. */
+// biome-ignore lint/suspicious/noTemplateCurlyInString: the service replaces the expression
+const githubSecret = "${secrets.get('hooks', 'github')}";
+
 /** What reaches the shop behind the gateway. Rules run in this order. */
 export const policy = {
   on_http_request: [
@@ -28,11 +32,10 @@ export const policy = {
     {
       name: "webhooks are signed",
       expressions: ["req.url.path == '/hooks/github'"],
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: the service replaces the expression
       actions: [
         {
           type: "verify-webhook",
-          config: { provider: "github", secret: "${secrets.get('hooks', 'github')}" },
+          config: { provider: "github", secret: githubSecret },
         },
       ],
     },

@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { requestOf } from "../testing/runner/account";
-import { answerRequest, RequestFailed, traceText } from "../testing/runner/runner";
+import { answerRequest } from "../testing/runner/runner";
+import { RequestFailed, traceText } from "../testing/runner/trace";
 import { EXIT, type LogLine, type Terminal, UsageError } from "./command";
 
 /* `check-policy --request`: what a policy would do with a request, without an account. */

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { Emulator } from "../testing/emulator";
-import { traceText } from "../testing/runner/runner";
+import { traceText } from "../testing/runner/trace";
 import { command, EXIT, shellWord, UsageError } from "./command";
 import { readState, writeState } from "./emulatorState";
 

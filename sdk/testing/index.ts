@@ -4,15 +4,15 @@ export { type EndpointMocks, type EndpointMocksOptions, endpointMocks } from "./
 export { EndpointReply, type FetchOptions, type ServedRequest } from "./runner/account";
 export { Agent, type AgentOptions, type AgentRecord } from "./runner/agent";
 export type { Application } from "./runner/http";
+export type { SignedPlatform } from "./runner/schemes";
+export { signWebhook, type Verdict, type WebhookToSign } from "./runner/signatures";
 export {
   ConnectionClosed,
   RequestFailed,
   RequestNotSimulated,
   type TracedRule,
   traceText,
-} from "./runner/runner";
-export type { SignedPlatform } from "./runner/schemes";
-export { signWebhook, type Verdict, type WebhookToSign } from "./runner/signatures";
+} from "./runner/trace";
 export { type RunSnapshot, snapshotOf } from "./snapshot";
 export { TestStack, type TestStackOptions } from "./testStack";
 export * from "./types";

@@ -5,24 +5,20 @@ import { namesOfExpressions } from "../../../provider/policy/cel";
 import type { Values } from "./expressions";
 import { NotSimulated } from "./functions";
 import { type Application, receive, respond, toApplication } from "./http";
-import {
-  answerRequest,
-  ConnectionClosed,
-  RequestFailed,
-  type Surroundings,
-  type Target,
-  type TracedRule,
-} from "./runner";
-import type { Header, PolicyReply, PolicyRequest } from "./values";
+import { answerRequest, type Surroundings, type Target } from "./runner";
+import { ConnectionClosed, RequestFailed, type TracedRule } from "./trace";
+import { type Header, headerOf, type PolicyReply, type PolicyRequest } from "./values";
 
 /* Requests to the endpoints of an emulated account. */
 
 export interface FetchOptions {
-  /** Default: GET. */
+  /** The method of the request. Default: `GET`. */
   method?: string;
-  headers?: ConstructorParameters<typeof Headers>[0];
+  /** Headers by name, or a list of names and values, in which a name can occur again. Default: only `Host`. */
+  headers?: Readonly<Record<string, string>> | Iterable<readonly [name: string, value: string]>;
+  /** The body of the request. Default: none. */
   body?: string | Uint8Array;
-  /** The client's address, `conn.client_ip`. Default: 127.0.0.1. */
+  /** The client's address, `conn.client_ip`. Default: `127.0.0.1`. */
   clientIp?: string;
   /**
    * Further variables below `conn`, which only the service knows: `{ geo: { country_code: "DE" }, tls: { sni: "…" } }`. An expression that
@@ -120,10 +116,13 @@ function forExpressions(value: unknown): unknown {
 }
 
 /** The request that a client with these options would send. */
-export function requestOf(url: string, { method = "GET", headers, body = "" }: FetchOptions): PolicyRequest {
+export function requestOf(
+  url: string,
+  { method = "GET", headers = {}, body = "" }: FetchOptions,
+): PolicyRequest {
   const { host } = new URL(url);
-  const sent: Header[] = [...new Headers(headers)];
-  const has = (name: string) => sent.some(([each]) => each === name);
+  const sent: Header[] = Symbol.iterator in headers ? [...headers] : Object.entries(headers);
+  const has = (name: string) => headerOf(sent, name) !== undefined;
   const bytes = Buffer.from(body);
   if (!has("host")) sent.unshift(["host", host]);
   if (bytes.length > 0 && !has("content-length")) sent.push(["content-length", `${bytes.length}`]);

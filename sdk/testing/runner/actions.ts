@@ -89,6 +89,8 @@ const LITERAL = /^[\w.:/@ -]*$/;
 /** Replaces what a pattern matches. Undefined if nothing matches. */
 function substituted(url: string, from: string, to: string) {
   if (/\$(?!\d+(?![A-Za-z_]))/.test(to)) throw new NotSimulated("a $ in to that is no $1");
+  // In a repeated group, JavaScript forgets what an earlier repetition matched.
+  if (/\$/.test(to) && /\)[*+{]/.test(from)) throw new NotSimulated("a $1 with a repeated group");
   const found = matchesOf(url, from);
   if (found.some(({ groups: [whole] }) => !whole)) throw new NotSimulated("a match of the empty text");
   let [text, at] = ["", 0];

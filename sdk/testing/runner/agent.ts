@@ -5,17 +5,11 @@ import { agentFields } from "../../webhooks/webhookChecks";
 import { listen } from "../listen";
 import { verification } from "./actions";
 import { receive, respond, toApplication } from "./http";
-import {
-  answerRequest,
-  type Policy,
-  RequestFailed,
-  RequestNotSimulated,
-  type Surroundings,
-  type Target,
-  type TracedRule,
-} from "./runner";
+import { answerRequest, type Surroundings, type Target } from "./runner";
 import { type Delivery, secretOf, type Verdict, verifyWebhook } from "./signatures";
 import { type AgentSource, readSource } from "./source";
+import { RequestFailed, RequestNotSimulated, type TracedRule } from "./trace";
+import type { Policy } from "./values";
 
 export interface AgentOptions extends AgentSource {
   /**

@@ -167,11 +167,12 @@ const hashes = Object.entries(digests).flatMap(([name, digest]) => {
 const PATTERN_MS = 250;
 
 /** Syntax that RE2 lacks or reads differently: assertions and references, nested and POSIX classes, a class that begins with `]`. */
-const NOT_RE2 = /\(\?(?!:|P?<[A-Za-z_]|[imsU]*\))|\(\?<[=!]|\\[1-9kcCQEpPxu]|\[\^?\]|\[\[?:|\[[^\]]*\[/;
+const NOT_RE2 =
+  /\(\?(?!:|P?<[A-Za-z_]|[imsU]*\))|\(\?<[=!]|\\[1-9kcCQEpPxu]|\[\^?\]|\[\[?:|\[[^\]]*\[|\{[\d,]*\d{4}/;
 
 /** A pattern of RE2 as one of JavaScript, for what both have. The rest is refused. */
 function translated(pattern: string): { source: string; flags: string } {
-  const [, letters = "", rest = ""] = /^(?:\(\?([ims]+)\))?([\s\S]*)$/.exec(pattern) ?? [];
+  const [, letters = "", rest = ""] = /^(?:\(\?([is]+)\))?([\s\S]*)$/.exec(pattern) ?? [];
   if (NOT_RE2.test(rest) || /\(\?[imsU]+\)/.test(rest))
     refuse("this pattern, which JavaScript reads in another way");
   let inClass = false;
@@ -183,7 +184,7 @@ function translated(pattern: string): { source: string; flags: string } {
     if (part === "\\z") return "(?![\\s\\S])";
     if (part === "\\s") return inClass ? "\\t\\n\\f\\r " : "[\\t\\n\\f\\r ]";
     if (part === "\\S") return inClass ? refuse("\\S in a class") : "[^\\t\\n\\f\\r ]";
-    return /^\\[^\w\s^$\\.*+?()[\]{}|/-]$/.test(part) || (part === "\\-" && !inClass) ? part.slice(1) : part;
+    return /^\\[!"#%&',:;<=>@_`~]$/.test(part) || (part === "\\-" && !inClass) ? part.slice(1) : part;
   });
   return { source, flags: `gu${letters}` };
 }

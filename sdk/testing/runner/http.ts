@@ -3,7 +3,7 @@ import { request as httpsRequest } from "node:https";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
-import { ConnectionClosed, RequestFailed } from "./runner";
+import { ConnectionClosed, RequestFailed } from "./trace";
 import type { Header, PolicyReply, PolicyRequest } from "./values";
 
 /* Requests and replies of policies as real HTTP on this machine. */

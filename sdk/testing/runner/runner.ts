@@ -6,12 +6,15 @@ import { type ActionContext, actions, type End } from "./actions";
 import { evaluate, type RequestFunctions, type Values } from "./expressions";
 import { dateText, NotSimulated } from "./functions";
 import { secretOf, type Verdict, type Verification, verifyWebhook } from "./signatures";
+import { ConnectionClosed, RequestNotSimulated, type TracedRule } from "./trace";
 import {
   endpointValues,
   headerOf,
+  type Policy,
   type PolicyEndpoint,
   type PolicyReply,
   type PolicyRequest,
+  type Rule,
   requestFunctions,
   requestValues,
   responseValues,
@@ -21,44 +24,6 @@ import {
  * Answers requests by traffic policies on this machine: phases, rules, expressions and actions in the documented order. What the
  * documentation leaves open ends the run with an error, so that no test passes by a guess.
  */
-
-/** A rule that a request met. Values never contain the secrets of actions. */
-export interface TracedRule {
-  /** The URL of the endpoint. */
-  endpoint: string;
-  phase: string;
-  /** The number of the rule in its phase, from 0. */
-  rule: number;
-  name?: string;
-  /** `not reached` if an earlier action ended the phase or the run. */
-  outcome: "matched" | "not matched" | "not reached";
-  /** The expressions that were evaluated: all up to the first that is not true. */
-  expressions: { expression: string; value: unknown }[];
-  /** The actions in order, each with what it did. */
-  actions: { type: string; result: string }[];
-}
-
-/** A request without a reply. */
-export class RequestFailed extends Error {
-  constructor(
-    message: string,
-    /** What happened up to then. */
-    readonly trace: readonly TracedRule[],
-    options?: ErrorOptions,
-  ) {
-    super(message, options);
-  }
-}
-
-/** A policy closed the connection, so that the client gets no reply. */
-export class ConnectionClosed extends RequestFailed {
-  override readonly name = "ConnectionClosed";
-}
-
-/** The policy needs something that only the service knows, or that the test did not give. */
-export class RequestNotSimulated extends RequestFailed {
-  override readonly name = "RequestNotSimulated";
-}
 
 /** An endpoint that can get requests. */
 export interface Target extends PolicyEndpoint {
@@ -87,12 +52,10 @@ const rule = z.strictObject({
   actions: z.array(z.strictObject({ type: z.string(), config: z.unknown().optional() })).min(1),
 });
 
-type Rule = z.infer<typeof rule>;
-export type Policy = z.infer<typeof policySchema>;
 type Phase = keyof Policy;
 
 /** The phases that run here. The service refuses a policy with another form, too. */
-export const policySchema = z.strictObject({
+export const policySchema: z.ZodType<Policy> = z.strictObject({
   on_tcp_connect: z.array(rule).default([]),
   on_http_request: z.array(rule).default([]),
   on_http_response: z.array(rule).default([]),
@@ -399,16 +362,4 @@ function masked(trace: readonly TracedRule[], secrets: ReadonlySet<string>): voi
     for (const each of expressions) each.expression = maskedText(each.expression, secrets);
     for (const each of list) each.result = maskedText(each.result, secrets);
   }
-}
-
-/** A trace as lines, for people. */
-export function traceText(trace: readonly TracedRule[]): string {
-  return trace
-    .flatMap(({ endpoint, phase, rule: index, name, outcome, expressions, actions: list }) => [
-      `${endpoint} ${phase}[${index}]${name === undefined ? "" : ` ${name}`}: ${outcome}`,
-      ...expressions.map(({ expression, value }) => `    ${expression} → ${value}`),
-      ...(outcome === "matched" ? list.map(({ type, result }) => `    ${type}: ${result}`) : []),
-      ...(outcome === "not reached" ? [`    ${list.map(({ type }) => type).join(", ")}`] : []),
-    ])
-    .join("\n");
 }

@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { policyFromText } from "../../../provider/endpoint/documents";
 import { agentFields } from "../../webhooks/webhookChecks";
-import { type Policy, policySchema, unsupportedAction } from "./runner";
+import { policySchema, unsupportedAction } from "./runner";
+import type { Policy } from "./values";
 
 /*
  * The forms in which the agent can be configured. As with the agent, an unknown key or option is an error, so that spelling

@@ -26,6 +26,19 @@ export interface PolicyReply {
   hasInferredType?: boolean;
 }
 
+export interface Rule {
+  name?: string | undefined;
+  expressions: string[];
+  actions: { type: string; config?: unknown }[];
+}
+
+/** A policy of the phases that run here. */
+export interface Policy {
+  on_tcp_connect: Rule[];
+  on_http_request: Rule[];
+  on_http_response: Rule[];
+}
+
 /** The endpoint whose policy runs. */
 export interface PolicyEndpoint {
   /** With a scheme and a host: `https://shop.example.com`. */

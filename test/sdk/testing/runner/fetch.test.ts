@@ -145,7 +145,14 @@ describe("an expression", () => {
 
 describe("an action", () => {
   test.each<
-    [what: string, action: Action, options: FetchOptions, path: string, status: number, more: object]
+    [
+      what: string,
+      action: Action,
+      options: FetchOptions,
+      path: string,
+      status: number,
+      more: Record<string, string>,
+    ]
   >([
     ["deny", { type: "deny", config: { status_code: 404 } }, {}, "/", 404, { body: "" }],
     [
@@ -275,15 +282,12 @@ describe("an action", () => {
       200,
       {},
     ],
-  ])(
-    "%s answers as documented",
-    async (_, action, options, path, status, { body, ...headers }: Record<string, string>) => {
-      const reply = await send(request(action), options, path);
-      expect(reply.status, traceText(reply.trace)).toBe(status);
-      if (body !== undefined) expect(await reply.text()).toBe(body);
-      expect(Object.fromEntries(reply.headers)).toMatchObject(headers);
-    },
-  );
+  ])("%s answers as documented", async (_, action, options, path, status, { body, ...headers }) => {
+    const reply = await send(request(action), options, path);
+    expect(reply.status, traceText(reply.trace)).toBe(status);
+    if (body !== undefined) expect(await reply.text()).toBe(body);
+    expect(Object.fromEntries(reply.headers)).toMatchObject(headers);
+  });
 
   test.each<[action: Action, body: string]>([
     [{ type: "add-headers", config: { headers: { "X-A": "${req.method}" } } }, "${req.headers['x-a'][0]}"],
