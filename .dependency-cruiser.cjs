@@ -59,11 +59,12 @@ module.exports = {
     {
       name: "test-kit-is-for-tests",
       comment:
-        "Production code does not run on the test kit; the commands that show or serve the emulator do, and the pictures of the docs.",
+        "Production code does not run on the test kit; the commands that show or serve the emulator, or try a policy, do, and the pictures of the docs.",
       severity: "error",
       from: {
         path: "^(provider|sdk|docs)/",
-        pathNot: "^(docs/generate|sdk/testing)/|^sdk/commands/(demo|serveEmulator|emulatorState)\\.ts$",
+        pathNot:
+          "^(docs/generate|sdk/testing)/|^sdk/commands/(demo|emulatorState|new|policyRequest|serveEmulator)\\.ts$",
       },
       to: { path: "^sdk/testing/" },
     },

@@ -7,7 +7,7 @@ import { isMapping, type JsonObject } from "../provider/api/json";
 import { nearName } from "../provider/api/text";
 import { checkInputs, UrlRegistry } from "../provider/endpoint/check";
 import { hasUnknown, UNKNOWN } from "../provider/endpoint/documents";
-import { expressionLines, type PolicyReader, resourceWarnings } from "../provider/policy/resourceWarnings";
+import { type PolicyReader, resourceWarnings, ruleWarnings } from "../provider/policy/resourceWarnings";
 import { isKnown, isMocked, perRun, programError, whenKnown } from "./programRun";
 import { explicitProvider, type Provider } from "./provider";
 
@@ -24,6 +24,7 @@ const checksOfRun = perRun(() => ({
   firstMistaken: Number.POSITIVE_INFINITY,
   settingsAreChecked: false,
   checkedPolicies: new WeakSet<object>(),
+  warned: new Set<string>(),
 }));
 
 /**
@@ -82,13 +83,20 @@ export async function reportMistakes(
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Warns of probable mistakes in the expressions of a policy, or of a part of one. */
-export async function warnOfExpressions(name: string, policy: pulumi.Output<unknown>): Promise<void> {
+/** Warns of probable mistakes in the expressions of a rule. */
+export async function warnOfRule(name: string, rule: pulumi.Output<unknown>): Promise<void> {
   if (areWarningsOff(() => pulumi.runtime.getConfig("endpoints:policyWarnings"))) return;
-  await whenKnown(policy, async (known) => {
-    for (const warning of expressionLines(known, { isSecret: await pulumi.isSecret(policy) }))
-      void pulumi.log.warn(`${name}: ${warning}`);
+  await whenKnown(rule, async (known) => {
+    const isSecret = await pulumi.isSecret(rule);
+    for (const warning of ruleWarnings(known, { isSecret })) warnOnce(`${name}: ${warning}`);
   });
+}
+
+/** Two merges can have the same mistake, and no names. */
+function warnOnce(text: string): void {
+  const { warned } = checksOfRun();
+  if (!warned.has(text)) void pulumi.log.warn(text);
+  warned.add(text);
 }
 
 /** Marks a policy whose expressions have been checked, so that its endpoint does not warn again. */
@@ -106,6 +114,7 @@ export async function warnOfPolicy(
   written: { trafficPolicy?: unknown; url?: unknown; bindings?: unknown },
   options: pulumi.CustomResourceOptions | undefined,
   readPolicy: PolicyReader,
+  { isPart = false } = {},
 ): Promise<void> {
   const { trafficPolicy, url, bindings } = written;
   if (trafficPolicy === undefined) return;
@@ -117,11 +126,8 @@ export async function warnOfPolicy(
   const isMarked =
     pulumi.Output.isInstance(trafficPolicy) && checksOfRun().checkedPolicies.has(trafficPolicy);
   const inputs = { trafficPolicy: policy, url: address, bindings: names };
-  const warnings = resourceWarnings(inputs, readPolicy, {
-    revealed,
-    ...(isMarked && { isChecked: () => true }),
-  });
-  for (const warning of warnings) void pulumi.log.warn(`${name}: ${warning}`);
+  const checks = { revealed, isPart, ...(isMarked && { isChecked: () => true }) };
+  for (const warning of resourceWarnings(inputs, readPolicy, checks)) warnOnce(`${name}: ${warning}`);
 }
 
 /**

@@ -160,6 +160,7 @@ function testing(): string[] {
     outputTable("`steps[n]`", members(types, "Step")),
     inputTable("`endpointMocks`", members("sdk/testing/mocks.ts", "EndpointMocksOptions")),
     inputTable("`Emulator.start`", members("sdk/testing/emulator/emulator.ts", "EmulatorOptions")),
+    inputTable("`emulator.fetch`", members("sdk/testing/runner/account.ts", "FetchOptions")),
   ];
 }
 

@@ -76,6 +76,12 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
   const core = new CloudEndpoints({ connect, log });
   const warnsOfPolicies = () => !areWarningsOff(configuration.reader, environment);
   const resources = new Resources(core, log, configuration, warnsOfPolicies);
+  const { run } = resources;
+  /** Calls of functions have no names, so two of them can cause the same warning. */
+  const warnOnce = (warning: string) => {
+    if (!run.warned.has(warning)) log.warn(warning);
+    run.warned.add(warning);
+  };
 
   /** A call about a resource, or about none. */
   function unary<Q, R>(work: (request: Q) => R | Promise<R>): grpc.handleUnaryCall<Q, R> {
@@ -147,18 +153,13 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
       await resources.delete(request);
       return new Empty();
     }),
-    invoke: unary((request) =>
-      invoke(request, {
-        api: () => connect().api,
-        warn: log.warn,
-        warnsOfPolicies,
-        run: resources.run,
-        webhooks: options.webhooks,
-      }),
-    ),
+    invoke: unary((request) => {
+      const api = () => connect().api;
+      return invoke(request, { api, warn: warnOnce, run, warnsOfPolicies, webhooks: options.webhooks });
+    }),
     construct: unary(async (request) => {
       if (request.getType() !== WEBHOOK_TYPE) throw unknownToken(request.getType(), [WEBHOOK_TYPE]);
-      return options.webhooks.construct(request, log.address, resources.run.checkedExpressions);
+      return options.webhooks.construct(request, log.address, run.checkedExpressions);
     }),
 
     cancel: unary(() => {

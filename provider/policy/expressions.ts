@@ -41,18 +41,6 @@ export function* expressionWarnings(
   }
 }
 
-/** The warnings for the expressions of a policy whose other parts are not checked, or of an object with `expressions`. */
-export function* warningsOfExpressions(
-  policy: unknown,
-  isChecked?: (expression: string) => boolean,
-): Generator<ExpressionWarning, void> {
-  yield* expressionWarnings(policy, [], undefined, isChecked);
-  for (const [phase, rules] of isMapping(policy) ? Object.entries(policy) : [])
-    if (Array.isArray(rules))
-      for (const [index, rule] of rules.entries())
-        yield* expressionWarnings(rule, [phase, index], phase, isChecked);
-}
-
 /** The expressions of a policy. */
 export function expressionsOf(policy: unknown): string[] {
   const rules = isMapping(policy) ? Object.values(policy).flat() : [];
@@ -68,15 +56,9 @@ function missingInPhase(uses: readonly Use[], phase: string | undefined) {
   const missing = uses.find(({ phases }) => phases && !phases.includes(phase));
   if (!missing) return [];
   const { name, at, isFunction } = missing;
-  const rest = `which does not exist in ${phase}`;
   const [verb, what] = isFunction ? ["calls", "function"] : ["uses", "variable"];
-  return [
-    {
-      at,
-      reason: `${verb} ${name}, ${rest}`,
-      secretReason: `${verb} a ${what} that does not exist in ${phase}`,
-    },
-  ];
+  const secretReason = `${verb} a ${what} that does not exist in ${phase}`;
+  return [{ at, reason: `${verb} ${name}, which does not exist in ${phase}`, secretReason }];
 }
 
 const PHASES = new Set(["on_tcp_connect", "on_http_request", "on_http_response"]);

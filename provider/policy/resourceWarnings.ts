@@ -1,6 +1,6 @@
 import { isMapping, type JsonObject } from "../api/json";
 import { LONGEST, type Path, UNKNOWN } from "../endpoint/documents";
-import { warningsOfExpressions } from "./expressions";
+import { expressionWarnings } from "./expressions";
 import { type Position, type SourceDocument, sourceDocuments } from "./positions";
 import { type PolicyTarget, type PolicyWarning, policyWarnings, warningText } from "./warnings";
 
@@ -35,12 +35,13 @@ function policySource(text: string): PolicySource | undefined {
   return document && isMapping(document.data) ? document : undefined;
 }
 
-/** How the expressions of a policy are checked. */
-interface Secrecy {
+interface Options {
   /** The policy with its secrets. What the inputs do not show is only checked for its expressions, and never named. */
   revealed?: unknown;
   /** Whether an expression has been checked elsewhere. */
   isChecked?: (expression: string) => boolean;
+  /** Whether it is the argument `policy` of a merge, to which another part may bring the action that answers. */
+  isPart?: boolean;
 }
 
 /**
@@ -51,29 +52,27 @@ interface Secrecy {
 export function resourceWarnings(
   { trafficPolicy, url, bindings }: JsonObject,
   readPolicy: PolicyReader = policyReader(),
-  { revealed, isChecked }: Secrecy = {},
+  { revealed, isChecked, isPart = false }: Options = {},
 ): string[] {
   if (trafficPolicy === undefined) return [];
   const source = trafficPolicy === UNKNOWN ? undefined : readPolicy(trafficPolicy);
-  const target = { url, bindings, isCloud: true, ...(isChecked && { isChecked }) };
+  const target = { url, bindings, isCloud: !isPart, ...(isChecked && { isChecked }) };
   const warnings = policyWarnings(source?.data, target, MOST_SHOWN + 1);
   const hidden =
     revealed === undefined ? [] : hiddenWarnings(readPolicy(revealed)?.data, source?.data, target);
   const shown = warnings.slice(0, MOST_SHOWN);
   const positions = shown.length > 0 ? source?.positionsOf?.(...placesOf(shown)) : undefined;
-  const lines = shown.map((warning, index) => lineOf(warning, ["trafficPolicy"], positions?.[index]));
-  lines.push(
-    ...hidden.slice(0, MOST_SHOWN - shown.length).map((warning) => lineOf(warning, ["trafficPolicy"])),
-  );
+  const parent = [isPart ? "policy" : "trafficPolicy"];
+  const lines = [
+    ...shown.map((warning, index) => lineOf(warning, parent, positions?.[index])),
+    ...hidden.slice(0, MOST_SHOWN - shown.length).map((warning) => lineOf(warning, parent)),
+  ];
   return warnings.length + hidden.length > MOST_SHOWN ? [...lines, MORE] : lines;
 }
 
-/** The warnings for the expressions of a policy, or of a part of one. If it is secret, nothing in it is named. */
-export function expressionLines(
-  policy: unknown,
-  { isSecret, isChecked }: { isSecret: boolean; isChecked?: Secrecy["isChecked"] },
-): string[] {
-  const warnings = [...warningsOfExpressions(policy, isChecked)].slice(0, MOST_SHOWN);
+/** The warnings for the expressions of a rule. If they are secret, nothing in them is named. */
+export function ruleWarnings(rule: unknown, { isSecret }: { isSecret: boolean }): string[] {
+  const warnings = [...expressionWarnings(rule, [])].slice(0, MOST_SHOWN);
   return warnings.map((warning) => lineOf(isSecret ? withoutNames(warning) : warning, []));
 }
 

@@ -11,6 +11,7 @@ import { type Position, sourceDocuments } from "../../provider/policy/positions"
 import { placesOf } from "../../provider/policy/resourceWarnings";
 import { type PolicyTarget, policyWarnings, warningText } from "../../provider/policy/warnings";
 import { command, count, EXIT, UsageError } from "./command";
+import { tryRequest } from "./policyRequest";
 
 const HELP = `Checks traffic policies in files, and warns of what is probably wrong with them.
 
@@ -19,6 +20,10 @@ Usage: npx pulumi-endpoints check-policy [options] FILE…
   --url URL             the URL of the cloud endpoint that gets the policies. The check then also covers what the
                         scheme allows, and whether an action answers (default: the endpoint that the file names
                         for each policy)
+  --request REQUEST     do not check, but print what the file's policy does with a request on this machine:
+                        "GET https://shop.example.com/admin"
+  --header HEADER       with --request: a header, as in "X-Role: admin"; can be repeated
+  --client-ip IP        with --request: the client's address (default: 127.0.0.1)
   --strict              exit with 7 if there are warnings
   --json                write the result as JSON
   --github              write annotations for GitHub Actions
@@ -34,12 +39,23 @@ const flag = { type: "boolean", default: false } as const;
 export const checkPolicyCommand = command({
   name: "check-policy",
   help: HELP,
-  options: { url: { type: "string" }, strict: flag, json: flag, github: flag },
+  options: {
+    url: { type: "string" },
+    request: { type: "string" },
+    header: { type: "string", multiple: true, default: [] },
+    "client-ip": { type: "string", default: "127.0.0.1" },
+    strict: flag,
+    json: flag,
+    github: flag,
+  },
   takesFiles: true,
 
-  async run({ url, strict, json, github }, { stdout, log }, files) {
+  async run({ url, strict, json, github, request, header: headers, "client-ip": clientIp }, io, files) {
+    const { stdout, log } = io;
     if (files.length === 0) throw new UsageError("there is no file to check");
     if (json && github) throw new UsageError("--json and --github exclude each other");
+    if (request !== undefined)
+      return tryRequest(await onePolicy(files), { request, headers, clientIp, json }, io);
     const problem = url === undefined ? undefined : urlProblem(url);
     if (problem !== undefined) throw new UsageError(`--url ${problem}`);
 
@@ -130,6 +146,20 @@ function checkText(file: string, text: string, target: PolicyTarget | undefined)
     }
   }
   return checked;
+}
+
+/** @throws UsageError if the files contain no policy, or several. */
+async function onePolicy(files: readonly string[]): Promise<object> {
+  const policies: object[] = [];
+  for (const file of files) {
+    const source = sourceDocuments(await readText(file));
+    if ("problem" in source) throw new UnreadableFile(`${nameOf(file)} ${source.problem.reason}`);
+    for (const { data } of source.documents) policies.push(...policiesIn(data).map(({ policy }) => policy));
+  }
+  const [policy] = policies;
+  if (policy === undefined || policies.length > 1)
+    throw new UsageError(`--request needs a file with one policy, and there are ${policies.length}`);
+  return policy;
 }
 
 const STDIN = "-";

@@ -8,6 +8,7 @@ import {
   RunFailed,
   type RunResult,
   TestStack,
+  traceText,
 } from "../testing";
 import { command, EXIT } from "./command";
 
@@ -75,6 +76,7 @@ type TableRow = [step: string, happened: string, requests: string];
 /** Each `up` skips its preview, so that the demo takes half a minute. */
 async function play(stack: TestStack, emulator: Emulator, print: Print): Promise<TableRow[]> {
   const rows: TableRow[] = [];
+  const heading = (title: string) => print(`\n── ${title} ${"─".repeat(Math.max(0, 74 - title.length))}`);
   /** Runs a step, shows its output, and throws unless the row of the table is true. */
   const step = async (
     title: string,
@@ -82,7 +84,7 @@ async function play(stack: TestStack, emulator: Emulator, print: Print): Promise
     run: Promise<RunResult>,
     isTrue: (result: RunResult) => boolean = () => true,
   ) => {
-    print(`\n── ${title} ${"─".repeat(Math.max(0, 74 - title.length))}`);
+    heading(title);
     const result = await run;
     print(result.text.trim());
     if (!isTrue(result)) throw new Error(`the step “${title}” did not do this: ${happened}`);
@@ -107,6 +109,14 @@ async function play(stack: TestStack, emulator: Emulator, print: Print): Promise
   print('\n(the program changes its policy: greeting = "hello again")');
   await step("up, new policy", "changed trafficPolicy in place", up(), changes("trafficPolicy"));
   await step("preview, nothing new", "nothing to do", stack.preview({ expectNoChanges: true }));
+
+  heading("a request");
+  const reply = await emulator.fetch(url);
+  const body = await reply.text();
+  print(`GET ${url}\n${traceText(reply.trace)}\n${reply.status} ${body}`);
+  if (!body.includes("hello again")) throw new Error("the new policy did not answer");
+  rows.push(["a request", `the policy answered ${reply.status}`, "none to the API"]);
+
   const isEmpty = () => emulator.endpoints.length === 0;
   await step("destroy", "deleted 1 endpoint, nothing is left", stack.destroy(), isEmpty);
   return rows;
@@ -117,7 +127,7 @@ function printTable(rows: TableRow[], print: Print): void {
   print("\nWhat happened, and which requests each step made:\n");
   for (const row of rows)
     print(`  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ")}`);
-  print("\nNext: README.md, or examples/ for more programs.");
+  print("\nNext: npx pulumi-endpoints new quickstart, for a project of your own with this program.");
 }
 
 /** Requests by method, as `1 POST, 2 GET`. */

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { Emulator } from "../testing/emulator";
-import { command, EXIT, UsageError } from "./command";
+import { traceText } from "../testing/runner/trace";
+import { command, EXIT, shellWord, UsageError } from "./command";
 import { readState, writeState } from "./emulatorState";
 
 const HELP = `Runs an emulator of the endpoint service on this machine, so that you can try the package without an account.
@@ -11,6 +12,9 @@ Usage: npx pulumi-endpoints emulator [options]
   --api-key K           the key to accept (default: a random one)
   --state FILE          keep port, key and endpoints in this file, for the next start
   --version-header H    the header that holds the API version (default: Service-Version)
+  --serve PORT          also answer requests to the endpoints, on this port of 127.0.0.1, by the header Host
+  --connect URL=LOCAL   with --serve: the local server behind an agent's endpoint, as in
+                        https://shop.internal=http://127.0.0.1:3000; can be repeated
   --seed N              start with N endpoints of mixed types (default: 0)
   --help                this text
 
@@ -25,10 +29,15 @@ export const emulatorCommand = command({
     "api-key": { type: "string" },
     state: { type: "string" },
     "version-header": { type: "string" },
+    serve: { type: "string" },
+    connect: { type: "string", multiple: true, default: [] },
     seed: { type: "string", default: "0" },
   },
 
-  async run({ port, seed, state: file, "api-key": key, "version-header": versionHeader }, { stdout }) {
+  async run(
+    { port, seed, serve, connect, state: file, "api-key": key, "version-header": versionHeader },
+    { stdout },
+  ) {
     const kept = file === undefined ? undefined : readState(file);
     const apiKey = key ?? kept?.apiKey;
     const wanted = port === undefined ? kept?.port : wholeNumber("--port", port, 65535);
@@ -37,6 +46,12 @@ export const emulatorCommand = command({
     if (versionHeader !== undefined && !/^[\w-]+$/.test(versionHeader))
       throw new UsageError("--version-header must be the name of a header");
     const endpoints = wholeNumber("--seed", seed, 100_000);
+    const servedPort = serve === undefined ? undefined : wholeNumber("--serve", serve, 65535);
+    const connected = connect.map((each) => {
+      const [, url = "", local = ""] = /^(https?:\/\/[^=]+)=(https?:\/\/[^/]+)\/?$/.exec(each) ?? [];
+      if (!local) throw new UsageError(`--connect takes URL=LOCAL, not ${JSON.stringify(each)}`);
+      return { url, local };
+    });
     const print = (line: string) => stdout.write(`${line}\n`);
     const emulator = await Emulator.start({
       ...(wanted !== undefined && { port: wanted }),
@@ -47,16 +62,17 @@ export const emulatorCommand = command({
         if (method !== "GET") save();
       },
     }).catch((error: unknown) => {
-      const isInUse = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
-      throw isInUse ? new Error(`port ${wanted} is in use; choose another with --port`) : error;
+      throw portError(error, wanted, "--port");
     });
     const save = () => file !== undefined && writeState(file, emulator);
     for (const endpoint of kept?.endpoints.reverse() ?? []) emulator.seed(endpoint);
     for (let index = 0; index < endpoints; index++)
       emulator.seed({ type: (["cloud", "ephemeral", "edge"] as const)[index % 3] ?? "cloud" });
     print(`The emulator listens on ${emulator.baseUrl}. To use it in another terminal:\n`);
-    print(`export ENDPOINTS_BASE_URL=${emulator.baseUrl} ENDPOINTS_API_KEY=${quoted(emulator.apiKey)}`);
-    if (versionHeader) print(`export ENDPOINTS_VERSION_HEADER=${quoted(versionHeader)}`);
+    print(`export ENDPOINTS_BASE_URL=${emulator.baseUrl} ENDPOINTS_API_KEY=${shellWord(emulator.apiKey)}`);
+    if (versionHeader) print(`export ENDPOINTS_VERSION_HEADER=${shellWord(versionHeader)}`);
+    for (const { url, local } of connected) emulator.connect(url, local);
+    if (servedPort !== undefined) await serveEndpoints(emulator, servedPort, print);
     print("");
     save();
     await firstSignal();
@@ -64,6 +80,29 @@ export const emulatorCommand = command({
     return EXIT.done;
   },
 });
+
+async function serveEndpoints(
+  emulator: Emulator,
+  wanted: number,
+  print: (line: string) => void,
+): Promise<void> {
+  const port = await emulator
+    .serve(wanted, ({ method, url, status, trace }) => {
+      print(`${method} ${url} ${status || "closed"}`);
+      if (trace.length > 0) print(traceText(trace).replace(/^/gm, "    "));
+    })
+    .catch((error: unknown) => {
+      throw portError(error, wanted, "--serve");
+    });
+  print(
+    `\nThe endpoints answer on http://127.0.0.1:${port}: curl --connect-to ::127.0.0.1:${port} http://HOST/`,
+  );
+}
+
+function portError(error: unknown, port: number | undefined, option: string): unknown {
+  const isInUse = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+  return isInUse ? new Error(`port ${port} is in use; choose another with ${option}`) : error;
+}
 
 function wholeNumber(option: string, text: string, most: number): number {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
@@ -82,9 +121,4 @@ async function firstSignal(): Promise<void> {
   // Without listeners, a second signal ends the process immediately.
   ended.abort();
   await Promise.allSettled(signals);
-}
-
-/** A word of a shell, in single quotes if it needs them. */
-function quoted(text: string): string {
-  return /^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,9 +1,18 @@
-export { Agent, type AgentOptions, type AgentRecord } from "./agent/agent";
-export type { SignedPlatform } from "./agent/schemes";
-export { signWebhook, type Verdict, type WebhookToSign } from "./agent/signatures";
 export { CliStack, findPulumiCli } from "./cli";
 export * from "./emulator";
 export { type EndpointMocks, type EndpointMocksOptions, endpointMocks } from "./mocks";
+export { EndpointReply, type FetchOptions, type ServedRequest } from "./runner/account";
+export { Agent, type AgentOptions, type AgentRecord } from "./runner/agent";
+export type { Application } from "./runner/http";
+export type { SignedPlatform } from "./runner/schemes";
+export { signWebhook, type Verdict, type WebhookToSign } from "./runner/signatures";
+export {
+  ConnectionClosed,
+  RequestFailed,
+  RequestNotSimulated,
+  type TracedRule,
+  traceText,
+} from "./runner/trace";
 export { type RunSnapshot, snapshotOf } from "./snapshot";
 export { TestStack, type TestStackOptions } from "./testStack";
 export * from "./types";

@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
+import { policyReader } from "../../provider/policy/resourceWarnings";
 import type { TrafficPolicy } from "../policyRules";
-import { expressionsAreChecked, warnOfExpressions } from "../preflight";
+import { expressionsAreChecked, warnOfPolicy } from "../preflight";
 import { inProgram } from "../programRun";
 import { mergedConfig } from "./agentConfig";
 import { mergedPolicy, policyData } from "./mergedPolicy";
@@ -37,7 +38,10 @@ export function mergeTrafficPolicy(
     inProgram(() => policyData(policy)),
   );
   // Each verification has checked its own expressions.
-  void warnOfExpressions("mergeTrafficPolicy", given);
+  // The result is secret as a whole, and of a secret policy the endpoint's check can say little.
+  void warnOfPolicy("mergeTrafficPolicy", { trafficPolicy: policy }, undefined, policyReader(), {
+    isPart: true,
+  });
   const merged = pulumi
     .all([given, policies])
     .apply(([policy, policies]) =>

@@ -7,7 +7,7 @@ import { parse } from "yaml";
 import { z } from "zod";
 import { TestStack, type TestStackOptions } from "../../sdk/testing";
 import { programFolder } from "../folders";
-import { startApplication } from "../sdk/testing/agent/application";
+import { startApplication } from "../sdk/testing/runner/application";
 
 const ROOT = join(import.meta.dirname, "../..");
 

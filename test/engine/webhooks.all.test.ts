@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { Agent, type AgentOptions, type SignedPlatform, signWebhook } from "../../sdk/testing";
-import { schemes, webhookScheme } from "../../sdk/testing/agent/schemes";
-import { type ReceivedRequest, sendHalf, startApplication } from "../sdk/testing/agent/application";
+import { schemes, webhookScheme } from "../../sdk/testing/runner/schemes";
+import { type ReceivedRequest, sendHalf, startApplication } from "../sdk/testing/runner/application";
 import { edit, errors, failure, methods, onBothDrivers, plainIn } from "./setup";
 
 /** Part of every secret. It is valid base64, since some platforms require that. */

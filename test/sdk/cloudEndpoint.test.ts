@@ -146,7 +146,7 @@ describe.each(["dynamic", "plugin"])(
     test("gets one warning, from mergeTrafficPolicy, if that function made the policy", async () => {
       const verification = new WebhookVerification("hooks", { platform: "github", secret: "shared secret" });
       expect(await warningsFor("shop", mergeTrafficPolicy(policy(), verification))).toEqual([
-        warning("mergeTrafficPolicy: on_http_request[0]"),
+        warning("mergeTrafficPolicy: policy.on_http_request[0]"),
       ]);
     });
   },

@@ -1,6 +1,17 @@
 import { createServer, type Server } from "node:http";
+import { buffer } from "node:stream/consumers";
 import type { WireEndpoint } from "../../../provider/api/contract";
 import { listen } from "../listen";
+import {
+  type Account,
+  answerFor,
+  EndpointReply,
+  type FetchOptions,
+  requestOf,
+  type ServedRequest,
+  serveRequest,
+} from "../runner/account";
+import type { Application } from "../runner/http";
 import type { RecordedRequest } from "../types";
 import { type Behaviour, type Busy, behaviourOf } from "./behaviour";
 import {
@@ -56,6 +67,9 @@ export type Edit = Partial<WireEndpoint>;
  * ```
  */
 export class Emulator {
+  private readonly applications = new Map<string, Application>();
+  private readonly servers: Server[] = [];
+
   private constructor(
     private readonly server: Server,
     private readonly service: Service,
@@ -235,16 +249,69 @@ export class Emulator {
     return this.service.faults;
   }
 
-  /** Drops open connections and stops the server. Resolves when the port is free. Can be called twice. */
+  /**
+   * Sends a request to a public endpoint of the account, as a client on the internet would. The policies answer it on this machine,
+   * as the public service's documentation describes them. Redirects are not followed.
+   *
+   * ```ts
+   * const reply = await emulator.fetch("https://shop.example.com/admin", { clientIp: "203.0.113.7" });
+   * expect(reply.status).toBe(403);
+   * ```
+   *
+   * @throws ConnectionClosed if a policy closes the connection.
+   * @throws RequestNotSimulated if the reply depends on something that only the service knows, or that the options do not give.
+   */
+  async fetch(url: string | URL, options: FetchOptions = {}): Promise<EndpointReply> {
+    const { reply, trace } = await answerFor(this.account, requestOf(`${url}`, options), options);
+    const body = Buffer.isBuffer(reply.body) ? reply.body : await buffer(reply.body);
+    return new EndpointReply({ ...reply, body }, trace);
+  }
+
+  /**
+   * Answers HTTP on 127.0.0.1 like `fetch`, for the endpoint that the header `Host` names. If there is no reply, the client gets the
+   * reason with 501. `close` ends it.
+   *
+   * @param onReply Called after each request, with the status 0 if the policy closed the connection.
+   * @returns The port. Default: a free one.
+   */
+  async serve(port = 0, onReply: (served: ServedRequest) => void = () => {}): Promise<number> {
+    const server = createServer((incoming, response) => {
+      serveRequest(incoming, response, this.account, onReply).catch(() => response.destroy());
+    });
+    this.servers.push(server);
+    return listen(server, port);
+  }
+
+  /**
+   * Connects an application to an agent's endpoint, which then gets the requests that policies forward to it. Adds the endpoint if
+   * the account has none with this URL.
+   *
+   * @param application A function, or the URL of a local server without a path.
+   */
+  connect(url: string, application: Application): void {
+    const at = parseUrl(url).url;
+    const existing = this.endpoints.find((endpoint) => endpoint.url === at);
+    if (existing?.type === "cloud") throw new Error(`${at} is a cloud endpoint, which has no application`);
+    const isInternal = parseUrl(url).internal;
+    const bindings = [isInternal ? "internal" : "public"];
+    this.applications.set((existing ?? this.seed({ type: "ephemeral", url, bindings })).id, application);
+  }
+
+  /** Drops open connections and stops all servers. Resolves when the ports are free. Can be called twice. */
   async close(): Promise<void> {
     this.service.closing.abort();
-    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
-    this.server.closeAllConnections();
-    await closed;
+    const all = [this.server, ...this.servers];
+    const closed = all.map((server) => new Promise<void>((resolve) => server.close(() => resolve())));
+    for (const server of all) server.closeAllConnections();
+    await Promise.all(closed);
   }
 
   /** Calls `close`, at the end of the block of an `await using`. */
   readonly [Symbol.asyncDispose] = () => this.close();
+
+  private get account(): Account {
+    return { endpoints: () => this.endpoints, applications: this.applications };
+  }
 
   /** The accounts, after all delayed effects that are due. */
   private get accounts(): Accounts {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { pathText, UNKNOWN } from "../../../provider/endpoint/documents";
 import { flatName, flattened, namesOfExpressions, policyEnvironment } from "../../../provider/policy/cel";
 import { expressionsOf } from "../../../provider/policy/expressions";
-import { expressionLines, resourceWarnings } from "../../../provider/policy/resourceWarnings";
+import { resourceWarnings, ruleWarnings } from "../../../provider/policy/resourceWarnings";
 import { policyWarnings } from "../../../provider/policy/warnings";
 import { expectLinear } from "../../growth";
 import { act, onConnect, onRequest, onResponse, rule } from "./cases";
@@ -316,14 +316,14 @@ describe("a secret expression", () => {
   });
 
   test("of a part of a policy has no names either", () => {
-    expect(expressionLines({ expressions: ["req.CANARY"] }, { isSecret: true })).toEqual([
+    expect(ruleWarnings({ expressions: ["req.CANARY"] }, { isSecret: true })).toEqual([
       "expressions[0] (character 1) uses an unknown variable",
     ]);
-    expect(expressionLines({ expressions: ["req.hots"] }, { isSecret: false })).toEqual([
+    expect(ruleWarnings({ expressions: ["req.hots"] }, { isSecret: false })).toEqual([
       expect.stringMatching(/^expressions\[0\] \(character 1\) uses req\.hots/),
     ]);
-    expect(expressionLines(onConnect(when("req.host == ''")), { isSecret: true })).toEqual([
-      "on_tcp_connect[0].expressions[0] (character 1) uses a variable that does not exist in on_tcp_connect",
+    expect(ruleWarnings(when("req.hots == ''"), { isSecret: true })).toEqual([
+      "expressions[0] (character 1) uses an unknown variable",
     ]);
   });
 });

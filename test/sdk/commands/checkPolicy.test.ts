@@ -258,3 +258,90 @@ test("policy-schema prints the schema, and refuses arguments", async () => {
   expect(JSON.parse(stdout)).toMatchObject({ $schema: "http://json-schema.org/draft-07/schema#" });
   expect((await run(policySchemaCommand, "more")).code).toBe(2);
 });
+
+const gateway = file(
+  "gateway.yaml",
+  `on_http_request:
+  - name: administrators
+    expressions: ["req.url.path.startsWith('/admin')", "getReqHeader('X-Role') == ['admin']"]
+    actions:
+      - { type: basic-auth, config: { credentials: ["admin:canary-password"] } }
+  - actions:
+      - { type: forward-internal, config: { url: https://shop.internal } }
+      - { type: rate-limit }
+`,
+);
+
+describe("check-policy --request", () => {
+  const send = (path: string, ...more: string[]) =>
+    check("--request", `GET https://shop.example.com${path}`, ...more, gateway);
+
+  test("prints each rule, expression and action, and the reply", async () => {
+    expect(await send("/admin", "--header", "X-Role: admin", "--client-ip", "203.0.113.7")).toEqual({
+      code: 0,
+      stdout: `https://shop.example.com on_http_request[0] administrators: matched
+    req.url.path.startsWith('/admin') → true
+    getReqHeader('X-Role') == ['admin'] → true
+    basic-auth: no credentials: 401
+https://shop.example.com on_http_request[1]: not reached
+    forward-internal, rate-limit
+
+HTTP 401
+content-type: text/plain
+www-authenticate: Basic realm="ngrok"
+
+401 Unauthorized
+`,
+      stderr: "",
+    });
+  });
+
+  test("ends where the policy forwards", async () => {
+    expect(await send("/")).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(
+        /not matched[\s\S]*forward-internal: to https:\/\/shop\.internal\n.*rate-limit: not reached\n\nforwarded/,
+      ),
+    });
+    expect(JSON.parse((await send("/", "--json")).stdout)).toMatchObject({
+      status: 0,
+      trace: [{}, { outcome: "matched" }],
+    });
+  });
+
+  test("shows no credentials", async () => {
+    const { stdout } = await send(
+      "/admin",
+      "--header",
+      "X-Role: admin",
+      "--header",
+      `Authorization: Basic ${btoa("admin:canary-password")}`,
+    );
+    expect(stdout).toContain("basic-auth: authorized");
+    expect(stdout).not.toMatch(/canary|Y2FuYXJ5/);
+  });
+
+  test("exits with 1 if only the service knows the result", async () => {
+    const limited = file(
+      "limited.yaml",
+      "on_http_request: [{ actions: [{ type: rate-limit }, { type: deny }] }]",
+    );
+    expect(await check("--request", "https://shop.example.com", limited)).toEqual({
+      code: 1,
+      stdout:
+        "https://shop.example.com on_http_request[0]: matched\n    rate-limit: not simulated\n    deny: not reached\n",
+      stderr: expect.stringMatching(
+        /on_http_request\[0\]\.actions\[0\] \(rate-limit\): rate-limit is not simulated; only the service/,
+      ),
+    });
+  });
+
+  test.each([
+    [["--request", "shop.example.com", gateway], /--request takes a method and a URL/],
+    [["--request", "GET https://a.b", "--header", "x", gateway], /--header takes a name and a value/],
+    [["--request", "GET https://a.b", "--client-ip", "x", gateway], /--client-ip takes an IP address/],
+    [["--request", "GET https://a.b", gateway, good], /one policy, and there are 2/],
+  ])("refuses %j", async (args, words) => {
+    expect(await check(...args)).toMatchObject({ code: 2, stderr: expect.stringMatching(words) });
+  });
+});

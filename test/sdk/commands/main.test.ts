@@ -18,6 +18,7 @@ test("the demo creates, repairs, changes and deletes an endpoint, and prints the
     /up again +put description back +1 PATCH/,
     /up, new policy +changed trafficPolicy in place +1 PATCH/,
     /preview, nothing new +nothing to do +no request/,
+    /a request +the policy answered 200 +none to the API/,
     /destroy +deleted 1 endpoint, nothing is left +1 DELETE/,
   ]) {
     expect(stdout).toMatch(row);

@@ -1,6 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { emulatorCommand } from "../../../sdk/commands/serveEmulator";
 import { service } from "../../provider/plugin/pulumi";
@@ -110,4 +113,51 @@ test.each([
   expect(printed.stderr).toContain(word);
   expect(printed.stderr.match(/\n/g)).toHaveLength(1);
   expect(printed.stdout).toBe("");
+});
+
+test("with --serve, the endpoints answer by the header Host, and the terminal shows what their policies did", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "emulator-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const application = createServer((_, response) => response.end("from the application"));
+  const local = await new Promise<string>((resolve) => {
+    application.listen(0, "127.0.0.1", () =>
+      resolve(`http://127.0.0.1:${(application.address() as AddressInfo).port}`),
+    );
+  });
+  onTestFinished(() => void application.close());
+  const before = process.listenerCount("SIGINT");
+  const { code, printed } = start("--serve", "0", "--connect", `https://shop.internal=${local}`);
+  await expect.poll(() => process.listenerCount("SIGINT")).toBe(before + 1);
+  const [, baseUrl = "", key] = /ENDPOINTS_BASE_URL=(\S+) ENDPOINTS_API_KEY=(\S+)/.exec(printed.stdout) ?? [];
+  const [, served = ""] = /The endpoints answer on (http:\S+):/.exec(printed.stdout) ?? [];
+  const policy = {
+    on_http_request: [
+      { expressions: ["req.url.path == '/closed'"], actions: [{ type: "close-connection" }] },
+      { expressions: ["req.url.path == '/limited'"], actions: [{ type: "rate-limit" }] },
+      { actions: [{ type: "forward-internal", config: { url: "https://shop.internal" } }] },
+    ],
+  };
+  await fetch(`${baseUrl}/endpoints`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "service-version": "2", "content-type": "application/json" },
+    body: JSON.stringify({ url: "https://shop.example.com", traffic_policy: JSON.stringify(policy) }),
+  });
+  const get = (path: string, host = "shop.example.com:8080") =>
+    new Promise<[status: number, body: string]>((resolve, reject) => {
+      request(served + path, { headers: { host } }, async (reply) =>
+        resolve([reply.statusCode ?? 0, await text(reply)]),
+      )
+        .on("error", reject)
+        .end();
+    });
+  expect(await get("/a?b")).toEqual([200, "from the application"]);
+  expect(await get("/limited")).toEqual([501, expect.stringMatching(/rate-limit is not simulated/)]);
+  expect(await get("/", "other.example.com")).toEqual([501, expect.stringMatching(/no public endpoint/)]);
+  await expect(get("/closed")).rejects.toThrow();
+  expect(printed.stdout).toMatch(
+    /GET https:\/\/shop\.example\.com\/a\?b 200\n {4}https:\/\/shop\.example\.com on_http_request\[0\]: not matched\n/,
+  );
+  process.emit("SIGINT");
+  expect(await code).toBe(0);
+  await expect(get("/")).rejects.toThrow();
 });

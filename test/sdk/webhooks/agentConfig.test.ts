@@ -13,7 +13,7 @@ import {
 } from "../../../sdk/webhooks/agentConfig";
 import { thrown } from "../../provider/service";
 import { mockEngine, resolved } from "../program";
-import { startApplication } from "../testing/agent/application";
+import { startApplication } from "../testing/runner/application";
 
 const given = { platform: "github", secret: "<secret>" } as const;
 const github: CheckedVerification = { ...given, enforce: undefined, expressions: undefined };

@@ -183,7 +183,7 @@ describe("an expression that misspells a header's name", () => {
         /a: expressions\[0\] \(character 13\) looks for a name with req.headers, which never matches: write it in lower case/,
       ),
       expect.stringMatching(
-        /mergeTrafficPolicy: on_http_request\[0\].expressions\[0\] \(character 13\) looks for a name/,
+        /mergeTrafficPolicy: policy\.on_http_request\[0\].expressions\[0\] \(character 13\) looks for a name/,
       ),
     ]);
     expect(texts.join()).not.toContain("CANARY");

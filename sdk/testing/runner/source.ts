@@ -2,6 +2,8 @@ import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { policyFromText } from "../../../provider/endpoint/documents";
 import { agentFields } from "../../webhooks/webhookChecks";
+import { policySchema, unsupportedAction } from "./runner";
+import type { Policy } from "./values";
 
 /*
  * The forms in which the agent can be configured. As with the agent, an unknown key or option is an error, so that spelling
@@ -21,7 +23,7 @@ export interface AgentSource {
 }
 
 interface AgentEndpoint {
-  verifications: Verification[];
+  policy: Policy;
   /** A port or a URL. Only configuration files contain it. */
   upstream?: number | string;
 }
@@ -30,56 +32,14 @@ interface AgentEndpoint {
 export function readSource({ options, config, trafficPolicy, endpoint }: AgentSource): AgentEndpoint {
   if ([options, config, trafficPolicy].filter((form) => form !== undefined).length !== 1)
     throw new Error("the agent needs options, a config or a trafficPolicy: exactly one of the three");
-  if (options !== undefined) return { verifications: fromOptions(options) };
+  if (options !== undefined) return { policy: fromOptions(options) };
   if (config !== undefined) return fromConfig(config, endpoint);
-  return { verifications: readPolicy(trafficPolicy) };
-}
-
-/*
- * The supported part of traffic policies: verification, and forwarding to the application. All other policies are refused at
- * the start, because the stand-in would ignore a part of them.
- */
-
-const verification = z.strictObject({
-  provider: z.string(),
-  secret: z.string().optional(),
-  enforce: z.boolean().default(true),
-});
-
-const action = z.discriminatedUnion("type", [
-  z.strictObject({ type: z.literal("verify-webhook"), config: verification }),
-  z.strictObject({ type: z.literal("forward-internal"), config: z.looseObject({ url: z.string() }) }),
-]);
-
-const rule = z.strictObject({
-  name: z.string().optional(),
-  expressions: z
-    .tuple([], { error: "expressions are not evaluated; test each verification without them" })
-    .optional(),
-  actions: z.array(action).min(1),
-});
-
-/** Parses a policy into the verifications before the first `forward-internal`, in order. */
-const policySchema = z
-  .strictObject({ on_http_request: z.array(rule).default([]) })
-  .transform(({ on_http_request: rules }) => {
-    const actions = rules.flatMap(({ actions }) => actions);
-    const end = actions.findIndex(({ type }) => type === "forward-internal");
-    return actions
-      .slice(0, end < 0 ? undefined : end)
-      .flatMap((action) => (action.type === "verify-webhook" ? [action.config] : []));
-  });
-
-/** A verification. A request that fails it is refused if `enforce` is true. */
-export interface Verification {
-  provider: string;
-  secret?: string | undefined;
-  enforce: boolean;
+  return { policy: readPolicy(trafficPolicy) };
 }
 
 const OPTIONS = ["--verify-webhook", "--verify-webhook-secret", "--traffic-policy-file"] as const;
 
-function fromOptions(args: readonly string[]): Verification[] {
+function fromOptions(args: readonly string[]): Policy {
   const values = new Map<string, string>();
   for (let index = 0; index < args.length; index += 2) {
     const [name, value] = args.slice(index, index + 2);
@@ -107,6 +67,19 @@ function textOf(file: string): string {
 const verifying = (config: object) =>
   policySchema.parse({ on_http_request: [{ actions: [{ type: "verify-webhook", config }] }] });
 
+/** A policy without an action that the runner lacks, because such an agent would only fail later. */
+const supportedPolicy = policySchema.check(({ value, issues }) => {
+  const issue = unsupportedAction(value);
+  if (issue) issues.push({ ...issue, code: "custom", input: undefined });
+});
+
+const NO_RULES = policySchema.parse({});
+
+const joined = (first: Policy, then: Policy): Policy => ({
+  ...then,
+  on_http_request: [...first.on_http_request, ...then.on_http_request],
+});
+
 const configuration = z.discriminatedUnion("version", [
   z.strictObject({
     version: z.literal(3),
@@ -115,7 +88,7 @@ const configuration = z.discriminatedUnion("version", [
       z.strictObject({
         name: z.string(),
         url: z.string().optional(),
-        traffic_policy: policySchema.default([]),
+        traffic_policy: supportedPolicy.default(NO_RULES),
         upstream: z.strictObject({ url: agentFields.upstream }),
       }),
     ),
@@ -130,7 +103,7 @@ const configuration = z.discriminatedUnion("version", [
         domain: z.string().optional(),
         schemes: z.array(z.enum(["http", "https"])).optional(),
         verify_webhook: z.strictObject({ provider: z.string(), secret: z.string().optional() }).optional(),
-        traffic_policy: policySchema.default([]),
+        traffic_policy: supportedPolicy.default(NO_RULES),
       }),
     ),
   }),
@@ -142,11 +115,11 @@ function fromConfig(text: string, name: string | undefined): AgentEndpoint {
     data.version === 3
       ? data.endpoints.map((each) => [
           each.name,
-          { verifications: each.traffic_policy, upstream: each.upstream.url },
+          { policy: each.traffic_policy, upstream: each.upstream.url },
         ])
       : Object.entries(data.tunnels).map(([name, { verify_webhook: module, traffic_policy, addr }]) => [
           name,
-          { verifications: [...(module ? verifying(module) : []), ...traffic_policy], upstream: addr },
+          { policy: module ? joined(verifying(module), traffic_policy) : traffic_policy, upstream: addr },
         ]);
   const [found, ...more] = endpoints.filter(([each]) => name === undefined || each === name);
   if (found && more.length === 0) return found[1];
@@ -156,7 +129,7 @@ function fromConfig(text: string, name: string | undefined): AgentEndpoint {
   );
 }
 
-const readPolicy = (policy: unknown) => checked("the traffic policy", policySchema, policy);
+const readPolicy = (policy: unknown) => checked("the traffic policy", supportedPolicy, policy);
 
 /** Checks a document, which can be data or text. */
 function checked<T>(what: string, schema: z.ZodType<T>, document: unknown): T {

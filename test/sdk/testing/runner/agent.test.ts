@@ -28,6 +28,16 @@ describe("a verified request", () => {
         verdicts: [{ provider: "github", verified: true }],
         forwarded: true,
         status: 201,
+        trace: [
+          {
+            endpoint: agent.url,
+            phase: "on_http_request",
+            rule: 0,
+            outcome: "matched",
+            expressions: [],
+            actions: [{ type: "verify-webhook", result: "verified (github)" }],
+          },
+        ],
       },
     ]);
   });
@@ -106,4 +116,31 @@ test("a free account verifies 500 requests and refuses all further ones", async 
   for (let round = 0; round < 10; round++) expect(new Set(await fifty())).toEqual(new Set([201]));
   expect((await signed("{}")).status).toBe(403);
   expect(agent.validations).toBe(500);
+});
+
+test("one agent verifies several platforms, each on its own path", async () => {
+  const of = (platform: string) => ({
+    expressions: [`req.url.path.startsWith('/${platform}')`],
+    actions: [verifying({ provider: platform })],
+  });
+  const { agent, post } = await startAgent({
+    trafficPolicy: { on_http_request: [of("github"), of("stripe")] },
+  });
+  const sent = async (signedFor: string, path: string) =>
+    (await post("{}", signWebhook(signedFor, { body: "{}", secret: SECRET }), path)).status;
+  expect(await sent("github", "/github")).toBe(201);
+  expect(await sent("stripe", "/github")).toBe(403);
+  expect(await sent("stripe", "/stripe")).toBe(201);
+  expect(agent.requests[2]?.trace.map(({ outcome }) => outcome)).toEqual(["not matched", "matched"]);
+});
+
+test("a rule that forwards before the verification shows in the trace", async () => {
+  const forwarding = { type: "forward-internal", config: { url: "https://hooks.internal" } };
+  const rules = [{ actions: [forwarding] }, { actions: [verifying()] }];
+  const { agent, post } = await startAgent({ trafficPolicy: { on_http_request: rules } });
+  expect((await post("{}")).status).toBe(201);
+  expect(agent.requests[0]).toMatchObject({
+    verdicts: [],
+    trace: [{ outcome: "matched" }, { outcome: "not reached", actions: [{ type: "verify-webhook" }] }],
+  });
 });

@@ -1,7 +1,6 @@
 import { createHash, randomUUID, timingSafeEqual } from "node:crypto";
 import { keyProblem, secretProblem, vaultReference } from "../../webhooks/webhookChecks";
 import { type Headers, type SignedPlatform, webhookScheme } from "./schemes";
-import type { Verification } from "./source";
 
 export interface WebhookToSign {
   /** The exact body of the request. */
@@ -12,6 +11,13 @@ export interface WebhookToSign {
   at?: Date;
   /** The identifier of the delivery. Ignored if the platform signs none. Default: a random one. */
   id?: string;
+}
+
+/** The config of verify-webhook. A request that fails it is refused if `enforce` is true. */
+export interface Verification {
+  provider: string;
+  secret?: string | undefined;
+  enforce: boolean;
 }
 
 export type Verdict = { verified: true } | { verified: false; reason: string };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type SignedPlatform, signWebhook } from "../../../../sdk/testing";
-import { schemes, webhookScheme } from "../../../../sdk/testing/agent/schemes";
-import { verifyWebhook } from "../../../../sdk/testing/agent/signatures";
+import { schemes, webhookScheme } from "../../../../sdk/testing/runner/schemes";
+import { verifyWebhook } from "../../../../sdk/testing/runner/signatures";
 import { policyOf, startAgent, verifying } from "./application";
 
 const lower = (headers: Record<string, string>) =>

@@ -59,24 +59,23 @@ async function startError(options: AgentOptions): Promise<string> {
 }
 
 describe("an agent refuses to start, without quoting a value,", () => {
-  const rule = (more: object) => ({ on_http_request: [{ actions: [verifying()], ...more }] });
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the service replaces the expression
   const expression = "${x}";
 
   test.each<[string, object, RegExp]>([
     [
-      "an expression",
-      rule({ expressions: [`'${CANARY}' != ''`] }),
-      /at .*0.expressions.*expressions are not evaluated/,
+      "an action that is not simulated",
+      policyOf({ type: "rate-limit", config: { name: CANARY } }),
+      /at .*on_http_request.0.actions.0.type: this action is not simulated/,
     ],
     [
-      "another action",
+      "a key that its action lacks",
       policyOf({ type: "deny", config: { body: CANARY } }),
-      /at .*on_http_request.0.actions.0.type/,
+      /actions.0.config: /,
     ],
     ["a misspelled key", policyOf(verifying({ secrets: CANARY })), /at .*on_http_request.0.actions.0.config/],
     ["a value of another type", policyOf(verifying({ enforce: CANARY })), /actions.0.config.enforce/],
-    ["another phase", { on_tcp_connect: [CANARY] }, /Unrecognized key.*on_tcp_connect/],
+    ["another phase", { on_event_stream_message: [CANARY] }, /Unrecognized key.*on_event_stream_message/],
     ["a rule without actions", { on_http_request: [{ name: CANARY }] }, /at .*on_http_request.0.actions/],
     [
       "an unknown platform",

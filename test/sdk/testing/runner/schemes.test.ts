@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { type SignedPlatform, signWebhook } from "../../../../sdk/testing";
-import { verifyWebhook } from "../../../../sdk/testing/agent/signatures";
+import { verifyWebhook } from "../../../../sdk/testing/runner/signatures";
 
 /** The example of Stripe's own tests: two-space JSON with a line break at its end. */
 const STRIPE_BODY = `${JSON.stringify(

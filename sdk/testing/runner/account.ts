@@ -1,0 +1,171 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { WireEndpoint } from "../../../provider/api/contract";
+import { isMapping } from "../../../provider/api/json";
+import { namesOfExpressions } from "../../../provider/policy/cel";
+import type { Values } from "./expressions";
+import { NotSimulated } from "./functions";
+import { type Application, receive, respond, toApplication } from "./http";
+import { answerRequest, type Surroundings, type Target } from "./runner";
+import { ConnectionClosed, RequestFailed, type TracedRule } from "./trace";
+import { type Header, headerOf, type PolicyReply, type PolicyRequest } from "./values";
+
+/* Requests to the endpoints of an emulated account. */
+
+export interface FetchOptions {
+  /** The method of the request. Default: `GET`. */
+  method?: string;
+  /** Headers by name, or a list of names and values, in which a name can occur again. Default: only `Host`. */
+  headers?: Readonly<Record<string, string>> | Iterable<readonly [name: string, value: string]>;
+  /** The body of the request. Default: none. */
+  body?: string | Uint8Array;
+  /** The client's address, `conn.client_ip`. Default: `127.0.0.1`. */
+  clientIp?: string;
+  /**
+   * Further variables below `conn`, which only the service knows: `{ geo: { country_code: "DE" }, tls: { sni: "…" } }`. An expression that
+   * needs one that is not given fails the request.
+   */
+  conn?: Record<string, unknown>;
+  /** The service's vaults, for `secrets.get`: `{ webhooks: { brex: "…" } }`. Default: none. */
+  vaults?: Record<string, Record<string, string>>;
+  /** The clock for `time.now` and signed times. Default: this machine's clock. */
+  now?: () => Date;
+}
+
+/** The reply of an emulated endpoint, with what its policy did. */
+export class EndpointReply extends Response {
+  /** The rules in order, also those that were not reached. */
+  readonly trace: readonly TracedRule[];
+
+  constructor({ status, headers, body }: PolicyReply & { body: Buffer }, trace: readonly TracedRule[]) {
+    const isEmpty = body.length === 0 || [204, 205, 304].includes(status);
+    super(isEmpty ? null : new Uint8Array(body), {
+      status,
+      headers: headers.map(([name, value]) => [name, value]),
+    });
+    this.trace = trace;
+  }
+}
+
+/** The endpoints that requests can reach. */
+export interface Account {
+  endpoints: () => readonly WireEndpoint[];
+  /** By the ids of agents' endpoints. */
+  applications: ReadonlyMap<string, Application>;
+}
+
+/** @throws RequestFailed if there is no endpoint, or no reply. */
+export function answerFor(account: Account, request: PolicyRequest, options: FetchOptions) {
+  const { clientIp = "127.0.0.1", conn = {}, vaults = {}, now = () => new Date() } = options;
+  const target = targetAt(account, request.url, "public");
+  if (!target) {
+    const urls = account.endpoints().map(({ url, public_url }) => url ?? public_url);
+    throw new RequestFailed(
+      `no public endpoint answers ${request.url}; the account has ${urls.join(", ") || "none"}`,
+      [],
+    );
+  }
+  const internal = (url: string) => targetAt(account, url, "internal");
+  const surroundings: Surroundings = { clientIp, given: connectionValues(conn), now, vaults, internal };
+  return answerRequest(target, request, surroundings);
+}
+
+/** The endpoint with a scheme and a host, also one of a wildcard such as `*.example.com`. */
+function targetAt({ endpoints, applications }: Account, url: string, binding: string): Target | undefined {
+  if (!/^https?:/.test(url) || !URL.canParse(url)) return undefined;
+  const { protocol, hostname, port } = new URL(url);
+  const at = (host: string) =>
+    endpoints().filter(
+      ({ proto, hostport, bindings }) =>
+        `${proto}:` === protocol &&
+        hostport === `${host}:${port || (protocol === "https:" ? 443 : 80)}` &&
+        bindings?.includes(binding),
+    );
+  const exact = at(hostname);
+  const found = exact.length > 0 ? exact : at(hostname.replace(/^[^.]+/, "*"));
+  const [endpoint] = found;
+  if (!endpoint) return undefined;
+  const { id, type, traffic_policy: policy } = endpoint;
+  if (found.length > 1)
+    throw new RequestFailed(`${url} is pooled, and only the service knows which endpoint answers`, []);
+  if (type === "edge") throw new RequestFailed(`${url} is an edge, and edges are not simulated`, []);
+  const application = async (request: PolicyRequest) => {
+    const connected = applications.get(id);
+    if (connected !== undefined) return toApplication(connected, request);
+    throw new NotSimulated(`the application of the agent's endpoint ${url}, which the test did not connect,`);
+  };
+  return { url: endpoint.url ?? url, id, policy, ...(type !== "cloud" && { application }) };
+}
+
+/** The variables below `conn` that a test gives, by their whole names. Integers are those of expressions. */
+function connectionValues(given: Record<string, unknown>): Values {
+  const known = namesOfExpressions().variables;
+  const named = (value: unknown, name: string): [string, () => unknown][] => {
+    if (isMapping(value) && [...known.keys()].some((each) => each.startsWith(`${name}.`)))
+      return Object.entries(value).flatMap(([key, part]) => named(part, `${name}.${key}`));
+    if (known.has(name)) return [[name, () => forExpressions(value)]];
+    throw new TypeError(`${name} is no documented variable`);
+  };
+  return Object.fromEntries(named(given, "conn"));
+}
+
+function forExpressions(value: unknown): unknown {
+  if (typeof value === "number" && Number.isInteger(value)) return BigInt(value);
+  if (Array.isArray(value)) return value.map(forExpressions);
+  if (!isMapping(value) || value instanceof Date || value instanceof Uint8Array) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, forExpressions(part)]));
+}
+
+/** The request that a client with these options would send. */
+export function requestOf(
+  url: string,
+  { method = "GET", headers = {}, body = "" }: FetchOptions,
+): PolicyRequest {
+  const { host } = new URL(url);
+  const sent: Header[] = Symbol.iterator in headers ? [...headers] : Object.entries(headers);
+  const has = (name: string) => headerOf(sent, name) !== undefined;
+  const bytes = Buffer.from(body);
+  if (!has("host")) sent.unshift(["host", host]);
+  if (bytes.length > 0 && !has("content-length")) sent.push(["content-length", `${bytes.length}`]);
+  const written = url.replace(/#.*$/s, "").replace(/^\w+:\/\/[^/?]*/, (origin) => origin.toLowerCase());
+  return { method: method.toUpperCase(), url: written, headers: sent, body: bytes };
+}
+
+/** A request to the server of `emulator.serve`, with what the policies did. */
+export interface ServedRequest {
+  method: string;
+  url: string;
+  /** 0 if the policy closed the connection. */
+  status: number;
+  trace: readonly TracedRule[];
+}
+
+/** Answers for the endpoint that the header `Host` names: one with https if there is one, as `curl` sends plain HTTP here. */
+export async function serveRequest(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  account: Account,
+  onReply: (served: ServedRequest) => void,
+): Promise<void> {
+  const host = (incoming.headers.host ?? "").replace(/:\d+$/, "");
+  const isPlain =
+    !targetAt(account, `https://${host}`, "public") && targetAt(account, `http://${host}`, "public");
+  const request = await receive(incoming, response, `${isPlain ? "http" : "https"}://${host}`);
+  request.headers = request.headers.map(([name, value]) => [
+    name,
+    name.toLowerCase() === "host" ? host : value,
+  ]);
+  const { method, url } = request;
+  await respond(response, async () => {
+    try {
+      const { reply, trace } = await answerFor(account, request, {
+        clientIp: incoming.socket.remoteAddress ?? "",
+      });
+      onReply({ method, url, status: reply.status, trace });
+      return reply;
+    } catch (error) {
+      if (error instanceof RequestFailed)
+        onReply({ method, url, status: error instanceof ConnectionClosed ? 0 : 501, trace: error.trace });
+      throw error;
+    }
+  });
+}

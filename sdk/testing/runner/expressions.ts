@@ -1,0 +1,98 @@
+import {
+  flatName,
+  flattened,
+  type Implementation,
+  type Node,
+  policyEnvironment,
+} from "../../../provider/policy/cel";
+import { implementations, NotSimulated } from "./functions";
+
+/**
+ * The values of variables by their whole names: `req.url.path`. They are read only when an expression needs them. One that is
+ * `undefined` is absent from this request; one that is missing is not known on this machine.
+ */
+export type Values = Readonly<Record<string, () => unknown>>;
+
+/** The functions that depend on the request, by name. */
+export type RequestFunctions = Readonly<Record<string, Implementation>>;
+
+class Absent extends NotSimulated {}
+
+let environment: ReturnType<typeof policyEnvironment> | undefined;
+/** Of the expression that is being evaluated, which happens synchronously. */
+let current: RequestFunctions = {};
+
+function implementation(signature: string): Implementation {
+  if (signature === "has(ast): bool") return has;
+  const key = signature.split("(")[0] ?? "";
+  const own = Object.hasOwn(implementations, key) ? implementations[key] : undefined;
+  return (
+    own ??
+    ((...args) => {
+      const function_ = Object.hasOwn(current, key) ? current[key] : undefined;
+      if (function_) return function_(...args);
+      throw new NotSimulated(`${key}()`);
+    })
+  );
+}
+
+/**
+ * The value of an expression.
+ *
+ * @throws NotSimulated if it depends on something that only the service knows.
+ */
+export function evaluate(text: string, values: Values, functions: RequestFunctions, phase?: string): unknown {
+  const { text: flat, uses, isOpen } = flattened(text);
+  if (isOpen) throw new NotSimulated(`the expression ${text}, which the documentation does not cover,`);
+  const context: Record<string, unknown> = {};
+  const read = (name: string) => () => {
+    const value = Object.hasOwn(values, name) ? values[name] : undefined;
+    if (!value) throw new NotSimulated(`the variable ${name}, which the request does not give,`);
+    return value() ?? absent(name);
+  };
+  const missing = phase && uses.find(({ phases }) => phases && !phases.includes(phase));
+  if (missing) throw new NotSimulated(`${missing.name} in ${phase}`);
+  for (const { name } of uses)
+    Object.defineProperty(context, flatName(name), { get: read(name), configurable: true });
+  current = functions;
+  try {
+    environment ??= policyEnvironment(implementation);
+    return environment.parse(flat)(context);
+  } catch (error) {
+    for (let cause = error; cause instanceof Error; cause = cause.cause)
+      if (cause instanceof NotSimulated) throw cause;
+    const summary = error instanceof Error && "summary" in error ? error.summary : error;
+    throw new NotSimulated(`the expression ${text}, which fails (${summary}) instead of giving a value,`);
+  }
+}
+
+function absent(name: string): never {
+  throw new Absent(`${name}, which this request lacks,`);
+}
+
+interface Evaluator {
+  run(node: Node, context: unknown): unknown;
+}
+
+/** CEL's own refuses variables of one name. */
+const has = ({ args: [field] }: { args: [Node] }) => ({
+  typeCheck(
+    checker: { check(node: Node, context: unknown): unknown; getType(name: string): unknown },
+    _: unknown,
+    context: unknown,
+  ) {
+    checker.check(field, context);
+    return checker.getType("bool");
+  },
+  evaluate(evaluator: Evaluator, _: unknown, context: unknown) {
+    try {
+      return evaluator.run(field, context) !== undefined;
+    } catch (error) {
+      const isAbsent =
+        error instanceof Absent ||
+        (error instanceof Error && "code" in error && error.code === "no_such_key");
+      if (isAbsent) return false;
+      throw error;
+    }
+  },
+});

@@ -1,0 +1,413 @@
+import { createHash, randomInt } from "node:crypto";
+import { BlockList, isIP } from "node:net";
+import { runInNewContext } from "node:vm";
+import { crc32 } from "node:zlib";
+import { isMapping } from "../../../provider/api/json";
+import type { Implementation } from "../../../provider/policy/cel";
+
+/*
+ * The functions of expressions, as the public service's documentation describes them. Those of CEL that the library has are
+ * its own, unless they differ. Documented calls with their results verify them. What a call would have to guess is refused.
+ */
+
+/** What the documentation does not fix, or the runner does not do. It ends the run, and only a run on the service can tell. */
+export class NotSimulated extends Error {}
+
+const bytesOf = (text: string) => Buffer.from(text, "utf8");
+const refuse = (what: string): never => {
+  throw new NotSimulated(what);
+};
+const fail = (message: string): never => {
+  throw new Error(message);
+};
+
+/** A position in a text. Positions count characters, and JavaScript's differ beyond U+FFFF. */
+function position(text: string, index: bigint, least = 0n): number {
+  if (/[\ud800-\udfff]/.test(text)) refuse("a position in a text with characters beyond U+FFFF");
+  if (index < least || index > BigInt(text.length)) fail(`${index} is outside the text`);
+  return Number(index);
+}
+
+function base64Bytes(text: string): Buffer {
+  const bytes = Buffer.from(text, "base64");
+  return bytes.toString("base64") === text ? bytes : fail("this is not base64");
+}
+
+const decoded = (text: string): unknown => JSON.parse(text);
+
+/** Integers of expressions are numbers in JSON. Maps are in Go's order, by name. */
+function json(value: unknown): unknown {
+  if (typeof value === "bigint") return Number(value);
+  if (Array.isArray(value)) return value.map(json);
+  if (typeof value !== "object" || value === null) return value;
+  if (!isMapping(value) || value instanceof Date) return refuse("a value of this type as JSON");
+  const sorted = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(sorted.map(([name, part]) => [name, json(part)]));
+}
+const encoded = (value: unknown) => {
+  const text = JSON.stringify(json(value));
+  return /[<>&\u2028\u2029]/.test(text) ? refuse("JSON of a text with <, > or &") : text;
+};
+
+const ESCAPED = /[!'()*]/g;
+const escapeUrl = (text: string) =>
+  encodeURIComponent(text)
+    .replace(ESCAPED, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`)
+    .replaceAll("%20", "+");
+const unescapeUrl = (text: string) => decodeURIComponent(text.replaceAll("+", " "));
+
+function parseUrl(text: string) {
+  const { protocol, host } = new URL(text);
+  return { scheme: protocol.slice(0, -1), host };
+}
+
+/** Whether the values are text or lists is open if a name occurs more than once. */
+function decodeQuery(text: string): Record<string, string> {
+  const pairs = [...new URLSearchParams(text)];
+  const names = new Set(pairs.map(([name]) => name));
+  return names.size === pairs.length ? Object.fromEntries(pairs) : refuse("a repeated name in a query");
+}
+
+function encodeQuery(values: Record<string, unknown>): string {
+  const names = Object.keys(values).sort();
+  return names
+    .map((name) => {
+      const value = values[name];
+      return typeof value === "string"
+        ? `${escapeUrl(name)}=${escapeUrl(value)}`
+        : refuse("a query of values that are not text");
+    })
+    .join("&");
+}
+
+export function isCidr(text: string): boolean {
+  const [, address = "", length = ""] = /^([^/]+)\/(\d+)$/.exec(text) ?? [];
+  return isIP(address) > 0 && Number(length) <= (isIP(address) === 4 ? 32 : 128);
+}
+
+function cidrs(list: readonly string[]): BlockList {
+  const blocks = new BlockList();
+  for (const cidr of list) {
+    if (!isCidr(cidr)) continue;
+    const [address = "", length] = cidr.split("/");
+    blocks.addSubnet(address, Number(length), isIP(address) === 4 ? "ipv4" : "ipv6");
+  }
+  return blocks;
+}
+
+/** Whether one of the networks contains the address. An invalid network contains none. */
+export function inCidrs(ip: string, list: readonly string[]): boolean {
+  return isIP(ip) > 0 && cidrs(list).check(ip, isIP(ip) === 6 ? "ipv6" : "ipv4");
+}
+
+const PRIVATE = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"];
+/** The reference does not say whether addresses of the machine, the link and the carrier are private. */
+const SPECIAL = ["0.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "::/127", "fe80::/10"];
+
+const M64 = (1n << 64n) - 1n;
+const rotate = (value: bigint, bits: bigint) => ((value << bits) | (value >> (64n - bits))) & M64;
+
+/** CRC-64 by the ISO polynomial. */
+function crc64(data: Buffer): bigint {
+  let crc = M64;
+  for (const byte of data) {
+    crc ^= BigInt(byte);
+    for (let bit = 0; bit < 8; bit++) crc = crc & 1n ? (crc >> 1n) ^ 0xd800000000000000n : crc >> 1n;
+  }
+  return crc ^ M64;
+}
+
+function xxhash64(data: Buffer): bigint {
+  const [a, b, c]: [bigint, bigint, bigint] = [
+    11400714785074694791n,
+    14029467366897019727n,
+    1609587929392839161n,
+  ];
+  const [d, e]: [bigint, bigint] = [9650029242287828579n, 2870177450012600261n];
+  const round = (lane: bigint, word: bigint) => (rotate((lane + word * b) & M64, 31n) * a) & M64;
+  let [at, hash]: [number, bigint] = [0, e];
+  if (data.length >= 32) {
+    const lanes = [(a + b) & M64, b, 0n, (M64 + 1n - a) & M64];
+    for (; at + 32 <= data.length; at += 32)
+      for (const [index, lane] of lanes.entries())
+        lanes[index] = round(lane, data.readBigUInt64LE(at + 8 * index));
+    hash = lanes.reduce((sum, lane, index) => sum + rotate(lane, [1n, 7n, 12n, 18n][index] ?? 0n), 0n) & M64;
+    for (const lane of lanes) hash = ((hash ^ round(0n, lane)) * a + d) & M64;
+  }
+  hash = (hash + BigInt(data.length)) & M64;
+  for (; at + 8 <= data.length; at += 8)
+    hash = (rotate(hash ^ round(0n, data.readBigUInt64LE(at)), 27n) * a + d) & M64;
+  for (; at + 4 <= data.length; at += 4)
+    hash = (rotate(hash ^ ((BigInt(data.readUInt32LE(at)) * a) & M64), 23n) * b + c) & M64;
+  for (; at < data.length; at++) hash = (rotate(hash ^ ((BigInt(data[at] ?? 0) * e) & M64), 11n) * a) & M64;
+  hash = ((hash ^ (hash >> 33n)) * b) & M64;
+  hash = ((hash ^ (hash >> 29n)) * c) & M64;
+  return hash ^ (hash >> 32n);
+}
+
+const wide = (value: bigint) => Buffer.from(value.toString(16).padStart(16, "0"), "hex");
+const digests: Record<string, (data: Buffer) => Buffer> = {
+  crc32: (data) => Buffer.from(crc32(data).toString(16).padStart(8, "0"), "hex"),
+  crc64: (data) => wide(crc64(data)),
+  xxhash64: (data) => wide(xxhash64(data)),
+  ...Object.fromEntries(
+    ["md5", "sha1", "sha256", "sha512"].map((name) => [
+      name,
+      (data: Buffer) => createHash(name).update(data).digest(),
+    ]),
+  ),
+};
+const hashes = Object.entries(digests).flatMap(([name, digest]) => {
+  const hash = (text: string, form = "hex") =>
+    form === "hex" || form === "base64" ? digest(bytesOf(text)).toString(form) : fail("hex or base64");
+  return [`hash.${name}`, `string.${name}`].map((key): [string, Implementation] => [key, hash]);
+});
+
+/** The longest time for a pattern. RE2 needs time that is linear in the text; JavaScript's patterns can need far more. */
+const PATTERN_MS = 250;
+
+/** Syntax that RE2 lacks or reads differently: assertions and references, nested and POSIX classes, a class that begins with `]`. */
+const NOT_RE2 =
+  /\(\?(?!:|P?<[A-Za-z_]|[imsU]*\))|\(\?<[=!]|\\[1-9kcCQEpPxu]|\[\^?\]|\[\[?:|\[[^\]]*\[|\{[\d,]*\d{4}/;
+
+/** A pattern of RE2 as one of JavaScript, for what both have. The rest is refused. */
+function translated(pattern: string): { source: string; flags: string } {
+  const [, letters = "", rest = ""] = /^(?:\(\?([is]+)\))?([\s\S]*)$/.exec(pattern) ?? [];
+  if (NOT_RE2.test(rest) || /\(\?[imsU]+\)/.test(rest))
+    refuse("this pattern, which JavaScript reads in another way");
+  let inClass = false;
+  const source = rest.replace(/\\[\s\S]|\[|\]|\.|\(\?P</g, (part) => {
+    if (part === "[" || part === "]") inClass = part === "[";
+    if (part === ".") return inClass || letters.includes("s") ? part : "[^\\n]";
+    if (part === "(?P<") return "(?<";
+    if (part === "\\A") return "(?<![\\s\\S])";
+    if (part === "\\z") return "(?![\\s\\S])";
+    if (part === "\\s") return inClass ? "\\t\\n\\f\\r " : "[\\t\\n\\f\\r ]";
+    if (part === "\\S") return inClass ? refuse("\\S in a class") : "[^\\t\\n\\f\\r ]";
+    return /^\\[!"#%&',:;<=>@_`~]$/.test(part) || (part === "\\-" && !inClass) ? part.slice(1) : part;
+  });
+  return { source, flags: `gu${letters}` };
+}
+
+/** All matches, each with its groups. */
+export function matchesOf(text: string, pattern: string): { index: number; groups: (string | null)[] }[] {
+  const { source, flags } = translated(pattern);
+  const script = "JSON.stringify([...text.matchAll(new RegExp(source, flags))].map(m => [m.index, ...m]))";
+  try {
+    const found = runInNewContext(script, { text, source, flags }, { timeout: PATTERN_MS });
+    const matches: [number, ...(string | null)[]][] = JSON.parse(String(found));
+    return matches.map(([index, ...groups]) => ({ index, groups }));
+  } catch (error) {
+    const code = typeof error === "object" && error && "code" in error && error.code;
+    const how =
+      code === "ERR_SCRIPT_EXECUTION_TIMEOUT"
+        ? `takes over ${PATTERN_MS} ms here`
+        : "is no pattern of JavaScript";
+    throw new NotSimulated(`a pattern that ${how}`);
+  }
+}
+
+const matches = (text: string, pattern: string) => matchesOf(text, pattern).length > 0;
+
+/** `%s`, `%d`, `%f`, `%e`, `%b`, `%x`, `%X` and `%o`, each with an optional precision. */
+function format(template: string, values: readonly unknown[]): string {
+  let next = 0;
+  const text = template.replace(/%(?:\.(\d+))?(.)/gs, (_, precision: string | undefined, verb: string) => {
+    if (verb === "%") return "%";
+    const value = next < values.length ? values[next++] : fail("format() has too few values");
+    const isInt = typeof value === "bigint";
+    if (verb === "s" && (typeof value === "string" || typeof value === "boolean" || isInt)) return `${value}`;
+    if (verb === "d" && isInt) return `${value}`;
+    if (verb === "f" && typeof value === "number") return value.toFixed(Number(precision ?? 6));
+    const base = { b: 2, o: 8, x: 16, X: 16 }[verb];
+    if (base && isInt) return verb === "X" ? value.toString(16).toUpperCase() : value.toString(base);
+    return refuse(`%${verb} of format() with this value`);
+  });
+  return text;
+}
+
+function sorted(list: readonly unknown[]): unknown[] {
+  const [first] = list;
+  const isScalar = ["bigint", "number", "string", "boolean"].includes(typeof first);
+  if (list.length > 0 && (!isScalar || list.some((item) => typeof item !== typeof first)))
+    fail("sort() needs values of one type that have an order");
+  if (typeof first === "boolean" || typeof first === "number") return refuse("sort() of these values");
+  return [...(list as string[])].sort((one, other) => (one < other ? -1 : one > other ? 1 : 0));
+}
+
+/** Integers are distinct by value, also in lists. */
+const distinct = (list: readonly unknown[]) => [
+  ...new Map(
+    list.map((item) => [
+      JSON.stringify(item, (_, value) => (typeof value === "bigint" ? { int: `${value}` } : value)),
+      item,
+    ]),
+  ).values(),
+];
+
+const ascii = (text: string, letters: RegExp, change: (letter: string) => string) =>
+  text.replace(letters, change);
+/** Each character by itself, as in Go: the dotted capital I becomes i. */
+const lower = (text: string) => [...text].map((one) => [...one.toLowerCase()][0] ?? "").join("");
+const upper = (text: string) =>
+  [...text].map((one) => ([...one.toUpperCase()].length === 1 ? one.toUpperCase() : one)).join("");
+
+interface Duration {
+  seconds: bigint;
+  nanos: number;
+}
+
+/** As the service writes timestamps: `2024-06-24T15:30:00Z`. */
+export const dateText = (date: Date) => date.toISOString().replace(/\.000Z$/, "Z");
+
+const DAY = 86_400_000;
+/** Fields of the local time, which is here in UTC. */
+const fields: Record<string, (local: Date) => number> = {
+  getDate: (local) => local.getUTCDate(),
+  getDayOfMonth: (local) => local.getUTCDate() - 1,
+  getDayOfWeek: (local) => local.getUTCDay(),
+  getDayOfYear: (local) => Math.floor((local.getTime() - Date.UTC(local.getUTCFullYear(), 0, 1)) / DAY),
+  getFullYear: (local) => local.getUTCFullYear(),
+  getHours: (local) => local.getUTCHours(),
+  getMilliseconds: (local) => local.getUTCMilliseconds(),
+  getMinutes: (local) => local.getUTCMinutes(),
+  getMonth: (local) => local.getUTCMonth(),
+  getSeconds: (local) => local.getUTCSeconds(),
+};
+const timestampFields = Object.entries(fields).map(([name, field]): [string, Implementation] => [
+  `timestamp.${name}`,
+  (date: Date, timeZone = "UTC") => {
+    const milliseconds = `${date.getUTCMilliseconds()}`.padStart(3, "0");
+    const local = date.toLocaleString("sv-SE", { timeZone }).replace(" ", "T");
+    return BigInt(field(new Date(`${local}.${milliseconds}Z`)));
+  },
+]);
+
+const QUOTED: Record<string, string> = {
+  "\u0007": "\\a",
+  "\b": "\\b",
+  "\f": "\\f",
+  "\n": "\\n",
+  "\r": "\\r",
+  "\t": "\\t",
+  "\v": "\\v",
+  "\\": "\\\\",
+  '"': '\\"',
+};
+const decodeText = (text: string) => base64Bytes(text).toString("utf8");
+
+const sizeOf = (value: string | Uint8Array | unknown[] | object) => {
+  if (typeof value === "string") return BigInt([...value].length);
+  return BigInt(
+    value instanceof Uint8Array || Array.isArray(value) ? value.length : Object.keys(value).length,
+  );
+};
+const sizes = ["size", "string.size", "bytes.size", "list.size", "map.size"].map((name) => [name, sizeOf]);
+
+function join(list: readonly unknown[], separator = ""): string {
+  return list.every((item) => typeof item === "string") ? list.join(separator) : fail("join() needs texts");
+}
+
+/**
+ * By the name in the vocabulary, with the receiver's type and without the types of the arguments. Integers are `bigint`, other
+ * numbers `number`.
+ */
+export const implementations: Readonly<Record<string, Implementation>> = {
+  ...Object.fromEntries([...hashes, ...sizes]),
+  "base64.decode": base64Bytes,
+  "base64.encode": (bytes: Uint8Array) => Buffer.from(bytes).toString("base64"),
+  "basic_auth.encode": (user: string, password: string) =>
+    `Basic ${bytesOf(`${user}:${password}`).toString("base64")}`,
+  "json.decode": decoded,
+  "json.encode": encoded,
+  "queryString.decode": decodeQuery,
+  "queryString.encode": encodeQuery,
+  "rand.double": () => Math.random(),
+  "rand.int": (one = 0n, other = 1n) => {
+    const [least, most] = one < other ? [one, other] : [other, one];
+    return least + BigInt(randomInt(Number(most - least) + 1));
+  },
+  "strings.quote": (text: string) => `"${[...text].map((one) => QUOTED[one] ?? one).join("")}"`,
+  "lists.range": (size: bigint) => Array.from({ length: Number(size) }, (_, index) => BigInt(index)),
+  "url.escape": escapeUrl,
+  "url.unescape": unescapeUrl,
+  "url.parse": parseUrl,
+  inCidrRange: (ip: string, cidr: string) => inCidrs(ip, [cidr]),
+  inCidrRanges: inCidrs,
+  matches,
+  "string.matches": matches,
+  "string.startsWith": (text: string, part: string) => text.startsWith(part),
+  "string.endsWith": (text: string, part: string) => text.endsWith(part),
+  "string.contains": (text: string, part: string) => text.includes(part),
+  "string.trim": (text: string) => text.trim(),
+  "list.join": join,
+  "string.charAt": (text: string, index: bigint) => text.charAt(position(text, index)),
+  "string.indexOf": (text: string, part: string, from = 0n) =>
+    BigInt(text.indexOf(part, position(text, from))),
+  "string.lastIndexOf": (text: string, part: string, from = BigInt(text.length)) =>
+    BigInt(text.lastIndexOf(part, position(text, from))),
+  "string.format": format,
+  "string.split": (text: string, separator = " ", most?: bigint) =>
+    text.split(separator).slice(0, most === undefined || most < 0n ? undefined : Number(most)),
+  "string.replace": (text: string, old: string, fresh: string, most = -1n) => {
+    if (most < 0n) return text.replaceAll(old, () => fresh);
+    const parts = text.split(old);
+    const replaced = parts.slice(0, Number(most) + 1).join(fresh);
+    return [replaced, ...parts.slice(Number(most) + 1)].join(old);
+  },
+  "string.substring": (text: string, start: bigint, end = BigInt(text.length)) =>
+    text.slice(position(text, start), position(text, end, start)),
+  "string.lower": lower,
+  "string.upper": upper,
+  "string.lowerAscii": (text: string) => ascii(text, /[A-Z]/g, (letter) => letter.toLowerCase()),
+  "string.upperAscii": (text: string) => ascii(text, /[a-z]/g, (letter) => letter.toUpperCase()),
+  "string.reverse": (text: string) => [...text].reverse().join(""),
+  "string.decodeBase64": decodeText,
+  "string.encodeBase64": (text: string) => bytesOf(text).toString("base64"),
+  "string.escapeUrl": escapeUrl,
+  "string.unescapeUrl": unescapeUrl,
+  "string.isJson": (text: string) => {
+    try {
+      JSON.parse(text);
+      return true;
+    } catch {
+      return false;
+    }
+  },
+  "string.isPrivateIp": (text: string) => {
+    if (inCidrs(text, PRIVATE)) return true;
+    return !isIP(text) || inCidrs(text, SPECIAL) ? refuse("isPrivateIp() of this text") : false;
+  },
+  "string.isQueryString": (text: string) => {
+    if (/^[^=&\s;]+=[^=&\s;]*(&[^=&\s;]+=[^=&\s;]*)*$/.test(text)) return true;
+    return text.includes(" ") ? false : refuse("isQueryString() of this text");
+  },
+  "string.isURL": (text: string) => {
+    if (/^https?:\/\/[\w.-]+(:\d+)?([/?#]\S*)?$/.test(text)) return URL.canParse(text);
+    return /^[^:]*$/.test(text) ? false : refuse("isURL() of this text");
+  },
+  "string.decodeJson": decoded,
+  "string.parseUrl": parseUrl,
+  "string.decodeQueryString": decodeQuery,
+  "list.encodeJson": encoded,
+  "map.encodeJson": encoded,
+  "map.encodeQueryString": encodeQuery,
+  "list<V>.slice": (list: unknown[], start: bigint, end: bigint) =>
+    start < 0n || end < start || end > BigInt(list.length)
+      ? fail("slice() is outside the list")
+      : list.slice(Number(start), Number(end)),
+  "list.flatten": (list: unknown[], depth = 1n) =>
+    depth < 0n ? fail("flatten() needs a depth of 0 or more") : list.flat(Number(depth)),
+  "list<V>.sort": sorted,
+  "list<V>.distinct": distinct,
+  ...Object.fromEntries(timestampFields),
+  "duration.getHours": ({ seconds }: Duration) => seconds / 3600n,
+  "duration.getMinutes": ({ seconds }: Duration) => seconds / 60n,
+  "duration.getSeconds": ({ seconds }: Duration) => seconds,
+  "duration.getMilliseconds": ({ nanos }: Duration) => BigInt(Math.trunc(nanos / 1e6)),
+  string: (value: Date | object) =>
+    value instanceof Date ? dateText(value) : refuse("string() of a duration"),
+  int: (date: Date) => BigInt(Math.floor(date.getTime() / 1000)),
+  timestamp: (date: Date) => date,
+  duration: (duration: object) => duration,
+};

@@ -1,0 +1,365 @@
+import { z } from "zod";
+import { isMapping } from "../../../provider/api/json";
+import { policyFromText } from "../../../provider/endpoint/documents";
+import { actions as catalogue, type KeyInfo } from "../../../provider/policy/catalogue";
+import { type ActionContext, actions, type End } from "./actions";
+import { evaluate, type RequestFunctions, type Values } from "./expressions";
+import { dateText, NotSimulated } from "./functions";
+import { secretOf, type Verdict, type Verification, verifyWebhook } from "./signatures";
+import { ConnectionClosed, RequestNotSimulated, type TracedRule } from "./trace";
+import {
+  endpointValues,
+  headerOf,
+  type Policy,
+  type PolicyEndpoint,
+  type PolicyReply,
+  type PolicyRequest,
+  type Rule,
+  requestFunctions,
+  requestValues,
+  responseValues,
+} from "./values";
+
+/*
+ * Answers requests by traffic policies on this machine: phases, rules, expressions and actions in the documented order. What the
+ * documentation leaves open ends the run with an error, so that no test passes by a guess.
+ */
+
+/** An endpoint that can get requests. */
+export interface Target extends PolicyEndpoint {
+  /** The policy, as data or text. */
+  policy?: unknown;
+  /** The application of an agent's endpoint. Missing for a cloud endpoint. */
+  application?: ((request: PolicyRequest) => Promise<PolicyReply>) | undefined;
+}
+
+export interface Surroundings {
+  /** Undefined if another endpoint forwarded the request, because nothing is documented of its connection. */
+  clientIp: string | undefined;
+  /** The values of further variables by their names: `conn.geo.country_code`. */
+  given: Values;
+  now: () => Date;
+  vaults: Readonly<Record<string, Record<string, string>>>;
+  /** The internal endpoint of the account with this URL. */
+  internal: (url: string) => Target | undefined;
+  /** Default: the platform's scheme. */
+  verify?: typeof verifyWebhook;
+}
+
+const rule = z.strictObject({
+  name: z.string().optional(),
+  expressions: z.array(z.string()).default([]),
+  actions: z.array(z.strictObject({ type: z.string(), config: z.unknown().optional() })).min(1),
+});
+
+type Phase = keyof Policy;
+
+/** The phases that run here. The service refuses a policy with another form, too. */
+export const policySchema: z.ZodType<Policy> = z.strictObject({
+  on_tcp_connect: z.array(rule).default([]),
+  on_http_request: z.array(rule).default([]),
+  on_http_response: z.array(rule).default([]),
+});
+
+/** The first action of a policy that the runner cannot run, whatever the request. */
+export function unsupportedAction(policy: Policy): z.core.$ZodIssue | undefined {
+  for (const [phase, rules] of Object.entries(policy))
+    for (const [index, { actions: list }] of rules.entries())
+      for (const [number, { type, config }] of list.entries()) {
+        const path = [phase, index, "actions", number];
+        const known = Object.hasOwn(actions, type) ? actions[type] : undefined;
+        const issue = known?.check(config);
+        const message = "this action is not simulated";
+        if (!known) return { code: "custom", path: [...path, "type"], message, input: undefined };
+        if (issue) return { ...issue, path: [...path, "config", ...issue.path] };
+      }
+  return undefined;
+}
+
+/**
+ * @throws RequestFailed if there is no reply.
+ */
+export async function answerRequest(
+  target: Target,
+  request: PolicyRequest,
+  surroundings: Surroundings,
+): Promise<{ reply: PolicyReply; trace: TracedRule[] }> {
+  const trace: TracedRule[] = [];
+  const secrets = new Set(Object.values(surroundings.vaults).flatMap((vault) => Object.values(vault)));
+  try {
+    const reply = await new PolicyRun(target, request, surroundings, trace, secrets).answer();
+    masked(trace, secrets);
+    if (reply) return { reply, trace };
+  } catch (error) {
+    masked(trace, secrets);
+    if (!(error instanceof NotSimulated)) throw error;
+    throw new RequestNotSimulated(maskedText(error.message, secrets), trace);
+  }
+  throw new ConnectionClosed("the policy closed the connection", trace);
+}
+
+/** The run of the policy of one endpoint. */
+class PolicyRun {
+  private reply: PolicyReply | undefined;
+  private current: Phase = "on_tcp_connect";
+  private vars: Record<string, unknown> = {};
+  private readonly results: Record<string, () => unknown> = {};
+  private readonly functions: RequestFunctions;
+
+  constructor(
+    private readonly target: Target,
+    private readonly request: PolicyRequest,
+    private readonly surroundings: Surroundings,
+    private readonly trace: TracedRule[],
+    private readonly secrets: Set<string>,
+  ) {
+    this.functions = {
+      ...requestFunctions(
+        () => request,
+        () => this.reply,
+      ),
+      "secrets.get": (vault: string, name: string) => {
+        const secret = this.surroundings.vaults[vault]?.[name];
+        if (secret === undefined)
+          throw new NotSimulated(`the entry ${name} of the vault ${vault}, which is not given,`);
+        return secret;
+      },
+    };
+  }
+
+  /** @returns The reply; undefined if the connection is closed. */
+  async answer(): Promise<PolicyReply | undefined> {
+    const policy = this.policy();
+    let end = await this.phase("on_tcp_connect", policy.on_tcp_connect, undefined);
+    end = await this.phase("on_http_request", policy.on_http_request, end);
+    if (!end && !this.target.application)
+      this.refuse("the reply of a cloud endpoint whose policy ends without an answer");
+    if (!end) {
+      const reply = await this.target.application?.(this.request);
+      end = { reply, responseRules: "run" };
+    }
+    const { on_http_response: rules } = policy;
+    if (end.responseRules === "open" && rules.length > 0) {
+      await this.phase("on_http_response", rules, end);
+      this.refuse("whether the rules of on_http_response run after such an end");
+    }
+    this.reply = end.reply;
+    const last = await this.phase("on_http_response", rules, end.responseRules === "run" ? undefined : end);
+    return last ? last.reply : this.reply;
+  }
+
+  private policy() {
+    const { policy = {} } = this.target;
+    const parsed = typeof policy === "string" ? policyFromText(policy) : { data: policy };
+    if ("problem" in parsed) return this.refuse(`a policy that ${parsed.problem.reason}`);
+    const { data, error } = policySchema.safeParse(parsed.data);
+    if (data) return data;
+    const [issue] = error.issues;
+    return this.refuse(`its policy at ${issue?.path.join(".") || "the top"} (${issue?.message})`);
+  }
+
+  /** Runs the rules of a phase. With `end`, an earlier phase has ended the run. */
+  private async phase(phase: Phase, rules: readonly Rule[], end: End | undefined): Promise<End | undefined> {
+    this.vars = {};
+    this.current = phase;
+    let last = end;
+    for (const [index, { name, expressions, actions: list }] of rules.entries()) {
+      const traced: TracedRule = {
+        endpoint: this.target.url,
+        phase,
+        rule: index,
+        ...(name !== undefined && { name }),
+        outcome: "not reached",
+        expressions: [],
+        actions: list.map(({ type }) => ({ type, result: "not reached" })),
+      };
+      this.trace.push(traced);
+      if (last) continue;
+      traced.outcome = "matched";
+      for (const [number, expression] of expressions.entries()) {
+        const value = this.at(`${phase}[${index}].expressions[${number}]`, () => this.condition(expression));
+        traced.expressions.push({ expression, value });
+        if (value) continue;
+        traced.outcome = "not matched";
+        traced.actions = [];
+        break;
+      }
+      for (const [number, action] of traced.actions.entries()) {
+        const { config } = list[number] ?? {};
+        const place = `${phase}[${index}].actions[${number}] (${action.type})`;
+        action.result = "not simulated";
+        const outcome = await this.at(place, () => this.act(phase, action.type, config));
+        action.result = outcome.result;
+        last = outcome.end;
+        if (last) break;
+      }
+    }
+    return last;
+  }
+
+  private condition(expression: string): boolean {
+    const value = this.evaluate(expression);
+    if (typeof value === "boolean") return value;
+    throw new NotSimulated(`the expression ${expression}, which gives no truth value,`);
+  }
+
+  private evaluate(expression: string): unknown {
+    return evaluate(expression, this.values(), this.functions, this.current);
+  }
+
+  private act(phase: Phase, type: string, config: unknown) {
+    const action = Object.hasOwn(actions, type) ? actions[type] : undefined;
+    if (!action) throw new NotSimulated(type);
+    const info = catalogue[type as keyof typeof catalogue];
+    if (!(info.phases as readonly string[]).includes(phase)) throw new NotSimulated(`${type} in ${phase}`);
+    for (const [name, value] of Object.entries(isMapping(config) ? config : {})) {
+      const key: KeyInfo | undefined = (info.keys as Readonly<Record<string, KeyInfo>>)[name];
+      if (!key?.cel && type !== "set-vars" && JSON.stringify(value).includes("${"))
+        throw new NotSimulated(`an expression in ${name}, which takes none,`);
+    }
+    return action.run(config, this.context(phase));
+  }
+
+  private context(phase: Phase): ActionContext {
+    const { request, surroundings, secrets } = this;
+    return {
+      phase,
+      request,
+      reply: this.reply,
+      clientIp: surroundings.clientIp,
+      vars: this.vars,
+      set: (name, value) => {
+        this.results[`actions.ngrok.${name}`] = () => value;
+      },
+      interpolate: (value, options) => this.interpolated(value, options ?? {}) as typeof value,
+      addSecrets: (...texts) => {
+        for (const text of texts) secrets.add(text);
+      },
+      verify: (verification) => this.verify(verification),
+      forward: (url) => this.forward(url),
+    };
+  }
+
+  private verify(verification: Verification): Verdict {
+    const { now, vaults, verify = verifyWebhook } = this.surroundings;
+    const { headers, body } = this.request;
+    this.secrets.add(verification.secret ?? "");
+    let secret: string;
+    try {
+      secret = secretOf(verification, vaults);
+    } catch (error) {
+      throw new NotSimulated(`this verification (${error instanceof Error ? error.message : error})`);
+    }
+    const text = Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value]));
+    return verify(verification.provider, { headers: text, body, secret, now: now() });
+  }
+
+  private forward(url: string): Promise<PolicyReply> | undefined {
+    const target = this.surroundings.internal(url);
+    if (!target) return undefined;
+    const { request, surroundings } = this;
+    const headers = [...request.headers];
+    if (surroundings.clientIp !== undefined) {
+      const odd = headers.find(([name]) => /^x-forwarded-(for|host|proto)$/i.test(name));
+      if (odd) throw new NotSimulated(`forwarding a request that has a header ${odd[0]}`);
+      headers.push(
+        ["x-forwarded-for", surroundings.clientIp],
+        ["x-forwarded-host", headerOf(headers, "host") ?? ""],
+        ["x-forwarded-proto", new URL(request.url).protocol.slice(0, -1)],
+      );
+    }
+    const forwarded = { ...surroundings, clientIp: undefined, given: {} };
+    const run = new PolicyRun(target, { ...request, headers }, forwarded, this.trace, this.secrets);
+    return run
+      .answer()
+      .then((reply) => reply ?? this.refuse("forwarding to an endpoint that closes the connection"));
+  }
+
+  private values(): Values {
+    const { given, now, clientIp } = this.surroundings;
+    const time = now();
+    return {
+      ...given,
+      ...endpointValues(this.target, time),
+      ...requestValues(this.request, time),
+      ...(this.reply && responseValues(this.reply)),
+      ...(clientIp !== undefined && { "conn.client_ip": () => clientIp }),
+      vars: () => this.vars,
+      ...this.results,
+    };
+  }
+
+  private interpolated(value: unknown, options: { allowed?: RegExp; keepsType?: boolean }): unknown {
+    if (typeof value === "string") return this.interpolatedText(value, options);
+    if (Array.isArray(value)) return value.map((item) => this.interpolated(item, options));
+    if (!isMapping(value))
+      return typeof value === "number" && Number.isInteger(value) && options.keepsType
+        ? BigInt(value)
+        : value;
+    return Object.fromEntries(
+      Object.entries(value).map(([name, part]) => [name, this.interpolated(part, options)]),
+    );
+  }
+
+  private interpolatedText(
+    text: string,
+    { allowed, keepsType }: { allowed?: RegExp; keepsType?: boolean },
+  ): unknown {
+    const value = (expression: string) => this.evaluate(expression);
+    const [, whole] = /^\$\{([^{}]*)\}$/.exec(text) ?? [];
+    if (whole !== undefined && keepsType) return value(whole);
+    if (text.replace(/\$\{[^{}]*\}/g, "").includes("${")) throw new NotSimulated(`the text ${text}`);
+    return text.replace(/\$\{([^{}]*)\}/g, (_, expression: string) => {
+      const part = textOf(value(expression));
+      if (allowed && !allowed.test(part))
+        throw new NotSimulated(`the value of ${expression} in a pattern or its replacement`);
+      return part;
+    });
+  }
+
+  /** Adds the place to an error. */
+  private at<T>(place: string, run: () => T): T {
+    const located = (error: unknown) => {
+      if (!(error instanceof NotSimulated) || error.cause) return error;
+      return new NotSimulated(told(`${this.target.url} ${place}`, error.message), { cause: error });
+    };
+    try {
+      const result = run();
+      if (result instanceof Promise)
+        return result.catch((error: unknown) => {
+          throw located(error);
+        }) as T;
+      return result;
+    } catch (error) {
+      throw located(error);
+    }
+  }
+
+  private refuse(what: string): never {
+    throw new NotSimulated(told(this.target.url, what), { cause: "located" });
+  }
+}
+
+const told = (place: string, what: string) =>
+  `${place}: ${what} is not simulated; only the service knows the result`;
+
+/** As it is written into a text. How the service writes lists, maps, null and numbers with a fraction is open. */
+function textOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (typeof value === "bigint" || typeof value === "boolean") return `${value}`;
+  if (value instanceof Date) return dateText(value);
+  throw new NotSimulated("a value of this type in a text");
+}
+
+const maskedText = (text: string, secrets: ReadonlySet<string>) => {
+  let masked = text;
+  for (const secret of secrets) if (secret.length >= 4) masked = masked.replaceAll(secret, "[secret]");
+  return masked;
+};
+
+function masked(trace: readonly TracedRule[], secrets: ReadonlySet<string>): void {
+  for (const { expressions, actions: list } of trace) {
+    for (const each of expressions) each.expression = maskedText(each.expression, secrets);
+    for (const each of list) each.result = maskedText(each.result, secrets);
+  }
+}

@@ -1,0 +1,50 @@
+/* What the policies did with a request. */
+
+/** A rule that a request met. Values never contain the secrets of actions. */
+export interface TracedRule {
+  /** The URL of the endpoint. */
+  endpoint: string;
+  phase: string;
+  /** The number of the rule in its phase, from 0. */
+  rule: number;
+  name?: string;
+  /** `not reached` if an earlier action ended the phase or the run. */
+  outcome: "matched" | "not matched" | "not reached";
+  /** The expressions that were evaluated: all up to the first that is not true. */
+  expressions: { expression: string; value: unknown }[];
+  /** The actions in order, each with what it did. */
+  actions: { type: string; result: string }[];
+}
+
+/** A request without a reply. */
+export class RequestFailed extends Error {
+  constructor(
+    message: string,
+    /** What happened up to then. */
+    readonly trace: readonly TracedRule[],
+  ) {
+    super(message);
+  }
+}
+
+/** A policy closed the connection, so that the client gets no reply. */
+export class ConnectionClosed extends RequestFailed {
+  override readonly name = "ConnectionClosed";
+}
+
+/** The policy needs something that only the service knows, or that the test did not give. */
+export class RequestNotSimulated extends RequestFailed {
+  override readonly name = "RequestNotSimulated";
+}
+
+/** A trace as lines, for people. */
+export function traceText(trace: readonly TracedRule[]): string {
+  return trace
+    .flatMap(({ endpoint, phase, rule: index, name, outcome, expressions, actions: list }) => [
+      `${endpoint} ${phase}[${index}]${name === undefined ? "" : ` ${name}`}: ${outcome}`,
+      ...expressions.map(({ expression, value }) => `    ${expression} → ${value}`),
+      ...(outcome === "matched" ? list.map(({ type, result }) => `    ${type}: ${result}`) : []),
+      ...(outcome === "not reached" ? [`    ${list.map(({ type }) => type).join(", ")}`] : []),
+    ])
+    .join("\n");
+}

@@ -1,0 +1,196 @@
+import type { Readable } from "node:stream";
+import type { RequestFunctions, Values } from "./expressions";
+import { NotSimulated } from "./functions";
+
+/* The values of the variables that describe a request and its response. */
+
+/** A header as it was sent. */
+export type Header = readonly [name: string, value: string];
+
+export interface PolicyRequest {
+  method: string;
+  /** The whole URL, as the client wrote it. */
+  url: string;
+  headers: Header[];
+  body: Buffer;
+  /** Aborted when the client leaves. */
+  signal?: AbortSignal;
+}
+
+export interface PolicyReply {
+  /** 0 for a reply that is not known. */
+  status: number;
+  headers: Header[];
+  body: Buffer | Readable;
+  /** Whether the service would infer the content type. */
+  hasInferredType?: boolean;
+}
+
+export interface Rule {
+  name?: string | undefined;
+  expressions: string[];
+  actions: { type: string; config?: unknown }[];
+}
+
+/** A policy of the phases that run here. */
+export interface Policy {
+  on_tcp_connect: Rule[];
+  on_http_request: Rule[];
+  on_http_response: Rule[];
+}
+
+/** The endpoint whose policy runs. */
+export interface PolicyEndpoint {
+  /** With a scheme and a host: `https://shop.example.com`. */
+  url: string;
+  id?: string | undefined;
+}
+
+const refuse = (what: string): never => {
+  throw new NotSimulated(what);
+};
+
+export const headerOf = (headers: readonly Header[], name: string): string | undefined =>
+  headers.find(([each]) => each.toLowerCase() === name)?.[1];
+
+/** The values by name, in order. */
+function listsByName(pairs: readonly Header[]): Record<string, string[]> {
+  const lists: Record<string, string[]> = {};
+  for (const [name, value] of pairs) lists[name] = [...(lists[name] ?? []), value];
+  return lists;
+}
+const headersOf = (headers: readonly Header[]) =>
+  listsByName(headers.map(([name, value]) => [name.toLowerCase(), value]));
+
+function contentOf(prefix: "req" | "res", headers: readonly Header[]): Values {
+  const raw = () => headerOf(headers, "content-type");
+  const parts = () => (raw() ?? "").split(/\s*;\s*/);
+  const length = () => headerOf(headers, "content-length");
+  return {
+    [`${prefix}.headers`]: () => headersOf(headers),
+    [`${prefix}.content_encoding`]: () => headerOf(headers, "content-encoding")?.split(/\s*,\s*/),
+    [`${prefix}.content_length`]: () => (length() === undefined ? undefined : BigInt(length() ?? 0)),
+    [`${prefix}.content_type`]: () => (raw() === undefined ? undefined : parts()[0]),
+    [`${prefix}.content_type.raw`]: raw,
+    [`${prefix}.content_type.parameters`]: () =>
+      Object.fromEntries(
+        parts()
+          .slice(1)
+          .map((part) => part.split(/=(.*)/s).slice(0, 2)),
+      ),
+    [`${prefix}.location`]: () => headerOf(headers, "location"),
+  };
+}
+
+/** Whether and how the service decodes such a path is open. */
+const ODD_PATH = /%|\/\/|\/\.{1,2}(?:\/|$)/;
+
+export function requestValues({ method, url, headers }: PolicyRequest, now: Date): Values {
+  const [, scheme = "", authority = "", rawPath = "", query = ""] =
+    /^(\w+):\/\/([^/?#]*)([^?#]*)(?:\?([^#]*))?/.exec(url) ?? [];
+  const [, user, host = "", port] = /^(?:(.*)@)?(.*?)(?::(\d+))?$/.exec(authority) ?? [];
+  const path = () =>
+    ODD_PATH.test(rawPath) ? refuse("the normalized form of this URL's path") : rawPath || "/";
+  const tail = query ? `?${query}` : "";
+  return {
+    ...contentOf("req", headers),
+    "req.method": () => method,
+    "req.host": () => headerOf(headers, "host") ?? authority,
+    "req.cookies": () => cookiesOf(headers),
+    "req.trailers": () => ({}),
+    "req.ts.header_received": () => now,
+    "req.ts.body_received": () => now,
+    "req.user_agent": () => headerOf(headers, "user-agent"),
+    "req.url": () => `${scheme}://${authority}${path()}${tail}`,
+    "req.url.authority": () => authority,
+    "req.url.host": () => host,
+    "req.url.path": path,
+    "req.url.port": () => (port === undefined ? undefined : BigInt(port)),
+    "req.url.query": () => query,
+    "req.url.query_params": () => listsByName([...new URLSearchParams(query)]),
+    "req.url.raw": () => url,
+    "req.url.raw_path": () => rawPath || "/",
+    "req.url.scheme": () => scheme,
+    "req.url.uri": () => path() + tail,
+    "req.url.user_password": () => user,
+  };
+}
+
+export function responseValues({ status, headers, hasInferredType }: PolicyReply): Values {
+  const inferred = () => refuse("a content-type that the service infers");
+  const unknown = ["res.headers", "res.content_type", "res.content_type.raw", "res.content_type.parameters"];
+  return {
+    ...contentOf("res", headers),
+    ...(hasInferredType && Object.fromEntries(unknown.map((name) => [name, inferred]))),
+    "res.status_code": () => BigInt(status),
+    "res.trailers": () => ({}),
+  };
+}
+
+export function endpointValues({ url, id }: PolicyEndpoint, now: Date): Values {
+  const { protocol, hostname, port } = new URL(url);
+  const number = port || (protocol === "https:" ? "443" : "80");
+  return {
+    "conn.ts.start": () => now,
+    "time.now": () => now.toISOString().replace(/\.\d+Z$/, "Z"),
+    "endpoint.addr": () => `${hostname}:${number}`,
+    "endpoint.host": () => hostname,
+    ...(id !== undefined && { "endpoint.id": () => id }),
+    "endpoint.port": () => BigInt(number),
+    "endpoint.protocol": () => protocol.slice(0, -1),
+    "endpoint.url": () => url,
+  };
+}
+
+interface Cookie {
+  name: string;
+  value: string;
+}
+
+function cookiesOf(headers: readonly Header[]): Record<string, Cookie[]> {
+  const all = headers.flatMap(([name, value]) =>
+    name.toLowerCase() === "cookie" ? value.split(/\s*;\s*/).filter((part) => part.includes("=")) : [],
+  );
+  const cookies: Record<string, Cookie[]> = {};
+  for (const part of all) {
+    const [name = "", value = ""] = part.split(/=(.*)/s);
+    cookies[name] = [...(cookies[name] ?? []), { name, value }];
+  }
+  return cookies;
+}
+
+/** The service's pages write names in the canonical form and in others, and say that the canonical one is needed. */
+function canonical(name: string): string {
+  const right = name.toLowerCase().replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
+  if (name === right) return name.toLowerCase();
+  throw new NotSimulated(`the header name ${name} in a function (write ${right})`);
+}
+
+/** The functions that read the request and the response, by name. */
+export function requestFunctions(
+  request: () => PolicyRequest,
+  reply: () => PolicyReply | undefined,
+): RequestFunctions {
+  const values = (headers: readonly Header[] | undefined, name: string) =>
+    headersOf(headers ?? [])[canonical(name)] ?? [];
+  const ofReply = (name: string) => {
+    if (reply()?.hasInferredType && name === "Content-Type") refuse("a content-type that the service infers");
+    return values(reply()?.headers, name);
+  };
+  const params = () => new URL(request().url).searchParams;
+  const cookies = (name: string) => cookiesOf(request().headers)[name] ?? [];
+  const setCookies = (name: string) =>
+    ofReply("Set-Cookie").filter((cookie) => cookie.startsWith(`${name}=`));
+  return {
+    getReqHeader: (name: string) => values(request().headers, name),
+    hasReqHeader: (name: string) => values(request().headers, name).length > 0,
+    getQueryParam: (name: string) => params().getAll(name),
+    hasQueryParam: (name: string) => params().has(name),
+    getReqCookie: (name: string) =>
+      cookies(name)[0] ?? refuse(`getReqCookie() of the cookie ${name}, which this request lacks,`),
+    hasReqCookie: (name: string) => cookies(name).length > 0,
+    getResHeader: ofReply,
+    hasResHeader: (name: string) => ofReply(name).length > 0,
+    hasResCookie: (name: string) => setCookies(name).length > 0,
+  };
+}
