@@ -11,8 +11,8 @@ const PROVIDER = resolve("dist/provider/index.js");
 const SDK = resolve("dist/sdk/index.js");
 
 /** Runs a script in a new process, and parses its output as JSON. */
-async function inNewProcess(script: string, module = PROVIDER): Promise<unknown> {
-  const { stdout } = await promisify(execFile)(process.execPath, ["--eval", script, module]);
+async function inNewProcess(script: string, module = PROVIDER, ...options: string[]): Promise<unknown> {
+  const { stdout } = await promisify(execFile)(process.execPath, [...options, "--eval", script, module]);
   return JSON.parse(stdout);
 }
 
@@ -54,8 +54,11 @@ test("the warnings load the library of expressions with the first expression", a
       return [lines.length, ...${loaded}];
     };
     console.log(JSON.stringify([packagesFor({ name: "req.host" }), packagesFor({ expressions: ["req.hots"] })]));`;
-  expect(await inNewProcess(script, resolve("dist/provider/policy/resourceWarnings.js"))).toEqual([
+  const module = resolve("dist/provider/policy/resourceWarnings.js");
+  expect(await inNewProcess(script, module)).toEqual([
     [0],
     [1, "@marcbachmann/cel-js", "fastest-levenshtein"],
   ]);
+  // An older Node.js cannot require the library. Then nothing is said of expressions.
+  expect(await inNewProcess(script, module, "--no-experimental-require-module")).toEqual([[0], [0]]);
 });
