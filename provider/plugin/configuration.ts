@@ -60,7 +60,7 @@ export class Configuration {
       if (!this.isStateless || !(error instanceof ConfigError)) throw error;
       const hint =
         "this command reads no stack's configuration: use the environment, or flags such as --endpoints:base-url";
-      throw new UserError(`${error.message} (${hint})`, { cause: error });
+      throw new UserError(`${error.message}\n${hint}`, { cause: error });
     }
   }
 

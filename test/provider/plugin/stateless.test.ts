@@ -112,7 +112,7 @@ describe("without a stack", () => {
     const { client } = await plugin({ configure: false });
     await client.configure({}, "");
     expect((await thrown(client.list())).message).toMatch(
-      /^there is no API key: .*this command reads no stack's configuration: use the environment/,
+      /^there is no API key: .*\n.*\nthis command reads no stack's configuration: use the environment/,
     );
   });
 });
