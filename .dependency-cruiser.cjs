@@ -64,7 +64,7 @@ module.exports = {
       from: {
         path: "^(provider|sdk|docs)/",
         pathNot:
-          "^(docs/generate|sdk/testing)/|^sdk/commands/(demo|serveEmulator|emulatorState|policyRequest)\\.ts$",
+          "^(docs/generate|sdk/testing)/|^sdk/commands/(demo|emulatorState|new|policyRequest|serveEmulator)\\.ts$",
       },
       to: { path: "^sdk/testing/" },
     },

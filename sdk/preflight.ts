@@ -25,6 +25,7 @@ const checksOfRun = perRun(() => ({
   firstMistaken: Number.POSITIVE_INFINITY,
   settingsAreChecked: false,
   checkedPolicies: new WeakSet<object>(),
+  warned: new Set<string>(),
 }));
 
 /**
@@ -97,8 +98,15 @@ export async function warnOfHeaders(
 ): Promise<void> {
   await whenKnown(policy, async (known) => {
     for (const warning of headerWarnings(toInputs(known), { isSecret: await pulumi.isSecret(policy) }))
-      void pulumi.log.warn(`${name}: ${warning}`);
+      warnOnce(`${name}: ${warning}`);
   });
+}
+
+/** Two merges can have the same mistake, and no names. */
+function warnOnce(text: string): void {
+  const { warned } = checksOfRun();
+  if (!warned.has(text)) void pulumi.log.warn(text);
+  warned.add(text);
 }
 
 /** Marks a policy whose parts have been checked for header names, so that its endpoint does not warn again. */
@@ -116,6 +124,7 @@ export async function warnOfPolicy(
   written: { trafficPolicy?: unknown; url?: unknown; bindings?: unknown },
   options: pulumi.CustomResourceOptions | undefined,
   readPolicy: PolicyReader,
+  { isPart = false } = {},
 ): Promise<void> {
   const { trafficPolicy, url, bindings } = written;
   if (trafficPolicy === undefined) return;
@@ -126,8 +135,8 @@ export async function warnOfPolicy(
   const isSecret = policy === UNKNOWN && pulumi.Output.isInstance(trafficPolicy);
   const whole = isSecret ? await knownValue(trafficPolicy) : policy;
   const inputs = { trafficPolicy: whole, url: address, bindings: names };
-  const warnings = resourceWarnings(inputs, readPolicy, { isSecret });
-  for (const warning of warnings) void pulumi.log.warn(`${name}: ${warning}`);
+  const warnings = resourceWarnings(inputs, readPolicy, { isSecret, isPart });
+  for (const warning of warnings) warnOnce(`${name}: ${warning}`);
 }
 
 /**

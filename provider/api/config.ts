@@ -12,6 +12,9 @@ export class ConfigError extends UserError {
   }
 }
 
+/** A required setting that is not set. */
+export class MissingSetting extends ConfigError {}
+
 /** Several of them, a line for each. */
 export class SettingsError extends ConfigError {
   constructor(readonly problems: readonly [ConfigError, ...ConfigError[]]) {
@@ -181,7 +184,7 @@ function writtenValue(
 }
 
 const missing = (setting: SettingName, what: string, example: string) =>
-  new ConfigError(setting, what, howToSet(setting, example));
+  new MissingSetting(setting, what, howToSet(setting, example));
 
 /** Every setting has both names by one rule: `endpoints:baseUrl` is `ENDPOINTS_BASE_URL`. */
 export function environmentName(setting: string): string {

@@ -1,4 +1,5 @@
 import { ApiError, EndpointsError, UserError } from "../api/apiErrors";
+import { WEBHOOK_TYPE } from "../api/config";
 import type { LiveEndpoint, Owner } from "../api/contract";
 import type { JsonObject } from "../api/json";
 import { foreignOwner, isSameOwner, isSameStack, ownerText, partsOf, stackText } from "../api/mark";
@@ -45,8 +46,13 @@ export const wrongType = (id: string, type: string): UserError =>
 export const reservedKey = (id: string, problem: string): UserError =>
   new UserError(`${id} cannot be managed: ${problem}.`);
 
+/** @param known The tokens that would have been right. */
 export const unknownToken = (token: string, known: string[]): UserError =>
-  new UserError(`There is no ${oneLine(token, 200)} in this package; it has ${known.join(" and ")}.`);
+  new UserError(
+    token === WEBHOOK_TYPE
+      ? `${token} is a component: construct it in a program, and run \`pulumi up\`.`
+      : `There is no ${oneLine(token, 200)} in this package; it has ${known.join(" and ")}.`,
+  );
 
 export const goneUnproven = (id: string, notFound: EndpointsError, why: EndpointsError): UserError =>
   new UserError(

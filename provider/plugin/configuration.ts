@@ -10,6 +10,7 @@ import { UserError } from "../api/apiErrors";
 import {
   ConfigError,
   type ConfigReader,
+  MissingSetting,
   readSettings,
   type Settings,
   secretSettings,
@@ -71,12 +72,16 @@ export class Configuration {
     this.isStateless = request.hasName() && request.getName() === "";
   }
 
-  /** Reports all mistakes in the settings, at the preview. */
+  /**
+   * Reports all mistakes in the settings, at the preview. Of a default provider, the check of an endpoint reports those that are
+   * missing, because a program without endpoints needs no account.
+   */
   check(request: CheckRequest): CheckResponse {
     const { props } = received(request.getNews());
-    const reader = readerOf(props, this.stack, { isDefault: DEFAULT_PROVIDER.test(request.getName()) });
+    const isDefault = DEFAULT_PROVIDER.test(request.getName());
+    const reader = readerOf(props, this.stack, { isDefault });
     const problems = settingsProblems(reader, this.environment).filter(
-      ({ setting }) => !hasUnknown(props[setting]),
+      (problem) => !hasUnknown(props[problem.setting]) && !(isDefault && problem instanceof MissingSetting),
     );
 
     const response = new CheckResponse();

@@ -12,6 +12,7 @@ import {
   typeWarnings,
 } from "../endpoint/lookup";
 import { expressionsIn, headerWarnings } from "../policy/headerNames";
+import { resourceWarnings } from "../policy/resourceWarnings";
 import type { RunNotes } from "./resources";
 import { received, toStruct } from "./values";
 
@@ -20,6 +21,8 @@ export interface FunctionDeps {
   /** The service. Throws if a required setting is missing. */
   api(): EndpointsApi;
   run: RunNotes;
+  /** Whether warnings of policies are on. */
+  warnsOfPolicies(): boolean;
   webhooks: WebhookFunctions;
   warn(warning: string): void;
 }
@@ -28,21 +31,31 @@ export interface FunctionDeps {
 export interface WebhookFunctions {
   policyData(policy: object | string): JsonObject;
   mergedPolicy(policy: object, verifications: string[], warn: (warning: string) => void): object;
-  mergedConfig(configs: string[]): string;
+  mergedConfig(configs: readonly (string | null)[]): string;
 }
 
 interface PluginFunction {
-  /** @param secrets The arguments that contain a secret. */
-  call(args: JsonObject, deps: FunctionDeps, secrets: ReadonlySet<string>): Promise<JsonObject>;
+  /**
+   * @param secrets The arguments that contain a secret.
+   * @param visible The arguments with unknown values in place of secrets.
+   */
+  call(
+    args: JsonObject,
+    deps: FunctionDeps,
+    asked: { secrets: ReadonlySet<string>; visible: JsonObject },
+  ): Promise<JsonObject>;
   /** Whether the result is secret as a whole. */
   isSecret?: boolean;
 }
 
 const policy = z.union([z.string(), z.looseObject({})], { error: "must be an object or text" });
-const policies = z.array(z.string(), {
+const outputText = (name: string) =>
+  z.string({ error: `must be the output ${name} of a webhook verification` });
+const policies = z.array(outputText("trafficPolicy"), {
   error: "must be a list of the outputs trafficPolicy of webhook verifications",
 });
-const configs = z.array(z.string(), {
+// The output of a verification without an agent is null.
+const configs = z.array(outputText("agentConfig").nullable(), {
   error: "must be a list of the outputs agentConfig of webhook verifications",
 });
 
@@ -73,14 +86,18 @@ export const functions: Record<string, PluginFunction> = {
    */
   "endpoints:index:mergeTrafficPolicy": {
     isSecret: true,
-    call: async (args, { warn, webhooks, run: { checkedExpressions } }, secrets) => {
+    call: async (args, { webhooks, run: { checkedExpressions }, ...deps }, { secrets, visible }) => {
+      const warn = (warning: string) => deps.warn(`mergeTrafficPolicy: ${warning}`);
       const inputs = z.strictObject({ policy, verifications: policies });
       const { policy: given, verifications } = inputs.parse(args);
       if (given === UNKNOWN || verifications.includes(UNKNOWN)) return { trafficPolicy: UNKNOWN };
       const data = webhooks.policyData(given);
-      const trafficPolicy = webhooks.mergedPolicy(data, verifications, warn);
+      const trafficPolicy = webhooks.mergedPolicy(data, verifications, deps.warn);
       const about = { isSecret: secrets.has("policy"), checked: checkedExpressions };
-      for (const warning of headerWarnings(data, about)) warn(`mergeTrafficPolicy: ${warning}`);
+      for (const warning of headerWarnings(data, about)) warn(warning);
+      // The result is secret as a whole, and of a secret policy the endpoint's check can say little.
+      const shown = deps.warnsOfPolicies() ? { trafficPolicy: visible["policy"] } : {};
+      for (const warning of resourceWarnings(shown, undefined, { isPart: true })) warn(warning);
       for (const { text } of expressionsIn(trafficPolicy)) checkedExpressions.add(text);
       return { trafficPolicy };
     },
@@ -102,10 +119,11 @@ export async function invoke(request: InvokeRequest, deps: FunctionDeps): Promis
   const called = functions[request.getTok()];
   if (!called) throw unknownToken(request.getTok(), Object.keys(functions));
   const { props, secrets } = received(request.getArgs());
+  const visible = received(request.getArgs(), { hidesSecrets: true }).props;
   const given = Object.entries(props).filter(([, value]) => value !== null);
   const response = new InvokeResponse();
   try {
-    const result = await called.call(Object.fromEntries(given), deps, secrets);
+    const result = await called.call(Object.fromEntries(given), deps, { secrets, visible });
     response.setReturn(toStruct(result, new Set(called.isSecret ? Object.keys(result) : [])));
   } catch (error) {
     if (!(error instanceof z.ZodError)) throw error;

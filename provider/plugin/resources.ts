@@ -33,11 +33,13 @@ export interface RunNotes {
   readonly secretUrls: Set<unknown>;
   /** The expressions of webhook verifications and merges, which have been checked for header names. */
   readonly checkedExpressions: Set<string>;
+  /** The warnings of functions. */
+  readonly warned: Set<string>;
 }
 
 /** The operations on cloud endpoints: the core behind the plugin protocol. */
 export class Resources {
-  readonly run: RunNotes = { secretUrls: new Set(), checkedExpressions: new Set() };
+  readonly run: RunNotes = { secretUrls: new Set(), checkedExpressions: new Set(), warned: new Set() };
   private readonly urls = new UrlRegistry();
   /** The URNs whose policies have been checked. The engine checks a resource again before it replaces it. */
   private readonly checked = new Set<string>();

@@ -74,12 +74,14 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
     return service;
   };
   const core = new CloudEndpoints({ connect, log });
-  const resources = new Resources(
-    core,
-    log,
-    configuration,
-    () => !areWarningsOff(configuration.reader, environment),
-  );
+  const warnsOfPolicies = () => !areWarningsOff(configuration.reader, environment);
+  const resources = new Resources(core, log, configuration, warnsOfPolicies);
+  const { run } = resources;
+  /** Calls of functions have no names, so two of them can cause the same warning. */
+  const warnOnce = (warning: string) => {
+    if (!run.warned.has(warning)) log.warn(warning);
+    run.warned.add(warning);
+  };
 
   /** A call about a resource, or about none. */
   function unary<Q, R>(work: (request: Q) => R | Promise<R>): grpc.handleUnaryCall<Q, R> {
@@ -151,17 +153,13 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
       await resources.delete(request);
       return new Empty();
     }),
-    invoke: unary((request) =>
-      invoke(request, {
-        api: () => connect().api,
-        warn: log.warn,
-        run: resources.run,
-        webhooks: options.webhooks,
-      }),
-    ),
+    invoke: unary((request) => {
+      const api = () => connect().api;
+      return invoke(request, { api, warn: warnOnce, run, warnsOfPolicies, webhooks: options.webhooks });
+    }),
     construct: unary(async (request) => {
       if (request.getType() !== WEBHOOK_TYPE) throw unknownToken(request.getType(), [WEBHOOK_TYPE]);
-      return options.webhooks.construct(request, log.address, resources.run.checkedExpressions);
+      return options.webhooks.construct(request, log.address, run.checkedExpressions);
     }),
 
     cancel: unary(() => {

@@ -39,15 +39,17 @@ function policySource(text: string): PolicySource | undefined {
  *
  * @param inputs The endpoint's inputs in the program, with unknown values in place of secrets.
  * @param isSecret Whether the whole policy is secret. Then no warning names a place in it.
+ * @param isPart Whether it is the argument `policy` of a merge, to which another part may bring the action that answers.
  */
 export function resourceWarnings(
   { trafficPolicy, url, bindings }: JsonObject,
   readPolicy: PolicyReader = policyReader(),
-  { isSecret } = { isSecret: false },
+  { isSecret = false, isPart = false } = {},
 ): string[] {
   if (trafficPolicy === undefined || trafficPolicy === UNKNOWN) return [];
   const source = readPolicy(trafficPolicy);
-  const target = { url, bindings, isCloud: true };
+  const target = { url, bindings, isCloud: !isPart };
+  const root = isPart ? "policy" : "trafficPolicy";
   const most = isSecret ? Number.POSITIVE_INFINITY : MOST_SHOWN + 1;
   const warnings = policyWarnings(source?.data, target, most).filter(
     ({ path }) => !isSecret || path.length === 0,
@@ -59,7 +61,7 @@ export function resourceWarnings(
   const lines = shown.map(({ path, reason }, index) => {
     const line = path.length > 0 ? positions[index]?.line : undefined;
     const more = line === undefined ? "" : ` (line ${line})`;
-    return warningText({ path: ["trafficPolicy", ...path], reason }, "", more);
+    return warningText({ path: [root, ...path], reason }, "", more);
   });
   return warnings.length > MOST_SHOWN ? [...lines, MORE] : lines;
 }

@@ -97,6 +97,11 @@ export function assertFile(option: string, file: string): void {
     );
 }
 
+/** A word of a shell, in single quotes if it needs them. */
+export function shellWord(text: string): string {
+  return /^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
 /** `1 endpoint`, `2 endpoints`. */
 export function count(number: number, one: string, many = `${one}s`): string {
   return `${number} ${number === 1 ? one : many}`;

@@ -127,7 +127,7 @@ function printTable(rows: TableRow[], print: Print): void {
   print("\nWhat happened, and which requests each step made:\n");
   for (const row of rows)
     print(`  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ")}`);
-  print("\nNext: README.md, or examples/ for more programs.");
+  print("\nNext: npx pulumi-endpoints new quickstart, for a project of your own with this program.");
 }
 
 /** Requests by method, as `1 POST, 2 GET`. */

@@ -5,6 +5,7 @@ import { type CliCommand, EXIT, messageOf } from "./command";
 
 const HELP = `Usage: npx pulumi-endpoints <command>
 
+  new            make a project from an example of the package
   adopt          write the TypeScript that adopts the account's cloud endpoints as they are
   import-file    list the account's cloud endpoints for \`pulumi import --file\`
   drift          report what has drifted from the stacks of a Pulumi project, and repair it
@@ -20,6 +21,7 @@ const HELP = `Usage: npx pulumi-endpoints <command>
 
 /** Each command is loaded only if it is run. */
 export const commands: Record<string, () => Promise<CliCommand>> = {
+  new: async () => (await import("./new.js")).newCommand,
   adopt: async () => (await import("./adopt.js")).adoptCommand,
   "import-file": async () => (await import("./importFile.js")).importFileCommand,
   drift: async () => (await import("./drift.js")).driftCommand,

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Emulator } from "../testing/emulator";
 import { traceText } from "../testing/runner/trace";
-import { command, EXIT, UsageError } from "./command";
+import { command, EXIT, shellWord, UsageError } from "./command";
 import { readState, writeState } from "./emulatorState";
 
 const HELP = `Runs an emulator of the endpoint service on this machine, so that you can try the package without an account.
@@ -69,8 +69,8 @@ export const emulatorCommand = command({
     for (let index = 0; index < endpoints; index++)
       emulator.seed({ type: (["cloud", "ephemeral", "edge"] as const)[index % 3] ?? "cloud" });
     print(`The emulator listens on ${emulator.baseUrl}. To use it in another terminal:\n`);
-    print(`export ENDPOINTS_BASE_URL=${emulator.baseUrl} ENDPOINTS_API_KEY=${quoted(emulator.apiKey)}`);
-    if (versionHeader) print(`export ENDPOINTS_VERSION_HEADER=${quoted(versionHeader)}`);
+    print(`export ENDPOINTS_BASE_URL=${emulator.baseUrl} ENDPOINTS_API_KEY=${shellWord(emulator.apiKey)}`);
+    if (versionHeader) print(`export ENDPOINTS_VERSION_HEADER=${shellWord(versionHeader)}`);
     for (const { url, local } of connected) emulator.connect(url, local);
     if (servedPort !== undefined) await serveEndpoints(emulator, servedPort, print);
     print("");
@@ -121,9 +121,4 @@ async function firstSignal(): Promise<void> {
   // Without listeners, a second signal ends the process immediately.
   ended.abort();
   await Promise.allSettled(signals);
-}
-
-/** A word of a shell, in single quotes if it needs them. */
-function quoted(text: string): string {
-  return /^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

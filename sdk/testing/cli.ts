@@ -1,12 +1,12 @@
 import { execFile } from "node:child_process";
-import { constants, existsSync } from "node:fs";
+import { constants, existsSync, rmSync } from "node:fs";
 import { access, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { isUsers, nameInUrn, ROOT_STACK, rootUrn, typeInUrn } from "./engine/checkpoint";
 import { fromSecretForm, propsToState } from "./engine/properties";
 import { reportedStep } from "./engine/summary";
-import { removeLater } from "./leftovers";
+import { removeAtExit } from "./leftovers";
 import {
   type Command,
   type ConfigValue,
@@ -73,7 +73,9 @@ export class CliStack implements Stack {
       await rm(stack.folder, { recursive: true });
       throw new Error(`${stack.settingsFile} already exists; choose another stackName`);
     }
-    stack.remove = removeLater(stack.settingsFile, stack.folder);
+    stack.remove = removeAtExit(() => {
+      for (const path of [stack.settingsFile, stack.folder]) rmSync(path, { recursive: true, force: true });
+    });
     try {
       await stack.pulumi(["stack", "init", stack.stackName]);
       await stack.setAll(options.config ?? {});

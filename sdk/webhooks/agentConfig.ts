@@ -115,7 +115,8 @@ export function mergedConfig(texts: readonly unknown[]): string {
 
 /** A configuration, or its mistake without a quotation. */
 function readConfig(text: unknown, place: number): Config | string {
-  if (text === undefined)
+  // Without an agent, the output is undefined in Node programs, null in others, and empty where Go dereferences it.
+  if (text === undefined || text === null || text === "")
     return `configuration ${place} is missing; give its verification an agent, as in agent: { upstream: 8080 }`;
   const parsed = configSchema.safeParse(typeof text === "string" ? dataFromYaml(text) : undefined);
   return parsed.success

@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
+import { policyReader } from "../../provider/policy/resourceWarnings";
 import type { TrafficPolicy } from "../policyRules";
-import { headersAreChecked, warnOfHeaders } from "../preflight";
+import { headersAreChecked, warnOfHeaders, warnOfPolicy } from "../preflight";
 import { inProgram } from "../programRun";
 import { mergedConfig } from "./agentConfig";
 import { mergedPolicy, policyData } from "./mergedPolicy";
@@ -38,6 +39,10 @@ export function mergeTrafficPolicy(
   );
   // Each verification has checked its own expressions.
   void warnOfHeaders("mergeTrafficPolicy", given);
+  // The result is secret as a whole, and of a secret policy the endpoint's check can say little.
+  void warnOfPolicy("mergeTrafficPolicy", { trafficPolicy: policy }, undefined, policyReader(), {
+    isPart: true,
+  });
   const merged = pulumi
     .all([given, policies])
     .apply(([policy, policies]) =>

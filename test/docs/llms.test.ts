@@ -1,43 +1,8 @@
-import { join } from "node:path";
-import * as ts from "typescript";
 import { expect, test } from "vitest";
 import { withShortReference } from "../../docs/generate/llms";
 import * as sdk from "../../sdk";
-import { root } from "../package/pack";
+import { entries, errorsIn } from "./compiler";
 import { type Mistake, mistakes, namesIn, page, programs, withPrelude } from "./llmsPage";
-
-const entries = { "pulumi-endpoints": "sdk/index.ts", "pulumi-endpoints/testing": "sdk/testing/index.ts" };
-
-/** The compiler's messages about each program, with the settings of the template, and the package's source. */
-function errorsIn(texts: string[]): string[][] {
-  const files = new Map(texts.map((text, index) => [join(root, `program${index}.ts`), text]));
-  const options: ts.CompilerOptions = {
-    strict: true,
-    noUncheckedIndexedAccess: true,
-    target: ts.ScriptTarget.ES2022,
-    module: ts.ModuleKind.NodeNext,
-    moduleResolution: ts.ModuleResolutionKind.NodeNext,
-    esModuleInterop: true,
-    skipLibCheck: true,
-    noEmit: true,
-    types: ["node"],
-    paths: Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, [join(root, file)]])),
-  };
-  const host = ts.createCompilerHost(options);
-  const { fileExists, getSourceFile, readFile } = host;
-  host.fileExists = (file) => files.has(file) || fileExists(file);
-  host.readFile = (file) => files.get(file) ?? readFile(file);
-  host.getSourceFile = (file, version) => {
-    const text = files.get(file);
-    return text === undefined ? getSourceFile(file, version) : ts.createSourceFile(file, text, version);
-  };
-  const program = ts.createProgram([...files.keys()], options, host);
-  return [...files.keys()].map((file) => {
-    const source = program.getSourceFile(file);
-    const all = [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)];
-    return all.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"));
-  });
-}
 
 test("the page for assistants has an up-to-date reference and at most 150 lines", async () => {
   expect(await withShortReference(page), "run `npm run generate`").toBe(page);

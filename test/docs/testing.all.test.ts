@@ -53,6 +53,30 @@ test("the first example runs with vitest", async () => {
   expect(await run(folder, vitest, "run")).toMatch(/Tests {2}1 passed/);
 });
 
+test("the example of other packages and other stacks runs with vitest", async () => {
+  const folder = folderWith({
+    "infra/Pulumi.yaml": "name: infra\nruntime: nodejs\n",
+    "infra/package.json": '{ "name": "infra", "main": "index.ts" }\n',
+    "infra/index.ts": `
+      import * as pulumi from "@pulumi/pulumi";
+      import { CloudEndpoint } from "pulumi-endpoints";
+      class Bucket extends pulumi.CustomResource {
+        declare readonly arn: pulumi.Output<string>;
+        constructor(name: string) {
+          super("aws:s3/bucket:Bucket", name, { arn: undefined }, { version: "7.1.0" });
+        }
+      }
+      const region = pulumi.runtime.invoke("aws:index/getRegion:getRegion", {}, { version: "7.1.0" });
+      const domain = new pulumi.StackReference("organization/network/dev").requireOutput("domain");
+      const shop = new CloudEndpoint("shop", { url: pulumi.interpolate\`https://shop.\${domain}\` });
+      export const url = shop.url;
+      export const logs = pulumi.interpolate\`\${new Bucket("logs").arn} in \${region.then(({ name }) => name)}\`;`,
+    "infra.test.ts": example("stackReferences: {"),
+    "vitest.config.mts": "export default {};\n",
+  });
+  expect(await run(folder, vitest, "run")).toMatch(/Tests {2}1 passed/);
+});
+
 test("the example of mocks runs with vitest", async () => {
   const folder = folderWith({
     "shop.ts": program,

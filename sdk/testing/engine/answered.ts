@@ -6,7 +6,7 @@ import { nameInUrn, type ResourceState, typeInUrn } from "./checkpoint";
 import { Unsupported } from "./project";
 import { fromSecretForm, hasSecrets, markSecrets, type Props, plain, toStruct } from "./properties";
 import type { Diff } from "./propertyDiff";
-import type { Checked, Found, RunningProvider, ToRead } from "./providerCalls";
+import type { Checked, Found, Plugin, Provider, ToRead } from "./providerCalls";
 
 type Mocks = Partial<pulumi.runtime.Mocks>;
 
@@ -33,6 +33,9 @@ export const stackReferences = (stacks: StackOptions["stackReferences"] = {}): M
   },
 });
 
+/** A provider that resources can refer to. */
+export type RunningProvider = Provider & Pick<Plugin, "checkConfig" | "diffConfig" | "configure" | "invoke">;
+
 /**
  * A provider without a process: mocks answer it. Like the simplest plugin, it takes no secrets and no previews, and does not
  * compare: any changed input is an update, which asks the mocks again. A refresh changes nothing.
@@ -44,10 +47,6 @@ export class AnsweredProvider implements RunningProvider {
     return { inputs, failures: [] };
   }
 
-  async diffConfig(): Promise<Diff> {
-    return UNKNOWN_DIFF;
-  }
-
   configure(): void {}
 
   async check(_urn: string, _olds: Props, news: Props): Promise<Checked> {
@@ -55,8 +54,10 @@ export class AnsweredProvider implements RunningProvider {
   }
 
   async diff(): Promise<Diff> {
-    return UNKNOWN_DIFF;
+    return { changes: "unknown", replaces: [], changedKeys: [], deleteBeforeReplace: false };
   }
+
+  readonly diffConfig = this.diff;
 
   async create(next: ResourceState, preview: boolean): Promise<{ id: string; outputs: Props }> {
     return preview ? { id: "", outputs: next.inputs } : this.newResource(next);
@@ -87,8 +88,6 @@ export class AnsweredProvider implements RunningProvider {
     return { id: made.id || id || `${name}_id`, outputs: markSecrets(asProps(made.state), inputs) };
   }
 }
-
-const UNKNOWN_DIFF: Diff = { changes: "unknown", replaces: [], changedKeys: [], deleteBeforeReplace: false };
 
 /** Leaves out undefined values, which the protocol cannot hold. */
 const asProps = (values: object) => rebuild(values, (signed) => signed) as Props;

@@ -1,4 +1,5 @@
 import type { InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
+import type { RegisterResourceRequest, ResourceInvokeRequest } from "@pulumi/pulumi/proto/resource_pb";
 import type { RunOptions } from "../types";
 import { type Context, Executor } from "./apply";
 import {
@@ -8,21 +9,24 @@ import {
   isProvider,
   nameInUrn,
   newState,
+  packageOf,
   providerType,
   type ResourceState,
   ROOT_STACK,
   requirementsOf,
   typeInUrn,
 } from "./checkpoint";
-import type { Goal, ProviderRequest } from "./goals";
+import { type Goal, goalOf, type Options, optionsOf, type ProviderRequest, providerRequest } from "./goals";
 import { Bail, isTarget, type Plan, Planner, untargeted } from "./plan";
 import { messageOf, Unsupported } from "./project";
-import type { Props } from "./properties";
+import { fromStruct, type Props } from "./properties";
 import type { PlannedStep } from "./summary";
+import { Transforms } from "./transforms";
 
 /** A preview, an update or a destroy, from the first registration to the last deletion. */
 export class Deployment {
   readonly executor: Executor;
+  readonly transforms = new Transforms();
   private readonly planner: Planner;
   private readonly defaults = new Map<string, Promise<string>>();
   /** The providers that components pass to their children, by the component's URN. */
@@ -53,17 +57,35 @@ export class Deployment {
     return this.isBailed || this.executor.isFailed || this.planner.failed;
   }
 
-  async register(goal: Goal, request: ProviderRequest): Promise<ResourceState> {
-    const parent = this.goals.get(goal.state.parent);
-    goal.protect ??= parent?.protect;
-    goal.retainOnDelete ??= parent?.retainOnDelete;
-    const { custom, type } = goal.state;
-    if (custom && !isProvider(type)) goal.state.provider = await this.providerFor(request);
-    if (isProvider(type)) Object.assign(goal.state.inputs, this.context.providers.pluginInputs(request));
+  async register(request: RegisterResourceRequest): Promise<ResourceState> {
+    const [token, parent, isCustom] = [request.getType(), request.getParent(), request.getCustom()];
+    const options = await this.transformed(request, optionsOf(request));
+    const goal = goalOf(request, options);
+    const [version, pluginDownloadURL] = [options.getVersion(), options.getPluginDownloadUrl()];
+    // A transform can remove an inherited provider, so it is not inherited here.
+    const needed = { token, version, pluginDownloadURL, provider: options.getProvider(), parent: "" };
+    if (isProvider(token)) Object.assign(goal.state.inputs, this.context.providers.pluginInputs(needed));
+    else if (isCustom) goal.state.provider = await this.providerFor(needed);
     const state = await this.registerGoal(goal);
-    if (!custom)
-      this.ofComponents.set(state.urn, { ...this.ofComponents.get(request.parent), ...request.providers });
+    const providers = Object.fromEntries(options.getProvidersMap().toObject(false));
+    if (!isCustom) this.ofComponents.set(state.urn, { ...this.ofComponents.get(parent), ...providers });
     return state;
+  }
+
+  /** Sets what a resource inherits from its parent, then runs its transforms and those of its parents and the stack. */
+  private transformed(request: RegisterResourceRequest, options: Options): Promise<Options> {
+    const parent = this.goals.get(request.getParent());
+    if (!options.hasProtect() && parent?.protect !== undefined) options.setProtect(parent.protect);
+    if (!options.hasRetainOnDelete() && parent?.retainOnDelete !== undefined)
+      options.setRetainOnDelete(parent.retainOnDelete);
+    const package_ = packageOf(request.getType());
+    const inherited = this.ofComponents.get(request.getParent())?.[package_];
+    const provider = options.getProvider() || options.getProvidersMap().get(package_) || inherited;
+    if (request.getCustom()) options.setProvider(provider ?? "");
+    const transforms = [...request.getTransformsList()];
+    for (let each = parent; each; each = this.goals.get(each.state.parent))
+      transforms.push(...each.transforms);
+    return this.transforms.resource(request, options, transforms);
   }
 
   async read(goal: Goal, request: ProviderRequest): Promise<ResourceState> {
@@ -71,16 +93,18 @@ export class Deployment {
     return this.schedule(this.urnOf(goal), (urn, done) => this.planner.read(urn, goal, done));
   }
 
-  async invoke(token: string, args: Props, request: ProviderRequest): Promise<InvokeResponse> {
-    const plugin = await this.context.providers.get(await this.providerFor(request));
-    return plugin.invoke(token, args, this.context.dryRun);
+  async invoke(request: ResourceInvokeRequest): Promise<InvokeResponse> {
+    const token = request.getTok();
+    const reference = await this.providerFor(providerRequest(token, request));
+    const plugin = await this.context.providers.get(reference);
+    return plugin.invoke(token, fromStruct(request.getArgs()), this.context.dryRun);
   }
 
   /** The provider of the resource or of a component that contains it, otherwise the default provider. */
   private async providerFor(request: ProviderRequest): Promise<string> {
-    const { package: package_, provider, providers, parent } = request;
-    const named = provider || providers[package_] || this.ofComponents.get(parent)?.[package_];
+    const package_ = packageOf(request.token);
     const plugin = this.context.providers.pluginInputs(request);
+    const named = request.provider || this.ofComponents.get(request.parent)?.[package_];
     if (named) return named;
     const name = defaultName(request);
     const key = `${package_} ${name}`;
@@ -94,7 +118,7 @@ export class Deployment {
       throw new Unsupported("pulumi:disable-default-providers");
     const inputs = { ...this.context.providers.configOf(package_), ...plugin };
     const state = newState(providerType(package_), { custom: true, inputs });
-    const { urn, id } = await this.registerGoal({ name, state, aliases: [] });
+    const { urn, id } = await this.registerGoal({ name, state, aliases: [], transforms: [] });
     return `${urn}::${id}`;
   }
 

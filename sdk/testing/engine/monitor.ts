@@ -1,5 +1,6 @@
 import { promisify } from "node:util";
 import * as grpc from "@grpc/grpc-js";
+import type { Callback } from "@pulumi/pulumi/proto/callback_pb";
 import { EngineService } from "@pulumi/pulumi/proto/engine_grpc_pb";
 import { type LogRequest, SetRootResourceResponse } from "@pulumi/pulumi/proto/engine_pb";
 import type { InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
@@ -7,10 +8,11 @@ import { ResourceMonitorService } from "@pulumi/pulumi/proto/resource_grpc_pb";
 import * as pb from "@pulumi/pulumi/proto/resource_pb";
 import { Empty } from "../../../provider/plugin/protocol";
 import type { Deployment } from "./deployment";
-import { goalOf, providerRequest, readGoalOf } from "./goals";
+import { providerRequest, readGoalOf } from "./goals";
 import { messageOf, Unsupported } from "./project";
 import { fromStruct, toStruct } from "./properties";
 import { CHANNEL } from "./providerCalls";
+import { TransformFailed } from "./transforms";
 
 /**
  * The features that the engine reports to the SDK. Some of them are refused when a program uses them. If they were missing
@@ -49,6 +51,7 @@ export class Monitor {
 
   close(): void {
     this.server.forceShutdown();
+    this.deployment.transforms.close();
   }
 
   private refused(what: string): Unary<unknown, unknown> {
@@ -65,7 +68,8 @@ export class Monitor {
       try {
         answer(null, await work(request));
       } catch (error) {
-        this.deployment.bail(error);
+        if (error instanceof TransformFailed) answer({ code: grpc.status.UNKNOWN, details: error.message });
+        else this.deployment.bail(error);
       }
     };
   }
@@ -77,7 +81,7 @@ export class Monitor {
         new pb.SupportsFeatureResponse().setHassupport(FEATURES.has(request.getId())),
       ),
       registerResource: this.answering(async (request: pb.RegisterResourceRequest) => {
-        const state = await deployment.register(goalOf(request), providerRequest(request.getType(), request));
+        const state = await deployment.register(request);
         // The outputs of a component can refer to resources that are not registered yet.
         const outputs = request.getCustom() ? (state.outputs ?? {}) : {};
         return new pb.RegisterResourceResponse()
@@ -96,7 +100,10 @@ export class Monitor {
       invoke: this.invoke,
       signalAndWaitForShutdown: this.answering(() => new Empty()),
       call: this.refused("methods of resources"),
-      registerStackTransform: this.refused("transforms"),
+      registerStackTransform: this.answering((transform: Callback) => {
+        deployment.transforms.ofStack.push(transform);
+        return new Empty();
+      }),
       registerStackInvokeTransform: this.refused("transforms of invokes"),
       registerResourceHook: this.refused("resource hooks"),
       registerErrorHook: this.refused("error hooks"),
@@ -106,11 +113,10 @@ export class Monitor {
 
   /** Returns the errors of a function to the program, which can handle them. */
   private readonly invoke: Unary<pb.ResourceInvokeRequest, InvokeResponse> = async ({ request }, answer) => {
-    const [token, args] = [request.getTok(), fromStruct(request.getArgs())];
     try {
-      answer(null, await this.deployment.invoke(token, args, providerRequest(token, request)));
+      answer(null, await this.deployment.invoke(request));
     } catch (error) {
-      const details = `invocation of ${token} returned an error: ${messageOf(error)}`;
+      const details = `invocation of ${request.getTok()} returned an error: ${messageOf(error)}`;
       answer({ code: grpc.status.UNKNOWN, details });
     }
   };

@@ -22,7 +22,7 @@ export class Child {
     private readonly process: ChildProcess,
     onLine: (line: string, isError: boolean) => void,
   ) {
-    const forget = removeAtExit(() => process.kill("SIGKILL"));
+    const end = removeAtExit(() => process.kill("SIGKILL"));
     for (const stream of ["stdout", "stderr"] as const) {
       const input = process[stream];
       if (input) createInterface({ input }).on("line", (line) => onLine(line, stream === "stderr"));
@@ -31,7 +31,7 @@ export class Child {
       process.on("error", () => resolve(-1));
       process.on("close", (code) => resolve(code ?? -1));
     });
-    void this.exited.then(forget);
+    void this.exited.then(end);
   }
 
   async stop(signal: NodeJS.Signals, patience: number): Promise<void> {

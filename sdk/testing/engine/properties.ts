@@ -2,7 +2,7 @@ import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import { isMapping } from "../../../provider/api/json";
 import { UNKNOWN } from "../../../provider/endpoint/documents";
 import { SECRET, SIGNATURE } from "../../../provider/endpoint/secrets";
-import { REFERENCE, rebuild } from "../../../provider/plugin/values";
+import { OUTPUT, REFERENCE, rebuild } from "../../../provider/plugin/values";
 import { Unsupported } from "./project";
 
 /*
@@ -35,7 +35,7 @@ export const fromSecretForm = (values: Record<string, unknown>) =>
     isProps(value) && Object.keys(value).join() === "secret" ? secret(value["secret"]) : value,
   );
 
-function mapProps(props: Props, convert: (value: unknown, key: string) => unknown): Props {
+export function mapProps(props: Props, convert: (value: unknown, key: string) => unknown): Props {
   const defined = Object.entries(props).filter(([, value]) => value !== undefined);
   return Object.fromEntries(defined.map(([key, value]) => [key, convert(value, key)]));
 }
@@ -44,6 +44,10 @@ function mapProps(props: Props, convert: (value: unknown, key: string) => unknow
 function fromWire(value: unknown): unknown {
   return rebuild(value, (signed) => {
     if (signed[SIGNATURE] === SECRET) return secret(fromWire(signed["value"] ?? null));
+    if (signed[SIGNATURE] === OUTPUT) {
+      const value = "value" in signed ? fromWire(signed["value"]) : UNKNOWN;
+      return signed["secret"] === true ? secret(value) : value;
+    }
     if (signed[SIGNATURE] === REFERENCE) return { packageVersion: "", ...signed };
     throw new Unsupported("assets and archives");
   });

@@ -22,14 +22,6 @@ export interface Provider {
   delete(old: ResourceState): Promise<void>;
 }
 
-/** A provider that resources can refer to. */
-export interface RunningProvider extends Provider {
-  checkConfig(urn: string, olds: Props, news: Props): Promise<Checked>;
-  diffConfig(old: ResourceState, news: Props): Promise<Diff>;
-  configure(urn: string, id: string, config: Props): void;
-  invoke(token: string, args: Props, preview: boolean): Promise<pb.InvokeResponse>;
-}
-
 export interface Checked {
   inputs: Props;
   failures: pb.CheckFailure.AsObject[];
@@ -70,7 +62,7 @@ export class InitFailed extends Error {
 /** The package of dynamic providers. Their process is part of the SDK. */
 export const DYNAMIC = "pulumi-nodejs";
 
-export class Plugin implements RunningProvider {
+export class Plugin implements Provider {
   private readonly client: rpc.ResourceProviderClient;
   /** The process of dynamic providers accepts no secrets and no previews. Its results are marked as secret here. */
   private readonly isDynamic: boolean;

@@ -6,21 +6,14 @@ import { parse } from "yaml";
 import { z } from "zod";
 import { PACKAGE } from "../../../provider/api/config";
 import { UNKNOWN } from "../../../provider/endpoint/documents";
-import { AnsweredProvider } from "./answered";
+import { AnsweredProvider, type RunningProvider } from "./answered";
 import { isProvider, packageOf, type ResourceState, typeInUrn } from "./checkpoint";
 import type { ProviderRequest } from "./goals";
 import { type OnLine, type Run, resolveFrom, type Starting, startProvider } from "./processes";
 import { CLI_DRIVER, messageOf, type Project, runtimeSchema, Unsupported } from "./project";
 import { equal, type Props, plain } from "./properties";
 import { type Diff, mustReplace, resolveDiff } from "./propertyDiff";
-import {
-  type Checked,
-  DYNAMIC,
-  type Found,
-  Plugin,
-  type Provider,
-  type RunningProvider,
-} from "./providerCalls";
+import { type Checked, DYNAMIC, type Found, Plugin, type Provider } from "./providerCalls";
 
 /** The time limit for replies to `Cancel`, in milliseconds. */
 const CANCEL_LIMIT = 1000;
@@ -99,11 +92,11 @@ export class Providers implements Provider {
   }
 
   /** The inputs of a provider that select its plugin. @throws Error if the engine has none of that version, or none at all. */
-  pluginInputs({ token, package: package_, version, pluginDownloadURL }: ProviderRequest): Props {
-    if (!this.run.mocksOf(package_)) pluginFolder(package_, this.run.project);
+  pluginInputs({ token, version, pluginDownloadURL }: ProviderRequest): Props {
+    const isAnswered = this.run.mocksOf(packageOf(token)) !== undefined;
+    if (!isAnswered) pluginFolder(packageOf(token), this.run.project);
     if (version === "" && pluginDownloadURL === "") return {};
-    if (!this.run.mocksOf(package_))
-      throw new Unsupported(`versions and download URLs of plugins (of ${token})`);
+    if (!isAnswered) throw new Unsupported(`versions and download URLs of plugins (of ${token})`);
     return { ...(version && { version }), [INTERNAL]: pluginDownloadURL ? { pluginDownloadURL } : {} };
   }
 

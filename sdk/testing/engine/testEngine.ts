@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type * as pulumi from "@pulumi/pulumi";
 import { PACKAGE } from "../../../provider/api/config";
-import { removeLater } from "../leftovers";
+import { removeAtExit } from "../leftovers";
 import {
   type Command,
   type ConfigValue,
@@ -50,7 +50,7 @@ export class TestEngine implements Stack {
     for (const [key, value] of Object.entries(options.config ?? {}))
       this.config.set(fullKey(this.project.name, key), value);
     this.scratch = mkdtempSync(join(tmpdir(), "pulumi-kit-"));
-    this.remove = removeLater(this.scratch);
+    this.remove = removeAtExit(() => rmSync(this.scratch, { recursive: true, force: true }));
     this.stateFile = options.stateFile ?? join(this.scratch, "state.json");
   }
 

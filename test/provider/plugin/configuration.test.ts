@@ -129,3 +129,23 @@ test("the plugin declares that it accepts secrets, resources and previews", asyn
     supportspreview: true,
   });
 });
+
+describe("settings that are missing", () => {
+  test("of a default provider are reported by the first endpoint, because a component needs no account", async () => {
+    const { client } = await plugin({ configure: false });
+    expect((await client.checkConfig({}, "default_0_1_0")).failures).toEqual([]);
+    await client.configure({}, "default_0_1_0");
+    const { failures } = await client.check({}, { url });
+    expect(failures.map(({ reason }) => reason)).toEqual([
+      expect.stringMatching(/^there is no API key: set ENDPOINTS_API_KEY/),
+      expect.stringMatching(/^there is no base URL of the service: set ENDPOINTS_BASE_URL/),
+    ]);
+  });
+
+  test("of an explicit provider, and settings that are wrong, are reported by the provider", async () => {
+    const { client } = await plugin({ configure: false });
+    expect((await client.checkConfig({}, "theirs")).failures).toHaveLength(2);
+    const { failures } = await client.checkConfig({ baseUrl: "api.example.com" }, "default");
+    expect(failures.map(({ reason }) => reason)).toEqual([expect.stringMatching(/base ?URL/i)]);
+  });
+});

@@ -37,6 +37,14 @@ const ownMark = {
 };
 
 describe("without a stack", () => {
+  test("the component, which only a program can construct, is refused as such", async () => {
+    const { client } = await withoutStack();
+    const type = "endpoints:index:WebhookVerification";
+    const inputs = { platform: "github", secret: "CANARY" };
+    const { message } = await thrown(client.check({}, inputs, `urn:pulumi:stack::project::${type}::hooks`));
+    expect(message).toBe(`${type} is a component: construct it in a program, and run \`pulumi up\`.`);
+  });
+
   test("two creates in a pool make two endpoints, without marks", async () => {
     const { client, emulator } = await withoutStack();
     const pooled = { url, poolingEnabled: true };

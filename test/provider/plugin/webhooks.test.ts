@@ -97,6 +97,16 @@ describe("components of one run", () => {
     expectedDeliveriesPerMonth,
   });
 
+  test("cause another warning when the sum has doubled, and it names five of them", async () => {
+    const { client, logged } = await plugin();
+    const { address } = await monitor();
+    for (let index = 0; index < 21; index++) await client.construct(address, `c${index}`, expecting(100));
+    expect(shown(logged)).toEqual([
+      expect.stringMatching(/^600 .*\(c0 100, c1 100, c2 100, c3 100, c4 100, 1 more\)/),
+      expect.stringMatching(/^1200 .*, 7 more\)/),
+    ]);
+  });
+
   test("add up their expected deliveries, and those of another run do not count", async () => {
     const { client, logged } = await plugin();
     const [first, second] = [await monitor(), await monitor()];
@@ -153,6 +163,10 @@ describe("mergeTrafficPolicy in another language", () => {
       { property: "policy", reason: "must be an object or text" },
       { property: "verifications", reason: expect.stringMatching(/^must be a list/) },
     ]);
+    const items = await merge({ policy: {}, verifications: [verifies(), null] });
+    expect(items.failures).toEqual([
+      { property: "verifications.1", reason: "must be the output trafficPolicy of a webhook verification" },
+    ]);
   });
 
   test("warns of a header name once: neither the merge nor the endpoint repeats the component's warning", async () => {
@@ -172,6 +186,20 @@ describe("mergeTrafficPolicy in another language", () => {
   });
 });
 
+test("a merge warns of its own policy once a run, without the secrets in it, unless warnings are off", async () => {
+  const log = { type: "log", config: { metadata: secret("CANARY") } };
+  const policy = { on_http_request: [{ actions: [log, { type: "denyy" }, { type: "deny" }] }] };
+  const verifications = [verifies()];
+  const { client, logged } = await plugin();
+  for (let twice = 0; twice < 2; twice++) await client.invoke(MERGE, { policy, verifications });
+  expect(shown(logged)).toEqual([
+    expect.stringMatching(/^mergeTrafficPolicy: policy\.on_http_request\[0\]\.actions\[1\]\.type .*deny/),
+  ]);
+  const quiet = await plugin({ environment: { ENDPOINTS_POLICY_WARNINGS: "off" } });
+  await quiet.client.invoke(MERGE, { policy, verifications });
+  expect(shown(quiet.logged)).toEqual([]);
+});
+
 describe("mergeAgentConfigs in another language", () => {
   test("makes one secret configuration of several", async () => {
     const agent = (upstream: number) => ({ platform: "github", secret: "CANARY", agent: { upstream } });
@@ -189,5 +217,16 @@ describe("mergeAgentConfigs in another language", () => {
     const { message } = await thrown(client.invoke(CONFIGS, { configs: ["CANARY"] }));
     expect(message).toMatch(/configuration 1 is not the agentConfig of a webhook verification/);
     expect(message).not.toContain("CANARY");
+  });
+
+  test("names the verification without an agent, whether its output arrives as null or, from Go, as empty text", async () => {
+    const { client, answers } = await constructed(["a", { platform: "github", secret: "CANARY" }]);
+    expect(answers[0]?.state["agentConfig"]).toEqual(secret(null));
+    const { message } = await thrown(client.invoke(CONFIGS, { configs: [null, ""] }));
+    expect(message.split("\n")).toEqual(
+      [1, 2].map((place) =>
+        expect.stringContaining(`configuration ${place} is missing; give its verification an agent`),
+      ),
+    );
   });
 });

@@ -159,13 +159,37 @@ describe("mergeTrafficPolicy", () => {
         ],
       },
     ],
-    ["a key that resembles no phase", { enabled: true, on_http_request: [rule] }],
-    ["older phases without rules", { inbound: [], outbound: null, on_http_request: [rule] }],
   ])("accepts %s without a warning", async (_, policy) => {
     const warned = vi.spyOn(pulumi.log, "warn").mockResolvedValue();
     const own = (policy as { on_http_request: object[] }).on_http_request;
     expect(await merged(policy)).toEqual({ ...policy, on_http_request: [verifying, ...own] });
     expect(warned).not.toHaveBeenCalled();
+  });
+
+  test.each([
+    ["a key that resembles no phase", { enabled: true }, ["policy.enabled is no phase known"]],
+    [
+      "older phases without rules",
+      { inbound: [], outbound: null },
+      ["policy.inbound is a phase from before", "policy.outbound is a phase from before"],
+    ],
+    [
+      "an unknown action, besides a secret",
+      {
+        on_http_response: [
+          { actions: [{ type: "log", config: { metadata: pulumi.secret("CANARY") } }, { type: "denyy" }] },
+        ],
+      },
+      ["policy.on_http_response[0].actions[1].type"],
+    ],
+  ])("warns of %s, which the endpoint's check cannot see in the secret result", async (_, more, expected) => {
+    const warned = vi.spyOn(pulumi.log, "warn").mockResolvedValue();
+    for (let twice = 0; twice < 2; twice++) await merged({ ...more, on_http_request: [rule] });
+    await expect.poll(() => warned.mock.calls.length).toBe(expected.length);
+    expect(warned.mock.calls.map(([text]) => text)).toEqual(
+      expected.map((words) => expect.stringContaining(`mergeTrafficPolicy: ${words}`)),
+    );
+    expect(JSON.stringify(warned.mock.calls)).not.toContain("CANARY");
   });
 
   test.each<[string, unknown, RegExp]>([

@@ -143,6 +143,20 @@ export const dynamicScenarios: Record<string, Part[]> = {
     ["up", "exits"],
   ],
   "a RunError": [["up", "runError"]],
+  "transforms of resources, components and the stack": [
+    ["preview", "transforms.1"],
+    ["up", "transforms.1"],
+    ["up", "transforms.1"],
+    ["preview", "transforms.2"],
+    ["up", "transforms.2"],
+    ["destroy", ""],
+  ],
+  "a transform that adds a dependency": [["up", "laterTransforms"]],
+  "a transform that throws": [["up", "transformThrows"]],
+  "transformations of the older kind": [
+    ["up", "transformations.1"],
+    ["up", "transformations.2"],
+  ],
   "a failed deletion": [
     ["up", "stays.1"],
     ["up", "stays.2"],

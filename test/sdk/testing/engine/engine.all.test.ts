@@ -70,7 +70,8 @@ describe("a run fails", () => {
   test("with a message that names the CLI driver if the program needs an unsupported feature", async () => {
     const { run } = await kit();
     for (const [scene, message] of [
-      ["transform", "the test engine does not support transforms: use the driver"],
+      ["invokeTransform", "does not support transforms of invokes: use the driver"],
+      ["transformTimeouts", "does not support the option customTimeouts (of a): use the driver"],
       ["foreign", /no plugin for the package random.* the option "others", or use the driver "cli"/],
       ["remote", "does not support remote components (random:index:Thing): use the driver"],
       ["timeouts", "does not support the option customTimeouts (of a): use the driver"],

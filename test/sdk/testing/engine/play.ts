@@ -168,7 +168,9 @@ export class Things<S extends Stack> {
       changes: result.changes,
       messages: result.diagnostics
         .filter(({ severity, message }) => severity !== "info" && !/ from \$PATH at /.test(message))
-        .map(({ severity, message, urn }) => `${severity} ${nameOf(urn)}: ${message.trim()}`)
+        // The lines of a stack trace differ between versions of Node.js.
+        .map(({ message, ...rest }) => ({ ...rest, message: message.trim().replace(/\n +at .*/g, "") }))
+        .map(({ severity, message, urn }) => `${severity} ${nameOf(urn)}: ${message}`)
         .sort(),
       state: normalize(await this.engine.exportState()),
       calls: this.objects.calls().sort(),

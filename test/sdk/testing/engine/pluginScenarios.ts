@@ -120,6 +120,13 @@ export const pluginScenarios: Record<string, Part[]> = {
     ["up", "host.4"],
     ["destroy", ""],
   ],
+  "transforms of providers and imports": [
+    there,
+    ["preview", "transforms.1"],
+    ["up", "transforms.1"],
+    ["up", "transforms.2"],
+    ["destroy", ""],
+  ],
   "aliases by name, parent and URN": [
     ["up", "rename.1"],
     ["preview", "rename.2"],

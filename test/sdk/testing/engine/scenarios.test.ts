@@ -1,5 +1,6 @@
 import { describe } from "vitest";
 import { dynamicOptions, dynamicScenarios } from "./dynamicScenarios";
+import { otherOptions, otherScenarios } from "./otherScenarios";
 import { onKit } from "./play";
 import { pluginOptions, pluginScenarios } from "./pluginScenarios";
 
@@ -8,9 +9,14 @@ describe("with dynamic resources, the test kit's engine equals the recorded CLI"
   onKit("dynamic", dynamicScenarios, dynamicOptions, [
     "replacement that deletes first, with dependents",
     "a partial creation",
+    "a transform that adds a dependency",
   ]);
 });
 
 describe("with a plugin, the test kit's engine equals the recorded CLI", () => {
   onKit("plugin", pluginScenarios, pluginOptions, ["import that replaces a resource"]);
+});
+
+describe("with other packages, the test kit's engine equals the recorded CLI", () => {
+  onKit("other", otherScenarios, otherOptions, ["explicit providers and versions"]);
 });

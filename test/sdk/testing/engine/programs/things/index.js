@@ -225,9 +225,71 @@ const scenes = {
   },
   import: () => new Thing("a", {}, { import: "a-1" }),
   hook: () => new Thing("a", {}, { hooks: { afterCreate: [new pulumi.ResourceHook("h", async () => {})] } }),
-  transform() {
-    pulumi.runtime.registerResourceTransform(() => undefined);
-    new Thing("a");
+  transforms(step) {
+    const isThing = (type) => type === "pulumi-nodejs:dynamic/things:Thing";
+    pulumi.runtime.registerResourceTransform(({ type, name, custom, props, opts }) =>
+      isThing(type) ? { props: { ...props, byStack: `${name} ${custom} ${step}` }, opts } : undefined,
+    );
+    const a = new Thing("a", { secret: pulumi.secret("hush"), list: [1, pulumi.secret("two")] });
+    const byGroup = async ({ type, props, opts }) => ({
+      props: isThing(type) ? { ...props, byGroup: step } : { size: 2 },
+      opts: { ...opts, protect: step === 1 && isThing(type) },
+    });
+    const group = new Group("g", {}, { transforms: [byGroup], protect: false });
+    const own = ({ props, opts }) => ({
+      props: {
+        ...props,
+        own: pulumi.secret(step),
+        from: pulumi.interpolate`<${props.from}>`,
+        gone: undefined,
+      },
+      opts: { ...opts, dependsOn: [...(opts.dependsOn ?? []), group], ignoreChanges: ["text"] },
+    });
+    const b = new Thing("b", { from: a.computed, gone: 1, text: `n${step}` }, { transforms: [own] });
+    const nothing = { transforms: [() => undefined] };
+    new Thing("c", { from: b.computed, ref: b, deep: { from: [a.id] }, n: step }, nothing);
+    const others = ({ props, opts }) => ({
+      props,
+      opts: pulumi.mergeOptions(opts, {
+        additionalSecretOutputs: ["computed"],
+        aliases: step === 2 ? [{ name: "d1" }, "urn:pulumi:test::things::things:index:Group::none"] : [],
+        deleteBeforeReplace: true,
+        replaceOnChanges: ["n"],
+        retainOnDelete: true,
+      }),
+    });
+    new Thing(`d${step}`, { kind: `k${step}` }, { transforms: [others], parent: group });
+    new Closed("closed", { n: 21 });
+  },
+  laterTransforms() {
+    const first = new Thing("first");
+    const [a, z] = [new Thing("a"), new Thing("z", { from: first.id })];
+    pulumi.runtime.registerResourceTransform(({ name, props, opts }) =>
+      /^[bc]$/.test(name)
+        ? { props: { ...props, z: z.computed }, opts: { ...opts, dependsOn: a } }
+        : undefined,
+    );
+    new Thing("b", { from: first.computed, secret: pulumi.secret(first.id) });
+    new Thing("c", { from: first.computed }, { transforms: [() => undefined] });
+  },
+  transformThrows() {
+    const fails = () => {
+      throw new Error("no such size");
+    };
+    new Thing("b", { from: new Thing("a").id }, { transforms: [fails] });
+  },
+  transformations(step) {
+    const all =
+      (more) =>
+      ({ props, opts }) => ({ props: { ...props, ...more }, opts });
+    pulumi.runtime.registerStackTransformation(all({ byStack: step }));
+    new Thing("a", {}, { transformations: [all({ own: step })] });
+    new Group("g", {}, { transformations: [all({ byGroup: step })] });
+  },
+  invokeTransform: () => void pulumi.runtime.registerInvokeTransform(() => undefined),
+  transformTimeouts() {
+    const customTimeouts = { create: "1m" };
+    new Thing("a", {}, { transforms: [({ props, opts }) => ({ props, opts: { ...opts, customTimeouts } })] });
   },
   timeouts: () => new Thing("a", {}, { customTimeouts: { create: "1m" } }),
   version: () => new Thing("a", {}, { version: "1.2.3" }),
