@@ -243,7 +243,7 @@ export function assertNodeForProviders(
   const isThere = (folder: string) => ["node", "node.exe"].some((name) => existsSync(join(folder, name)));
   if (path.split(delimiter).some(isThere)) return;
   throw programError(
-    "this program runs on Bun, but Pulumi runs its provider on Node.js, and there is no node on the PATH: install Node.js 20.18 or later beside Bun",
+    "this program runs on Bun, but Pulumi runs its provider on Node.js, and there is no node on the PATH: install Node.js 20.19 or later beside Bun",
   );
 }
 

@@ -12,5 +12,5 @@ test("a program on Bun fails with a clear message if there is no Node.js on the 
 
 test("a program runs if it runs on Node.js, or on Bun with Node.js on the PATH", () => {
   expect(() => assertNodeForProviders({ bun: "1.4.5" }, `${withoutNode}:${withNode}`)).not.toThrow();
-  expect(() => assertNodeForProviders({ node: "20.18.0" }, withoutNode)).not.toThrow();
+  expect(() => assertNodeForProviders({ node: "20.19.0" }, withoutNode)).not.toThrow();
 });
