@@ -6,9 +6,8 @@ import { areWarningsOff, PACKAGE, settingFields } from "../provider/api/config";
 import { isMapping, type JsonObject } from "../provider/api/json";
 import { nearName } from "../provider/api/text";
 import { checkInputs, UrlRegistry } from "../provider/endpoint/check";
-import { UNKNOWN } from "../provider/endpoint/documents";
-import { headerWarnings } from "../provider/policy/headerNames";
-import { type PolicyReader, resourceWarnings } from "../provider/policy/resourceWarnings";
+import { hasUnknown, UNKNOWN } from "../provider/endpoint/documents";
+import { type PolicyReader, resourceWarnings, ruleWarnings } from "../provider/policy/resourceWarnings";
 import { isKnown, isMocked, perRun, programError, whenKnown } from "./programRun";
 import { explicitProvider, type Provider } from "./provider";
 
@@ -58,8 +57,6 @@ export async function reportMistakes(
     const output = pulumi.output(value);
     const isPolicy = input === "trafficPolicy";
     const read = (known: unknown) => (isPolicy ? readPolicy(known)?.data : undefined) ?? known;
-    if (isPolicy && !checksOfRun().checkedPolicies.has(value as object))
-      void warnOfHeaders(name, output, (policy) => ({ trafficPolicy: read(policy) }));
     if (!isMocked()) await whenKnown(output, (known) => check({ [input]: read(known) }, input));
   });
   if (isMocked()) return;
@@ -86,19 +83,12 @@ export async function reportMistakes(
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-/**
- * Warns of header names in a policy, or in a part of one, that never match.
- *
- * @param toInputs Converts the policy to an object with the names of the inputs.
- */
-export async function warnOfHeaders(
-  name: string,
-  policy: pulumi.Output<unknown>,
-  toInputs = (policy: unknown): unknown => policy,
-): Promise<void> {
-  await whenKnown(policy, async (known) => {
-    for (const warning of headerWarnings(toInputs(known), { isSecret: await pulumi.isSecret(policy) }))
-      warnOnce(`${name}: ${warning}`);
+/** Warns of probable mistakes in the expressions of a rule. */
+export async function warnOfRule(name: string, rule: pulumi.Output<unknown>): Promise<void> {
+  if (areWarningsOff(() => pulumi.runtime.getConfig("endpoints:policyWarnings"))) return;
+  await whenKnown(rule, async (known) => {
+    const isSecret = await pulumi.isSecret(rule);
+    for (const warning of ruleWarnings(known, { isSecret })) warnOnce(`${name}: ${warning}`);
   });
 }
 
@@ -109,15 +99,15 @@ function warnOnce(text: string): void {
   warned.add(text);
 }
 
-/** Marks a policy whose parts have been checked for header names, so that its endpoint does not warn again. */
-export function headersAreChecked<T>(policy: pulumi.Output<T>): pulumi.Output<T> {
+/** Marks a policy whose expressions have been checked, so that its endpoint does not warn again. */
+export function expressionsAreChecked<T>(policy: pulumi.Output<T>): pulumi.Output<T> {
   checksOfRun().checkedPolicies.add(policy);
   return policy;
 }
 
 /**
  * Warns of probable mistakes in a resource's policy, unless `endpoints:policyWarnings` is `off`. Makes no request, and skips
- * unknown and secret values. If the whole policy is secret, it only warns if no action answers.
+ * unknown values. Of secret ones only the expressions are checked; if the whole policy is secret, also whether an action answers.
  */
 export async function warnOfPolicy(
   name: string,
@@ -132,33 +122,43 @@ export async function warnOfPolicy(
   const configured = typeof own === "string" ? own : pulumi.runtime.getConfig("endpoints:policyWarnings");
   if (areWarningsOff(() => configured)) return;
   const [policy, address, names] = await Promise.all([trafficPolicy, url, bindings].map(publicValue));
-  const isSecret = policy === UNKNOWN && pulumi.Output.isInstance(trafficPolicy);
-  const whole = isSecret ? await knownValue(trafficPolicy) : policy;
-  const inputs = { trafficPolicy: whole, url: address, bindings: names };
-  const warnings = resourceWarnings(inputs, readPolicy, { isSecret, isPart });
-  for (const warning of warnings) warnOnce(`${name}: ${warning}`);
+  const revealed = hasUnknown(policy) ? await resolvedValue(trafficPolicy, { isRevealed: true }) : undefined;
+  const isMarked =
+    pulumi.Output.isInstance(trafficPolicy) && checksOfRun().checkedPolicies.has(trafficPolicy);
+  const inputs = { trafficPolicy: policy, url: address, bindings: names };
+  const checks = { revealed, isPart, ...(isMarked && { isChecked: () => true }) };
+  for (const warning of resourceWarnings(inputs, readPolicy, checks)) warnOnce(`${name}: ${warning}`);
 }
 
 /**
- * The value with its outputs resolved. Unknown and secret outputs become unknown values. Returns a promise only if the value
- * contains an output: most policies contain none, and a promise for each part would take most of the time.
+ * The value with its outputs resolved. Unknown outputs become unknown values, and so do secret ones unless they are revealed.
+ * Returns a promise only if the value contains an output: most policies contain none, and a promise for each part would take
+ * most of the time.
  */
-function publicValue(value: unknown): unknown {
-  if (pulumi.Output.isInstance(value)) return publicValueOfOutput(value);
-  if (value instanceof Promise) return value.then(publicValue, () => UNKNOWN);
-  if (Array.isArray(value)) {
-    const items = value.map(publicValue);
-    return items.some(isPromise) ? Promise.all(items) : items;
-  }
-  if (!isMapping(value)) return value;
-  const keys = Object.keys(value);
-  const parts = keys.map((key) => publicValue(value[key]));
-  const withKeys = (all: unknown[]) => Object.fromEntries(keys.map((key, index) => [key, all[index]]));
-  return parts.some(isPromise) ? Promise.all(parts).then(withKeys) : withKeys(parts);
+function resolvedValue(value: unknown, { isRevealed }: { isRevealed: boolean }): unknown {
+  const resolve = (part: unknown): unknown => {
+    if (pulumi.Output.isInstance(part)) return outputValue(part, { isRevealed });
+    if (part instanceof Promise) return part.then(resolve, () => UNKNOWN);
+    if (Array.isArray(part)) {
+      const items = part.map(resolve);
+      return items.some(isPromise) ? Promise.all(items) : items;
+    }
+    if (!isMapping(part)) return part;
+    const keys = Object.keys(part);
+    const parts = keys.map((key) => resolve(part[key]));
+    const withKeys = (all: unknown[]) => Object.fromEntries(keys.map((key, index) => [key, all[index]]));
+    return parts.some(isPromise) ? Promise.all(parts).then(withKeys) : withKeys(parts);
+  };
+  return resolve(value);
 }
 
-async function publicValueOfOutput(output: pulumi.Output<unknown>): Promise<unknown> {
-  return (await pulumi.isSecret(output)) ? UNKNOWN : knownValue(output);
+const publicValue = (value: unknown) => resolvedValue(value, { isRevealed: false });
+
+async function outputValue(
+  output: pulumi.Output<unknown>,
+  { isRevealed }: { isRevealed: boolean },
+): Promise<unknown> {
+  return !isRevealed && (await pulumi.isSecret(output)) ? UNKNOWN : knownValue(output);
 }
 
 async function knownValue(output: pulumi.Output<unknown>): Promise<unknown> {

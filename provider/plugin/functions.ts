@@ -11,7 +11,7 @@ import {
   queryArguments,
   typeWarnings,
 } from "../endpoint/lookup";
-import { expressionsIn, headerWarnings } from "../policy/headerNames";
+import { expressionsOf } from "../policy/expressions";
 import { resourceWarnings } from "../policy/resourceWarnings";
 import type { RunNotes } from "./resources";
 import { received, toStruct } from "./values";
@@ -93,12 +93,12 @@ export const functions: Record<string, PluginFunction> = {
       if (given === UNKNOWN || verifications.includes(UNKNOWN)) return { trafficPolicy: UNKNOWN };
       const data = webhooks.policyData(given);
       const trafficPolicy = webhooks.mergedPolicy(data, verifications, deps.warn);
-      const about = { isSecret: secrets.has("policy"), checked: checkedExpressions };
-      for (const warning of headerWarnings(data, about)) warn(warning);
       // The result is secret as a whole, and of a secret policy the endpoint's check can say little.
       const shown = deps.warnsOfPolicies() ? { trafficPolicy: visible["policy"] } : {};
-      for (const warning of resourceWarnings(shown, undefined, { isPart: true })) warn(warning);
-      for (const { text } of expressionsIn(trafficPolicy)) checkedExpressions.add(text);
+      const isChecked = (expression: string) => checkedExpressions.has(expression);
+      const options = { isPart: true, isChecked, revealed: secrets.has("policy") ? data : undefined };
+      for (const warning of resourceWarnings(shown, undefined, options)) warn(warning);
+      for (const text of expressionsOf(trafficPolicy)) checkedExpressions.add(text);
       return { trafficPolicy };
     },
   },

@@ -20,7 +20,6 @@ import { PartialCreateError } from "../endpoint/errors";
 import type { CloudEndpoints } from "../endpoint/resource";
 import { notedFields, secretFields, withNote, withSecretsNoted } from "../endpoint/secrets";
 import { changedPlaces, previewCreate, previewUpdate, withGiven } from "../endpoint/state";
-import { headerWarnings } from "../policy/headerNames";
 import { type PolicyReader, policyReader, resourceWarnings } from "../policy/resourceWarnings";
 import type { Configuration } from "./configuration";
 import { detailedDiff, placesOfInputs } from "./detailedDiff";
@@ -31,7 +30,7 @@ import { received, toStruct } from "./values";
 export interface RunNotes {
   /** The URLs that no message may contain. */
   readonly secretUrls: Set<unknown>;
-  /** The expressions of webhook verifications and merges, which have been checked for header names. */
+  /** The expressions of webhook verifications and merges, which have been checked. */
   readonly checkedExpressions: Set<string>;
   /** The warnings of functions. */
   readonly warned: Set<string>;
@@ -73,9 +72,8 @@ export class Resources {
       const conflict = this.urls.register(inputs["url"], inputs["adopt"], entry);
       if (conflict !== undefined) failures.push({ input: "", reason: conflict });
       if (!this.checked.has(request.getUrn())) {
-        this.warnOfHeaders(inputs);
         // Without secrets, because a warning names keys.
-        this.warnOfPolicy(received(request.getNews(), { hidesSecrets: true }).props, readPolicy);
+        this.warnOfPolicy(received(request.getNews(), { hidesSecrets: true }).props, inputs, readPolicy);
       }
       this.checked.add(request.getUrn());
     }
@@ -90,16 +88,12 @@ export class Resources {
     return response;
   }
 
-  private warnOfHeaders(inputs: JsonObject): void {
-    const isSecret = notedFields(inputs).includes("trafficPolicy");
-    const { trafficPolicy } = inputs;
-    const { checkedExpressions: checked } = this.run;
-    for (const warning of headerWarnings({ trafficPolicy }, { isSecret, checked })) this.log.warn(warning);
-  }
-
-  private warnOfPolicy(shown: JsonObject, readPolicy: PolicyReader): void {
+  private warnOfPolicy(shown: JsonObject, inputs: JsonObject, readPolicy: PolicyReader): void {
     if (!this.warnsOfPolicies()) return;
-    for (const warning of resourceWarnings(shown, readPolicy)) this.log.warn(warning);
+    const revealed = notedFields(inputs).includes("trafficPolicy") ? inputs["trafficPolicy"] : undefined;
+    const isChecked = (expression: string) => this.run.checkedExpressions.has(expression);
+    for (const warning of resourceWarnings(shown, readPolicy, { revealed, isChecked }))
+      this.log.warn(warning);
   }
 
   diff(request: DiffRequest): DiffResponse {

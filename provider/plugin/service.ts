@@ -29,7 +29,7 @@ export interface Webhooks extends WebhookFunctions {
    * Constructs a `WebhookVerification`.
    *
    * @param engine The address of the engine.
-   * @param checkedExpressions Receives the expressions of the component, which have been checked for header names.
+   * @param checkedExpressions Receives the expressions of the component, which have been checked.
    * @throws InvalidInputs with all mistakes in the known inputs.
    */
   construct(

@@ -169,7 +169,7 @@ export const actions = {
     /** The body of the request. */ body: { kind: "text", cel: true },
     /** The most redirects to follow, from 0 to 100. */ max_redirects: { kind: "integer", default: 10 },
     /** The time limit, including redirects and retries, from 1s to 30s. */ timeout: { kind: "duration", default: "3s" },
-    /** An expression that decides whether a failed request is retried, up to three times. */ retry_condition: { kind: "text", default: "false", cel: true },
+    /** An expression that decides whether a failed request is retried, up to three times. */ retry_condition: { kind: "text", default: "false" },
     /** Whether later actions run if the request fails. */ on_error: { kind: "text", default: "continue", values: ["continue", "halt"] },
   } },
 

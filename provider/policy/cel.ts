@@ -1,4 +1,4 @@
-import { conversions, functions, openNames, phasesOfVariables, variables } from "./vocabulary";
+import { conversions, functions, moreVariables, openNames, phasesOfVariables, variables } from "./vocabulary";
 
 /*
  * The environment of expressions in CEL, from the vocabulary. CEL's library knows no variables with dots, and does not let its own
@@ -33,8 +33,10 @@ let names: Names | undefined;
 /** The vocabulary by name. It is built for the first expression, because most programs have none. */
 export function namesOfExpressions(): Names {
   if (names) return names;
-  const all = Object.entries(variables).flatMap(([type, texts]) =>
-    texts.flatMap(expanded).map((name) => [name, type] as const),
+  const all = [variables, moreVariables].flatMap((groups) =>
+    Object.entries(groups).flatMap(([type, texts]) =>
+      texts.flatMap(expanded).map((name) => [name, type] as const),
+    ),
   );
   const parents = all.flatMap(([name]) => [...name.matchAll(/\./g)].map(({ index }) => name.slice(0, index)));
   const withPhases = functions.flatMap(({ phases, signatures }) =>
@@ -55,7 +57,7 @@ export function namesOfExpressions(): Names {
 const RECEIVER = /^(?:string|bytes|map|list(?:<V>)?|timestamp|duration)\./;
 
 /** The texts that a text with alternatives in braces stands for. */
-function expanded(text: string): string[] {
+export function expanded(text: string): string[] {
   const [braces, inside = ""] = /\{([^{}]*)\}/.exec(text) ?? [];
   if (braces === undefined) return [text];
   return [...new Set(inside.split("|").flatMap((one) => expanded(text.replace(braces, one))))];

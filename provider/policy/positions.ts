@@ -17,8 +17,12 @@ export interface Position {
 /** A document of a text, with the positions of its parts. */
 export interface SourceDocument {
   data: unknown;
-  /** The positions of the parts at these paths, in the same order. A missing part has the position of its parent. */
-  positionsOf(paths: readonly Path[]): Position[];
+  /**
+   * The positions of the parts at these paths, in the same order. A missing part has the position of its parent.
+   *
+   * @param offsets For a part that is text, a place in it, whose position is wanted.
+   */
+  positionsOf(paths: readonly Path[], offsets?: readonly (number | undefined)[]): Position[];
 }
 
 /** The documents of a text that is JSON (if it starts with `{` or `[`) or YAML. */
@@ -26,7 +30,10 @@ export function sourceDocuments(
   text: string,
   most = Number.POSITIVE_INFINITY,
 ): { documents: SourceDocument[] } | Unparsed {
-  const among = (mark: (wanted: Part) => void) => (paths: readonly Path[]) => positions(text, paths, mark);
+  const among =
+    (mark: (wanted: Part) => void): SourceDocument["positionsOf"] =>
+    (paths, offsets = []) =>
+      positions(text, paths, offsets, mark);
   if (looksLikeJson(text)) {
     const parsed = fromJson(text);
     if ("problem" in parsed) return parsed;
@@ -44,10 +51,17 @@ export function sourceDocuments(
 /** The parts to find, as a tree. Each found part gets its offset. */
 interface Part {
   offset?: number;
+  /** What it is, if it is text, and where that begins and ends. */
+  text?: { value: string; start: number; end: number };
   parts: Map<string | number, Part>;
 }
 
-function positions(text: string, paths: readonly Path[], mark: (wanted: Part) => void): Position[] {
+function positions(
+  text: string,
+  paths: readonly Path[],
+  offsets: readonly (number | undefined)[],
+  mark: (wanted: Part) => void,
+): Position[] {
   const root: Part = { parts: new Map() };
   for (const path of paths) {
     let part = root;
@@ -62,15 +76,37 @@ function positions(text: string, paths: readonly Path[], mark: (wanted: Part) =>
   const lines = new LineCounter();
   for (const start of [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)])
     lines.addNewLine(start);
-  return paths.map((path) => {
+  return paths.map((path, index) => {
     let [part, offset]: [Part | undefined, number] = [root, root.offset ?? 0];
     for (const key of path) {
       part = part?.parts.get(key);
       offset = part?.offset ?? offset;
     }
+    const inside = offsets[index];
+    if (inside !== undefined && part?.text) offset = offsetInText(text, part.text, inside);
     const { line, col } = lines.linePos(offset);
     return { line, column: col };
   });
+}
+
+/** Where a place in a text is, despite quotes, escapes and indents: all but blanks follow each other in the same order. */
+function offsetInText(
+  source: string,
+  { value, start, end }: NonNullable<Part["text"]>,
+  offset: number,
+): number {
+  let written = source.slice(start, end);
+  if (written.startsWith('"'))
+    written = written.replace(/\\(?:u([\da-f]{4})|(["\\/])|.)/gi, (sequence, code, character = "") =>
+      (code ? String.fromCharCode(Number.parseInt(code, 16)) : character).padStart(sequence.length),
+    );
+  let at = /^(?:["']|[|>].*\n)?/.exec(written)?.[0].length ?? 0;
+  for (const character of value.slice(0, offset + 1).replace(/\s/g, "")) {
+    const next = written.indexOf(character, at);
+    if (next < 0) return start;
+    at = next + 1;
+  }
+  return start + at - (/\S/.test(value.charAt(offset)) ? 1 : 0);
 }
 
 /** The position of a mapping's part is that of its key. */
@@ -100,6 +136,8 @@ function markYaml(contents: Node | null, wanted: Part): void {
     const range =
       typeof at === "object" && at !== null && "range" in at ? (at.range as number[] | undefined) : undefined;
     if (range?.[0] !== undefined) part.offset ??= range[0];
+    if (isScalar(value) && typeof value.value === "string" && value.range)
+      part.text ??= { value: value.value, start: value.range[0], end: value.range[1] };
     mark(value, part);
   };
   found(contents, contents, wanted);
@@ -120,6 +158,8 @@ function markParts(value: JsonNode, wanted: Part): void {
     const part = wanted.parts.get(key ? String(key.value) : index);
     if (!part) continue;
     part.offset = node.offset;
+    const { type, value: text, offset: start, length } = inner ?? node;
+    if (type === "string") part.text = { value: String(text), start, end: start + length };
     markParts(inner ?? node, part);
   }
 }

@@ -16,17 +16,22 @@ import {
   phases,
   ruleKeys,
 } from "./catalogue";
+import { expressionWarnings } from "./expressions";
 
 /*
  * Warnings of probable mistakes in a traffic policy. They never block, because the service may know more than the catalogue.
  * They contain places and known names, but never a value. Values that are not known yet are skipped.
  */
 
-interface PolicyWarning {
+export interface PolicyWarning {
   /** The place in the policy; empty for the whole policy. */
   path: Path;
+  /** The place in the text at the path, for an expression. */
+  offset?: number;
   /** Follows the place in a sentence: `is missing`. */
   reason: string;
+  /** The reason without anything from an expression. */
+  secretReason?: string;
 }
 
 /** The known facts about the policy's endpoint. */
@@ -35,6 +40,8 @@ export interface PolicyTarget {
   bindings?: unknown;
   /** Whether it is a cloud endpoint, whose policy must contain an action that answers. */
   isCloud?: boolean;
+  /** Whether an expression has been checked elsewhere. */
+  isChecked?: (expression: string) => boolean;
 }
 
 /** The most warnings. It bounds the time for a policy with many mistakes. */
@@ -83,13 +90,15 @@ interface PolicyEndpoint {
   protocol?: Protocol;
   isInternal: boolean;
   isCloud: boolean;
+  isChecked?: (expression: string) => boolean;
 }
 
-function endpointOf({ url, bindings, isCloud = false }: PolicyTarget): PolicyEndpoint {
+function endpointOf({ url, bindings, isCloud = false, isChecked }: PolicyTarget): PolicyEndpoint {
   const derived = typeof url === "string" && url !== UNKNOWN ? derivedFromUrl(url) : undefined;
   const isBound = Array.isArray(bindings) && bindings.includes("internal");
   const isInternal = isBound || /\.internal$/.test(derived?.publicUrl ?? "");
-  return { isInternal, isCloud, ...(derived && { protocol: derived.proto as Protocol }) };
+  const protocol = derived && { protocol: derived.proto as Protocol };
+  return { isInternal, isCloud, ...protocol, ...(isChecked && { isChecked }) };
 }
 
 type Warnings = Generator<PolicyWarning, void>;
@@ -145,6 +154,7 @@ function* warningsInRules(
     if (last >= 0 && index === last + 1)
       yield { path: at, reason: "never runs, because the rule before it always answers" };
     yield* warningsInRule(rule, at, phase, endpoint);
+    yield* expressionWarnings(rule, at, phase, endpoint.isChecked);
   }
 }
 

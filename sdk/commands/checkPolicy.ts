@@ -8,6 +8,7 @@ import { urlProblem } from "../../provider/api/url";
 import { type Path, pathText, UNKNOWN } from "../../provider/endpoint/documents";
 import { legacyPhases, phases } from "../../provider/policy/catalogue";
 import { type Position, sourceDocuments } from "../../provider/policy/positions";
+import { placesOf } from "../../provider/policy/resourceWarnings";
 import { type PolicyTarget, policyWarnings, warningText } from "../../provider/policy/warnings";
 import { command, count, EXIT, UsageError } from "./command";
 import { tryRequest } from "./policyRequest";
@@ -134,7 +135,7 @@ function checkText(file: string, text: string, target: PolicyTarget | undefined)
         path: [...path, ...warning.path],
       }));
     });
-    const positions = found.length > 0 ? positionsOf(found.map(({ path }) => path)) : [];
+    const positions = found.length > 0 ? positionsOf(...placesOf(found)) : [];
     for (const [index, { path, reason }] of found.entries()) {
       const message = warningText({ path, reason }, "the policy");
       checked.warnings.push({
@@ -189,10 +190,19 @@ const HOLDERS = ["traffic_policy", "trafficPolicy", "policy", "inline"];
 const OTHERS = [...HOLDERS, "apiVersion", "version", "resources", "runtime", "endpoints", "tunnels"];
 
 /** The policies in a document. A document of no other known kind is a policy itself. */
-function policiesIn(data: unknown): FoundPolicy[] {
+function policiesIn(written: unknown): FoundPolicy[] {
+  const data = isMapping(written) && "runtime" in written ? withoutTemplates(written) : written;
   const found = search(data, [], {});
   const isOther = !isMapping(data) || OTHERS.some((key) => key in data) || Object.keys(data).length === 0;
   return found.length > 0 || isOther ? found : [{ policy: data, path: [], target: {} }];
+}
+
+/** The data with unknown values in place of the texts in which Pulumi replaces `${…}`. */
+function withoutTemplates(value: unknown): unknown {
+  if (typeof value === "string") return /(?<!\$)\$\{/.test(value) ? UNKNOWN : value;
+  if (Array.isArray(value)) return value.map(withoutTemplates);
+  if (!isMapping(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withoutTemplates(part)]));
 }
 
 function search(value: unknown, path: Path, target: PolicyTarget): FoundPolicy[] {

@@ -13,7 +13,7 @@ import { serializeResourceProperties } from "@pulumi/pulumi/runtime/rpc";
 import { resetOptions } from "@pulumi/pulumi/runtime/settings";
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import { InvalidInputs } from "../../provider/plugin/failure";
-import { expressionsIn } from "../../provider/policy/headerNames";
+import { expressionsOf } from "../../provider/policy/expressions";
 import { mistakesIn, WebhookVerification, type WebhookVerificationArgs } from "./webhookVerification";
 
 /*
@@ -55,7 +55,7 @@ export async function constructWebhookVerification(
 
     const { urn, platform, secretSource, trafficPolicy, agentOptions, agentConfig } = component;
     trafficPolicy.apply((policy) => {
-      for (const { text } of expressionsIn(JSON.parse(policy))) checkedExpressions.add(text);
+      for (const text of expressionsOf(JSON.parse(policy))) checkedExpressions.add(text);
     });
     const outputs = { platform, secretSource, trafficPolicy, agentOptions, agentConfig };
     const [state, dependencies] = await serializeResourceProperties(request.getName(), outputs);

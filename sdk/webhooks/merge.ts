@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { policyReader } from "../../provider/policy/resourceWarnings";
 import type { TrafficPolicy } from "../policyRules";
-import { headersAreChecked, warnOfHeaders, warnOfPolicy } from "../preflight";
+import { expressionsAreChecked, warnOfPolicy } from "../preflight";
 import { inProgram } from "../programRun";
 import { mergedConfig } from "./agentConfig";
 import { mergedPolicy, policyData } from "./mergedPolicy";
@@ -38,7 +38,6 @@ export function mergeTrafficPolicy(
     inProgram(() => policyData(policy)),
   );
   // Each verification has checked its own expressions.
-  void warnOfHeaders("mergeTrafficPolicy", given);
   // The result is secret as a whole, and of a secret policy the endpoint's check can say little.
   void warnOfPolicy("mergeTrafficPolicy", { trafficPolicy: policy }, undefined, policyReader(), {
     isPart: true,
@@ -48,7 +47,7 @@ export function mergeTrafficPolicy(
     .apply(([policy, policies]) =>
       inProgram(() => mergedPolicy(policy, policies, (warning) => void pulumi.log.warn(warning))),
     );
-  return headersAreChecked(pulumi.secret(merged));
+  return expressionsAreChecked(pulumi.secret(merged));
 }
 
 /**

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { WEBHOOK_TYPE } from "../../provider/api/config";
-import { headersAreChecked, warnOfHeaders } from "../preflight";
+import { expressionsAreChecked, warnOfRule } from "../preflight";
 import { type Inputs, isKnown, isOfType, perRun, programError } from "../programRun";
 import { agentConfig, agentOptions, policyText } from "./agentConfig";
 import { FREE_VERIFICATIONS_PER_MONTH, nearestPlatform, platformInfo, secretSource } from "./platforms";
@@ -75,7 +75,7 @@ export class WebhookVerification extends pulumi.ComponentResource {
     const { platform, verification, agent, version } = checkArgs(this, name, args);
     this.platform = platform;
     this.secretSource = platform.apply((platform) => secretSource(platform));
-    this.trafficPolicy = headersAreChecked(pulumi.secret(verification.apply(policyText)));
+    this.trafficPolicy = expressionsAreChecked(pulumi.secret(verification.apply(policyText)));
     this.agentOptions = pulumi.secret(
       verification.apply((verification) => agentOptions(verification, `${name}.policy.json`)),
     );
@@ -146,7 +146,7 @@ function checkArgs(component: WebhookVerification, name: string, args: unknown) 
   });
 
   void warnOfPlatform(name, platform, secret);
-  void warnOfHeaders(
+  void warnOfRule(
     name,
     expressions.apply((expressions) => ({ expressions })),
   );

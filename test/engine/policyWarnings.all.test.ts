@@ -28,6 +28,7 @@ new CloudEndpoint("output", { url: url("output"), trafficPolicy: pulumi.output($
 new CloudEndpoint("text", { url: url("text"), trafficPolicy: "on_http_request:\\n- actions:\\n  - type: dney\\n" });
 new CloudEndpoint("silent", { url: url("silent"), trafficPolicy: { on_http_request: [{ actions: [{ type: "rate-limit", config: {
   name: "a", algorithm: "sliding_window", capacity: 1, rate: "60s", bucket_key: ["conn.client_ip"] } }] }] } });
+new CloudEndpoint("expression", { url: url("expression"), trafficPolicy: "on_http_request:\\n- expressions: [\\"req.path == '/${CANARY}'\\"]\\n  actions: [{ type: deny }]\\n" });
 new CloudEndpoint("good", { url: url("good"), trafficPolicy: { on_http_request: [{ actions: [{ type: "deny" }] }] } });
 new CloudEndpoint("connections", { url: "tcp://1.tcp.example.com:12345", trafficPolicy: { on_http_request: [] , on_tcp_connect: [{ actions: [{ type: "deny" }] }] } });`,
         { config },
@@ -35,6 +36,7 @@ new CloudEndpoint("connections", { url: "tcp://1.tcp.example.com:12345", traffic
       const result = await stack.preview();
       expect(warnings(result)).toEqual([
         "connections: trafficPolicy.on_http_request is no phase of tcp endpoints, only of http and https",
+        "expression: trafficPolicy.on_http_request[0].expressions[0] (line 2, column 18) uses req.path, which is no variable known to this version; did you mean req.url.path?",
         `object: ${ABOUT}`,
         `output: ${ABOUT}`,
         "silent: trafficPolicy has no action that answers, such as forward-internal, custom-response or deny; a cloud endpoint needs one at the end",
@@ -48,6 +50,8 @@ new CloudEndpoint("connections", { url: "tcp://1.tcp.example.com:12345", traffic
       const stack = await start(
         `
 const first = new CloudEndpoint("first", { url: "https://first.example.com", trafficPolicy: { on_http_request: [{ actions: [{ type: "deny" }] }] } });
+new CloudEndpoint("expressions", { url: "https://expressions.example.com", trafficPolicy: { on_http_request: [
+  { expressions: [pulumi.secret("req.CANARY == ''"), pulumi.interpolate\`'\${first.id}' == req.\`], actions: [{ type: "deny" }] }] } });
 new CloudEndpoint("whole", { url: "https://whole.example.com", trafficPolicy: pulumi.secret(${TYPO}) });
 new CloudEndpoint("quiet", { url: "https://quiet.example.com", trafficPolicy: pulumi.secret({ on_http_request: [{ nme: "CANARY", actions: [{ type: "add-headers" }] }] }) });
 new CloudEndpoint("unknown", { url: "https://unknown.example.com", trafficPolicy: first.id.apply((id) => ({ nonsense: id })) });
@@ -57,6 +61,7 @@ new CloudEndpoint("parts", { url: "https://parts.example.com", trafficPolicy: { 
         { config },
       );
       expect(warnings(await stack.preview())).toEqual([
+        "expressions: trafficPolicy.on_http_request[0].expressions[0] (character 1) uses an unknown variable",
         "parts: trafficPolicy.on_http_request[1] never runs, because the rule before it always answers",
         "parts: trafficPolicy.on_http_request[1].actions[0].config.status is no key of deny known to this version; did you mean status_code?",
         "quiet: trafficPolicy has no action that answers, such as forward-internal, custom-response or deny; a cloud endpoint needs one at the end",
@@ -78,6 +83,8 @@ new CloudEndpoint("parts", { url: "https://parts.example.com", trafficPolicy: { 
   test("warns once from the plugin for programs without this package's class, and not of secrets", async () => {
     const stack = await start(`${PLUGIN}
 new PluginEndpoint("shop", { url: "https://shop.example.com", trafficPolicy: ${TYPO} });
+new PluginEndpoint("expression", { url: "https://expression.example.com", trafficPolicy: { on_http_request: [
+  { expressions: [pulumi.secret("req.CANARY == ''"), "conn.client_ip in ['10.0.0.0/8']"], actions: [{ type: "deny" }] }] } });
 new PluginEndpoint("text", { url: "https://text.example.com", trafficPolicy: "on_http_request: []" });
 new PluginEndpoint("secret", { url: "https://secret.example.com", trafficPolicy: pulumi.secret(${TYPO}) });
 const off = new Provider("off", { policyWarnings: "off" });
@@ -86,6 +93,10 @@ new PluginEndpoint("off", { url: "https://off.example.com", trafficPolicy: ${TYP
     expect(warnings(result)).toEqual([
       expect.stringMatching(/^trafficPolicy has no action that answers/),
       ABOUT,
+      "trafficPolicy.on_http_request[0].expressions[0] (character 1) uses an unknown variable",
+      expect.stringMatching(
+        /^trafficPolicy\.on_http_request\[0\]\.expressions\[1\] \(character 1\) compares conn\.client_ip/,
+      ),
     ]);
     expect(result.requests).toEqual([]);
   });

@@ -45,3 +45,17 @@ test("the package's import in a program loads no HTTP client and no YAML parser"
   expect(packages).toContain("@pulumi/pulumi");
   expect(packages).not.toEqual(expect.arrayContaining([expect.stringMatching(/^(undici|yaml)$/)]));
 });
+
+test("the warnings load the library of expressions with the first expression", async () => {
+  const script = `const { resourceWarnings } = require(process.argv[1]);
+    const packagesFor = (rule) => {
+      const actions = [{ type: "custom-response", config: { body: "hello $" } }];
+      const lines = resourceWarnings({ trafficPolicy: { on_http_request: [{ ...rule, actions }] } });
+      return [lines.length, ...${loaded}];
+    };
+    console.log(JSON.stringify([packagesFor({ name: "req.host" }), packagesFor({ expressions: ["req.hots"] })]));`;
+  expect(await inNewProcess(script, resolve("dist/provider/policy/resourceWarnings.js"))).toEqual([
+    [0],
+    [1, "@marcbachmann/cel-js", "fastest-levenshtein"],
+  ]);
+});

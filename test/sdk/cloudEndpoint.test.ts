@@ -100,8 +100,8 @@ describe.each(["dynamic", "plugin"])(
         },
       ],
     });
-    const warning = (place: string) =>
-      `warning: [runtime] ${place}.expressions[0] looks for X-GitHub-Event with req.headers, which never matches: write x-github-event`;
+    const warning = (place: string, position = "character 13") =>
+      `warning: [runtime] ${place}.expressions[0] (${position}) looks for X-GitHub-Event with req.headers, which never matches: write x-github-event`;
 
     beforeEach(() => pulumi.runtime.setConfig("endpoints:provider", provider));
     afterEach(() => {
@@ -123,8 +123,9 @@ describe.each(["dynamic", "plugin"])(
         ],
       });
       for (const [name, given] of Object.entries({ a: policy(), b: text, c: pulumi.output(text) })) {
+        const position = given === text || name === "c" ? "line 1, column 50" : "character 13";
         expect(await warningsFor(name, given)).toEqual([
-          warning(`${name}: trafficPolicy.on_http_request[0]`),
+          warning(`${name}: trafficPolicy.on_http_request[0]`, position),
         ]);
         vi.restoreAllMocks();
       }
@@ -136,14 +137,16 @@ describe.each(["dynamic", "plugin"])(
     test("gets a warning without the header's name if the policy holds a secret", async () => {
       const [text, ...others] = await warningsFor("shop", policy(pulumi.secret("X-CANARY")));
       expect(others).toEqual([]);
-      expect(text).toMatch(/shop: on_http_request\[0\]\.expressions\[0\] looks for a name with req.headers/);
+      expect(text).toMatch(
+        /shop: trafficPolicy\.on_http_request\[0\]\.expressions\[0\] \(character 13\) looks for a name with req.headers/,
+      );
       expect(text).not.toContain("CANARY");
     });
 
     test("gets one warning, from mergeTrafficPolicy, if that function made the policy", async () => {
       const verification = new WebhookVerification("hooks", { platform: "github", secret: "shared secret" });
       expect(await warningsFor("shop", mergeTrafficPolicy(policy(), verification))).toEqual([
-        warning("mergeTrafficPolicy: on_http_request[0]"),
+        warning("mergeTrafficPolicy: policy.on_http_request[0]"),
       ]);
     });
   },

@@ -98,32 +98,33 @@ test("a policy with a secret causes the warnings that do not depend on the secre
 
 describe("a misspelt header", () => {
   const answer = (body: unknown) => ({ type: "custom-response", config: { body } });
-  const policy = (name: string, body: unknown = "x") => ({
-    on_http_request: [{ expressions: [`'a' in req.headers['${name}']`], actions: [answer(body)] }],
+  const asks = (name: string) => `'a' in req.headers['${name}']`;
+  const policy = (expression: unknown) => ({
+    on_http_request: [{ expressions: [expression], actions: [answer("x")] }],
   });
 
   test("causes one warning for each resource, without a request", async () => {
     const { client, emulator, logged } = await plugin();
-    const news = { url, trafficPolicy: policy("X-Team") };
+    const news = { url, trafficPolicy: policy(asks("X-Team")) };
     for (let check = 0; check < 2; check++) expect((await client.check({}, news)).failures).toEqual([]);
-    const other = { url: "https://b.example.com", trafficPolicy: JSON.stringify(policy("X-Team")) };
+    const other = { url: "https://b.example.com", trafficPolicy: JSON.stringify(policy(asks("X-Team"))) };
     await client.check({}, other, `${URN}-b`);
-    const message =
-      "trafficPolicy.on_http_request[0].expressions[0] looks for X-Team with req.headers, which never matches: write x-team";
+    const message = (place: string) =>
+      `trafficPolicy.on_http_request[0].expressions[0] (${place}) looks for X-Team with req.headers, which never matches: write x-team`;
     expect(logged).toEqual([
-      { severity: 2, message, urn: URN },
-      { severity: 2, message, urn: `${URN}-b` },
+      { severity: 2, message: message("character 20"), urn: URN },
+      { severity: 2, message: message("line 1, column 57"), urn: `${URN}-b` },
     ]);
     expect(emulator.requests).toEqual([]);
   });
 
-  test("is not named if the policy has a secret, and causes no warning if the class has warned", async () => {
+  test("is not named if the expression is secret, and causes no warning if the class has warned", async () => {
     const { client, logged } = await plugin();
-    await client.check({}, { url, trafficPolicy: policy("X-CANARY", secret("x")) });
-    await client.check({}, { url, trafficPolicy: policy("X-Team"), __problem: "" }, `${URN}-b`);
+    await client.check({}, { url, trafficPolicy: policy(secret(asks("X-CANARY"))) });
+    await client.check({}, { url, trafficPolicy: policy(asks("X-Team")), __problem: "" }, `${URN}-b`);
     expect(logged.map(({ message }) => message)).toEqual([
       expect.stringMatching(
-        /^on_http_request\[0\]\.expressions\[0\] looks for a name with req\.headers, which never matches/,
+        /^trafficPolicy\.on_http_request\[0\]\.expressions\[0\] \(character 20\) looks for a name with req\.headers, which never matches/,
       ),
     ]);
     expect(logged.join()).not.toContain("CANARY");

@@ -16,7 +16,7 @@ const verifies = (more: object = {}) =>
       { ...more, actions: [{ config: { provider: "github", secret: "CANARY" }, type: "verify-webhook" }] },
     ],
   });
-const shouting = { expressions: ["req.headers['X-Event'] == 'push'"] };
+const shouting = { expressions: ["req.headers['X-Event'][0] == 'push'"] };
 
 async function constructed(...components: [name: string, inputs: object][]) {
   const { address, registered } = await monitor();
@@ -175,13 +175,13 @@ describe("mergeTrafficPolicy in another language", () => {
     const inputs = { platform: "github", secret: "CANARY", ...shouting };
     await client.construct(address, "hooks", inputs);
     const policy = {
-      on_http_request: [{ ...forward, expressions: ["req.headers['X-Own'] == 'a'"] }, forward],
+      on_http_request: [{ ...forward, expressions: ["req.headers['X-Own'][0] == 'a'"] }, forward],
     };
     const { result } = await client.invoke(MERGE, { policy, verifications: [secret(verifies(shouting))] });
     await client.check({}, { url: "https://hooks.example.com", trafficPolicy: result["trafficPolicy"] });
     expect(shown(logged).map((message) => message.replace(/ with .*/, ""))).toEqual([
-      "hooks: expressions[0] looks for X-Event",
-      "mergeTrafficPolicy: on_http_request[0].expressions[0] looks for X-Own",
+      "hooks: expressions[0] (character 13) looks for X-Event",
+      "mergeTrafficPolicy: policy.on_http_request[0].expressions[0] (character 13) looks for X-Own",
     ]);
   });
 });

@@ -141,11 +141,11 @@ const table: [what: string, policy: unknown, at: string | string[], reason: RegE
   ["a rule after an answer", onRequest(answer, forward), "on_http_request[1]", /never runs, because the rule before it always answers/],
   ["two rules after an answer, with one warning", onRequest(answer, forward, forward), "on_http_request[1]", /never runs/],
   ["an action after an answer", onRequest(rule(act("deny"), act("log", { metadata: {} }))), "on_http_request[0].actions[1]", /never runs, because the action before it always answers/],
-  ["an action after an answer for some", onRequest({ expressions: ["a"], actions: [act("deny"), act("close-connection")] }, answer), "on_http_request[0].actions[1]", /never runs/],
+  ["an action after an answer for some", onRequest({ expressions: ["true"], actions: [act("deny"), act("close-connection")] }, answer), "on_http_request[0].actions[1]", /never runs/],
   ["a rule after a rule with no expression", onRequest({ ...forward, expressions: [] }, answer), "on_http_request[1]", /never runs/],
   ["a rule after a closed connection", onConnect(rule(act("close-connection")), rule(act("deny"))), "on_tcp_connect[1]", /never runs/],
   ["requests after connections that are all forwarded", { ...onRequest(answer), ...onConnect(forward) }, "on_http_request[0]", /never runs, because on_tcp_connect\[0\] always ends the connection/, https],
-  ["responses and streams after connections that are all refused", { ...onConnect({ ...rule(act("deny")), expressions: ["a"] }, rule(act("deny"))), ...onResponse(rule(act("add-headers", { headers: {} }))), on_event_stream_message: [rule(act("sse-find-replace", { replacements: [] }))] }, ["on_http_response[0]", "on_event_stream_message[0]"], /never runs, because on_tcp_connect\[1\]/],
+  ["responses and streams after connections that are all refused", { ...onConnect({ ...rule(act("deny")), expressions: ["true"] }, rule(act("deny"))), ...onResponse(rule(act("add-headers", { headers: {} }))), on_event_stream_message: [rule(act("sse-find-replace", { replacements: [] }))] }, ["on_http_response[0]", "on_event_stream_message[0]"], /never runs, because on_tcp_connect\[1\]/],
   ["responses after requests that are all refused", { ...onRequest(rule(act("deny"))), ...onResponse(answer) }, "on_http_response[0]", /never runs, because on_http_request\[0\] always ends the request/],
   ["requests of a tcp endpoint after closed connections, with one warning", { ...onConnect(rule(act("close-connection"))), ...onRequest(answer) }, "on_http_request", /is no phase of tcp endpoints/, tcp],
 ];
@@ -179,8 +179,15 @@ function itemOf({ kind, keys, values, isUrl }: KeyInfo, text: string): unknown {
   return values?.[0] ?? text;
 }
 
+/** The keys whose whole text is an expression. */
+const EXPRESSIONS = ["bucket_key", "retry_condition"];
+
 const configOf = (keys: Keys, names: string[], text?: string): Data =>
-  Object.fromEntries(names.flatMap((name) => (keys[name] ? [[name, sampleOf(keys[name], text)]] : [])));
+  Object.fromEntries(
+    names.flatMap((name) =>
+      keys[name] ? [[name, sampleOf(keys[name], EXPRESSIONS.includes(name) ? "true" : text)]] : [],
+    ),
+  );
 
 const required = (keys: Keys): string[] =>
   Object.entries(keys).flatMap(([name, key]) => (key.required ? [name] : []));
@@ -215,7 +222,7 @@ const forwardOrGoOn = rule(act("forward-internal", { url: "https://a.internal", 
 const moreRight: [what: string, policy: Data, target?: PolicyTarget][] = [
   ["a phase without rules", { on_http_request: null }, { url: "https://shop.example.com" }],
   ["rules with a name and expressions", onRequest({ name: "a", expressions: ["true"], ...answer }, forward)],
-  ["an answer for some, then one for all", onRequest({ ...answer, expressions: ["a"] }, forward)],
+  ["an answer for some, then one for all", onRequest({ ...answer, expressions: ["true"] }, forward)],
   ["a forward that continues after an error, and a fallback", onRequest(forwardOrGoOn, answer)],
   ["a redirect at the end", onRequest(redirect)],
   ["rules behind a redirect", onRequest(redirect, answer)],
@@ -228,7 +235,7 @@ const moreRight: [what: string, policy: Data, target?: PolicyTarget][] = [
   ["an answer to connections of an https endpoint", { ...onConnect(rule(act("deny"))), ...onRequest() }],
   [
     "requests after connections of which some are forwarded",
-    { ...onConnect({ ...forward, expressions: ["a"] }), ...onRequest(answer) },
+    { ...onConnect({ ...forward, expressions: ["true"] }), ...onRequest(answer) },
   ],
   [
     "requests after a forward of connections that continues after an error",
@@ -239,7 +246,7 @@ const moreRight: [what: string, policy: Data, target?: PolicyTarget][] = [
   ],
   [
     "responses to requests that are refused after some were answered",
-    { ...onRequest({ ...answer, expressions: ["a"] }, rule(act("deny"))), ...onResponse(answer) },
+    { ...onRequest({ ...answer, expressions: ["true"] }, rule(act("deny"))), ...onResponse(answer) },
   ],
   [
     "responses to answers and forwarded requests",

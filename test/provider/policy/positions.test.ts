@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Path } from "../../../provider/endpoint/documents";
+import { type Path, UNKNOWN } from "../../../provider/endpoint/documents";
 import { sourceDocuments } from "../../../provider/policy/positions";
 import { resourceWarnings } from "../../../provider/policy/resourceWarnings";
 import { act, onRequest, rule } from "./cases";
@@ -69,6 +69,26 @@ describe("the position of a part", () => {
   );
 });
 
+test.each([
+  ["plain text", "a: b\nx: oh no\n", "x", "no", "2:7"],
+  ["a quoted text", "x: 'it''s no'\n", "x", "no", "1:11"],
+  ["a text with escapes", 'x: "\\t\\"a\\\\ \\n no"\n', "x", "no", "1:16"],
+  ["a block", "x: |\n  one\n\n    two no\n", "x", "no", "4:9"],
+  ["a folded block with an indent", "a:\n  x: >-2\n      one\n      no\n", "a.x", "no", "4:7"],
+  ["a folded text", "x: one\n  two\n  no\n", "x", "no", "3:3"],
+  ["an alias", "a: &a one no\nx: *a\n", "x", "no", "1:11"],
+  ["JSON with escapes", '{\n "x": "\\n\\"\\u0061 no"}', "x", "no", "2:19"],
+  ["a text that ends there", "x: one\n", "x", "", "1:7"],
+])("a place in %s has a line and a column", (_, text, path, part, position) => {
+  const source = sourceDocuments(text);
+  if ("problem" in source) throw new Error(source.problem.reason);
+  const [document] = source.documents;
+  const keys = path.split(".");
+  const value = String(keys.reduce<unknown>((data, key) => Reflect.get(Object(data), key), document?.data));
+  const [found] = document?.positionsOf([keys], [part === "" ? value.length : value.indexOf(part)]) ?? [];
+  expect(`${found?.line}:${found?.column}`).toBe(position);
+});
+
 describe("the warnings of a resource", () => {
   test("give the line in a text, and the place in an object", () => {
     const trafficPolicy = "on_http_request:\n- actions:\n  - type: dney\n";
@@ -97,12 +117,12 @@ describe("the warnings of a resource", () => {
     const trafficPolicy = onRequest(
       ...Array.from({ length: 200 }, () => rule(act("add-headers", { CANARY: 1 }))),
     );
-    expect(resourceWarnings({ trafficPolicy }, undefined, { isSecret: true })).toEqual([
+    expect(resourceWarnings({ trafficPolicy: UNKNOWN }, undefined, { revealed: trafficPolicy })).toEqual([
       expect.stringMatching(/^trafficPolicy has no action that answers/),
     ]);
     expect(
-      resourceWarnings({ trafficPolicy: onRequest(rule(act("deny", { CANARY: 1 }))) }, undefined, {
-        isSecret: true,
+      resourceWarnings({ trafficPolicy: UNKNOWN }, undefined, {
+        revealed: onRequest(rule(act("deny", { CANARY: 1 }))),
       }),
     ).toEqual([]);
   });

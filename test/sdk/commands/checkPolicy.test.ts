@@ -136,8 +136,14 @@ resources:
       trafficPolicy:
         on_http_request:
           - actions: [{ type: dney }]
+          - expressions: [req.path == '/x', "\${shop.name} == 'a'"]
+            actions: [{ type: custom-response, config: { body: "$\${req.hots} \${shop.name}", headers: { a: "$\${req.hots}" } } }]
 `,
-      [`10:25: resources.shop.properties.trafficPolicy.${DNEY}`],
+      [
+        `10:25: resources.shop.properties.trafficPolicy.${DNEY}`,
+        "11:27: resources.shop.properties.trafficPolicy.on_http_request[1].expressions[0] uses req.path, which is no variable known to this version; did you mean req.url.path?",
+        "12:111: resources.shop.properties.trafficPolicy.on_http_request[1].actions[0].config.headers.a uses req.hots, which is no variable known to this version; did you mean req.host?",
+      ],
     ],
     [
       "an alias",

@@ -112,7 +112,7 @@ describe("mergeTrafficPolicy", () => {
     ["forwards every connection, as YAML", "on_tcp_connect: [{actions: [{type: deny}]}]", verifiesNothing],
     [
       "forwards connections after some were denied",
-      { on_tcp_connect: [{ expressions: ["a"], actions: [{ type: "deny" }] }, { actions: [forward] }] },
+      { on_tcp_connect: [{ expressions: ["false"], actions: [{ type: "deny" }] }, { actions: [forward] }] },
       verifiesNothing,
     ],
     [
@@ -122,7 +122,7 @@ describe("mergeTrafficPolicy", () => {
     ],
     [
       "verifies some requests after an action that ends them",
-      { on_http_request: [{ expressions: ["a"], actions: [forward, verify] }] },
+      { on_http_request: [{ expressions: ["false"], actions: [forward, verify] }] },
       /verify-webhook of the policy follows/,
     ],
     ["has rules under inbound", { inbound: [rule] }, /rules under inbound, .*move them to on_http_request/],
@@ -152,9 +152,9 @@ describe("mergeTrafficPolicy", () => {
       "a verification of some requests after others were forwarded",
       {
         on_http_request: [
-          { ...verifying, expressions: ["a"] },
-          { expressions: ["b"], actions: [forward] },
-          { ...verifying, expressions: ["c"] },
+          { ...verifying, expressions: ["false"] },
+          { expressions: ["1 > 2"], actions: [forward] },
+          { ...verifying, expressions: ["1 > 3"] },
           rule,
         ],
       },

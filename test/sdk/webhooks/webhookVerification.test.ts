@@ -163,8 +163,8 @@ describe("an expression that misspells a header's name", () => {
       create("b", { ...args, expressions: [pulumi.output("hasReqHeader('X-GitHub-Event')")] });
     });
     expect(texts).toEqual([
-      "warning: [runtime] a: expressions[1] looks for X-GitHub-Event with req.headers, which never matches: write x-github-event",
-      "warning: [runtime] b: expressions[0] looks for X-GitHub-Event with hasReqHeader, which never matches: write X-Github-Event",
+      "warning: [runtime] a: expressions[1] (character 13) looks for X-GitHub-Event with req.headers, which never matches: write x-github-event",
+      "warning: [runtime] b: expressions[0] (character 14) looks for X-GitHub-Event with hasReqHeader, which never matches: write X-Github-Event",
     ]);
   });
 
@@ -180,9 +180,11 @@ describe("an expression that misspells a header's name", () => {
     });
     expect(texts).toEqual([
       expect.stringMatching(
-        /a: expressions\[0\] looks for a name with req.headers, which never matches: write it in lower case/,
+        /a: expressions\[0\] \(character 13\) looks for a name with req.headers, which never matches: write it in lower case/,
       ),
-      expect.stringMatching(/mergeTrafficPolicy: on_http_request\[0\].expressions\[0\] looks for a name/),
+      expect.stringMatching(
+        /mergeTrafficPolicy: policy\.on_http_request\[0\].expressions\[0\] \(character 13\) looks for a name/,
+      ),
     ]);
     expect(texts.join()).not.toContain("CANARY");
   });

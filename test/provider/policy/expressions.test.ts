@@ -1,0 +1,386 @@
+import { describe, expect, test } from "vitest";
+import { pathText, UNKNOWN } from "../../../provider/endpoint/documents";
+import { flatName, flattened, namesOfExpressions, policyEnvironment } from "../../../provider/policy/cel";
+import { expressionsOf } from "../../../provider/policy/expressions";
+import { resourceWarnings, ruleWarnings } from "../../../provider/policy/resourceWarnings";
+import { policyWarnings } from "../../../provider/policy/warnings";
+import { expectLinear } from "../../growth";
+import { act, onConnect, onRequest, onResponse, rule } from "./cases";
+import { macroCalls, openExpressions, variableUses } from "./referenceExpressions";
+
+const when = (...expressions: unknown[]) => ({ expressions, ...rule(act("add-headers", { headers: {} })) });
+const answer = (body: unknown) => rule(act("custom-response", { body }));
+
+/** The warnings of a policy: place, offset and reason. */
+const found = (policy: unknown) =>
+  policyWarnings(policy).map(({ path, offset, reason }) => `${pathText(path)}:${offset} ${reason}`);
+const reasons = (expression: string) =>
+  policyWarnings(onResponse(when(expression))).map(({ reason }) => reason);
+
+describe("an expression of the documentation causes no warning", () => {
+  test.each([...macroCalls, ...variableUses, ...openExpressions])("%s", (expression) => {
+    expect(reasons(expression)).toEqual([]);
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is an expression of the policy's
+    const body = "a ${1} b ${EXPRESSION} c".replace("EXPRESSION", () => expression);
+    // A comment would end with the line.
+    if (!expression.includes("//")) expect(found(onResponse(answer(body)))).toEqual([]);
+  });
+
+  test("with any documented variable, as text, in has() and across lines", () => {
+    for (const name of namesOfExpressions().variables.keys()) {
+      expect(reasons(name), name).toEqual([]);
+      expect(reasons(`has(${name}) && true`), name).toEqual([]);
+      expect(reasons(`${name.replaceAll(".", "\n  . ")} == vars.a`), name).toEqual([]);
+    }
+  });
+});
+
+test("names that differ are different in the environment too, except for two spellings of an error", () => {
+  const { variables, functions } = namesOfExpressions();
+  const names = [...variables.keys(), ...functions.keys()];
+  const flat = new Set(names.map(flatName));
+  const spellings = ["code", "message"].map((name) => `actions.ngrok.terminate_tls.error_${name}`);
+  expect(flat.size).toBe(names.length - spellings.length);
+  for (const name of names) expect(flatName(name)).toHaveLength(name.length);
+});
+
+describe("a mistake in an expression is reported at its place", () => {
+  // biome-ignore format: one line for each mistake
+  test.each<[expression: string, at: number, reason: RegExp]>([
+    // Syntax
+    ["req.host == 'a' && (req.method == 'GET'", 39, /is no valid expression: \) is missing$/],
+    ["req.host == 'a')", 15, /: \) is not expected$/],
+    ["req.headers['a'[0] == 'b'", 25, /: \] is missing/],
+    ["req.host == 'a' ? true", 22, /: : is missing$/],
+    ["req.host == 'a", 12, /: a quote is missing$/],
+    ["req.host == 'it's'", 16, /: s is not expected$/],
+    ["req.host = 'a'", 9, /: write == to compare$/],
+    ["req.host == 'a' and true", 16, /: write &&$/],
+    ["not req.host == 'a'", 4, /: req is not expected$/],
+    ["true or false", 5, /: write \|\|$/],
+    ["true & false", 5, /: write &&$/],
+    ["req.host.matches('\\d')", 18, /: this escape does not exist; r'…' is a text without escapes$/],
+    ["", 0, /: the end is not expected$/],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is an expression of the policy's
+    ["req.host == ${vars.host}", 12, /is an expression as a whole; leave out \$\{ and \}/],
+    // Variables
+    ["req.path.startsWith('/x')", 0, /^uses req\.path, which is no variable known to this version; did you mean req\.url\.path\?$/],
+    ["true && req.url.paht == ''", 8, /uses req\.url\.paht, .* did you mean req\.url\.path\?/],
+    ["req.raw == ''", 0, /did you mean req\.url\.raw\?/],
+    ["request.headers['a'][0] == ''", 0, /uses request\.headers, .* did you mean req\.headers\?/],
+    ["response.status == 200", 0, /uses response\.status/],
+    ["req.Method == 'GET'", 0, /did you mean req\.method\?/],
+    ["req.method.foo == 'GET'", 0, /uses req\.method\.foo/],
+    ["conn.client_ip.geo.location.contry == 'X'", 0, /did you mean conn\.client_ip\.geo\.location\.country\?/],
+    ["actions.ngrok.rate_limit.limitd", 0, /did you mean actions\.ngrok\.rate_limit\.limited\?/],
+    ["identity.age >= 18", 0, /uses identity\.age, .*; variables begin with conn, endpoint, req, res, time, vars and actions$/],
+    ["[1].exists(x, y > 1)", 14, /uses y, which is no variable/],
+    ["constructor.name == ''", 0, /uses constructor\.name/],
+    // Functions
+    ["req.url.path.includes('/x')", 13, /^calls includes, which is no function known to this version; did you mean contains\?$/],
+    ["req.url.path.starts_with('/x')", 13, /did you mean startsWith\?/],
+    ["(req.host + 'a') . lowr() == ''", 19, /calls lowr, .* did you mean lower\?/],
+    ["hash.sha3('a') == ''", 0, /calls hash\.sha3, .* did you mean hash\.sha1\?/],
+    ["hasRequestHeader('a')", 0, /calls hasRequestHeader, which is no function/],
+    ["vars.a.constructor()", 7, /calls constructor, which is no function known to this version$/],
+    ["req.headers.get('a') == 'b'", 12, /calls get, which is no function/],
+    // Types
+    ["res.status_code < '200'", 0, /^applies < to int and string$/],
+    ["res.status_code == '200'", 0, /^applies == to int and string$/],
+    ["'status ' + res.status_code == ''", 0, /^applies \+ to string and int$/],
+    ["!conn.client_ip in ['1.2.3.4']", 0, /^applies ! to string; write !\(… in …\)$/],
+    ["-req.host == ''", 0, /^applies - to string$/],
+    ["req.headers['a'] == 'b'", 0, /^applies == to list<string> and string; take a value of the list with \[0\], or write … in …$/],
+    ["req.headers['a'] in ['b']", 0, /^applies in to list<string> and list<string>$/],
+    ["'a' in req.url.path", 0, /^applies in to string and string; use contains$/],
+    ["req.host && true", 0, /has a value of the wrong type: Logical operator requires bool operands, got 'string'$/],
+    ["res.status_code.startsWith('2')", 16, /^calls int\.startsWith\(string\), but its values are string\.startsWith\(string\)$/],
+    ["res.headers['a'].contains('b')", 17, /^calls list\.contains\(string\), but its values are string\.contains\(string\)$/],
+    ["inCidrRange(conn.client_ip)", 0, /^calls inCidrRange\(string\), but its values are inCidrRange\(string, string\)$/],
+    ["int(1, 2) == 1", 0, /^calls int\(int, int\), which does not exist$/],
+    // Addresses and header names
+    ["true && conn.client_ip in ['1.2.3.4', '10.0.0.0/8']", 8, /^compares conn\.client_ip with a network as text; use inCidrRanges\(conn\.client_ip, \[…\]\)$/],
+    ["conn.client_ip == '2001:db8::/32'", 0, /use inCidrRange\(conn\.client_ip, …\)$/],
+    ["req.headers['X-GitHub-Event'][0] == 'push'", 12, /^looks for X-GitHub-Event with req\.headers, which never matches: write x-github-event$/],
+    ["'push' in req.headers[\"X-Event\"]", 22, /write x-event$/],
+    ["res.headers[ 'Content-Type' ].join(',') == 'a'", 13, /with res\.headers, .* write content-type$/],
+    ["'X-Event' in req.headers", 0, /write x-event$/],
+    ["has(req.headers.Authorization)", 16, /write authorization$/],
+    ["req.headers.exists_one(x, x == 'X-Canary')", 31, /write x-canary$/],
+    ["req.headers.exists(x, true && 'X-Canary' == x)", 30, /write x-canary$/],
+    ["getReqHeader('X-GitHub-Event')[0] == 'push'", 13, /with getReqHeader, which never matches: write X-Github-Event$/],
+    ['hasResHeader("x-Hub-signature")', 13, /with hasResHeader, .* write X-Hub-Signature$/],
+  ])("%s", (expression, at, reason) => {
+    const [warning, ...others] = policyWarnings(onResponse(when(expression)));
+    expect(others).toEqual([]);
+    expect(warning).toMatchObject({ offset: at, reason: expect.stringMatching(reason) });
+  });
+
+  test("with each header name and network, beside a mistake of types", () => {
+    expect(
+      reasons("req.headers['A'] == 'b' && conn.client_ip in ['10.0.0.0/8'] && 'B' in req.headers"),
+    ).toEqual([
+      expect.stringMatching(/^applies ==/),
+      expect.stringMatching(/^looks for A /),
+      expect.stringMatching(/^looks for B /),
+      expect.stringMatching(/^compares conn.client_ip/),
+    ]);
+  });
+});
+
+test.each([
+  "req.headers['x-github-event'][0] == 'Push' && 'x-hub' in req.headers",
+  "req.headers[\"x-github-event\"].exists(Value, Value == 'Push')",
+  "hasReqHeader('X-Github-Event') && getReqHeader('x-github-event')[0] == 'Push'",
+  "req.cookies['Session'][0].value == 'A' && req.url.query_params['Page'] == ['A']",
+  "req.headers[vars.Name][0] == 'Name'",
+  "actions.ngrok.restrict_ips.matched_cidr in ['10.0.0.0/8']",
+  "req.url.path in ['/a', '/b/8']",
+  "\"req.path\" == 'request.headers' // req.path",
+  "['a'].exists(req, req == 'a') && ['a'].all(time, time != 'b')",
+])("what can match causes no warning: %s", (expression) => expect(reasons(expression)).toEqual([]));
+
+test("a variable or function that its phase does not have causes a warning, once for each expression", () => {
+  const expressions = [
+    "req.host == req.method",
+    "conn.client_ip == ''",
+    "hasResHeader('server')",
+    "res.status_code == 1",
+  ];
+  expect(
+    found({
+      ...onConnect(when(...expressions)),
+      ...onRequest(when(...expressions)),
+      ...onResponse(when(...expressions)),
+    }),
+  ).toEqual([
+    "on_tcp_connect[0].actions[0].type:undefined is add-headers, which runs in on_http_request, on_http_response, not in on_tcp_connect",
+    "on_tcp_connect[0].expressions[0]:0 uses req.host, which does not exist in on_tcp_connect",
+    "on_tcp_connect[0].expressions[2]:0 calls hasResHeader, which does not exist in on_tcp_connect",
+    "on_tcp_connect[0].expressions[3]:0 uses res.status_code, which does not exist in on_tcp_connect",
+    "on_http_request[0].expressions[2]:0 calls hasResHeader, which does not exist in on_http_request",
+    "on_http_request[0].expressions[3]:0 uses res.status_code, which does not exist in on_http_request",
+  ]);
+  // Nothing is documented of streams.
+  expect(
+    found({
+      on_event_stream_message: [
+        { ...when("res.status_code == 1"), actions: [act("sse-find-replace", { replacements: [] })] },
+      ],
+    }),
+  ).toEqual([]);
+});
+
+// biome-ignore-start lint/suspicious/noTemplateCurlyInString: they are expressions of the policy's
+describe("expressions are found", () => {
+  const config = (type: string, config: object) =>
+    found(onRequest(rule(act(type, config)))).map((text) =>
+      text.replace(/^.*\.config\.?/, "").replace(/ (?:uses|is text).*/, ""),
+    );
+
+  test("as whole texts in the keys that take them", () => {
+    expect(found(onRequest({ ...answer("x"), expressions: "a.b" }))).toEqual([
+      expect.stringMatching(/must be a list/),
+      expect.stringMatching(/^on_http_request\[0\]\.expressions:0 uses a\.b/),
+    ]);
+    expect(
+      config("rate-limit", {
+        name: "req.host",
+        algorithm: "sliding_window",
+        capacity: 1,
+        rate: "60s",
+        bucket_key: ["conn.client_ip", "req.hots"],
+      }),
+    ).toEqual(["bucket_key[1]:0"]);
+    expect(
+      config("http-request", {
+        url: "https://a",
+        retry_condition: "last_attempt.res.statusCode == 500 && attemps < 2",
+      }),
+    ).toEqual(["retry_condition:38"]);
+  });
+
+  test("in ${…} in each value that takes them, and in no other", () => {
+    expect(config("add-headers", { headers: { a: "x ${a.b} y ${ {'c': '}'}['c'] + c.d }" } })).toEqual([
+      "headers.a:4",
+      "headers.a:32",
+    ]);
+    expect(config("basic-auth", { credentials: ["${a.b}:${c.d}"], realm: "${e.f}" })).toEqual([
+      "credentials[0]:2",
+      "credentials[0]:9",
+    ]);
+    expect(
+      config("http-request", { url: "https://${a.b}", query_params: [{ key: "k", value: "${c.d}" }] }),
+    ).toEqual(["url:10", "query_params[0].value:2"]);
+    expect(
+      config("jwt-validation", {
+        issuer: { allow_list: [{ value: "${a.b}" }] },
+        http: { tokens: [{ type: "${c.d}", method: "header", name: "${e.f}" }] },
+        jws: { allowed_algorithms: [], keys: { sources: { additional_jkus: [] } } },
+      }),
+    ).toEqual(["issuer.allow_list[0].value:2", "http.tokens[0].name:2"]);
+    expect(config("set-vars", { vars: [{ a: "${b.c}" }, { d: { e: ["${f.g}"] } }] })).toEqual([
+      "vars[0].a:2",
+      "vars[1].d.e[0]:2",
+    ]);
+    expect(config("log", { metadata: { a: { b: ["${c.d}"] } } })).toEqual(["metadata.a.b[0]:2"]);
+    expect(config("remove-headers", { headers: ["${a.b}"] })).toEqual([]);
+  });
+
+  test("in each text of an unknown action", () => {
+    expect(config("new-action", { a: ["${b.c}", "req.host"] })).toContain("a[0]:2");
+  });
+
+  test.each([
+    "$",
+    "${",
+    "a ${req.path",
+    "${DOMAIN}/x",
+    "$(req.path)",
+    "{{ req.path }}",
+    `\${${UNKNOWN}}`,
+    "it's ${1}",
+    "don't ${req.host} 'x'",
+  ])("and no other text is taken for one: %s", (body) => expect(found(onRequest(answer(body)))).toEqual([]));
+
+  test("and a text that is one without ${} causes a warning, where it would be an expression", () => {
+    expect(
+      config("add-headers", {
+        headers: {
+          a: "req.host",
+          b: "getReqHeader('a')[0]",
+          c: "!(req.host == 'a')",
+          d: "vars.tier",
+          e: "req.hots",
+          f: "true",
+          g: "req.host or so",
+          h: "a",
+        },
+      }),
+    ).toEqual(["headers.a:0", "headers.b:0", "headers.c:0", "headers.d:0"]);
+    expect(config("set-vars", { vars: [{ a: "actions.ngrok.oauth.identity.email" }] })).toEqual([
+      "vars[0].a:0",
+    ]);
+    expect(
+      config("rate-limit", {
+        name: "req.host",
+        algorithm: "sliding_window",
+        capacity: 1,
+        rate: "60s",
+        bucket_key: [],
+      }),
+    ).toEqual([]);
+  });
+
+  test("but not if they were checked elsewhere, or are unknown", () => {
+    const policy = onRequest(when("a.b", UNKNOWN), answer("${c.d}"));
+    expect(expressionsOf(policy)).toEqual(["a.b", "c.d"]);
+    expect(policyWarnings(policy, { isChecked: (text) => text === "a.b" })).toHaveLength(1);
+    expect(expressionsOf([7])).toEqual([]);
+  });
+});
+
+describe("a secret expression", () => {
+  const CANARY = "CANARY";
+  const secret = {
+    ...answer("${CANARY.a}"),
+    expressions: ["req.CANARY", "true", "'CANARY", "vars.x.CANARY()", "req.headers['CANARY'] == 7"],
+  };
+
+  test("is never named, not even by a key; its place is", () => {
+    const shown = onRequest(
+      { ...secret, expressions: UNKNOWN, actions: [act("custom-response", UNKNOWN)] },
+      answer("x"),
+    );
+    const lines = resourceWarnings({ trafficPolicy: shown }, undefined, {
+      revealed: onRequest(secret, answer("x")),
+    });
+    expect(lines).toEqual([
+      "trafficPolicy.on_http_request[0].expressions[0] (character 1) uses an unknown variable",
+      "trafficPolicy.on_http_request[0].expressions[2] (character 1) is no valid expression: a quote is missing",
+      "trafficPolicy.on_http_request[0].expressions[3] (character 8) calls an unknown function",
+      expect.stringMatching(/expressions\[4\] \(character 1\) applies == to list<string> and int; /),
+      "trafficPolicy.on_http_request[0].expressions[4] (character 13) looks for a name with req.headers, which never matches: write it in lower case",
+      "trafficPolicy.on_http_request[0].actions[0] (character 3) uses an unknown variable",
+    ]);
+    expect(lines.join()).not.toContain(CANARY);
+  });
+
+  test("of a policy that is secret as a whole is reported too, and of its other parts only that none answers", () => {
+    const revealed = onRequest({ expressions: ["req.CANARY"], ...rule(act("add-headers", { CANARY: 1 })) });
+    expect(resourceWarnings({ trafficPolicy: UNKNOWN }, undefined, { revealed })).toEqual([
+      "trafficPolicy.on_http_request[0].expressions[0] (character 1) uses an unknown variable",
+      expect.stringMatching(/^trafficPolicy has no action that answers/),
+    ]);
+    expect(resourceWarnings({ trafficPolicy: UNKNOWN }, undefined, { revealed: UNKNOWN })).toEqual([]);
+  });
+
+  test("of a part of a policy has no names either", () => {
+    expect(ruleWarnings({ expressions: ["req.CANARY"] }, { isSecret: true })).toEqual([
+      "expressions[0] (character 1) uses an unknown variable",
+    ]);
+    expect(ruleWarnings({ expressions: ["req.hots"] }, { isSecret: false })).toEqual([
+      expect.stringMatching(/^expressions\[0\] \(character 1\) uses req\.hots/),
+    ]);
+    expect(ruleWarnings(when("req.hots == ''"), { isSecret: true })).toEqual([
+      "expressions[0] (character 1) uses an unknown variable",
+    ]);
+  });
+});
+
+describe("the time is linear for an expression, and for a text, that repeats", () => {
+  test.each([
+    "req.headers['",
+    "req.headers[ ",
+    "'a' ",
+    "'a' in ",
+    "${",
+    "${req.headers['A",
+    "req.headers.a(x, ",
+    "getReqHeader('A",
+    "req.headers['A'] && ",
+    "(",
+    "!",
+    "a.",
+    "a . ",
+    '"""',
+    "'''\"",
+    "true && ",
+    "1 + ",
+    "// ",
+    "[",
+    "{'a': ",
+  ])("%j", async (part) => {
+    const policyOf = (times: number) =>
+      onRequest({ expressions: [`${part.repeat(times)}${times}`], ...answer(part.repeat(times)) });
+    await expectLinear(policyOf, (policy) => policyWarnings(policy), 4_000);
+  });
+});
+// biome-ignore-end lint/suspicious/noTemplateCurlyInString: as above
+
+describe("the environment", () => {
+  test("evaluates with the implementations of a runner, by signature", () => {
+    const environment = policyEnvironment((signature) =>
+      signature === "string.startsWith(string): bool"
+        ? (text: string, start: string) => text.startsWith(start)
+        : undefined,
+    );
+    const run = (expression: string, values: object) =>
+      environment.evaluate(flattened(expression).text, values);
+    expect(run("req.url.path.startsWith('/x')", { [flatName("req.url.path")]: "/xy" })).toBe(true);
+    expect(() => run("req.url.path.endsWith('/x')", { [flatName("req.url.path")]: "/xy" })).toThrow(
+      /not implemented/,
+    );
+  });
+
+  test("keeps all positions", () => {
+    const expression = "req.url\n .path . startsWith ( hash.md5('a.b') ) // req.url";
+    const { text, uses } = flattened(expression);
+    expect(text).toHaveLength(expression.length);
+    expect(uses.map(({ name, at }) => [name, expression.slice(at, at + 3)])).toEqual([
+      ["req.url.path", "req"],
+      ["startsWith", "sta"],
+      ["hash.md5", "has"],
+    ]);
+  });
+});
