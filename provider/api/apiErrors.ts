@@ -99,7 +99,9 @@ export class ConnectionError extends EndpointsError {
     cause: unknown,
     { origin, wentOut }: { origin: string; wentOut: boolean },
   ) {
-    const step = `Check that ${origin} can be reached from here (endpoints:baseUrl or ENDPOINTS_BASE_URL, HTTPS_PROXY), then run the command again.`;
+    const isEmulator = /\/\/(127\.0\.0\.1|localhost|\[::1\])(?:[:/]|$)/.test(origin);
+    const start = isEmulator ? "If this is the emulator, start it. " : "";
+    const step = `${start}Check that ${origin} can be reached from here (endpoints:baseUrl or ENDPOINTS_BASE_URL, HTTPS_PROXY), then run the command again.`;
     super(request, `no answer (${causeText(cause)})`, wentOut ? step + doubt(request) : step, { cause });
     this.wentOut = wentOut;
   }

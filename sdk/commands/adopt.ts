@@ -60,7 +60,9 @@ export const adoptCommand = command({
     if (!target) listSecrets(secrets, log);
     const marked = adoptions.some(isMarked) ? ", or “changes its mark”" : "";
     const stack = target ? ` --stack ${target.stack}` : "";
-    log(`Next: pulumi preview${stack}, which shows “adopts … as it is” for each endpoint${marked}`);
+    log(
+      `Next: import this file in the program, then run pulumi preview${stack}, which shows “adopts … as it is” for each endpoint${marked}`,
+    );
     if (!target) log("With --stack NAME, endpoints that the stack already manages are left out");
     return EXIT.done;
   },

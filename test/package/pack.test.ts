@@ -90,9 +90,9 @@ test("every file in package.json is in the package, and the commands are executa
   }
 });
 
-test("the unpacked package is smaller than 1.7 MB", () => {
+test("the unpacked package is smaller than 1.9 MB", () => {
   // The reference, the JSON Schema and the types of policies take 0.1 MB. The examples and pictures take as much.
-  expect(packed.unpackedSize).toBeLessThan(1_700_000);
+  expect(packed.unpackedSize).toBeLessThan(1_900_000);
 });
 
 test("publint finds no mistake", async () => {

@@ -49,7 +49,9 @@ export async function withAllFields(
 ): Promise<LiveEndpoint[]> {
   const missing = ownTexts.filter((name) => !listed.some((live) => live[name] !== undefined));
   if (listed.length === 0 || missing.length === 0) return [...listed];
-  log(`The list may leave out ${missing.join(" and ")}: reading ${count(listed.length, "endpoint")} by id`);
+  log(
+    `Reading ${count(listed.length, "endpoint")} by id, because lists may leave out ${missing.join(" and ")}`,
+  );
   const read = await Promise.all(
     listed.map(({ id }) =>
       account.get(id).catch((error: unknown) => {

@@ -5,7 +5,7 @@ import { namesOfExpressions } from "../../../provider/policy/cel";
 import type { Values } from "./expressions";
 import { NotSimulated } from "./functions";
 import { type Application, receive, respond, toApplication } from "./http";
-import { answerRequest, type Surroundings, type Target } from "./runner";
+import { answerRequest, type RequestDeps, type Target } from "./runner";
 import { ConnectionClosed, RequestFailed, type TracedRule } from "./trace";
 import { type Header, headerOf, type PolicyReply, type PolicyRequest } from "./values";
 
@@ -65,8 +65,8 @@ export function answerFor(account: Account, request: PolicyRequest, options: Fet
     );
   }
   const internal = (url: string) => targetAt(account, url, "internal");
-  const surroundings: Surroundings = { clientIp, given: connectionValues(conn), now, vaults, internal };
-  return answerRequest(target, request, surroundings);
+  const deps: RequestDeps = { clientIp, given: connectionValues(conn), now, vaults, internal };
+  return answerRequest(target, request, deps);
 }
 
 /** The endpoint with a scheme and a host, also one of a wildcard such as `*.example.com`. */

@@ -5,7 +5,7 @@ import { agentFields } from "../../webhooks/webhookChecks";
 import { listen } from "../listen";
 import { verification } from "./actions";
 import { receive, respond, toApplication } from "./http";
-import { answerRequest, type Surroundings, type Target } from "./runner";
+import { answerRequest, type RequestDeps, type Target } from "./runner";
 import { type Delivery, secretOf, type Verdict, verifyWebhook } from "./signatures";
 import { type AgentSource, readSource } from "./source";
 import { RequestFailed, RequestNotSimulated, type TracedRule } from "./trace";
@@ -121,7 +121,7 @@ export class Agent {
     const request = await receive(incoming, response, this.url);
     await respond(response, async () => {
       try {
-        const { reply, trace } = await answerRequest(this.target(record), request, this.surroundings(record));
+        const { reply, trace } = await answerRequest(this.target(record), request, this.deps(record));
         return Object.assign(record, { trace, status: reply.status }) && reply;
       } catch (error) {
         if (error instanceof RequestFailed) record.trace = error.trace;
@@ -150,7 +150,7 @@ export class Agent {
     };
   }
 
-  private surroundings(record: AgentRecord): Surroundings {
+  private deps(record: AgentRecord): RequestDeps {
     const { vaults = {}, now = () => new Date() } = this.options;
     return {
       clientIp: "127.0.0.1",

@@ -33,7 +33,7 @@ export interface Target extends PolicyEndpoint {
   application?: ((request: PolicyRequest) => Promise<PolicyReply>) | undefined;
 }
 
-export interface Surroundings {
+export interface RequestDeps {
   /** Undefined if another endpoint forwarded the request, because nothing is documented of its connection. */
   clientIp: string | undefined;
   /** The values of further variables by their names: `conn.geo.country_code`. */
@@ -82,12 +82,12 @@ export function unsupportedAction(policy: Policy): z.core.$ZodIssue | undefined 
 export async function answerRequest(
   target: Target,
   request: PolicyRequest,
-  surroundings: Surroundings,
+  deps: RequestDeps,
 ): Promise<{ reply: PolicyReply; trace: TracedRule[] }> {
   const trace: TracedRule[] = [];
-  const secrets = new Set(Object.values(surroundings.vaults).flatMap((vault) => Object.values(vault)));
+  const secrets = new Set(Object.values(deps.vaults).flatMap((vault) => Object.values(vault)));
   try {
-    const reply = await new PolicyRun(target, request, surroundings, trace, secrets).answer();
+    const reply = await new PolicyRun(target, request, deps, trace, secrets).answer();
     masked(trace, secrets);
     if (reply) return { reply, trace };
   } catch (error) {
@@ -109,7 +109,7 @@ class PolicyRun {
   constructor(
     private readonly target: Target,
     private readonly request: PolicyRequest,
-    private readonly surroundings: Surroundings,
+    private readonly deps: RequestDeps,
     private readonly trace: TracedRule[],
     private readonly secrets: Set<string>,
   ) {
@@ -119,7 +119,7 @@ class PolicyRun {
         () => this.reply,
       ),
       "secrets.get": (vault: string, name: string) => {
-        const secret = this.surroundings.vaults[vault]?.[name];
+        const secret = this.deps.vaults[vault]?.[name];
         if (secret === undefined)
           throw new NotSimulated(`the entry ${name} of the vault ${vault}, which is not given,`);
         return secret;
@@ -221,12 +221,12 @@ class PolicyRun {
   }
 
   private context(phase: Phase): ActionContext {
-    const { request, surroundings, secrets } = this;
+    const { request, deps, secrets } = this;
     return {
       phase,
       request,
       reply: this.reply,
-      clientIp: surroundings.clientIp,
+      clientIp: deps.clientIp,
       vars: this.vars,
       set: (name, value) => {
         this.results[`actions.ngrok.${name}`] = () => value;
@@ -241,7 +241,7 @@ class PolicyRun {
   }
 
   private verify(verification: Verification): Verdict {
-    const { now, vaults, verify = verifyWebhook } = this.surroundings;
+    const { now, vaults, verify = verifyWebhook } = this.deps;
     const { headers, body } = this.request;
     this.secrets.add(verification.secret ?? "");
     let secret: string;
@@ -255,20 +255,20 @@ class PolicyRun {
   }
 
   private forward(url: string): Promise<PolicyReply> | undefined {
-    const target = this.surroundings.internal(url);
+    const target = this.deps.internal(url);
     if (!target) return undefined;
-    const { request, surroundings } = this;
+    const { request, deps } = this;
     const headers = [...request.headers];
-    if (surroundings.clientIp !== undefined) {
+    if (deps.clientIp !== undefined) {
       const odd = headers.find(([name]) => /^x-forwarded-(for|host|proto)$/i.test(name));
       if (odd) throw new NotSimulated(`forwarding a request that has a header ${odd[0]}`);
       headers.push(
-        ["x-forwarded-for", surroundings.clientIp],
+        ["x-forwarded-for", deps.clientIp],
         ["x-forwarded-host", headerOf(headers, "host") ?? ""],
         ["x-forwarded-proto", new URL(request.url).protocol.slice(0, -1)],
       );
     }
-    const forwarded = { ...surroundings, clientIp: undefined, given: {} };
+    const forwarded = { ...deps, clientIp: undefined, given: {} };
     const run = new PolicyRun(target, { ...request, headers }, forwarded, this.trace, this.secrets);
     return run
       .answer()
@@ -276,7 +276,7 @@ class PolicyRun {
   }
 
   private values(): Values {
-    const { given, now, clientIp } = this.surroundings;
+    const { given, now, clientIp } = this.deps;
     const time = now();
     return {
       ...given,

@@ -66,7 +66,7 @@ test("fields that the list may omit are read by id, so that the first up does no
   const body = { endpoints: items, next_page_uri: null };
   emulator.intercept(({ path }) => path === "/endpoints", { status: 200, body });
   const { stdout, stderr } = await runInProcess(adoptCommand, [], emulator);
-  expect(stderr).toContain("The list may leave out metadata: reading 2 endpoints by id");
+  expect(stderr).toContain("Reading 2 endpoints by id, because lists may leave out metadata");
   expect(stdout).toContain('metadata: "kept by hand"');
   expect(emulator.requests).toHaveLength(3);
 });
