@@ -126,11 +126,14 @@ function flattenedPath(
   return flat.slice(0, method.index) + flatName(method[0]);
 }
 
+/** More names than any variable has. Without a limit, a text of a thousand names would take a second. */
+const MOST_PARTS = 20;
+
 /** How many of the names are those of a variable. None if what follows cannot be a field of it. */
 function variableParts(parts: readonly string[]): number {
   const { variables, objects } = namesOfExpressions();
-  if (objects.has(parts.join("."))) return parts.length;
-  for (let count = parts.length; count > 0; count--) {
+  if (parts.length <= MOST_PARTS && objects.has(parts.join("."))) return parts.length;
+  for (let count = Math.min(parts.length, MOST_PARTS); count > 0; count--) {
     const type = variables.get(parts.slice(0, count).join("."));
     if (type) return count === parts.length || /^(?:dyn|map|list)/.test(type) ? count : 0;
   }

@@ -100,7 +100,7 @@ function offsetInText(
     written = written.replace(/\\(?:u([\da-f]{4})|(["\\/])|.)/gi, (sequence, code, character = "") =>
       (code ? String.fromCharCode(Number.parseInt(code, 16)) : character).padStart(sequence.length),
     );
-  let at = /^(?:["']|[|>].*\n)?/.exec(written)?.[0].length ?? 0;
+  let at = /^(?:["']|[|>][^\n]*\n)?/.exec(written)?.[0].length ?? 0;
   for (const character of value.slice(0, offset + 1).replace(/\s/g, "")) {
     const next = written.indexOf(character, at);
     if (next < 0) return start;

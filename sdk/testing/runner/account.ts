@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { isIP } from "node:net";
 import type { WireEndpoint } from "../../../provider/api/contract";
 import { isMapping } from "../../../provider/api/json";
 import { namesOfExpressions } from "../../../provider/policy/cel";
@@ -56,6 +57,7 @@ export interface Account {
 /** @throws RequestFailed if there is no endpoint, or no reply. */
 export function answerFor(account: Account, request: PolicyRequest, options: FetchOptions) {
   const { clientIp = "127.0.0.1", conn = {}, vaults = {}, now = () => new Date() } = options;
+  if (isIP(clientIp) === 0) throw new TypeError("clientIp must be an IP address");
   const target = targetAt(account, request.url, "public");
   if (!target) {
     const urls = account.endpoints().map(({ url, public_url }) => url ?? public_url);

@@ -97,7 +97,12 @@ function cidrs(list: readonly string[]): BlockList {
 
 /** Whether one of the networks contains the address. An invalid network contains none. */
 export function inCidrs(ip: string, list: readonly string[]): boolean {
-  return isIP(ip) > 0 && cidrs(list).check(ip, isIP(ip) === 6 ? "ipv6" : "ipv4");
+  // Go's libraries disagree about these forms, and the documentation does not mention them.
+  if ([ip, ...list].some((each) => /^::ffff:|%/i.test(each))) refuse("an IPv4 address as IPv6, or a zone,");
+  const family = isIP(ip);
+  // A network of IPv6 contains no address of IPv4, but `BlockList` would say so.
+  const ofFamily = list.filter((cidr) => isIP(cidr.split("/")[0] ?? "") === family);
+  return family > 0 && cidrs(ofFamily).check(ip, family === 6 ? "ipv6" : "ipv4");
 }
 
 const PRIVATE = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"];
@@ -328,7 +333,10 @@ export const implementations: Readonly<Record<string, Implementation>> = {
     return least + BigInt(randomInt(Number(most - least) + 1));
   },
   "strings.quote": (text: string) => `"${[...text].map((one) => QUOTED[one] ?? one).join("")}"`,
-  "lists.range": (size: bigint) => Array.from({ length: Number(size) }, (_, index) => BigInt(index)),
+  "lists.range": (size: bigint) =>
+    size > 10_000n
+      ? refuse("lists.range() of more than 10,000 numbers")
+      : Array.from({ length: Number(size) }, (_, index) => BigInt(index)),
   "url.escape": escapeUrl,
   "url.unescape": unescapeUrl,
   "url.parse": parseUrl,

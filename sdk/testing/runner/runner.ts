@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { isMapping } from "../../../provider/api/json";
 import { policyFromText } from "../../../provider/endpoint/documents";
+import { SHORTEST_SECRET } from "../../../provider/endpoint/secrets";
 import { actions as catalogue, type KeyInfo } from "../../../provider/policy/catalogue";
 import { type ActionContext, actions, type End } from "./actions";
 import { evaluate, type RequestFunctions, type Values } from "./expressions";
@@ -44,6 +45,8 @@ export interface RequestDeps {
   internal: (url: string) => Target | undefined;
   /** Default: the platform's scheme. */
   verify?: typeof verifyWebhook;
+  /** The endpoints that have forwarded the request. Default: none. */
+  forwardedBy?: readonly string[];
 }
 
 const rule = z.strictObject({
@@ -258,6 +261,9 @@ class PolicyRun {
     const target = this.deps.internal(url);
     if (!target) return undefined;
     const { request, deps } = this;
+    const forwardedBy = [...(deps.forwardedBy ?? []), this.target.url];
+    if (forwardedBy.includes(target.url))
+      throw new NotSimulated(`a loop of forward-internal, ${target.url},`);
     const headers = [...request.headers];
     if (deps.clientIp !== undefined) {
       const odd = headers.find(([name]) => /^x-forwarded-(for|host|proto)$/i.test(name));
@@ -268,7 +274,7 @@ class PolicyRun {
         ["x-forwarded-proto", new URL(request.url).protocol.slice(0, -1)],
       );
     }
-    const forwarded = { ...deps, clientIp: undefined, given: {} };
+    const forwarded = { ...deps, forwardedBy, clientIp: undefined, given: {} };
     const run = new PolicyRun(target, { ...request, headers }, forwarded, this.trace, this.secrets);
     return run
       .answer()
@@ -351,9 +357,24 @@ function textOf(value: unknown): string {
   throw new NotSimulated("a value of this type in a text");
 }
 
+/** The secrets as they are, and as texts of JSON, URLs and base64 contain them. Longer ones first, because they may contain others. */
+const formsOf = (secrets: ReadonlySet<string>) =>
+  [...secrets]
+    .filter(({ length }) => length >= SHORTEST_SECRET)
+    .flatMap((secret) => [
+      secret,
+      encodeURIComponent(secret),
+      encodeURI(secret),
+      // A redirect only encodes blanks.
+      secret.replaceAll(" ", "%20"),
+      Buffer.from(secret).toString("base64"),
+    ])
+    .flatMap((form) => [form, JSON.stringify(form).slice(1, -1)])
+    .sort((one, other) => other.length - one.length);
+
 const maskedText = (text: string, secrets: ReadonlySet<string>) => {
   let masked = text;
-  for (const secret of secrets) if (secret.length >= 4) masked = masked.replaceAll(secret, "[secret]");
+  for (const form of formsOf(secrets)) masked = masked.replaceAll(form, "[secret]");
   return masked;
 };
 

@@ -55,9 +55,9 @@ export const headerOf = (headers: readonly Header[], name: string): string | und
 
 /** The values by name, in order. */
 function listsByName(pairs: readonly Header[]): Record<string, string[]> {
-  const lists: Record<string, string[]> = {};
-  for (const [name, value] of pairs) lists[name] = [...(lists[name] ?? []), value];
-  return lists;
+  const lists = new Map<string, string[]>();
+  for (const [name, value] of pairs) lists.set(name, [...(lists.get(name) ?? []), value]);
+  return Object.fromEntries(lists);
 }
 const headersOf = (headers: readonly Header[]) =>
   listsByName(headers.map(([name, value]) => [name.toLowerCase(), value]));
@@ -147,16 +147,20 @@ interface Cookie {
   value: string;
 }
 
+/** The list under a name that a client chose, which may also be that of a property of every object. */
+const listIn = <T>(lists: Record<string, T[]>, name: string): T[] =>
+  Object.hasOwn(lists, name) ? (lists[name] ?? []) : [];
+
 function cookiesOf(headers: readonly Header[]): Record<string, Cookie[]> {
   const all = headers.flatMap(([name, value]) =>
     name.toLowerCase() === "cookie" ? value.split(/\s*;\s*/).filter((part) => part.includes("=")) : [],
   );
-  const cookies: Record<string, Cookie[]> = {};
+  const cookies = new Map<string, Cookie[]>();
   for (const part of all) {
     const [name = "", value = ""] = part.split(/=(.*)/s);
-    cookies[name] = [...(cookies[name] ?? []), { name, value }];
+    cookies.set(name, [...(cookies.get(name) ?? []), { name, value }]);
   }
-  return cookies;
+  return Object.fromEntries(cookies);
 }
 
 /** The service's pages write names in the canonical form and in others, and say that the canonical one is needed. */
@@ -172,13 +176,13 @@ export function requestFunctions(
   reply: () => PolicyReply | undefined,
 ): RequestFunctions {
   const values = (headers: readonly Header[] | undefined, name: string) =>
-    headersOf(headers ?? [])[canonical(name)] ?? [];
+    listIn(headersOf(headers ?? []), canonical(name));
   const ofReply = (name: string) => {
     if (reply()?.hasInferredType && name === "Content-Type") refuse("a content-type that the service infers");
     return values(reply()?.headers, name);
   };
   const params = () => new URL(request().url).searchParams;
-  const cookies = (name: string) => cookiesOf(request().headers)[name] ?? [];
+  const cookies = (name: string) => listIn(cookiesOf(request().headers), name);
   const setCookies = (name: string) =>
     ofReply("Set-Cookie").filter((cookie) => cookie.startsWith(`${name}=`));
   return {

@@ -402,3 +402,19 @@ describe("the environment", () => {
     ]);
   });
 });
+
+test.each(["\n", "\r\n"])(
+  "the place in a folded text with a comment on its first line is right with the line end %j",
+  (end) => {
+    const trafficPolicy = [
+      "on_http_request:",
+      "  - expressions:",
+      "      - > # about req.path",
+      "        req.path == 'a'",
+      "    actions: [{ type: deny }]",
+    ].join(end);
+    expect(resourceWarnings({ trafficPolicy })).toEqual([
+      expect.stringContaining("(line 4, column 9) uses req.path"),
+    ]);
+  },
+);

@@ -17,6 +17,10 @@ describe("the warnings take linear time for a policy", () => {
       "of unknown phases",
       (size) => Object.fromEntries(Array.from({ length: size }, (_, n) => [`p${n}`, []])),
     ],
+    [
+      "of an expression with many names",
+      (size) => onRequest({ ...rule(act("deny")), expressions: [`vars${".a".repeat(size / 10)} == 1`] }),
+    ],
     ["of long names", (size) => onRequest(rule(act("x".repeat(size * 10), { ["y".repeat(size)]: 1 })))],
   ])("%s", (_, policy) => expectLinear(policy, (made) => policyWarnings(made, { isCloud: true }), 20_000));
 });

@@ -542,3 +542,53 @@ test("internal endpoints, and URLs without an endpoint, get no request from outs
     /conn\.geo\.land is no documented variable/,
   );
 });
+
+describe("a request that an attacker or a mistake could make", () => {
+  test.each([
+    ["hasReqCookie('constructor')", {}],
+    ["hasReqHeader('Constructor')", {}],
+    ["'constructor' in req.cookies", { headers: { cookie: "__proto__=a" } }],
+    ["inCidrRange(conn.client_ip, '::/0')", { clientIp: "192.0.2.1" }],
+  ])("does not match %s", async (expression, options) => {
+    expect((await send(when(expression), options)).status).toBe(200);
+  });
+
+  test.each([
+    ["::ffff:192.0.2.1", "192.0.2.0/24"],
+    ["192.0.2.1", "::ffff:0:0/96"],
+    ["fe80::1%eth0", "fe80::/10"],
+  ])("is not answered by a guess for the address %s and the network %s", async (clientIp, cidr) => {
+    const sent = send(when(`inCidrRange(conn.client_ip, '${cidr}')`), { clientIp });
+    await expect(sent).rejects.toThrow(RequestNotSimulated);
+  });
+
+  test("has an address of a client, or fails before any rule", async () => {
+    for (const clientIp of ["", "not an ip"])
+      await expect(send(request(), { clientIp })).rejects.toThrow("clientIp must be an IP address");
+  });
+
+  test("ends in a loop of forwards, and with a list of a million numbers", async () => {
+    const forward = (url: string) => ({
+      on_http_request: [{ actions: [{ type: "forward-internal", config: { url } }] }],
+    });
+    const [a, b] = ["https://a.internal", "https://b.internal"];
+    const emulator = await startEmulator({ [URL]: forward(a), [a]: forward(b), [b]: forward(a) });
+    await expect(emulator.fetch(URL)).rejects.toThrow(/a loop of forward-internal, https:\/\/a\.internal,/);
+    await expect(send(when("lists.range(1000000).size() > 1"))).rejects.toThrow(RequestNotSimulated);
+  });
+
+  test("shows no entry of the vault in the trace, in whatever form a text contains it", async () => {
+    const vaults = { v: { short: "abcd", long: 'abcd"efgh/ij kl+' } };
+    const log = {
+      type: "log",
+      config: { metadata: { a: "${secrets.get('v', 'long')}", b: "${secrets.get('v', 'short')}" } },
+    };
+    const redirect = {
+      type: "redirect",
+      config: { to: "https://a.example.com/?k=${secrets.get('v', 'long')}" },
+    };
+    const { trace } = await send({ on_http_request: [{ actions: [log, redirect] }] }, { vaults });
+    expect(traceText(trace)).toContain("[secret]");
+    expect(traceText(trace)).not.toMatch(/abcd|efgh/);
+  });
+});
