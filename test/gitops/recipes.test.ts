@@ -16,7 +16,7 @@ test("every command and option in the recipes and their pages exists", () => {
   // A command may continue on the next line, or be a list in YAML.
   const lines = text.replaceAll("\\\n", " ").replaceAll(", ", " ").split("\n");
   const uses = lines.flatMap((line) => [...line.matchAll(/\bpulumi-endpoints ([a-z]+)((?: +[^ >|&`]+)*)/g)]);
-  expect(new Set(uses.map(([, name]) => name))).toEqual(new Set(["drift", "stacks"]));
+  expect(new Set(uses.map(([, name]) => name))).toEqual(new Set(["drift", "new", "stacks"]));
   for (const command of ["drift", "stacks"]) {
     const { status, stdout: help } = spawnSync("node", [commandFile, command, "--help"], {
       encoding: "utf8",
