@@ -126,7 +126,7 @@ function flattenedPath(
   return flat.slice(0, method.index) + flatName(method[0]);
 }
 
-/** More names than any variable has. Without a limit, a text of a thousand names would take a second. */
+/** More names than any variable has. It keeps the time linear for a text with thousands of names. */
 const MOST_PARTS = 20;
 
 /** How many of the names are those of a variable. None if what follows cannot be a field of it. */

@@ -262,7 +262,9 @@ export class Emulator {
    * @throws RequestNotSimulated if the reply depends on something that only the service knows, or that the options do not give.
    */
   async fetch(url: string | URL, options: FetchOptions = {}): Promise<EndpointReply> {
-    const { reply, trace } = await answerFor(this.account, requestOf(`${url}`, options), options);
+    const request = requestOf(`${url}`, options);
+    const { reply, trace } = await answerFor(this.account, request, options);
+    if (request.method === "HEAD") return new EndpointReply({ ...reply, body: Buffer.alloc(0) }, trace);
     const body = Buffer.isBuffer(reply.body) ? reply.body : await buffer(reply.body);
     return new EndpointReply({ ...reply, body }, trace);
   }

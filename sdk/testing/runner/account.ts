@@ -58,6 +58,11 @@ export interface Account {
 export function answerFor(account: Account, request: PolicyRequest, options: FetchOptions) {
   const { clientIp = "127.0.0.1", conn = {}, vaults = {}, now = () => new Date() } = options;
   if (isIP(clientIp) === 0) throw new TypeError("clientIp must be an IP address");
+  const host = headerOf(request.headers, "host");
+  if (host !== undefined && host.toLowerCase() !== new URL(request.url).host)
+    throw new TypeError(
+      `the header Host names ${host}, but the URL another host; give the URL of the endpoint`,
+    );
   const target = targetAt(account, request.url, "public");
   if (!target) {
     const urls = account.endpoints().map(({ url, public_url }) => url ?? public_url);

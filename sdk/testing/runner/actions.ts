@@ -136,7 +136,10 @@ export const actions: Readonly<Record<string, Action>> = {
   "basic-auth": action(
     z.strictObject({
       credentials: z.array(z.string()).min(1).max(10),
-      realm: z.string().default("ngrok"),
+      realm: z
+        .string()
+        .regex(/^[ !#-[\]-~]*$/, "would need escapes in a header, which are not documented")
+        .default("ngrok"),
       enforce: z.boolean().default(true),
     }),
     ({ credentials, realm, enforce }, context) => {
@@ -148,6 +151,9 @@ export const actions: Readonly<Record<string, Action>> = {
       );
       const [, encoded] =
         /^Basic +(\S+)$/i.exec(headerOf(context.request.headers, "authorization") ?? "") ?? [];
+      // The documentation does not say how much the service tolerates here.
+      if (encoded !== undefined && Buffer.from(encoded, "base64").toString("base64") !== encoded)
+        throw new NotSimulated("credentials that are not exact base64");
       const presented = encoded === undefined ? undefined : Buffer.from(encoded, "base64").toString("utf8");
       const authorized = presented !== undefined && pairs.includes(presented);
       context.set("basic_auth.credentials.presented", presented !== undefined);

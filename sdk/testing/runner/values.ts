@@ -107,7 +107,7 @@ export function requestValues({ method, url, headers }: PolicyRequest, now: Date
     "req.url.path": path,
     "req.url.port": () => (port === undefined ? undefined : BigInt(port)),
     "req.url.query": () => query,
-    "req.url.query_params": () => listsByName([...new URLSearchParams(query)]),
+    "req.url.query_params": () => listsByName([...paramsOf(query)]),
     "req.url.raw": () => url,
     "req.url.raw_path": () => rawPath || "/",
     "req.url.scheme": () => scheme,
@@ -147,6 +147,16 @@ interface Cookie {
   value: string;
 }
 
+/** How the service reads other queries is not documented, and common parsers disagree. */
+function paramsOf(query: string): URLSearchParams {
+  try {
+    if (!query.includes(";") && decodeURIComponent(query) !== undefined) return new URLSearchParams(query);
+  } catch {
+    // An invalid %, or bytes that are no UTF-8.
+  }
+  return refuse("the parameters of a query with ; or an invalid %");
+}
+
 /** The list under a name that a client chose, which may also be that of a property of every object. */
 const listIn = <T>(lists: Record<string, T[]>, name: string): T[] =>
   Object.hasOwn(lists, name) ? (lists[name] ?? []) : [];
@@ -181,7 +191,7 @@ export function requestFunctions(
     if (reply()?.hasInferredType && name === "Content-Type") refuse("a content-type that the service infers");
     return values(reply()?.headers, name);
   };
-  const params = () => new URL(request().url).searchParams;
+  const params = () => paramsOf(new URL(request().url).search.slice(1));
   const cookies = (name: string) => listIn(cookiesOf(request().headers), name);
   const setCookies = (name: string) =>
     ofReply("Set-Cookie").filter((cookie) => cookie.startsWith(`${name}=`));

@@ -562,6 +562,33 @@ describe("a request that an attacker or a mistake could make", () => {
     await expect(sent).rejects.toThrow(RequestNotSimulated);
   });
 
+  test.each(["?a=1;b=2", "?c=%zz", "?c=%ff"])(
+    "is not answered by a guess for the query %s",
+    async (query) => {
+      for (const expression of ["'a' in req.url.query_params", "hasQueryParam('a')"])
+        await expect(send(when(expression), {}, `/${query}`)).rejects.toThrow(RequestNotSimulated);
+      expect((await send(when("req.method == 'POST'"), {}, `/${query}`)).status).toBe(200);
+    },
+  );
+
+  test.each(["dTp*wYXNzd29yZDE=", "dTpwYXNzd29yZDE", "dTpwYXNzd29yZDE=!!"])(
+    "is not let in with the broken base64 %s",
+    async (encoded) => {
+      const auth = { type: "basic-auth", config: { credentials: ["u:password1"] } };
+      const right = { headers: { authorization: "Basic dTpwYXNzd29yZDE=" } };
+      expect((await send(request(auth), right)).status).toBe(200);
+      const broken = { headers: { authorization: `Basic ${encoded}` } };
+      await expect(send(request(auth), broken)).rejects.toThrow(RequestNotSimulated);
+    },
+  );
+
+  test("has no body in reply to HEAD, and no other host in its headers than in its URL", async () => {
+    const reply = await send(request(), { method: "HEAD" });
+    expect([reply.status, await reply.text()]).toEqual([200, ""]);
+    const headers = { host: "evil.example.com" };
+    await expect(send(request(), { headers })).rejects.toThrow("the header Host names evil.example.com");
+  });
+
   test("has an address of a client, or fails before any rule", async () => {
     for (const clientIp of ["", "not an ip"])
       await expect(send(request(), { clientIp })).rejects.toThrow("clientIp must be an IP address");
