@@ -1,4 +1,5 @@
 import { createServer, type Server } from "node:http";
+import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import type { WireEndpoint } from "../../../provider/api/contract";
 import { listen } from "../listen";
@@ -265,7 +266,7 @@ export class Emulator {
     const request = requestOf(`${url}`, options);
     const { reply, trace } = await answerFor(this.account, request, options);
     if (request.method === "HEAD") return new EndpointReply({ ...reply, body: Buffer.alloc(0) }, trace);
-    const body = Buffer.isBuffer(reply.body) ? reply.body : await buffer(reply.body);
+    const body = reply.body instanceof Readable ? await buffer(reply.body) : reply.body;
     return new EndpointReply({ ...reply, body }, trace);
   }
 

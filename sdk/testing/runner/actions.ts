@@ -5,6 +5,13 @@ import { type Header, headerOf, type PolicyReply, type PolicyRequest } from "./v
 
 /* The actions, as the public service's documentation describes them. What it leaves open is refused. */
 
+export interface InterpolationOptions {
+  /** What the value of an expression may contain. */
+  allowed?: { pattern: RegExp; otherwise: string };
+  /** Whether a text that is one expression keeps its type. */
+  keepsType?: boolean;
+}
+
 /** What an action can read and change. */
 export interface ActionContext {
   readonly phase: string;
@@ -16,8 +23,8 @@ export interface ActionContext {
   readonly vars: Record<string, unknown>;
   /** Sets a variable below `actions.ngrok`, which later expressions can read. */
   set(name: string, value: unknown): void;
-  /** Replaces the expressions in a text, or in all texts of a value. A text that is one expression keeps its type if wanted. */
-  interpolate<T>(value: T, options?: { allowed?: RegExp; keepsType?: boolean }): T;
+  /** Replaces the expressions in a text, or in all texts of a value. */
+  interpolate<T>(value: T, options?: InterpolationOptions): T;
   /** Texts that no trace may show. */
   addSecrets(...secrets: string[]): void;
   verify(verification: Verification): Verdict;
@@ -68,8 +75,11 @@ const answer = (status: number, text = "", headers: Header[] = []): PolicyReply 
   headers,
   body: Buffer.from(text),
 });
-const textReply = (status: number, text: string, headers: Header[] = []) =>
-  answer(status, text, [["content-type", "text/plain"], ...headers]);
+const textReply = (status: number, text: string) => answer(status, text, [["content-type", "text/plain"]]);
+const refusalReply = (status: number, headers: Header[] = []): PolicyReply => ({
+  ...answer(status, "", headers),
+  body: "unknown",
+});
 
 const texts = z.array(z.string()).default([]);
 /** YAML has numbers and truth values where a header's value is expected. */
@@ -80,15 +90,32 @@ const headerValues = z
   )
   .refine((all) => Object.keys(all).length <= 10, "must have at most ten headers");
 const headersOf = (headers: Record<string, string>, { interpolate }: ActionContext): Header[] =>
-  Object.entries(interpolate(headers)).map(([name, value]) => [name.toLowerCase(), value]);
+  Object.entries(interpolate(headers)).map(([name, value]) => {
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name))
+      throw new NotSimulated(`the header name ${JSON.stringify(name)}`);
+    if (!/^(?:[!-~](?:[ -~]*[!-~])?)?$/.test(value))
+      throw new NotSimulated(`the value of the header ${name}`);
+    return [name.toLowerCase(), value];
+  });
 
 const substitution = { from: z.string().optional(), to: z.string() };
 /** Characters that mean the same in a URL and in a pattern. Whether others of a value are escaped is open. */
-const LITERAL = /^[\w.:/@ -]*$/;
+const LITERAL = { pattern: /^[\w.:/@ -]*$/, otherwise: "in a pattern" };
+const NO_GROUP = { pattern: /^[^$]*$/, otherwise: "with a $ in a replacement" };
+
+/** Whether and how the service encodes other characters is open. */
+function checkCharacters(url: string): void {
+  const [odd] = /[^!$-;=?-[\]_a-z~]/u.exec(url) ?? [];
+  if (odd !== undefined) throw new NotSimulated(`the character ${JSON.stringify(odd)} in a URL`);
+}
+
+function checkReferences(to: string, refused: RegExp): void {
+  if (refused.test(to)) throw new NotSimulated("a $ in to that refers to no group");
+}
 
 /** Replaces what a pattern matches. Undefined if nothing matches. */
 function substituted(url: string, from: string, to: string) {
-  if (/\$(?!\d+(?![A-Za-z_]))/.test(to)) throw new NotSimulated("a $ in to that is no $1");
+  checkReferences(to, /\$(?!\d+(?![A-Za-z_]))/);
   // In a repeated group, JavaScript forgets what an earlier repetition matched.
   if (/\$/.test(to) && /\)[*+{]/.test(from)) throw new NotSimulated("a $1 with a repeated group");
   const found = matchesOf(url, from);
@@ -143,7 +170,12 @@ export const actions: Readonly<Record<string, Action>> = {
       enforce: z.boolean().default(true),
     }),
     ({ credentials, realm, enforce }, context) => {
-      const pairs = credentials.map((pair) => context.interpolate(pair));
+      const pairs = credentials.map((pair) => {
+        const [, user, password] = /^((?:[^:$]|\$\{[^{}]*\}|\$(?!\{))*):(.*)$/s.exec(pair) ?? [];
+        if (user === undefined) return context.interpolate(pair);
+        const allowed = { pattern: /^[^:]*$/, otherwise: "with a colon in the user name" };
+        return `${context.interpolate(user, { allowed })}:${context.interpolate(password)}`;
+      });
       if (pairs.some((pair) => !/^[^:]*:.{8,128}$/s.test(pair)))
         throw new NotSimulated("a password that does not have 8 to 128 characters");
       context.addSecrets(
@@ -165,7 +197,7 @@ export const actions: Readonly<Record<string, Action>> = {
           ? "no credentials"
           : "wrong credentials";
       if (authorized || !enforce) return { result: authorized ? result : `${result}, not enforced` };
-      const refusal = textReply(401, "401 Unauthorized", [["www-authenticate", `Basic realm="${realm}"`]]);
+      const refusal = refusalReply(401, [["www-authenticate", `Basic realm="${realm}"`]]);
       return { result: `${result}: 401`, end: ended(refusal, "open") };
     },
   ),
@@ -183,8 +215,11 @@ export const actions: Readonly<Record<string, Action>> = {
     }),
     ({ status_code: status, body, headers }, context) => {
       const reply = answer(status, context.interpolate(body), headersOf(headers, context));
-      reply.hasInferredType = body !== "" && headerOf(reply.headers, "content-type") === undefined;
-      const more = reply.hasInferredType ? ", without the content-type that the service infers" : "";
+      const isInferred = body !== "" && headerOf(reply.headers, "content-type") === undefined;
+      reply.added = ["content-length", "date", ...(isInferred ? ["content-type"] : [])].filter(
+        (name) => headerOf(reply.headers, name) === undefined,
+      );
+      const more = isInferred ? ", without the content-type that the service infers" : "";
       return { result: `${status}${more}`, end: ended(reply, "run") };
     },
   ),
@@ -228,14 +263,18 @@ export const actions: Readonly<Record<string, Action>> = {
     }),
     ({ from, to, status_code: status, headers }, context) => {
       const { url } = context.request;
-      const target = context.interpolate(to, from === undefined ? {} : { allowed: /^[^$]*$/ });
+      const target = context.interpolate(to, { allowed: NO_GROUP });
+      if (from === undefined) checkReferences(target, /\$/);
       const found =
         from === undefined
           ? { url: target, count: 1 }
           : substituted(url, context.interpolate(from, { allowed: LITERAL }), target);
       if ((found?.count ?? 0) > 1) throw new NotSimulated("a from that matches more than once");
       const blank = (found?.url ?? url).replaceAll(" ", "%20");
-      const location = /^[a-z][\w+.-]*:\/\//i.test(blank) ? blank : new URL(blank, url).href;
+      checkCharacters(blank.replace("#", ""));
+      const isPath = /^\/(?!\/)/.test(blank) && !/\/\.{1,2}(?:[/?#]|$)/.test(blank);
+      if (!isPath && !/^https?:\/\/[^/]/i.test(blank)) throw new NotSimulated(`a redirect to ${blank}`);
+      const location = isPath ? new URL(url).origin + blank : blank;
       if (location === url) return { result: "the URL does not change: no redirect" };
       const reply = answer(status, "", [["location", location], ...headersOf(headers, context)]);
       return { result: `${status} ${location}`, end: ended(reply, "open") };
@@ -259,7 +298,7 @@ export const actions: Readonly<Record<string, Action>> = {
 
   "restrict-ips": action(
     z.strictObject({
-      enforce: z.boolean().default(true),
+      enforce: z.boolean(),
       allow: texts,
       deny: texts,
       ip_policies: z.tuple([], { error: "the account's IP policies are not known" }).optional(),
@@ -274,7 +313,7 @@ export const actions: Readonly<Record<string, Action>> = {
       if (!enforce) return { result: `${clientIp} is not allowed, not enforced` };
       if (phase === "on_tcp_connect")
         return { result: `${clientIp} is not allowed: closes`, end: ended(undefined, "do not run") };
-      const refusal = textReply(403, "403 Forbidden");
+      const refusal = refusalReply(403);
       return { result: `${clientIp} is not allowed: 403`, end: ended(refusal, "do not run") };
     },
   ),
@@ -290,8 +329,9 @@ export const actions: Readonly<Record<string, Action>> = {
   "url-rewrite": action(z.strictObject({ ...substitution, from: z.string() }), ({ from, to }, context) => {
     const { request } = context;
     const pattern = context.interpolate(from, { allowed: LITERAL });
-    const found = substituted(request.url, pattern, context.interpolate(to, { allowed: /^[^$]*$/ }));
+    const found = substituted(request.url, pattern, context.interpolate(to, { allowed: NO_GROUP }));
     if (!found) return { result: "from does not match: no change" };
+    checkCharacters(found.url);
     if (!URL.canParse(found.url) || new URL(found.url).origin !== new URL(request.url).origin)
       throw new NotSimulated("a rewrite of more than the path and the query");
     request.url = found.url;

@@ -26,14 +26,11 @@ function implementation(signature: string): Implementation {
   if (signature === "has(ast): bool") return has;
   const key = signature.split("(")[0] ?? "";
   const own = Object.hasOwn(implementations, key) ? implementations[key] : undefined;
-  return (
-    own ??
-    ((...args) => {
-      const function_ = Object.hasOwn(current, key) ? current[key] : undefined;
-      if (function_) return function_(...args);
-      throw new NotSimulated(`${key}()`);
-    })
-  );
+  return (...args) => {
+    const called = Object.hasOwn(current, key) ? current[key] : own;
+    if (called) return called(...args);
+    throw new NotSimulated(`${key}()`);
+  };
 }
 
 /**

@@ -33,11 +33,17 @@ function base64Bytes(text: string): Buffer {
   return bytes.toString("base64") === text ? bytes : fail("this is not base64");
 }
 
-const decoded = (text: string): unknown => JSON.parse(text);
+const exact = (value: number) =>
+  Number.isInteger(value) && !Number.isSafeInteger(value) ? refuse("an integer beyond 2^53 in JSON") : value;
+export const basicAuth = (user: string, password: string) =>
+  `Basic ${bytesOf(`${user}:${password}`).toString("base64")}`;
+
+const decoded = (text: string): unknown =>
+  JSON.parse(text, (_, value) => (typeof value === "number" ? exact(value) : value));
 
 /** Integers of expressions are numbers in JSON. Maps are in Go's order, by name. */
 function json(value: unknown): unknown {
-  if (typeof value === "bigint") return Number(value);
+  if (typeof value === "bigint") return exact(Number(value));
   if (Array.isArray(value)) return value.map(json);
   if (typeof value !== "object" || value === null) return value;
   if (!isMapping(value) || value instanceof Date) return refuse("a value of this type as JSON");
@@ -214,6 +220,10 @@ export function matchesOf(text: string, pattern: string): { index: number; group
 
 const matches = (text: string, pattern: string) => matchesOf(text, pattern).length > 0;
 
+/** Whether JavaScript writes a number as Go does: not a tie, which they round differently, and not a huge one. */
+const isFixed = (value: number, digits: number) =>
+  Math.abs(value) < 1e21 && digits <= 100 && Math.abs((value * 10 ** digits) % 1) !== 0.5;
+
 /** `%s`, `%d`, `%f`, `%e`, `%b`, `%x`, `%X` and `%o`, each with an optional precision. */
 function format(template: string, values: readonly unknown[]): string {
   let next = 0;
@@ -223,7 +233,8 @@ function format(template: string, values: readonly unknown[]): string {
     const isInt = typeof value === "bigint";
     if (verb === "s" && (typeof value === "string" || typeof value === "boolean" || isInt)) return `${value}`;
     if (verb === "d" && isInt) return `${value}`;
-    if (verb === "f" && typeof value === "number") return value.toFixed(Number(precision ?? 6));
+    if (verb === "f" && typeof value === "number" && isFixed(value, Number(precision ?? 6)))
+      return value.toFixed(Number(precision ?? 6));
     const base = { b: 2, o: 8, x: 16, X: 16 }[verb];
     if (base && isInt) return verb === "X" ? value.toString(16).toUpperCase() : value.toString(base);
     return refuse(`%${verb} of format() with this value`);
@@ -321,8 +332,7 @@ export const implementations: Readonly<Record<string, Implementation>> = {
   ...Object.fromEntries([...hashes, ...sizes]),
   "base64.decode": base64Bytes,
   "base64.encode": (bytes: Uint8Array) => Buffer.from(bytes).toString("base64"),
-  "basic_auth.encode": (user: string, password: string) =>
-    `Basic ${bytesOf(`${user}:${password}`).toString("base64")}`,
+  "basic_auth.encode": basicAuth,
   "json.decode": decoded,
   "json.encode": encoded,
   "queryString.decode": decodeQuery,
@@ -347,7 +357,9 @@ export const implementations: Readonly<Record<string, Implementation>> = {
   "string.startsWith": (text: string, part: string) => text.startsWith(part),
   "string.endsWith": (text: string, part: string) => text.endsWith(part),
   "string.contains": (text: string, part: string) => text.includes(part),
-  "string.trim": (text: string) => text.trim(),
+  // Go and JavaScript disagree about two characters.
+  "string.trim": (text: string) =>
+    /[\u0085\ufeff]/.test(text) ? refuse("trim() of this text") : text.trim(),
   "list.join": join,
   "string.charAt": (text: string, index: bigint) => text.charAt(position(text, index)),
   "string.indexOf": (text: string, part: string, from = 0n) =>
@@ -355,9 +367,12 @@ export const implementations: Readonly<Record<string, Implementation>> = {
   "string.lastIndexOf": (text: string, part: string, from = BigInt(text.length)) =>
     BigInt(text.lastIndexOf(part, position(text, from))),
   "string.format": format,
-  "string.split": (text: string, separator = " ", most?: bigint) =>
-    text.split(separator).slice(0, most === undefined || most < 0n ? undefined : Number(most)),
+  "string.split": (text: string, separator = " ", most?: bigint) => {
+    if (separator === "" && /[\ud800-\udfff]/.test(text)) refuse("split() of characters beyond U+FFFF");
+    return text.split(separator).slice(0, most === undefined || most < 0n ? undefined : Number(most));
+  },
   "string.replace": (text: string, old: string, fresh: string, most = -1n) => {
+    if (old === "") refuse("replace() of the empty text");
     if (most < 0n) return text.replaceAll(old, () => fresh);
     const parts = text.split(old);
     const replaced = parts.slice(0, Number(most) + 1).join(fresh);

@@ -41,7 +41,8 @@ export async function respond(response: ServerResponse, answer: () => Promise<Po
   }
   response.writeHead(reply.status, kept(reply.headers).flat());
   // If either side disconnects before the end, both connections end.
-  await pipeline(reply.body instanceof Readable ? reply.body : Readable.from([reply.body]), response);
+  const body = reply.body === "unknown" ? "Only the service knows the text of this reply.\n" : reply.body;
+  await pipeline(body instanceof Readable ? body : Readable.from([body]), response);
 }
 
 /** Sends a request to an application. The body and the order and spelling of the headers do not change. */

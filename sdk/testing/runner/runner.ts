@@ -3,9 +3,9 @@ import { isMapping } from "../../../provider/api/json";
 import { policyFromText } from "../../../provider/endpoint/documents";
 import { SHORTEST_SECRET } from "../../../provider/endpoint/secrets";
 import { actions as catalogue, type KeyInfo } from "../../../provider/policy/catalogue";
-import { type ActionContext, actions, type End } from "./actions";
+import { type ActionContext, actions, type End, type InterpolationOptions } from "./actions";
 import { evaluate, type RequestFunctions, type Values } from "./expressions";
-import { dateText, NotSimulated } from "./functions";
+import { basicAuth, dateText, NotSimulated } from "./functions";
 import { secretOf, type Verdict, type Verification, verifyWebhook } from "./signatures";
 import { ConnectionClosed, RequestNotSimulated, type TracedRule } from "./trace";
 import {
@@ -89,6 +89,8 @@ export async function answerRequest(
 ): Promise<{ reply: PolicyReply; trace: TracedRule[] }> {
   const trace: TracedRule[] = [];
   const secrets = new Set(Object.values(deps.vaults).flatMap((vault) => Object.values(vault)));
+  for (const [name, value] of request.headers)
+    if (/^(?:proxy-)?authorization$/i.test(name)) secrets.add(value.replace(/^\S+ +/, ""));
   try {
     const reply = await new PolicyRun(target, request, deps, trace, secrets).answer();
     masked(trace, secrets);
@@ -126,6 +128,10 @@ class PolicyRun {
         if (secret === undefined)
           throw new NotSimulated(`the entry ${name} of the vault ${vault}, which is not given,`);
         return secret;
+      },
+      "basic_auth.encode": (user: string, password: string) => {
+        secrets.add(password).add(`${user}:${password}`);
+        return basicAuth(user, password);
       },
     };
   }
@@ -295,7 +301,7 @@ class PolicyRun {
     };
   }
 
-  private interpolated(value: unknown, options: { allowed?: RegExp; keepsType?: boolean }): unknown {
+  private interpolated(value: unknown, options: InterpolationOptions): unknown {
     if (typeof value === "string") return this.interpolatedText(value, options);
     if (Array.isArray(value)) return value.map((item) => this.interpolated(item, options));
     if (!isMapping(value))
@@ -307,18 +313,15 @@ class PolicyRun {
     );
   }
 
-  private interpolatedText(
-    text: string,
-    { allowed, keepsType }: { allowed?: RegExp; keepsType?: boolean },
-  ): unknown {
+  private interpolatedText(text: string, { allowed, keepsType }: InterpolationOptions): unknown {
     const value = (expression: string) => this.evaluate(expression);
     const [, whole] = /^\$\{([^{}]*)\}$/.exec(text) ?? [];
     if (whole !== undefined && keepsType) return value(whole);
     if (text.replace(/\$\{[^{}]*\}/g, "").includes("${")) throw new NotSimulated(`the text ${text}`);
     return text.replace(/\$\{([^{}]*)\}/g, (_, expression: string) => {
       const part = textOf(value(expression));
-      if (allowed && !allowed.test(part))
-        throw new NotSimulated(`the value of ${expression} in a pattern or its replacement`);
+      if (allowed && !allowed.pattern.test(part))
+        throw new NotSimulated(`the value of ${expression} ${allowed.otherwise}`);
       return part;
     });
   }

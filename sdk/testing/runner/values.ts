@@ -21,9 +21,10 @@ export interface PolicyReply {
   /** 0 for a reply that is not known. */
   status: number;
   headers: Header[];
-  body: Buffer | Readable;
-  /** Whether the service would infer the content type. */
-  hasInferredType?: boolean;
+  /** `unknown`: the service chooses the text. */
+  body: Buffer | Readable | "unknown";
+  /** The headers that the service adds, in lower case. Their values are not known. */
+  added?: readonly string[];
 }
 
 export interface Rule {
@@ -58,6 +59,18 @@ function listsByName(pairs: readonly Header[]): Record<string, string[]> {
   const lists = new Map<string, string[]>();
   for (const [name, value] of pairs) lists.set(name, [...(lists.get(name) ?? []), value]);
   return Object.fromEntries(lists);
+}
+
+/** Headers of a reply to which the service adds some. Those, and the list of all, are not known. */
+function guarded(headers: Record<string, string[]>, added: readonly string[]) {
+  const known = <K extends string | symbol>(name: K): K =>
+    added.includes(String(name)) ? refuse(`the header ${String(name)}, which the service adds,`) : name;
+  return new Proxy(headers, {
+    get: (target, name) => Reflect.get(target, known(name)),
+    getOwnPropertyDescriptor: (target, name) => Reflect.getOwnPropertyDescriptor(target, known(name)),
+    has: (target, name) => Reflect.has(target, known(name)),
+    ownKeys: () => refuse("the list of headers, to which the service adds some,"),
+  });
 }
 const headersOf = (headers: readonly Header[]) =>
   listsByName(headers.map(([name, value]) => [name.toLowerCase(), value]));
@@ -99,7 +112,6 @@ export function requestValues({ method, url, headers }: PolicyRequest, now: Date
     "req.cookies": () => cookiesOf(headers),
     "req.trailers": () => ({}),
     "req.ts.header_received": () => now,
-    "req.ts.body_received": () => now,
     "req.user_agent": () => headerOf(headers, "user-agent"),
     "req.url": () => `${scheme}://${authority}${path()}${tail}`,
     "req.url.authority": () => authority,
@@ -116,12 +128,14 @@ export function requestValues({ method, url, headers }: PolicyRequest, now: Date
   };
 }
 
-export function responseValues({ status, headers, hasInferredType }: PolicyReply): Values {
-  const inferred = () => refuse("a content-type that the service infers");
-  const unknown = ["res.headers", "res.content_type", "res.content_type.raw", "res.content_type.parameters"];
+export function responseValues({ status, headers, added = [] }: PolicyReply): Values {
+  const refused = added.flatMap((header) =>
+    ["", ".raw", ".parameters"].map((field) => `res.${header.replace("-", "_")}${field}`),
+  );
   return {
     ...contentOf("res", headers),
-    ...(hasInferredType && Object.fromEntries(unknown.map((name) => [name, inferred]))),
+    ...Object.fromEntries(refused.map((name) => [name, () => refuse(`${name}, which the service chooses,`)])),
+    "res.headers": () => (added.length > 0 ? guarded(headersOf(headers), added) : headersOf(headers)),
     "res.status_code": () => BigInt(status),
     "res.trailers": () => ({}),
   };
@@ -131,7 +145,6 @@ export function endpointValues({ url, id }: PolicyEndpoint, now: Date): Values {
   const { protocol, hostname, port } = new URL(url);
   const number = port || (protocol === "https:" ? "443" : "80");
   return {
-    "conn.ts.start": () => now,
     "time.now": () => now.toISOString().replace(/\.\d+Z$/, "Z"),
     "endpoint.addr": () => `${hostname}:${number}`,
     "endpoint.host": () => hostname,
@@ -188,7 +201,7 @@ export function requestFunctions(
   const values = (headers: readonly Header[] | undefined, name: string) =>
     listIn(headersOf(headers ?? []), canonical(name));
   const ofReply = (name: string) => {
-    if (reply()?.hasInferredType && name === "Content-Type") refuse("a content-type that the service infers");
+    if (reply()?.added?.includes(name.toLowerCase())) refuse(`the header ${name}, which the service adds,`);
     return values(reply()?.headers, name);
   };
   const params = () => paramsOf(new URL(request().url).search.slice(1));

@@ -2,50 +2,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
-import {
-  ConnectionClosed,
-  Emulator,
-  type FetchOptions,
-  RequestNotSimulated,
-  signWebhook,
-  traceText,
-} from "../../../../sdk/testing";
-
-const URL = "https://shop.example.com";
-
-async function startEmulator(policies: Record<string, unknown>): Promise<Emulator> {
-  const emulator = await Emulator.start();
-  onTestFinished(() => emulator.close());
-  for (const [url, policy] of Object.entries(policies)) seed(emulator, url, policy);
-  return emulator;
-}
-
-function seed(emulator: Emulator, url: string, policy: unknown): void {
-  const binding = url.endsWith(".internal") ? "internal" : "public";
-  emulator.seed({ type: "cloud", url, bindings: [binding], traffic_policy: JSON.stringify(policy) });
-}
-
-type Action = { type: string; config?: unknown };
-
-const HELLO: Action = {
-  type: "custom-response",
-  config: { body: "hello", headers: { "content-type": "text/plain" } },
-};
-const request = (...actions: Action[]) => ({ on_http_request: [{ actions: [...actions, HELLO] }] });
-const when = (expression: string) => ({
-  on_http_request: [{ expressions: [expression], actions: [{ type: "deny" }] }, { actions: [HELLO] }],
-});
-
-async function send(policy: unknown, options: FetchOptions = {}, path = "/") {
-  const emulator = await startEmulator({ [URL]: policy });
-  return emulator.fetch(URL + path, options);
-}
-
-/** What an action did to the request, by the text that it writes. */
-const shows = (text: string): Action => ({
-  type: "custom-response",
-  config: { body: text, headers: { "content-type": "text/plain" } },
-});
+import { ConnectionClosed, type FetchOptions, signWebhook, traceText } from "../../../../sdk/testing";
+import { type Action, HELLO, request, send, shows, startEmulator, URL, when } from "./policies";
 
 describe("an expression", () => {
   test.each<[expression: string, path: string, options: FetchOptions]>([
@@ -99,34 +57,6 @@ describe("an expression", () => {
     const reply = await send(when(expression), options, path);
     expect(reply.trace[0]?.expressions).toEqual([{ expression, value: true }]);
     expect(reply.status).toBe(403);
-  });
-
-  test.each<[expression: string, words: RegExp, options?: FetchOptions]>([
-    [
-      "conn.geo.country_code == 'DE'",
-      /the variable conn\.geo\.country_code, which the request does not give/,
-    ],
-    ["req.path == '/'", /Unknown variable: req/],
-    ["req.user_agent.is_bot", /the variable req\.user_agent\.is_bot/],
-    ["actions.ngrok.oauth.identity.email != ''", /the variable actions\.ngrok\.oauth/],
-    ["req.url.port == 443", /req\.url\.port, which this request lacks/],
-    ["req.headers['x-role'][0] == 'admin'", /which fails \(/],
-    ["req.url.path", /gives no truth value/],
-    ["req.url.path.startsWith('/a'", /which fails \(Expected RPAREN/],
-    ["getReqHeader('x-role') == []", /write X-Role/],
-    ["req.url.path.matches('(?=a)')", /this pattern/],
-    ["req.url.path.matches('(a)\\\\1')", /this pattern/],
-    ["'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!'.matches('^(a+)+$')", /takes over \d+ ms/],
-    ["vars.x == 1", /vars\.x|fails/],
-    ["getResHeader('Server') == []", /getResHeader in on_http_request/],
-    ["[3, 1].sortBy(x, x) == [1, 3]", /sortBy/],
-  ])("%s is not guessed", async (expression, words, options) => {
-    const failed = send(when(expression), options);
-    await expect(failed).rejects.toThrow(RequestNotSimulated);
-    await expect(failed).rejects.toThrow(words);
-    await expect(failed).rejects.toThrow(
-      /^https:\/\/shop\.example\.com on_http_request\[0\]\.expressions\[0\]: .*only the service knows/s,
-    );
   });
 
   test("is not evaluated after one that is false", async () => {
@@ -252,7 +182,7 @@ describe("an action", () => {
     ],
     [
       "restrict-ips for an allowed address",
-      { type: "restrict-ips", config: { allow: ["203.0.113.0/24"] } },
+      { type: "restrict-ips", config: { enforce: true, allow: ["203.0.113.0/24"] } },
       { clientIp: "203.0.113.7" },
       "/",
       200,
@@ -260,7 +190,7 @@ describe("an action", () => {
     ],
     [
       "restrict-ips for another address",
-      { type: "restrict-ips", config: { allow: ["203.0.113.0/24"] } },
+      { type: "restrict-ips", config: { enforce: true, allow: ["203.0.113.0/24"] } },
       { clientIp: "198.51.100.1" },
       "/",
       403,
@@ -268,7 +198,7 @@ describe("an action", () => {
     ],
     [
       "restrict-ips for a denied one",
-      { type: "restrict-ips", config: { allow: ["0.0.0.0/0"], deny: ["203.0.113.7/32"] } },
+      { type: "restrict-ips", config: { enforce: true, allow: ["0.0.0.0/0"], deny: ["203.0.113.7/32"] } },
       { clientIp: "203.0.113.7" },
       "/",
       403,
@@ -276,7 +206,7 @@ describe("an action", () => {
     ],
     [
       "restrict-ips with version 6",
-      { type: "restrict-ips", config: { allow: ["2001:db8::/32"] } },
+      { type: "restrict-ips", config: { enforce: true, allow: ["2001:db8::/32"] } },
       { clientIp: "2001:db8::7" },
       "/",
       200,
@@ -313,45 +243,6 @@ describe("an action", () => {
     expect(await reply.text()).toBe("GET");
   });
 
-  test.each<[action: Action, words: RegExp]>([
-    [{ type: "rate-limit", config: {} }, /\(rate-limit\): rate-limit is not simulated/],
-    [{ type: "oauth", config: { provider: "google" } }, /\(oauth\): oauth is not simulated/],
-    [{ type: "jwt-validation" }, /jwt-validation is not/],
-    [{ type: "unheard-of" }, /unheard-of is not/],
-    [{ type: "restrict-ips", config: { deny: ["10.0.0.0/8"] } }, /without allow/],
-    [{ type: "restrict-ips", config: { ip_policies: ["ipp_1"] } }, /IP policies are not known/],
-    [{ type: "remove-headers", config: { headers: ["X-Role"] } }, /write x-role/],
-    [
-      { type: "remove-headers", config: { headers: ["${req.method}"] } },
-      /an expression in headers, which takes none/,
-    ],
-    [{ type: "restrict-ips", config: { allow: ["10.0.0.1"] } }, /10\.0\.0\.1, which is no CIDR/],
-    [{ type: "basic-auth", config: { credentials: ["user:short"] } }, /a password that does not have 8/],
-    [{ type: "deny", config: { status: 404 } }, /Unrecognized key: "status"/],
-    [
-      { type: "url-rewrite", config: { from: "shop.example.com", to: "x" } },
-      /more than the path and the query/,
-    ],
-    [{ type: "url-rewrite", config: { from: "/", to: "$1x" } }, /a \$ in to/],
-    [{ type: "url-rewrite", config: { from: "x*", to: "y" } }, /empty text/],
-    [{ type: "redirect", config: { from: "a", to: "b" } }, /matches more than once/],
-    [{ type: "redirect", config: { from: "${req.headers['x-p'][0]}", to: "b" } }, /in a pattern/],
-    [shows("${req.headers}"), /a value of this type in a text/],
-    [shows("${{'a': 1}}"), /the text/],
-    [
-      { type: "forward-internal", config: { url: "https://none.internal" } },
-      /no internal endpoint https:\/\/none\.internal/,
-    ],
-    [
-      { type: "verify-webhook", config: { provider: "dropbox", secret: "secret" } },
-      /does not know how Dropbox signs/,
-    ],
-  ])("%j is not guessed", async (action, words) => {
-    const failed = send(request(action), { headers: { "x-p": "(" } }, "/aa");
-    await expect(failed).rejects.toThrow(RequestNotSimulated);
-    await expect(failed).rejects.toThrow(words);
-  });
-
   test.each(["req.method == 'GET'", "hasReqHeader('X-Role')"])(
     "has no %s in on_tcp_connect",
     async (expression) => {
@@ -366,7 +257,9 @@ describe("an action", () => {
     [{ on_tcp_connect: [{ actions: [{ type: "deny" }] }], ...request() }],
     [
       {
-        on_tcp_connect: [{ actions: [{ type: "restrict-ips", config: { allow: ["10.0.0.0/8"] } }] }],
+        on_tcp_connect: [
+          { actions: [{ type: "restrict-ips", config: { enforce: true, allow: ["10.0.0.0/8"] } }] },
+        ],
         ...request(),
       },
     ],
@@ -406,7 +299,7 @@ describe("the rules of on_http_response", () => {
         on_http_request: [{ actions: [{ type: "custom-response", config: { body: "hello" } }] }],
         on_http_response: [{ expressions: [expression], actions: [HELLO] }],
       };
-      await expect(send(policy)).rejects.toThrow(/a content-type that the service infers/);
+      await expect(send(policy)).rejects.toThrow(/which the service (adds|chooses)/);
     },
   );
 
@@ -478,7 +371,7 @@ describe("forward-internal", () => {
   test("tells the internal endpoint nothing of the client's connection", async () => {
     for (const first of [
       { expressions: ["conn.client_ip == '127.0.0.1'"], actions: [HELLO] },
-      { actions: [{ type: "restrict-ips", config: { allow: ["0.0.0.0/0"] } }] },
+      { actions: [{ type: "restrict-ips", config: { enforce: true, allow: ["0.0.0.0/0"] } }] },
     ]) {
       const emulator = await startEmulator({
         [URL]: forward("https://app.internal"),
@@ -541,81 +434,4 @@ test("internal endpoints, and URLs without an endpoint, get no request from outs
   await expect(emulator.fetch("https://any.example.com", { conn: { geo: { land: "DE" } } })).rejects.toThrow(
     /conn\.geo\.land is no documented variable/,
   );
-});
-
-describe("a request that an attacker or a mistake could make", () => {
-  test.each([
-    ["hasReqCookie('constructor')", {}],
-    ["hasReqHeader('Constructor')", {}],
-    ["'constructor' in req.cookies", { headers: { cookie: "__proto__=a" } }],
-    ["inCidrRange(conn.client_ip, '::/0')", { clientIp: "192.0.2.1" }],
-  ])("does not match %s", async (expression, options) => {
-    expect((await send(when(expression), options)).status).toBe(200);
-  });
-
-  test.each([
-    ["::ffff:192.0.2.1", "192.0.2.0/24"],
-    ["192.0.2.1", "::ffff:0:0/96"],
-    ["fe80::1%eth0", "fe80::/10"],
-  ])("is not answered by a guess for the address %s and the network %s", async (clientIp, cidr) => {
-    const sent = send(when(`inCidrRange(conn.client_ip, '${cidr}')`), { clientIp });
-    await expect(sent).rejects.toThrow(RequestNotSimulated);
-  });
-
-  test.each(["?a=1;b=2", "?c=%zz", "?c=%ff"])(
-    "is not answered by a guess for the query %s",
-    async (query) => {
-      for (const expression of ["'a' in req.url.query_params", "hasQueryParam('a')"])
-        await expect(send(when(expression), {}, `/${query}`)).rejects.toThrow(RequestNotSimulated);
-      expect((await send(when("req.method == 'POST'"), {}, `/${query}`)).status).toBe(200);
-    },
-  );
-
-  test.each(["dTp*wYXNzd29yZDE=", "dTpwYXNzd29yZDE", "dTpwYXNzd29yZDE=!!"])(
-    "is not let in with the broken base64 %s",
-    async (encoded) => {
-      const auth = { type: "basic-auth", config: { credentials: ["u:password1"] } };
-      const right = { headers: { authorization: "Basic dTpwYXNzd29yZDE=" } };
-      expect((await send(request(auth), right)).status).toBe(200);
-      const broken = { headers: { authorization: `Basic ${encoded}` } };
-      await expect(send(request(auth), broken)).rejects.toThrow(RequestNotSimulated);
-    },
-  );
-
-  test("has no body in reply to HEAD, and no other host in its headers than in its URL", async () => {
-    const reply = await send(request(), { method: "HEAD" });
-    expect([reply.status, await reply.text()]).toEqual([200, ""]);
-    const headers = { host: "evil.example.com" };
-    await expect(send(request(), { headers })).rejects.toThrow("the header Host names evil.example.com");
-  });
-
-  test("has an address of a client, or fails before any rule", async () => {
-    for (const clientIp of ["", "not an ip"])
-      await expect(send(request(), { clientIp })).rejects.toThrow("clientIp must be an IP address");
-  });
-
-  test("ends in a loop of forwards, and with a list of a million numbers", async () => {
-    const forward = (url: string) => ({
-      on_http_request: [{ actions: [{ type: "forward-internal", config: { url } }] }],
-    });
-    const [a, b] = ["https://a.internal", "https://b.internal"];
-    const emulator = await startEmulator({ [URL]: forward(a), [a]: forward(b), [b]: forward(a) });
-    await expect(emulator.fetch(URL)).rejects.toThrow(/a loop of forward-internal, https:\/\/a\.internal,/);
-    await expect(send(when("lists.range(1000000).size() > 1"))).rejects.toThrow(RequestNotSimulated);
-  });
-
-  test("shows no entry of the vault in the trace, in whatever form a text contains it", async () => {
-    const vaults = { v: { short: "abcd", long: 'abcd"efgh/ij kl+' } };
-    const log = {
-      type: "log",
-      config: { metadata: { a: "${secrets.get('v', 'long')}", b: "${secrets.get('v', 'short')}" } },
-    };
-    const redirect = {
-      type: "redirect",
-      config: { to: "https://a.example.com/?k=${secrets.get('v', 'long')}" },
-    };
-    const { trace } = await send({ on_http_request: [{ actions: [log, redirect] }] }, { vaults });
-    expect(traceText(trace)).toContain("[secret]");
-    expect(traceText(trace)).not.toMatch(/abcd|efgh/);
-  });
 });
