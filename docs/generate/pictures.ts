@@ -7,7 +7,7 @@ import { openChromium } from "./chromium";
 import { terminal } from "./terminal";
 
 /*
- * Makes the two pictures of the README from real runs on loopback: `npm run pictures`. The drift page needs the Pulumi CLI
+ * Makes the pictures of the documentation from real runs on loopback: `npm run pictures`. The drift page needs the Pulumi CLI
  * and Chromium. Ids, ports and times are fixed, so that a run without a change writes the same files.
  */
 
@@ -28,7 +28,7 @@ async function demoPicture(): Promise<string> {
   const shown = STEPS.map((step) => sections.find((section) => section.startsWith(`── ${step} ─`)) ?? "");
   const changes = shown.map((section) => section.split(/^Outputs:/m)[0]?.trimEnd());
   const [rows = ""] = table.split(/^Next:/m);
-  return terminal(["$ npm run demo\n…", ...changes, "…", rows.trimEnd()].join("\n\n"));
+  return terminal("npm run demo", ["…", ...changes, "…", rows.trimEnd()].join("\n\n"));
 }
 
 const PROGRAM = `const { CloudEndpoint } = require("pulumi-endpoints");
@@ -129,7 +129,34 @@ function run(
   });
 }
 
+const POLICY = `on_http_request:
+  - name: administrators
+    expressions: ["req.url.path.startsWith('/admin')"]
+    actions:
+      - type: basic-auth
+        config: { credentials: ["admin:\${secrets.get('shop', 'admin')}"] }
+  - name: old names
+    expressions: ["req.host == 'shop.example.com'", "req.url.path == '/basket'"]
+    actions: [{ type: redirect, config: { to: /cart, status_code: 301 } }]
+  - name: all other requests
+    actions: [{ type: forward-internal, config: { url: https://shop.internal } }]
+`;
+
+/** The trace of a request. */
+async function tracePicture(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "pictures-"));
+  try {
+    writeFileSync(join(folder, "policy.yaml"), POLICY);
+    const args = ["check-policy", "policy.yaml", "--request", "GET https://shop.example.com/basket"];
+    const shown = `npx pulumi-endpoints ${args.slice(0, -1).join(" ")} "${args.at(-1)}"`;
+    return terminal(shown, (await run(command, args, { cwd: folder })).trimEnd());
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
 async function main(): Promise<void> {
+  writeFileSync(join(pictures, "trace.svg"), await tracePicture());
   writeFileSync(join(pictures, "demo.svg"), await demoPicture());
   if (await findPulumiCli()) writeFileSync(join(pictures, "drift.png"), await driftPicture());
   else console.error("docs/pictures/drift.png is unchanged, because there is no Pulumi CLI on the PATH");

@@ -75,7 +75,8 @@ function parsedOrUndefined(text: string, environment: Environment) {
 
 const finding = (at: number, secretReason: string, reason = secretReason): Finding => ({
   at,
-  reason,
+  // Longer than any name that somebody looks for.
+  reason: reason.replace(/(\S{100})\S+/g, "$1…"),
   secretReason,
 });
 

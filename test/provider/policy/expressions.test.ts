@@ -235,6 +235,15 @@ describe("expressions are found", () => {
     expect(config("remove-headers", { headers: ["${a.b}"] })).toEqual([]);
   });
 
+  test("whose long names are cut in a warning", () => {
+    const long = "x".repeat(1_000);
+    for (const expression of [`req.${long} == 1`, `${long}(1)`, `getReqHeader('${long}A') == []`]) {
+      const [warning = ""] = found(onRequest(when(expression)));
+      expect(warning).toContain("x".repeat(90));
+      expect(warning.length).toBeLessThan(400);
+    }
+  });
+
   test("in each text of an unknown action", () => {
     expect(config("new-action", { a: ["${b.c}", "req.host"] })).toContain("a[0]:2");
   });

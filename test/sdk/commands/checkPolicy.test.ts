@@ -287,10 +287,9 @@ https://shop.example.com on_http_request[1]: not reached
     forward-internal, rate-limit
 
 HTTP 401
-content-type: text/plain
 www-authenticate: Basic realm="ngrok"
 
-401 Unauthorized
+(only the service knows this text)
 `,
       stderr: "",
     });
