@@ -48,7 +48,8 @@ export async function tryRequest(
     const { status, headers: sent, body } = reply;
     const known = Buffer.isBuffer(body) ? body.toString() : null;
     const text = known ?? (status > 0 ? "(only the service knows this text)" : "");
-    if (json) stdout.write(`${JSON.stringify({ status, headers: sent, body: known, trace }, undefined, 2)}\n`);
+    if (json)
+      stdout.write(`${JSON.stringify({ status, headers: sent, body: known, trace }, undefined, 2)}\n`);
     else {
       const head = status > 0 ? `HTTP ${status}` : "forwarded; the reply is not known here";
       const lines = [

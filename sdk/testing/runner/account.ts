@@ -4,10 +4,9 @@ import type { WireEndpoint } from "../../../provider/api/contract";
 import { isMapping } from "../../../provider/api/json";
 import { namesOfExpressions } from "../../../provider/policy/cel";
 import type { Values } from "./expressions";
-import { NotSimulated } from "./functions";
 import { type Application, receive, respond, toApplication } from "./http";
 import { answerRequest, type RequestDeps, type Target } from "./runner";
-import { ConnectionClosed, RequestFailed, type TracedRule } from "./trace";
+import { ConnectionClosed, NotSimulated, RequestFailed, type TracedRule } from "./trace";
 import { type Header, headerOf, type PolicyReply, type PolicyRequest } from "./values";
 
 /* Requests to the endpoints of an emulated account. */

@@ -1,6 +1,8 @@
 import { z } from "zod";
-import { inCidrs, isCidr, matchesOf, NotSimulated } from "./functions";
+import { inCidrs, isCidr } from "./networks";
+import { matchesOf } from "./patterns";
 import type { Verdict, Verification } from "./signatures";
+import { NotSimulated } from "./trace";
 import { type Header, headerOf, type PolicyReply, type PolicyRequest } from "./values";
 
 /* The actions, as the public service's documentation describes them. What it leaves open is refused. */

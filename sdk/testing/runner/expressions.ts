@@ -5,7 +5,8 @@ import {
   type Node,
   policyEnvironment,
 } from "../../../provider/policy/cel";
-import { implementations, NotSimulated } from "./functions";
+import { implementations } from "./functions";
+import { NotSimulated } from "./trace";
 
 /**
  * The values of variables by their whole names: `req.url.path`. They are read only when an expression needs them. One that is

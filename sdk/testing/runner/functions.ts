@@ -1,17 +1,16 @@
-import { createHash, randomInt } from "node:crypto";
-import { BlockList, isIP } from "node:net";
-import { runInNewContext } from "node:vm";
-import { crc32 } from "node:zlib";
+import { randomInt } from "node:crypto";
+import { isIP } from "node:net";
 import { isMapping } from "../../../provider/api/json";
 import type { Implementation } from "../../../provider/policy/cel";
+import { digests } from "./digests";
+import { inCidrs } from "./networks";
+import { matchesOf } from "./patterns";
+import { NotSimulated } from "./trace";
 
 /*
  * The functions of expressions, as the public service's documentation describes them. Those of CEL that the library has are
  * its own, unless they differ. Documented calls with their results verify them. What a call would have to guess is refused.
  */
-
-/** What the documentation does not fix, or the runner does not do. It ends the run, and only a run on the service can tell. */
-export class NotSimulated extends Error {}
 
 const bytesOf = (text: string) => Buffer.from(text, "utf8");
 const refuse = (what: string): never => {
@@ -86,137 +85,15 @@ function encodeQuery(values: Record<string, unknown>): string {
     .join("&");
 }
 
-export function isCidr(text: string): boolean {
-  const [, address = "", length = ""] = /^([^/]+)\/(\d+)$/.exec(text) ?? [];
-  return isIP(address) > 0 && Number(length) <= (isIP(address) === 4 ? 32 : 128);
-}
-
-function cidrs(list: readonly string[]): BlockList {
-  const blocks = new BlockList();
-  for (const cidr of list) {
-    if (!isCidr(cidr)) continue;
-    const [address = "", length] = cidr.split("/");
-    blocks.addSubnet(address, Number(length), isIP(address) === 4 ? "ipv4" : "ipv6");
-  }
-  return blocks;
-}
-
-/** Whether one of the networks contains the address. An invalid network contains none. */
-export function inCidrs(ip: string, list: readonly string[]): boolean {
-  // Go's libraries disagree about these forms, and the documentation does not mention them.
-  if ([ip, ...list].some((each) => /^::ffff:|%/i.test(each))) refuse("an IPv4 address as IPv6, or a zone,");
-  const family = isIP(ip);
-  // A network of IPv6 contains no address of IPv4, but `BlockList` would say so.
-  const ofFamily = list.filter((cidr) => isIP(cidr.split("/")[0] ?? "") === family);
-  return family > 0 && cidrs(ofFamily).check(ip, family === 6 ? "ipv6" : "ipv4");
-}
-
 const PRIVATE = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"];
 /** The reference does not say whether addresses of the machine, the link and the carrier are private. */
 const SPECIAL = ["0.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "::/127", "fe80::/10"];
 
-const M64 = (1n << 64n) - 1n;
-const rotate = (value: bigint, bits: bigint) => ((value << bits) | (value >> (64n - bits))) & M64;
-
-/** CRC-64 by the ISO polynomial. */
-function crc64(data: Buffer): bigint {
-  let crc = M64;
-  for (const byte of data) {
-    crc ^= BigInt(byte);
-    for (let bit = 0; bit < 8; bit++) crc = crc & 1n ? (crc >> 1n) ^ 0xd800000000000000n : crc >> 1n;
-  }
-  return crc ^ M64;
-}
-
-function xxhash64(data: Buffer): bigint {
-  const [a, b, c]: [bigint, bigint, bigint] = [
-    11400714785074694791n,
-    14029467366897019727n,
-    1609587929392839161n,
-  ];
-  const [d, e]: [bigint, bigint] = [9650029242287828579n, 2870177450012600261n];
-  const round = (lane: bigint, word: bigint) => (rotate((lane + word * b) & M64, 31n) * a) & M64;
-  let [at, hash]: [number, bigint] = [0, e];
-  if (data.length >= 32) {
-    const lanes = [(a + b) & M64, b, 0n, (M64 + 1n - a) & M64];
-    for (; at + 32 <= data.length; at += 32)
-      for (const [index, lane] of lanes.entries())
-        lanes[index] = round(lane, data.readBigUInt64LE(at + 8 * index));
-    hash = lanes.reduce((sum, lane, index) => sum + rotate(lane, [1n, 7n, 12n, 18n][index] ?? 0n), 0n) & M64;
-    for (const lane of lanes) hash = ((hash ^ round(0n, lane)) * a + d) & M64;
-  }
-  hash = (hash + BigInt(data.length)) & M64;
-  for (; at + 8 <= data.length; at += 8)
-    hash = (rotate(hash ^ round(0n, data.readBigUInt64LE(at)), 27n) * a + d) & M64;
-  for (; at + 4 <= data.length; at += 4)
-    hash = (rotate(hash ^ ((BigInt(data.readUInt32LE(at)) * a) & M64), 23n) * b + c) & M64;
-  for (; at < data.length; at++) hash = (rotate(hash ^ ((BigInt(data[at] ?? 0) * e) & M64), 11n) * a) & M64;
-  hash = ((hash ^ (hash >> 33n)) * b) & M64;
-  hash = ((hash ^ (hash >> 29n)) * c) & M64;
-  return hash ^ (hash >> 32n);
-}
-
-const wide = (value: bigint) => Buffer.from(value.toString(16).padStart(16, "0"), "hex");
-const digests: Record<string, (data: Buffer) => Buffer> = {
-  crc32: (data) => Buffer.from(crc32(data).toString(16).padStart(8, "0"), "hex"),
-  crc64: (data) => wide(crc64(data)),
-  xxhash64: (data) => wide(xxhash64(data)),
-  ...Object.fromEntries(
-    ["md5", "sha1", "sha256", "sha512"].map((name) => [
-      name,
-      (data: Buffer) => createHash(name).update(data).digest(),
-    ]),
-  ),
-};
 const hashes = Object.entries(digests).flatMap(([name, digest]) => {
   const hash = (text: string, form = "hex") =>
     form === "hex" || form === "base64" ? digest(bytesOf(text)).toString(form) : fail("hex or base64");
   return [`hash.${name}`, `string.${name}`].map((key): [string, Implementation] => [key, hash]);
 });
-
-/** The longest time for a pattern. RE2 needs time that is linear in the text; JavaScript's patterns can need far more. */
-const PATTERN_MS = 250;
-
-/** Syntax that RE2 lacks or reads differently: assertions and references, nested and POSIX classes, a class that begins with `]`. */
-const NOT_RE2 =
-  /\(\?(?!:|P?<[A-Za-z_]|[imsU]*\))|\(\?<[=!]|\\[1-9kcCQEpPxu]|\[\^?\]|\[\[?:|\[[^\]]*\[|\{[\d,]*\d{4}/;
-
-/** A pattern of RE2 as one of JavaScript, for what both have. The rest is refused. */
-function translated(pattern: string): { source: string; flags: string } {
-  const [, letters = "", rest = ""] = /^(?:\(\?([is]+)\))?([\s\S]*)$/.exec(pattern) ?? [];
-  if (NOT_RE2.test(rest) || /\(\?[imsU]+\)/.test(rest))
-    refuse("this pattern, which JavaScript reads in another way");
-  let inClass = false;
-  const source = rest.replace(/\\[\s\S]|\[|\]|\.|\(\?P</g, (part) => {
-    if (part === "[" || part === "]") inClass = part === "[";
-    if (part === ".") return inClass || letters.includes("s") ? part : "[^\\n]";
-    if (part === "(?P<") return "(?<";
-    if (part === "\\A") return "(?<![\\s\\S])";
-    if (part === "\\z") return "(?![\\s\\S])";
-    if (part === "\\s") return inClass ? "\\t\\n\\f\\r " : "[\\t\\n\\f\\r ]";
-    if (part === "\\S") return inClass ? refuse("\\S in a class") : "[^\\t\\n\\f\\r ]";
-    return /^\\[!"#%&',:;<=>@_`~]$/.test(part) || (part === "\\-" && !inClass) ? part.slice(1) : part;
-  });
-  return { source, flags: `gu${letters}` };
-}
-
-/** All matches, each with its groups. */
-export function matchesOf(text: string, pattern: string): { index: number; groups: (string | null)[] }[] {
-  const { source, flags } = translated(pattern);
-  const script = "JSON.stringify([...text.matchAll(new RegExp(source, flags))].map(m => [m.index, ...m]))";
-  try {
-    const found = runInNewContext(script, { text, source, flags }, { timeout: PATTERN_MS });
-    const matches: [number, ...(string | null)[]][] = JSON.parse(String(found));
-    return matches.map(([index, ...groups]) => ({ index, groups }));
-  } catch (error) {
-    const code = typeof error === "object" && error && "code" in error && error.code;
-    const how =
-      code === "ERR_SCRIPT_EXECUTION_TIMEOUT"
-        ? `takes over ${PATTERN_MS} ms here`
-        : "is no pattern of JavaScript";
-    throw new NotSimulated(`a pattern that ${how}`);
-  }
-}
 
 const matches = (text: string, pattern: string) => matchesOf(text, pattern).length > 0;
 

@@ -5,9 +5,9 @@ import { SHORTEST_SECRET } from "../../../provider/endpoint/secrets";
 import { actions as catalogue, type KeyInfo } from "../../../provider/policy/catalogue";
 import { type ActionContext, actions, type End, type InterpolationOptions } from "./actions";
 import { evaluate, type RequestFunctions, type Values } from "./expressions";
-import { basicAuth, dateText, NotSimulated } from "./functions";
+import { basicAuth, dateText } from "./functions";
 import { secretOf, type Verdict, type Verification, verifyWebhook } from "./signatures";
-import { ConnectionClosed, RequestNotSimulated, type TracedRule } from "./trace";
+import { ConnectionClosed, NotSimulated, RequestNotSimulated, type TracedRule } from "./trace";
 import {
   endpointValues,
   headerOf,

@@ -16,6 +16,9 @@ export interface TracedRule {
   actions: { type: string; result: string }[];
 }
 
+/** What the documentation does not fix, or the runner does not do. It ends the run, and only a run on the service can tell. */
+export class NotSimulated extends Error {}
+
 /** A request without a reply. */
 export class RequestFailed extends Error {
   constructor(

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import type { RequestFunctions, Values } from "./expressions";
-import { NotSimulated } from "./functions";
+import { NotSimulated } from "./trace";
 
 /* The values of the variables that describe a request and its response. */
 

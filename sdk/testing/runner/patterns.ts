@@ -1,0 +1,52 @@
+import { runInNewContext } from "node:vm";
+import { NotSimulated } from "./trace";
+
+/* Patterns of RE2, as far as JavaScript reads them in the same way. */
+
+const refuse = (what: string): never => {
+  throw new NotSimulated(what);
+};
+
+/** The longest time for a pattern. RE2 needs time that is linear in the text; JavaScript's patterns can need far more. */
+const PATTERN_MS = 250;
+
+/** Syntax that RE2 lacks or reads differently: assertions and references, nested and POSIX classes, a class that begins with `]`. */
+const NOT_RE2 =
+  /\(\?(?!:|P?<[A-Za-z_]|[imsU]*\))|\(\?<[=!]|\\[1-9kcCQEpPxu]|\[\^?\]|\[\[?:|\[[^\]]*\[|\{[\d,]*\d{4}/;
+
+/** A pattern of RE2 as one of JavaScript, for what both have. The rest is refused. */
+function translated(pattern: string): { source: string; flags: string } {
+  const [, letters = "", rest = ""] = /^(?:\(\?([is]+)\))?([\s\S]*)$/.exec(pattern) ?? [];
+  if (NOT_RE2.test(rest) || /\(\?[imsU]+\)/.test(rest))
+    refuse("this pattern, which JavaScript reads in another way");
+  let inClass = false;
+  const source = rest.replace(/\\[\s\S]|\[|\]|\.|\(\?P</g, (part) => {
+    if (part === "[" || part === "]") inClass = part === "[";
+    if (part === ".") return inClass || letters.includes("s") ? part : "[^\\n]";
+    if (part === "(?P<") return "(?<";
+    if (part === "\\A") return "(?<![\\s\\S])";
+    if (part === "\\z") return "(?![\\s\\S])";
+    if (part === "\\s") return inClass ? "\\t\\n\\f\\r " : "[\\t\\n\\f\\r ]";
+    if (part === "\\S") return inClass ? refuse("\\S in a class") : "[^\\t\\n\\f\\r ]";
+    return /^\\[!"#%&',:;<=>@_`~]$/.test(part) || (part === "\\-" && !inClass) ? part.slice(1) : part;
+  });
+  return { source, flags: `gu${letters}` };
+}
+
+/** All matches, each with its groups. */
+export function matchesOf(text: string, pattern: string): { index: number; groups: (string | null)[] }[] {
+  const { source, flags } = translated(pattern);
+  const script = "JSON.stringify([...text.matchAll(new RegExp(source, flags))].map(m => [m.index, ...m]))";
+  try {
+    const found = runInNewContext(script, { text, source, flags }, { timeout: PATTERN_MS });
+    const matches: [number, ...(string | null)[]][] = JSON.parse(String(found));
+    return matches.map(([index, ...groups]) => ({ index, groups }));
+  } catch (error) {
+    const code = typeof error === "object" && error && "code" in error && error.code;
+    const how =
+      code === "ERR_SCRIPT_EXECUTION_TIMEOUT"
+        ? `takes over ${PATTERN_MS} ms here`
+        : "is no pattern of JavaScript";
+    throw new NotSimulated(`a pattern that ${how}`);
+  }
+}
