@@ -108,6 +108,8 @@ class PolicyRun {
   private reply: PolicyReply | undefined;
   private current: Phase = "on_tcp_connect";
   private vars: Record<string, unknown> = {};
+  /** Whether the expression that is being evaluated has read a secret. */
+  private readsSecret = false;
   private readonly results: Record<string, () => unknown> = {};
   private readonly functions: RequestFunctions;
 
@@ -127,10 +129,12 @@ class PolicyRun {
         const secret = this.deps.vaults[vault]?.[name];
         if (secret === undefined)
           throw new NotSimulated(`the entry ${name} of the vault ${vault}, which is not given,`);
+        this.readsSecret = true;
         return secret;
       },
       "basic_auth.encode": (user: string, password: string) => {
-        secrets.add(password).add(`${user}:${password}`);
+        secrets.add(password);
+        this.readsSecret = true;
         return basicAuth(user, password);
       },
     };
@@ -213,7 +217,11 @@ class PolicyRun {
   }
 
   private evaluate(expression: string): unknown {
-    return evaluate(expression, this.values(), this.functions, this.current);
+    this.readsSecret = false;
+    const value = evaluate(expression, this.values(), this.functions, this.current);
+    // Functions may have changed the secret beyond recognition.
+    if (this.readsSecret) for (const text of textsOf(value)) this.secrets.add(text);
+    return value;
   }
 
   private act(phase: Phase, type: string, config: unknown) {
@@ -360,14 +368,19 @@ function textOf(value: unknown): string {
   throw new NotSimulated("a value of this type in a text");
 }
 
-/** The secrets as they are, and as texts of JSON, URLs and base64 contain them. Longer ones first, because they may contain others. */
+const textsOf = (value: unknown): string[] =>
+  typeof value === "string"
+    ? [value]
+    : typeof value === "object" && value !== null
+      ? Object.values(value).flatMap(textsOf)
+      : [];
+
+/** The secrets as they are, and as texts of JSON, redirects and base64 contain them. Longer ones first, because they may contain others. */
 const formsOf = (secrets: ReadonlySet<string>) =>
   [...secrets]
     .filter(({ length }) => length >= SHORTEST_SECRET)
     .flatMap((secret) => [
       secret,
-      encodeURIComponent(secret),
-      encodeURI(secret),
       // A redirect only encodes blanks.
       secret.replaceAll(" ", "%20"),
       Buffer.from(secret).toString("base64"),

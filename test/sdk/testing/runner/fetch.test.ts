@@ -205,6 +205,14 @@ describe("an action", () => {
       {},
     ],
     [
+      "restrict-ips without allow for a denied one",
+      { type: "restrict-ips", config: { enforce: true, deny: ["203.0.113.0/24"] } },
+      { clientIp: "203.0.113.7" },
+      "/",
+      403,
+      {},
+    ],
+    [
       "restrict-ips with version 6",
       { type: "restrict-ips", config: { enforce: true, allow: ["2001:db8::/32"] } },
       { clientIp: "2001:db8::7" },
@@ -221,6 +229,10 @@ describe("an action", () => {
 
   test.each<[action: Action, body: string]>([
     [{ type: "add-headers", config: { headers: { "X-A": "${req.method}" } } }, "${req.headers['x-a'][0]}"],
+    [
+      { type: "add-headers", config: { headers: { Host: "${req.method}" } } },
+      "${req.headers['host'] == ['GET'] && req.host == 'GET' ? 'GET' : req.host}",
+    ],
     [{ type: "remove-headers", config: { headers: ["x-role"] } }, "${'x-role' in req.headers ? '' : 'GET'}"],
     [
       { type: "url-rewrite", config: { from: "/(\\w+)$", to: "/?path=$1" } },
@@ -285,6 +297,13 @@ describe("the rules of on_http_response", () => {
   test("can replace the response", async () => {
     const replaced = [{ actions: [{ type: "custom-response", config: { status_code: 503 } }] }];
     expect((await send({ ...request(), on_http_response: replaced })).status).toBe(503);
+  });
+
+  test("do not see the variables of on_http_request", async () => {
+    const set = { type: "set-vars", config: { vars: [{ a: "1" }] } };
+    const rules = [{ expressions: ["'a' in vars"], actions: [HELLO] }];
+    const reply = await send({ ...request(set), on_http_response: rules });
+    expect(reply.trace.map(({ outcome }) => outcome)).toEqual(["matched", "not matched"]);
   });
 
   test("do not run after deny", async () => {
@@ -371,13 +390,15 @@ describe("forward-internal", () => {
   test("tells the internal endpoint nothing of the client's connection", async () => {
     for (const first of [
       { expressions: ["conn.client_ip == '127.0.0.1'"], actions: [HELLO] },
+      { expressions: ["conn.geo.country_code == 'DE'"], actions: [HELLO] },
       { actions: [{ type: "restrict-ips", config: { enforce: true, allow: ["0.0.0.0/0"] } }] },
     ]) {
       const emulator = await startEmulator({
         [URL]: forward("https://app.internal"),
         "https://app.internal": { on_http_request: [first, { actions: [HELLO] }] },
       });
-      await expect(emulator.fetch(URL)).rejects.toThrow(/^https:\/\/app\.internal on_http_request\[0\]/);
+      const sent = emulator.fetch(URL, { conn: { geo: { country_code: "DE" } } });
+      await expect(sent).rejects.toThrow(/^https:\/\/app\.internal on_http_request\[0\]/);
     }
   });
 

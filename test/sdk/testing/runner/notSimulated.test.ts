@@ -65,6 +65,10 @@ describe("an action", () => {
       /10\.0\.0\.1, which is no CIDR/,
     ],
     [{ type: "basic-auth", config: { credentials: ["user:short"] } }, /a password that does not have 8/],
+    [
+      { type: "basic-auth", config: { credentials: [`user:${"a".repeat(129)}`] } },
+      /a password that does not have 8/,
+    ],
     [{ type: "deny", config: { status: 404 } }, /Unrecognized key: "status"/],
     [
       { type: "url-rewrite", config: { from: "shop.example.com", to: "x" } },
@@ -211,14 +215,22 @@ describe("a request that an attacker or a mistake could make", () => {
     };
     const encoded = Buffer.from("user:password1").toString("base64");
     const { trace } = await send(request(log), { headers: { Authorization: `Basic ${encoded}` } });
-    expect(traceText(trace)).toContain('log: {"a":"Basic [secret]","b":"Basic [secret]"}');
+    expect(traceText(trace)).toContain('log: {"a":"Basic [secret]","b":"[secret]"}');
   });
 
   test("shows no entry of the vault in the trace, in whatever form a text contains it", async () => {
     const vaults = { v: { short: "abcd", long: 'abcd"efgh/ij kl+', blank: "abcd efgh" } };
     const log = {
       type: "log",
-      config: { metadata: { a: "${secrets.get('v', 'long')}", b: "${secrets.get('v', 'short')}" } },
+      config: {
+        metadata: {
+          a: "${secrets.get('v', 'long')}",
+          b: "${secrets.get('v', 'short')}",
+          c: "${url.escape(secrets.get('v', 'long'))}",
+          d: "${secrets.get('v', 'long').upper()}",
+          e: "${[secrets.get('v', 'long').reverse()][0]}",
+        },
+      },
     };
     const redirect = {
       type: "redirect",
@@ -226,6 +238,6 @@ describe("a request that an attacker or a mistake could make", () => {
     };
     const { trace } = await send({ on_http_request: [{ actions: [log, redirect] }] }, { vaults });
     expect(traceText(trace)).toContain("[secret]");
-    expect(traceText(trace)).not.toMatch(/abcd|efgh/);
+    expect(traceText(trace)).not.toMatch(/abcd|efgh|dcba|hgfe/i);
   });
 });
