@@ -68,7 +68,6 @@ function guarded(headers: Record<string, string[]>, added: readonly string[]) {
   return new Proxy(headers, {
     get: (target, name) => Reflect.get(target, known(name)),
     getOwnPropertyDescriptor: (target, name) => Reflect.getOwnPropertyDescriptor(target, known(name)),
-    has: (target, name) => Reflect.has(target, known(name)),
     ownKeys: () => refuse("the list of headers, to which the service adds some,"),
   });
 }

@@ -118,6 +118,17 @@ describe("an action", () => {
   });
 });
 
+describe("an endpoint", () => {
+  test("of a pool, or of an edge, is not simulated", async () => {
+    const emulator = await startEmulator({});
+    for (const description of ["one", "other"])
+      emulator.seed({ type: "cloud", url: URL, description, pooling_enabled: true });
+    emulator.seed({ type: "edge", url: "https://edge.example.com" });
+    await expect(emulator.fetch(URL)).rejects.toThrow(/is pooled, and only the service knows/);
+    await expect(emulator.fetch("https://edge.example.com")).rejects.toThrow(/edges are not simulated/);
+  });
+});
+
 describe("the reply", () => {
   test("of a refusal has a text that only the service knows", async () => {
     const auth = { type: "basic-auth", config: { credentials: ["user:password1"] } };
@@ -151,6 +162,7 @@ describe("a request that an attacker or a mistake could make", () => {
     ["hasReqHeader('Constructor')", {}],
     ["'constructor' in req.cookies", { headers: { cookie: "__proto__=a" } }],
     ["inCidrRange(conn.client_ip, '::/0')", { clientIp: "192.0.2.1" }],
+    ["inCidrRange(conn.client_ip, '192.0.2.0/33')", { clientIp: "192.0.2.1" }],
   ])("does not match %s", async (expression, options) => {
     expect((await send(when(expression), options)).status).toBe(200);
   });
