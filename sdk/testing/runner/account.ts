@@ -97,7 +97,7 @@ function targetAt({ endpoints, applications }: Account, url: string, binding: st
       ({ proto, hostport, bindings }) =>
         `${proto}:` === protocol &&
         hostport === `${host}:${port || (protocol === "https:" ? 443 : 80)}` &&
-        (bindings ?? ["public"]).includes(binding),
+        bindings?.includes(binding),
     );
   const exact = at(hostname);
   const found = exact.length > 0 ? exact : at(hostname.replace(/^[^.]+/, "*"));

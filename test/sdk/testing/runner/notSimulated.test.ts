@@ -33,6 +33,9 @@ describe("an expression", () => {
     ["'%f'.format([1e300]) == ''", /%f of format\(\) with this value/],
     ["'\\uFEFFa'.trim() == 'a'", /trim\(\) of this text/],
     ["json.decode('9007199254740993') == 1.0", /an integer beyond 2\^53 in JSON/],
+    ["'%.101f'.format([0.5]) == ''", /%f of format\(\) with this value/],
+    ["json.encode(['<']) == ''", /JSON of a text with <, > or &/],
+    ["'a=1&a=2'.decodeQueryString()['a'] == '1'", /a repeated name in a query/],
     ["json.encode([9007199254740993]) == ''", /an integer beyond 2\^53 in JSON/],
   ])("%s is not guessed", async (expression, words, options) => {
     const failed = send(when(expression), options);
@@ -123,7 +126,7 @@ describe("an endpoint", () => {
     const emulator = await startEmulator({});
     for (const description of ["one", "other"])
       emulator.seed({ type: "cloud", url: URL, description, pooling_enabled: true });
-    emulator.seed({ type: "edge", url: "https://edge.example.com" });
+    emulator.seed({ type: "edge", public_url: "https://edge.example.com" });
     await expect(emulator.fetch(URL)).rejects.toThrow(/is pooled, and only the service knows/);
     await expect(emulator.fetch("https://edge.example.com")).rejects.toThrow(/edges are not simulated/);
   });
