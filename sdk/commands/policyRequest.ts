@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { requestOf } from "../testing/runner/account";
+import { requestOf, sameScheme } from "../testing/runner/account";
 import { answerRequest } from "../testing/runner/runner";
 import { RequestFailed, traceText } from "../testing/runner/trace";
 import { EXIT, type LogLine, type Terminal, UsageError } from "./command";
@@ -42,7 +42,7 @@ export async function tryRequest(
         given: {},
         now: () => new Date(),
         vaults: {},
-        internal: (target) => ({ url: target, application: elsewhere }),
+        internal: (target) => sameScheme(url, target) && { url: target, application: elsewhere },
       },
     );
     const { status, headers: sent, body } = reply;

@@ -279,6 +279,7 @@ export class Emulator {
    */
   async serve(port = 0, onReply: (served: ServedRequest) => void = () => {}): Promise<number> {
     const server = createServer((incoming, response) => {
+      // After the beginning of a reply, only its end can tell that it failed.
       serveRequest(incoming, response, this.account, onReply).catch(() => response.destroy());
     });
     this.servers.push(server);
@@ -292,6 +293,9 @@ export class Emulator {
    * @param application A function, or the URL of a local server without a path.
    */
   connect(url: string, application: Application): void {
+    const isLocal = (text: string) => URL.canParse(text) && /^https?:\/\/[^/?#]+\/?$/.test(text);
+    if (typeof application === "string" && !isLocal(application))
+      throw new TypeError(`${application} is no URL of a local server without a path`);
     const at = parseUrl(url).url;
     const existing = this.endpoints.find((endpoint) => endpoint.url === at);
     if (existing?.type === "cloud") throw new Error(`${at} is a cloud endpoint, which has no application`);

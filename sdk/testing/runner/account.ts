@@ -4,9 +4,17 @@ import type { WireEndpoint } from "../../../provider/api/contract";
 import { isMapping } from "../../../provider/api/json";
 import { namesOfExpressions } from "../../../provider/policy/cel";
 import type { Values } from "./expressions";
-import { type Application, receive, respond, toApplication } from "./http";
-import { answerRequest, type RequestDeps, type Target } from "./runner";
-import { ConnectionClosed, NotSimulated, RequestFailed, type TracedRule } from "./trace";
+import { type Application, NO_REPLY, receive, respond, toApplication } from "./http";
+import { normalUrl } from "./request";
+import { answerRequest, type RequestDeps, sentence, type Target } from "./runner";
+import {
+  ApplicationFailed,
+  ConnectionClosed,
+  NotSimulated,
+  RequestFailed,
+  RequestNotSimulated,
+  type TracedRule,
+} from "./trace";
 import { type Header, headerOf, type PolicyReply, type PolicyRequest } from "./values";
 
 /* Requests to the endpoints of an emulated account. */
@@ -66,16 +74,25 @@ export interface Account {
   applications: ReadonlyMap<string, Application>;
 }
 
+/** @throws NotSimulated otherwise, because the documentation demands the same protocol, but not plainly of these two. */
+export function sameScheme(url: string, other: string): true {
+  if (new URL(url).protocol === new URL(other).protocol) return true;
+  throw new NotSimulated(`forwarding from ${url} to ${other}`);
+}
+
+function publicTarget(account: Account, url: string): Target | undefined {
+  try {
+    return targetAt(account, url, "public");
+  } catch (error) {
+    throw error instanceof NotSimulated ? new RequestNotSimulated(sentence(error), []) : error;
+  }
+}
+
 /** @throws RequestFailed if there is no endpoint, or no reply. */
 export function answerFor(account: Account, request: PolicyRequest, options: FetchOptions) {
   const { clientIp = "127.0.0.1", conn = {}, vaults = {}, now = () => new Date() } = options;
   if (isIP(clientIp) === 0) throw new TypeError("clientIp must be an IP address");
-  const host = headerOf(request.headers, "host");
-  if (host !== undefined && host.toLowerCase() !== new URL(request.url).host)
-    throw new TypeError(
-      `the header Host names ${host}, but the URL another host; give the URL of the endpoint`,
-    );
-  const target = targetAt(account, request.url, "public");
+  const target = publicTarget(account, request.url);
   if (!target) {
     const urls = account.endpoints().map(({ url, public_url }) => url ?? public_url);
     throw new RequestFailed(
@@ -83,33 +100,46 @@ export function answerFor(account: Account, request: PolicyRequest, options: Fet
       [],
     );
   }
-  const internal = (url: string) => targetAt(account, url, "internal");
+  const internal = (url: string) => sameScheme(request.url, url) && targetAt(account, url, "internal");
   const deps: RequestDeps = { clientIp, given: connectionValues(conn), now, vaults, internal };
-  return answerRequest(target, request, deps);
+  const { protocol, host } = new URL(request.url);
+  const added: Header[] = [
+    ["x-forwarded-for", clientIp],
+    ["x-forwarded-host", host],
+    ["x-forwarded-proto", protocol.slice(0, -1)],
+  ];
+  return answerRequest(target, { ...request, added }, deps);
 }
 
-/** The endpoint with a scheme and a host, also one of a wildcard such as `*.example.com`. */
+/**
+ * The endpoint with a scheme and a host, also one of a wildcard: `*.example.com` has `a.b.example.com`, too.
+ *
+ * @throws NotSimulated if there are several, or an edge.
+ */
 function targetAt({ endpoints, applications }: Account, url: string, binding: string): Target | undefined {
   if (!/^https?:/.test(url) || !URL.canParse(url)) return undefined;
   const { protocol, hostname, port } = new URL(url);
-  const at = (host: string) =>
-    endpoints().filter(
-      ({ proto, hostport, bindings }) =>
-        `${proto}:` === protocol &&
-        hostport === `${host}:${port || (protocol === "https:" ? 443 : 80)}` &&
-        bindings?.includes(binding),
-    );
-  const exact = at(hostname);
-  const found = exact.length > 0 ? exact : at(hostname.replace(/^[^.]+/, "*"));
+  const address = `${hostname}:${port || (protocol === "https:" ? 443 : 80)}`;
+  const all = endpoints().filter(
+    ({ proto, bindings }) => `${proto}:` === protocol && bindings?.includes(binding),
+  );
+  const exact = all.filter(({ hostport }) => hostport === address);
+  const wildcards = all.filter(
+    ({ hostport }) => hostport?.startsWith("*.") && address.endsWith(hostport.slice(1)),
+  );
+  const found = exact.length > 0 ? exact : wildcards;
   const [endpoint] = found;
   if (!endpoint) return undefined;
   const { id, type, traffic_policy: policy } = endpoint;
-  if (found.length > 1)
-    throw new RequestFailed(`${url} is pooled, and only the service knows which endpoint answers`, []);
-  if (type === "edge") throw new RequestFailed(`${url} is an edge, and edges are not simulated`, []);
+  if (found.length > 1) throw new NotSimulated(`the choice between ${found.length} endpoints for ${url}`);
+  if (type === "edge") throw new NotSimulated(`the edge ${url}`);
   const application = async (request: PolicyRequest) => {
     const connected = applications.get(id);
-    if (connected !== undefined) return toApplication(connected, request);
+    if (connected !== undefined)
+      return toApplication(connected, request).catch((error: unknown) => {
+        if (error instanceof NotSimulated || request.signal?.aborted) throw error;
+        throw new ApplicationFailed(`the application of ${url} failed: ${reasonOf(error)}`);
+      });
     throw new NotSimulated(`the application of the agent's endpoint ${url}, which the test did not connect,`);
   };
   return { url: endpoint.url ?? url, id, policy, ...(type !== "cloud" && { application }) };
@@ -139,15 +169,20 @@ export function requestOf(
   url: string,
   { method = "GET", headers = {}, body = "" }: FetchOptions,
 ): PolicyRequest {
-  const { host } = new URL(url);
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url))
+    throw new TypeError("the URL must begin with https:// or http://");
+  const { host, username, password } = new URL(url);
+  if (username || password) throw new TypeError("the URL must have no user name and no password");
   const sent: Header[] = Symbol.iterator in headers ? [...headers] : Object.entries(headers);
   const has = (name: string) => headerOf(sent, name) !== undefined;
   const bytes = Buffer.from(body);
   if (!has("host")) sent.unshift(["host", host]);
   if (bytes.length > 0 && !has("content-length")) sent.push(["content-length", `${bytes.length}`]);
-  const written = url.replace(/#.*$/s, "").replace(/^\w+:\/\/[^/?]*/, (origin) => origin.toLowerCase());
-  return { method: method.toUpperCase(), url: written, headers: sent, body: bytes };
+  return { method: method.toUpperCase(), url: normalUrl(url), headers: sent, body: bytes };
 }
+
+const reasonOf = (error: unknown) =>
+  error instanceof Error ? error.message || ("code" in error ? `${error.code}` : error.name) : `${error}`;
 
 /** A request to the server of `emulator.serve`, with what the policies did. */
 export interface ServedRequest {
@@ -165,25 +200,26 @@ export async function serveRequest(
   account: Account,
   onReply: (served: ServedRequest) => void,
 ): Promise<void> {
-  const host = (incoming.headers.host ?? "").replace(/:\d+$/, "");
-  const isPlain =
-    !targetAt(account, `https://${host}`, "public") && targetAt(account, `http://${host}`, "public");
-  const request = await receive(incoming, response, `${isPlain ? "http" : "https"}://${host}`);
-  request.headers = request.headers.map(([name, value]) => [
-    name,
-    name.toLowerCase() === "host" ? host : value,
-  ]);
-  const { method, url } = request;
+  const host = (incoming.headers.host ?? "").replace(/:\d+$/, "").toLowerCase();
+  const { method = "", url: path = "" } = incoming;
+  let url = `https://${host}${path}`;
+  const report = (status: number, trace: readonly TracedRule[]) => onReply({ method, url, status, trace });
   await respond(response, async () => {
     try {
-      const { reply, trace } = await answerFor(account, request, {
-        clientIp: incoming.socket.remoteAddress ?? "",
-      });
-      onReply({ method, url, status: reply.status, trace });
+      if (!publicTarget(account, `https://${host}`) && publicTarget(account, `http://${host}`))
+        url = `http://${host}${path}`;
+      const request = await receive(incoming, response, url);
+      request.headers = request.headers.map(([name, value]) => [
+        name,
+        name.toLowerCase() === "host" ? host : value,
+      ]);
+      const clientIp = incoming.socket.remoteAddress ?? "";
+      const { reply, trace } = await answerFor(account, request, { clientIp });
+      report(reply.status, trace);
       return reply;
     } catch (error) {
       if (error instanceof RequestFailed)
-        onReply({ method, url, status: error instanceof ConnectionClosed ? 0 : 501, trace: error.trace });
+        report(error instanceof ConnectionClosed ? 0 : NO_REPLY, error.trace);
       throw error;
     }
   });

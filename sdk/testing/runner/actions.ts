@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { inCidrs, isCidr } from "./networks";
 import { matchesOf } from "./patterns";
+import { checkHeader, normalUrl } from "./request";
 import type { Verdict, Verification } from "./signatures";
 import { NotSimulated } from "./trace";
-import { type Header, headerOf, type PolicyReply, type PolicyRequest } from "./values";
+import { addedTo, FORWARDED, type Header, headerOf, type PolicyReply, type PolicyRequest } from "./values";
 
 /* The actions, as the public service's documentation describes them. What it leaves open is refused. */
 
@@ -93,12 +94,11 @@ const headerValues = z
   .refine((all) => Object.keys(all).length <= 10, "must have at most ten headers");
 const headersOf = (headers: Record<string, string>, { interpolate }: ActionContext): Header[] =>
   Object.entries(interpolate(headers)).map(([name, value]) => {
-    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name))
-      throw new NotSimulated(`the header name ${JSON.stringify(name)}`);
-    if (!/^(?:[!-~](?:[ -~]*[!-~])?)?$/.test(value))
-      throw new NotSimulated(`the value of the header ${name}`);
+    checkHeader([name, value]);
     return [name.toLowerCase(), value];
   });
+
+const originIn = (url: string) => /^\w+:\/\/[^/?#]*/.exec(url)?.[0];
 
 const substitution = { from: z.string().optional(), to: z.string() };
 /** Characters that mean the same in a URL and in a pattern. Whether others of a value are escaped is open. */
@@ -117,7 +117,7 @@ function checkReferences(to: string, refused: RegExp): void {
 
 /** Replaces what a pattern matches. Undefined if nothing matches. */
 function substituted(url: string, from: string, to: string) {
-  checkReferences(to, /\$(?!\d+(?![A-Za-z_]))/);
+  checkReferences(to, /\$(?!\d+(?![\dA-Za-z_]))/);
   // In a repeated group, JavaScript forgets what an earlier repetition matched.
   if (/\$/.test(to) && /\)[*+{]/.test(from)) throw new NotSimulated("a $1 with a repeated group");
   const found = matchesOf(url, from);
@@ -138,8 +138,8 @@ export const verification = z.strictObject({
 
 function checkHeaderNames(names: readonly string[]): void {
   for (const name of names)
-    if (/^(user-agent|ngrok-skip-browser-warning)$/i.test(name))
-      throw new NotSimulated(`the header ${name}, which the service keeps,`);
+    if (/^(user-agent|ngrok-skip-browser-warning)$/i.test(name) || FORWARDED.test(name))
+      throw new NotSimulated(`the header ${name}, which the service sets,`);
 }
 
 /** By the name in a policy. */
@@ -153,6 +153,8 @@ export const actions: Readonly<Record<string, Action>> = {
       checkHeaderNames(added.map(([name]) => name));
       const message = context.reply ?? context.request;
       for (const header of added) {
+        if (context.reply?.added?.includes(header[0]))
+          throw new NotSimulated(`the header ${header[0]}, which the service adds,`);
         if (header[0] === "host")
           message.headers = message.headers.filter(([name]) => name.toLowerCase() !== "host");
         message.headers = [...message.headers, header];
@@ -178,8 +180,8 @@ export const actions: Readonly<Record<string, Action>> = {
         const allowed = { pattern: /^[^:]*$/, otherwise: "with a colon in the user name" };
         return `${context.interpolate(user, { allowed })}:${context.interpolate(password)}`;
       });
-      if (pairs.some((pair) => !/^[^:]*:.{8,128}$/s.test(pair)))
-        throw new NotSimulated("a password that does not have 8 to 128 characters");
+      if (pairs.some((pair) => !/^[ -9;-~]*:[ -~]{8,128}$/.test(pair)))
+        throw new NotSimulated("a password that does not have 8 to 128 characters of ASCII");
       context.addSecrets(
         ...pairs.flatMap((pair) => [pair, pair.replace(/^.*?:/s, ""), Buffer.from(pair).toString("base64")]),
       );
@@ -188,7 +190,7 @@ export const actions: Readonly<Record<string, Action>> = {
       // The documentation does not say how much the service tolerates here.
       if (encoded !== undefined && Buffer.from(encoded, "base64").toString("base64") !== encoded)
         throw new NotSimulated("credentials that are not exact base64");
-      const presented = encoded === undefined ? undefined : Buffer.from(encoded, "base64").toString("utf8");
+      const presented = encoded === undefined ? undefined : Buffer.from(encoded, "base64").toString("latin1");
       const authorized = presented !== undefined && pairs.includes(presented);
       context.set("basic_auth.credentials.presented", presented !== undefined);
       context.set("basic_auth.credentials.username", presented?.replace(/:.*$/s, ""));
@@ -217,10 +219,8 @@ export const actions: Readonly<Record<string, Action>> = {
     }),
     ({ status_code: status, body, headers }, context) => {
       const reply = answer(status, context.interpolate(body), headersOf(headers, context));
-      const isInferred = body !== "" && headerOf(reply.headers, "content-type") === undefined;
-      reply.added = ["content-length", "date", ...(isInferred ? ["content-type"] : [])].filter(
-        (name) => headerOf(reply.headers, name) === undefined,
-      );
+      reply.added = addedTo(reply.headers, ["content-type"]);
+      const isInferred = body !== "" && reply.added.includes("content-type");
       const more = isInferred ? ", without the content-type that the service infers" : "";
       return { result: `${status}${more}`, end: ended(reply, "run") };
     },
@@ -239,6 +239,8 @@ export const actions: Readonly<Record<string, Action>> = {
     async ({ url: written, on_error }, { interpolate, forward, phase }) => {
       if (phase === "on_tcp_connect") throw new NotSimulated("forward-internal in on_tcp_connect");
       const url = interpolate(written);
+      if (!/^https?:\/\/[a-z\d.-]+\.internal(?::\d+)?$/.test(url))
+        throw new NotSimulated(`forwarding to ${url}`);
       const reply = await forward(url);
       if (reply)
         return {
@@ -321,7 +323,13 @@ export const actions: Readonly<Record<string, Action>> = {
   ),
 
   "set-vars": action(
-    z.strictObject({ vars: z.array(z.record(z.string(), z.unknown())) }),
+    z.strictObject({
+      vars: z.array(
+        z
+          .record(z.string(), z.unknown())
+          .refine((each) => Object.keys(each).length === 1, "must have one key"),
+      ),
+    }),
     ({ vars }, { interpolate, vars: known }) => {
       for (const each of vars) Object.assign(known, interpolate(each, { keepsType: true }));
       return { result: vars.flatMap((each) => Object.keys(each)).join(", ") };
@@ -334,7 +342,7 @@ export const actions: Readonly<Record<string, Action>> = {
     const found = substituted(request.url, pattern, context.interpolate(to, { allowed: NO_GROUP }));
     if (!found) return { result: "from does not match: no change" };
     checkCharacters(found.url);
-    if (!URL.canParse(found.url) || new URL(found.url).origin !== new URL(request.url).origin)
+    if (originIn(found.url) !== originIn(request.url) || normalUrl(found.url) !== found.url)
       throw new NotSimulated("a rewrite of more than the path and the query");
     request.url = found.url;
     context.set("url_rewrite.url", found.url);

@@ -118,7 +118,7 @@ export class Agent {
     const { method = "", url: path = "" } = incoming;
     const record: AgentRecord = { method, path, verdicts: [], forwarded: false, status: 0, trace: [] };
     this.log.push(record);
-    const request = await receive(incoming, response, this.url);
+    const request = await receive(incoming, response, `http://${incoming.headers.host}${path}`);
     await respond(response, async () => {
       try {
         const { reply, trace } = await answerRequest(this.target(record), request, this.deps(record));

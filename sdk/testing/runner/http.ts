@@ -1,17 +1,22 @@
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { Readable } from "node:stream";
-import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { ConnectionClosed, RequestFailed } from "./trace";
-import type { Header, PolicyReply, PolicyRequest } from "./values";
+import { addedTo, type Header, type PolicyReply, type PolicyRequest } from "./values";
 
 /* Requests and replies of policies as real HTTP on this machine. */
 
 /** The application behind an agent's endpoint: a function, or the URL of a local server without a path. */
 export type Application = string | ((request: Request) => Response | Promise<Response>);
 
-/** @param url The URL of the endpoint, for the path of the request. */
+/** The status that a client gets here if there is no reply. */
+export const NO_REPLY = 501;
+
+/** The longest body of a request, in bytes. */
+const LONGEST_BODY = 16_777_216;
+
+/** @throws RequestFailed for a body of over 16 MiB. */
 export async function receive(
   incoming: IncomingMessage,
   response: ServerResponse,
@@ -19,10 +24,16 @@ export async function receive(
 ): Promise<PolicyRequest> {
   const left = new AbortController();
   response.once("close", () => left.abort());
-  const { method = "GET", url: path = "/" } = incoming;
+  const { method = "GET" } = incoming;
+  const parts: Buffer[] = [];
+  let length = 0;
   // Throws if the sender disconnects, so that no partial body is forwarded.
-  const body = await buffer(incoming);
-  return { method, url: url + path, headers: pairs(incoming), body, signal: left.signal };
+  for await (const part of incoming) {
+    length += part.length;
+    if (length > LONGEST_BODY) throw new RequestFailed("a body of over 16 MiB is not simulated", []);
+    parts.push(part);
+  }
+  return { method, url, headers: pairs(incoming), body: Buffer.concat(parts), signal: left.signal };
 }
 
 /** Sends the reply that `answer` gives. Without one, the client gets the reason with 501. */
@@ -34,7 +45,7 @@ export async function respond(response: ServerResponse, answer: () => Promise<Po
     if (error instanceof ConnectionClosed) return void response.destroy();
     if (!(error instanceof RequestFailed)) throw error;
     reply = {
-      status: 501,
+      status: NO_REPLY,
       headers: [["content-type", "text/plain"]],
       body: Buffer.from(`${error.message}\n`),
     };
@@ -48,16 +59,17 @@ export async function respond(response: ServerResponse, answer: () => Promise<Po
 /** Sends a request to an application. The body and the order and spelling of the headers do not change. */
 export async function toApplication(application: Application, request: PolicyRequest): Promise<PolicyReply> {
   const { method, body, url, signal } = request;
-  const headers = kept(request.headers);
+  const headers = [...kept(request.headers), ...(request.added ?? [])];
   if (typeof application !== "string") {
-    const hasBody = method !== "GET" && method !== "HEAD";
     const sent = headers.map(([name, value]): [string, string] => [name, value]);
-    const reply = await application(new Request(url, { method, headers: sent, ...(hasBody && { body }) }));
-    return {
-      status: reply.status,
-      headers: [...reply.headers],
-      body: Buffer.from(await reply.arrayBuffer()),
-    };
+    // Without a body, a request can have any method.
+    const reply: unknown = await application(
+      new Request(url, { method, headers: sent, ...(body.length > 0 && { body }) }),
+    );
+    if (!(reply instanceof Response) || reply.status < 200) throw new Error("it returned no response");
+    const received = [...reply.headers];
+    const content = Buffer.from(await reply.arrayBuffer());
+    return { status: reply.status, headers: received, body: content, added: addedTo(received) };
   }
   const { pathname, search } = new URL(url);
   const path = /^\w+:\/\/[^/?]*(.*)$/.exec(url)?.[1] || pathname + search;
@@ -72,9 +84,15 @@ export async function toApplication(application: Application, request: PolicyReq
       resolve,
     )
       .on("error", reject)
+      .on("upgrade", (_, socket) => {
+        socket.destroy();
+        reject(new Error("it changed the protocol of the connection"));
+      })
       .end(body);
   });
-  return { status: reply.statusCode ?? 502, headers: kept(pairs(reply)), body: reply };
+  const { statusCode: status = 0 } = reply;
+  if (status < 200 || status > 599) throw new Error(`it answered with the status ${status}`);
+  return { status, headers: kept(pairs(reply)), body: reply };
 }
 
 const pairs = ({ rawHeaders }: IncomingMessage): Header[] =>

@@ -6,11 +6,18 @@ import { actions as catalogue, type KeyInfo } from "../../../provider/policy/cat
 import { type ActionContext, actions, type End, type InterpolationOptions } from "./actions";
 import { evaluate, type RequestFunctions, type Values } from "./expressions";
 import { basicAuth, dateText } from "./functions";
+import { checkRequest } from "./request";
 import { secretOf, type Verdict, type Verification, verifyWebhook } from "./signatures";
-import { ConnectionClosed, NotSimulated, RequestNotSimulated, type TracedRule } from "./trace";
+import {
+  ApplicationFailed,
+  ConnectionClosed,
+  NotSimulated,
+  RequestFailed,
+  RequestNotSimulated,
+  type TracedRule,
+} from "./trace";
 import {
   endpointValues,
-  headerOf,
   type Policy,
   type PolicyEndpoint,
   type PolicyReply,
@@ -92,16 +99,21 @@ export async function answerRequest(
   for (const [name, value] of request.headers)
     if (/^(?:proxy-)?authorization$/i.test(name)) secrets.add(value.replace(/^\S+ +/, ""));
   try {
+    checkRequest(request);
     const reply = await new PolicyRun(target, request, deps, trace, secrets).answer();
     masked(trace, secrets);
     if (reply) return { reply, trace };
   } catch (error) {
     masked(trace, secrets);
-    if (!(error instanceof NotSimulated)) throw error;
-    throw new RequestNotSimulated(maskedText(error.message, secrets), trace);
+    if (error instanceof NotSimulated)
+      throw new RequestNotSimulated(maskedText(sentence(error), secrets), trace);
+    if (error instanceof ApplicationFailed) throw new RequestFailed(error.message, trace);
+    throw error;
   }
   throw new ConnectionClosed("the policy closed the connection", trace);
 }
+
+const LONGEST_TEXT = 1_000_000;
 
 /** The run of the policy of one endpoint. */
 class PolicyRun {
@@ -110,6 +122,8 @@ class PolicyRun {
   private vars: Record<string, unknown> = {};
   /** Whether the expression that is being evaluated has read a secret. */
   private readsSecret = false;
+  /** Whether the values of variables may contain secrets. */
+  private hasSecretVars = false;
   private readonly results: Record<string, () => unknown> = {};
   private readonly functions: RequestFunctions;
 
@@ -143,6 +157,9 @@ class PolicyRun {
   /** @returns The reply; undefined if the connection is closed. */
   async answer(): Promise<PolicyReply | undefined> {
     const policy = this.policy();
+    for (const secret of secretsIn(policy)) this.secrets.add(secret);
+    if (this.deps.forwardedBy && policy.on_tcp_connect.length > 0)
+      this.refuse("on_tcp_connect of an internal endpoint");
     let end = await this.phase("on_tcp_connect", policy.on_tcp_connect, undefined);
     end = await this.phase("on_http_request", policy.on_http_request, end);
     if (!end && !this.target.application)
@@ -219,8 +236,13 @@ class PolicyRun {
   private evaluate(expression: string): unknown {
     this.readsSecret = false;
     const value = evaluate(expression, this.values(), this.functions, this.current);
+    this.hasSecretVars ||= this.readsSecret;
+    const isSecret =
+      this.readsSecret ||
+      /authorization/i.test(expression) ||
+      (this.hasSecretVars && /\b(?:vars|actions)\b/.test(expression));
     // Functions may have changed the secret beyond recognition.
-    if (this.readsSecret) for (const text of textsOf(value)) this.secrets.add(text);
+    if (isSecret) for (const text of textsOf(value)) this.secrets.add(text);
     return value;
   }
 
@@ -267,7 +289,14 @@ class PolicyRun {
     } catch (error) {
       throw new NotSimulated(`this verification (${error instanceof Error ? error.message : error})`);
     }
-    const text = Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value]));
+    const text: Record<string, string> = {};
+    for (const [written, value] of headers) {
+      const name = written.toLowerCase();
+      const get = () => {
+        throw new NotSimulated(`a webhook with several headers ${name}`);
+      };
+      Object.defineProperty(text, name, Object.hasOwn(text, name) ? { get } : { value, configurable: true });
+    }
     return verify(verification.provider, { headers: text, body, secret, now: now() });
   }
 
@@ -278,18 +307,8 @@ class PolicyRun {
     const forwardedBy = [...(deps.forwardedBy ?? []), this.target.url];
     if (forwardedBy.includes(target.url))
       throw new NotSimulated(`a loop of forward-internal, ${target.url},`);
-    const headers = [...request.headers];
-    if (deps.clientIp !== undefined) {
-      const odd = headers.find(([name]) => /^x-forwarded-(for|host|proto)$/i.test(name));
-      if (odd) throw new NotSimulated(`forwarding a request that has a header ${odd[0]}`);
-      headers.push(
-        ["x-forwarded-for", deps.clientIp],
-        ["x-forwarded-host", headerOf(headers, "host") ?? ""],
-        ["x-forwarded-proto", new URL(request.url).protocol.slice(0, -1)],
-      );
-    }
     const forwarded = { ...deps, forwardedBy, clientIp: undefined, given: {} };
-    const run = new PolicyRun(target, { ...request, headers }, forwarded, this.trace, this.secrets);
+    const run = new PolicyRun(target, { ...request }, forwarded, this.trace, this.secrets);
     return run
       .answer()
       .then((reply) => reply ?? this.refuse("forwarding to an endpoint that closes the connection"));
@@ -313,9 +332,7 @@ class PolicyRun {
     if (typeof value === "string") return this.interpolatedText(value, options);
     if (Array.isArray(value)) return value.map((item) => this.interpolated(item, options));
     if (!isMapping(value))
-      return typeof value === "number" && Number.isInteger(value) && options.keepsType
-        ? BigInt(value)
-        : value;
+      return typeof value === "number" && options.keepsType ? this.refuse(`the type of ${value}`) : value;
     return Object.fromEntries(
       Object.entries(value).map(([name, part]) => [name, this.interpolated(part, options)]),
     );
@@ -326,12 +343,15 @@ class PolicyRun {
     const [, whole] = /^\$\{([^{}]*)\}$/.exec(text) ?? [];
     if (whole !== undefined && keepsType) return value(whole);
     if (text.replace(/\$\{[^{}]*\}/g, "").includes("${")) throw new NotSimulated(`the text ${text}`);
-    return text.replace(/\$\{([^{}]*)\}/g, (_, expression: string) => {
+    const interpolated = text.replace(/\$\{([^{}]*)\}/g, (_, expression: string) => {
       const part = textOf(value(expression));
       if (allowed && !allowed.pattern.test(part))
         throw new NotSimulated(`the value of ${expression} ${allowed.otherwise}`);
       return part;
     });
+    return interpolated.length > LONGEST_TEXT
+      ? this.refuse(`a text of over ${LONGEST_TEXT} characters`)
+      : interpolated;
   }
 
   /** Adds the place to an error. */
@@ -357,8 +377,22 @@ class PolicyRun {
   }
 }
 
-const told = (place: string, what: string) =>
-  `${place}: ${what} is not simulated; only the service knows the result`;
+const notSimulated = (what: string) => `${what} is not simulated; only the service knows the result`;
+const told = (place: string, what: string) => `${place}: ${notSimulated(what)}`;
+/** An error that was thrown before any rule has no place. */
+export const sentence = ({ cause, message }: NotSimulated) => (cause ? message : notSimulated(message));
+
+/** The credentials and secrets that are written in a policy. */
+const secretsIn = (policy: Policy): string[] =>
+  Object.values(policy)
+    .flat()
+    .flatMap(({ actions: list }: Rule) => list)
+    .flatMap(({ type, config }) => {
+      if (!isMapping(config)) return [];
+      if (type === "verify-webhook") return textsOf(config["secret"]);
+      if (type !== "basic-auth") return [];
+      return textsOf(config["credentials"]).flatMap((pair) => [pair, pair.replace(/^.*?:/s, "")]);
+    });
 
 /** As it is written into a text. How the service writes lists, maps, null and numbers with a fraction is open. */
 function textOf(value: unknown): string {

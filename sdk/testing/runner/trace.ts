@@ -19,6 +19,9 @@ export interface TracedRule {
 /** What the documentation does not fix, or the runner does not do. It ends the run, and only a run on the service can tell. */
 export class NotSimulated extends Error {}
 
+/** The application behind an endpoint gave no reply that a client could get. */
+export class ApplicationFailed extends Error {}
+
 /** A request without a reply. */
 export class RequestFailed extends Error {
   constructor(

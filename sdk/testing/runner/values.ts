@@ -7,11 +7,16 @@ import { NotSimulated } from "./trace";
 /** A header as it was sent. */
 export type Header = readonly [name: string, value: string];
 
+/** Headers that policies cannot read, because it is open whether the service has added them by then. */
+export const FORWARDED = /^x-forwarded-(?:for|host|proto)$/i;
+
 export interface PolicyRequest {
   method: string;
   /** The whole URL, as the client wrote it. */
   url: string;
   headers: Header[];
+  /** Headers that the service adds for the application. */
+  added?: readonly Header[];
   body: Buffer;
   /** Aborted when the client leaves. */
   signal?: AbortSignal;
@@ -26,6 +31,12 @@ export interface PolicyReply {
   /** The headers that the service adds, in lower case. Their values are not known. */
   added?: readonly string[];
 }
+
+/** The headers that the service, or the server of an application, adds to a reply. */
+export const addedTo = (headers: readonly Header[], more: readonly string[] = []): string[] =>
+  ["content-length", "date", "server", "connection", "transfer-encoding", ...more].filter(
+    (name) => headerOf(headers, name) === undefined,
+  );
 
 export interface Rule {
   name?: string | undefined;
@@ -61,10 +72,10 @@ function listsByName(pairs: readonly Header[]): Record<string, string[]> {
   return Object.fromEntries(lists);
 }
 
-/** Headers of a reply to which the service adds some. Those, and the list of all, are not known. */
-function guarded(headers: Record<string, string[]>, added: readonly string[]) {
+/** Headers to which the service adds some. Those, and the list of all, are not known. */
+function guarded(headers: Record<string, string[]>, isAdded: (name: string) => boolean) {
   const known = <K extends string | symbol>(name: K): K =>
-    added.includes(String(name)) ? refuse(`the header ${String(name)}, which the service adds,`) : name;
+    isAdded(String(name)) ? refuse(`the header ${String(name)}, which the service adds,`) : name;
   return new Proxy(headers, {
     get: (target, name) => Reflect.get(target, known(name)),
     getOwnPropertyDescriptor: (target, name) => Reflect.getOwnPropertyDescriptor(target, known(name)),
@@ -74,23 +85,29 @@ function guarded(headers: Record<string, string[]>, added: readonly string[]) {
 const headersOf = (headers: readonly Header[]) =>
   listsByName(headers.map(([name, value]) => [name.toLowerCase(), value]));
 
+/** What libraries for content types read alike. */
+const PLAIN_TYPE = /^[a-z\d!#$&^_.+-]+\/[a-z\d!#$&^_.+-]+(?:; ?[a-z\d_-]+=[^\s;",]+)*$/;
+
 function contentOf(prefix: "req" | "res", headers: readonly Header[]): Values {
-  const raw = () => headerOf(headers, "content-type");
-  const parts = () => (raw() ?? "").split(/\s*;\s*/);
+  /** It is open whether a variable is absent or empty without its header. */
+  const given = (name: string) =>
+    headerOf(headers, name) ?? refuse(`a variable of the missing header ${name}`);
+  const raw = () => given("content-type");
+  const parts = () =>
+    PLAIN_TYPE.test(raw()) ? raw().split(/; ?/) : refuse(`the parts of the content-type ${raw()}`);
   const length = () => headerOf(headers, "content-length");
   return {
-    [`${prefix}.headers`]: () => headersOf(headers),
-    [`${prefix}.content_encoding`]: () => headerOf(headers, "content-encoding")?.split(/\s*,\s*/),
+    [`${prefix}.content_encoding`]: () => given("content-encoding").split(/\s*,\s*/),
     [`${prefix}.content_length`]: () => (length() === undefined ? undefined : BigInt(length() ?? 0)),
-    [`${prefix}.content_type`]: () => (raw() === undefined ? undefined : parts()[0]),
+    [`${prefix}.content_type`]: () => parts()[0],
     [`${prefix}.content_type.raw`]: raw,
     [`${prefix}.content_type.parameters`]: () =>
       Object.fromEntries(
         parts()
           .slice(1)
-          .map((part) => part.split(/=(.*)/s).slice(0, 2)),
+          .map((part) => part.split("=")),
       ),
-    [`${prefix}.location`]: () => headerOf(headers, "location"),
+    [`${prefix}.location`]: () => given("location"),
   };
 }
 
@@ -100,18 +117,19 @@ const ODD_PATH = /%|\/\/|\/\.{1,2}(?:\/|$)/;
 export function requestValues({ method, url, headers }: PolicyRequest, now: Date): Values {
   const [, scheme = "", authority = "", rawPath = "", query = ""] =
     /^(\w+):\/\/([^/?#]*)([^?#]*)(?:\?([^#]*))?/.exec(url) ?? [];
-  const [, user, host = "", port] = /^(?:(.*)@)?(.*?)(?::(\d+))?$/.exec(authority) ?? [];
+  const [, host = "", port] = /^(.*?)(?::(\d+))?$/.exec(authority) ?? [];
   const path = () =>
     ODD_PATH.test(rawPath) ? refuse("the normalized form of this URL's path") : rawPath || "/";
   const tail = query ? `?${query}` : "";
   return {
     ...contentOf("req", headers),
+    "req.headers": () => guarded(headersOf(headers), (name) => FORWARDED.test(name)),
     "req.method": () => method,
     "req.host": () => headerOf(headers, "host") ?? authority,
     "req.cookies": () => cookiesOf(headers),
     "req.trailers": () => ({}),
     "req.ts.header_received": () => now,
-    "req.user_agent": () => headerOf(headers, "user-agent"),
+    "req.user_agent": () => headerOf(headers, "user-agent") ?? refuse("the variable of a missing user-agent"),
     "req.url": () => `${scheme}://${authority}${path()}${tail}`,
     "req.url.authority": () => authority,
     "req.url.host": () => host,
@@ -123,7 +141,6 @@ export function requestValues({ method, url, headers }: PolicyRequest, now: Date
     "req.url.raw_path": () => rawPath || "/",
     "req.url.scheme": () => scheme,
     "req.url.uri": () => path() + tail,
-    "req.url.user_password": () => user,
   };
 }
 
@@ -134,23 +151,26 @@ export function responseValues({ status, headers, added = [] }: PolicyReply): Va
   return {
     ...contentOf("res", headers),
     ...Object.fromEntries(refused.map((name) => [name, () => refuse(`${name}, which the service chooses,`)])),
-    "res.headers": () => (added.length > 0 ? guarded(headersOf(headers), added) : headersOf(headers)),
+    "res.headers": () =>
+      added.length > 0 ? guarded(headersOf(headers), (name) => added.includes(name)) : headersOf(headers),
     "res.status_code": () => BigInt(status),
     "res.trailers": () => ({}),
   };
 }
 
 export function endpointValues({ url, id }: PolicyEndpoint, now: Date): Values {
-  const { protocol, hostname, port } = new URL(url);
+  const { protocol, hostname: written, port } = new URL(url);
   const number = port || (protocol === "https:" ? "443" : "80");
+  const isWildcard = written.startsWith("*");
+  const hostname = () => (isWildcard ? refuse("the address of a wildcard endpoint") : written);
   return {
     "time.now": () => now.toISOString().replace(/\.\d+Z$/, "Z"),
-    "endpoint.addr": () => `${hostname}:${number}`,
-    "endpoint.host": () => hostname,
+    "endpoint.addr": () => `${hostname()}:${number}`,
+    "endpoint.host": hostname,
     ...(id !== undefined && { "endpoint.id": () => id }),
     "endpoint.port": () => BigInt(number),
     "endpoint.protocol": () => protocol.slice(0, -1),
-    "endpoint.url": () => url,
+    "endpoint.url": () => hostname() && url,
   };
 }
 
@@ -162,7 +182,9 @@ interface Cookie {
 /** How the service reads other queries is not documented, and common parsers disagree. */
 function paramsOf(query: string): URLSearchParams {
   try {
-    if (!query.includes(";") && decodeURIComponent(query) !== undefined) return new URLSearchParams(query);
+    // The class would drop a question mark at the beginning.
+    if (!query.includes(";") && decodeURIComponent(query) !== undefined)
+      return new URLSearchParams(`?${query}`);
   } catch {
     // An invalid %, or bytes that are no UTF-8.
   }
@@ -173,9 +195,16 @@ function paramsOf(query: string): URLSearchParams {
 const listIn = <T>(lists: Record<string, T[]>, name: string): T[] =>
   Object.hasOwn(lists, name) ? (lists[name] ?? []) : [];
 
+/** What libraries for cookies read alike. */
+const PLAIN_COOKIES = /^(?:(?:^|; )[\w!#$%&'*+.^`|~-]+=[!#-+\--:<-[\]-~]*)+$/;
+
 function cookiesOf(headers: readonly Header[]): Record<string, Cookie[]> {
   const all = headers.flatMap(([name, value]) =>
-    name.toLowerCase() === "cookie" ? value.split(/\s*;\s*/).filter((part) => part.includes("=")) : [],
+    name.toLowerCase() === "cookie"
+      ? PLAIN_COOKIES.test(value)
+        ? value.split("; ")
+        : refuse("this list of cookies")
+      : [],
   );
   const cookies = new Map<string, Cookie[]>();
   for (const part of all) {
@@ -199,6 +228,10 @@ export function requestFunctions(
 ): RequestFunctions {
   const values = (headers: readonly Header[] | undefined, name: string) =>
     listIn(headersOf(headers ?? []), canonical(name));
+  const ofRequest = (name: string) => {
+    if (FORWARDED.test(name)) refuse(`the header ${name}, which the service adds,`);
+    return values(request().headers, name);
+  };
   const ofReply = (name: string) => {
     if (reply()?.added?.includes(name.toLowerCase())) refuse(`the header ${name}, which the service adds,`);
     return values(reply()?.headers, name);
@@ -208,8 +241,8 @@ export function requestFunctions(
   const setCookies = (name: string) =>
     ofReply("Set-Cookie").filter((cookie) => cookie.startsWith(`${name}=`));
   return {
-    getReqHeader: (name: string) => values(request().headers, name),
-    hasReqHeader: (name: string) => values(request().headers, name).length > 0,
+    getReqHeader: ofRequest,
+    hasReqHeader: (name: string) => ofRequest(name).length > 0,
     getQueryParam: (name: string) => params().getAll(name),
     hasQueryParam: (name: string) => params().has(name),
     getReqCookie: (name: string) =>

@@ -49,7 +49,6 @@ describe("an expression", () => {
       { now: () => new Date("2026-01-02T13:00:00Z") },
     ],
     ["req.url.path.matches('(?i)^/ADMIN/\\\\d+$')", "/admin/7", {}],
-    ["req.headers.exists(name, name == 'x-role')", "/", { headers: { "x-role": "1" } }],
     // CEL's || is true if one side is, whatever the other would be.
     ["conn.geo.country == 'DE' || true", "/", {}],
     ['"it\'s req.url.path".size() == 17', "/", {}],
@@ -139,6 +138,14 @@ describe("an action", () => {
       "/a",
       200,
       { body: "hello" },
+    ],
+    [
+      "redirect of a URL without a path",
+      { type: "redirect", config: { from: "com/$", to: "com/home" } },
+      {},
+      "",
+      302,
+      { location: `${URL}/home` },
     ],
     [
       "redirect that does not match",

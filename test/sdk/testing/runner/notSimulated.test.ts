@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: policies contain expressions
 import { describe, expect, test } from "vitest";
-import { type FetchOptions, RequestNotSimulated, traceText } from "../../../../sdk/testing";
+import { type FetchOptions, RequestNotSimulated, signWebhook, traceText } from "../../../../sdk/testing";
 import { type Action, HELLO, request, send, shows, startEmulator, URL, when } from "./policies";
 
 /* What the documentation of the service leaves open ends a request with an error. */
@@ -25,6 +25,17 @@ describe("an expression", () => {
     ["vars.x == 1", /vars\.x|fails/],
     ["getResHeader('Server') == []", /getResHeader in on_http_request/],
     ["[3, 1].sortBy(x, x) == [1, 3]", /sortBy/],
+    ["has(req.content_type)", /a variable of the missing header content-type/],
+    ["has(req.user_agent)", /a missing user-agent/],
+    ["has(req.content_encoding) || has(req.location)", /a variable of the missing header/],
+    ["req.content_type != ''", /the parts of the content-type/, { headers: { "content-type": "Text/HTML" } }],
+    ["has(req.content_type.parameters.a)", /the parts of/, { headers: { "content-type": 'a/b; a=";"' } }],
+    ["hasReqCookie('a')", /this list of cookies/, { headers: { cookie: 'a="1"' } }],
+    ["hasReqCookie('a')", /this list of cookies/, { headers: { cookie: "b;a=1" } }],
+    ["'x-forwarded-for' in req.headers", /x-forwarded-for, which the service adds/],
+    ["hasReqHeader('X-Forwarded-Proto')", /X-Forwarded-Proto, which the service adds/],
+    ["req.headers.exists(name, name == 'x-role')", /the list of headers/],
+    ["has(req.url.user_password)", /the variable req\.url\.user_password/],
     ["has(req.ts.body_received)", /the variable req\.ts\.body_received/],
     ["conn.ts.start < timestamp('2030-01-01T00:00:00Z')", /the variable conn\.ts\.start/],
     ["'abc'.replace('', '-', 2) == ''", /replace\(\) of the empty text/],
@@ -91,13 +102,31 @@ describe("an action", () => {
     [{ type: "redirect", config: { to: "b" } }, /a redirect to b /],
     [{ type: "redirect", config: { to: "/a/../b" } }, /a redirect to \/a\/\.\.\/b/],
     [{ type: "redirect", config: { to: "" } }, /a redirect to /],
+    [
+      { type: "redirect", config: { from: "()()()()()()()()()(aa)", to: "/$10x" } },
+      /a \$ in to that refers to no group/,
+    ],
+    [{ type: "url-rewrite", config: { from: "com/", to: "com:443/" } }, /more than the path and the query/],
+    [
+      { type: "url-rewrite", config: { from: "//shop", to: "//me@shop" } },
+      /more than the path and the query/,
+    ],
+    [{ type: "set-vars", config: { vars: [{ a: "1", b: "2" }] } }, /must have one key/],
+    [{ type: "set-vars", config: { vars: [{ a: { b: 3 } }] } }, /the type of 3/],
+    [{ type: "remove-headers", config: { headers: ["x-forwarded-for"] } }, /which the service sets/],
+    [{ type: "basic-auth", config: { credentials: ["user:😀😀😀😀"] } }, /8 to 128 characters of ASCII/],
+    ...[
+      "https://app.internal/v2",
+      "https://APP.internal",
+      "tcp://app.internal:22",
+      URL,
+      "app",
+      "http://a.internal",
+    ].map((url): [Action, RegExp] => [{ type: "forward-internal", config: { url } }, /forwarding /]),
     [{ type: "redirect", config: { to: "/$1" } }, /a \$ in to/],
     [{ type: "redirect", config: { to: "/b", headers: { "x-a": "1\n2" } } }, /the value of the header x-a/],
     [{ type: "add-headers", config: { headers: { "x a": "1" } } }, /the header name "x a"/],
-    [
-      { type: "add-headers", config: { headers: { "x-a": "${req.headers['x-u'][0]}" } } },
-      /of the header x-a/,
-    ],
+    [{ type: "add-headers", config: { headers: { "x-a": "${'é'}" } } }, /of the header x-a/],
     [{ type: "custom-response", config: { headers: { "": "1" } } }, /the header name ""/],
     [{ type: "restrict-ips", config: { allow: ["10.0.0.0/8"] } }, /enforce: Invalid input/],
     [
@@ -115,20 +144,91 @@ describe("an action", () => {
       /does not know how Dropbox signs/,
     ],
   ])("%j is not guessed", async (action, words) => {
-    const failed = send(request(action), { headers: { "x-p": "(", "x-c": "a:b", "x-u": "é" } }, "/aa");
+    const failed = send(request(action), { headers: { "x-p": "(", "x-c": "a:b" } }, "/aa");
     await expect(failed).rejects.toThrow(RequestNotSimulated);
     await expect(failed).rejects.toThrow(words);
   });
 });
 
 describe("an endpoint", () => {
+  test.each(["endpoint.host", "endpoint.url", "endpoint.addr"])(
+    "of a wildcard does not tell which address %s is",
+    async (name) => {
+      const emulator = await startEmulator({ "https://*.example.com": when(`${name} != ''`) });
+      await expect(emulator.fetch("https://a.b.example.com")).rejects.toThrow(/the address of a wildcard/);
+    },
+  );
+
+  test("is not chosen among several wildcards", async () => {
+    const emulator = await startEmulator({
+      "https://*.example.com": request(),
+      "https://*.b.example.com": request(),
+    });
+    expect((await emulator.fetch("https://a.example.com")).status).toBe(200);
+    await expect(emulator.fetch("https://a.b.example.com")).rejects.toThrow(/the choice between 2 endpoints/);
+  });
+
+  test("that is internal has no on_tcp_connect", async () => {
+    const forward = { type: "forward-internal", config: { url: "https://app.internal" } };
+    const emulator = await startEmulator({
+      [URL]: { on_http_request: [{ actions: [forward] }] },
+      "https://app.internal": {
+        on_tcp_connect: [{ actions: [{ type: "log", config: { metadata: {} } }] }],
+        ...request(),
+      },
+    });
+    await expect(emulator.fetch(URL)).rejects.toThrow(/on_tcp_connect of an internal endpoint/);
+  });
+
   test("of a pool, or of an edge, is not simulated", async () => {
     const emulator = await startEmulator({});
     for (const description of ["one", "other"])
       emulator.seed({ type: "cloud", url: URL, description, pooling_enabled: true });
     emulator.seed({ type: "edge", public_url: "https://edge.example.com" });
-    await expect(emulator.fetch(URL)).rejects.toThrow(/is pooled, and only the service knows/);
-    await expect(emulator.fetch("https://edge.example.com")).rejects.toThrow(/edges are not simulated/);
+    await expect(emulator.fetch(URL)).rejects.toThrow(/^the choice between 2 endpoints for .* is not/);
+    await expect(emulator.fetch("https://edge.example.com")).rejects.toThrow(/^the edge https:/);
+  });
+});
+
+describe("a request", () => {
+  test.each<[options: FetchOptions, words: RegExp]>([
+    [{ method: "TRACE" }, /^the method TRACE/],
+    [{ headers: { "x a": "1" } }, /^the header name "x a"/],
+    [{ headers: { "x-a": "1\n2" } }, /^the value of the header x-a/],
+    [{ headers: { "x-a": " 1" } }, /^the value of the header x-a/],
+    [{ headers: { "X-Forwarded-For": "192.0.2.1" } }, /^a request with the header X-Forwarded-For/],
+    [{ headers: { Upgrade: "websocket" } }, /^a request with the header Upgrade/],
+    [{ headers: { "content-length": "3" }, body: "ab" }, /^a wrong content-length, 3,/],
+    [
+      {
+        headers: [
+          ["Content-Type", "a/b"],
+          ["content-type", "c/d"],
+        ],
+      },
+      /^a request with several headers Content-Type/,
+    ],
+  ])("that no ordinary client sends is refused: %j", async (options, words) => {
+    const failed = send(request(), options);
+    await expect(failed).rejects.toThrow(RequestNotSimulated);
+    await expect(failed).rejects.toThrow(words);
+  });
+
+  test.each(["https://me:pw@shop.example.com/", "shop.example.com", "https://shop.example.com:0x/"])(
+    "needs a URL without credentials: %s",
+    async (url) => {
+      const emulator = await startEmulator({ [URL]: request() });
+      await expect(emulator.fetch(url)).rejects.toThrow(/^the URL must/);
+    },
+  );
+
+  test("with two signatures is neither verified nor refused", async () => {
+    const verify = { type: "verify-webhook", config: { provider: "github", secret: "a secret of hooks" } };
+    const headers = signWebhook("github", { body: "{}", secret: "a secret of hooks" });
+    const twice = [["X-Hub-Signature-256", "sha256=00"] as const, ...Object.entries(headers)];
+    await expect(send(request(verify), { method: "POST", headers: twice, body: "{}" })).rejects.toThrow(
+      /several headers x-hub-signature-256/,
+    );
   });
 });
 
@@ -203,7 +303,9 @@ describe("a request that an attacker or a mistake could make", () => {
     const reply = await send(request(), { method: "HEAD" });
     expect([reply.status, await reply.text()]).toEqual([200, ""]);
     const headers = { host: "evil.example.com" };
-    await expect(send(request(), { headers })).rejects.toThrow("the header Host names evil.example.com");
+    await expect(send(request(), { headers })).rejects.toThrow(
+      "whose header Host is evil.example.com is not",
+    );
   });
 
   test("has an address of a client, or fails before any rule", async () => {
@@ -230,7 +332,57 @@ describe("a request that an attacker or a mistake could make", () => {
     };
     const encoded = Buffer.from("user:password1").toString("base64");
     const { trace } = await send(request(log), { headers: { Authorization: `Basic ${encoded}` } });
-    expect(traceText(trace)).toContain('log: {"a":"Basic [secret]","b":"[secret]"}');
+    expect(traceText(trace)).toContain('log: {"a":"[secret]","b":"[secret]"}');
+  });
+
+  test("shows neither a decoded credential nor a written one that was not needed", async () => {
+    const log = {
+      type: "log",
+      config: {
+        metadata: {
+          a: "${req.headers['authorization'][0].split(' ')[1].decodeBase64()}",
+          b: "${req.headers['x-a'][0]}",
+        },
+      },
+    };
+    const later = [
+      {
+        expressions: ["false"],
+        actions: [{ type: "basic-auth", config: { credentials: ["me:password9"] } }],
+      },
+    ];
+    const { on_http_request: rules } = request(log);
+    const headers = {
+      Authorization: `Basic ${Buffer.from("user:hunter2pw").toString("base64")}`,
+      "X-A": "password9",
+    };
+    const { trace } = await send({ on_http_request: [...rules, ...later] }, { headers });
+    expect(traceText(trace)).toContain('log: {"a":"[secret]","b":"[secret]"}');
+  });
+
+  test("shows no secret that went through a variable", async () => {
+    const set = { type: "set-vars", config: { vars: [{ a: "${secrets.get('v', 'e')}" }] } };
+    const log = { type: "log", config: { metadata: { a: "${('me:' + vars.a).encodeBase64()}" } } };
+    const { trace } = await send(request(set, log), { vaults: { v: { e: "top secret" } } });
+    expect(traceText(trace)).toContain('log: {"a":"[secret]"}');
+  });
+
+  test("shows no entry of the vault in an error", async () => {
+    const forward = {
+      type: "forward-internal",
+      config: { url: "https://${secrets.get('v', 'e')}.internal" },
+    };
+    const emulator = await startEmulator({ [URL]: request(forward) });
+    for (const description of ["one", "other"])
+      emulator.seed({
+        type: "cloud",
+        url: "https://topsecret.internal",
+        bindings: ["internal"],
+        description,
+        pooling_enabled: true,
+      });
+    const failed = emulator.fetch(URL, { vaults: { v: { e: "topsecret" } } });
+    await expect(failed).rejects.toThrow(/the choice between 2 endpoints for https:\/\/\[secret\]\.internal/);
   });
 
   test("shows no entry of the vault in the trace, in whatever form a text contains it", async () => {
