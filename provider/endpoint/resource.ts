@@ -25,7 +25,7 @@ import {
   updateNotFound,
   wrongType,
 } from "./errors";
-import type { CloudEndpointInputs, ManagedInput } from "./fields";
+import { type CloudEndpointInputs, type ManagedInput, ownTexts } from "./fields";
 import { accountFingerprint, GoneCheck } from "./gone";
 import { hasSecrets, notedFields, shownUrl, withNote } from "./secrets";
 import {
@@ -69,6 +69,7 @@ export class CloudEndpoints {
   private readonly gone = new GoneCheck(this.entries.accounts);
   /** The warnings so far. The engine checks a resource again before it replaces it. */
   private readonly warned = new Set<string>();
+  private imports = 0;
 
   constructor(private readonly deps: Dependencies) {}
 
@@ -186,7 +187,7 @@ export class CloudEndpoints {
     const entry = randomNumber();
     return operation(`import ${id}`, async () => {
       if (this.entries.isManaged(id)) throw alreadyManaged(id);
-      const live = await this.existing(id);
+      const live = (await this.listedForImport(id)) ?? (await this.existing(id));
       const reserved = reservedKeyProblem(live);
       if (reserved !== undefined) throw reservedKey(id, reserved);
       const theirs = foreignOwner(live, this.ownerOf(news));
@@ -207,6 +208,18 @@ export class CloudEndpoints {
       const live = await this.existing(id);
       return { id, ...imported(live, this.notes(this.entries.tokenOf(id), live.createdFor)) };
     });
+  }
+
+  /**
+   * The endpoint as the list shows it, so that many imports share one listing. Undefined for the first one, which may be the
+   * only one; after a write, which outdates the listing; and if the list may omit an input, which would then not be imported.
+   */
+  private async listedForImport(id: string): Promise<LiveEndpoint | undefined> {
+    const { list } = this.deps.connect().api;
+    if (this.imports++ === 0 || list.hasWritten) return undefined;
+    const item = await list.listed(id);
+    const isWhole = item && ownTexts.every((name) => item[name] !== undefined || list.shows(name));
+    return isWhole ? item : undefined;
   }
 
   private async existing(id: string): Promise<LiveEndpoint> {

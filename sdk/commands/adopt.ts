@@ -4,7 +4,14 @@ import { adoptionsOf, isMarked, logLeft, withAllFields } from "./adopt/adoptable
 import { type ConfigSecret, secretsOf } from "./adopt/configSecrets";
 import { programOf } from "./adopt/program";
 import { command, count, EXIT, type LogLine } from "./command";
-import { namesOf, SELECTION_HELP, selectEndpoints, selectionOptions, writeResult } from "./selection";
+import {
+  logLeftOut,
+  namesOf,
+  SELECTION_HELP,
+  selectEndpoints,
+  selectionOptions,
+  writeResult,
+} from "./selection";
 import { setSecret } from "./userProject";
 
 const HELP = `Writes the TypeScript that adopts the account's cloud endpoints as they are: its first \`pulumi up\` changes nothing.
@@ -27,23 +34,22 @@ export const adoptCommand = command({
 
   async run(values, io) {
     const { log } = io;
-    const { account, endpoints, target, isTaken, takenFrom } = await selectEndpoints(values, log);
+    const selected = await selectEndpoints(values, log);
+    const { account, endpoints, target, isTaken, takenFrom, addressOf } = selected;
     const lives = await withAllFields(account, endpoints, log);
     const { adoptions, unadoptable } = adoptionsOf(lives, takenFrom);
-    for (const { live, reason } of unadoptable)
-      log(`Left out: ${oneLine(`${live.id} (${live.url ?? "no URL"}): ${reason}`)}`);
+    for (const { live, reason } of unadoptable) logLeftOut(log, live, reason);
     for (const { live, leftToService } of adoptions)
       for (const what of leftToService) logLeft(log, live, what);
     // An empty file would only stop the next run, which never overwrites one.
     if (adoptions.length === 0) {
       log("Selected: 0 endpoints, so nothing was written");
+      selected.logForget([]);
       return EXIT.done;
     }
 
-    const names = namesOf(
-      adoptions.map(({ live }) => live),
-      isTaken,
-    );
+    const adopted = adoptions.map(({ live }) => live);
+    const names = namesOf(adopted, isTaken, addressOf);
     const project = (await target?.project.projectSettings())?.name;
     const secrets = secretsOf(adoptions, names, (name, value) => {
       const current = target?.config(`${project}:${name}`);
@@ -64,6 +70,7 @@ export const adoptCommand = command({
       `Next: import this file in the program, then run pulumi preview${stack}, which shows “adopts … as it is” for each endpoint${marked}`,
     );
     if (!target) log("With --stack NAME, endpoints that the stack already manages are left out");
+    selected.logForget(adopted);
     return EXIT.done;
   },
 });

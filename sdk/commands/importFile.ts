@@ -4,9 +4,16 @@ import { oneLine } from "../../provider/api/text";
 import { reservedKeyProblem } from "../../provider/endpoint/conflicts";
 import { metadataFromText, policyFromText } from "../../provider/endpoint/documents";
 import { secretPlaces } from "../../provider/endpoint/secrets";
-import { adoptionOf, COMMENTS, logLeft } from "./adopt/adoptable";
+import { adoptionOf, COMMENTS, logLeft, withAllFields } from "./adopt/adoptable";
 import { command, EXIT, UsageError } from "./command";
-import { namesOf, SELECTION_HELP, selectEndpoints, selectionOptions, writeResult } from "./selection";
+import {
+  logLeftOut,
+  namesOf,
+  SELECTION_HELP,
+  selectEndpoints,
+  selectionOptions,
+  writeResult,
+} from "./selection";
 
 const HELP = `Lists the account's cloud endpoints, and writes the JSON that \`pulumi import --file\` takes.
 
@@ -33,30 +40,36 @@ export const importFileCommand = command({
         "--provider takes the URN of a pulumi:providers:endpoints, as `pulumi stack --show-urns` lists it",
       );
     const { log } = io;
-    const { endpoints: selected, target, isTaken } = await selectEndpoints(values, log);
-    const endpoints = selected.filter((live) => {
+    const selected = await selectEndpoints(values, log);
+    const { target, isTaken, addressOf } = selected;
+    const endpoints = selected.endpoints.filter((live) => {
       const reserved = reservedKeyProblem(live);
-      if (reserved !== undefined)
-        log(`Left out: ${oneLine(`${live.id} (${live.url ?? "no URL"}): ${reserved}`)}`);
+      if (reserved !== undefined) logLeftOut(log, live, reserved);
       return reserved === undefined;
     });
-    const file = importFileOf(namesOf(endpoints, isTaken), provider);
+    const file = importFileOf(namesOf(endpoints, isTaken, addressOf), provider);
     writeResult(values, io, endpoints.length, `${JSON.stringify(file, undefined, 2)}\n`);
-    if (endpoints.length === 0) return EXIT.done;
+    if (endpoints.length === 0) {
+      selected.logForget([]);
+      return EXIT.done;
+    }
 
-    for (const live of endpoints)
+    // The import reads the endpoints itself, so only the warnings need the policies.
+    const lives = await withAllFields(selected.account, endpoints, log, ["trafficPolicy"]);
+    for (const live of lives)
       for (const problem of problemsOf(live))
         if (problem === COMMENTS) logLeft(log, live, problem);
         else
           log(
             `${oneLine(`${live.id} (${live.url ?? "no URL"}): ${problem}`)}. Check the code that pulumi import prints for it, leave it out (--except ${live.id}), or change it on the service first`,
           );
-    const withSecrets = endpoints.filter(containsSecrets).length;
+    const withSecrets = lives.filter(containsSecrets).length;
     if (withSecrets > 0)
       log(
         `${withSecrets} of them ${withSecrets === 1 ? "contains" : "contain"} secrets, and the code that pulumi import prints shows them in plain text: --generate-code=false prints no code, and \`npx pulumi-endpoints adopt\` writes code without secrets`,
       );
     log(`Next: pulumi import --file ${values.out ?? "FILE"}${target ? ` --stack ${target.stack}` : ""}`);
+    selected.logForget(endpoints);
     return EXIT.done;
   },
 });

@@ -5,7 +5,9 @@ import { ConfigError, type ConfigReader, readSettings } from "../../provider/api
 import type { LiveEndpoint, Owner } from "../../provider/api/contract";
 import type { EndpointsApi } from "../../provider/api/endpoints";
 import { foreignOwner, stackText } from "../../provider/api/mark";
+import { oneLine } from "../../provider/api/text";
 import { urlOf } from "../../provider/api/url";
+import { readTerraform, shortAddress } from "./adopt/terraform";
 import { assertFile, count, grouped, type LogLine, type Streams, UsageError, type Values } from "./command";
 import { isIgnored, projectsOf, stacksWithAccount } from "./projects";
 import { selectorsOf } from "./selectors";
@@ -26,6 +28,7 @@ export const selectionOptions = {
   except: { type: "string", multiple: true },
   known: { type: "string", multiple: true },
   projects: { type: "string" },
+  terraform: { type: "string", multiple: true },
   "adopt-from": { type: "string", multiple: true },
   stack: { type: "string", multiple: true },
   cwd: { type: "string" },
@@ -43,6 +46,9 @@ export const SELECTION_HELP = `  --select WHAT         only these endpoints: a U
                         repeated. A stack of another project is organization/project/stack
   --projects F          leave out the endpoints of all stacks of a file that lists projects and stacks, and
                         those that it ignores, too
+  --terraform F         only the endpoints of this Terraform state, named by their addresses: a state file, or
+                        the output of terraform show -json; - reads stdin. --select and --except then take
+                        addresses, too
   --adopt-from OWNER    take the endpoints that carry the mark of this stack (endpoints:mark), which are
                         otherwise left out; OWNER as this command prints it. May be repeated
   --cwd DIR             the project's folder, with --stack or --known (default: .)
@@ -61,6 +67,10 @@ interface SelectedEndpoints {
   isTaken(name: string): boolean;
   /** The stack that `--adopt-from` takes this endpoint from. */
   takenFrom(live: LiveEndpoint): string | undefined;
+  /** The endpoint's address in the state of `--terraform`. */
+  addressOf(id: string): string | undefined;
+  /** Logs how Terraform forgets the endpoints that were written, and those that the stack has already. */
+  logForget(written: readonly LiveEndpoint[]): void;
 }
 
 export interface TargetStack {
@@ -76,10 +86,11 @@ export interface TargetStack {
  */
 export async function selectEndpoints(options: Chosen, log: LogLine): Promise<SelectedEndpoints> {
   const { select = [], except = [], known = [], stack: stacks = [], cwd, out, force = false } = options;
-  const { projects: file } = options;
+  const { projects: file, terraform: states = [] } = options;
   if (cwd !== undefined && stacks.length + known.length === 0)
     throw new UsageError("--cwd needs --stack or --known");
   if (force && out === undefined) throw new UsageError("--force needs --out");
+  if (states.length > 1) throw new UsageError("--terraform takes one state: run the command for each");
   // An unset variable of a script must not mean the selected stack.
   for (const [option, names] of Object.entries({ stack: stacks, known }))
     if (names.includes("")) throw new UsageError(`--${option} must not be empty`);
@@ -87,6 +98,9 @@ export async function selectEndpoints(options: Chosen, log: LogLine): Promise<Se
   if (out !== undefined && existsSync(out) && !force)
     throw new UsageError(`${out} exists; give --force to overwrite it, or another --out`);
 
+  const [state] = states;
+  const terraform = state === undefined ? undefined : await readTerraform(state);
+  const addressOf = (id: string) => terraform?.addressOf(id);
   const listed = file === undefined ? undefined : await projectsOf({ projects: file });
   let target: TargetStack | undefined;
   const managed = new Map<string, readonly { id: string; name?: string }[]>();
@@ -114,6 +128,7 @@ export async function selectEndpoints(options: Chosen, log: LogLine): Promise<Se
   const account = target ? openAccount(target.config, log) : accountOfEnvironment(cwd ?? ".", log);
   const cloud = await cloudEndpoints(account);
   log(`The account has ${count(cloud.length, "cloud endpoint")}.`);
+  terraform?.report(cloud, log);
   const sortKey = (live: LiveEndpoint) => `${urlOf(live)} ${live.id}`;
   let endpoints = [...cloud].sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
   /** Keeps some of the endpoints, and logs how many it leaves out. */
@@ -122,9 +137,10 @@ export async function selectEndpoints(options: Chosen, log: LogLine): Promise<Se
     endpoints = endpoints.filter(isKept);
     if (endpoints.length < left) log(`Left out: ${left - endpoints.length} ${why}`);
   };
-  const wanted = selectorsOf("--select", select, cloud);
+  if (terraform) keep(({ id }) => addressOf(id) !== undefined, "that the Terraform state does not have");
+  const wanted = selectorsOf("--select", select, cloud, addressOf);
   if (wanted.length > 0) keep((live) => wanted.some((selects) => selects(live)), "not matched by --select");
-  const excepted = selectorsOf("--except", except, cloud);
+  const excepted = selectorsOf("--except", except, cloud, addressOf);
   keep((live) => !excepted.some((selects) => selects(live)), "matched by --except");
   for (const [name, all] of managed) {
     const ids = new Set(all.map(({ id }) => id));
@@ -144,9 +160,22 @@ export async function selectEndpoints(options: Chosen, log: LogLine): Promise<Se
         (live) => otherStack(live) !== owner,
         `with the mark of the stack ${owner}; --adopt-from "${owner}" takes them from it`,
       );
-  const names = new Set(managed.get(given ?? "")?.map(({ name }) => name));
-  return { account, endpoints, target, isTaken: (name) => names.has(name), takenFrom: otherStack };
+  endpoints = endpoints.filter((live) => {
+    const refusal = terraform?.refusal(live.id);
+    if (refusal !== undefined) logLeftOut(log, live, refusal);
+    return refusal === undefined;
+  });
+  const ofTarget = managed.get(given ?? "") ?? [];
+  const names = new Set(ofTarget.map(({ name }) => name));
+  return {
+    ...{ account, endpoints, target, addressOf, isTaken: (name) => names.has(name), takenFrom: otherStack },
+    logForget: (written) => terraform?.logForget(new Set([...written, ...ofTarget].map(({ id }) => id)), log),
+  };
 }
+
+/** Reports an endpoint that no program gets. */
+export const logLeftOut = (log: LogLine, { id, url }: LiveEndpoint, reason: string): void =>
+  log(`Left out: ${oneLine(`${id} (${url ?? "no URL"}): ${reason}`)}`);
 
 /** The target stack, as an owner of marks. Undefined if it does not mark its creates. */
 async function ownerOf({ project, stack, config }: TargetStack): Promise<Owner | undefined> {
@@ -193,18 +222,21 @@ export function writeResult(
 }
 
 /**
- * A name for each endpoint, by id: the address in its URL; if others have the same, with its scheme; else with a number,
- * which follows the order of the endpoints. No two names are equal, and none is taken.
+ * A name for each endpoint, by id: the host in its URL; if others have the same, with its scheme; else with a number,
+ * which follows the order of the endpoints. An endpoint with an address in Terraform is named by that, short or else whole.
+ * No two names are equal, and none is taken.
  */
 export function namesOf(
   endpoints: readonly LiveEndpoint[],
   isTaken: (name: string) => boolean,
+  addressOf: (id: string) => string | undefined = () => undefined,
 ): Map<string, string> {
   const all = endpoints.map((endpoint) => {
     const url = urlOf(endpoint) ?? "";
-    const [scheme = "", address = url] = url.split("://");
-    const short = slug(address.replace(/^\*\./, "wildcard."));
-    return { id: endpoint.id, short, wanted: new Set([short, slug(`${short}-${scheme}`)]) };
+    const [scheme = "", host = url] = url.split("://");
+    const address = addressOf(endpoint.id);
+    const short = slug(address === undefined ? host : shortAddress(address));
+    return { id: endpoint.id, short, wanted: new Set([short, slug(address ?? `${short}-${scheme}`)]) };
   });
   const users = new Map<string, number>();
   for (const { wanted } of all) for (const name of wanted) users.set(name, (users.get(name) ?? 0) + 1);
@@ -228,4 +260,7 @@ export function namesOf(
 
 /** A resource's name: letters, digits and hyphens. */
 const slug = (name: string): string =>
-  name.replace(/[^A-Za-z0-9_]+/g, "-").replace(/^-+|-+$/g, "") || "endpoint";
+  name
+    .replaceAll("*.", "wildcard.")
+    .replace(/[^A-Za-z0-9_]+/g, "-")
+    .replace(/^-+|-+$/g, "") || "endpoint";

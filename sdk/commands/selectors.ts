@@ -8,27 +8,35 @@ import { UsageError } from "./command";
 
 type Selector = (live: LiveEndpoint) => boolean;
 
-/** The selectors of an option. @throws UsageError if one of them matches no endpoint, because it is probably misspelt. */
+/**
+ * The selectors of an option.
+ *
+ * @param addressOf The address of an endpoint in Terraform.
+ * @throws UsageError if one of them matches no endpoint, because it is probably misspelt.
+ */
 export function selectorsOf(
   option: string,
   written: readonly string[],
   all: readonly LiveEndpoint[],
+  addressOf: (id: string) => string | undefined,
 ): Selector[] {
   return written.map((text) => {
-    const selects = selectorOf(text);
+    const selects = selectorOf(text, addressOf);
     if (all.some(selects)) return selects;
     throw new UsageError(
-      `no cloud endpoint of the account matches ${option} ${text}: it takes a URL in which * matches any text, an id, metadata.KEY=VALUE, or binding=NAME`,
+      `no cloud endpoint of the account matches ${option} ${text}: it takes a URL in which * matches any text, an id, metadata.KEY=VALUE, binding=NAME, or with --terraform an address`,
     );
   });
 }
 
-function selectorOf(text: string): Selector {
+function selectorOf(text: string, addressOf: (id: string) => string | undefined): Selector {
   const [, field = "", value = ""] = /^(binding|metadata[^=]*)=(.*)$/s.exec(text) ?? [];
   if (field === "binding") return ({ bindings }) => bindings?.includes(value) === true;
   if (field !== "") return (live) => textAt(field, { metadata: metadataOf(live) }) === value;
   const pattern = wildcard(text);
-  return (live) => live.id === text || pattern.test(urlOf(live) ?? "");
+  return (live) =>
+    live.id === text ||
+    [urlOf(live), addressOf(live.id)?.toLowerCase()].some((one) => pattern.test(one ?? ""));
 }
 
 /** The text, number or truth value at a path; undefined if there is none. */

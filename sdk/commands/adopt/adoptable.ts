@@ -41,13 +41,16 @@ export interface Unadoptable {
 /**
  * The listed endpoints with all their fields. If no item of the list has a field, the list may omit it. Then each
  * endpoint is read by id: the first `pulumi up` would clear a field that the program lacks.
+ *
+ * @param needed The fields that matter. Default: all.
  */
 export async function withAllFields(
   account: EndpointsApi,
   listed: readonly LiveEndpoint[],
   log: LogLine,
+  needed: typeof ownTexts = ownTexts,
 ): Promise<LiveEndpoint[]> {
-  const missing = ownTexts.filter((name) => !listed.some((live) => live[name] !== undefined));
+  const missing = needed.filter((name) => !listed.some((live) => live[name] !== undefined));
   if (listed.length === 0 || missing.length === 0) return [...listed];
   log(
     `Reading ${count(listed.length, "endpoint")} by id, because lists may leave out ${missing.join(" and ")}`,

@@ -88,6 +88,43 @@ describe("read", () => {
   });
 });
 
+describe("many imports", () => {
+  /** Imports 120 endpoints at once, as the engine does. */
+  async function imported(fields: object) {
+    const parts = await service();
+    const seed = (_: unknown, i: number) =>
+      parts.emulator.seed({ type: "cloud", url: `https://n${i}.example.com`, ...fields });
+    const ids = Array.from({ length: 120 }, seed).map(({ id }) => id);
+    const all = await Promise.all(ids.map((id) => parts.core.import(id, {})));
+    return { ...parts, ids, all };
+  }
+  const described = { description: "by hand", metadata: '{"a":1}', traffic_policy: "{}" };
+
+  test("share the pages of the list, and give what an import by id gives", async () => {
+    const { emulator, newProcess, all, ids } = await imported(described);
+    expect(paths(emulator).sort()).toEqual(["GET /endpoints", "GET /endpoints", `GET /endpoints/${ids[0]}`]);
+    const { inputs, props } = await newProcess().core.import(ids[7] ?? "", {});
+    expect(all[7]?.inputs).toEqual(inputs);
+    expect(all[7]?.props).toEqual({ ...props, __entry: all[7]?.props["__entry"] });
+  });
+
+  test("read each endpoint by id if the list shows a field of none of them", async () => {
+    const { emulator, all } = await imported({ ...described, description: undefined });
+    expect(emulator.requests.filter(({ path }) => path !== "/endpoints")).toHaveLength(120);
+    expect(all[7]?.inputs).not.toHaveProperty("description");
+  });
+
+  test("read by id after a write, which outdates the list", async () => {
+    const { emulator, core, ids } = await imported(described);
+    const [first, other] = [emulator.seed({ type: "cloud", url }), ids[1] ?? ""];
+    await core.update(first.id, { url }, { url, description: "b" });
+    emulator.seed({ type: "cloud", url: "https://late.example.com", ...described, id: "ep_late" });
+    expect((await core.import("ep_late", {})).inputs).toMatchObject({ description: "by hand" });
+    expect(paths(emulator).at(-1)).toBe("GET /endpoints/ep_late");
+    await expect(core.import(other, {})).rejects.toThrow(/already/);
+  });
+});
+
 type Service = Awaited<ReturnType<typeof service>>;
 test.each<[string, (service: Service, text: string) => Promise<unknown>]>([
   ["import", ({ core }, id) => core.import(id, {})],

@@ -36,6 +36,15 @@ describe("an import", () => {
     expect(await client.diff(id, refreshed.props ?? {}, news)).toMatchObject({ changes: false });
   });
 
+  test("keeps metadata with a number of more digits than data can hold, as text", async () => {
+    const { client, emulator } = await plugin();
+    const metadata = '{"n":9007199254740993}';
+    const { id } = emulator.seed({ type: "cloud", url, metadata });
+    const { inputs, props } = await client.read(id);
+    expect(inputs).toMatchObject({ metadata });
+    expect(await client.diff(id, props ?? {}, { url, metadata })).toMatchObject({ changes: false });
+  });
+
   test("notes the service's choices, so that a later edit is drift", async () => {
     const { client, emulator } = await plugin();
     const { id } = emulator.seed({ type: "cloud", url, bindings: ["internal"] });

@@ -240,6 +240,24 @@ test("import-file gives an explicit provider a name that no resource has", async
   expect((await runInProcess(importFileCommand, ["--provider", "theirs"], emulator)).code).toBe(2);
 });
 
+test("import-file warns of secrets and numbers also if the list leaves out policies", async () => {
+  const emulator = await service();
+  const seed = (host: string, traffic_policy: string) =>
+    emulator.seed({ type: "cloud", url: `https://${host}.example.com`, traffic_policy });
+  const [secret] = [seed("a", '{"x":{"api_key":"of-somebody"}}'), seed("b", '{"x":9007199254740993}')];
+  const endpoints = emulator.endpoints.map(({ traffic_policy: _, ...item }) => item);
+  emulator.intercept(({ path }) => path === "/endpoints", {
+    status: 200,
+    body: { endpoints, next_page_uri: null },
+  });
+  const { code, stdout, stderr } = await runInProcess(importFileCommand, [], emulator);
+  expect(code).toBe(0);
+  expect(stdout).toContain(secret.id);
+  expect(stderr).toContain("Reading 2 endpoints by id, because lists may leave out trafficPolicy\n");
+  expect(stderr).toContain("(https://b.example.com): trafficPolicy contains a number with more digits");
+  expect(stderr).toContain("1 of them contains secrets");
+});
+
 const nothingReserved = () => false;
 const at = (id: string, url: string) => ({ id, type: "cloud", url });
 

@@ -9,6 +9,7 @@ import { cli, type Project, project, service } from "../../../provider/plugin/pu
 import { seedMixed } from "../mixedAccount";
 import { runCommand } from "../runCommand";
 import { seedOdd } from "./oddEndpoints";
+import { seedState, terraformState } from "./terraformState";
 
 const root = join(import.meta.dirname, "../../../..");
 const CANARIES = /CANARY|CNRY|77001122|bob: "ab"/;
@@ -120,6 +121,35 @@ test.skipIf(!cli)(
     await stack.pulumi("up", "--yes", "--skip-preview");
     await stack.pulumi("destroy", "--yes", "--skip-preview");
     expect(writes(emulator)).toEqual([]);
+  },
+);
+
+test.skipIf(!cli)(
+  "a Terraform state moves without a write, and a second run lists what Terraform may forget",
+  async () => {
+    const emulator = await service();
+    const { file, objects } = terraformState("big-1.11.tfstate");
+    seedState(emulator, objects);
+    const before = emulator.endpoints;
+    const stack = await project("", { emulator });
+    makeTypeScript(stack.folder);
+    const adopt = (...args: string[]) =>
+      runCommand(["adopt", "--stack", "test", "--terraform", file, ...args], stack.env, stack.folder);
+
+    const { code, stderr } = await adopt("--out", "index.ts");
+    expect(stderr).toContain("Selected: 50 endpoints");
+    expect(stderr).toContain("Set: 1 secret of the stack test: landingSecret");
+    expect(code).toBe(0);
+    await stack.pulumi("up", "--yes", "--skip-preview");
+    await stack.pulumi("preview", "--expect-no-changes");
+    expect(writes(emulator)).toEqual([]);
+    expect(emulator.endpoints).toEqual(before);
+
+    const again = await adopt();
+    expect(again.stderr).toMatch(/Left out: 50 that the stack test manages already/);
+    const list = (text: string) => text.slice(text.indexOf("  terraform state rm"));
+    expect(list(again.stderr)).toBe(list(stderr));
+    expect(list(stderr).split("\n")).toHaveLength(52);
   },
 );
 
