@@ -1,4 +1,12 @@
-import { conversions, functions, moreVariables, openNames, phasesOfVariables, variables } from "./vocabulary";
+import {
+  conversions,
+  functions,
+  moreVariables,
+  openCalls,
+  openNames,
+  phasesOfVariables,
+  variables,
+} from "./vocabulary";
 
 /*
  * The environment of expressions in CEL, from the vocabulary. CEL's library knows no variables with dots, and does not let its own
@@ -76,9 +84,29 @@ export interface Use {
   phases?: readonly string[] | undefined;
 }
 
-/** A comment, a text, or names with dots. In the first two, nothing is a name. */
-const TOKEN =
-  /\/\/[^\n]*|"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:\\[\s\S]|[^"\\\n])*"?|'(?:\\[\s\S]|[^'\\\n])*'?|(?<dot>\.\s*)?(?<!\w)(?<path>[A-Za-z_]\w*(?:\s*\.\s*[A-Za-z_]\w*)*)(?=\s*(?<call>\()?)/g;
+/** A text in its quotes. In one with the prefix r, a backslash escapes nothing. */
+export const QUOTED = [
+  /(?<!\w)[bB]?[rR](?:"""[\s\S]*?"""|'''[\s\S]*?'''|"(?!"")[^"\n]*"|'(?!'')[^'\n]*')/,
+  /"""(?:\\[\s\S]|[^\\])*?"""|'''(?:\\[\s\S]|[^\\])*?'''/,
+  /"(?!"")(?:\\[\s\S]|[^"\\\n])*"|'(?!'')(?:\\[\s\S]|[^'\\\n])*'/,
+]
+  .map(({ source }) => source)
+  .join("|");
+
+/** A comment, a text, or names with dots. In the first two, and after a quote that none closes, nothing is a name. */
+const TOKEN = new RegExp(
+  [
+    /\/\/[^\n]*/.source,
+    QUOTED,
+    /["'][\s\S]*/.source,
+    /(?<dot>\.\s*)?(?<!\w)(?<path>[A-Za-z_]\w*(?:\s*\.\s*[A-Za-z_]\w*)*)(?=\s*(?<call>\((?:\s*\w+\s*,\s*\w+\s*,)?)?)/
+      .source,
+  ].join("|"),
+  "g",
+);
+
+/** Texts that CEL has, but not its library: bytes without escapes, and a text without escapes that ends with a backslash. */
+const UNREAD = /^[bB][rR]["']|^[rR][\s\S]*(?<!\\)\\(?:\\\\)*(["'])\1*$/;
 
 /** The expression with the names of the environment, and what it uses. It is open if nothing is known of a name or operator. */
 export function flattened(expression: string): { text: string; uses: Use[]; isOpen: boolean } {
@@ -87,7 +115,8 @@ export function flattened(expression: string): { text: string; uses: Use[]; isOp
   let isOpen = false;
   for (const { 0: token, index, groups: { dot = "", path, call } = {} } of expression.matchAll(TOKEN)) {
     const between = expression.slice(text.length, index);
-    isOpen ||= /\.\?|\[\?/.test(between) || (path !== undefined && dot === "" && openNames.test(path));
+    isOpen ||= /\.\?|\[\?|\.\s*`/.test(between) || UNREAD.test(token) || openCalls.test(`${path}${call}`);
+    isOpen ||= path !== undefined && dot === "" && openNames.test(path);
     text += between + dot;
     if (path === undefined) text += token;
     else text += flattenedPath(path, text.length, { isMember: dot !== "", isCall: call !== undefined }, uses);

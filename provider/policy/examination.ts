@@ -2,7 +2,7 @@ import { nearName } from "../api/text";
 import { flatName, flattened, type Node, namesOfExpressions, policyEnvironment, type Use } from "./cel";
 import { functionsAlsoCalled, rootsAlsoCalled, standardFunctions } from "./vocabulary";
 
-/* What is wrong with one expression: syntax, names and types, header names that never match, and networks in place of addresses. */
+/* What is wrong with one expression: syntax, names and types, and texts that never match or mean nothing. */
 
 export interface Reasons {
   /** Follows the place in a sentence. */
@@ -18,6 +18,8 @@ interface Finding extends Reasons {
 interface Examination {
   findings: readonly Finding[];
   uses: readonly Use[];
+  /** The type of the value, if it is known. */
+  type?: string | undefined;
 }
 
 type Environment = ReturnType<typeof policyEnvironment>;
@@ -53,7 +55,7 @@ function examine(expression: string): Examination {
   if (environment === undefined) environment = loadedEnvironment();
   if (isOpen || !environment) return { findings: [], uses };
   const parsed = parsedOrUndefined(text, environment);
-  const { error } = parsed ? parsed.check() : environment.check(text);
+  const { error, type } = parsed ? parsed.check() : environment.check(text);
   // Another error than the library's own, as for extreme depth, says nothing about the expression.
   if (error && (typeof error.code !== "string" || error.code === "limit_exceeded"))
     return { findings: [], uses };
@@ -61,8 +63,8 @@ function examine(expression: string): Examination {
   if (!parsed) return { findings: error ? [syntaxFinding(expression, error, start)] : [], uses };
   const nodes = nodesOf(parsed.ast);
   const typed = error && typeFinding(expression, uses, error, { start, end }, nodes);
-  const findings = [...(typed ?? []), ...nodes.flatMap(headerFindings), ...nodes.flatMap(networkFindings)];
-  return { findings, uses };
+  const others = [headerFindings, networkFindings, textFindings, fieldFindings];
+  return { findings: [...(typed ?? []), ...others.flatMap((find) => nodes.flatMap(find))], uses, type };
 }
 
 function parsedOrUndefined(text: string, environment: Environment) {
@@ -89,6 +91,7 @@ const INSTEAD: Readonly<Record<string, string>> = {
   "|": "write ||",
   and: "write &&",
   or: "write ||",
+  not: "write !(…)",
 };
 
 interface Problem {
@@ -97,7 +100,7 @@ interface Problem {
 }
 
 function syntaxFinding(expression: string, { code, summary }: Problem, at: number): Finding {
-  const [found = "the end"] = /^(?:\w+|[\s\S])/.exec(expression.slice(at)) ?? [];
+  const [found = "the end"] = /^(?:[\p{L}\p{N}_]+|&&|\|\||==|[\s\S])/u.exec(expression.slice(at)) ?? [];
   // biome-ignore lint/suspicious/noTemplateCurlyInString: it is an expression of the policy's
   if (expression.startsWith("${", at)) return finding(at, "is an expression as a whole; leave out ${ and }");
   if (code.endsWith("string")) return finding(at, `${SYNTAX}: a quote is missing`);
@@ -105,8 +108,16 @@ function syntaxFinding(expression: string, { code, summary }: Problem, at: numbe
     return finding(at, `${SYNTAX}: this escape does not exist; r'…' is a text without escapes`);
   const instead = Object.hasOwn(INSTEAD, found) ? INSTEAD[found] : undefined;
   const missing = EXPECTED[/^Expected (\w+)/.exec(summary)?.[1] ?? ""];
-  const detail = instead ?? (missing ? `${missing} is missing` : `${found} is not expected`);
+  const detail = instead ?? (missing ? `${missing} is missing` : `${shown(found)} is not expected`);
   return finding(at, SYNTAX, `${SYNTAX}: ${detail}`);
+}
+
+const KEYWORDS = new Set(["the end", "in", "true", "false", "null"]);
+
+/** A word may be part of a secret, such as one after a quote that ends its text too early. */
+function shown(found: string): string {
+  if (/^[\p{L}\p{N}_]/u.test(found)) return KEYWORDS.has(found) ? found : "a word here";
+  return /^[\p{P}\p{S}]/u.test(found) ? found : "this character";
 }
 
 /** Empty if the service might accept it. */
@@ -135,6 +146,8 @@ function typeFinding(
   }
   if (code === "no_such_overload") return operatorFindings(expression.slice(end), start, summary);
   if (summary.includes("'null'")) return [];
+  const field = nodes.find((one) => one.op === "." && one.pos === start);
+  if (field?.op === ".") return [fieldFinding(field.args[1], start)];
   return [finding(start, "has a value of the wrong type", `has a value of the wrong type: ${summary}`)];
 }
 
@@ -152,11 +165,15 @@ function unknownVariable(name: string, at: number): Finding {
 
 function nearVariable(name: string): string | undefined {
   const [first = "", ...rest] = name.split(".");
+  const last = rest.pop();
   const root = Object.hasOwn(rootsAlsoCalled, first) ? rootsAlsoCalled[first] : first;
-  const known = [...namesOfExpressions().variables.keys()];
-  const isMeant = (one: string) => one.startsWith(`${root}.`) && one.endsWith(`.${rest.at(-1)}`);
-  const elsewhere = known.filter(isMeant).sort((a, b) => a.length - b.length);
-  return elsewhere[0] ?? nearName(name, known);
+  const { variables } = namesOfExpressions();
+  const parent = [first, ...rest].join(".");
+  if (last !== undefined && variables.has(parent) && Object.hasOwn(functionsAlsoCalled, last))
+    return `${parent}.${functionsAlsoCalled[last]}()`;
+  const known = [...variables.keys()].sort((a, b) => a.length - b.length);
+  const meant = (end: string) => known.find((one) => one.startsWith(`${root}.`) && one.endsWith(end));
+  return meant(`.${last}`) ?? meant(`.is_${last}`) ?? nearName(name, known);
 }
 
 function unknownFunction(name: string, at: number): Finding {
@@ -203,7 +220,6 @@ function operatorFindings(rest: string, at: number, summary: string): Finding[] 
 
 const flatNames = (...names: string[]) => new Map(names.map((name) => [flatName(name), name]));
 const HEADERS = flatNames("req.headers", "res.headers");
-const HEADER_FUNCTIONS = flatNames("getReqHeader", "hasReqHeader", "getResHeader", "hasResHeader");
 const ADDRESSES = flatNames("conn.client_ip", "conn.server_ip");
 
 const textOf = (node: Node | undefined) =>
@@ -212,21 +228,17 @@ const nameIn = (names: Map<string, string>, node: Node) =>
   node.op === "id" ? names.get(node.args) : undefined;
 
 /**
- * Header names that never match. By the service's reference, `req.headers` has them in lower case, and functions such as
- * `getReqHeader` expect the form `X-Github-Event`. Its examples also pass lower case to the functions, so both forms are
- * accepted there.
+ * Header names that never match, because `req.headers` has them in lower case. Of functions such as `getReqHeader`, the
+ * service's reference says that they expect the form `X-Github-Event`, but its examples pass others.
  */
 function headerFindings(node: Node): Finding[] {
   const misspelt = (asked: string | undefined, name: string | undefined, at: number): Finding[] => {
     if (asked === undefined || name === undefined) return [];
-    const isFunction = asked.endsWith("Header");
-    const lower = name.toLowerCase();
-    const right = isFunction ? lower.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase()) : lower;
-    if (name === lower || name === right) return [];
-    const form = isFunction ? "it in the form X-Version-Id" : "it in lower case";
+    const right = name.toLowerCase();
+    if (name === right) return [];
     const reason = (name: string, right: string) =>
       `looks for ${name} with ${asked}, which never matches: write ${right}`;
-    return [finding(at, reason("a name", form), reason(name, right))];
+    return [finding(at, reason("a name", "it in lower case"), reason(name, right))];
   };
   switch (node.op) {
     // req.headers["x-a"]
@@ -238,11 +250,6 @@ function headerFindings(node: Node): Finding[] {
     // "x-a" in req.headers
     case "in":
       return misspelt(nameIn(HEADERS, node.args[1]), textOf(node.args[0]), node.args[0].start);
-    // getReqHeader("X-A")
-    case "call": {
-      const [name] = node.args[1];
-      return misspelt(HEADER_FUNCTIONS.get(node.args[0]), textOf(name), name?.start ?? 0);
-    }
     // req.headers.exists(name, name == "x-a")
     case "rcall": {
       const [variable, condition] = node.args[2];
@@ -258,6 +265,43 @@ function headerFindings(node: Node): Finding[] {
     default:
       return [];
   }
+}
+
+/** What a text must look like to be a time, and an example. A page of the reference leaves out the hours of a timestamp. */
+const FORMATS = new Map<string, readonly [format: RegExp, example: string]>([
+  ["timestamp", [/^\d{4}-\d\d-\d\d.*(?:Z|[+-]\d\d:\d\d)$/is, "2026-01-31T12:00:00Z"]],
+  ["duration", [/^[+-]?(?:0|(?:[\d.]+(?:ns|us|µs|μs|ms|s|m|h))+)$/, "36h"]],
+]);
+
+/** Texts in the form of an expression, and those that are no time. */
+function textFindings(node: Node): Finding[] {
+  if (/^\$\{\s*(?:conn|endpoint|req|res|time|vars|actions)\s*\.\s*[a-z][^{}]*\}$/i.test(textOf(node) ?? ""))
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in the policy
+    return [finding(node.start, "has an expression as a text; leave out its quotes, ${ and }")];
+  const [name, [value]] = node.op === "call" ? node.args : ["", []];
+  const [format, example] = FORMATS.get(name) ?? [];
+  const text = textOf(value);
+  if (!value || text === undefined || !format || format.test(text)) return [];
+  return [
+    finding(value.start, `calls ${name} with a text that it cannot read; write one such as ${example}`),
+  ];
+}
+
+/** Fields of a time, which the library takes for an object. */
+function fieldFindings(node: Node): Finding[] {
+  if (node.op !== "." || node.args[0].op !== "call" || !FORMATS.has(node.args[0].args[0])) return [];
+  return [fieldFinding(node.args[1], node.pos)];
+}
+
+function fieldFinding(name: string, at: number): Finding {
+  const meant = Object.hasOwn(functionsAlsoCalled, name)
+    ? `; did you mean ${functionsAlsoCalled[name]}()?`
+    : "";
+  return finding(
+    at,
+    "reads a field of a value that has none",
+    `reads ${name} of a value without fields${meant}`,
+  );
 }
 
 /** Networks that are compared with an address as text. */

@@ -1,7 +1,7 @@
 import { isMapping } from "../api/json";
 import { type Path, UNKNOWN } from "../endpoint/documents";
 import { type ActionInfo, actions, type Keys } from "./catalogue";
-import type { Use } from "./cel";
+import { QUOTED, type Use } from "./cel";
 import { examined, type Reasons } from "./examination";
 
 /*
@@ -27,15 +27,18 @@ export function* expressionWarnings(
   phase?: string,
   isChecked: (expression: string) => boolean = () => false,
 ): Generator<ExpressionWarning, void> {
-  for (const { text, path: at, offset, isText } of textsIn(rule, path)) {
+  for (const { text, path: at, offset, isText, isCondition } of textsIn(rule, path)) {
     if (isText) {
       // biome-ignore lint/suspicious/noTemplateCurlyInString: it is an expression of the policy's
       const reason = "is text, although it reads as an expression; write it in ${…}";
       const isMeant = EXPRESSION_FIRST.test(text) && examined(text).findings.length === 0;
       if (isMeant) yield { path: at, offset, reason, secretReason: reason };
     } else if (!isChecked(text)) {
-      const { findings, uses } = examined(text);
-      const all = findings.length > 0 ? findings : missingInPhase(uses, phase);
+      const { findings, uses, type } = examined(text);
+      const other = isCondition
+        ? [...missingInPhase(uses, phase), ...notTrueOrFalse(type)]
+        : missingInPhase(uses, phase);
+      const all = findings.length > 0 ? findings : other;
       for (const { at: place, ...reasons } of all) yield { path: at, offset: offset + place, ...reasons };
     }
   }
@@ -61,6 +64,13 @@ function missingInPhase(uses: readonly Use[], phase: string | undefined) {
   return [{ at, reason: `${verb} ${name}, which does not exist in ${phase}`, secretReason }];
 }
 
+/** A condition whose value is surely another one. */
+function notTrueOrFalse(type: string | undefined) {
+  const value = type === "string" ? "text" : /^(?:u?int|double)$/.test(type ?? "") ? "a number" : undefined;
+  const reason = `gives ${value}, which is neither true nor false`;
+  return value ? [{ at: 0, reason, secretReason: reason }] : [];
+}
+
 const PHASES = new Set(["on_tcp_connect", "on_http_request", "on_http_response"]);
 
 /** How a text begins that is meant as an expression. */
@@ -75,6 +85,8 @@ interface Text {
   offset: number;
   /** Whether it takes expressions in `${…}`, and contains none. */
   isText?: true;
+  /** Whether its value is true or false. */
+  isCondition?: true;
 }
 
 /** The keys with expressions that are not in `${…}`. */
@@ -86,7 +98,7 @@ const known: Readonly<Record<string, ActionInfo>> = actions;
 
 function* textsIn(rule: unknown, path: Path): Generator<Text, void> {
   if (!isMapping(rule)) return;
-  yield* texts(rule["expressions"], [...path, "expressions"], wholeText);
+  yield* texts(rule["expressions"], [...path, "expressions"], condition);
   if (!Array.isArray(rule["actions"])) return;
   for (const [index, action] of rule["actions"].entries()) {
     if (!isMapping(action)) continue;
@@ -122,6 +134,8 @@ function* texts(value: unknown, path: Path, read: Reader): Generator<Text, void>
     for (const [name, part] of Object.entries(value)) yield* texts(part, [...path, name], read);
 }
 
+const condition: Reader = (text, path) => [{ text, path, offset: 0, isCondition: true }];
+
 const wholeText: Reader = (text, path) => [{ text, path, offset: 0 }];
 
 const embeddedOrPlainTexts: Reader = (text, path) =>
@@ -143,14 +157,18 @@ function* embeddedTexts(text: string, path: Path): Generator<Text, void> {
   }
 }
 
-/** The place of the brace that closes one before the place. */
+/** The place of the brace that closes one before the place. After a quote that none closes, each brace counts. */
 function endOfBraces(text: string, from: number): number | undefined {
-  const tokens = /"(?:\\[\s\S]|[^"\\])*"|'(?:\\[\s\S]|[^'\\])*'|[{}]/g;
+  let tokens = new RegExp(`${QUOTED}|\\\\.|["'{}]`, "g");
   tokens.lastIndex = from;
   let depth = 1;
   for (let token = tokens.exec(text); token; token = tokens.exec(text)) {
     if (token[0] === "{") depth++;
     if (token[0] === "}" && --depth === 0) return token.index;
+    if (token[0] === "'" || token[0] === '"') {
+      tokens = /[{}]/g;
+      tokens.lastIndex = token.index;
+    }
   }
   return undefined;
 }

@@ -180,7 +180,8 @@ export const functions: readonly { phases?: readonly string[]; signatures: reado
       "list.join({|string}): string",
       "list<V>.slice(int, int): list<V>",
       "list.flatten({|int}): list",
-      "list<V>.{sort|distinct}(): list<V>",
+      // The reference has reverse for texts only, CEL's extension for both.
+      "list<V>.{sort|distinct|reverse}(): list<V>",
       "list.sortBy(ast, ast): list",
 
       `timestamp.${FIELDS}({|string}): int`,
@@ -206,6 +207,10 @@ export const standardFunctions = [
 /** Names of CEL's extensions, and of functions on a page without their reference. Nothing is known of what they accept. */
 export const openNames = /^(?:b64|cel|http|math|object|optional|security|sets|utility)\b/;
 
+/** Functions of its extensions for lists, and macros with two variables, as they are called. */
+export const openCalls =
+  /\b(?:(?:first|last|existsOne|transform(?:List|Map|MapEntry))\(|(?:all|exists|exists_one)\(.+,.+,)/s;
+
 /** Roots of variables under other names that people use. */
 export const rootsAlsoCalled: Readonly<Record<string, string>> = {
   connection: "conn",
@@ -219,6 +224,7 @@ export const functionsAlsoCalled: Readonly<Record<string, string>> = {
   length: "size",
   len: "size",
   count: "size",
+  substr: "substring",
   match: "matches",
   test: "matches",
   toLowerCase: "lower",
@@ -228,4 +234,7 @@ export const functionsAlsoCalled: Readonly<Record<string, string>> = {
   some: "exists",
   any: "exists",
   every: "all",
+  hour: "getHours",
+  minute: "getMinutes",
+  year: "getFullYear",
 };

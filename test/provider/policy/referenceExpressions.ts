@@ -69,6 +69,20 @@ math.greatest(1, 2) == 2
 sets.contains([1], [1])
 cel.bind(x, 1, x + 1) == 2
 req.?host.orValue('') == ''
+req.headers.\`x-a\`[0] == 'a'
+[1, 2].first() == [2, 1].last()
+[1, 2].reverse() == [2, 1]
+[1, 2].all(i, v, v > i) && [1, 2].exists(i, v, v == i)
+[1, 2].exists_one ( i , v , v == i ) || [1, 2].existsOne(v, v == 1)
+[1, 2].transformList(i, v, v + i) == [1, 3]
+{'a': 1}.transformMap(k, v, v + 1) == {'a': 2}
+{'a': 1}.transformMapEntry(k, v, {k: v}) == {'a': 1}
+req.url.path.contains(r'\\') && req.method == 'GET'
+req.url.path.contains(R"""\\""") || req.url.path.contains(r'''a"\\''')
+br'\\d' == b'a' && Br"a" == b'a'
+r"""a\\""" == """a\\"""" && req.host != r'{'
+timestamp('2026-01-31Z') < timestamp('2026-01-31T12:00:00.5+02:00')
+duration('-1h30.5m') < duration('0')
 optional.of(1).hasValue()
 req.url.port == null
 null != req.host
