@@ -107,7 +107,6 @@ function parseUrl(text: string) {
     {
       get: (target, name) => Reflect.get(target, name === "constructor" ? name : known(name)),
       getOwnPropertyDescriptor: (target, name) => Reflect.getOwnPropertyDescriptor(target, known(name)),
-      has: (target, name) => Reflect.has(target, known(name)),
       ownKeys: () => refuse("the list of fields of url.parse()"),
     },
   );
@@ -159,7 +158,7 @@ const matches = (text: string, pattern: string) => matchesOf(text, pattern).leng
 
 /** Whether JavaScript writes a number as Go does: not a tie, which they round differently, and not a huge one. */
 function isFixed(value: number, digits: number): boolean {
-  if (digits > 20 || !(Math.abs(value) < 1e21) || Object.is(value, -0)) return false;
+  if (!(Math.abs(value) < 1e21) || Object.is(value, -0)) return false;
   const scaled = Math.abs(value) * 10 ** digits;
   return Number.isInteger(value) || (scaled < 2 ** 52 && scaled % 1 !== 0.5);
 }
