@@ -100,13 +100,11 @@ const PLAIN_URL =
 /** Only these two fields are documented. */
 function parseUrl(text: string) {
   const [, scheme, host] = PLAIN_URL.exec(text) ?? refuse("url.parse() of this text");
-  const known = <K extends string | symbol>(name: K): K =>
-    name === "scheme" || name === "host" ? name : refuse(`${String(name)} of url.parse()`);
-  return new Proxy<object>(
+  return new Proxy(
     { scheme, host },
     {
-      get: (target, name) => Reflect.get(target, name === "constructor" ? name : known(name)),
-      getOwnPropertyDescriptor: (target, name) => Reflect.getOwnPropertyDescriptor(target, known(name)),
+      getOwnPropertyDescriptor: (target, name) =>
+        Reflect.getOwnPropertyDescriptor(target, name) ?? refuse(`${String(name)} of url.parse()`),
       ownKeys: () => refuse("the list of fields of url.parse()"),
     },
   );
