@@ -4,7 +4,7 @@ import { NotSimulated } from "./trace";
 /* Networks in CIDR notation. */
 
 export function isCidr(text: string): boolean {
-  const [, address = "", length = ""] = /^([^/]+)\/(\d+)$/.exec(text) ?? [];
+  const [, address = "", length = ""] = /^([^/]+)\/(0|[1-9]\d*)$/.exec(text) ?? [];
   return isIP(address) > 0 && Number(length) <= (isIP(address) === 4 ? 32 : 128);
 }
 
@@ -18,13 +18,20 @@ function cidrs(list: readonly string[]): BlockList {
   return blocks;
 }
 
+/** Go's libraries disagree about IPv4 as IPv6, zones and a length with a leading 0, and the documentation has none of them. */
+function isOpen(text: string): boolean {
+  const [address = ""] = text.split("/");
+  if (/%|:.*\.|\/0\d/.test(text)) return true;
+  return isIP(address) === 6 && new URL(`http://[${address}]`).hostname.startsWith("[::ffff:");
+}
+
 /** Whether one of the networks contains the address. An invalid network contains none. */
 export function inCidrs(ip: string, list: readonly string[]): boolean {
-  // Go's libraries disagree about these forms, and the documentation does not mention them.
-  if ([ip, ...list].some((each) => /^::ffff:|%/i.test(each)))
-    throw new NotSimulated("an IPv4 address as IPv6, or a zone,");
+  if ([ip, ...list].some(isOpen))
+    throw new NotSimulated("an IPv4 address as IPv6, a zone, or a length with a leading 0,");
   const family = isIP(ip);
+  if (family === 0) throw new NotSimulated("a text that is no address");
   // A network of IPv6 contains no address of IPv4, but `BlockList` would say so.
   const ofFamily = list.filter((cidr) => isIP(cidr.split("/")[0] ?? "") === family);
-  return family > 0 && cidrs(ofFamily).check(ip, family === 6 ? "ipv6" : "ipv4");
+  return cidrs(ofFamily).check(ip, family === 6 ? "ipv6" : "ipv4");
 }
