@@ -47,10 +47,11 @@ export function namesOfExpressions(): Names {
     ),
   );
   const parents = all.flatMap(([name]) => [...name.matchAll(/\./g)].map(({ index }) => name.slice(0, index)));
-  const withPhases = functions.flatMap(({ phases, signatures }) =>
-    signatures
-      .flatMap(expanded)
-      .map((text) => ({ text, name: text.replace(RECEIVER, "").replace(/\(.*/, ""), phases })),
+  const withPhases = [...functions, { phases: undefined, signatures: conversions }].flatMap(
+    ({ phases, signatures }) =>
+      signatures
+        .flatMap(expanded)
+        .map((text) => ({ text, name: text.replace(RECEIVER, "").replace(/\(.*/, ""), phases })),
   );
   names = {
     variables: new Map(all),
@@ -193,8 +194,6 @@ export function policyEnvironment(
     const checked = text.includes("(ast") ? checkedMacro(text.replace(/.*: /, "")) : notImplemented;
     environment.registerFunction(libraryTypes(flat), implementation(text) ?? checked);
   }
-  for (const text of conversions.flatMap(expanded))
-    environment.registerFunction(libraryTypes(text), implementation(text) ?? notImplemented);
   return environment;
 }
 

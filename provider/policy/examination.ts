@@ -268,9 +268,9 @@ function headerFindings(node: Node): Finding[] {
 }
 
 /** What a text must look like to be a time, and an example. A page of the reference leaves out the hours of a timestamp. */
-const FORMATS = new Map<string, readonly [format: RegExp, example: string]>([
-  ["timestamp", [/^\d{4}-\d\d-\d\d.*(?:Z|[+-]\d\d:\d\d)$/is, "2026-01-31T12:00:00Z"]],
-  ["duration", [/^[+-]?(?:0|(?:[\d.]+(?:ns|us|µs|μs|ms|s|m|h))+)$/, "36h"]],
+const FORMATS = new Map<string, readonly [name: string, format: RegExp, example: string]>([
+  [flatName("timestamp"), ["timestamp", /^\d{4}-\d\d-\d\d.*(?:Z|[+-]\d\d:\d\d)$/is, "2026-01-31T12:00:00Z"]],
+  [flatName("duration"), ["duration", /^[+-]?(?:0|(?:[\d.]+(?:ns|us|µs|μs|ms|s|m|h))+)$/, "36h"]],
 ]);
 
 /** Texts in the form of an expression, and those that are no time. */
@@ -278,8 +278,8 @@ function textFindings(node: Node): Finding[] {
   if (/^\$\{\s*(?:conn|endpoint|req|res|time|vars|actions)\s*\.\s*[a-z][^{}]*\}$/i.test(textOf(node) ?? ""))
     // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in the policy
     return [finding(node.start, "has an expression as a text; leave out its quotes, ${ and }")];
-  const [name, [value]] = node.op === "call" ? node.args : ["", []];
-  const [format, example] = FORMATS.get(name) ?? [];
+  const [called, [value]] = node.op === "call" ? node.args : ["", []];
+  const [name, format, example] = FORMATS.get(called) ?? [];
   const text = textOf(value);
   if (!value || text === undefined || !format || format.test(text)) return [];
   return [

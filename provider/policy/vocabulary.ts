@@ -190,12 +190,14 @@ export const functions: readonly { phases?: readonly string[]; signatures: reado
   },
 ];
 
-/** What CEL itself has, but the library lacks. */
+/** Conversions of CEL. The library lacks some, and reads more texts than CEL in others. */
 export const conversions: readonly string[] = [
-  "string({timestamp|duration}): string",
-  "int(timestamp): int",
-  "timestamp(timestamp): timestamp",
-  "duration(duration): duration",
+  "string({string|bool|int|uint|double|bytes|timestamp|duration}): string",
+  "int({string|int|uint|double|timestamp}): int",
+  "uint({string|int|uint|double}): uint",
+  "double({string|int|uint|double}): double",
+  "timestamp({string|int|timestamp}): timestamp",
+  "duration({string|duration}): duration",
 ];
 
 /** Functions and macros of CEL that the library has. */

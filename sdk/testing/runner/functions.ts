@@ -272,6 +272,50 @@ const sizeOf = (value: string | Uint8Array | unknown[] | object) => {
 };
 const sizes = ["size", "string.size", "bytes.size", "list.size", "map.size"].map((name) => [name, sizeOf]);
 
+type Library = typeof import("@marcbachmann/cel-js", { with: { "resolution-mode": "import" }});
+
+/** Converts with CEL's library, whose classes of durations and unsigned integers are its own. */
+function library(conversion: string, value: unknown): unknown {
+  const { evaluate }: Library = require("@marcbachmann/cel-js");
+  return evaluate(`${conversion}(value)`, { value });
+}
+
+/** What languages write in the same way. */
+function text(value: unknown): string {
+  if (typeof value === "string" || typeof value === "boolean" || typeof value === "bigint") return `${value}`;
+  if (value instanceof Uint8Array) return utf8.decode(value);
+  return value instanceof Date ? dateText(value) : refuse("string() of this value");
+}
+
+/** Only digits. Other texts, and doubles beyond the range, are numbers for some languages. */
+function integer(value: unknown): bigint {
+  if (value instanceof Date) return BigInt(Math.floor(value.getTime() / 1000));
+  if (typeof value === "string" && !/^-?\d{1,20}$/.test(value)) return refuse("this text as a number");
+  if (typeof value === "number" && !(Math.abs(value) < 2 ** 63)) return fail("this number is out of range");
+  const whole = BigInt(typeof value === "number" ? Math.trunc(value) : String(value));
+  return BigInt.asIntN(64, whole) === whole ? whole : fail("this number is out of range");
+}
+
+const RFC3339 =
+  /^(\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,3})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+
+/** RFC 3339 up to milliseconds, which is what JavaScript can hold. */
+function timestamp(value: unknown): unknown {
+  if (value instanceof Date) return value;
+  if (typeof value !== "string") return library("timestamp", value);
+  const [, day = ""] = RFC3339.exec(value) ?? refuse("timestamp() of this text");
+  const isDay = new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
+  return isDay ? library("timestamp", value) : fail("there is no such day");
+}
+
+/** Whole milliseconds, because a timestamp holds no less, and at most the 292 years of Go. */
+function duration(value: unknown): unknown {
+  if (typeof value !== "string") return value;
+  if (!/^-?(?:\d+(?:\.\d{1,3})?[hms]|\d+ms)+$/.test(value)) refuse("duration() of this text");
+  const read = library("duration", value);
+  return Math.abs(Number(read)) < 2 ** 63 / 1e6 ? read : fail("this duration is out of range");
+}
+
 function join(list: readonly unknown[], separator = ""): string {
   if (!list.every((item) => typeof item === "string")) return fail("join() needs texts");
   fits(list.reduce((length, item) => length + separator.length + item.length, 0) - separator.length);
@@ -389,11 +433,13 @@ const calls: Readonly<Record<string, Implementation>> = {
   "duration.getMinutes": ({ seconds }: Duration) => seconds / 60n,
   "duration.getSeconds": ({ seconds }: Duration) => seconds,
   "duration.getMilliseconds": ({ nanos }: Duration) => BigInt(Math.trunc(nanos / 1e6)),
-  string: (value: Date | object) =>
-    value instanceof Date ? dateText(value) : refuse("string() of a duration"),
-  int: (date: Date) => BigInt(Math.floor(date.getTime() / 1000)),
-  timestamp: (date: Date) => date,
-  duration: (duration: object) => duration,
+  string: text,
+  int: integer,
+  uint: (value: unknown) => library("uint", integer(value)),
+  double: (value: unknown) =>
+    typeof value === "number" || /^-?\d+\.\d+$/.test(String(value)) ? Number(value) : Number(integer(value)),
+  timestamp,
+  duration,
 };
 
 /**

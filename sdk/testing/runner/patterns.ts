@@ -8,7 +8,7 @@ const refuse = (what: string): never => {
 };
 
 /** The longest time for a pattern. RE2 needs time that is linear in the text; JavaScript's patterns can need far more. */
-const PATTERN_MS = 250;
+const PATTERN_MS = 1_000;
 
 /** Syntax that RE2 lacks or reads differently: assertions and references, nested and POSIX classes, a class that begins with `]`. */
 const NOT_RE2 =

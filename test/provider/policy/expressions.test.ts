@@ -115,7 +115,7 @@ describe("a mistake in an expression is reported at its place", () => {
     ["res.status_code.startsWith('2')", 16, /^calls int\.startsWith\(string\), but its values are string\.startsWith\(string\)$/],
     ["res.headers['a'].contains('b')", 17, /^calls list\.contains\(string\), but its values are string\.contains\(string\)$/],
     ["inCidrRange(conn.client_ip)", 0, /^calls inCidrRange\(string\), but its values are inCidrRange\(string, string\)$/],
-    ["int(1, 2) == 1", 0, /^calls int\(int, int\), which does not exist$/],
+    ["int(1, 2) == 1", 0, /^calls int\(int, int\), but its values are int\(string\) or /],
     ["req.headers['a'][0].length > 4", 20, /^reads length of a value without fields; did you mean size\(\)\?$/],
     ["timestamp(time.now).hour > 5", 20, /^reads hour of a value without fields; did you mean getHours\(\)\?$/],
     ["conn.ts.start < timestamp('2026-01-01')", 26, /^calls timestamp with a text that it cannot read; write one such as 2026-01-31T12:00:00Z$/],
