@@ -136,6 +136,28 @@ test("the first version in the changelog is this version", () => {
   expect(version, "a heading such as: ## 0.1.0 - 2026-09-01").toBe(manifest.version);
 });
 
+test("npm version writes the new version wherever the old one stands, and begins its section of the changelog", () => {
+  const clone = join(folder, "clone");
+  git("clone", "--quiet", root, clone);
+  const env = { ...process.env, npm_old_version: manifest.version, npm_new_version: "99.0.0-rc.1" };
+  execFileSync(process.execPath, [join(root, "test/package/version.mjs")], { cwd: clone, env });
+  const places = '("pulumi-endpoints": "\\^|pulumi-endpoints:|VERSION( = "|=))[0-9][0-9a-z.-]*';
+  const found = git(
+    "-C",
+    clone,
+    "grep",
+    "-hoE",
+    places,
+    "--",
+    "examples",
+    "package-lock.json",
+    "provider/api",
+  );
+  expect(found.length).toBeGreaterThan(20);
+  expect(found.filter((place) => !place.endsWith("99.0.0-rc.1"))).toEqual([]);
+  expect(readFileSync(join(clone, "CHANGELOG.md"), "utf8")).toMatch(/^## 99\.0\.0-rc\.1 - unreleased$/m);
+});
+
 test("a release is refused if its tag is not the version", () => {
   const release = (tag: string) =>
     spawnSync(process.execPath, [join(root, "test/package/release.mjs"), tag], { encoding: "utf8" });
