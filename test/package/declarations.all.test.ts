@@ -72,12 +72,15 @@ function compile(ts: TypeScript, target: object, text: string, without = /^$/) {
 describe.each(compilers)("with TypeScript %s", { timeout: 240_000 }, (version, ts) => {
   test("runs that version", () => expect(ts.version.startsWith(version)).toBe(true));
 
-  test.each(targets)("a program for %s compiles, without skipLibCheck and without the types of the package's libraries", (_, target) => {
-    const { messages, files } = compile(ts, target, TYPED_PROGRAM);
-    expect(messages).toEqual([]);
-    expect(files).toContainEqual(expect.stringMatching(/dist\/sdk\/index\.d\.ts$/));
-    expect(files.filter((file) => /node_modules\/(zod|undici|@marcbachmann)\//.test(file))).toEqual([]);
-  });
+  test.each(targets)(
+    "a program for %s compiles, without skipLibCheck and without the types of the package's libraries",
+    (_, target) => {
+      const { messages, files } = compile(ts, target, TYPED_PROGRAM);
+      expect(messages).toEqual([]);
+      expect(files).toContainEqual(expect.stringMatching(/dist\/sdk\/index\.d\.ts$/));
+      expect(files.filter((file) => /node_modules\/(zod|undici|@marcbachmann)\//.test(file))).toEqual([]);
+    },
+  );
 
   test("the declarations compile with the library of ES2020 and types of Node without await using", () => {
     const target = { ...targets[0][1], lib: ["es2020"], types: [] };

@@ -87,7 +87,7 @@ export const installations = new Map<string, Installation>([
     `npm on Node.js ${nodeVersion}, with the newest SDK of Pulumi`,
     { ...npm, nodeVersion, pulumi: "3" },
   ]),
-  ...["5.4", "5.5", "5.6", "5.7", "5.8", "5.9", "6.0"].map((version): [string, Installation] => [
+  ...["5.2", "5.4", "5.5", "5.6", "5.7", "5.8", "5.9", "6.0"].map((version): [string, Installation] => [
     `npm and TypeScript ${version}`,
     {
       ...npm,
