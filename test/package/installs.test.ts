@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from "vitest";
 import { findPulumiCli } from "../../sdk/testing";
-import { type Installed, installations, installWith } from "./installs";
+import { type Installed, install, installations } from "./installs";
 import { pack } from "./pack";
 
 /*
@@ -25,13 +25,13 @@ const life = [
   { command: "destroy", changes: { delete: 2 }, requests: ["DELETE"] },
 ];
 
-const tested = [...installations].filter(([name]) => atLength || name === "npm");
+const tested = installations.filter(([name]) => atLength || name === "npm");
 
-describe.each(tested)("after an installation with %s", (name, { dynamicOnly, checksTypes }) => {
+describe.each(tested)("after an installation with %s", (name, installation) => {
   let found: Installed | undefined;
   beforeAll(async () => {
-    found = await installWith(name, folder, tarball);
-  });
+    found = await install(installation, folder, tarball);
+  }, 300_000);
   const installed = ({ skip }: TestContext) => found ?? skip(`${name} cannot be had here`);
 
   test("ES modules can import every name", async (context) => {
@@ -40,13 +40,13 @@ describe.each(tested)("after an installation with %s", (name, { dynamicOnly, che
     expect(all).toBeGreaterThan(20);
   });
 
-  if (checksTypes) {
+  if (installation.checksTypes) {
     test("a program with every entry point compiles", async (context) => {
       await installed(context).checkTypes();
     });
   }
 
-  describe.each(dynamicOnly ? (["dynamic"] as const) : (["dynamic", "plugin"] as const))(
+  describe.each(installation.dynamicOnly ? (["dynamic"] as const) : (["dynamic", "plugin"] as const))(
     "with the %s provider",
     (provider) => {
       test("the README's program can be deployed and destroyed on the test kit's engine", async (context) => {

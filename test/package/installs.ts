@@ -6,7 +6,7 @@ import { root } from "./pack";
 import { TYPED_PROGRAM } from "./typedProgram";
 
 /** A way to install the package. */
-interface Installation {
+export interface Installation {
   /** The package manager. */
   manager: string[];
   /** Its arguments that add packages. */
@@ -47,7 +47,7 @@ const byNpx = (spec: string, command = spec.replace(/@\d+$/, "")) => [
 ];
 const yarn4 = byNpx("@yarnpkg/cli-dist@4", "yarn");
 
-export const installations = new Map<string, Installation>([
+export const installations: [name: string, Installation][] = [
   ["npm", npm],
   [
     "npm, with the oldest SDK of Pulumi",
@@ -96,7 +96,7 @@ export const installations = new Map<string, Installation>([
       dynamicOnly: true,
     },
   ]),
-]);
+];
 
 /** The first program in the README. */
 export function readmeProgram(): string {
@@ -144,13 +144,11 @@ console.log(JSON.stringify(seen));
  *
  * @returns Undefined if the package manager or the version of Node.js cannot be had here.
  */
-export async function installWith(
-  name: string,
+export async function install(
+  installation: Installation,
   within: string,
   tarball: string,
 ): Promise<Installed | undefined> {
-  const installation = installations.get(name);
-  if (!installation) throw new Error(`there is no installation with ${name}`);
   const {
     manager,
     add = ["add"],
@@ -193,11 +191,11 @@ export async function installWith(
 }
 
 /** npm's package `node` contains the program. */
-const pathOfNode = (version: string, cwd: string) =>
-  run(cwd, [...byNpx(`node@${version}`, "node"), "--print", "process.execPath"]).then(
-    lastLine,
-    () => undefined,
-  );
+async function pathOfNode(version: string, cwd: string): Promise<string | undefined> {
+  const path = `process.version.startsWith("v${version}") ? process.execPath : ""`;
+  const command = [...byNpx(`node@${version}`, "node"), "--print", path];
+  return (await run(cwd, command).then(lastLine, () => "")) || undefined;
+}
 
 export class Installed {
   constructor(
