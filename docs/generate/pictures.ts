@@ -88,6 +88,7 @@ function reproducible(page: string): string {
   return page
     .replace(/ep_\w{20,}/g, fixed)
     .replace(/>\d{4}-\d\d-\d\d at \d\d:\d\d UTC</g, ">2026-11-21 at 20:28 UTC<")
+    .replace(/\d{4}-\d\d-\d\d \d\d:\d\d UTC/g, "2026-11-21 20:20 UTC")
     .replace(/>\d{4}-\d\d-\d\d</g, ">2026-11-21<")
     .replace(/\b\d+ seconds?\b/, "4 seconds")
     .replace(/127\.0\.0\.1:\d+/g, "127.0.0.1:8080")
@@ -106,7 +107,11 @@ async function driftPicture(): Promise<Uint8Array> {
     // The picture ends after the stack, so that it is small enough for the README.
     const stack = await page.waitForSelector('[aria-labelledby="stack-0"]');
     const { y = 0, height = 600 } = (await stack?.boundingBox()) ?? {};
-    return await page.screenshot({ clip: { x: 0, y: 0, width: 840, height: Math.ceil(y + height) + 16 } });
+    return await page.screenshot({
+      type: "webp",
+      quality: 80,
+      clip: { x: 0, y: 0, width: 840, height: Math.ceil(y + height) + 16 },
+    });
   } finally {
     await chromium.close();
   }
@@ -158,8 +163,8 @@ async function tracePicture(): Promise<string> {
 async function main(): Promise<void> {
   writeFileSync(join(pictures, "trace.svg"), await tracePicture());
   writeFileSync(join(pictures, "demo.svg"), await demoPicture());
-  if (await findPulumiCli()) writeFileSync(join(pictures, "drift.png"), await driftPicture());
-  else console.error("docs/pictures/drift.png is unchanged, because there is no Pulumi CLI on the PATH");
+  if (await findPulumiCli()) writeFileSync(join(pictures, "drift.webp"), await driftPicture());
+  else console.error("docs/pictures/drift.webp is unchanged, because there is no Pulumi CLI on the PATH");
 }
 
 main().catch((error: unknown) => {

@@ -6,34 +6,9 @@ import * as oldest from "typescript-5.4";
 import * as last from "typescript-5.9";
 import { afterAll, describe, expect, test } from "vitest";
 import { root } from "./pack";
+import { TYPED_PROGRAM } from "./typedProgram";
 
 /* Compiles users' programs with the published type declarations. Needs `npm run build`. */
-
-const PROGRAM = `
-import * as pulumi from "@pulumi/pulumi";
-import { CloudEndpoint, getEndpoint, getEndpointOutput, Provider, readJson, type TrafficPolicy, WebhookVerification } from "pulumi-endpoints";
-import { create } from "pulumi-endpoints/provider";
-import { Agent, Emulator, TestStack } from "pulumi-endpoints/testing";
-
-const provider = new Provider("theirs", { apiKey: pulumi.secret("key") });
-const policy: TrafficPolicy = { on_http_request: [{ actions: [{ type: "deny" }] }] };
-const shop = new CloudEndpoint("shop", { url: "https://shop.example.com", trafficPolicy: policy }, { provider });
-export const other = new CloudEndpoint("other", {
-  url: shop.url,
-  bindings: [shop.type.apply(() => "public")],
-  metadata: { team: pulumi.output("x") },
-});
-export const hooks = new WebhookVerification("hooks", { platform: "github", secret: pulumi.secret("x"), agent: { upstream: 8080 } });
-export const url = getEndpoint({ id: "ep_1" }).then((endpoint) => endpoint.url);
-export const parsed = getEndpointOutput({ url: shop.url }).apply(({ metadata }) => readJson(metadata));
-export const all = [create, Emulator, TestStack];
-export async function closing() {
-  await using stack = await TestStack.create({ program: "." });
-  await using emulator = await Emulator.start();
-  await using agent = await Agent.start({ upstream: 8080, config: "" });
-  return [stack, emulator, agent];
-}
-`;
 
 /** A mistake on each line, with the whole message of the compiler. */
 const MISTAKES: [line: string, message: RegExp][] = [
@@ -97,12 +72,15 @@ function compile(ts: TypeScript, target: object, text: string, without = /^$/) {
 describe.each(compilers)("with TypeScript %s", { timeout: 240_000 }, (version, ts) => {
   test("runs that version", () => expect(ts.version.startsWith(version)).toBe(true));
 
-  test.each(targets)("a program for %s compiles, without skipLibCheck and without zod", (_, target) => {
-    const { messages, files } = compile(ts, target, PROGRAM);
-    expect(messages).toEqual([]);
-    expect(files).toContainEqual(expect.stringMatching(/dist\/sdk\/index\.d\.ts$/));
-    expect(files.filter((file) => /node_modules\/(zod|undici)\//.test(file))).toEqual([]);
-  });
+  test.each(targets)(
+    "a program for %s compiles, without skipLibCheck and without the types of the package's libraries",
+    (_, target) => {
+      const { messages, files } = compile(ts, target, TYPED_PROGRAM);
+      expect(messages).toEqual([]);
+      expect(files).toContainEqual(expect.stringMatching(/dist\/sdk\/index\.d\.ts$/));
+      expect(files.filter((file) => /node_modules\/(zod|undici|@marcbachmann)\//.test(file))).toEqual([]);
+    },
+  );
 
   test("the declarations compile with the library of ES2020 and types of Node without await using", () => {
     const target = { ...targets[0][1], lib: ["es2020"], types: [] };
@@ -113,7 +91,7 @@ describe.each(compilers)("with TypeScript %s", { timeout: 240_000 }, (version, t
 
   test("each mistake gets a single message", () => {
     const lines = MISTAKES.map(([line]) => line).join("\n");
-    const { messages } = compile(ts, { ...targets[0][1], skipLibCheck: true }, PROGRAM + lines);
+    const { messages } = compile(ts, { ...targets[0][1], skipLibCheck: true }, TYPED_PROGRAM + lines);
     expect(messages).toEqual(MISTAKES.map(([, message]) => expect.stringMatching(message)));
   });
 });

@@ -1,15 +1,15 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, type TestContext, test } from "vitest";
 import { findPulumiCli } from "../../sdk/testing";
-import { installWith, type ManagerName, managers } from "./installs";
+import { type Installed, install, installations } from "./installs";
 import { pack } from "./pack";
 
 /*
  * Installs the packed file into an empty folder outside of the repository, and runs the README's program there.
  * `npm run test:all` does this with npm and the test kit's engine. `npm run test:installs` does it with all package managers,
- * and also on the Pulumi CLI if there is one on the PATH.
+ * versions of Node.js and of TypeScript, and also on the Pulumi CLI. What cannot be had is reported as skipped.
  */
 const atLength = process.env["INSTALLS"] === "all";
 const cli = atLength && (await findPulumiCli());
@@ -25,17 +25,42 @@ const life = [
   { command: "destroy", changes: { delete: 2 }, requests: ["DELETE"] },
 ];
 
-const tested: ManagerName[] = atLength ? (Object.keys(managers) as ManagerName[]) : ["npm"];
+const tested = installations.filter(([name]) => atLength || name === "npm");
 
-describe.each(tested)("after an installation with %s", (name) => {
-  test("ES modules can import every name, and the README's program can be deployed and destroyed", async () => {
-    const installed = await installWith(name, join(folder, name.replace(/\W/g, "-")), tarball);
-    const { all, missing } = await installed.names();
+describe.each(tested)("after an installation with %s", (name, installation) => {
+  let found: Installed | undefined;
+  beforeAll(async () => {
+    found = await install(installation, folder, tarball);
+  }, 300_000);
+  const installed = ({ skip }: TestContext) => found ?? skip(`${name} cannot be had here`);
+
+  test("ES modules can import every name", async (context) => {
+    const { all, missing } = await installed(context).names();
     expect(missing).toEqual([]);
     expect(all).toBeGreaterThan(20);
-    for (const provider of installed.providers) {
-      expect(await installed.life("kit", provider), provider).toEqual(life);
-      if (cli) expect(await installed.life("cli", provider), provider).toEqual(life);
-    }
   });
+
+  if (installation.checksTypes) {
+    test("a program with every entry point compiles", async (context) => {
+      await installed(context).checkTypes();
+    });
+  }
+
+  describe.each(installation.dynamicOnly ? (["dynamic"] as const) : (["dynamic", "plugin"] as const))(
+    "with the %s provider",
+    (provider) => {
+      test("the README's program can be deployed and destroyed on the test kit's engine", async (context) => {
+        expect(await installed(context).life("kit", provider)).toEqual(life);
+      });
+
+      if (atLength) {
+        test.runIf(cli)(
+          "the README's program can be deployed and destroyed on the Pulumi CLI",
+          async (context) => {
+            expect(await installed(context).life("cli", provider)).toEqual(life);
+          },
+        );
+      }
+    },
+  );
 });

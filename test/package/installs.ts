@@ -1,22 +1,34 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
 import { z } from "zod";
 import { root } from "./pack";
+import { TYPED_PROGRAM } from "./typedProgram";
 
-/** A package manager. */
-interface Manager {
-  /** The command that adds packages. */
-  add: string[];
+/** A way to install the package. */
+export interface Installation {
+  /** The package manager. */
+  manager: string[];
+  /** Its arguments that add packages. */
+  add?: string[];
   /** Files that must exist before. */
   files?: Record<string, string>;
+  /** The version of Node.js that everything runs on. Default: the one that runs the tests. */
+  nodeVersion?: string;
   /** The command that starts Node.js. Default: `node`. */
   node?: string[];
   /** Packages that the program also needs. */
   needs?: string[];
+  /** Whether the project's own TypeScript checks the program, alone and when Pulumi runs it. */
+  checksTypes?: boolean;
+  /** Whether the plugin is left out. */
+  dynamicOnly?: boolean;
   /** The version of Pulumi's SDK. Default: the one in this repository, since the newest may need a newer Node.js. */
   pulumi?: string;
 }
+
+type Provider = "dynamic" | "plugin";
+type Driver = "kit" | "cli";
 
 const { devDependencies, peerDependencies } = z
   .object({
@@ -25,32 +37,66 @@ const { devDependencies, peerDependencies } = z
   })
   .parse(JSON.parse(readFileSync(join(root, "package.json"), "utf8")));
 
-const NPM = ["npm", "install", "--no-audit", "--no-fund", "--prefer-offline"];
+const npm = { manager: ["npm"], add: ["install", "--no-audit", "--no-fund", "--prefer-offline"] };
+const byNpx = (spec: string, command = spec.replace(/@\d+$/, "")) => [
+  "npx",
+  "--yes",
+  "--package",
+  spec,
+  command,
+];
+const yarn4 = byNpx("@yarnpkg/cli-dist@4", "yarn");
 
-const YARN_4 = ["npx", "--yes", "--package", "@yarnpkg/cli-dist@4", "yarn"];
-
-export const managers = {
-  npm: { add: NPM },
-  "npm, with the oldest SDK of Pulumi": {
-    add: NPM,
-    pulumi: peerDependencies["@pulumi/pulumi"]?.replace("^", "") ?? "",
-  },
-  "pnpm 9": { add: ["npx", "--yes", "pnpm@9", "add"] },
-  "Yarn 1": { add: ["npx", "--yes", "yarn@1", "add"] },
-  "Yarn 4 with node_modules": {
-    add: [...YARN_4, "add"],
-    files: { "yarn.lock": "", ".yarnrc.yml": "nodeLinker: node-modules\n" },
-  },
-  // The TypeScript in Pulumi's SDK cannot resolve packages there. Yarn patches a project's own TypeScript so that it can.
-  "Yarn 4 with Plug'n'Play": {
-    add: [...YARN_4, "add"],
-    files: { "yarn.lock": "", ".yarnrc.yml": "nodeLinker: pnp\n" },
-    node: [...YARN_4, "node"],
-    needs: ["typescript@~5.9"],
-  },
-} satisfies Record<string, Manager>;
-
-export type ManagerName = keyof typeof managers;
+export const installations: [name: string, Installation][] = [
+  ["npm", npm],
+  [
+    "npm, with the oldest SDK of Pulumi",
+    { ...npm, pulumi: peerDependencies["@pulumi/pulumi"]?.replace("^", "") ?? "" },
+  ],
+  ["pnpm 10", { manager: byNpx("pnpm@10") }],
+  [
+    "pnpm 12 on Node.js 22",
+    {
+      manager: byNpx("pnpm@12"),
+      // A script of one of the packages behind Pulumi's SDK: pnpm fails until somebody has decided about it.
+      files: { "pnpm-workspace.yaml": "allowBuilds: { protobufjs: false }\n" },
+      nodeVersion: "22",
+      pulumi: "3",
+    },
+  ],
+  ["Yarn 1", { manager: byNpx("yarn@1") }],
+  [
+    "Yarn 4 with node_modules",
+    { manager: yarn4, files: { "yarn.lock": "", ".yarnrc.yml": "nodeLinker: node-modules\n" } },
+  ],
+  [
+    "Yarn 4 with Plug'n'Play",
+    {
+      manager: yarn4,
+      files: { "yarn.lock": "", ".yarnrc.yml": "nodeLinker: pnp\n" },
+      node: [...yarn4, "node"],
+      // The TypeScript in Pulumi's SDK cannot resolve packages there. Yarn patches a project's own TypeScript so that it can.
+      needs: ["typescript@~5.9"],
+      // The plugin needs a folder, and Plug'n'Play has none.
+      dynamicOnly: true,
+    },
+  ],
+  ["Bun", { manager: byNpx("bun@1") }],
+  ["npm on Node.js 20.19.0", { ...npm, nodeVersion: "20.19.0" }],
+  ...["22", "24"].map((nodeVersion): [string, Installation] => [
+    `npm on Node.js ${nodeVersion}, with the newest SDK of Pulumi`,
+    { ...npm, nodeVersion, pulumi: "3" },
+  ]),
+  ...["5.2", "5.4", "5.5", "5.6", "5.7", "5.8", "5.9", "6.0"].map((version): [string, Installation] => [
+    `npm and TypeScript ${version}`,
+    {
+      ...npm,
+      needs: [`typescript@~${version}.0`, "@types/node@20"],
+      checksTypes: true,
+      dynamicOnly: true,
+    },
+  ]),
+];
 
 /** The first program in the README. */
 export function readmeProgram(): string {
@@ -78,6 +124,9 @@ async function main(driver) {
 main(process.argv[2]).catch((error) => { console.error(error.message); process.exitCode = 1; });
 `;
 
+const PLUGIN =
+  "plugins: { providers: [{ name: endpoints, path: node_modules/pulumi-endpoints/provider/plugin }] }";
+
 /** Prints all names of each entry point, and whether an ES module can import them. */
 const NAMES = `
 import { createRequire } from "node:module";
@@ -90,47 +139,89 @@ for (const entry of ["pulumi-endpoints", "pulumi-endpoints/provider", "pulumi-en
 console.log(JSON.stringify(seen));
 `;
 
-/** Creates an empty folder with the README's program and installs the package there. */
-export async function installWith(name: ManagerName, within: string, tarball: string): Promise<Installed> {
-  mkdirSync(within, { recursive: true });
+/**
+ * Creates an empty folder with the README's program and installs the package there.
+ *
+ * @returns Undefined if the package manager or the version of Node.js cannot be had here.
+ */
+export async function install(
+  installation: Installation,
+  within: string,
+  tarball: string,
+): Promise<Installed | undefined> {
+  const {
+    manager,
+    add = ["add"],
+    files,
+    dynamicOnly,
+    nodeVersion,
+    node,
+    needs = [],
+    checksTypes,
+  } = installation;
   const folder = mkdtempSync(join(within, "shop-"));
-  const manager: Manager = managers[name];
-  const files = {
-    ...manager.files,
+  const pulumi = installation.pulumi ?? devDependencies["@pulumi/pulumi"];
+  const written = {
+    ...files,
     "package.json": '{ "name": "shop", "private": true }\n',
-    "Pulumi.yaml": `name: shop
-runtime: nodejs
-plugins: { providers: [{ name: endpoints, path: node_modules/pulumi-endpoints/provider/plugin }] }
-`,
+    "Pulumi.yaml": `name: shop\nruntime: nodejs\n${dynamicOnly ? "" : PLUGIN}`,
     "index.ts": readmeProgram(),
     "life.cjs": LIFE,
     "names.mjs": NAMES,
+    ...(checksTypes && {
+      "tsconfig.json": readFileSync(join(root, "examples", "template", "tsconfig.json"), "utf8").replace(
+        '"index.ts"',
+        '"index.ts", "types.ts"',
+      ),
+      "types.ts": TYPED_PROGRAM,
+    }),
   };
-  for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text);
-  const pulumi = manager.pulumi ?? devDependencies["@pulumi/pulumi"];
-  await run(folder, [...manager.add, tarball, `@pulumi/pulumi@${pulumi}`, ...(manager.needs ?? [])]);
-  return new Installed(folder, manager.node ?? [process.execPath]);
+  for (const [file, text] of Object.entries(written)) writeFileSync(join(folder, file), text);
+
+  const execPath = nodeVersion === undefined ? process.execPath : await pathOfNode(nodeVersion, folder);
+  if (execPath === undefined) return undefined;
+  const env = {
+    PATH: `${dirname(execPath)}${delimiter}${process.env["PATH"]}`,
+    ...(checksTypes && { PULUMI_NODEJS_TRANSPILE_ONLY: "false" }),
+  };
+  if ((await run(folder, [...manager, "--version"], env).catch(() => undefined)) === undefined)
+    return undefined;
+  await run(folder, [...manager, ...add, tarball, `@pulumi/pulumi@${pulumi}`, ...needs], env);
+  return new Installed(folder, node ?? [execPath], env);
+}
+
+/** npm's package `node` contains the program. */
+async function pathOfNode(version: string, cwd: string): Promise<string | undefined> {
+  const path = `process.version.startsWith("v${version}") ? process.execPath : ""`;
+  const command = [...byNpx(`node@${version}`, "node"), "--print", path];
+  return (await run(cwd, command).then(lastLine, () => "")) || undefined;
 }
 
 export class Installed {
   constructor(
     private readonly folder: string,
     private readonly node: string[],
+    private readonly env: Record<string, string>,
   ) {}
 
-  /** What can serve the resources: the plugin needs a folder, and Plug'n'Play has none. */
-  get providers(): string[] {
-    return existsSync(join(this.folder, "node_modules")) ? ["dynamic", "plugin"] : ["dynamic"];
+  async life(driver: Driver, provider: Provider): Promise<unknown> {
+    const command = [...this.node, "life.cjs", driver];
+    const env = { ...this.env, ENDPOINTS_PROVIDER: provider };
+    return JSON.parse(lastLine(await run(this.folder, command, env)));
   }
 
-  async life(driver: "kit" | "cli", provider: string): Promise<unknown> {
-    const command = [...this.node, "life.cjs", driver];
-    return JSON.parse(lastLine(await run(this.folder, command, { ENDPOINTS_PROVIDER: provider })));
+  /** Fails with the compiler's messages. */
+  async checkTypes(): Promise<void> {
+    await run(
+      this.folder,
+      [...this.node, "node_modules/typescript/bin/tsc", "--noEmit", "-p", "."],
+      this.env,
+    );
   }
 
   /** The number of all names, and those that ES modules cannot import, as `entry: name`. */
   async names(): Promise<{ all: number; missing: string[] }> {
-    const output = JSON.parse(lastLine(await run(this.folder, [...this.node, "names.mjs"])));
+    const output = JSON.parse(lastLine(await run(this.folder, [...this.node, "names.mjs"], this.env)));
     const names = Object.entries(
       z.record(z.string(), z.array(z.tuple([z.string(), z.boolean()]))).parse(output),
     ).flatMap(([entry, of]) => of.map(([name, found]) => ({ name: `${entry}: ${name}`, found })));

@@ -8,6 +8,7 @@ export const root = join(import.meta.dirname, "..", "..");
 const packed = z.tuple([
   z.object({
     filename: z.string(),
+    size: z.number(),
     unpackedSize: z.number(),
     files: z.array(z.object({ path: z.string(), mode: z.number() })),
   }),

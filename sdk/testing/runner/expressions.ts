@@ -14,8 +14,8 @@ import { NotSimulated } from "./trace";
  */
 export type Values = Readonly<Record<string, () => unknown>>;
 
-/** The functions that depend on the request, by name. */
-export type RequestFunctions = Readonly<Record<string, Implementation>>;
+/** The functions that depend on the request, by name. Without a name from the check's types, which are not published. */
+export type RequestFunctions = Readonly<Record<string, (...args: never[]) => unknown>>;
 
 class Absent extends NotSimulated {}
 
