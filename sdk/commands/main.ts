@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { VERSION } from "../../provider/api/config";
+import { VERSION } from "../../provider/api/version";
 import { nearName } from "../../provider/api/text";
 import { type CliCommand, EXIT, messageOf } from "./command";
 
