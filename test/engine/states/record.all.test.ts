@@ -98,6 +98,12 @@ const importing = async (stack: CliStack, emulator: Emulator) => {
   await stack.import([{ type: "endpoints:index:CloudEndpoint", name: "imported", id }], { protect: false });
 };
 
+const drifting = async (stack: CliStack, emulator: Emulator) => {
+  await stack.up();
+  for (const { id } of emulator.endpoints) emulator.edit(id, { bindings: ["internal"] });
+  await stack.refresh();
+};
+
 const plugin = { "endpoints:provider": "plugin" };
 const scenes: Record<string, Scene> = {
   dynamic: { program: SEVERAL, play: adopting },
@@ -110,6 +116,7 @@ const scenes: Record<string, Scene> = {
     config: plugin,
     play: importing,
   },
+  drifted: { program: TWO, play: drifting },
   marked: { program: TWO, config: { "endpoints:mark": "a-team/test" } },
   partial: {
     program: `${PROVIDER}${endpoint("ours")}${endpoint("theirs", "", ", { provider: theirs }")}`,

@@ -11,8 +11,11 @@ export const { VERSION: BUILT }: { VERSION: string } = createRequire(import.meta
   "../../../dist/provider/api/version.js",
 );
 
-/** Whether the state has an endpoint of each kind. */
+/** Whether the state has endpoints of many kinds, with one provider. */
 export const hasSeveral = (name: string) => name === "dynamic" || name === "plugin";
+
+/** Whether somebody edited the endpoints, and a refresh found that. */
+export const isDrifted = (name: string) => name === "drifted";
 
 const TYPES = ["pulumi-nodejs:dynamic/endpoints:CloudEndpoint", "endpoints:index:CloudEndpoint"];
 export const endpointsIn = ({ deployment: { resources = [] } }: ExportedState): ExportedResource[] =>
@@ -37,6 +40,14 @@ export async function takeOn(
 
 export const changedProgram = ({ program }: RecordedState) =>
   program.replaceAll("front door", "back door").replaceAll('team: "shop"', 'team: "door"');
+
+/** The names of the notes. */
+const notesIn = (state: ExportedState) =>
+  new Set(
+    endpointsIn(state).flatMap(({ outputs }) =>
+      Object.keys(outputs ?? {}).filter((name) => /^__/.test(name)),
+    ),
+  );
 
 const marksIn = (endpoints: WireEndpoint[]) =>
   endpoints.flatMap(({ metadata = "" }) => /"nonce":"\w+"/.exec(metadata)?.[0] ?? []).sort();
@@ -68,6 +79,10 @@ export function isTakenOn({ version, name, file }: { version: string; name: stri
       const after = await stack.exportState();
       expect(valuesOf(after, "__version")).toEqual(new Set([BUILT]));
       expect(plainIn(after)).not.toContain("throw-away");
+      // Another name of a note would be a new note. An import lacks these two.
+      const added = [...notesIn(after)].filter((note) => !notesIn(state).has(note));
+      expect(["__given", "__chosen"]).toEqual(expect.arrayContaining(added));
+      expect(valuesOf(after, "__entry")).toEqual(valuesOf(state, "__entry"));
       await stack.preview({ expectNoChanges: true });
 
       expect(methods({ requests: writes(await stack.destroy()) })).toEqual(Array(count).fill("DELETE"));
