@@ -127,7 +127,7 @@ const scenes: Record<string, Scene> = {
 describe.runIf(recording)(`version ${VERSION} is recorded`, () => {
   test.for(Object.entries(scenes))(
     "%s",
-    async ([name, { program, config = {}, play = (stack) => stack.up() }]) => {
+    async ([name, { program, config = {}, play = (stack: CliStack) => stack.up() }]) => {
       expect(VERSION, "the version of a release").toMatch(/^\d+\.\d+\.\d+$/);
       const emulator = await Emulator.start({ apiKey: KEY });
       onTestFinished(() => emulator.close());

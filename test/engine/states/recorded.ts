@@ -3,8 +3,9 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { onTestFinished } from "vitest";
+import type { WireEndpoint } from "../../../provider/api/contract";
 import { accountFingerprint } from "../../../provider/endpoint/gone";
-import { type ConfigValue, Emulator, type ExportedState, type WireEndpoint } from "../../../sdk/testing";
+import { type ConfigValue, Emulator, type ExportedState } from "../../../sdk/testing";
 
 /*
  * States that released versions wrote, as `pulumi stack export` printed them, with the program and what the service held.

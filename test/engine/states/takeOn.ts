@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import { expect, test } from "vitest";
-import type { ExportedResource, ExportedState, WireEndpoint } from "../../../sdk/testing";
+import type { WireEndpoint } from "../../../provider/api/contract";
+import type { ExportedResource, ExportedState } from "../../../sdk/testing";
 import { edit, methods, onBothDrivers, plainIn, type Start, writes } from "../setup";
 import { type RecordedState, readState, restored } from "./recorded";
 
