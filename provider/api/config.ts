@@ -1,5 +1,6 @@
 import { UserError } from "./apiErrors";
 import type { ClientSettings } from "./exchange";
+import { VERSION } from "./version";
 
 /** A missing or invalid setting. The message has both of its names, and never its value. */
 export class ConfigError extends UserError {
@@ -248,9 +249,6 @@ function duration(name: SettingName, given: string | undefined): number | undefi
   if (value > 0) return value;
   throw new ConfigError(name, `${name} is no time such as 90s, 30m, 1h or 2d`, howToCorrect(name, "1h"));
 }
-
-/** The package's version. A test compares it with `package.json`. */
-export const VERSION = "0.1.0";
 
 /** The name of the plugin and of the Pulumi package. */
 export const PACKAGE = "endpoints";

@@ -43,6 +43,11 @@ export const wrongType = (id: string, type: string): UserError =>
     `${id} is of type ${oneLine(type, 100)}; CloudEndpoint manages cloud endpoints only. Read it with getEndpoint, or give the id of a cloud endpoint.`,
   );
 
+export const tooOld = (id: string, theirs: string, ours: string): UserError =>
+  new UserError(
+    `The state of ${id} was written by pulumi-endpoints ${oneLine(theirs, 50)}, and ${ours} is too old to read it. Install that version or a later one.`,
+  );
+
 export const reservedKey = (id: string, problem: string): UserError =>
   new UserError(`${id} cannot be managed: ${problem}.`);
 

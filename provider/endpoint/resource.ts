@@ -29,6 +29,7 @@ import { type CloudEndpointInputs, type ManagedInput, ownTexts } from "./fields"
 import { accountFingerprint, GoneCheck } from "./gone";
 import { hasSecrets, notedFields, shownUrl, withNote } from "./secrets";
 import {
+  assertReadable,
   difference,
   ENTRY_KEY,
   imported,
@@ -105,6 +106,7 @@ export class CloudEndpoints {
 
   /** Compares the program's inputs with the state. Makes no request. */
   diff(id: string, olds: JsonObject, news: JsonObject): Decision {
+    assertReadable(id, olds);
     this.entries.manage(id, olds);
     const inputs = checkedInputs(news);
     const { changed, replace, stale } = difference(olds, inputs);
@@ -158,6 +160,7 @@ export class CloudEndpoints {
     id: string,
     stored: JsonObject,
   ): Promise<{ id: string; props: JsonObject; inputs?: JsonObject }> {
+    assertReadable(id, stored);
     this.entries.meet(id, stored);
     return operation(`read ${id}`, async () => {
       const { api } = this.serviceFor(stored);
@@ -234,6 +237,7 @@ export class CloudEndpoints {
 
   /** Sends the fields that differ. Makes no request if none does. */
   async update(id: string, olds: JsonObject, news: JsonObject): Promise<{ outs: JsonObject }> {
+    assertReadable(id, olds);
     this.entries.manage(id, olds);
     return { outs: await this.entries.update(id, () => this.sendUpdate(id, olds, news)) };
   }
@@ -265,6 +269,7 @@ export class CloudEndpoints {
    * Deletes the endpoint. Succeeds if it is already gone. If another entry has the endpoint, it stays, and only this entry goes.
    */
   async delete(id: string, stored: JsonObject): Promise<void> {
+    assertReadable(id, stored);
     const isManaged = this.entries.isManaged(id);
     this.entries.meet(id, stored);
     const other = this.entries.otherStanding(id, stored);

@@ -6,6 +6,7 @@ import {
   decidedWithUrl,
   derivedWithUrl,
   documentFields,
+  endpointFields,
   inputFields,
   withData,
 } from "./fields";
@@ -38,9 +39,16 @@ export function withNote(props: JsonObject, fields: Iterable<string>): JsonObjec
   return all.length > 0 ? { ...others, [SECRETS_KEY]: all } : others;
 }
 
+/** Properties that are kept for a later version, with a note of those only that this version does not know. */
+export const withForeignNote = (props: JsonObject): JsonObject =>
+  withNote(
+    props,
+    notedFields(props).filter((name) => !(name in inputFields || name in endpointFields)),
+  );
+
 /**
- * An answer with its note: the noted fields of the request, and each document that differs from the request and has a secret
- * in it.
+ * An answer with its note: its own noted fields, those of the request, and each document that differs from the request and has
+ * a secret in it.
  *
  * @param asked The inputs of the request, or the outputs in the state.
  */
@@ -51,7 +59,7 @@ export function withSecretsNoted(answer: JsonObject, asked: JsonObject): JsonObj
       (asked[name] === undefined || wireText(answer[name]) !== wireText(asked[name])) &&
       hasSecretPlaces({ [name]: answer[name] }),
   );
-  return withNote(answer, [...notedFields(asked), ...added]);
+  return withNote(answer, [...notedFields(answer), ...notedFields(asked), ...added]);
 }
 
 /** Whether a text of the service about this resource may contain a secret. */

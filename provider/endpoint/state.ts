@@ -2,9 +2,11 @@ import type { LiveEndpoint, Mark, WireChange } from "../api/contract";
 import { isMapping, type JsonObject } from "../api/json";
 import { withMark } from "../api/mark";
 import { derivedFromUrl, normalizeUrl, schemeDiffers } from "../api/url";
+import { majorOf, VERSION } from "../api/version";
 import { snakeCase } from "../api/wire";
 import { checkedInputs, PROVIDER_KEY } from "./check";
 import { type Change, changesBetween, hasUnknown, sameSet, UNKNOWN } from "./documents";
+import { tooOld } from "./errors";
 import {
   type CloudEndpointInputs,
   choices,
@@ -25,11 +27,12 @@ import {
   withPreviewTexts,
   withTexts,
 } from "./fields";
-import { notedFields } from "./secrets";
+import { notedFields, withForeignNote } from "./secrets";
 
 /*
  * The state of an endpoint: the service's fields, and notes. The names of notes start with two underscores, so that Pulumi
- * does not show them.
+ * does not show them. Every write keeps the properties that this version does not know, because a later version may have
+ * written them.
  */
 
 /**
@@ -50,6 +53,18 @@ export const MARK_KEY = "__mark";
 /** The note of the entry: a random token, which tells apart two entries with the same endpoint. See `entries.ts`. */
 export const ENTRY_KEY = "__entry";
 
+/** The note of the version that wrote the state last. A read does not change it, and it alone is never a difference. */
+const VERSION_KEY = "__version";
+
+/**
+ * A later minor version only adds to the state, and a later major version may change what is there.
+ *
+ * @throws UserError if a later major version wrote the state.
+ */
+export function assertReadable(id: string, { [VERSION_KEY]: version }: JsonObject): void {
+  if ((majorOf(version) ?? 0) > (majorOf(VERSION) ?? 0)) throw tooOld(id, `${version}`, VERSION);
+}
+
 /** The notes that do not depend on the inputs. */
 export interface ServiceNotes {
   /** The token of the entry. */
@@ -68,10 +83,12 @@ export function outputsOf(
 ): JsonObject {
   const fields = serviceFields(live, inputs.bindings);
   const chosen = chosenNote(fields, givenInputs(inputs), described(update.before), update.sent);
-  return { ...fields, ...notesOf(inputs), ...chosen, ...noted(notes) };
+  const kept = withForeignNote(without(update.before, [...OBSERVED, ...requestInputs]));
+  return { ...kept, ...fields, ...notesOf(inputs), ...chosen, ...noted(notes) };
 }
 
 const noted = ({ entry, account, mark }: ServiceNotes): JsonObject => ({
+  [VERSION_KEY]: VERSION,
   [ENTRY_KEY]: entry,
   [ACCOUNT_KEY]: account,
   ...(mark && { [MARK_KEY]: mark }),
@@ -84,9 +101,9 @@ export function notesOf(inputs: CloudEndpointInputs): JsonObject {
 
 /** The outputs after an update without a request: the old fields with new notes. */
 export function unchangedOutputs(olds: JsonObject, inputs: CloudEndpointInputs): JsonObject {
-  const dropped: string[] = [...requestInputs, PROVIDER_KEY, CHOSEN_KEY];
-  const observed = Object.fromEntries(Object.entries(olds).filter(([name]) => !dropped.includes(name)));
-  return { ...observed, ...notesOf(inputs), ...chosenNote(observed, givenInputs(inputs), olds) };
+  const observed = withForeignNote(without(olds, [...requestInputs, PROVIDER_KEY, CHOSEN_KEY]));
+  const chosen = chosenNote(observed, givenInputs(inputs), olds);
+  return { ...observed, ...notesOf(inputs), ...chosen, [VERSION_KEY]: VERSION };
 }
 
 /**
@@ -118,9 +135,8 @@ export function refreshed(live: LiveEndpoint, stored: JsonObject): { props: Json
     [GIVEN_KEY]: given,
     ...chosenNote(withOff(fields), given, described(stored)),
   };
-  // A read renews neither the account nor the mark, because a changed note would show as a difference.
-  const kept = pick(stored, [...requestInputs, ENTRY_KEY, ACCOUNT_KEY, MARK_KEY]);
-  const props = { ...fields, ...kept, ...note };
+  // A read renews no note that does not depend on the fields, because a changed note would show as a difference.
+  const props = { ...without(stored, OBSERVED), ...fields, ...note };
 
   // The service's choice is no input. But the next update reverts an edit of it, and a description or metadata that was not
   // given, so these are shown.
@@ -187,6 +203,12 @@ function serviceFields(live: LiveEndpoint, bindings: unknown): JsonObject {
     ...(sameSet(live.bindings, bindings) && { bindings }),
   };
 }
+
+/** What a look at the service replaces in the state. All other properties stay. */
+const OBSERVED = [...Object.keys(endpointFields), GIVEN_KEY, CHOSEN_KEY, PROVIDER_KEY];
+
+const without = (from: JsonObject, names: readonly string[]): JsonObject =>
+  Object.fromEntries(Object.entries(from).filter(([name]) => !names.includes(name)));
 
 /** The properties with a value. Some servers return an empty text instead of no value. */
 function pick(from: JsonObject, names: readonly string[]): JsonObject {

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { VERSION } from "../../provider/api/config";
 import { nearName } from "../../provider/api/text";
+import { VERSION } from "../../provider/api/version";
 import { type CliCommand, EXIT, messageOf } from "./command";
 
 const HELP = `Usage: npx pulumi-endpoints <command>

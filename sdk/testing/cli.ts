@@ -227,7 +227,8 @@ export class CliStack implements Stack {
     return join(this.options.program, `Pulumi.${this.stackName}.yaml`);
   }
 
-  private pulumi(
+  /** @internal Runs a command on the stack. */
+  pulumi(
     args: string[],
     input?: string,
     mayFail = false,

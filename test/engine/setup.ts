@@ -11,7 +11,7 @@ import {
 } from "../../sdk/testing";
 import { newProject } from "../folders";
 
-export { bodies, methods, writes } from "../requests";
+export { bodies, methods, paths, writes } from "../requests";
 
 import { normalize } from "./normalize";
 
@@ -73,7 +73,7 @@ afterEach(async (context) => {
 /** Returns a function that starts a stack with a given program. */
 function starter(driver: Stack["driver"]): Start {
   return async (program, options = {}) => {
-    const folder = newProject(options.projectName ?? "case", PLUGINS);
+    const folder = newCase(options.projectName);
     writeProgram(folder, program);
     const stack = await TestStack.create({ program: folder, driver, ...options });
     // Other tests cover previews. Without one before each update, a test takes half the time.
@@ -83,6 +83,9 @@ function starter(driver: Stack["driver"]): Start {
     return stack;
   };
 }
+
+/** Creates the folder of a project with the plugin, without a program. */
+export const newCase = (name = "case"): string => newProject(name, PLUGINS);
 
 const HEAD = `
 const pulumi = require("@pulumi/pulumi");
@@ -106,7 +109,7 @@ class PluginEndpoint extends pulumi.CustomResource {
 }
 `;
 
-function writeProgram(folder: string, program: string): void {
+export function writeProgram(folder: string, program: string): void {
   writeFileSync(join(folder, "index.js"), HEAD + program);
 }
 

@@ -8,7 +8,7 @@ if (!before || !after) throw new Error("npm runs this: npm version 0.2.0 --no-gi
 /** What stands before the version: a requirement, the tag of an image, its build argument, the constant. */
 const PLACES = ['"pulumi-endpoints": "^', "pulumi-endpoints:", "VERSION=", 'VERSION = "'];
 
-const files = execFileSync("git", ["ls-files", "examples", "package-lock.json", "provider/api/config.ts"], {
+const files = execFileSync("git", ["ls-files", "examples", "package-lock.json", "provider/api/version.ts"], {
   encoding: "utf8",
 });
 for (const file of files.trim().split("\n")) {

@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
+import { VERSION } from "../../provider/api/version";
 import { withTexts } from "../../provider/endpoint/fields";
 import { bodies, methods } from "../requests";
 import { bothProviders, created } from "./bothProviders";
@@ -201,6 +202,7 @@ describe.each(bothProviders)("%s", (_, start) => {
         __account: expect.stringMatching(/^[0-9a-f]{16}$/),
         __entry: expect.stringMatching(/^[0-9a-f]{16}$/),
         __given: ["bindings", "poolingEnabled", "trafficPolicy"],
+        __version: VERSION,
       });
     });
 

@@ -1,11 +1,72 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
-import { VERSION } from "../../provider/api/config";
+import { describe, expect, test } from "vitest";
+import { majorOf, VERSION } from "../../provider/api/version";
+import { bothProviders, created, type Props } from "./bothProviders";
 
-test("the version in requests is that of the package", () => {
-  const manifest = JSON.parse(readFileSync(join(import.meta.dirname, "../../package.json"), "utf8")) as {
-    version: string;
-  };
-  expect(VERSION).toBe(manifest.version);
+const manifest = JSON.parse(readFileSync(join(import.meta.dirname, "../../package.json"), "utf8")) as {
+  version: string;
+};
+
+test("the source has the version of the package, and does not call itself a release", () => {
+  expect(VERSION).toBe(`${manifest.version}+dev`);
+  expect([VERSION, "12.0.1", "2.0.0+dev.1a2b3c4-dirty", "two", undefined].map(majorOf)).toEqual([
+    0,
+    12,
+    2,
+    undefined,
+    undefined,
+  ]);
+});
+
+const shop = { url: "https://shop.example.com", description: "front door" };
+const later = { __later: { of: ["a", "note"] }, zone: "eu", __version: "0.99.0" };
+/** The signature of secrets in Pulumi's protocol. */
+const SECRET = "1b47061264138c4ac30d75fd1eb44270";
+
+describe.each(bothProviders)("the state of %s", (_, start) => {
+  test("names the version that wrote it, which alone is never a difference", async () => {
+    const provider = await created(start, shop);
+    expect(provider.outs).toMatchObject({ __version: VERSION });
+    for (const __version of ["0.0.9", "0.99.0", "unreadable"]) {
+      const olds = { ...provider.outs, __version };
+      expect(await provider.diff(provider.id, olds, provider.inputs)).toMatchObject({ changes: false });
+      expect((await provider.read(provider.id, olds, provider.inputs)).props?.["__version"]).toBe(__version);
+    }
+  });
+
+  test("keeps the notes and fields of a later version through reads and updates, and its secrets secret", async () => {
+    const { id, inputs, ...provider } = await created(start, shop);
+    const before: Props = { ...provider.outs, ...later, __secrets: ["zone"] };
+    expect((await provider.read(id, before, inputs)).props).toMatchObject({ __later: later.__later });
+    const { inputs: changed } = await provider.check(inputs, { ...shop, description: "back door" });
+    const { inputs: more } = await provider.check(inputs, { ...shop, bindings: ["public"] });
+    for (const [news, request] of [
+      [changed, "PATCH"],
+      [more, "none"],
+    ] as const) {
+      const requests = provider.emulator.requests.length;
+      const { outs } = await provider.update(id, before, news);
+      expect(provider.emulator.requests[requests]?.method ?? "none").toBe(request);
+      expect(outs).toMatchObject({ __later: later.__later, __version: VERSION });
+      expect(JSON.stringify(outs["zone"])).toContain(SECRET);
+      expect(JSON.stringify(outs["description"])).not.toContain(SECRET);
+    }
+  });
+
+  test("is refused without a request if a later major version wrote it", async () => {
+    const { id, inputs, outs, ...provider } = await created(start, shop);
+    const newer = { ...outs, __version: "1.0.0" };
+    const requests = provider.emulator.requests.length;
+    for (const run of [
+      () => provider.diff(id, newer, inputs),
+      () => provider.read(id, newer, inputs),
+      () => provider.update(id, newer, { ...inputs, description: "back door" }),
+      () => provider.delete(id, newer),
+    ])
+      await expect((async () => run())()).rejects.toThrow(
+        `The state of ${id} was written by pulumi-endpoints 1.0.0, and ${VERSION} is too old to read it.`,
+      );
+    expect(provider.emulator.requests.length).toBe(requests);
+  });
 });

@@ -1,4 +1,4 @@
-import { VERSION } from "../../../provider/api/config";
+import { VERSION } from "../../../provider/api/version";
 import { count } from "../command";
 import type {
   AccountReport,

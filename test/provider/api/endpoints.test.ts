@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ApiError, ReplyError } from "../../../provider/api/apiErrors";
-import { VERSION } from "../../../provider/api/config";
+import { VERSION } from "../../../provider/api/version";
 import { CANARY_KEY, service, thrown, wholeList } from "../service";
 
 const url = "https://shop.example.com";

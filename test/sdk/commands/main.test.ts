@@ -36,7 +36,7 @@ test("an unknown command is a usage error, with the nearest name and the list of
 
 test("--version prints the version, and help prints all commands or the usage of one", async () => {
   const printed = async (...args: string[]) => (await runInProcess(commandLine, args)).stdout;
-  expect(await printed("--version")).toMatch(/^\d+\.\d+\.\d+\n$/);
+  expect(await printed("--version")).toMatch(/^\d+\.\d+\.\d+\+dev\n$/);
   const help = await printed();
   expect(help).toContain("Usage: npx pulumi-endpoints");
   expect(help, "every command works where the package is installed").not.toContain("repository");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { VERSION } from "../../../../provider/api/config";
+import { VERSION } from "../../../../provider/api/version";
 import { reportPage } from "../../../../sdk/commands/drift/reportPage";
 import { fullReport, hostileReport } from "./reports";
 
