@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { isMapping } from "../../../provider/api/json";
 import { policyFromText } from "../../../provider/endpoint/documents";
-import { SHORTEST_SECRET } from "../../../provider/endpoint/secrets";
 import { actions as catalogue, type KeyInfo } from "../../../provider/policy/catalogue";
 import { type ActionContext, actions, type End, type InterpolationOptions } from "./actions";
 import { evaluate, type RequestFunctions, type Values } from "./expressions";
 import { basicAuth, dateText } from "./functions";
 import { checkRequest } from "./request";
+import { Secrets } from "./secrets";
 import { secretOf, type Verdict, type Verification, verifyWebhook } from "./signatures";
 import {
   ApplicationFailed,
@@ -95,19 +95,19 @@ export async function answerRequest(
   deps: RequestDeps,
 ): Promise<{ reply: PolicyReply; trace: TracedRule[] }> {
   const trace: TracedRule[] = [];
-  const secrets = new Set(Object.values(deps.vaults).flatMap((vault) => Object.values(vault)));
+  const secrets = new Secrets();
+  secrets.add(deps.vaults);
   for (const [name, value] of request.headers)
     if (/^(?:proxy-)?authorization$/i.test(name)) secrets.add(value.replace(/^\S+ +/, ""));
   try {
     checkRequest(request);
     const reply = await new PolicyRun(target, request, deps, trace, secrets).answer();
-    masked(trace, secrets);
+    secrets.mask(trace);
     if (reply) return { reply, trace };
   } catch (error) {
-    masked(trace, secrets);
-    if (error instanceof NotSimulated)
-      throw new RequestNotSimulated(maskedText(sentence(error), secrets), trace);
-    if (error instanceof ApplicationFailed) throw new RequestFailed(error.message, trace);
+    secrets.mask(trace);
+    if (error instanceof NotSimulated) throw new RequestNotSimulated(secrets.masked(sentence(error)), trace);
+    if (error instanceof ApplicationFailed) throw new RequestFailed(secrets.masked(error.message), trace);
     throw error;
   }
   throw new ConnectionClosed("the policy closed the connection", trace);
@@ -132,7 +132,7 @@ class PolicyRun {
     private readonly request: PolicyRequest,
     private readonly deps: RequestDeps,
     private readonly trace: TracedRule[],
-    private readonly secrets: Set<string>,
+    private readonly secrets: Secrets,
   ) {
     this.functions = {
       ...requestFunctions(
@@ -157,7 +157,7 @@ class PolicyRun {
   /** @returns The reply; undefined if the connection is closed. */
   async answer(): Promise<PolicyReply | undefined> {
     const policy = this.policy();
-    for (const secret of secretsIn(policy)) this.secrets.add(secret);
+    this.secrets.addWritten(policy);
     if (this.deps.forwardedBy && policy.on_tcp_connect.length > 0)
       this.refuse("on_tcp_connect of an internal endpoint");
     let end = await this.phase("on_tcp_connect", policy.on_tcp_connect, undefined);
@@ -242,7 +242,7 @@ class PolicyRun {
       /authorization/i.test(expression) ||
       (this.hasSecretVars && /\b(?:vars|actions)\b/.test(expression));
     // Functions may have changed the secret beyond recognition.
-    if (isSecret) for (const text of textsOf(value)) this.secrets.add(text);
+    if (isSecret) this.secrets.add(value);
     return value;
   }
 
@@ -271,9 +271,7 @@ class PolicyRun {
         this.results[`actions.ngrok.${name}`] = () => value;
       },
       interpolate: (value, options) => this.interpolated(value, options ?? {}) as typeof value,
-      addSecrets: (...texts) => {
-        for (const text of texts) secrets.add(text);
-      },
+      addSecrets: (...texts) => secrets.add(texts),
       verify: (verification) => this.verify(verification),
       forward: (url) => this.forward(url),
     };
@@ -282,7 +280,7 @@ class PolicyRun {
   private verify(verification: Verification): Verdict {
     const { now, vaults, verify = verifyWebhook } = this.deps;
     const { headers, body } = this.request;
-    this.secrets.add(verification.secret ?? "");
+    this.secrets.add(verification.secret);
     let secret: string;
     try {
       secret = secretOf(verification, vaults);
@@ -382,55 +380,10 @@ const told = (place: string, what: string) => `${place}: ${notSimulated(what)}`;
 /** An error that was thrown before any rule has no place. */
 export const sentence = ({ cause, message }: NotSimulated) => (cause ? message : notSimulated(message));
 
-/** The credentials and secrets that are written in a policy. */
-const secretsIn = (policy: Policy): string[] =>
-  Object.values(policy)
-    .flat()
-    .flatMap(({ actions: list }: Rule) => list)
-    .flatMap(({ type, config }) => {
-      if (!isMapping(config)) return [];
-      if (type === "verify-webhook") return textsOf(config["secret"]);
-      if (type !== "basic-auth") return [];
-      return textsOf(config["credentials"]).flatMap((pair) => [pair, pair.replace(/^.*?:/s, "")]);
-    });
-
 /** As it is written into a text. How the service writes lists, maps, null and numbers with a fraction is open. */
 function textOf(value: unknown): string {
   if (typeof value === "string") return value;
   if (typeof value === "bigint" || typeof value === "boolean") return `${value}`;
   if (value instanceof Date) return dateText(value);
   throw new NotSimulated("a value of this type in a text");
-}
-
-const textsOf = (value: unknown): string[] =>
-  typeof value === "string"
-    ? [value]
-    : typeof value === "object" && value !== null
-      ? Object.values(value).flatMap(textsOf)
-      : [];
-
-/** The secrets as they are, and as texts of JSON, redirects and base64 contain them. Longer ones first, because they may contain others. */
-const formsOf = (secrets: ReadonlySet<string>) =>
-  [...secrets]
-    .filter(({ length }) => length >= SHORTEST_SECRET)
-    .flatMap((secret) => [
-      secret,
-      // A redirect only encodes blanks.
-      secret.replaceAll(" ", "%20"),
-      Buffer.from(secret).toString("base64"),
-    ])
-    .flatMap((form) => [form, JSON.stringify(form).slice(1, -1)])
-    .sort((one, other) => other.length - one.length);
-
-const maskedText = (text: string, secrets: ReadonlySet<string>) => {
-  let masked = text;
-  for (const form of formsOf(secrets)) masked = masked.replaceAll(form, "[secret]");
-  return masked;
-};
-
-function masked(trace: readonly TracedRule[], secrets: ReadonlySet<string>): void {
-  for (const { expressions, actions: list } of trace) {
-    for (const each of expressions) each.expression = maskedText(each.expression, secrets);
-    for (const each of list) each.result = maskedText(each.result, secrets);
-  }
 }
