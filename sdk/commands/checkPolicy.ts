@@ -23,15 +23,18 @@ Usage: npx pulumi-endpoints check-policy [options] FILE…
   --request REQUEST     do not check, but print what the file's policy does with a request on this machine:
                         "GET https://shop.example.com/admin"
   --header HEADER       with --request: a header, as in "X-Role: admin"; can be repeated
+  --body TEXT           with --request: the body (default: none)
   --client-ip IP        with --request: the client's address (default: 127.0.0.1)
+  --vault V/NAME=VALUE  with --request: a value in one of the service's vaults; can be repeated
   --strict              exit with 7 if there are warnings
   --json                write the result as JSON
   --github              write annotations for GitHub Actions
   --help                this text
 
 A file is YAML or JSON: a policy, or an agent's configuration, Kubernetes manifests or a Pulumi.yaml that contain
-policies. The file - is the standard input. The command makes no request. Exit codes: 0 checked, 7 warnings (with --strict), 2 invalid arguments, 1 a file
-cannot be read.`;
+policies. The file - is the standard input. The command makes no request.
+Exit codes: 0 checked, or answered; 7 warnings (with --strict); 2 invalid arguments; 1 a file cannot be read, or only
+the service knows the reply.`;
 
 const flag = { type: "boolean", default: false } as const;
 
@@ -43,19 +46,25 @@ export const checkPolicyCommand = command({
     url: { type: "string" },
     request: { type: "string" },
     header: { type: "string", multiple: true, default: [] },
+    body: { type: "string", default: "" },
     "client-ip": { type: "string", default: "127.0.0.1" },
+    vault: { type: "string", multiple: true, default: [] },
     strict: flag,
     json: flag,
     github: flag,
   },
   takesFiles: true,
 
-  async run({ url, strict, json, github, request, header: headers, "client-ip": clientIp }, io, files) {
+  async run(
+    { url, strict, json, github, request, header: headers, "client-ip": clientIp, ...more },
+    io,
+    files,
+  ) {
     const { stdout, log } = io;
     if (files.length === 0) throw new UsageError("there is no file to check");
     if (json && github) throw new UsageError("--json and --github exclude each other");
     if (request !== undefined)
-      return tryRequest(await onePolicy(files), { request, headers, clientIp, json }, io);
+      return tryRequest(await onePolicy(files), { request, headers, clientIp, json, ...more }, io);
     const problem = url === undefined ? undefined : urlProblem(url);
     if (problem !== undefined) throw new UsageError(`--url ${problem}`);
 

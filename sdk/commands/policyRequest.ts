@@ -11,13 +11,28 @@ export interface PolicyRequestOptions {
   request: string;
   headers: readonly string[];
   clientIp: string;
+  body: string;
+  /** `hooks/github=…` */
+  vault: readonly string[];
   json: boolean;
+}
+
+/** The vaults of `--vault VAULT/NAME=VALUE`. */
+export function vaultsOf(given: readonly string[]): Record<string, Record<string, string>> {
+  const vaults = new Map<string, Record<string, string>>();
+  for (const each of given) {
+    const [, vault = "", name = "", value] = /^([^/=]+)\/([^/=]+)=(.+)$/s.exec(each) ?? [];
+    if (value === undefined)
+      throw new UsageError("--vault takes a vault, a name and a value: hooks/github=VALUE");
+    vaults.set(vault, { ...vaults.get(vault), [name]: value });
+  }
+  return Object.fromEntries(vaults);
 }
 
 /** Prints the trace and the reply, and returns the exit code. */
 export async function tryRequest(
   policy: object,
-  { request: written, headers, clientIp, json }: PolicyRequestOptions,
+  { request: written, headers, clientIp, body: sent, vault, json }: PolicyRequestOptions,
   { stdout, log }: { stdout: Terminal; log: LogLine },
 ): Promise<number> {
   const [, method, url = ""] = /^(?:([A-Za-z]+) +)?(https?:\/\/\S+)$/.exec(written) ?? [];
@@ -36,27 +51,28 @@ export async function tryRequest(
   try {
     const { reply, trace } = await answerRequest(
       { url: origin, policy },
-      requestOf(url, { ...(method && { method }), headers: pairs }),
+      requestOf(url, { ...(method && { method }), headers: pairs, body: sent }),
       {
         clientIp,
         given: {},
         now: () => new Date(),
-        vaults: {},
+        vaults: vaultsOf(vault),
+        rateLimited: false,
         internal: (target) => sameScheme(url, target) && { url: target, application: elsewhere },
       },
     );
-    const { status, headers: sent, body } = reply;
-    const known = Buffer.isBuffer(body) ? body.toString() : null;
+    const { status, headers: received, body } = reply;
+    const isHead = method?.toUpperCase() === "HEAD";
+    const known = Buffer.isBuffer(body) ? (isHead ? "" : body.toString()) : null;
     const text = known ?? (status > 0 ? "(only the service knows this text)" : "");
     if (json)
-      stdout.write(`${JSON.stringify({ status, headers: sent, body: known, trace }, undefined, 2)}\n`);
+      stdout.write(`${JSON.stringify({ status, headers: received, body: known, trace }, undefined, 2)}\n`);
     else {
       const head = status > 0 ? `HTTP ${status}` : "forwarded; the reply is not known here";
       const lines = [
         traceText(trace),
-        "",
         head,
-        ...sent.map((header) => header.join(": ")),
+        ...received.map((header) => header.join(": ")),
         ...(text ? ["", text] : []),
       ];
       stdout.write(`${lines.join("\n")}\n`);
@@ -65,7 +81,7 @@ export async function tryRequest(
   } catch (error) {
     if (!(error instanceof RequestFailed)) throw error;
     if (json) stdout.write(`${JSON.stringify({ error: error.message, trace: error.trace }, undefined, 2)}\n`);
-    else stdout.write(`${traceText(error.trace)}\n`);
+    else stdout.write(traceText(error.trace));
     log(`pulumi-endpoints check-policy: ${error.message}`);
     return EXIT.failed;
   }

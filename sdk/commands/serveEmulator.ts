@@ -1,8 +1,11 @@
 import { once } from "node:events";
+import { isIP } from "node:net";
 import { Emulator } from "../testing/emulator";
+import type { ServeOptions } from "../testing/runner/account";
 import { traceText } from "../testing/runner/trace";
 import { command, EXIT, shellWord, UsageError } from "./command";
 import { readState, writeState } from "./emulatorState";
+import { vaultsOf } from "./policyRequest";
 
 const HELP = `Runs an emulator of the endpoint service on this machine, so that you can try the package without an account.
 
@@ -15,6 +18,8 @@ Usage: npx pulumi-endpoints emulator [options]
   --serve PORT          also answer requests to the endpoints, on this port of 127.0.0.1, by the header Host
   --connect URL=LOCAL   with --serve: the local server behind an agent's endpoint, as in
                         https://shop.internal=http://127.0.0.1:3000; can be repeated
+  --client-ip IP        with --serve: the clients' address (default: 127.0.0.1)
+  --vault V/NAME=VALUE  with --serve: a value in one of the service's vaults; can be repeated
   --seed N              start with N endpoints of mixed types (default: 0)
   --help                this text
 
@@ -31,13 +36,15 @@ export const emulatorCommand = command({
     "version-header": { type: "string" },
     serve: { type: "string" },
     connect: { type: "string", multiple: true, default: [] },
+    "client-ip": { type: "string", default: "127.0.0.1" },
+    vault: { type: "string", multiple: true, default: [] },
     seed: { type: "string", default: "0" },
   },
 
-  async run(
-    { port, seed, serve, connect, state: file, "api-key": key, "version-header": versionHeader },
-    { stdout },
-  ) {
+  async run({ port, seed, serve, connect, state: file, vault, ...options }, { stdout }) {
+    const { "api-key": key, "version-header": versionHeader, "client-ip": clientIp } = options;
+    if (!isIP(clientIp)) throw new UsageError("--client-ip takes an IP address");
+    const connection = { clientIp, vaults: vaultsOf(vault), rateLimited: false };
     const kept = file === undefined ? undefined : readState(file);
     const apiKey = key ?? kept?.apiKey;
     const wanted = port === undefined ? kept?.port : wholeNumber("--port", port, 65535);
@@ -72,7 +79,7 @@ export const emulatorCommand = command({
     print(`export ENDPOINTS_BASE_URL=${emulator.baseUrl} ENDPOINTS_API_KEY=${shellWord(emulator.apiKey)}`);
     if (versionHeader) print(`export ENDPOINTS_VERSION_HEADER=${shellWord(versionHeader)}`);
     for (const { url, local } of connected) emulator.connect(url, local);
-    if (servedPort !== undefined) await serveEndpoints(emulator, servedPort, print);
+    if (servedPort !== undefined) await serveEndpoints(emulator, { port: servedPort, ...connection }, print);
     print("");
     save();
     await firstSignal();
@@ -83,16 +90,20 @@ export const emulatorCommand = command({
 
 async function serveEndpoints(
   emulator: Emulator,
-  wanted: number,
+  options: ServeOptions & { port: number },
   print: (line: string) => void,
 ): Promise<void> {
   const port = await emulator
-    .serve(wanted, ({ method, url, status, trace }) => {
-      print(`${method} ${url} ${status || "closed"}`);
-      if (trace.length > 0) print(traceText(trace).replace(/^/gm, "    "));
+    .serve({
+      ...options,
+      onReply: ({ method, url, status, trace, problem }) => {
+        print(`${method} ${url} ${status || "closed"}`);
+        if (trace.length > 0) print(traceText(trace).trimEnd().replace(/^/gm, "    "));
+        if (status > 0 && problem !== undefined) print(`    ${problem}`);
+      },
     })
     .catch((error: unknown) => {
-      throw portError(error, wanted, "--serve");
+      throw portError(error, options.port, "--serve");
     });
   print(
     `\nThe endpoints answer on http://127.0.0.1:${port}: curl --connect-to ::127.0.0.1:${port} http://HOST/`,

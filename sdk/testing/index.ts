@@ -1,12 +1,19 @@
 export { CliStack, findPulumiCli } from "./cli";
 export * from "./emulator";
 export { type EndpointMocks, type EndpointMocksOptions, endpointMocks } from "./mocks";
-export { EndpointReply, type FetchOptions, type ServedRequest } from "./runner/account";
+export {
+  type ConnectionOptions,
+  EndpointReply,
+  type FetchOptions,
+  type ServedRequest,
+  type ServeOptions,
+} from "./runner/account";
 export { Agent, type AgentOptions, type AgentRecord } from "./runner/agent";
 export type { Application } from "./runner/http";
 export type { SignedPlatform } from "./runner/schemes";
 export { signWebhook, type Verdict, type WebhookToSign } from "./runner/signatures";
 export {
+  ApplicationFailed,
   ConnectionClosed,
   RequestFailed,
   RequestNotSimulated,

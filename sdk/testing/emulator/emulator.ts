@@ -9,7 +9,7 @@ import {
   EndpointReply,
   type FetchOptions,
   requestOf,
-  type ServedRequest,
+  type ServeOptions,
   serveRequest,
 } from "../runner/account";
 import type { Application } from "../runner/http";
@@ -272,15 +272,14 @@ export class Emulator {
 
   /**
    * Answers HTTP on 127.0.0.1 like `fetch`, for the endpoint that the header `Host` names. If there is no reply, the client gets the
-   * reason with 501. `close` ends it.
+   * reason, with 502 if the application failed, or else with 501. `close` ends it.
    *
-   * @param onReply Called after each request, with the status 0 if the policy closed the connection.
-   * @returns The port. Default: a free one.
+   * @returns The port.
    */
-  async serve(port = 0, onReply: (served: ServedRequest) => void = () => {}): Promise<number> {
+  async serve({ port = 0, ...options }: ServeOptions = {}): Promise<number> {
     const server = createServer((incoming, response) => {
       // After the beginning of a reply, only its end can tell that it failed.
-      serveRequest(incoming, response, this.account, onReply).catch(() => response.destroy());
+      serveRequest(incoming, response, this.account, options).catch(() => response.destroy());
     });
     this.servers.push(server);
     return listen(server, port);

@@ -4,12 +4,11 @@ import type { WireEndpoint } from "../../../provider/api/contract";
 import { isMapping } from "../../../provider/api/json";
 import { namesOfExpressions } from "../../../provider/policy/cel";
 import type { Values } from "./expressions";
-import { type Application, NO_REPLY, receive, respond, toApplication } from "./http";
+import { type Application, receive, respond, statusOf, toApplication } from "./http";
 import { normalUrl } from "./request";
 import { answerRequest, type RequestDeps, sentence, type Target } from "./runner";
 import {
   ApplicationFailed,
-  ConnectionClosed,
   NotSimulated,
   RequestFailed,
   RequestNotSimulated,
@@ -35,9 +34,14 @@ export interface FetchOptions {
   conn?: Record<string, unknown>;
   /** The service's vaults, for `secrets.get`: `{ webhooks: { brex: "…" } }`. Default: none. */
   vaults?: Record<string, Record<string, string>>;
+  /** Whether `rate-limit` limits the request. Without it, a rule with `rate-limit` fails the request. */
+  rateLimited?: boolean;
   /** The clock for `time.now` and signed times. Default: this machine's clock. */
   now?: () => Date;
 }
+
+/** What the client's connection and the service bring to a request. */
+export type ConnectionOptions = Omit<FetchOptions, "method" | "headers" | "body">;
 
 /** A reply that has been received as a whole. */
 export interface ReceivedReply extends PolicyReply {
@@ -89,19 +93,22 @@ function publicTarget(account: Account, url: string): Target | undefined {
 }
 
 /** @throws RequestFailed if there is no endpoint, or no reply. */
-export function answerFor(account: Account, request: PolicyRequest, options: FetchOptions) {
-  const { clientIp = "127.0.0.1", conn = {}, vaults = {}, now = () => new Date() } = options;
+export function answerFor(account: Account, request: PolicyRequest, options: ConnectionOptions) {
+  const { clientIp = "127.0.0.1", conn = {}, vaults = {}, now = () => new Date(), rateLimited } = options;
   if (isIP(clientIp) === 0) throw new TypeError("clientIp must be an IP address");
   const target = publicTarget(account, request.url);
   if (!target) {
-    const urls = account.endpoints().map(({ url, public_url }) => url ?? public_url);
+    const urls = account
+      .endpoints()
+      .filter(({ bindings }) => bindings?.includes("public"))
+      .map(({ url, public_url }) => url ?? public_url);
     throw new RequestFailed(
       `no public endpoint answers ${request.url}; the account has ${urls.join(", ") || "none"}`,
       [],
     );
   }
   const internal = (url: string) => sameScheme(request.url, url) && targetAt(account, url, "internal");
-  const deps: RequestDeps = { clientIp, given: connectionValues(conn), now, vaults, internal };
+  const deps: RequestDeps = { clientIp, given: connectionValues(conn), now, vaults, internal, rateLimited };
   const { protocol, host } = new URL(request.url);
   const added: Header[] = [
     ["x-forwarded-for", clientIp],
@@ -138,7 +145,7 @@ function targetAt({ endpoints, applications }: Account, url: string, binding: st
     if (connected !== undefined)
       return toApplication(connected, request).catch((error: unknown) => {
         if (error instanceof NotSimulated || request.signal?.aborted) throw error;
-        throw new ApplicationFailed(`the application of ${url} failed: ${reasonOf(error)}`);
+        throw new ApplicationFailed(`the application of ${url} failed: ${reasonOf(error)}`, []);
       });
     throw new NotSimulated(`the application of the agent's endpoint ${url}, which the test did not connect,`);
   };
@@ -171,6 +178,8 @@ export function requestOf(
 ): PolicyRequest {
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url))
     throw new TypeError("the URL must begin with https:// or http://");
+  if (typeof body !== "string" && !(body instanceof Uint8Array))
+    throw new TypeError("body must be text or bytes; JSON.stringify an object, and String() parameters");
   const { host, username, password } = new URL(url);
   if (username || password) throw new TypeError("the URL must have no user name and no password");
   const sent: Header[] = Symbol.iterator in headers ? [...headers] : Object.entries(headers);
@@ -191,6 +200,15 @@ export interface ServedRequest {
   /** 0 if the policy closed the connection. */
   status: number;
   trace: readonly TracedRule[];
+  /** Why there is no reply. */
+  problem?: string;
+}
+
+export interface ServeOptions extends ConnectionOptions {
+  /** The port on 127.0.0.1. Default: a free one. */
+  port?: number;
+  /** Called after each request. */
+  onReply?: (served: ServedRequest) => void;
 }
 
 /** Answers for the endpoint that the header `Host` names: one with https if there is one, as `curl` sends plain HTTP here. */
@@ -198,12 +216,11 @@ export async function serveRequest(
   incoming: IncomingMessage,
   response: ServerResponse,
   account: Account,
-  onReply: (served: ServedRequest) => void,
+  { onReply = () => {}, ...options }: ServeOptions,
 ): Promise<void> {
   const host = (incoming.headers.host ?? "").replace(/:\d+$/, "").toLowerCase();
   const { method = "", url: path = "" } = incoming;
   let url = `https://${host}${path}`;
-  const report = (status: number, trace: readonly TracedRule[]) => onReply({ method, url, status, trace });
   await respond(response, async () => {
     try {
       if (!publicTarget(account, `https://${host}`) && publicTarget(account, `http://${host}`))
@@ -213,13 +230,12 @@ export async function serveRequest(
         name,
         name.toLowerCase() === "host" ? host : value,
       ]);
-      const clientIp = incoming.socket.remoteAddress ?? "";
-      const { reply, trace } = await answerFor(account, request, { clientIp });
-      report(reply.status, trace);
+      const { reply, trace } = await answerFor(account, request, options);
+      onReply({ method, url, status: reply.status, trace });
       return reply;
     } catch (error) {
       if (error instanceof RequestFailed)
-        report(error instanceof ConnectionClosed ? 0 : NO_REPLY, error.trace);
+        onReply({ method, url, status: statusOf(error), trace: error.trace, problem: error.message });
       throw error;
     }
   });

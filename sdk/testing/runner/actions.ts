@@ -3,7 +3,7 @@ import { inCidrs, isCidr } from "./networks";
 import { matchesOf } from "./patterns";
 import { checkHeader, normalUrl } from "./request";
 import type { Verdict, Verification } from "./signatures";
-import { NotSimulated } from "./trace";
+import { ApplicationFailed, NotSimulated } from "./trace";
 import { addedTo, FORWARDED, type Header, headerOf, type PolicyReply, type PolicyRequest } from "./values";
 
 /* The actions, as the public service's documentation describes them. What it leaves open is refused. */
@@ -31,6 +31,8 @@ export interface ActionContext {
   /** Texts that no trace may show. */
   addSecrets(...secrets: string[]): void;
   verify(verification: Verification): Verdict;
+  /** What `rate-limit` decides, if the test says so. */
+  rateLimited: boolean | undefined;
   /** Undefined if the account has no such internal endpoint. */
   forward(url: string): Promise<PolicyReply> | undefined;
 }
@@ -47,6 +49,8 @@ export interface End {
   reply: PolicyReply | undefined;
   /** Whether the rules of on_http_response run afterwards. */
   responseRules: "run" | "do not run" | "open";
+  /** The action. */
+  by?: string;
 }
 
 type Run<C> = (config: C, context: ActionContext) => Outcome | Promise<Outcome>;
@@ -241,11 +245,17 @@ export const actions: Readonly<Record<string, Action>> = {
       const url = interpolate(written);
       if (!/^https?:\/\/[a-z\d.-]+\.internal(?::\d+)?$/.test(url))
         throw new NotSimulated(`forwarding to ${url}`);
-      const reply = await forward(url);
+      let reply: PolicyReply | undefined;
+      try {
+        reply = await forward(url);
+      } catch (error) {
+        if (!(error instanceof ApplicationFailed) || on_error === "halt") throw error;
+        return { result: `${error.message}; continues` };
+      }
       if (reply)
         return {
           result: reply.status > 0 ? `to ${url}: ${reply.status}` : `to ${url}`,
-          end: ended(reply, "open"),
+          end: ended(reply, "run"),
         };
       if (on_error === "continue")
         return { result: `the account has no internal endpoint ${url}; continues` };
@@ -258,6 +268,18 @@ export const actions: Readonly<Record<string, Action>> = {
     context.set("log.metadata", data);
     return { result: JSON.stringify(data) };
   }),
+
+  "rate-limit": action(
+    z.looseObject({ enforce: z.boolean().default(true) }),
+    ({ enforce }, { rateLimited, set }) => {
+      if (rateLimited === undefined) throw new NotSimulated("rate-limit without the option rateLimited");
+      set("rate_limit.limited", rateLimited);
+      if (!rateLimited) return { result: "not limited, by assumption" };
+      if (!enforce) return { result: "limited, by assumption; not enforced" };
+      const end = ended({ ...refusalReply(429), added: ["retry-after"] }, "open");
+      return { result: "limited, by assumption: 429", end };
+    },
+  ),
 
   redirect: action(
     z.strictObject({
@@ -302,18 +324,24 @@ export const actions: Readonly<Record<string, Action>> = {
 
   "restrict-ips": action(
     z.strictObject({
-      enforce: z.boolean(),
+      enforce: z.boolean().default(true),
       allow: texts,
       deny: texts,
       ip_policies: z.tuple([], { error: "the account's IP policies are not known" }).optional(),
     }),
-    ({ enforce, allow, deny }, { clientIp, phase, interpolate }) => {
+    ({ enforce, allow, deny }, { clientIp, phase, interpolate, set }) => {
       if (clientIp === undefined) throw new NotSimulated("restrict-ips behind forward-internal");
       const odd = interpolate([...allow, ...deny]).find((cidr) => !isCidr(cidr));
       if (odd) throw new NotSimulated(`${odd}, which is no CIDR,`);
-      const isDenied = inCidrs(clientIp, interpolate(deny));
-      if (allow.length === 0 && !isDenied) throw new NotSimulated("restrict-ips without allow");
-      if (!isDenied && inCidrs(clientIp, interpolate(allow))) return { result: `${clientIp} is allowed` };
+      const matching = (list: string[]) => interpolate(list).filter((cidr) => inCidrs(clientIp, [cidr]));
+      const [denied, allowed] = [matching(deny), matching(allow)];
+      if (allow.length === 0 && denied.length === 0) throw new NotSimulated("restrict-ips without allow");
+      const isAllowed = denied.length === 0 && allowed.length > 0;
+      set("restrict_ips.action", isAllowed ? "allow" : "deny");
+      // Of several networks, it is open which one counts.
+      const matched = isAllowed ? allowed : denied;
+      if (matched.length === 1) set("restrict_ips.matched_cidr", matched[0]);
+      if (isAllowed) return { result: `${clientIp} is allowed` };
       if (!enforce) return { result: `${clientIp} is not allowed, not enforced` };
       if (phase === "on_tcp_connect")
         return { result: `${clientIp} is not allowed: closes`, end: ended(undefined, "do not run") };

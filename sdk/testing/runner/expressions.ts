@@ -5,6 +5,7 @@ import {
   type Node,
   policyEnvironment,
 } from "../../../provider/policy/cel";
+import { examined } from "../../../provider/policy/examination";
 import { implementations } from "./functions";
 import { NotSimulated } from "./trace";
 
@@ -59,13 +60,19 @@ export function evaluate(text: string, values: Values, functions: RequestFunctio
   } catch (error) {
     for (let cause = error; cause instanceof Error; cause = cause.cause)
       if (cause instanceof NotSimulated) throw cause;
+    const [finding] = examined(text).findings;
+    if (finding) throw new NotSimulated(`the expression ${text}, which ${finding.reason},`);
     const summary = error instanceof Error && "summary" in error ? error.summary : error;
-    throw new NotSimulated(`the expression ${text}, which fails (${summary}) instead of giving a value,`);
+    const isMissing = error instanceof Error && "code" in error && error.code === "no_such_key";
+    const hint = isMissing ? "; guard it with 'name' in … &&" : "";
+    throw new NotSimulated(
+      `the expression ${text}, which fails (${summary}${hint}) instead of giving a value,`,
+    );
   }
 }
 
 function absent(name: string): never {
-  throw new Absent(`${name}, which this request lacks,`);
+  throw new Absent(`${name}, which this request lacks (guard it with has(${name}) &&),`);
 }
 
 interface Evaluator {

@@ -2,7 +2,7 @@ import { request as httpRequest, type IncomingMessage, type ServerResponse } fro
 import { request as httpsRequest } from "node:https";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { ConnectionClosed, RequestFailed } from "./trace";
+import { ApplicationFailed, ConnectionClosed, NotSimulated, RequestFailed } from "./trace";
 import { addedTo, type Header, type PolicyReply, type PolicyRequest } from "./values";
 
 /* Requests and replies of policies as real HTTP on this machine. */
@@ -10,8 +10,11 @@ import { addedTo, type Header, type PolicyReply, type PolicyRequest } from "./va
 /** The application behind an agent's endpoint: a function, or the URL of a local server without a path. */
 export type Application = string | ((request: Request) => Response | Promise<Response>);
 
-/** The status that a client gets here if there is no reply. */
-export const NO_REPLY = 501;
+/** The status that a client gets here if there is no reply; 0 if the connection is closed. */
+export const statusOf = (error: RequestFailed): number => {
+  if (error instanceof ConnectionClosed) return 0;
+  return error instanceof ApplicationFailed ? 502 : 501;
+};
 
 /** The longest body of a request, in bytes. */
 const LONGEST_BODY = 16_777_216;
@@ -36,7 +39,7 @@ export async function receive(
   return { method, url, headers: pairs(incoming), body: Buffer.concat(parts), signal: left.signal };
 }
 
-/** Sends the reply that `answer` gives. Without one, the client gets the reason with 501. */
+/** Sends the reply that `answer` gives. Without one, the client gets the reason. */
 export async function respond(response: ServerResponse, answer: () => Promise<PolicyReply>): Promise<void> {
   let reply: PolicyReply;
   try {
@@ -45,7 +48,7 @@ export async function respond(response: ServerResponse, answer: () => Promise<Po
     if (error instanceof ConnectionClosed) return void response.destroy();
     if (!(error instanceof RequestFailed)) throw error;
     reply = {
-      status: NO_REPLY,
+      status: statusOf(error),
       headers: [["content-type", "text/plain"]],
       body: Buffer.from(`${error.message}\n`),
     };
@@ -62,7 +65,8 @@ export async function toApplication(application: Application, request: PolicyReq
   const headers = [...kept(request.headers), ...(request.added ?? [])];
   if (typeof application !== "string") {
     const sent = headers.map(([name, value]): [string, string] => [name, value]);
-    // Without a body, a request can have any method.
+    if (body.length > 0 && /^(?:GET|HEAD)$/.test(method))
+      throw new NotSimulated(`a ${method} with a body to a function (connect a local server)`);
     const reply: unknown = await application(
       new Request(url, { method, headers: sent, ...(body.length > 0 && { body }) }),
     );

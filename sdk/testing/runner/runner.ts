@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { isMapping } from "../../../provider/api/json";
 import { policyFromText } from "../../../provider/endpoint/documents";
 import { actions as catalogue, type KeyInfo } from "../../../provider/policy/catalogue";
-import { type ActionContext, actions, type End, type InterpolationOptions } from "./actions";
+import { type ActionContext, actions, type End, type InterpolationOptions, type Outcome } from "./actions";
 import { evaluate, type RequestFunctions, type Values } from "./expressions";
 import { basicAuth, dateText } from "./functions";
 import { checkRequest } from "./request";
@@ -12,7 +13,6 @@ import {
   ApplicationFailed,
   ConnectionClosed,
   NotSimulated,
-  RequestFailed,
   RequestNotSimulated,
   type TracedRule,
 } from "./trace";
@@ -22,6 +22,7 @@ import {
   type PolicyEndpoint,
   type PolicyReply,
   type PolicyRequest,
+  pathsOf,
   type Rule,
   requestFunctions,
   requestValues,
@@ -50,6 +51,8 @@ export interface RequestDeps {
   vaults: Readonly<Record<string, Record<string, string>>>;
   /** The internal endpoint of the account with this URL. */
   internal: (url: string) => Target | undefined;
+  /** What `rate-limit` decides. Default: not known. */
+  rateLimited?: boolean | undefined;
   /** Default: the platform's scheme. */
   verify?: typeof verifyWebhook;
   /** The endpoints that have forwarded the request. Default: none. */
@@ -106,8 +109,11 @@ export async function answerRequest(
     if (reply) return { reply, trace };
   } catch (error) {
     secrets.mask(trace);
-    if (error instanceof NotSimulated) throw new RequestNotSimulated(secrets.masked(sentence(error)), trace);
-    if (error instanceof ApplicationFailed) throw new RequestFailed(secrets.masked(error.message), trace);
+    if (error instanceof NotSimulated) {
+      const { method, url } = request;
+      throw new RequestNotSimulated(secrets.masked(`${sentence(error)} (${method} ${url})`), trace);
+    }
+    if (error instanceof ApplicationFailed) throw new ApplicationFailed(secrets.masked(error.message), trace);
     throw error;
   }
   throw new ConnectionClosed("the policy closed the connection", trace);
@@ -168,12 +174,8 @@ class PolicyRun {
       const reply = await this.target.application?.(this.request);
       end = { reply, responseRules: "run" };
     }
-    const { on_http_response: rules } = policy;
-    if (end.responseRules === "open" && rules.length > 0) {
-      await this.phase("on_http_response", rules, end);
-      this.refuse("whether the rules of on_http_response run after such an end");
-    }
     this.reply = end.reply;
+    const { on_http_response: rules } = policy;
     const last = await this.phase("on_http_response", rules, end.responseRules === "run" ? undefined : end);
     return last ? last.reply : this.reply;
   }
@@ -192,7 +194,9 @@ class PolicyRun {
   private async phase(phase: Phase, rules: readonly Rule[], end: End | undefined): Promise<End | undefined> {
     this.vars = {};
     this.current = phase;
-    let last = end;
+    /** It is open whether the rules run. That does not matter if none of them matches. */
+    const isOpen = phase === "on_http_response" && end?.responseRules === "open";
+    let last = isOpen ? undefined : end;
     for (const [index, { name, expressions, actions: list }] of rules.entries()) {
       const traced: TracedRule = {
         endpoint: this.target.url,
@@ -205,22 +209,31 @@ class PolicyRun {
       };
       this.trace.push(traced);
       if (last) continue;
-      traced.outcome = "matched";
-      for (const [number, expression] of expressions.entries()) {
-        const value = this.at(`${phase}[${index}].expressions[${number}]`, () => this.condition(expression));
-        traced.expressions.push({ expression, value });
-        if (value) continue;
-        traced.outcome = "not matched";
-        traced.actions = [];
-        break;
-      }
+      traced.outcome = "undecided";
+      // The reply is not known where a file's policy forwards.
+      if (phase === "on_http_response" && this.reply?.status === 0) continue;
+      const holds = expressions.every((expression, number) => {
+        const tried: TracedRule["expressions"][number] = { expression, value: undefined };
+        traced.expressions.push(tried);
+        const place = `${phase}[${index}].expressions[${number}]`;
+        tried.value = this.at(place, () => this.condition(expression));
+        return tried.value;
+      });
+      if (holds && isOpen) this.refuse(`${phase}[${index}] after ${end.by}`);
+      traced.outcome = holds ? "matched" : "not matched";
+      if (!holds) traced.actions = [];
       for (const [number, action] of traced.actions.entries()) {
         const { config } = list[number] ?? {};
         const place = `${phase}[${index}].actions[${number}] (${action.type})`;
         action.result = "not simulated";
-        const outcome = await this.at(place, () => this.act(phase, action.type, config));
+        const outcome = await this.at(place, () => this.act(phase, action.type, config)).catch(
+          (error: unknown) => {
+            if (error instanceof ApplicationFailed) action.result = error.message;
+            throw error;
+          },
+        );
         action.result = outcome.result;
-        last = outcome.end;
+        last = outcome.end && { ...outcome.end, by: action.type };
         if (last) break;
       }
     }
@@ -235,7 +248,12 @@ class PolicyRun {
 
   private evaluate(expression: string): unknown {
     this.readsSecret = false;
-    const value = evaluate(expression, this.values(), this.functions, this.current);
+    const readings = /\breq\.url\b/.test(expression) ? pathsOf(this.request.url) : [undefined];
+    const [value, ...others] = readings.map((path) =>
+      evaluate(expression, this.values(path), this.functions, this.current),
+    );
+    if (others.some((other) => !isDeepStrictEqual(other, value)))
+      throw new NotSimulated(`${expression}, which depends on how the service decodes this URL's path,`);
     this.hasSecretVars ||= this.readsSecret;
     const isSecret =
       this.readsSecret ||
@@ -246,7 +264,7 @@ class PolicyRun {
     return value;
   }
 
-  private act(phase: Phase, type: string, config: unknown) {
+  private async act(phase: Phase, type: string, config: unknown): Promise<Outcome> {
     const action = Object.hasOwn(actions, type) ? actions[type] : undefined;
     if (!action) throw new NotSimulated(type);
     const info = catalogue[type as keyof typeof catalogue];
@@ -273,6 +291,7 @@ class PolicyRun {
       interpolate: (value, options) => this.interpolated(value, options ?? {}) as typeof value,
       addSecrets: (...texts) => secrets.add(texts),
       verify: (verification) => this.verify(verification),
+      rateLimited: deps.rateLimited,
       forward: (url) => this.forward(url),
     };
   }
@@ -312,13 +331,13 @@ class PolicyRun {
       .then((reply) => reply ?? this.refuse("forwarding to an endpoint that closes the connection"));
   }
 
-  private values(): Values {
+  private values(path?: string): Values {
     const { given, now, clientIp } = this.deps;
     const time = now();
     return {
       ...given,
       ...endpointValues(this.target, time),
-      ...requestValues(this.request, time),
+      ...requestValues(this.request, time, path),
       ...(this.reply && responseValues(this.reply)),
       ...(clientIp !== undefined && { "conn.client_ip": () => clientIp }),
       vars: () => this.vars,

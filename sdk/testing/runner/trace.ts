@@ -8,9 +8,9 @@ export interface TracedRule {
   /** The number of the rule in its phase, from 0. */
   rule: number;
   name?: string;
-  /** `not reached` if an earlier action ended the phase or the run. */
-  outcome: "matched" | "not matched" | "not reached";
-  /** The expressions that were evaluated: all up to the first that is not true. */
+  /** `not reached` if an earlier action ended the phase or the run; `undecided` if an expression has no value here. */
+  outcome: "matched" | "not matched" | "not reached" | "undecided";
+  /** The expressions that were evaluated: all up to the first that is not true. One without a value has `undefined`. */
   expressions: { expression: string; value: unknown }[];
   /** The actions in order, each with what it did. */
   actions: { type: string; result: string }[];
@@ -18,9 +18,6 @@ export interface TracedRule {
 
 /** What the documentation does not fix, or the runner does not do. It ends the run, and only a run on the service can tell. */
 export class NotSimulated extends Error {}
-
-/** The application behind an endpoint gave no reply that a client could get. */
-export class ApplicationFailed extends Error {}
 
 /** A request without a reply. */
 export class RequestFailed extends Error {
@@ -43,14 +40,20 @@ export class RequestNotSimulated extends RequestFailed {
   override readonly name = "RequestNotSimulated";
 }
 
+/** The application behind an endpoint gave no reply that a client could get. */
+export class ApplicationFailed extends RequestFailed {
+  override readonly name = "ApplicationFailed";
+}
+
 /** A trace as lines, for people. */
 export function traceText(trace: readonly TracedRule[]): string {
   return trace
     .flatMap(({ endpoint, phase, rule: index, name, outcome, expressions, actions: list }) => [
       `${endpoint} ${phase}[${index}]${name === undefined ? "" : ` ${name}`}: ${outcome}`,
-      ...expressions.map(({ expression, value }) => `    ${expression} → ${value}`),
+      ...expressions.map(({ expression, value = "no value" }) => `    ${expression} → ${value}`),
       ...(outcome === "matched" ? list.map(({ type, result }) => `    ${type}: ${result}`) : []),
       ...(outcome === "not reached" ? [`    ${list.map(({ type }) => type).join(", ")}`] : []),
     ])
-    .join("\n");
+    .map((line) => `${line}\n`)
+    .join("");
 }

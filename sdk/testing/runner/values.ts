@@ -111,15 +111,27 @@ function contentOf(prefix: "req" | "res", headers: readonly Header[]): Values {
   };
 }
 
-/** Whether and how the service decodes such a path is open. */
-const ODD_PATH = /%|\/\/|\/\.{1,2}(?:\/|$)/;
+/** The paths that `req.url.path` may be: it is open whether the service decodes it, and merges slashes. */
+export function pathsOf(url: string): string[] {
+  const [, raw = "/"] = /^\w+:\/\/[^/?#]*([^?#]*)/.exec(url) ?? [];
+  const decoded = raw.includes("%") ? unescaped(raw) : raw;
+  if (/\/\.{1,2}(?:\/|$)/.test(decoded)) refuse("a path with encoded dots");
+  return [...new Set([raw, decoded].flatMap((path) => [path, path.replace(/\/{2,}/g, "/")]))];
+}
 
-export function requestValues({ method, url, headers }: PolicyRequest, now: Date): Values {
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return refuse("a path with an invalid %");
+  }
+}
+
+/** @param path One of the paths that `req.url.path` may be. */
+export function requestValues({ method, url, headers }: PolicyRequest, now: Date, path = ""): Values {
   const [, scheme = "", authority = "", rawPath = "", query = ""] =
     /^(\w+):\/\/([^/?#]*)([^?#]*)(?:\?([^#]*))?/.exec(url) ?? [];
   const [, host = "", port] = /^(.*?)(?::(\d+))?$/.exec(authority) ?? [];
-  const path = () =>
-    ODD_PATH.test(rawPath) ? refuse("the normalized form of this URL's path") : rawPath || "/";
   const tail = query ? `?${query}` : "";
   return {
     ...contentOf("req", headers),
@@ -130,17 +142,17 @@ export function requestValues({ method, url, headers }: PolicyRequest, now: Date
     "req.trailers": () => ({}),
     "req.ts.header_received": () => now,
     "req.user_agent": () => headerOf(headers, "user-agent") ?? refuse("the variable of a missing user-agent"),
-    "req.url": () => `${scheme}://${authority}${path()}${tail}`,
+    "req.url": () => `${scheme}://${authority}${path}${tail}`,
     "req.url.authority": () => authority,
     "req.url.host": () => host,
-    "req.url.path": path,
+    "req.url.path": () => path,
     "req.url.port": () => (port === undefined ? undefined : BigInt(port)),
     "req.url.query": () => query,
     "req.url.query_params": () => listsByName([...paramsOf(query)]),
     "req.url.raw": () => url,
     "req.url.raw_path": () => rawPath || "/",
     "req.url.scheme": () => scheme,
-    "req.url.uri": () => path() + tail,
+    "req.url.uri": () => path + tail,
   };
 }
 

@@ -268,7 +268,7 @@ const gateway = file(
       - { type: basic-auth, config: { credentials: ["admin:canary-password"] } }
   - actions:
       - { type: forward-internal, config: { url: https://shop.internal } }
-      - { type: rate-limit }
+      - { type: oauth }
 `,
 );
 
@@ -284,7 +284,7 @@ describe("check-policy --request", () => {
     getReqHeader('X-Role') == ['admin'] → true
     basic-auth: no credentials: 401
 https://shop.example.com on_http_request[1]: not reached
-    forward-internal, rate-limit
+    forward-internal, oauth
 
 HTTP 401
 www-authenticate: Basic realm="ngrok"
@@ -299,7 +299,7 @@ www-authenticate: Basic realm="ngrok"
     expect(await send("/")).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
-        /not matched[\s\S]*forward-internal: to https:\/\/shop\.internal\n.*rate-limit: not reached\n\nforwarded/,
+        /not matched[\s\S]*forward-internal: to https:\/\/shop\.internal\n.*oauth: not reached\n\nforwarded/,
       ),
     });
     expect(JSON.parse((await send("/", "--json")).stdout)).toMatchObject({
@@ -321,16 +321,13 @@ www-authenticate: Basic realm="ngrok"
   });
 
   test("exits with 1 if only the service knows the result", async () => {
-    const limited = file(
-      "limited.yaml",
-      "on_http_request: [{ actions: [{ type: rate-limit }, { type: deny }] }]",
-    );
+    const limited = file("limited.yaml", "on_http_request: [{ actions: [{ type: oauth }, { type: deny }] }]");
     expect(await check("--request", "https://shop.example.com", limited)).toEqual({
       code: 1,
       stdout:
-        "https://shop.example.com on_http_request[0]: matched\n    rate-limit: not simulated\n    deny: not reached\n",
+        "https://shop.example.com on_http_request[0]: matched\n    oauth: not simulated\n    deny: not reached\n",
       stderr: expect.stringMatching(
-        /on_http_request\[0\]\.actions\[0\] \(rate-limit\): rate-limit is not simulated; only the service/,
+        /on_http_request\[0\]\.actions\[0\] \(oauth\): oauth is not simulated; only the service/,
       ),
     });
   });

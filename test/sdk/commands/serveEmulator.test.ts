@@ -133,7 +133,7 @@ test("with --serve, the endpoints answer by the header Host, and the terminal sh
   const policy = {
     on_http_request: [
       { expressions: ["req.url.path == '/closed'"], actions: [{ type: "close-connection" }] },
-      { expressions: ["req.url.path == '/limited'"], actions: [{ type: "rate-limit" }] },
+      { expressions: ["req.url.path == '/signed'"], actions: [{ type: "oauth" }] },
       { actions: [{ type: "forward-internal", config: { url: "https://shop.internal" } }] },
     ],
   };
@@ -151,7 +151,7 @@ test("with --serve, the endpoints answer by the header Host, and the terminal sh
         .end();
     });
   expect(await get("/a?b")).toEqual([200, "from the application"]);
-  expect(await get("/limited")).toEqual([501, expect.stringMatching(/rate-limit is not simulated/)]);
+  expect(await get("/signed")).toEqual([501, expect.stringMatching(/oauth is not simulated/)]);
   expect(await get("/", "other.example.com")).toEqual([501, expect.stringMatching(/no public endpoint/)]);
   await expect(get("/closed")).rejects.toThrow();
   expect(printed.stdout).toMatch(

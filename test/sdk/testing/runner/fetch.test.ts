@@ -240,6 +240,10 @@ describe("an action", () => {
       { type: "add-headers", config: { headers: { Host: "${req.method}" } } },
       "${req.headers['host'] == ['GET'] && req.host == 'GET' ? 'GET' : req.host}",
     ],
+    [
+      { type: "restrict-ips", config: { allow: ["127.0.0.0/8"] } },
+      "${actions.ngrok.restrict_ips.action + actions.ngrok.restrict_ips.matched_cidr == 'allow127.0.0.0/8' ? 'GET' : ''}",
+    ],
     [{ type: "remove-headers", config: { headers: ["x-role"] } }, "${'x-role' in req.headers ? '' : 'GET'}"],
     [
       { type: "url-rewrite", config: { from: "/(\\w+)$", to: "/?path=$1" } },
@@ -329,9 +333,71 @@ describe("the rules of on_http_response", () => {
     },
   );
 
+  test("run after forward-internal, with the reply of the application", async () => {
+    const forward = { type: "forward-internal", config: { url: "https://app.internal" } };
+    const moved = {
+      expressions: ["res.status_code == 302"],
+      actions: [{ type: "add-headers", config: { headers: { "x-moved": "${res.location}" } } }],
+    };
+    const emulator = await startEmulator({
+      [URL]: { on_http_request: [{ actions: [forward] }], on_http_response: [moved] },
+    });
+    emulator.connect(
+      "https://app.internal",
+      () => new Response(null, { status: 302, headers: { location: "/b" } }),
+    );
+    expect((await emulator.fetch(URL)).headers.get("x-moved")).toBe("/b");
+  });
+
+  test("do not matter after a refusal if none of them matches", async () => {
+    const never = [{ ...response[0], expressions: ["res.status_code == 500"] }];
+    const auth = { type: "basic-auth", config: { credentials: ["user:password1"] } };
+    const reply = await send({ ...request(auth), on_http_response: never });
+    expect([reply.status, reply.trace.at(-1)?.outcome]).toEqual([401, "not matched"]);
+  });
+
   test("are not guessed after a refusal whose effect on them is not documented", async () => {
-    const policy = { ...request({ type: "redirect", config: { to: "/b" } }), on_http_response: response };
-    await expect(send(policy, {}, "/a")).rejects.toThrow(/whether the rules of on_http_response run/);
+    const always = [{ actions: [{ type: "add-headers", config: { headers: { "x-a": "1" } } }] }];
+    const policy = { ...request({ type: "redirect", config: { to: "/b" } }), on_http_response: always };
+    await expect(send(policy, {}, "/a")).rejects.toThrow(
+      /on_http_response\[0\] after redirect is not simulated; .* \(GET https:\/\/shop\.example\.com\/a\)$/,
+    );
+  });
+});
+
+describe("a path that the service may decode", () => {
+  const isAdmin = (expression: string, path: string) => send(when(expression), {}, path);
+
+  test.each(["/files/a%20b.pdf", "/caf%C3%A9", "/a//b", "/über"])(
+    "is read in each way, and the answer counts if all agree: %s",
+    async (path) => {
+      expect((await isAdmin("req.url.path.startsWith('/admin')", path)).status).toBe(200);
+      expect((await isAdmin("req.url.path != '/admin' && req.url.contains('shop')", path)).status).toBe(403);
+    },
+  );
+
+  test.each(["/%61dmin", "//admin", "/admin%2Fa", "/a%2F..%2Fadmin", "/%zz"])(
+    "is not guessed where it matters: %s",
+    async (path) => {
+      const failed = isAdmin("req.url.path == '/admin' || req.url.path == '/admin/a'", path);
+      await expect(failed).rejects.toThrow(/decodes this URL's path|encoded dots|invalid %/);
+      await expect(failed).rejects.toMatchObject({ trace: [{ outcome: "undecided" }, {}].slice(0, 1) });
+    },
+  );
+});
+
+describe("rate-limit", () => {
+  const limit: Action = {
+    type: "rate-limit",
+    config: { name: "a", capacity: 1, rate: "60s", bucket_key: [] },
+  };
+
+  test("decides what the test says", async () => {
+    expect((await send(request(limit), { rateLimited: false })).status).toBe(200);
+    const limited = await send(request(limit), { rateLimited: true });
+    expect([limited.status, limited.trace[0]?.actions[1]?.result]).toEqual([429, "not reached"]);
+    const lenient = { ...limit, config: { enforce: false } };
+    expect((await send(request(lenient), { rateLimited: true })).status).toBe(200);
   });
 });
 

@@ -17,7 +17,9 @@ interface Received {
 /** Sends requests to the server of an emulator whose endpoint forwards to an application. */
 async function serve(emulator: Emulator) {
   const lines: string[] = [];
-  const port = await emulator.serve(0, ({ method, url, status }) => lines.push(`${method} ${url} ${status}`));
+  const port = await emulator.serve({
+    onReply: ({ method, url, status }) => lines.push(`${method} ${url} ${status}`),
+  });
   const send = (host: string, body = "", headers: Record<string, string> = {}) =>
     new Promise<Received>((resolve, reject) => {
       httpRequest({ port, method: body ? "POST" : "GET", headers: { ...headers, host } }, async (reply) =>
@@ -50,10 +52,10 @@ test("an application that does not listen is named, to the client and in the ter
   const emulator = await withApplication("http://127.0.0.1:9");
   const { send, lines } = await serve(emulator);
   expect(await send("shop.example.com")).toEqual({
-    status: 501,
+    status: 502,
     text: "the application of https://app.internal failed: connect ECONNREFUSED 127.0.0.1:9\n",
   });
-  expect(lines).toEqual(["GET https://shop.example.com/ 501"]);
+  expect(lines).toEqual(["GET https://shop.example.com/ 502"]);
 });
 
 test.each<[application: () => unknown, words: string]>([
@@ -64,7 +66,27 @@ test.each<[application: () => unknown, words: string]>([
   const emulator = await withApplication(application as () => Response);
   const failed = emulator.fetch("https://shop.example.com/");
   await expect(failed).rejects.toThrow(`the application of https://app.internal failed: ${words}`);
-  await expect(failed).rejects.toMatchObject({ trace: [{ outcome: "matched" }] });
+  await expect(failed).rejects.toMatchObject({
+    name: "ApplicationFailed",
+    trace: [{ outcome: "matched", actions: [{ result: expect.stringContaining(words) }] }],
+  });
+});
+
+test("a policy can go on if the application fails", async () => {
+  const emulator = await startEmulator({
+    "https://shop.example.com": {
+      on_http_request: [
+        {
+          actions: [
+            { type: "forward-internal", config: { url: "https://app.internal", on_error: "continue" } },
+            { type: "custom-response", config: { status_code: 503 } },
+          ],
+        },
+      ],
+    },
+  });
+  emulator.connect("https://app.internal", "http://127.0.0.1:9");
+  expect((await emulator.fetch("https://shop.example.com/")).status).toBe(503);
 });
 
 test.each([

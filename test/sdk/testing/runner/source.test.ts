@@ -65,7 +65,7 @@ describe("an agent refuses to start, without quoting a value,", () => {
   test.each<[string, object, RegExp]>([
     [
       "an action that is not simulated",
-      policyOf({ type: "rate-limit", config: { name: CANARY } }),
+      policyOf({ type: "oauth", config: { name: CANARY } }),
       /at .*on_http_request.0.actions.0.type: this action is not simulated/,
     ],
     [
