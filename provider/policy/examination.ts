@@ -215,7 +215,17 @@ function operatorFindings(rest: string, at: number, summary: string): Finding[] 
       : isOfList && operator !== "in"
         ? "; take a value of the list with [0], or write … in …"
         : "";
-  return [finding(at, `applies ${operator} to ${left} and ${right}${hint}`)];
+  const [one, other] = [wordFor(left), wordFor(right)];
+  if (!/^[=!<>]=?$/.test(operator)) return [finding(at, `applies ${operator} to ${one} and ${other}${hint}`)];
+  const quotes = [one, other].sort().join() === "a number,text" ? "; write a number without quotes" : hint;
+  return [finding(at, `compares ${one} with ${other}${quotes}`)];
+}
+
+/** A type in plain words. */
+function wordFor(type: string): string {
+  if (/^(?:int|uint|double)$/.test(type)) return "a number";
+  if (type.startsWith("list<")) return "a list";
+  return { string: "text", bool: "a truth value" }[type] ?? type;
 }
 
 const flatNames = (...names: string[]) => new Map(names.map((name) => [flatName(name), name]));
