@@ -16,7 +16,8 @@ export const MAX_METADATA = 4096;
 /** The reserved key of the metadata object. */
 export const MARK_FIELD = "pulumi-endpoints";
 
-const markSchema: z.ZodType<Mark> = z.object({
+/** A later version may add fields. */
+const markSchema: z.ZodType<Mark> = z.looseObject({
   namespace: z.string(),
   urn: z.string(),
   nonce: z.string(),

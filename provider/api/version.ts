@@ -6,6 +6,6 @@ export const VERSION = "0.1.0+dev";
 
 /** The first number of a version; undefined if the text is no version. */
 export function majorOf(version: unknown): number | undefined {
-  const [, major] = /^(\d+)\.\d+\.\d+/.exec(String(version)) ?? [];
+  const [, major] = /^(\d+)\.\d+\.\d+/.exec(typeof version === "string" ? version : "") ?? [];
   return major === undefined ? undefined : Number(major);
 }

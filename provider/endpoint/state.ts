@@ -15,6 +15,7 @@ import {
   derivedWithUrl,
   endpointFields,
   givenInputs,
+  inputFields,
   isLeftToTheService,
   isSatisfied,
   isSet,
@@ -27,7 +28,7 @@ import {
   withPreviewTexts,
   withTexts,
 } from "./fields";
-import { notedFields, withForeignNote } from "./secrets";
+import { isForeign, notedFields, SECRETS_KEY, withForeignNote, withNote } from "./secrets";
 
 /*
  * The state of an endpoint: the service's fields, and notes. The names of notes start with two underscores, so that Pulumi
@@ -65,6 +66,27 @@ export function assertReadable(id: string, { [VERSION_KEY]: version }: JsonObjec
   if ((majorOf(version) ?? 0) > (majorOf(VERSION) ?? 0)) throw tooOld(id, `${version}`, VERSION);
 }
 
+const NOTES = [
+  GIVEN_KEY,
+  CHOSEN_KEY,
+  ACCOUNT_KEY,
+  MARK_KEY,
+  ENTRY_KEY,
+  VERSION_KEY,
+  SECRETS_KEY,
+  PROVIDER_KEY,
+];
+
+/**
+ * The state for the dynamic provider. In one that the plugin wrote, all properties that this version does not know count as secret,
+ * because the engine does not tell the dynamic provider which of them it kept secret.
+ */
+export function withForeignSecrets(stored: JsonObject): JsonObject {
+  if (PROVIDER_KEY in stored) return stored;
+  const foreign = Object.keys(stored).filter((name) => isForeign(name) && !NOTES.includes(name));
+  return withNote(stored, [...notedFields(stored), ...foreign]);
+}
+
 /** The notes that do not depend on the inputs. */
 export interface ServiceNotes {
   /** The token of the entry. */
@@ -84,7 +106,7 @@ export function outputsOf(
   const fields = serviceFields(live, inputs.bindings);
   const chosen = chosenNote(fields, givenInputs(inputs), described(update.before), update.sent);
   const kept = withForeignNote(without(update.before, [...OBSERVED, ...requestInputs]));
-  return { ...kept, ...fields, ...notesOf(inputs), ...chosen, ...noted(notes) };
+  return { ...kept, ...fields, ...notesOf(inputs, update.before), ...chosen, ...noted(notes) };
 }
 
 const noted = ({ entry, account, mark }: ServiceNotes): JsonObject => ({
@@ -94,16 +116,22 @@ const noted = ({ entry, account, mark }: ServiceNotes): JsonObject => ({
   ...(mark && { [MARK_KEY]: mark }),
 });
 
-/** The notes of the inputs, because a refresh only receives the outputs. */
-export function notesOf(inputs: CloudEndpointInputs): JsonObject {
-  return { ...pick(inputs, requestInputs), [GIVEN_KEY]: givenInputs(inputs) };
+/**
+ * The notes of the inputs, because a refresh only receives the outputs.
+ *
+ * @param before The state before, whose notes may name inputs of a later version.
+ */
+export function notesOf(inputs: CloudEndpointInputs, before: JsonObject): JsonObject {
+  const recorded = before[GIVEN_KEY];
+  const foreign = Array.isArray(recorded) ? recorded.filter((name) => !(`${name}` in inputFields)) : [];
+  return { ...pick(inputs, requestInputs), [GIVEN_KEY]: [...givenInputs(inputs), ...foreign] };
 }
 
 /** The outputs after an update without a request: the old fields with new notes. */
 export function unchangedOutputs(olds: JsonObject, inputs: CloudEndpointInputs): JsonObject {
   const observed = withForeignNote(without(olds, [...requestInputs, PROVIDER_KEY, CHOSEN_KEY]));
   const chosen = chosenNote(observed, givenInputs(inputs), olds);
-  return { ...observed, ...notesOf(inputs), ...chosen, [VERSION_KEY]: VERSION };
+  return { ...observed, ...notesOf(inputs, olds), ...chosen, [VERSION_KEY]: VERSION };
 }
 
 /**
@@ -153,7 +181,7 @@ export function partialOutputs(
   notes: Omit<ServiceNotes, "mark">,
 ): JsonObject {
   const code = provider !== undefined && { [PROVIDER_KEY]: provider };
-  return { ...withTexts(inputs), ...notesOf(inputs), ...noted({ ...notes, mark: undefined }), ...code };
+  return { ...withTexts(inputs), ...notesOf(inputs, {}), ...noted({ ...notes, mark: undefined }), ...code };
 }
 
 /** Whether the state has the service's fields. After a partial create it has none. */
@@ -248,7 +276,9 @@ function chosenNote(
       const kept = isDecidedAnew(name) ? undefined : (notedIn(before)[name] ?? nonEmptyValue(name, before));
       return [name, kept ?? nonEmptyValue(name, live)];
     });
-  const note = Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+  const chosen = entries.filter(([, value]) => value !== undefined);
+  const foreign = Object.entries(notedIn(before)).filter(([name]) => !(name in inputFields));
+  const note = Object.fromEntries([...chosen, ...foreign]);
   return Object.keys(note).length > 0 ? { [CHOSEN_KEY]: note } : {};
 }
 
@@ -264,7 +294,7 @@ export function editedChoices(state: JsonObject): ManagedInput[] {
 /** The inputs, completed with the noted choices for those that are not given. */
 export function withChosen(inputs: CloudEndpointInputs, state: JsonObject): CloudEndpointInputs {
   const given = Object.entries(inputs).filter(([, value]) => value !== undefined);
-  return { ...notedIn(state), ...Object.fromEntries(given) } as CloudEndpointInputs;
+  return { ...pick(notedIn(state), choices), ...Object.fromEntries(given) } as CloudEndpointInputs;
 }
 
 /** Services omit the field of an endpoint that is not pooled. */
@@ -272,7 +302,8 @@ function withOff(state: JsonObject): JsonObject {
   return { poolingEnabled: false, ...state };
 }
 
-function notedIn(state: JsonObject): { [K in ManagedInput]?: unknown } {
+/** Those of a later version, too. */
+function notedIn(state: JsonObject): JsonObject {
   const note = state[CHOSEN_KEY];
   return isMapping(note) ? note : {};
 }
@@ -356,7 +387,7 @@ export function previewCreate(inputs: CloudEndpointInputs): JsonObject {
     ...unknown(Object.keys(endpointFields).filter(isOpen)),
     type: "cloud",
     ...addressOf(inputs),
-    ...givenWithNotes(inputs),
+    ...givenWithNotes(inputs, {}),
   };
 }
 
@@ -381,12 +412,12 @@ export function previewUpdate(olds: JsonObject, inputs: CloudEndpointInputs): Js
     ...unknown(["updatedAt"]),
     ...moved,
     ...withPreviewTexts(Object.fromEntries(sent)),
-    ...givenWithNotes(inputs),
+    ...givenWithNotes(inputs, olds),
   };
 }
 
-function givenWithNotes(inputs: CloudEndpointInputs): JsonObject {
-  return { ...withPreviewTexts(inputs), ...notesOf(inputs) };
+function givenWithNotes(inputs: CloudEndpointInputs, before: JsonObject): JsonObject {
+  return { ...withPreviewTexts(inputs), ...notesOf(inputs, before) };
 }
 
 function addressOf({ url }: CloudEndpointInputs): JsonObject {

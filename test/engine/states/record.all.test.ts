@@ -12,6 +12,9 @@ const { VERSION }: { VERSION: string } = recording
   ? createRequire(import.meta.url)("../../../dist/provider/api/version.js")
   : { VERSION: "" };
 
+if (recording && execFileSync("git", ["tag", "--list", `v${VERSION}`]).length > 0)
+  throw new Error(`${VERSION} is released, so its states are final: run npm version first`);
+
 interface Scene {
   program: string;
   config?: Record<string, ConfigValue>;
