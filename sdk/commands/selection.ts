@@ -5,7 +5,7 @@ import { ConfigError, type ConfigReader, readSettings } from "../../provider/api
 import type { LiveEndpoint, Owner } from "../../provider/api/contract";
 import type { EndpointsApi } from "../../provider/api/endpoints";
 import { foreignOwner, stackText } from "../../provider/api/mark";
-import { oneLine } from "../../provider/api/text";
+import { escaped, oneLine } from "../../provider/api/text";
 import { urlOf } from "../../provider/api/url";
 import { readTerraform, shortAddress } from "./adopt/terraform";
 import { assertFile, count, grouped, type LogLine, type Streams, UsageError, type Values } from "./command";
@@ -92,7 +92,7 @@ export async function selectEndpoints(options: Chosen, log: LogLine): Promise<Se
   if (force && out === undefined) throw new UsageError("--force needs --out");
   if (states.length > 1) throw new UsageError("--terraform takes one state: run the command for each");
   // An unset variable of a script must not mean the selected stack.
-  for (const [option, names] of Object.entries({ stack: stacks, known }))
+  for (const [option, names] of Object.entries({ stack: stacks, known, terraform: states }))
     if (names.includes("")) throw new UsageError(`--${option} must not be empty`);
   if (out !== undefined) assertFile("--out", out);
   if (out !== undefined && existsSync(out) && !force)
@@ -175,7 +175,7 @@ export async function selectEndpoints(options: Chosen, log: LogLine): Promise<Se
 
 /** Reports an endpoint that no program gets. */
 export const logLeftOut = (log: LogLine, { id, url }: LiveEndpoint, reason: string): void =>
-  log(`Left out: ${oneLine(`${id} (${url ?? "no URL"}): ${reason}`)}`);
+  log(`Left out: ${oneLine(`${id} (${url ?? "no URL"})`)}: ${escaped(reason)}`);
 
 /** The target stack, as an owner of marks. Undefined if it does not mark its creates. */
 async function ownerOf({ project, stack, config }: TargetStack): Promise<Owner | undefined> {
