@@ -118,13 +118,13 @@ describe("many imports", () => {
     "read an endpoint by id if its own item lacks the field %s, while others show it",
     async (field) => {
       const { core, emulator } = await service();
-      const seed = (i: number) => ({ type: "cloud", url: `https://n${i}.example.com`, ...described });
-      const seeded = [0, 1, 2].map((i) => emulator.seed(seed(i)));
+      const seeded = [0, 1, 2].map((i) =>
+        emulator.seed({ type: "cloud", url: `https://n${i}.example.com`, ...described }),
+      );
       const [first, , last] = seeded;
-      const items = emulator.endpoints.map((one) => ({
-        ...one,
-        [field]: one.id === last?.id ? undefined : one[field],
-      }));
+      const items = emulator.endpoints.map((one) =>
+        Object.fromEntries(Object.entries(one).filter(([name]) => name !== field || one.id !== last?.id)),
+      );
       emulator.intercept("list", { status: 200, body: { endpoints: items, next_page_uri: null } }, 9);
       const all = await Promise.all(seeded.map(({ id }) => core.import(id, {})));
       expect(all[2]?.inputs).toEqual({ ...all[1]?.inputs, url: last?.url });
