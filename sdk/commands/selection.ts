@@ -5,7 +5,7 @@ import { ConfigError, type ConfigReader, readSettings } from "../../provider/api
 import type { LiveEndpoint, Owner } from "../../provider/api/contract";
 import type { EndpointsApi } from "../../provider/api/endpoints";
 import { foreignOwner, stackText } from "../../provider/api/mark";
-import { escaped, oneLine } from "../../provider/api/text";
+import { oneLine } from "../../provider/api/text";
 import { urlOf } from "../../provider/api/url";
 import { readTerraform, shortAddress } from "./adopt/terraform";
 import { assertFile, count, grouped, type LogLine, type Streams, UsageError, type Values } from "./command";
@@ -162,7 +162,9 @@ export async function selectEndpoints(options: Chosen, log: LogLine): Promise<Se
       );
   endpoints = endpoints.filter((live) => {
     const refusal = terraform?.refusal(live.id);
-    if (refusal !== undefined) logLeftOut(log, live, refusal);
+    // Its addresses are printable, and must keep their blanks.
+    if (refusal !== undefined)
+      log(`Left out: ${oneLine(`${live.id} (${live.url ?? "no URL"})`)}: ${refusal}`);
     return refusal === undefined;
   });
   const ofTarget = managed.get(given ?? "") ?? [];
@@ -175,7 +177,7 @@ export async function selectEndpoints(options: Chosen, log: LogLine): Promise<Se
 
 /** Reports an endpoint that no program gets. */
 export const logLeftOut = (log: LogLine, { id, url }: LiveEndpoint, reason: string): void =>
-  log(`Left out: ${oneLine(`${id} (${url ?? "no URL"})`)}: ${escaped(reason)}`);
+  log(`Left out: ${oneLine(`${id} (${url ?? "no URL"}): ${reason}`)}`);
 
 /** The target stack, as an owner of marks. Undefined if it does not mark its creates. */
 async function ownerOf({ project, stack, config }: TargetStack): Promise<Owner | undefined> {
