@@ -170,14 +170,6 @@ export class EndpointList {
     }
   }
 
-  /** Whether a listing so far shows this field of any endpoint. If it shows the field of none, it may omit it. */
-  shows(field: string): boolean {
-    const readings = [...this.readings.values()];
-    return readings.some(({ endpoints }) =>
-      [...endpoints.values()].some((live) => live[field] !== undefined),
-    );
-  }
-
   /** Marks all readings as outdated, after a write with or without success. */
   outdate(): void {
     this.hasWritten = true;

@@ -263,9 +263,13 @@ function isRelated(url: string, wanted: string): boolean {
 /** More characters than a URL of an endpoint has. The limit keeps the time for a search linear in the URL. */
 const LONGEST_PART = 2_000;
 
-/** Matches URLs with a pattern, in which `*` matches any text. Takes time linear in both. */
-export function wildcard(pattern: string): Pick<RegExp, "test"> {
-  const [first = "", ...others] = pattern.toLowerCase().replace(/\/$/, "").split("*");
+/** Matches normalized URLs with a pattern, in which `*` matches any text. */
+export const wildcard = (pattern: string): Pick<RegExp, "test"> =>
+  textPattern(pattern.toLowerCase().replace(/\/$/, ""));
+
+/** Matches texts with a pattern, in which `*` matches any text. Takes time linear in both. */
+export function textPattern(pattern: string): Pick<RegExp, "test"> {
+  const [first = "", ...others] = pattern.split("*");
   const last = others.pop();
   const isTooLong = others.some(({ length }) => length > LONGEST_PART);
   const test = (url: string) => {

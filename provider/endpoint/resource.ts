@@ -25,7 +25,7 @@ import {
   updateNotFound,
   wrongType,
 } from "./errors";
-import { type CloudEndpointInputs, type ManagedInput, ownTexts } from "./fields";
+import { type CloudEndpointInputs, type ManagedInput, managedInputs } from "./fields";
 import { accountFingerprint, GoneCheck } from "./gone";
 import { hasSecrets, notedFields, shownUrl, withNote } from "./secrets";
 import {
@@ -215,13 +215,13 @@ export class CloudEndpoints {
 
   /**
    * The endpoint as the list shows it, so that many imports share one listing. Undefined for the first one, which may be the
-   * only one; after a write, which outdates the listing; and if the list may omit an input, which would then not be imported.
+   * only one; after a write, which outdates the listing; and if the item lacks an input, which the list may omit.
    */
   private async listedForImport(id: string): Promise<LiveEndpoint | undefined> {
     const { list } = this.deps.connect().api;
     if (this.imports++ === 0 || list.hasWritten) return undefined;
     const item = await list.listed(id);
-    const isWhole = item && ownTexts.every((name) => item[name] !== undefined || list.shows(name));
+    const isWhole = item?.type === "cloud" && managedInputs.every((name) => item[name] !== undefined);
     return isWhole ? item : undefined;
   }
 

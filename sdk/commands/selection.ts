@@ -92,7 +92,7 @@ export async function selectEndpoints(options: Chosen, log: LogLine): Promise<Se
   if (force && out === undefined) throw new UsageError("--force needs --out");
   if (states.length > 1) throw new UsageError("--terraform takes one state: run the command for each");
   // An unset variable of a script must not mean the selected stack.
-  for (const [option, names] of Object.entries({ stack: stacks, known }))
+  for (const [option, names] of Object.entries({ stack: stacks, known, terraform: states }))
     if (names.includes("")) throw new UsageError(`--${option} must not be empty`);
   if (out !== undefined) assertFile("--out", out);
   if (out !== undefined && existsSync(out) && !force)
@@ -162,7 +162,9 @@ export async function selectEndpoints(options: Chosen, log: LogLine): Promise<Se
       );
   endpoints = endpoints.filter((live) => {
     const refusal = terraform?.refusal(live.id);
-    if (refusal !== undefined) logLeftOut(log, live, refusal);
+    // Its addresses are printable, and must keep their blanks.
+    if (refusal !== undefined)
+      log(`Left out: ${oneLine(`${live.id} (${live.url ?? "no URL"})`)}: ${refusal}`);
     return refusal === undefined;
   });
   const ofTarget = managed.get(given ?? "") ?? [];

@@ -1,7 +1,7 @@
 import type { LiveEndpoint } from "../../provider/api/contract";
 import { urlOf } from "../../provider/api/url";
 import { parsePath } from "../../provider/endpoint/documents";
-import { metadataOf, wildcard } from "../../provider/endpoint/lookup";
+import { metadataOf, textPattern, wildcard } from "../../provider/endpoint/lookup";
 import { UsageError } from "./command";
 
 /* The values of `--select` and `--except`. */
@@ -21,7 +21,9 @@ export function selectorsOf(
   addressOf: (id: string) => string | undefined,
 ): Selector[] {
   return written.map((text) => {
-    const selects = selectorOf(text, addressOf);
+    // A key of Terraform may contain *.
+    const hasAddress: Selector = ({ id }) => addressOf(id) === text;
+    const selects = all.some(hasAddress) ? hasAddress : selectorOf(text, addressOf);
     if (all.some(selects)) return selects;
     throw new UsageError(
       `no cloud endpoint of the account matches ${option} ${text}: it takes a URL in which * matches any text, an id, metadata.KEY=VALUE, binding=NAME, or with --terraform an address`,
@@ -33,10 +35,9 @@ function selectorOf(text: string, addressOf: (id: string) => string | undefined)
   const [, field = "", value = ""] = /^(binding|metadata[^=]*)=(.*)$/s.exec(text) ?? [];
   if (field === "binding") return ({ bindings }) => bindings?.includes(value) === true;
   if (field !== "") return (live) => textAt(field, { metadata: metadataOf(live) }) === value;
-  const pattern = wildcard(text);
+  const [pattern, addresses] = [wildcard(text), textPattern(text)];
   return (live) =>
-    live.id === text ||
-    [urlOf(live), addressOf(live.id)?.toLowerCase()].some((one) => pattern.test(one ?? ""));
+    live.id === text || pattern.test(urlOf(live) ?? "") || addresses.test(addressOf(live.id) ?? "");
 }
 
 /** The text, number or truth value at a path; undefined if there is none. */

@@ -108,11 +108,32 @@ describe("many imports", () => {
     expect(all[7]?.props).toEqual({ ...props, __entry: all[7]?.props["__entry"] });
   });
 
-  test("read each endpoint by id if the list shows a field of none of them", async () => {
+  test("read each endpoint by id that has no description", async () => {
     const { emulator, all } = await imported({ ...described, description: undefined });
     expect(emulator.requests.filter(({ path }) => path !== "/endpoints")).toHaveLength(120);
     expect(all[7]?.inputs).not.toHaveProperty("description");
   });
+
+  test.each(["description", "metadata", "traffic_policy", "url", "type", "bindings", "pooling_enabled"])(
+    "read an endpoint by id if its own item lacks the field %s, while others show it",
+    async (field) => {
+      const { core, emulator } = await service();
+      const seeded = [0, 1, 2].map((i) =>
+        emulator.seed({ type: "cloud", url: `https://n${i}.example.com`, ...described }),
+      );
+      const [first, , last] = seeded;
+      const items = emulator.endpoints.map((one) =>
+        Object.fromEntries(Object.entries(one).filter(([name]) => name !== field || one.id !== last?.id)),
+      );
+      emulator.intercept("list", { status: 200, body: { endpoints: items, next_page_uri: null } }, 9);
+      const all = await Promise.all(seeded.map(({ id }) => core.import(id, {})));
+      expect(all[2]?.inputs).toEqual({ ...all[1]?.inputs, url: last?.url });
+      expect(paths(emulator).filter((path) => path !== "GET /endpoints")).toEqual([
+        `GET /endpoints/${first?.id}`,
+        `GET /endpoints/${last?.id}`,
+      ]);
+    },
+  );
 
   test("read by id after a write, which outdates the list", async () => {
     const { emulator, core, ids } = await imported(described);

@@ -6,6 +6,7 @@ import fc from "fast-check";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { adoptCommand } from "../../../../sdk/commands/adopt";
+import { readTerraform } from "../../../../sdk/commands/adopt/terraform";
 import { importFileCommand } from "../../../../sdk/commands/importFile";
 import { namesOf } from "../../../../sdk/commands/selection";
 import type { Emulator } from "../../../../sdk/testing/emulator";
@@ -23,6 +24,22 @@ function fileOf(content: unknown): string {
   writeFileSync(file, typeof content === "string" ? content : JSON.stringify(content));
   return file;
 }
+
+/** The file of a state with these resources. Default: endpoints named `front`. */
+const stateOf = (...resources: object[]): string =>
+  fileOf({
+    version: 4,
+    resources: resources.map((one) => ({
+      ...{ mode: "managed", type: "ngrok_cloud_endpoint", name: "front" },
+      ...one,
+    })),
+  });
+
+const keyed = (key: string): string => `ngrok_cloud_endpoint.front["${key}"]`;
+
+/** The output of `terraform show -json` with modules within each other, as text, because writing objects recurses. */
+const modules = (depth: number): string =>
+  `{"format_version":"1.0","values":{"root_module":${'{"child_modules":['.repeat(depth)}${"]}".repeat(depth)}}}`;
 
 /** The words of the command that the log shows, as a shell reads them. */
 function forgotten(stderr: string): string[] {
@@ -80,7 +97,7 @@ describe.each(Object.entries(commands))("%s --terraform", (_, command) => {
     const { file, objects } = terraformState("small-1.5.tfstate");
     seedState(emulator, objects);
     const result = await run(emulator, "--terraform", file);
-    expect(Object.keys(resourcesIn(result.stdout))).toHaveLength(10);
+    expect(Object.keys(resourcesIn(result.stdout))).toHaveLength(9);
 
     const shown = terraformState("small-1.5.shown").file;
     expect(await run(emulator, "--terraform", shown)).toEqual(result);
@@ -93,7 +110,7 @@ describe.each(Object.entries(commands))("%s --terraform", (_, command) => {
     expect(await run(emulator, "--terraform", "-")).toEqual(result);
   });
 
-  test("refuses tainted and deposed objects with the reason and the next step, and ignores data sources", async () => {
+  test("refuses tainted and deposed objects with the reason and the next step", async () => {
     const emulator = await service();
     const { file, objects } = terraformState("small-1.5.tfstate");
     seedState(emulator, objects);
@@ -106,12 +123,16 @@ describe.each(Object.entries(commands))("%s --terraform", (_, command) => {
     expect(stderr).toContain(
       `Left out: ${deposed?.id} (https://old.example.com): it is a deposed object of ngrok_cloud_endpoint.moving, so Terraform would delete it at its next apply.`,
     );
-    for (const id of [tainted?.id, deposed?.id]) expect(stdout).not.toContain(id);
+    const current = objects.find((one) => one.deposed === undefined && /moving/.test(one.address));
+    expect(stderr).toContain(
+      `Left out: ${current?.id} (https://new.example.com): ngrok_cloud_endpoint.moving also has a deposed object, which terraform state rm would leave behind. Run terraform apply first, which deletes that, and then this command with the new state\n`,
+    );
+    for (const id of [tainted?.id, deposed?.id, current?.id]) expect(stdout).not.toContain(id);
     expect(stdout.split(String(objects[0]?.id))).toHaveLength(2);
     expect(forgotten(stderr).filter((address) => /moving|landing/.test(address))).toEqual([
       "ngrok_cloud_endpoint.landing",
-      "ngrok_cloud_endpoint.moving",
     ]);
+    expect(stderr).toContain("It must report 9 removed.");
   });
 
   test("lists the resources that stay in Terraform, with their references to and from endpoints", async () => {
@@ -121,11 +142,14 @@ describe.each(Object.entries(commands))("%s --terraform", (_, command) => {
     const lines = async (state: string) =>
       (await run(emulator, "--terraform", state)).stderr.split("\n").filter((line) => /^Stays/.test(line));
     const expected = [
+      "Stays in Terraform: data.ngrok_cloud_endpoint.landing, which refers to ngrok_cloud_endpoint.landing. Replace that reference before you remove the block",
       "Stays in Terraform: ngrok_domain.shop, to which ngrok_cloud_endpoint.landing refers",
       "Stays in Terraform: terraform_data.dns, which refers to ngrok_cloud_endpoint.landing. Replace that reference before you remove the block",
+      "Stays in Terraform: output.landing, which refers to ngrok_cloud_endpoint.landing. Replace that reference before you remove the block",
       "Stays in Terraform, without a reference: terraform_data.unrelated",
     ];
     expect(await lines(file)).toEqual(expected);
+    expect(await lines(terraformState("small-1.5.shown").file)).toEqual(expected);
 
     // Values show a reference, too: a text in the program instead of an expression.
     const state = JSON.parse(readFileSync(file, "utf8"));
@@ -140,14 +164,18 @@ describe.each(Object.entries(commands))("%s --terraform", (_, command) => {
     const emulator = await service();
     const { file, objects } = terraformState("big-1.11.tfstate");
     seedState(emulator, objects);
+    let warning: string | undefined;
     const names = async (...args: string[]) => {
       const { stdout, stderr } = await run(emulator, "--terraform", file, ...args);
       expect(forgotten(stderr)).toHaveLength(Object.keys(resourcesIn(stdout)).length);
+      expect(stderr.match(/^Only a part .*$/m)?.[0]).toBe(warning);
       return Object.keys(resourcesIn(stdout)).sort();
     };
-    expect(await names("--select", 'module.site["BLOG"].*.back*', "--select", "https://landing.*")).toEqual([
+    expect(await names("--select", 'module.site["blog"].*.back*', "--select", "https://LANDING.*")).toEqual([
       ...["landing", "site-blog-back-0", "site-blog-back-1", "site-blog-back-2"],
     ]);
+    warning =
+      "Only a part moves of ngrok_cloud_endpoint.pool[*]. Of a count, move all: a smaller count would delete the instance with the last number";
     expect(
       await names(
         "--select=*.pool[*",
@@ -156,8 +184,10 @@ describe.each(Object.entries(commands))("%s --terraform", (_, command) => {
         "https://landing.*",
       ),
     ).toEqual(["pool-0", "pool-2"]);
-    const wrong = await run(emulator, "--terraform", file, "--except", "module.nobody*");
-    expect(wrong).toMatchObject({ code: 2, stdout: "" });
+    for (const address of ["module.nobody*", 'module.site["BLOG"].*', "NGROK_cloud_endpoint.landing"]) {
+      const wrong = await run(emulator, "--terraform", file, "--except", address);
+      expect(wrong).toMatchObject({ code: 2, stdout: "" });
+    }
   });
 
   test("reports endpoints that the account does not have, and fails if it has none of them", async () => {
@@ -168,13 +198,14 @@ describe.each(Object.entries(commands))("%s --terraform", (_, command) => {
     const none = await run(emulator, "--terraform", file);
     expect(none).toMatchObject({ code: 2, stdout: "" });
     expect(none.stderr).toContain(
-      `the account has none of the 12 endpoints of ${file}: is it another account's state?`,
+      `the account has no endpoint of ${file}: is that the state of another account?`,
     );
     seedState(emulator, others);
+    const again = emulator.seed({ type: "cloud", url: "https://landing.example.com" });
     const { code, stderr } = await run(emulator, "--terraform", file);
     expect(code).toBe(0);
     expect(stderr).toContain(
-      `Not found: ngrok_cloud_endpoint.landing (${first?.id}) is no cloud endpoint of the account. It was deleted, or is another account's\n`,
+      `Not found: ngrok_cloud_endpoint.landing (${first?.id}) is no cloud endpoint of the account. It was deleted, or is another account's. ${again.id} has its URL. If it was deleted, take it out of the state, too, or the next apply creates it: terraform state rm ngrok_cloud_endpoint.landing\n`,
     );
     expect(forgotten(stderr)).not.toContain("ngrok_cloud_endpoint.landing");
   });
@@ -194,6 +225,14 @@ describe.each(Object.entries(commands))("%s --terraform", (_, command) => {
       [[fileOf({ ...state, resources: [SECRET] })], "is no Terraform state of format 4"],
       [[fileOf({ ...state, resources: none })], "has no ngrok_cloud_endpoint"],
       [[fileOf({ format_version: "1.0" })], "has no ngrok_cloud_endpoint"],
+      [[fileOf(modules(90))], "has no ngrok_cloud_endpoint"],
+      [[fileOf(modules(3_000))], "has more than 200 levels of nesting"],
+      [[fileOf(modules(100_000))], "has more than 200 levels of nesting"],
+      [
+        [fileOf({ format_version: "1.0", resource_changes: [{}, { previous_address: "a.b" }] })],
+        "is a plan that moves resources to other addresses: apply it first, or give the state",
+      ],
+      [[""], "--terraform must not be empty"],
       [[file, "--terraform", file], "--terraform takes one state: run the command for each"],
     ];
     for (const [args, message] of mistakes) {
@@ -212,31 +251,131 @@ describe.each(Object.entries(commands))("%s --terraform", (_, command) => {
       'say "hi"',
       ["$", "{x} %{y} $5"].join(""),
       "a\\b",
-      "two\nlines",
       "*.example.com",
       "ü",
-      "\u202ex\u{e0001}",
+      "two  blanks",
     ];
     const endpoints = keys.map((_, i) => emulator.seed({ type: "cloud", url: `https://n${i}.example.com` }));
     const instances = keys.map((index_key, i) => ({ index_key, attributes: { id: endpoints[i]?.id } }));
-    const block = { mode: "managed", type: "ngrok_cloud_endpoint", name: "front", instances };
-    const state = fileOf({ version: 4, resources: [block] });
+    const state = stateOf({ instances });
     const { stdout, stderr } = await run(emulator, "--terraform", state);
     expect(forgotten(stderr)).toEqual([
       'ngrok_cloud_endpoint.front["it\'s"]',
       'ngrok_cloud_endpoint.front["say \\"hi\\""]',
       ['ngrok_cloud_endpoint.front["$$', '{x} %%{y} $5"]'].join(""),
       'ngrok_cloud_endpoint.front["a\\\\b"]',
-      'ngrok_cloud_endpoint.front["two\\nlines"]',
       'ngrok_cloud_endpoint.front["*.example.com"]',
       'ngrok_cloud_endpoint.front["ü"]',
-      'ngrok_cloud_endpoint.front["\\u202ex\\U000e0001"]',
+      'ngrok_cloud_endpoint.front["two  blanks"]',
     ]);
     expect(Object.keys(resourcesIn(stdout)).sort()).toEqual([
-      ...["front", "front-a-b", "front-it-s", "front-say-hi", "front-two-nlines"],
-      ...["front-u202ex-U000e0001", "front-wildcard-example-com", "front-x-y-5"],
+      ...["front", "front-a-b", "front-it-s", "front-say-hi", "front-two-blanks"],
+      ...["front-wildcard-example-com", "front-x-y-5"],
+    ]);
+
+    const one = await run(emulator, "--terraform", state, "--select", keyed("*.example.com"));
+    expect(Object.keys(resourcesIn(one.stdout))).toEqual(["front-wildcard-example-com"]);
+    const tainted = instances.map((instance) => ({ ...instance, status: "tainted" }));
+    const { stderr: refused } = await run(emulator, "--terraform", stateOf({ instances: tainted }));
+    expect(refused).toContain(`Run terraform untaint '${keyed("two  blanks")}', and`);
+  });
+
+  test.each(["two\nlines", "\b", "\u202ex", "\u{e0001}", "\u001b[31m", "\u00a0", "\ud800", "##vso[task]"])(
+    "leaves out an endpoint with the key %j, which no command can show",
+    async (index_key) => {
+      const emulator = await service();
+      const [odd, plain] = ["odd", "plain"].map(
+        (name) => emulator.seed({ type: "cloud", url: `https://${name}.example.com` }).id,
+      );
+      const address = keyed(index_key);
+      const endpoints = [
+        { address, type: "ngrok_cloud_endpoint", name: "front", mode: "managed", values: { id: odd } },
+        {
+          address: "ngrok_cloud_endpoint.a",
+          type: "ngrok_cloud_endpoint",
+          name: "a",
+          mode: "managed",
+          values: { id: plain },
+        },
+        // Another resource whose name is not Terraform's.
+        { address: `x.\u001b${index_key}`, type: "x", name: "x", mode: "managed" },
+      ];
+      const states = [
+        stateOf(
+          { instances: [{ index_key, attributes: { id: odd } }] },
+          { name: "a", instances: [{ attributes: { id: plain } }] },
+        ),
+        fileOf({ format_version: "1.0", values: { root_module: { resources: endpoints } } }),
+      ];
+      for (const state of states) {
+        const { code, stdout, stderr } = await run(emulator, "--terraform", state);
+        expect(code).toBe(0);
+        expect(stderr).toContain(
+          `Left out: ${odd} (https://odd.example.com): its address in Terraform has characters that no command can show. Adopt it by its id, without --terraform\n`,
+        );
+        expect(forgotten(stderr)).toEqual(["ngrok_cloud_endpoint.a"]);
+        expect(stdout + stderr).not.toMatch(/(?!\n)\p{C}|##vso\[/u);
+      }
+    },
+  );
+
+  test("names an endpoint with two addresses by the first, and forgets both", async () => {
+    const emulator = await service();
+    const { id } = emulator.seed({ type: "cloud", url: "https://shop.example.com" });
+    const instances = [{ attributes: { id } }];
+    const state = stateOf({ name: "a", instances }, { name: "b", instances });
+    const { stdout, stderr } = await run(emulator, "--terraform", state);
+    expect(resourcesIn(stdout)).toEqual({ a: id });
+    expect(stderr).toContain(
+      `${id} has 2 addresses, and its name from the first: ngrok_cloud_endpoint.a, ngrok_cloud_endpoint.b\n`,
+    );
+    expect(stderr).toContain("It must report 2 removed.");
+    expect(forgotten(stderr)).toEqual(["ngrok_cloud_endpoint.a", "ngrok_cloud_endpoint.b"]);
+  });
+
+  test("reports endpoints that stay and refer to one that moves, and the number of many other resources", async () => {
+    const emulator = await service();
+    const [a, b, c] = ["a", "b", "b"].map((name) =>
+      emulator.seed({ type: "cloud", url: `https://${name}.example.com`, pooling_enabled: true }),
+    );
+    const others = Array.from({ length: 25 }, (_, i) => ({
+      type: "x",
+      name: `n${i}`,
+      instances: [{ deposed: undefined }],
+    }));
+    const instance = (live: typeof a, dependencies?: string[]) => ({
+      instances: [{ attributes: { id: live?.id, url: live?.["url"] }, dependencies }],
+    });
+    const state = stateOf(
+      { name: "a", ...instance(a, ["ngrok_cloud_endpoint.b"]) },
+      { name: "b", ...instance(b) },
+      { name: "c", ...instance(c) },
+      ...others,
+    );
+    const outputs = {
+      page: { value: [{ text: "See https://b.example.com/start" }] },
+      other: { value: "https://b.example.com.au" },
+    };
+    const file = fileOf({ ...JSON.parse(readFileSync(state, "utf8")), outputs });
+    const { stderr } = await run(emulator, "--terraform", file, "--select", "ngrok_cloud_endpoint.b");
+    expect(stderr.split("\n").filter((line) => /^Stays/.test(line))).toEqual([
+      "Stays in Terraform: ngrok_cloud_endpoint.a, which refers to ngrok_cloud_endpoint.b. Replace that reference before you remove the block",
+      "Stays in Terraform: output.page, which refers to ngrok_cloud_endpoint.b. Replace that reference before you remove the block",
+      expect.stringMatching(/^Stays in Terraform, without a reference: x\.n0, .*, x\.n19 and 5 more$/),
     ]);
   });
+});
+
+test("the command for Terraform has no endpoint of the stack that it cannot forget alone", async () => {
+  const instances = [{ attributes: { id: "ep_1" } }, { deposed: "1", attributes: { id: "ep_2" } }];
+  const other = { name: "other", instances: [{ attributes: { id: "ep_3" } }] };
+  const state = await readTerraform(stateOf({ instances }, other));
+  const lines: string[] = [];
+  state.logForget(new Set(["ep_1", "ep_3"]), (line) => void lines.push(line));
+  expect(lines[0]).toMatch(
+    /^Not in the command for Terraform: ep_1: ngrok_cloud_endpoint.front also has a deposed object/,
+  );
+  expect(lines.at(-1)).toBe("  terraform state rm \\\n    ngrok_cloud_endpoint.other");
 });
 
 test("names from addresses are unique and never taken ones, for any addresses", () => {
