@@ -7,7 +7,7 @@ import type { EndpointsApi } from "../../provider/api/endpoints";
 import { foreignOwner, stackText } from "../../provider/api/mark";
 import { oneLine } from "../../provider/api/text";
 import { urlOf } from "../../provider/api/url";
-import { readTerraform, shortAddress } from "./adopt/terraform";
+import { shortAddress, TerraformState } from "./adopt/terraform";
 import { assertFile, count, grouped, type LogLine, type Streams, UsageError, type Values } from "./command";
 import { isIgnored, projectsOf, stacksWithAccount } from "./projects";
 import { selectorsOf } from "./selectors";
@@ -99,7 +99,7 @@ export async function selectEndpoints(options: Chosen, log: LogLine): Promise<Se
     throw new UsageError(`${out} exists; give --force to overwrite it, or another --out`);
 
   const [state] = states;
-  const terraform = state === undefined ? undefined : await readTerraform(state);
+  const terraform = state === undefined ? undefined : await TerraformState.read(state);
   const addressOf = (id: string) => terraform?.addressOf(id);
   const listed = file === undefined ? undefined : await projectsOf({ projects: file });
   let target: TargetStack | undefined;

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { adoptCommand } from "../../../../sdk/commands/adopt";
-import { readTerraform } from "../../../../sdk/commands/adopt/terraform";
+import { TerraformState } from "../../../../sdk/commands/adopt/terraform";
 import { importFileCommand } from "../../../../sdk/commands/importFile";
 import { namesOf } from "../../../../sdk/commands/selection";
 import type { Emulator } from "../../../../sdk/testing/emulator";
@@ -369,7 +369,7 @@ describe.each(Object.entries(commands))("%s --terraform", (_, command) => {
 test("the command for Terraform has no endpoint of the stack that it cannot forget alone", async () => {
   const instances = [{ attributes: { id: "ep_1" } }, { deposed: "1", attributes: { id: "ep_2" } }];
   const other = { name: "other", instances: [{ attributes: { id: "ep_3" } }] };
-  const state = await readTerraform(stateOf({ instances }, other));
+  const state = await TerraformState.read(stateOf({ instances }, other));
   const lines: string[] = [];
   state.logForget(new Set(["ep_1", "ep_3"]), (line) => void lines.push(line));
   expect(lines[0]).toMatch(
