@@ -375,7 +375,7 @@ export class CloudEndpoints {
   /** The mark that a change of metadata sends. Without `endpoints:mark` an existing mark stays. */
   private markOf(owner: Owner | undefined, stored: Mark | undefined, createdAt: unknown): Mark | undefined {
     const time = typeof createdAt === "string" ? createdAt : (stored?.time ?? "unknown");
-    return owner ? { nonce: stored?.nonce ?? randomNumber(), ...owner, time } : stored;
+    return owner ? { nonce: randomNumber(), ...stored, ...owner, time } : stored;
   }
 
   private warnOnce(message: string): void {

@@ -294,7 +294,7 @@ export function editedChoices(state: JsonObject): ManagedInput[] {
 /** The inputs, completed with the noted choices for those that are not given. */
 export function withChosen(inputs: CloudEndpointInputs, state: JsonObject): CloudEndpointInputs {
   const given = Object.entries(inputs).filter(([, value]) => value !== undefined);
-  return { ...pick(notedIn(state), choices), ...Object.fromEntries(given) } as CloudEndpointInputs;
+  return { ...notedIn(state), ...Object.fromEntries(given) } as CloudEndpointInputs;
 }
 
 /** Services omit the field of an endpoint that is not pooled. */

@@ -79,6 +79,17 @@ describe.each(bothProviders)("the state of %s", (_, start) => {
       expect(JSON.stringify(body ?? "")).not.toContain("zone");
   });
 
+  test("keeps the fields that a later version added to the mark, in the state and on the service", async () => {
+    const { emulator, check, create, update } = await start({ settings: { mark: "team/dev" } });
+    const owned = { ...shop, __urn: "urn:pulumi:dev::shop::endpoints:index:CloudEndpoint::shop" };
+    const { inputs } = await check({}, { ...owned, metadata: { team: "shop" } });
+    const { id, outs } = await create(inputs);
+    const before: Props = { ...outs, __mark: { ...(outs["__mark"] as object), zone: "eu" } };
+    const { inputs: news } = await check(inputs, { ...owned, metadata: { team: "other" } });
+    expect((await update(id, before, news)).outs["__mark"]).toMatchObject({ zone: "eu" });
+    expect(JSON.stringify(emulator.requests.at(-1)?.body)).toContain("zone");
+  });
+
   test("is refused without a request if a later major version wrote it", async () => {
     const { id, inputs, outs, ...provider } = await created(start, shop);
     const newer = { ...outs, __version: NEXT_MAJOR };
