@@ -184,11 +184,11 @@ export const LONGEST = 1_000_000;
 /** More than any policy needs. Messages to the engine cannot carry thousands of levels. */
 export const DEEPEST = 200;
 
-export const tooLong = (most: number) => `is longer than ${most} characters`;
-export const TOO_DEEP = `is nested more than ${DEEPEST} levels deep`;
+const tooLong = (most: number) => `is longer than ${most} characters`;
+const TOO_DEEP = `is nested more than ${DEEPEST} levels deep`;
 
 /** The mistake of a number that would be another one on the wire. */
-export const INEXACT = "contains a number with more digits than can be kept";
+const INEXACT = "contains a number with more digits than can be kept";
 
 const NO_JSON = "is not valid JSON";
 
@@ -231,7 +231,7 @@ function firstMistake(json: string): Unparsed | undefined {
 export const problem = (path: string, reason: string): Unparsed => ({ problem: { path, reason } });
 
 /** A problem at a line and a column. */
-export function problemAt(text: string, offset: number, reason: string, advice = ""): Unparsed {
+function problemAt(text: string, offset: number, reason: string, advice = ""): Unparsed {
   const before = text.slice(0, offset).split("\n");
   const line = `line ${before.length}`;
   return problem(line, `${reason} (${line}, column ${(before.at(-1)?.length ?? 0) + 1})${advice}`);
@@ -273,7 +273,7 @@ class Refused extends Error {
 const INVALID = "is not valid YAML";
 
 /** Parses a single YAML document. */
-export function fromYaml(text: string): Parsed {
+function fromYaml(text: string): Parsed {
   const parsed = documentsFromYaml(text, 1);
   return "problem" in parsed ? parsed : { data: parsed.documents[0]?.data };
 }

@@ -40,7 +40,7 @@ import { isForeign, notedFields, SECRETS_KEY, withForeignNote, withNote } from "
  * The note of the given inputs among those that the service may choose. A refresh only receives the outputs, and must know
  * which of them come from the program. (Any other input that exists and was not given is a difference anyway.)
  */
-export const GIVEN_KEY = "__given";
+const GIVEN_KEY = "__given";
 
 /** The note of the service's choice for those that were not given. */
 export const CHOSEN_KEY = "__chosen";
@@ -121,7 +121,7 @@ const noted = ({ entry, account, mark }: ServiceNotes): JsonObject => ({
  *
  * @param before The state before, whose notes may name inputs of a later version.
  */
-export function notesOf(inputs: CloudEndpointInputs, before: JsonObject): JsonObject {
+function notesOf(inputs: CloudEndpointInputs, before: JsonObject): JsonObject {
   const recorded = before[GIVEN_KEY];
   const foreign = Array.isArray(recorded) ? recorded.filter((name) => !(`${name}` in inputFields)) : [];
   return { ...pick(inputs, requestInputs), [GIVEN_KEY]: [...givenInputs(inputs), ...foreign] };
@@ -283,7 +283,7 @@ function chosenNote(
 }
 
 /** The choices whose live value differs from the noted one. A missing live value is no difference. */
-export function editedChoices(state: JsonObject): ManagedInput[] {
+function editedChoices(state: JsonObject): ManagedInput[] {
   const noted = notedIn(state);
   return choices.filter((name) => {
     const [before, now] = [noted[name], nonEmptyValue(name, state)];

@@ -172,7 +172,7 @@ export function managedEndpoints(state: State): Managed[] {
 }
 
 /** The ids of those endpoints, also of a state with encrypted secrets. */
-export const managedIds = (state: State): string[] =>
+const managedIds = (state: State): string[] =>
   resourcesOf(state).flatMap(({ type, external, id }) =>
     isCloudEndpointType(type) && external !== true && id ? [id] : [],
   );

@@ -121,7 +121,7 @@ export const faultKinds = network.map(([kind]) => kind);
  */
 export const trustFaultKinds = trust.map(([kind]) => kind);
 
-export function drawFault(among: readonly FaultKind[], target: Target) {
+function drawFault(among: readonly FaultKind[], target: Target) {
   const applicable = among.flatMap((kind) => {
     const draw = kinds.get(kind)?.(target);
     return draw ? [{ kind, draw }] : [];
@@ -227,7 +227,7 @@ export function gatewayReply(form: "html" | "json" | "coded", status = 404) {
 }
 
 /** A page that names itself as the next page. Only once per page, so that a client that follows the link does not loop. */
-export function pageRepeated(target: Target): ReturnType<Fault> {
+function pageRepeated(target: Target): ReturnType<Fault> {
   const { record, query, repeated, store } = target;
   const page = query.toString();
   if (!matches("list", record) || repeated.has(page)) return undefined;
@@ -240,7 +240,7 @@ export function pageRepeated(target: Target): ReturnType<Fault> {
 }
 
 /** A page that starts one or more items too early. It has at least one new item, so that the list ends. */
-export function pageOverlap(target: Target): ReturnType<Fault> {
+function pageOverlap(target: Target): ReturnType<Fault> {
   const { record, query, random, store, pageSize } = target;
   const before = query.get("before_id");
   if (!matches("list", record) || before === null) return undefined;
@@ -263,7 +263,7 @@ export function pageOverlap(target: Target): ReturnType<Fault> {
  * An agent's endpoint that appears or disappears after the page was read. Both are equally likely if the account has one.
  * Cloud endpoints do not change.
  */
-export function itemMoved({ record, random, store }: Target): ReturnType<Fault> {
+function itemMoved({ record, random, store }: Target): ReturnType<Fault> {
   if (!matches("list", record)) return undefined;
   return () => {
     const disappears = random.next() < 0.5;

@@ -266,7 +266,7 @@ export async function optional<T>(answer: Promise<T>): Promise<T | undefined> {
 }
 
 /** Reads the resource that exists but is not ready from an error. */
-export function initFailure(error: grpc.ServiceError): pb.ErrorResourceInitFailed | undefined {
+function initFailure(error: grpc.ServiceError): pb.ErrorResourceInitFailed | undefined {
   const [packed] = error.metadata.get("grpc-status-details-bin");
   if (!Buffer.isBuffer(packed)) return undefined;
   const details = Status.deserializeBinary(packed).getDetailsList();
@@ -288,7 +288,7 @@ export function about<R extends AboutResource>(request: R, urn: string): R {
   return request;
 }
 
-export function diffRequest(
+function diffRequest(
   { urn, id, inputs, outputs = {} }: ResourceState,
   news: Props,
   ignoreChanges: string[],
@@ -304,7 +304,7 @@ export function diffRequest(
 
 const { ADD, ADD_REPLACE, DELETE, DELETE_REPLACE, UPDATE_REPLACE } = pb.PropertyDiff.Kind;
 
-export function diffOf(response: pb.DiffResponse): Diff {
+function diffOf(response: pb.DiffResponse): Diff {
   const detailed = [...(response.getDetaileddiffMap().entries() as Iterable<[string, pb.PropertyDiff]>)];
   return {
     changes: (["unknown", "none", "some"] as const)[response.getChanges()],
@@ -327,5 +327,5 @@ function kindOf(kind: pb.PropertyDiff.Kind): Kind {
   return kind === DELETE || kind === DELETE_REPLACE ? "delete" : "update";
 }
 
-export const failuresOf = (response: { getFailuresList(): pb.CheckFailure[] }) =>
+const failuresOf = (response: { getFailuresList(): pb.CheckFailure[] }) =>
   response.getFailuresList().map((each) => each.toObject());
