@@ -30,6 +30,9 @@ function outputsFor({ __provider: _, ...inputs }: Inputs): Inputs {
     poolingEnabled: false,
     uri: `${BASE}/endpoints/${idFor("ep", host)}`,
     __given: ["trafficPolicy"],
+    __account: "0".repeat(16),
+    __entry: "0".repeat(16),
+    __version: "0.1.0",
   };
 }
 
