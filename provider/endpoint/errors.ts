@@ -45,7 +45,7 @@ export const wrongType = (id: string, type: string): UserError =>
 
 export const tooOld = (id: string, theirs: string, ours: string): UserError =>
   new UserError(
-    `The state of ${id} was written by pulumi-endpoints ${oneLine(theirs, 50)}, and ${ours} is too old to read it. Install ${oneLine(theirs, 50)} or later.`,
+    `The state of ${id} was written by pulumi-endpoints ${oneLine(theirs, 50)}, and ${ours} is too old to read it. Install ${oneLine(theirs.replace(/\+.*/s, ""), 50)} or later.`,
   );
 
 export const reservedKey = (id: string, problem: string): UserError =>

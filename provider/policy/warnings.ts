@@ -20,7 +20,7 @@ import { expressionWarnings } from "./expressions";
 
 /*
  * Warnings of probable mistakes in a traffic policy. They never block, because the service may know more than the catalogue.
- * They contain places and known names, but never a value. Values that are not known yet are skipped.
+ * They contain places and names, those in expressions too, but never a value. Values that are not known yet are skipped.
  */
 
 export interface PolicyWarning {

@@ -92,6 +92,9 @@ function publicTarget(account: Account, url: string): Target | undefined {
   }
 }
 
+/** The most URLs in a message. */
+const MOST_SHOWN = 10;
+
 /** @throws RequestFailed if there is no endpoint, or no reply. */
 export function answerFor(account: Account, request: PolicyRequest, options: ConnectionOptions) {
   const { clientIp = "127.0.0.1", conn = {}, vaults = {}, now = () => new Date(), rateLimited } = options;
@@ -103,7 +106,7 @@ export function answerFor(account: Account, request: PolicyRequest, options: Con
       .filter(({ bindings }) => bindings?.includes("public"))
       .map(({ url, public_url }) => url ?? public_url);
     throw new RequestFailed(
-      `no public endpoint answers ${request.url}; the account has ${urls.join(", ") || "none"}`,
+      `no public endpoint answers ${request.url}; the account has ${urls.slice(0, MOST_SHOWN).join(", ") || "none"}${urls.length > MOST_SHOWN ? ", …" : ""}`,
       [],
     );
   }

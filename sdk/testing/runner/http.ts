@@ -76,7 +76,6 @@ export async function toApplication(application: Application, request: PolicyReq
     return { status: reply.status, headers: received, body: content, added: addedTo(received) };
   }
   const { pathname, search } = new URL(url);
-  const path = /^\w+:\/\/[^/?]*(.*)$/.exec(url)?.[1] || pathname + search;
   const send = application.startsWith("https:") ? httpsRequest : httpRequest;
   const length = body.length > 0 || request.headers.some(([name]) => name.toLowerCase() === "content-length");
   const fields = headers.filter(([name]) => name.toLowerCase() !== "content-length");
@@ -84,7 +83,7 @@ export async function toApplication(application: Application, request: PolicyReq
   const reply = await new Promise<IncomingMessage>((resolve, reject) => {
     send(
       application,
-      { method, path, headers: fields.flat(), agent: false, ...(signal && { signal }) },
+      { method, path: pathname + search, headers: fields.flat(), agent: false, ...(signal && { signal }) },
       resolve,
     )
       .on("error", reject)

@@ -1,11 +1,7 @@
 import { runInNewContext } from "node:vm";
-import { NotSimulated } from "./trace";
+import { NotSimulated, refuse } from "./trace";
 
 /* Patterns of RE2, as far as JavaScript reads them in the same way. */
-
-const refuse = (what: string): never => {
-  throw new NotSimulated(what);
-};
 
 /** The longest time for a pattern. RE2 needs time that is linear in the text; JavaScript's patterns can need far more. */
 const PATTERN_MS = 1_000;

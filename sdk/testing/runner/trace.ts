@@ -19,6 +19,10 @@ export interface TracedRule {
 /** What the documentation does not fix, or the runner does not do. It ends the run, and only a run on the service can tell. */
 export class NotSimulated extends Error {}
 
+export const refuse = (what: string): never => {
+  throw new NotSimulated(what);
+};
+
 /** A request without a reply. */
 export class RequestFailed extends Error {
   constructor(

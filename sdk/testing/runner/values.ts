@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import type { RequestFunctions, Values } from "./expressions";
-import { NotSimulated } from "./trace";
+import { NotSimulated, refuse } from "./trace";
 
 /* The values of the variables that describe a request and its response. */
 
@@ -57,10 +57,6 @@ export interface PolicyEndpoint {
   url: string;
   id?: string | undefined;
 }
-
-const refuse = (what: string): never => {
-  throw new NotSimulated(what);
-};
 
 export const headerOf = (headers: readonly Header[], name: string): string | undefined =>
   headers.find(([each]) => each.toLowerCase() === name)?.[1];

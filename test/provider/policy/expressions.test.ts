@@ -208,20 +208,16 @@ describe("expressions are found", () => {
       text.replace(/^.*\.config\.?/, "").replace(/ (?:uses|is text).*/, ""),
     );
 
+  const LIMIT = { name: "req.host", algorithm: "sliding_window", capacity: 1, rate: "60s" };
+
   test("as whole texts in the keys that take them", () => {
     expect(found(onRequest({ ...answer("x"), expressions: "a.b" }))).toEqual([
       expect.stringMatching(/must be a list/),
       expect.stringMatching(/^on_http_request\[0\]\.expressions:0 uses a\.b/),
     ]);
-    expect(
-      config("rate-limit", {
-        name: "req.host",
-        algorithm: "sliding_window",
-        capacity: 1,
-        rate: "60s",
-        bucket_key: ["conn.client_ip", "req.hots"],
-      }),
-    ).toEqual(["bucket_key[1]:0"]);
+    expect(config("rate-limit", { ...LIMIT, bucket_key: ["conn.client_ip", "req.hots"] })).toEqual([
+      "bucket_key[1]:0",
+    ]);
     expect(
       config("http-request", {
         url: "https://a",
@@ -300,15 +296,7 @@ describe("expressions are found", () => {
     expect(config("set-vars", { vars: [{ a: "actions.ngrok.oauth.identity.email" }] })).toEqual([
       "vars[0].a:0",
     ]);
-    expect(
-      config("rate-limit", {
-        name: "req.host",
-        algorithm: "sliding_window",
-        capacity: 1,
-        rate: "60s",
-        bucket_key: [],
-      }),
-    ).toEqual([]);
+    expect(config("rate-limit", { ...LIMIT, bucket_key: [] })).toEqual([]);
   });
 
   test("but not if they were checked elsewhere, or are unknown", () => {
