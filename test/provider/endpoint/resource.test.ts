@@ -108,6 +108,18 @@ describe("many imports", () => {
     expect(all[7]?.props).toEqual({ ...props, __entry: all[7]?.props["__entry"] });
   });
 
+  test("need no list if the key may not list", async () => {
+    const { core, emulator } = await service();
+    const { id: one } = emulator.seed({ type: "cloud", url: "https://one.example.com", ...described });
+    const { id: other } = emulator.seed({ type: "cloud", url: "https://other.example.com", ...described });
+    for (let index = 0; index < 3; index++) emulator.intercept("list", { status: 403 });
+    for (const id of [one, other])
+      expect((await core.import(id, {})).inputs).toMatchObject({ description: "by hand" });
+    expect(paths(emulator).filter((path) => path !== "GET /endpoints")).toEqual(
+      [one, other].map((id) => `GET /endpoints/${id}`),
+    );
+  });
+
   test("read each endpoint by id that has no description", async () => {
     const { emulator, all } = await imported({ ...described, description: undefined });
     expect(emulator.requests.filter(({ path }) => path !== "/endpoints")).toHaveLength(120);
