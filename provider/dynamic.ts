@@ -15,7 +15,7 @@ import {
   shownUrl,
   withSecretsNoted,
 } from "./endpoint/secrets";
-import { changedPlaces, withForeignSecrets } from "./endpoint/state";
+import { changedPlaces } from "./endpoint/state";
 
 /** The argument of a dynamic provider's `configure`: the whole stack configuration, secrets in plain text. */
 interface ConfigureRequest {
@@ -102,7 +102,7 @@ export function dynamicProvider(given?: () => Service) {
       }),
     update: (id: string, olds: JsonObject, news: JsonObject) =>
       plainly(async () => {
-        const { outs } = await core.update(id, withForeignSecrets(olds), news);
+        const { outs } = await core.update(id, olds, news);
         return { outs: answer(outs, news) };
       }),
     delete: (id: string, stored: JsonObject) =>

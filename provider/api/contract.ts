@@ -130,17 +130,11 @@ export interface CloudEndpointWritten {
 
   /**
    * Take over an existing endpoint instead of creating one: `true` for the cloud endpoint with this URL, or its id
-   * (`ep_…`). Only fields that differ are changed. It has no effect after the first `up` and can then be removed.
-   * Default: `false`.
+   * (`ep_…`). Only fields that differ are changed. The id also takes over an endpoint with another stack's mark
+   * (`endpoints:mark`). It has no effect while the resource has its endpoint; remove it after the first `up`, because a
+   * deleted endpoint cannot be adopted again. Default: `false`.
    */
   adopt?: boolean | string | undefined;
-
-  /**
-   * The stack that `adopt` takes the endpoint from, as the error message names it: `shop/prod (platform-team/prod)`. Only an
-   * endpoint with the mark of another stack (`endpoints:mark`) needs it. It has no effect after the first `up` and can then
-   * be removed. Default: none.
-   */
-  adoptFrom?: string | undefined;
 }
 
 /** The endpoint to read: by id or by URL, exactly one of the two. */

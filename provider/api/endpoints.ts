@@ -17,13 +17,20 @@ const MOST_WITHOUT_IDS = 1_000;
 /** The resource that calls are about. */
 export type Subject = Pick<Request, "hasSecrets" | "resource">;
 
+/** The conversions of an endpoint from the wire. */
+export interface EndpointReaders {
+  any: EndpointReader;
+  /** For the reply to a create, which lacks what cannot be read. */
+  created: EndpointReader;
+}
+
 /** The five calls of the contract. */
 export class EndpointsApi {
   readonly list: EndpointList;
 
   constructor(
     readonly http: HttpClient,
-    readonly reader: EndpointReader,
+    private readonly readers: EndpointReaders,
     list?: EndpointList,
     private readonly subject: Subject = {},
   ) {
@@ -31,7 +38,7 @@ export class EndpointsApi {
       list ??
       new EndpointList({
         clock: http.clock,
-        reader,
+        reader: readers.any,
         pages: (selection) => this.pages(selection),
         warn: (message) => http.warn(message),
         refreshIds: http.settings.refreshIds,
@@ -40,7 +47,7 @@ export class EndpointsApi {
 
   /** The calls about a resource. If it has secrets, errors leave out the service's texts. */
   about(subject: Subject): EndpointsApi {
-    return new EndpointsApi(this.http, this.reader, this.list, subject);
+    return new EndpointsApi(this.http, this.readers, this.list, subject);
   }
 
   /**
@@ -56,7 +63,7 @@ export class EndpointsApi {
     const latest = typeof endpoint === "function" ? endpoint : () => endpoint;
     const request = { method: "POST", path: "/endpoints", body: () => ({ type: "cloud", ...latest() }) };
     const { url } = latest();
-    const reply = this.reader.refine((live) => isAbout(live, url) && isOurs(live), {
+    const reply = this.readers.created.refine((live) => isAbout(live, url) && isOurs(live), {
       error: ABOUT_ANOTHER,
     });
     return this.write(request, reply);
@@ -65,7 +72,7 @@ export class EndpointsApi {
   /** `GET /endpoints/{id}`, of any type. */
   async get(id: string): Promise<LiveEndpoint> {
     const request = { method: "GET", path: pathOf(id) };
-    return ofId(id, request, await this.send(request, this.reader));
+    return ofId(id, request, await this.send(request, this.readers.any));
   }
 
   /** `GET /endpoints/{id}`; undefined after the service's own 404. Unlike a list item it is never out of date. */
@@ -81,7 +88,7 @@ export class EndpointsApi {
   /** `PATCH /endpoints/{id}` with the fields to change. An empty text clears a field. */
   async update(id: string, change: WireChange): Promise<LiveEndpoint> {
     const request = { method: "PATCH", path: pathOf(id), body: { id, ...change } };
-    return ofId(id, request, await this.write(request, this.reader));
+    return ofId(id, request, await this.write(request, this.readers.any));
   }
 
   /**

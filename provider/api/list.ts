@@ -50,6 +50,19 @@ export class EndpointList {
     this.refreshed = withIds(source.refreshIds ?? []) ?? CLOUD;
   }
 
+  whole(moment: number): Reading {
+    return this.since(moment);
+  }
+  async item(id: string, since?: number): Promise<LiveEndpoint | undefined> {
+    if (since !== undefined) return (await this.cloudSince(since)).find((live) => live.id === id);
+    return this.hasWritten ? undefined : this.listed(id);
+  }
+  async onUrlSince(url: string, moment: number): Promise<LiveEndpoint[]> {
+    const reading = this.since(moment);
+    await reading.toEnd();
+    return [...reading.endpoints.values()].filter((live) => urlOf(live) === url);
+  }
+
   /** A reading that began at this moment or later, by this machine's clock. A refused list is not requested again. */
   since(moment: number): Reading {
     return this.reading(EVERYTHING, ({ failure, began }) =>

@@ -39,7 +39,7 @@ export function isSameStack(one: Owner | undefined, other: Owner | undefined): b
   return mine.stack === others.stack && mine.project === others.project;
 }
 
-/** An owner's stack in messages, and in the input `adoptFrom`. */
+/** An owner's stack in messages. */
 export function stackText(owner: Owner): string {
   const { stack, project } = partsOf(owner);
   return oneLine(`${project}/${stack} (${owner.namespace})`, 200);
@@ -55,20 +55,12 @@ export function ownerText(owner: Owner): string {
 /** How far the time of a mark may be from its endpoint's `created_at`, in milliseconds. */
 const SAME_TIME = 60_000;
 
-/**
- * The resource that a create made this endpoint for. Undefined if the mark is another endpoint's: somebody may have copied the
- * metadata.
- */
-export const ownerAtCreate = (live: LiveEndpoint): Mark | undefined =>
-  distance(live) <= SAME_TIME ? live.createdFor : undefined;
+/** The endpoint's mark. Undefined for one that somebody copied with the metadata of another endpoint. */
+export const ownMark = (live: LiveEndpoint): Mark | undefined =>
+  distance(live) > SAME_TIME ? undefined : live.createdFor;
 
-/**
- * The owner that the mark names in another stack. A copied mark names nobody, but a time that cannot be compared proves no copy.
- *
- * @param own A resource of this stack. Without it, a stack cannot tell a mark of its own.
- */
-export const foreignOwner = (live: LiveEndpoint, own: Owner | undefined): Mark | undefined =>
-  distance(live) > SAME_TIME || isSameStack(live.createdFor, own) ? undefined : live.createdFor;
+/** Whether the times prove that the mark was made for this endpoint. */
+export const isProven = (live: LiveEndpoint): boolean => distance(live) <= SAME_TIME;
 
 /** How far the mark's time is from the endpoint's creation; NaN if that is unknown. */
 const distance = ({ createdFor, createdAt }: LiveEndpoint): number =>

@@ -24,8 +24,13 @@ export type EndpointReader = z.ZodType<LiveEndpoint>;
  *
  * @param checks The check of each field.
  * @param aliases Second names on the wire, with their fields.
+ * @param options.dropsBroken Whether a field that fails its check counts as missing, rather than the endpoint as unreadable.
  */
-export function endpointReader(checks: z.ZodRawShape, aliases: readonly [string, string][]): EndpointReader {
+export function endpointReader(
+  checks: z.ZodRawShape,
+  aliases: readonly [string, string][],
+  { dropsBroken }: { dropsBroken: boolean },
+): EndpointReader {
   // One object for all calls, because a schema compiles itself at its first use.
   const fields = z.looseObject(checks);
   const fieldNames = new Map(Object.keys(checks).map((name) => [snakeCase(name), name]));
@@ -33,7 +38,11 @@ export function endpointReader(checks: z.ZodRawShape, aliases: readonly [string,
     const given = Object.entries(wire).filter(([, value]) => value !== null);
     const named = Object.fromEntries(given.map(([name, value]) => [fieldNames.get(name) ?? name, value]));
     for (const [alias, name] of aliases) if (!(name in named) && alias in named) named[name] = named[alias];
-    const parsed = fields.safeParse(named);
+    let parsed = fields.safeParse(named);
+    if (!parsed.success && dropsBroken) {
+      for (const { path } of parsed.error.issues) delete named[String(path[0])];
+      parsed = fields.safeParse(named);
+    }
     if (parsed.success) {
       const { metadata, createdFor: _, ...rest } = parsed.data;
       const { metadata: own, mark } = withoutMark(typeof metadata === "string" ? metadata : undefined);

@@ -99,9 +99,6 @@ export function checkInputs(news: JsonObject, olds: JsonObject = {}): Checked {
       "adopt names the endpoint that the new scheme replaces, and the replacement deletes it first; remove adopt";
     failures.push({ input: "adopt", reason });
   }
-  const isNew = Object.keys(olds).length === 0;
-  if (isNew && inputs["adoptFrom"] !== undefined && !news["adopt"])
-    failures.push({ input: "adopt", reason: "adoptFrom needs adopt, which is true or an endpoint's id" });
   return { inputs, failures };
 }
 

@@ -1,103 +1,100 @@
 import { ApiError, ConnectionError, EndpointsError, isOfService, ReplyError } from "../api/apiErrors";
-import type { Moment } from "../api/clock";
 import type { LiveEndpoint, Mark, Owner } from "../api/contract";
-import { isAbout } from "../api/endpoints";
 import { randomNumber, withMark } from "../api/mark";
 import { createdAt } from "../api/reading";
 import { backOff } from "../api/retry";
 import { normalizeUrl, urlOf } from "../api/url";
 import { idSchema } from "../api/wire";
-import { type Claim, findLeftover, isRefusal, isWanted, onUrl, UrlConflict } from "./conflicts";
-import { createDoubtful, createUnsettled } from "./errors";
+import { isWanted } from "./adopt";
+import { createDoubtful, createUnsettled, severalLeftovers } from "./errors";
 import { managedInputs } from "./fields";
 import { LIST_LAG } from "./gone";
+import { isLeftover } from "./owners";
 import { shownUrl } from "./secrets";
 import { wireChange } from "./state";
+import { type Claim, isRefusal, TakenUrl, takesOver } from "./takenUrl";
 
 /*
  * A create whose answer was lost may have happened. Sending it again could make two endpoints; giving up could leave one that
- * is in no state; and an endpoint that is found on the URL may be another stack's. So the provider looks for it, more than
- * once. If it cannot decide, an error names the candidates.
+ * is in no state; and an endpoint that is found on the URL may be another stack's. So the provider looks for it, three times.
+ * If it cannot decide, an error names the candidates.
  */
-
-/** The waits before each look for a lost create, in milliseconds: its effect may come late, and the list may lag. */
-const LOOK_AFTER = [0, 2_000, 2 * LIST_LAG - 2_000];
-
-/** Further looks if one second decides. Each halves the uncertainty about the service's clock. */
-const LOOKS_AT_THE_CLOCK = 5;
 
 /** The endpoint that exists after the create. */
 interface Created {
   live: LiveEndpoint;
-  /** Whether an earlier run created it, so that it may still differ from the program. */
-  leftover: boolean;
+  /** False if an earlier run created it, so that it may still differ from the program. */
+  isNew: boolean;
+  /** The mark that the create has sent. */
+  mark?: Mark | undefined;
 }
 
-/** A reply with the id of the new endpoint whose other fields cannot be read. */
-export class UnreadableReply extends Error {
-  constructor(
-    readonly id: string,
-    override readonly cause: ReplyError,
-  ) {
-    super(cause.message);
-  }
+/** A create whose answer was lost, once or several times. Times by this machine's clock, in milliseconds. */
+interface LostCreate {
+  error: EndpointsError;
+  /** When it was first sent. */
+  sent: number;
+  /** When the last loss was known. */
+  lost: number;
+  /** The id that an unusable reply has named. */
+  repliedId: string | undefined;
+  mark: Mark | undefined;
 }
+
+/** The waits before each look for a lost create, in milliseconds: its effect may come late, and the list may lag. */
+const LOOK_AFTER = [0, 2_000, 2 * LIST_LAG - 2_000];
+
+/** How far `created_at` may be outside of the time in which a lost create was under way, in milliseconds. */
+const TOLERANCE = 2_000;
 
 /**
  * Creates an endpoint exactly once, even if answers are lost.
  *
- * @throws ApiError if the service refused; UserError if the URL is taken, or if it stays open which endpoint is ours;
- *   UnreadableReply if the endpoint exists but cannot be described.
+ * @throws ApiError if the service refused; UserError if the URL is taken, or if it stays open which endpoint is ours.
  */
 export async function createOnce(claim: Claim): Promise<Created> {
-  const { api, settings, inputs, owner, entries } = claim;
+  const { api, settings, inputs, owner, owners } = claim;
   const { clock } = api.http;
+  // The service accepts any number of members in a pool, so no refusal would reveal a leftover.
+  const leftover = owner && inputs.poolingEnabled === true && (await findLeftover(claim, owner));
+  if (leftover) return { live: leftover, isNew: false };
+
   const mark = owner && (await newMark(claim, owner));
   const given = managedInputs.filter((name) => inputs[name] !== undefined);
   const body = () => wireChange(inputs, mark ? [...given, "metadata"] : given, mark?.());
-  // The service accepts any number of members in a pool, so no refusal would reveal a leftover.
-  const leftover = owner && inputs.poolingEnabled === true && (await findLeftover(claim, owner));
-  if (leftover) return { live: leftover, leftover: true };
-
   const { nonce } = mark?.() ?? {};
   const isOurs = ({ id, createdFor }: LiveEndpoint) =>
-    !entries.accounts.has(id) && (nonce === undefined || createdFor?.nonce === nonce);
-  const conflict = new UrlConflict(claim);
-  const tries: LostTry[] = [];
-  for (let count = 1; ; count++) {
-    let error: unknown;
+    !owners.accounts.has(id) && (createdFor === undefined || createdFor.nonce === nonce);
+  const takenUrl = new TakenUrl(claim);
+  let lost: LostCreate | undefined;
+  for (let sent = 1; ; sent++) {
     try {
-      return { live: await api.create(body, isOurs), leftover: false };
-    } catch (thrown) {
-      error = thrown;
+      return { live: await api.create(body, isOurs), isNew: true, mark: mark?.() };
+    } catch (error) {
+      if (mayHaveHappened(error)) {
+        const reply = error instanceof ReplyError ? idSchema.safeParse(error.reply).data : undefined;
+        const { sent = error.sentAt ?? clock.now(), repliedId = reply?.id } = lost ?? {};
+        lost = { error, sent, lost: clock.now(), repliedId, mark: mark?.() };
+      } else if (!isRefusal(error)) throw error;
+      const found = lost && (await findLostCreate(claim, lost));
+      if (found) return found;
+      if (isRefusal(error)) {
+        const taken = await takenUrl.resolve(error);
+        if (taken) return { live: taken, isNew: false };
+        continue;
+      }
+      // The create did not happen. It is repeated for as long as any other request.
+      const elapsed = clock.now() - (lost?.sent ?? clock.now());
+      const retryFor = settings.retryForSeconds * 1000;
+      const wait = backOff({ sent, elapsed, retryFor, random: clock.random() });
+      if (wait === undefined) throw error;
+      await clock.sleep(wait);
     }
-    const described = error instanceof ReplyError && (await describe(error, claim));
-    if (described) return { live: described, leftover: false };
-    if (isRefusal(error)) {
-      const taken = await conflict.resolve(error);
-      if (taken) return { live: taken, leftover: true };
-      continue;
-    }
-    if (!mayHaveHappened(error) || !(error instanceof EndpointsError)) throw error;
-
-    tries.push({ sent: error.sentAt ?? clock.now(), lost: clock.now() });
-    const { ours, holders } = await findLostCreate(tries, error, claim, nonce);
-    if (ours) return { live: ours, leftover: false };
-    // A service that accepts a taken URL would create a second endpoint. The one that exists may still be ours, if the service
-    // changed the content, or its clock differs from the `Date` of its replies.
-    const taken = holders.length > 0 && (await conflict.decide(error, holders));
-    if (taken) return { live: taken, leftover: true };
-    // The create did not happen. It is repeated for as long as any other request.
-    const elapsed = clock.now() - Math.min(...tries.map(({ sent }) => sent));
-    const retryFor = settings.retryForSeconds * 1000;
-    const wait = backOff({ sent: count, elapsed, retryFor, random: clock.random() });
-    if (wait === undefined) throw error;
-    await clock.sleep(wait);
   }
 }
 
 /** Whether a create with this error may have had an effect. */
-function mayHaveHappened(error: unknown): boolean {
+function mayHaveHappened(error: unknown): error is EndpointsError {
   if (error instanceof ConnectionError) return error.wentOut;
   if (error instanceof ReplyError) return true;
   if (!(error instanceof ApiError)) return false;
@@ -106,131 +103,106 @@ function mayHaveHappened(error: unknown): boolean {
   return status >= 500 || status === 408 || (status === 429 && !isOfService(error));
 }
 
-/** Reads the endpoint of a reply that has the right id, URL and type, but other fields that cannot be read. */
-async function describe(
-  error: ReplyError,
-  { api, inputs, entries }: Claim,
-): Promise<LiveEndpoint | undefined> {
-  const { data } = idSchema.safeParse(error.reply);
-  if (!data || !isAbout(error.reply, inputs.url) || entries.accounts.has(data.id)) return undefined;
-  // A reply that can be read was refused because it is about another endpoint.
-  if (api.reader.safeParse(error.reply).success) return undefined;
-  try {
-    const live = await api.find(data.id);
-    return live && isAbout(live, inputs.url) ? live : undefined;
-  } catch {
-    throw new UnreadableReply(data.id, error);
+/**
+ * Looks for the endpoint that a lost create has made.
+ *
+ * @returns It, or what an earlier run left on the URL; undefined if the create did not happen.
+ * @throws UserError if that stays open. It names the candidates.
+ */
+async function findLostCreate(claim: Claim, lost: LostCreate): Promise<Created | undefined> {
+  const { api, inputs, owner, owners, log } = claim;
+  const { error, repliedId, mark } = lost;
+  let others: LiveEndpoint[] = [];
+  let unreadable: string[] = [];
+  for (const [index, wait] of LOOK_AFTER.entries()) {
+    await api.http.clock.sleep(wait);
+    const isLast = index === LOOK_AFTER.length - 1;
+    const found = await lookOnce(claim, lost, { isLast }).catch((why: unknown) => {
+      throw why instanceof EndpointsError ? createUnsettled(error, why, shownUrl(inputs)) : why;
+    });
+    const [live, ...more] = found.ours;
+    others = [...more, ...found.others];
+    unreadable = found.unreadable;
+    if (live && others.length + unreadable.length === 0) {
+      log[mark ? "info" : "warn"](lostCreateFound(shownUrl(inputs), live.id, mark));
+      return { live, isNew: true, mark };
+    }
+    if (live) others.push(live);
   }
+  const [leftover, ...rest] = others;
+  if (leftover && rest.length + unreadable.length === 0 && isLeftover(leftover, owner, owners))
+    return { live: leftover, isNew: false };
+  const isCertain = mark !== undefined || inputs.poolingEnabled !== true;
+  if (others.length + unreadable.length === 0 && repliedId === undefined && isCertain) return undefined;
+  const ids = [...others.map(({ id }) => id), ...unreadable, ...(repliedId ? [repliedId] : [])];
+  throw createDoubtful(error, shownUrl(inputs), [...new Set(ids)]);
 }
 
-/** An attempt whose answer was lost. Times by this machine's clock, in milliseconds. */
-interface LostTry {
-  sent: number;
-  /** When the loss was known. */
-  lost: number;
+function lostCreateFound(url: string, id: string, mark: Mark | undefined): string {
+  const found = `${url}: a create whose answer was lost has created ${id}`;
+  if (mark) return `${found}; this run continues with it`;
+  return `${found}: this run created it, or another one with the same content within two seconds; endpoints:mark removes the doubt`;
 }
 
-/** The result of a look for a lost create. */
+/** What a look finds on the URL, without members of our pool and endpoints of other resources. */
 interface Found {
-  /** The endpoints that are as ours must be. If there are several, only one is. */
   ours: LiveEndpoint[];
-  /** The ids of other endpoints that may be ours. */
-  doubtful: string[];
-  /** Other endpoints that hold the URL. Members of a pool do not. */
-  holders: LiveEndpoint[];
+  others: LiveEndpoint[];
+  /** The ids of items that cannot be read, and may be on the URL. */
+  unreadable: string[];
+}
+
+/** Looks once. Services list the newest first, so only the last look reads the whole list. */
+async function lookOnce(claim: Claim, lost: LostCreate, { isLast }: { isLast: boolean }): Promise<Found> {
+  const { api, inputs, owners } = claim;
+  const reading = api.list.whole(api.http.clock.now());
+  await (isLast ? reading.toEnd() : reading.until(() => reading.pages > 0));
+  const listed = [...reading.endpoints.values()].filter((live) => urlOf(live) === inputs.url);
+  const ids = new Set([...listed.map(({ id }) => id), ...(lost.repliedId ? [lost.repliedId] : [])]);
+  const found: Found = { ours: [], others: [], unreadable: [] };
+  for (const id of ids) {
+    const live = owners.accounts.has(id) ? undefined : await api.find(id);
+    const isMember = live?.poolingEnabled === true && inputs.poolingEnabled === true;
+    const isOurs = live && isOfLostCreate(claim, lost, live);
+    if (isOurs) found.ours.push(live);
+    else if (live && (isOurs === undefined || id === lost.repliedId || !isMember)) found.others.push(live);
+  }
+  const mayBeOurs = ({ url }: { url: string | undefined }) =>
+    url === undefined || normalizeUrl(url) === inputs.url;
+  found.unreadable = reading.skipped.filter(mayBeOurs).map(({ id }) => id ?? "one without an id");
+  return found;
 }
 
 /**
- * Looks for the endpoint that the lost create made, and for others with its URL.
- *
- * With marks, ours has this create's mark. Without marks, ours has no mark, our URL and content, no other owner in this run,
- * and was created while a try was under way, by the service's clock.
- *
- * @throws UserError if it stays open which endpoint is ours. It names the candidates.
+ * Whether a lost create has made this endpoint. With a mark, it has its random number. Without one, it has our URL and content, no
+ * mark, and was created while the create was under way, by the service's clock. Undefined if that clock is not known.
  */
-async function findLostCreate(
-  tries: readonly LostTry[],
-  lost: EndpointsError,
-  claim: Claim,
-  nonce: string | undefined,
-): Promise<{ ours?: LiveEndpoint; holders: LiveEndpoint[] }> {
-  const { api, inputs, log } = claim;
-  const { clock, serviceClock } = api.http;
-  // Members of a pool may all be equal, and the service accepts one more.
-  const isShared = inputs.poolingEnabled === true && nonce === undefined;
-  let candidates: string[] = [];
-  let holders: LiveEndpoint[] = [];
-  for (let looks = 0; looks < LOOK_AFTER.length + LOOKS_AT_THE_CLOCK; looks++) {
-    const least = LOOK_AFTER[looks] ?? 0;
-    if (looks >= LOOK_AFTER.length && (candidates.length === 0 || isShared)) break;
-    if (looks > 0) await clock.sleep(serviceClock.waitForNextSecond(least, clock.now()));
-    const found = await lookOnce(tries, { isFirst: looks === 0 }, lost, claim, nonce);
-    const [ours] = found.ours;
-    candidates = [...found.ours.map(({ id }) => id), ...found.doubtful];
-    holders = found.holders;
-    if (ours && candidates.length === 1 && !isShared) {
-      log.info(
-        `${shownUrl(inputs)}: a create whose answer was lost has created ${ours.id}; this run continues with it`,
-      );
-      return { ours, holders };
-    }
-  }
-  if (candidates.length > 0 || isShared) throw createDoubtful(lost, shownUrl(inputs), candidates);
-  return { holders };
+function isOfLostCreate(
+  { api, inputs }: Claim,
+  { sent, lost, mark }: LostCreate,
+  live: LiveEndpoint,
+): boolean | undefined {
+  if (mark) return live.createdFor?.nonce === mark.nonce;
+  if (live.createdFor || !isWanted(live, inputs)) return false;
+  const created = createdAt(live);
+  const [from, to] = [api.http.serviceClock.at(sent), api.http.serviceClock.at(lost)];
+  if (created === undefined || from === undefined || to === undefined) return undefined;
+  return created >= from - TOLERANCE && created <= to + TOLERANCE;
 }
 
-/** Looks once. */
-async function lookOnce(
-  tries: readonly LostTry[],
-  { isFirst }: { isFirst: boolean },
-  lost: EndpointsError,
-  { api, inputs, entries }: Claim,
-  nonce: string | undefined,
-): Promise<Found> {
-  const { clock, serviceClock } = api.http;
-  // If the service changed the URL or dropped the mark, the endpoint that the reply names may still be ours.
-  const replied = lost instanceof ReplyError ? idSchema.safeParse(lost.reply).data?.id : undefined;
-  const ours: LiveEndpoint[] = [];
-  const doubtful: string[] = [];
-  const holders: LiveEndpoint[] = [];
-  const repliedNew: string[] = [];
-  // The first look shows what existed when the last answer was lost, or was created within one request of that. Any other
-  // endpoint must have been created while a create was under way: otherwise it can be somebody else's.
-  const isDuring = (one: LostTry, created: number | undefined) => {
-    const [, from] = secondOf(serviceClock.at(one.sent));
-    const isLatest = isFirst && one === tries.at(-1);
-    const to = isLatest ? secondOf(serviceClock.at(clock.now()))[1] : secondOf(serviceClock.at(one.lost))[0];
-    return created !== undefined && created >= from && created <= to;
-  };
-  try {
-    const reading = api.list.since(clock.now());
-    await reading.until(() => reading.pages > 0);
-    const earliest = () => Math.min(...tries.map(({ sent }) => secondOf(serviceClock.at(sent))[0]));
-    await reading.backTo(earliest());
-
-    const onOurUrl = onUrl(reading, inputs.url).map(({ id }) => id);
-    for (const id of new Set([...onOurUrl, ...(replied === undefined ? [] : [replied])])) {
-      if (entries.accounts.has(id)) continue;
-      const live = await api.find(id);
-      const created = live && secondOfCreation(live);
-      const isNew = created === undefined || created >= earliest();
-      if (!live) {
-        if (id !== replied) doubtful.push(id);
-      } else if (nonce !== undefined && live.createdFor?.nonce === nonce) ours.push(live);
-      else if (nonce === undefined && !live.createdFor && isWanted(live, inputs) && isNew) {
-        if (tries.some((one) => isDuring(one, created))) ours.push(live);
-        else doubtful.push(id);
-      } else if (urlOf(live) === inputs.url && inputs.poolingEnabled !== true) holders.push(live);
-      else if (id === replied && !live.createdFor && live.type === "cloud" && isNew) repliedNew.push(id);
-    }
-    const unreadable = reading.skipped.filter(
-      ({ url }) => url === undefined || normalizeUrl(url) === inputs.url,
-    );
-    doubtful.push(...unreadable.map(({ id }) => id ?? "one without an id"));
-  } catch (error) {
-    throw error instanceof EndpointsError ? createUnsettled(lost, error, shownUrl(inputs)) : error;
-  }
-  return { ours, doubtful: ours.length > 0 ? doubtful : [...doubtful, ...repliedNew], holders };
+/** The endpoint that an earlier run left in a pool. */
+async function findLeftover(claim: Claim, owner: Owner): Promise<LiveEndpoint | undefined> {
+  const { api, inputs, owners, log } = claim;
+  const reading = api.list.whole(0);
+  await reading.toEnd();
+  const all = [...reading.endpoints.values()].filter((live) => isLeftover(live, owner, owners));
+  const ids = all.map(({ id }) => id);
+  const [id, ...others] = ids;
+  if (id === undefined) return undefined;
+  if (others.length > 0) throw severalLeftovers(shownUrl(inputs), ids);
+  const live = await api.find(id);
+  if (live) log.info(takesOver(shownUrl(inputs), id));
+  return live;
 }
 
 /**
@@ -241,8 +213,7 @@ async function newMark({ api, inputs, log }: Claim, owner: Owner): Promise<(() =
   const nonce = randomNumber();
   const mark = () => {
     const now = serviceClock.at(clock.now());
-    const time = now ? new Date((now.earliest + now.latest) / 2).toISOString() : "unknown";
-    return { ...owner, nonce, time };
+    return { ...owner, nonce, time: now === undefined ? "unknown" : new Date(now).toISOString() };
   };
   if (withMark(inputs.metadata, mark()) === undefined) {
     log.info(
@@ -251,21 +222,8 @@ async function newMark({ api, inputs, log }: Claim, owner: Owner): Promise<(() =
     return undefined;
   }
   // Any reply shows the service's clock. A failure of the list leaves it unknown.
-  const reading = api.list.since(0);
-  if (!serviceClock.at(clock.now())) await reading.until(() => reading.pages > 0).catch(() => {});
+  const reading = api.list.whole(0);
+  if (serviceClock.at(clock.now()) === undefined)
+    await reading.until(() => reading.pages > 0).catch(() => {});
   return mark;
 }
-
-/** The earliest and the latest whole second of a moment, in milliseconds. */
-function secondOf(moment: Moment | undefined): [earliest: number, latest: number] {
-  if (!moment) return [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
-  return [wholeSecond(moment.earliest), wholeSecond(moment.latest)];
-}
-
-/** The second in which an endpoint was created. Services give the time in seconds or with fractions. */
-function secondOfCreation(live: LiveEndpoint): number | undefined {
-  const created = createdAt(live);
-  return created === undefined ? undefined : wholeSecond(created);
-}
-
-const wholeSecond = (time: number) => Math.floor(time / 1000) * 1000;

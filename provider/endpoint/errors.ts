@@ -1,8 +1,7 @@
-import { ApiError, EndpointsError, UserError } from "../api/apiErrors";
+import { ApiError, type EndpointsError, UserError } from "../api/apiErrors";
 import { WEBHOOK_TYPE } from "../api/config";
 import type { LiveEndpoint, Owner } from "../api/contract";
-import type { JsonObject } from "../api/json";
-import { foreignOwner, isSameOwner, isSameStack, ownerText, partsOf, stackText } from "../api/mark";
+import { isSameStack, ownerText, partsOf } from "../api/mark";
 import { isUnexplained } from "../api/nextSteps";
 import { oneLine } from "../api/text";
 
@@ -22,30 +21,9 @@ export class OperationError extends UserError {
   }
 }
 
-/** A create of which only the id is known. Pulumi keeps it in the state as a partial create. */
-export class PartialCreateError extends UserError {
-  readonly reasons: string[];
-
-  constructor(
-    readonly id: string,
-    readonly properties: JsonObject,
-    cause: Error,
-  ) {
-    const why = oneLine(cause instanceof EndpointsError ? cause.summary : cause.message);
-    const reason = `${id} was created, but the provider could not read its fields (${why}); run \`pulumi refresh\` or \`pulumi up\` again`;
-    super(reason, { cause });
-    this.reasons = [reason];
-  }
-}
-
 export const wrongType = (id: string, type: string): UserError =>
   new UserError(
     `${id} is of type ${oneLine(type, 100)}; CloudEndpoint manages cloud endpoints only. Read it with getEndpoint, or give the id of a cloud endpoint.`,
-  );
-
-export const tooOld = (id: string, theirs: string, ours: string): UserError =>
-  new UserError(
-    `The state of ${id} was written by pulumi-endpoints ${oneLine(theirs, 50)}, and ${ours} is too old to read it. Install ${oneLine(theirs.replace(/\+.*/s, ""), 50)} or later.`,
   );
 
 export const reservedKey = (id: string, problem: string): UserError =>
@@ -76,9 +54,6 @@ export const otherAccount = (id: string, listed: number, baseUrl: string): UserE
     `The account of this key at ${baseUrl} does not have ${id}, and may not be the account of this stack's endpoints: the state was written with another key or base URL, and none of the ${listed} endpoints listed there is known to belong to this stack. Use a key of the right account (endpoints:apiKey or ENDPOINTS_API_KEY). If this is the right account, or if the endpoints of the other account should be dropped from the state, run the command once with ENDPOINTS_ACCEPT_ACCOUNT=1.`,
   );
 
-export const otherAccountToo = (id: string, explainedFor: string): UserError =>
-  new UserError(`The account of this key does not have ${id} either: see the message about ${explainedFor}.`);
-
 export const updateNotFound = (id: string, notFound: EndpointsError): UserError =>
   new UserError(
     `${notFound.summary}. The endpoint ${id} no longer exists, or this is another service: run \`pulumi refresh\` to find out, then run the command again.`,
@@ -100,7 +75,7 @@ export const endpointNotFound = (id: string): UserError =>
 
 export const adoptNotFound = (id: string): UserError =>
   new UserError(
-    `There is no endpoint ${id} to adopt. Correct the id, or remove adopt to create a new endpoint.`,
+    `There is no endpoint ${id} to adopt. Remove adopt if this resource had adopted it before: then a new endpoint is created. Otherwise correct the id.`,
   );
 
 export const adoptAmbiguous = (url: string, ids: string[]): UserError =>
@@ -113,113 +88,90 @@ export const adoptOtherScheme = (id: string, live: string, wanted: string): User
     `${id} serves ${oneLine(live, 300)}, and the scheme of an endpoint cannot change to that of ${wanted}. Adopt an endpoint with the same scheme, or remove adopt to create a new one.`,
   );
 
-const marked = (id: string, owner: Owner): string =>
-  `${id} carries the mark of ${oneLine(ownerText(owner), 300)}`;
+/** Says of an endpoint whose mark it has. */
+export const carriesMark = (owner: Owner): string =>
+  `which carries the mark of ${oneLine(ownerText(owner), 300)}`;
 
 export const managedElsewhere = (id: string, owner: Owner): UserError =>
   new UserError(
-    `${marked(id, owner)}, and an endpoint can only belong to one stack. To take it over, remove it from that stack's state and program (\`pulumi state delete\`), and set adoptFrom: "${stackText(owner)}" beside adopt. If this stack was renamed, or had another endpoints:mark, the mark is its own: then adoptFrom is enough.`,
+    `The endpoint with this URL is ${id}, ${carriesMark(owner)}, and an endpoint can only belong to one stack. To take it over, remove it from that stack's state and program (\`pulumi state delete\`), and set adopt: "${id}".`,
   );
 
-export const importedFromElsewhere = (id: string, owner: Owner): string =>
-  `${marked(id, owner)}, and an endpoint can only belong to one stack. Unless that is this stack under an earlier name, remove it from that stack's state and program (\`pulumi state delete\`): otherwise both change it, and each can delete it.`;
+export const alsoManagedElsewhere = (id: string, owner: Owner): string =>
+  `This import takes ${id}, ${carriesMark(owner)}, and an endpoint can only belong to one stack. Unless that is this stack under an earlier name, remove it from that stack's state and program (\`pulumi state delete\`): otherwise both change it, and each can delete it.`;
+
+/** The warning of a refresh or an update about an endpoint that another resource took over. */
+export const takenOver = (id: string, owner: Owner): string =>
+  `This stack has ${id}, ${carriesMark(owner)}: another resource took it over, and both change it now. To leave it there, remove the resource from this program and from the state (\`pulumi state delete\`). To take it back, do so in the other stack, then remove it from this state, too, and set adopt: "${id}" for one \`pulumi up\`.`;
+
+/** The message of a deletion that only drops the entry. */
+export const keptForOwner = (id: string, owner: Owner): string =>
+  `This stack forgets ${id}, ${carriesMark(owner)}: another resource took it over, so it was not deleted. If no stack has it, delete it or adopt it: \`npx pulumi-endpoints drift\` lists it.`;
+
+export const belongsToAnother = (id: string): string =>
+  `${id} belongs to another resource of this stack, so it was not deleted`;
 
 /** What is known of an endpoint that holds a wanted URL. */
 interface Holding {
   holder: LiveEndpoint;
   /** The resource that wants the URL, with `endpoints:mark`. */
   owner: Owner | undefined;
-  isUpdate: boolean;
-  /** Whether it has exactly the wanted content. */
-  isSame: boolean;
-  isYoung: boolean;
-  /** Whether a resource of the program has it. */
-  isManaged: boolean;
-  /** Whether that resource has another URL, in the state and in the program. */
-  hasOtherUrl: boolean;
-  /** Whether an entry of the state has it. */
-  isMet: boolean;
+  /** The endpoint that an update moves; undefined for a create. */
+  mover?: string | undefined;
+  /** Whether a resource of the program has the holder, and does not change it. */
+  stays: boolean;
+  /** Whether the resource had this URL before, so that the holder is its own endpoint. */
+  replacesItself?: boolean;
 }
 
-export function urlTaken(conflict: EndpointsError, url: string, holding: Holding): UserError {
+export function urlTaken(refusal: EndpointsError, url: string, holding: Holding): UserError {
   const { id, type, createdAt, description, createdFor } = holding.holder;
   const what = [
     type === "cloud" ? "a cloud endpoint" : `an endpoint of type ${oneLine(type ?? "unknown", 100)}`,
-    createdAt === undefined ? "" : `created at ${oneLine(createdAt, 100)}`,
-    createdFor ? `created for ${oneLine(ownerText(createdFor), 300)}` : "",
-    description && !holding.isSame ? `described as “${oneLine(description, 100)}”` : "",
+    createdAt && `created at ${oneLine(createdAt, 100)}`,
+    createdFor && `created for ${oneLine(ownerText(createdFor), 300)}`,
+    description && `described as “${oneLine(description, 100)}”`,
   ];
-  const known = `${url} is served by ${id}, ${what.filter(Boolean).join(", ")}`;
-  const sentences = [conflict.summary, known, ...waysOut(holding)];
-  return new UserError(sentences.map((sentence) => `${sentence}.`).join(" "), { cause: conflict });
+  const sentences = [
+    refusal.summary,
+    `${url} is served by ${id}, ${what.filter(Boolean).join(", ")}`,
+    ...waysOut(holding),
+  ];
+  return new UserError(sentences.map((sentence) => `${sentence}.`).join(" "), { cause: refusal });
 }
 
-/** The ways out of a conflict about a URL, likeliest first. */
-function waysOut(holding: Holding): string[] {
-  const { holder, owner, isUpdate, isSame, isYoung, isManaged, hasOtherUrl, isMet } = holding;
+/** The ways out of a conflict about a URL, likeliest first: at most three. */
+function waysOut({ holder, owner, mover, stays, replacesItself }: Holding): string[] {
   const { id, type, createdFor } = holder;
   if (type !== "cloud") return ["Choose another url, or stop the agent or edge that serves it"];
-  if (hasOtherUrl)
+  if (replacesItself)
     return [
-      "It belongs to another resource of this stack, whose url is another one in the program and in the state: run `pulumi up --refresh`, which moves it back",
+      "It is this resource's own endpoint, and a replacement creates before it deletes: set the option deleteBeforeReplace, or leave out --replace",
     ];
-  if (isManaged)
+  if (stays)
     return [
-      "It belongs to another resource of this stack: give each its own url, or set poolingEnabled on both",
+      "It belongs to another resource of this stack, which keeps this URL: give each its own url, or set poolingEnabled on both",
     ];
-  const isOthers = !isSameOwner(createdFor, owner);
-  const ways = waysWithinStack(id, createdFor, owner, { isUpdate });
-  if (isMet || (isSameStack(createdFor, owner) && isOthers)) return ways;
-  const without = "choose another url, or delete that endpoint";
-  const theirs = foreignOwner(holder, owner);
-  const adopt = `set adopt: "${id}"${theirs ? ` and adoptFrom: "${stackText(theirs)}"` : ""}`;
-  const adopting = isUpdate
-    ? without
-    : `choose another url, delete that endpoint, or ${adopt} to take it from its present owner`;
-  if (owner && createdFor && isOthers)
-    return [`Another stack manages it, or this one under an earlier name: ${adopting}`];
-  const unsure = "Otherwise another stack, program or person may manage it";
-  if (isUpdate || !isSame || !isYoung) return [...ways, `${unsure}: ${adopting}`];
+  const isOurStack = isSameStack(createdFor, owner);
+  const isOtherStack = owner !== undefined && createdFor !== undefined && !isOurStack;
+  const renamed = `If you renamed or moved this resource, give it aliases: [${aliasOf(createdFor, owner)}], and the endpoint stays as it is`;
+  const inProgram = `If another resource of this program moves, replaces or removes it, set deleteBeforeReplace there, or run \`pulumi up --target\` for that resource first (\`pulumi stack --show-ids --show-urns\` lists who has ${id})`;
+  const adopting = mover === undefined ? `, or set adopt: "${id}" to take it over` : "";
+  const elsewhere = `If it is somebody else's, choose another url${adopting}`;
   return [
-    ...ways,
-    `Perhaps a killed run left it behind, with exactly this content: then ${adopt} on this resource for one \`pulumi up\`, or set endpoints:recoverWithin to take such endpoints over without asking`,
-    `${unsure}: ${without}`,
+    ...(mover === undefined && !isOtherStack ? [renamed] : []),
+    ...(isOtherStack ? [] : [inProgram]),
+    ...(isOurStack ? [] : [elsewhere]),
   ];
 }
 
-/** The ways out if another resource of this stack has, or had, the endpoint. */
-function waysWithinStack(
-  id: string,
-  createdFor: Owner | undefined,
-  owner: Owner | undefined,
-  { isUpdate }: { isUpdate: boolean },
-): string[] {
-  const isNamed =
-    createdFor !== undefined && isSameStack(createdFor, owner) && !isSameOwner(createdFor, owner);
-  const urn = isNamed ? oneLine(createdFor.urn, 300) : undefined;
-  let alias = '{ name: "its old name" }';
-  if (isNamed && owner) {
-    const [old, now] = [partsOf(createdFor), partsOf(owner)];
-    alias = old.types === now.types ? `{ name: "${oneLine(old.name, 300)}" }` : `"${urn}"`;
-  }
-  const which = isNamed ? "that resource" : "another resource";
-  const target = urn ? `\`pulumi up --target '${urn}'\`` : "`pulumi up --target` with its URN";
-  const other = `If ${which} changes its URL in this run, or was removed from the program, run ${target} first (the endpoint of a removed resource is deleted), then run \`pulumi up\` again. \`pulumi stack --show-ids --show-urns\` shows which resource has ${id} now`;
-  return isUpdate
-    ? [other]
-    : [
-        `If you renamed or moved this resource, give it aliases: [${alias}], and the endpoint stays as it is`,
-        other,
-      ];
-}
-
-export class UrlCircleError extends UserError {
-  /** @param endpoints Their ids with their present URLs. */
-  constructor(endpoints: string[]) {
-    super(
-      `These endpoints wait for each other's URLs: ${oneLine(endpoints.join(", "), 1000)}. Run \`pulumi up --replace\` once with the URN of one of them (\`pulumi stack --show-ids --show-urns\` lists them). It is deleted first, which frees its URL for another one, and created again with a new id.`,
-    );
-  }
+/** The alias that keeps an endpoint with a renamed resource: its old name, or the whole URN if its parents differ. */
+function aliasOf(old: Owner | undefined, now: Owner | undefined): string {
+  if (!old || !now || !isSameStack(old, now)) return '{ name: "its old name" }';
+  const [before, after] = [partsOf(old), partsOf(now)];
+  return before.types === after.types
+    ? `{ name: "${oneLine(before.name, 300)}" }`
+    : `"${oneLine(old.urn, 300)}"`;
 }
 
 export const takeOverFailed = (id: string): UserError =>

@@ -127,9 +127,6 @@ const rows = {
       })
       .optional(),
   },
-  adoptFrom: {
-    input: textInput.min(1, "must name the stack to take the endpoint from, as the refusal does").optional(),
-  },
   type: { reply: textReply },
   publicUrl: { reply: textReply, withUrl: "derived" },
   hostport: { reply: textReply, withUrl: "derived" },
@@ -236,17 +233,20 @@ export function wireValue(name: ManagedInput, value: unknown): unknown {
   return row(name)?.parse ? wireText(value) : value;
 }
 
+const aliases = names.flatMap((name): [string, string][] => {
+  const alias = row(name)?.alias;
+  return alias === undefined ? [] : [[alias, name]];
+});
+
 /** Converts the endpoint of a reply. */
-export const endpointFromWire = endpointReader(
-  endpointFields,
-  names.flatMap((name): [string, string][] => {
-    const alias = row(name)?.alias;
-    return alias === undefined ? [] : [[alias, name]];
-  }),
-);
+export const endpointFromWire = endpointReader(endpointFields, aliases, { dropsBroken: false });
+
+/** The same for the reply to a create: the endpoint exists, whatever else the reply says of it. */
+const createdFromWire = endpointReader(endpointFields, aliases, { dropsBroken: true });
 
 /** The calls of the contract, with these fields. */
-export const endpointsApi = (http: HttpClient): EndpointsApi => new EndpointsApi(http, endpointFromWire);
+export const endpointsApi = (http: HttpClient): EndpointsApi =>
+  new EndpointsApi(http, { any: endpointFromWire, created: createdFromWire });
 
 /** Properties with their documents as data, for comparisons and diffs. Text that does not parse is unchanged. */
 export function withData(props: JsonObject): JsonObject {

@@ -1,49 +1,49 @@
-import { isNotFound, isOfService, ReplyError, UserError } from "../api/apiErrors";
+import { isNotFound, ReplyError, UserError } from "../api/apiErrors";
 import type { Log } from "../api/client";
 import { isPublicService, type Settings, SettingsError } from "../api/config";
 import type { LiveEndpoint, Mark, Owner } from "../api/contract";
 import type { EndpointsApi } from "../api/endpoints";
 import type { JsonObject } from "../api/json";
-import { foreignOwner, ownerText, parseMark, randomNumber, stackText } from "../api/mark";
+import { isSameOwner, parseMark, randomNumber } from "../api/mark";
 import { oneLine } from "../api/text";
+import { findAdoptable, reservedKeyProblem, takeoverOf } from "./adopt";
 import { type Checked, checkedInputs, checkInputs, inputWarnings, PROVIDER_KEY, URN_KEY } from "./check";
-import { changesOnAdoption, findAdoptable, reservedKeyProblem, sendToFreeUrl } from "./conflicts";
-import { createOnce, UnreadableReply } from "./create";
-import { firstOf, hasUnknown, UNKNOWN } from "./documents";
-import { Entries } from "./entries";
+import { createOnce } from "./create";
+import { firstOf, hasUnknown } from "./documents";
 import {
   alreadyManaged,
+  alsoManagedElsewhere,
+  belongsToAnother,
+  carriesMark,
   endpointNotFound,
-  importedFromElsewhere,
+  keptForOwner,
   managedElsewhere,
   OperationError,
-  PartialCreateError,
   refusedChange,
   reservedKey,
+  takenOver,
   takeOverFailed,
-  UrlCircleError,
   updateNotFound,
   wrongType,
 } from "./errors";
 import { type CloudEndpointInputs, type ManagedInput, managedInputs } from "./fields";
-import { accountFingerprint, GoneCheck } from "./gone";
-import { hasSecrets, notedFields, shownUrl, withNote } from "./secrets";
+import { accountFingerprint, confirmGone } from "./gone";
+import { everyInput, ifAbsent, look } from "./live";
+import { belongsElsewhere, Owners, otherStack } from "./owners";
+import { hasSecrets, shownUrl } from "./secrets";
 import {
-  assertReadable,
   difference,
   ENTRY_KEY,
   imported,
-  isDescribed,
   MARK_KEY,
   outputsOf,
-  partialOutputs,
   refreshed,
   type ServiceNotes,
   unchangedOutputs,
   wireChange,
   withChosen,
-  withoutGaps,
 } from "./state";
+import { type Claim, sendToFreeUrl } from "./takenUrl";
 
 /** The configured service. */
 export interface Service {
@@ -66,11 +66,13 @@ export interface Decision {
 
 /** The life of a cloud endpoint: each of Pulumi's operations in terms of the service. */
 export class CloudEndpoints {
-  private readonly entries = new Entries();
-  private readonly gone = new GoneCheck(this.entries.accounts);
+  private readonly owners = new Owners();
   /** The warnings so far. The engine checks a resource again before it replaces it. */
   private readonly warned = new Set<string>();
-  private imports = 0;
+  /** The URLs that a resource has in its old and its new inputs. */
+  private readonly keptUrls = new Set<string>();
+  /** When the first deletion of a resource that the program lacks was asked for, by this machine's clock. */
+  private deletingSince: number | undefined;
 
   constructor(private readonly deps: Dependencies) {}
 
@@ -79,7 +81,6 @@ export class CloudEndpoints {
    * changes of the adoption.
    */
   async check(olds: JsonObject, news: JsonObject): Promise<Checked> {
-    this.entries.asks++;
     const checked = checkInputs(news, olds);
     if (checked.failures.length > 0) return checked;
 
@@ -87,14 +88,13 @@ export class CloudEndpoints {
       // Finds a missing key or base URL at the preview, before anything is done.
       const { settings } = this.deps.connect();
       const inputs = checkedInputs(checked.inputs);
-      for (const warning of inputWarnings(inputs, olds, {
-        isPublicService: isPublicService(settings.baseUrl),
-      }))
+      if (olds["url"] === inputs.url) this.keptUrls.add(inputs.url);
+      const facts = { isPublicService: isPublicService(settings.baseUrl) };
+      for (const warning of inputWarnings(inputs, olds, facts))
         this.warnOnce(`${shownUrl(inputs)}: ${warning}`);
       const isNew = Object.keys(olds).length === 0;
-      if (isNew && inputs.adopt && !hasUnknown([inputs.adopt, inputs.adoptFrom, inputs.url])) {
+      if (isNew && inputs.adopt && !hasUnknown([inputs.adopt, inputs.url]))
         await operation(`adopt ${shownUrl(inputs)}`, () => this.announceAdoption(inputs, this.ownerOf(news)));
-      }
       return checked;
     } catch (error) {
       // A failure of the check is printed once. The engine and the provider's process would both print an error.
@@ -106,21 +106,13 @@ export class CloudEndpoints {
 
   /** Compares the program's inputs with the state. Makes no request. */
   diff(id: string, olds: JsonObject, news: JsonObject): Decision {
-    assertReadable(id, olds);
-    this.entries.manage(id, olds);
-    const inputs = checkedInputs(news);
-    const { changed, replace, stale } = difference(olds, inputs);
-    if (changed.length === 0) this.entries.isUnchanged(id, olds);
-    if (replace) this.entries.willBeReplaced(id);
-    else if (changed.includes("url") && inputs.url !== UNKNOWN)
-      this.entries.willMove(id, {
-        from: shownUrl(checkedInputs(olds)),
-        send: () => this.sendUpdate(id, olds, news),
-      });
+    this.owners.manage(id, olds);
+    const { changed, replace, stale } = difference(olds, checkedInputs(news));
+    if (changed.length === 0) this.owners.noteUnchanged(id);
     // Outputs from a plugin's state lack the provider string, without which Pulumi can neither read nor delete the resource.
-    const unowned = news[PROVIDER_KEY] !== undefined && olds[PROVIDER_KEY] === undefined;
+    const lacksCode = news[PROVIDER_KEY] !== undefined && olds[PROVIDER_KEY] === undefined;
     return {
-      changes: changed.length > 0 || stale || unowned,
+      changes: changed.length > 0 || stale || lacksCode,
       replaces: replace ? ["url"] : [],
       deleteBeforeReplace: true,
     };
@@ -130,24 +122,16 @@ export class CloudEndpoints {
     const inputs = checkedInputs(news);
     const owner = this.ownerOf(news);
     const entry = randomNumber();
-    this.entries.asks++;
-    const live = await operation(`create ${shownUrl(inputs)}`, async () => {
-      // A replacement deletes the adopted endpoint first.
-      const adopts = inputs.adopt && !this.entries.isDeleted(String(inputs.adopt));
-      const adopted = adopts ? await this.findAdoptable(inputs, owner) : undefined;
-      if (adopted) return this.takeOver(adopted, inputs, entry, owner);
-      const { live, leftover } = await this.createNew(inputs, entry, owner, news[PROVIDER_KEY]);
-      if (leftover) return this.takeOver(live, inputs, entry, owner);
-      // Refuses the second of two resources with one URL that both lost their answers and found this endpoint.
-      this.entries.add(live.id, entry, this.account());
-      return live;
+    return operation(`create ${shownUrl(inputs)}`, async () => {
+      const adopted = await this.findAdoptable(inputs, owner);
+      const claim = { ...this.claim(inputs, owner), replacesItself: this.keptUrls.has(inputs.url) };
+      const found = adopted ? { live: adopted, isNew: false } : await createOnce(claim);
+      // Refuses the second of two resources that both lost their answers and found one endpoint.
+      this.owners.add(found.live.id, entry, this.account());
+      const { live, mark } = found.isNew ? found : await this.takeOver(found.live, claim, entry);
+      const notes = this.notes(entry, live.createdFor ?? mark);
+      return { id: live.id, outs: outputsOf(live, inputs, notes, { sent: managedInputs }) };
     });
-    try {
-      return { id: live.id, outs: outputsOf(live, inputs, this.notes(entry, live.createdFor)) };
-    } catch (error) {
-      // The endpoint exists even if its description is unusable.
-      throw this.partialCreate(live.id, inputs, entry, news[PROVIDER_KEY], error);
-    }
   }
 
   /**
@@ -160,23 +144,22 @@ export class CloudEndpoints {
     id: string,
     stored: JsonObject,
   ): Promise<{ id: string; props: JsonObject; inputs?: JsonObject }> {
-    assertReadable(id, stored);
-    this.entries.meet(id, stored);
+    this.owners.meet(id, stored);
     return operation(`read ${id}`, async () => {
       const { api } = this.serviceFor(stored);
-      try {
-        const live = (await readFromList(api, id, stored)) ?? (await api.get(id));
+      // A program's `get` has no state. Pulumi would continue with an endpoint without outputs.
+      const isGet = Object.keys(stored).every((key) => key === PROVIDER_KEY);
+      if (isGet) {
+        const live = await look(api, id, everyInput).catch(ifAbsent(endpointNotFound(id)));
         assertCloud(live);
-        this.gone.answered(stored);
         return { id, ...refreshed(live, stored) };
-      } catch (error) {
-        if (!isNotFound(error)) throw error;
-        // For a `get`, Pulumi would continue with an endpoint without outputs.
-        const isGet = Object.keys(stored).every((key) => key === PROVIDER_KEY);
-        if (isGet) throw isOfService(error) ? endpointNotFound(id) : error;
-        await this.gone.confirm(this.deps.connect(), error, id, stored);
-        return { id: "", props: {} };
       }
+      const live = await this.orGone(look(api, id, stored), id, stored);
+      if (!live) return { id: "", props: {} };
+      assertCloud(live);
+      const theirs = belongsElsewhere(live, stored);
+      if (theirs) this.warnOnce(takenOver(id, theirs));
+      return { id, ...refreshed(live, stored) };
     });
   }
 
@@ -189,79 +172,42 @@ export class CloudEndpoints {
   async import(id: string, news: JsonObject): Promise<{ id: string; props: JsonObject; inputs: JsonObject }> {
     const entry = randomNumber();
     return operation(`import ${id}`, async () => {
-      if (this.entries.isManaged(id)) throw alreadyManaged(id);
-      const live = (await this.listedForImport(id)) ?? (await this.existing(id));
+      if (this.owners.isManaged(id)) throw alreadyManaged(id);
+      const live = await look(this.deps.connect().api, id, everyInput).catch(ifAbsent(endpointNotFound(id)));
+      assertCloud(live);
       const reserved = reservedKeyProblem(live);
       if (reserved !== undefined) throw reservedKey(id, reserved);
-      const theirs = foreignOwner(live, this.ownerOf(news));
-      if (theirs) this.deps.log.warn(importedFromElsewhere(id, theirs));
-      this.entries.add(id, entry, this.account());
+      const theirs = otherStack(live, this.ownerOf(news));
+      if (theirs) this.deps.log.warn(alsoManagedElsewhere(id, theirs));
+      this.owners.add(id, entry, this.account());
       return { id, ...imported(live, this.notes(entry, live.createdFor)) };
     });
   }
 
-  /**
-   * Reads an endpoint without a stack. All of its fields count as given, so an update with some of them leaves the others alone,
-   * and its mark.
-   *
-   * @throws UserError if there is no such endpoint, or if it is no cloud endpoint.
-   */
-  async describe(id: string): Promise<{ id: string; props: JsonObject; inputs: JsonObject }> {
-    return operation(`read ${id}`, async () => {
-      const live = await this.existing(id);
-      return { id, ...imported(live, this.notes(this.entries.tokenOf(id), live.createdFor)) };
-    });
-  }
-
-  /**
-   * The endpoint as the list shows it, so that many imports share one listing. Undefined for the first one, which may be the
-   * only one; after a write, which outdates the listing; and if the item lacks an input, which the list may omit.
-   */
-  private async listedForImport(id: string): Promise<LiveEndpoint | undefined> {
-    const { list } = this.deps.connect().api;
-    if (this.imports++ === 0 || list.hasWritten) return undefined;
-    const item = await list.listed(id);
-    const isWhole = item?.type === "cloud" && managedInputs.every((name) => item[name] !== undefined);
-    return isWhole ? item : undefined;
-  }
-
-  private async existing(id: string): Promise<LiveEndpoint> {
-    try {
-      const live = await this.deps.connect().api.get(id);
-      assertCloud(live);
-      return live;
-    } catch (error) {
-      throw isNotFound(error) && isOfService(error) ? endpointNotFound(id) : error;
-    }
-  }
-
   /** Sends the fields that differ. Makes no request if none does. */
   async update(id: string, olds: JsonObject, news: JsonObject): Promise<{ outs: JsonObject }> {
-    assertReadable(id, olds);
-    this.entries.manage(id, olds);
-    return { outs: await this.entries.update(id, () => this.sendUpdate(id, olds, news)) };
-  }
-
-  private sendUpdate(id: string, olds: JsonObject, news: JsonObject): Promise<JsonObject> {
+    this.owners.manage(id, olds);
     const inputs = checkedInputs(news);
     const { changed } = difference(olds, inputs);
+    if (changed.length === 0) return { outs: unchangedOutputs(olds, inputs) };
     return operation(`update ${id}`, async () => {
-      if (changed.length === 0 && isDescribed(olds)) return unchangedOutputs(olds, inputs);
-      const { api } = this.serviceFor(olds, news);
-      const stored = parseMark(olds[MARK_KEY]);
       const owner = this.ownerOf(news);
-      const mark = this.markOf(owner, stored, olds["createdAt"]);
-      const change = wireChange(withChosen(inputs, olds), changed, mark);
-      const send = () => (changed.length > 0 ? api.update(id, change) : api.get(id));
-      const live = await (changed.includes("url")
-        ? sendToFreeUrl({ ...this.claim(inputs, owner), mover: id }, send)
-        : send()
-      ).catch((error: unknown) => {
-        throw isNotFound(error) ? updateNotFound(id, error) : refusedChange(error, changed);
-      });
-      this.gone.answered(olds);
-      const notes = this.notes(olds[ENTRY_KEY] ?? randomNumber(), live.createdFor ?? stored);
-      return outputsOf(live, inputs, notes, { before: olds, sent: changed });
+      const noted = parseMark(olds[MARK_KEY]);
+      const { api } = this.serviceFor(olds, news);
+      // Metadata holds the mark. A request with our mark would take the endpoint back without a word.
+      const sendsMark = changed.includes("metadata") && (owner ?? noted) !== undefined;
+      const kept = sendsMark ? await this.newerMark(api, id, olds, owner) : undefined;
+      const mark = kept ?? this.markOf(owner, noted, olds["createdAt"]);
+      const live = await this.send(id, changed, { ...this.claim(inputs, owner), api, mover: id }, () =>
+        api.update(id, wireChange(withChosen(inputs, olds), changed, mark)),
+      );
+      const theirs = kept ?? (sendsMark ? undefined : belongsElsewhere(live, olds));
+      if (theirs) this.warnOnce(takenOver(id, theirs));
+      const notes = this.notes(
+        olds[ENTRY_KEY] ?? randomNumber(),
+        theirs ? noted : (live.createdFor ?? noted),
+      );
+      return { outs: outputsOf(live, inputs, notes, { before: olds, sent: changed }) };
     });
   }
 
@@ -269,98 +215,100 @@ export class CloudEndpoints {
    * Deletes the endpoint. Succeeds if it is already gone. If another entry has the endpoint, it stays, and only this entry goes.
    */
   async delete(id: string, stored: JsonObject): Promise<void> {
-    assertReadable(id, stored);
-    const isManaged = this.entries.isManaged(id);
-    this.entries.meet(id, stored);
-    const other = this.entries.otherStanding(id, stored);
+    const other = this.owners.release(id, stored);
     await operation(`delete ${id}`, async () => {
       if (other === "failed to take it over") throw takeOverFailed(id);
+      if (other !== undefined) return this.deps.log.info(belongsToAnother(id));
       const { api, settings } = this.serviceFor(stored);
-      if (other !== undefined) {
-        this.deps.log.info(`${id} belongs to another resource of this stack, so it was not deleted`);
-        return;
-      }
-      const isMarked = settings.mark !== undefined && !isManaged;
-      const newOwner = isMarked ? await this.entries.newOwner(id, stored, api) : undefined;
-      if (newOwner) {
-        const whose = `${id} carries a newer mark, of ${oneLine(ownerText(newOwner), 300)}`;
-        this.deps.log.warn(
-          `${whose}, so it was not deleted. If no stack has it, delete it or adopt it: \`npx pulumi-endpoints drift\` lists it.`,
-        );
-        return;
-      }
-      try {
-        await api.delete(id);
-        this.gone.answered(stored);
-      } catch (error) {
-        const notFound = error instanceof ReplyError ? await notFoundAfter(error, api, id) : error;
-        if (!isNotFound(notFound)) throw notFound;
-        await this.gone.confirm(this.deps.connect(), notFound, id, stored);
-      }
-      this.entries.noteDeleted(id);
+      const isMarked = settings.mark !== undefined || stored[MARK_KEY] !== undefined;
+      const live = isMarked ? await this.beforeDeletion(api, id, stored) : undefined;
+      const theirs = live && belongsElsewhere(live, stored);
+      if (theirs) return this.deps.log.warn(keptForOwner(id, theirs));
+      await this.owners.during(id, this.remove(api, id, stored));
+      this.owners.noteGone(id);
     });
   }
 
-  private claim(inputs: CloudEndpointInputs, owner: Owner | undefined) {
-    return {
-      ...this.serviceFor({ ...inputs, [URN_KEY]: owner?.urn }),
-      inputs,
-      owner,
-      entries: this.entries,
-      log: this.deps.log,
-    };
-  }
-
-  private async createNew(
-    inputs: CloudEndpointInputs,
-    entry: string,
-    owner: Owner | undefined,
-    provider: unknown,
-  ) {
+  private async remove(api: EndpointsApi, id: string, stored: JsonObject): Promise<void> {
     try {
-      return await createOnce(this.claim(inputs, owner));
+      await api.delete(id);
     } catch (error) {
-      if (!(error instanceof UnreadableReply)) throw error;
-      this.entries.add(error.id, entry, this.account());
-      throw this.partialCreate(error.id, inputs, entry, provider, error.cause);
+      // A reply that is no 204 proves nothing, but a read by id does.
+      const notFound = error instanceof ReplyError ? await errorOf(api.get(id)) : error;
+      if (!isNotFound(notFound)) throw notFound ?? error;
+      if (await this.orGone(Promise.reject(notFound), id, stored)) throw error;
     }
   }
 
-  private partialCreate(
+  /** Sends a PATCH, again if it moves the endpoint and another endpoint of this run leaves the URL. */
+  private async send(
     id: string,
-    inputs: CloudEndpointInputs,
-    entry: string,
-    provider: unknown,
-    error: unknown,
-  ) {
-    const cause = error instanceof Error ? error : new Error(String(error));
-    const outputs = partialOutputs(inputs, provider, { entry, account: this.account() });
-    return new PartialCreateError(id, outputs, cause);
+    changed: readonly ManagedInput[],
+    claim: Claim,
+    patch: () => Promise<LiveEndpoint>,
+  ): Promise<LiveEndpoint> {
+    const send = () => this.owners.during(id, patch());
+    const isMove = changed.includes("url");
+    try {
+      const live = await (isMove ? sendToFreeUrl(claim, send) : send());
+      if (isMove) this.owners.noteMoved(id);
+      return live;
+    } catch (error) {
+      throw isNotFound(error) ? updateNotFound(id, error) : refusedChange(error, changed);
+    }
+  }
+
+  /** The live endpoint, or undefined if a 404 means that it is gone. */
+  private async orGone(
+    reading: Promise<LiveEndpoint>,
+    id: string,
+    stored: JsonObject,
+  ): Promise<LiveEndpoint | undefined> {
+    const error = await errorOf(reading);
+    if (error === undefined) return reading;
+    if (!isNotFound(error)) throw error;
+    const { accounts } = this.owners;
+    const live = await confirmGone(this.deps.connect(), { id, stored, notFound: error, accounts });
+    if (!live) this.owners.noteGone(id);
+    return live;
+  }
+
+  /** The mark of another resource that took the endpoint over. Our own can be newer than the state if a run was killed. */
+  private async newerMark(api: EndpointsApi, id: string, stored: JsonObject, owner: Owner | undefined) {
+    const mark = belongsElsewhere(await look(api, id, stored), stored);
+    return isSameOwner(mark, owner) ? undefined : mark;
+  }
+
+  /**
+   * The endpoint with its mark. The deletions of resources that the program lacks come last, so they share a listing that began
+   * with the first of them.
+   */
+  private async beforeDeletion(api: EndpointsApi, id: string, stored: JsonObject) {
+    const isInProgram = this.owners.isManaged(id) || this.keptUrls.has(String(stored["url"]));
+    if (isInProgram) return api.find(id);
+    this.deletingSince ??= api.http.clock.now();
+    return (await api.list.item(id, this.deletingSince)) ?? api.find(id);
+  }
+
+  private claim(inputs: CloudEndpointInputs, owner: Owner | undefined): Claim {
+    const { owners } = this;
+    return { ...this.serviceFor(inputs), inputs, owner, owners, log: this.deps.log };
   }
 
   /**
    * Makes a live endpoint this resource's, and changes what differs from the program.
    *
-   * @throws UserError if another resource of this run has it.
+   * @param entry The token of the resource's entry, which has the endpoint already.
    */
-  private async takeOver(
-    live: LiveEndpoint,
-    inputs: CloudEndpointInputs,
-    entry: string,
-    owner: Owner | undefined,
-  ): Promise<LiveEndpoint> {
-    this.entries.add(live.id, entry, this.account());
+  private async takeOver(live: LiveEndpoint, { api, inputs, owner }: Claim, entry: string) {
     let sent: ManagedInput[] = [];
     try {
-      ({ sent } = changesOnAdoption(live, inputs));
+      ({ sent } = takeoverOf(live, inputs));
+      if (sent.length === 0) return { live, mark: undefined };
       const mark = this.markOf(owner, undefined, live.createdAt);
-      if (sent.length === 0) return live;
-      return await this.serviceFor({ ...inputs, [URN_KEY]: owner?.urn }).api.update(
-        live.id,
-        wireChange(inputs, sent, mark),
-      );
+      return { live: await api.update(live.id, wireChange(inputs, sent, mark)), mark };
     } catch (error) {
-      this.entries.takeOverFailed(live.id, entry);
+      this.owners.fail(live.id, entry);
       throw refusedChange(error, sent, { isAdoption: true });
     }
   }
@@ -386,8 +334,7 @@ export class CloudEndpoints {
   /** The service, for requests about a resource with these properties. */
   private serviceFor(...all: JsonObject[]): Service {
     const { api, settings } = this.deps.connect();
-    const resource = (ofCall: string | undefined) => shownResource(all, ofCall);
-    return { settings, api: api.about({ hasSecrets: () => all.some(hasSecrets), resource }) };
+    return { settings, api: api.about({ hasSecrets: () => all.some(hasSecrets) }) };
   }
 
   private account = (): string => accountFingerprint(this.deps.connect().settings);
@@ -398,45 +345,30 @@ export class CloudEndpoints {
     mark,
   });
 
-  /** @throws UserError if the endpoint has another stack's mark, and `adoptFrom` does not name that stack. */
+  /**
+   * What `adopt` names. An endpoint that this process found gone, or deleted for a replacement, is created anew.
+   *
+   * @throws UserError if `adopt: true` finds an endpoint with another stack's mark. Its id is the consent.
+   */
   private async findAdoptable(inputs: CloudEndpointInputs, owner: Owner | undefined) {
+    if (!inputs.adopt || this.owners.isGone(String(inputs.adopt))) return undefined;
     const live = await findAdoptable(this.serviceFor(inputs).api, inputs);
-    const theirs = live && foreignOwner(live, owner);
-    if (theirs && stackText(theirs) !== inputs.adoptFrom) throw managedElsewhere(live.id, theirs);
+    const theirs = live && otherStack(live, owner);
+    if (theirs && inputs.adopt === true) throw managedElsewhere(live.id, theirs);
     return live;
   }
 
   /** Logs the changes of the adoption, because the engine can only show "create". Omits values, which may be secret. */
   private async announceAdoption(inputs: CloudEndpointInputs, owner: Owner | undefined): Promise<void> {
     const live = await this.findAdoptable(inputs, owner);
-    if (!live)
-      return this.deps.log.info(
-        `${shownUrl(inputs)}: there is no cloud endpoint to adopt, so one is created`,
-      );
-    this.entries.willAdopt(live.id);
-    const { places } = changesOnAdoption(live, inputs);
-    this.deps.log.info(
-      places.length === 0
-        ? `${shownUrl(inputs)}: adopts ${live.id} as it is`
-        : `${shownUrl(inputs)}: adopts ${live.id}, and changes ${oneLine(firstOf(places))}`,
-    );
+    const url = shownUrl(inputs);
+    if (!live) return this.deps.log.info(`${url}: there is no cloud endpoint to adopt, so one is created`);
+    this.owners.willAdopt(live.id);
+    const { places } = takeoverOf(live, inputs);
+    const changes = places.length === 0 ? "as it is" : `and changes ${oneLine(firstOf(places))}`;
+    const theirs = otherStack(live, owner);
+    this.deps.log.info(`${url}: adopts ${live.id}${theirs ? `, ${carriesMark(theirs)},` : ""} ${changes}`);
   }
-}
-
-/**
- * The resource with these properties, for the trace: its URN or else its URL. The URN of the call comes second, because a call
- * may first have to move another resource.
- */
-function shownResource(all: JsonObject[], ofCall: string | undefined): string | undefined {
-  const given = all.map((props) => props[URN_KEY]).find((urn) => typeof urn === "string");
-  const [marked] = all.flatMap((props) => parseMark(props[MARK_KEY])?.urn ?? []);
-  const located = all.find(({ url }) => url !== undefined);
-  return (
-    given ??
-    ofCall ??
-    marked ??
-    (located && shownUrl(checkedInputs(withNote(located, all.flatMap(notedFields)))))
-  );
 }
 
 /** @throws UserError if the endpoint is no cloud endpoint. */
@@ -444,35 +376,18 @@ function assertCloud({ id, type }: LiveEndpoint): void {
   if (type !== undefined && type !== "cloud") throw wrongType(id, type);
 }
 
-/** After a deletion whose reply broke the contract: the 404 of a read, or that reply's error if the endpoint exists. */
-const notFoundAfter = (error: ReplyError, api: EndpointsApi, id: string): Promise<unknown> =>
-  api.get(id).then(
-    () => error,
-    (thrown: unknown) => thrown,
+/** The error of a promise; undefined if it is fulfilled. */
+const errorOf = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => error,
   );
-
-/**
- * The endpoint as the list shows it. Undefined if it must be read by id: the state has no fields to fall back on, or the list
- * omits an input, which may have been cleared by hand.
- */
-async function readFromList(
-  api: EndpointsApi,
-  id: string,
-  stored: JsonObject,
-): Promise<LiveEndpoint | undefined> {
-  if (!isDescribed(stored)) return undefined;
-  const item = await api.list.listed(id);
-  return item && withoutGaps(item, stored);
-}
 
 /** Names the operation in the error if the work fails. */
 async function operation<T>(name: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof UserError) || error instanceof PartialCreateError) throw error;
-    // Another resource's update has failed, for which this one waited.
-    if (error instanceof OperationError || error instanceof UrlCircleError) throw error;
-    throw new OperationError(name, error);
+    throw error instanceof UserError ? new OperationError(name, error) : error;
   }
 }

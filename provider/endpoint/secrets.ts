@@ -6,7 +6,6 @@ import {
   decidedWithUrl,
   derivedWithUrl,
   documentFields,
-  endpointFields,
   inputFields,
   withData,
 } from "./fields";
@@ -38,13 +37,6 @@ export function withNote(props: JsonObject, fields: Iterable<string>): JsonObjec
   const all = [...new Set(fields)].sort();
   return all.length > 0 ? { ...others, [SECRETS_KEY]: all } : others;
 }
-
-/** Whether this version does not know a property of the state, notes aside. */
-export const isForeign = (name: string): boolean => !(name in inputFields || name in endpointFields);
-
-/** Properties that are kept for a later version, with a note of those only that this version does not know. */
-export const withForeignNote = (props: JsonObject): JsonObject =>
-  withNote(props, notedFields(props).filter(isForeign));
 
 /**
  * An answer with its note: its own noted fields, those of the request, and each document that differs from the request and has

@@ -2,11 +2,10 @@ import type { LiveEndpoint, Mark, WireChange } from "../api/contract";
 import { isMapping, type JsonObject } from "../api/json";
 import { withMark } from "../api/mark";
 import { derivedFromUrl, normalizeUrl, schemeDiffers } from "../api/url";
-import { majorOf, VERSION } from "../api/version";
+import { VERSION } from "../api/version";
 import { snakeCase } from "../api/wire";
 import { checkedInputs, PROVIDER_KEY } from "./check";
 import { type Change, changesBetween, hasUnknown, sameSet, UNKNOWN } from "./documents";
-import { tooOld } from "./errors";
 import {
   type CloudEndpointInputs,
   choices,
@@ -15,7 +14,6 @@ import {
   derivedWithUrl,
   endpointFields,
   givenInputs,
-  inputFields,
   isLeftToTheService,
   isSatisfied,
   isSet,
@@ -28,12 +26,11 @@ import {
   withPreviewTexts,
   withTexts,
 } from "./fields";
-import { isForeign, notedFields, SECRETS_KEY, withForeignNote, withNote } from "./secrets";
+import { notedFields, SECRETS_KEY } from "./secrets";
 
 /*
  * The state of an endpoint: the service's fields, and notes. The names of notes start with two underscores, so that Pulumi
- * does not show them. Every write keeps the properties that this version does not know, because a later version may have
- * written them.
+ * does not show them.
  */
 
 /**
@@ -54,38 +51,8 @@ export const MARK_KEY = "__mark";
 /** The note of the entry: a random token, which tells apart two entries with the same endpoint. See `entries.ts`. */
 export const ENTRY_KEY = "__entry";
 
-/** The note of the version that wrote the state last. A read does not change it, and it alone is never a difference. */
+/** The note of the version that wrote the state last. It alone is never a difference. */
 const VERSION_KEY = "__version";
-
-/**
- * A later minor version only adds to the state, and a later major version may change what is there.
- *
- * @throws UserError if a later major version wrote the state.
- */
-export function assertReadable(id: string, { [VERSION_KEY]: version }: JsonObject): void {
-  if ((majorOf(version) ?? 0) > (majorOf(VERSION) ?? 0)) throw tooOld(id, `${version}`, VERSION);
-}
-
-const NOTES = [
-  GIVEN_KEY,
-  CHOSEN_KEY,
-  ACCOUNT_KEY,
-  MARK_KEY,
-  ENTRY_KEY,
-  VERSION_KEY,
-  SECRETS_KEY,
-  PROVIDER_KEY,
-];
-
-/**
- * The state for the dynamic provider. In one that the plugin wrote, all properties that this version does not know count as secret,
- * because the engine does not tell the dynamic provider which of them it kept secret.
- */
-export function withForeignSecrets(stored: JsonObject): JsonObject {
-  if (PROVIDER_KEY in stored) return stored;
-  const foreign = Object.keys(stored).filter((name) => isForeign(name) && !NOTES.includes(name));
-  return withNote(stored, [...notedFields(stored), ...foreign]);
-}
 
 /** The notes that do not depend on the inputs. */
 export interface ServiceNotes {
@@ -96,17 +63,19 @@ export interface ServiceNotes {
   mark: Mark | undefined;
 }
 
-/** The outputs after a create, an update or an adoption. */
+/**
+ * The outputs after a create, an update or an adoption. The value of an input that was sent stands in for one that the reply lacks:
+ * the next refresh compares it.
+ */
 export function outputsOf(
   live: LiveEndpoint,
   inputs: CloudEndpointInputs,
   notes: ServiceNotes,
-  update: { before: JsonObject; sent: readonly ManagedInput[] } = { before: {}, sent: [] },
+  { before, sent }: { before?: JsonObject; sent: readonly ManagedInput[] },
 ): JsonObject {
-  const fields = serviceFields(live, inputs.bindings);
-  const chosen = chosenNote(fields, givenInputs(inputs), described(update.before), update.sent);
-  const kept = withForeignNote(without(update.before, [...OBSERVED, ...requestInputs]));
-  return { ...kept, ...fields, ...notesOf(inputs, update.before), ...chosen, ...noted(notes) };
+  const fields = { ...withTexts(pick(inputs, sent)), ...serviceFields(live, inputs.bindings) };
+  const chosen = chosenNote(fields, givenInputs(inputs), before, sent);
+  return { ...fields, ...notesOf(inputs), ...chosen, ...noted(notes) };
 }
 
 const noted = ({ entry, account, mark }: ServiceNotes): JsonObject => ({
@@ -116,22 +85,17 @@ const noted = ({ entry, account, mark }: ServiceNotes): JsonObject => ({
   ...(mark && { [MARK_KEY]: mark }),
 });
 
-/**
- * The notes of the inputs, because a refresh only receives the outputs.
- *
- * @param before The state before, whose notes may name inputs of a later version.
- */
-function notesOf(inputs: CloudEndpointInputs, before: JsonObject): JsonObject {
-  const recorded = before[GIVEN_KEY];
-  const foreign = Array.isArray(recorded) ? recorded.filter((name) => !(`${name}` in inputFields)) : [];
-  return { ...pick(inputs, requestInputs), [GIVEN_KEY]: [...givenInputs(inputs), ...foreign] };
-}
+/** The notes of the inputs, because a refresh only receives the outputs. */
+const notesOf = (inputs: CloudEndpointInputs): JsonObject => ({
+  ...pick(inputs, requestInputs),
+  [GIVEN_KEY]: givenInputs(inputs),
+});
 
 /** The outputs after an update without a request: the old fields with new notes. */
 export function unchangedOutputs(olds: JsonObject, inputs: CloudEndpointInputs): JsonObject {
-  const observed = withForeignNote(without(olds, [...requestInputs, PROVIDER_KEY, CHOSEN_KEY]));
+  const observed = without(olds, [...requestInputs, PROVIDER_KEY, CHOSEN_KEY, SECRETS_KEY]);
   const chosen = chosenNote(observed, givenInputs(inputs), olds);
-  return { ...observed, ...notesOf(inputs, olds), ...chosen, [VERSION_KEY]: VERSION };
+  return { ...observed, ...notesOf(inputs), ...chosen, [VERSION_KEY]: VERSION };
 }
 
 /**
@@ -161,7 +125,7 @@ export function refreshed(live: LiveEndpoint, stored: JsonObject): { props: Json
   // Without this note no program manages the endpoint, and it gets no other note.
   const note = recorded !== undefined && {
     [GIVEN_KEY]: given,
-    ...chosenNote(withOff(fields), given, described(stored)),
+    ...chosenNote(withOff(fields), given, stored),
   };
   // A read renews no note that does not depend on the fields, because a changed note would show as a difference.
   const props = { ...without(stored, OBSERVED), ...fields, ...note };
@@ -172,31 +136,6 @@ export function refreshed(live: LiveEndpoint, stored: JsonObject): { props: Json
   const isInput = (name: ManagedInput) =>
     !isLeftToTheService(name) || given.includes(name) || edited.includes(name);
   return { props, inputs: withData(pick(props, [...managedInputs.filter(isInput), ...requestInputs])) };
-}
-
-/** The state of an endpoint that was created, but not described by the service yet. */
-export function partialOutputs(
-  inputs: CloudEndpointInputs,
-  provider: unknown,
-  notes: Omit<ServiceNotes, "mark">,
-): JsonObject {
-  const code = provider !== undefined && { [PROVIDER_KEY]: provider };
-  return { ...withTexts(inputs), ...notesOf(inputs, {}), ...noted({ ...notes, mark: undefined }), ...code };
-}
-
-/** Whether the state has the service's fields. After a partial create it has none. */
-export const isDescribed = (stored: JsonObject) => typeof stored["type"] === "string";
-
-const described = (stored: JsonObject) => (isDescribed(stored) ? stored : undefined);
-
-/**
- * A list item, completed with the stored values of outputs that the service only returns by id. Undefined if the item lacks an
- * input, which may have been cleared.
- */
-export function withoutGaps(item: LiveEndpoint, stored: JsonObject): LiveEndpoint | undefined {
-  const gaps = Object.keys(endpointFields).filter((name) => item[name] === undefined && name in stored);
-  if (gaps.some((name) => managedInputs.some((input) => input === name))) return undefined;
-  return { ...item, ...pick(stored, gaps) };
 }
 
 /**
@@ -277,8 +216,7 @@ function chosenNote(
       return [name, kept ?? nonEmptyValue(name, live)];
     });
   const chosen = entries.filter(([, value]) => value !== undefined);
-  const foreign = Object.entries(notedIn(before)).filter(([name]) => !(name in inputFields));
-  const note = Object.fromEntries([...chosen, ...foreign]);
+  const note = Object.fromEntries(chosen);
   return Object.keys(note).length > 0 ? { [CHOSEN_KEY]: note } : {};
 }
 
@@ -302,7 +240,6 @@ function withOff(state: JsonObject): JsonObject {
   return { poolingEnabled: false, ...state };
 }
 
-/** Those of a later version, too. */
 function notedIn(state: JsonObject): JsonObject {
   const note = state[CHOSEN_KEY];
   return isMapping(note) ? note : {};
@@ -387,13 +324,12 @@ export function previewCreate(inputs: CloudEndpointInputs): JsonObject {
     ...unknown(Object.keys(endpointFields).filter(isOpen)),
     type: "cloud",
     ...addressOf(inputs),
-    ...givenWithNotes(inputs, {}),
+    ...givenWithNotes(inputs),
   };
 }
 
 /** The outputs of a previewed update. */
 export function previewUpdate(olds: JsonObject, inputs: CloudEndpointInputs): JsonObject {
-  if (!isDescribed(olds)) return previewCreate(inputs);
   const { changed } = difference(olds, inputs);
   const observed = unchangedOutputs(olds, inputs);
   if (changed.length === 0) return observed;
@@ -412,12 +348,12 @@ export function previewUpdate(olds: JsonObject, inputs: CloudEndpointInputs): Js
     ...unknown(["updatedAt"]),
     ...moved,
     ...withPreviewTexts(Object.fromEntries(sent)),
-    ...givenWithNotes(inputs, olds),
+    ...givenWithNotes(inputs),
   };
 }
 
-function givenWithNotes(inputs: CloudEndpointInputs, before: JsonObject): JsonObject {
-  return { ...withPreviewTexts(inputs), ...notesOf(inputs, before) };
+function givenWithNotes(inputs: CloudEndpointInputs): JsonObject {
+  return { ...withPreviewTexts(inputs), ...notesOf(inputs) };
 }
 
 function addressOf({ url }: CloudEndpointInputs): JsonObject {

@@ -1,24 +1,8 @@
 import * as grpc from "@grpc/grpc-js";
 import { InputPropertiesError } from "@pulumi/pulumi/proto/errors_pb";
-import { ErrorResourceInitFailed } from "@pulumi/pulumi/proto/provider_pb";
 import { Status } from "@pulumi/pulumi/proto/status_pb";
 import { Any } from "google-protobuf/google/protobuf/any_pb";
 import { UserError } from "../api/apiErrors";
-import type { JsonObject } from "../api/json";
-import type { PartialCreateError } from "../endpoint/errors";
-import { toStruct } from "./values";
-
-/** A partial create. The engine keeps the resource, with its id, and updates it next time. */
-export class InitFailed extends UserError {
-  override readonly name = "InitFailed";
-  constructor(
-    override readonly cause: PartialCreateError,
-    readonly inputs: JsonObject,
-    readonly secrets: ReadonlySet<string>,
-  ) {
-    super(cause.message);
-  }
-}
 
 /** Mistakes in the inputs of a component, each with its path. */
 export class InvalidInputs extends UserError {
@@ -39,16 +23,6 @@ export function failure(error: unknown): Partial<grpc.StatusObject> {
 /** What the engine reads beside the text. */
 function detailOf(error: unknown): Any | undefined {
   const detail = new Any();
-  if (error instanceof InitFailed) {
-    const { cause, inputs, secrets } = error;
-    const failed = new ErrorResourceInitFailed();
-    failed.setId(cause.id);
-    failed.setProperties(toStruct(cause.properties, secrets));
-    failed.setInputs(toStruct(inputs, secrets));
-    failed.setReasonsList(cause.reasons);
-    detail.pack(failed.serializeBinary(), "pulumirpc.ErrorResourceInitFailed");
-    return detail;
-  }
   if (!(error instanceof InvalidInputs)) return undefined;
   const invalid = new InputPropertiesError();
   for (const { path, reason } of error.mistakes) {

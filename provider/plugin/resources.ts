@@ -16,14 +16,12 @@ import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import type { Log } from "../api/client";
 import type { JsonObject } from "../api/json";
 import { checkedInputs, checkInputs, PROBLEM_KEY, URN_KEY, UrlRegistry } from "../endpoint/check";
-import { PartialCreateError } from "../endpoint/errors";
 import type { CloudEndpoints } from "../endpoint/resource";
 import { notedFields, secretFields, withNote, withSecretsNoted } from "../endpoint/secrets";
 import { changedPlaces, previewCreate, previewUpdate, withGiven } from "../endpoint/state";
 import { type PolicyReader, policyReader, resourceWarnings } from "../policy/resourceWarnings";
 import type { Configuration } from "./configuration";
 import { detailedDiff, placesOfInputs } from "./detailedDiff";
-import { InitFailed } from "./failure";
 import { received, toStruct } from "./values";
 
 /** What the calls of a run must know of each other. */
@@ -112,14 +110,10 @@ export class Resources {
       response.setProperties(answer(previewCreate(checkedInputs(news)), news));
       return response;
     }
-    try {
-      const { id, outs } = await this.core.create({ ...news, [URN_KEY]: request.getUrn() });
-      response.setId(id);
-      response.setProperties(answer(outs, news));
-      return response;
-    } catch (error) {
-      throw error instanceof PartialCreateError ? new InitFailed(error, news, secretFields(news)) : error;
-    }
+    const { id, outs } = await this.core.create({ ...news, [URN_KEY]: request.getUrn() });
+    response.setId(id);
+    response.setProperties(answer(outs, news));
+    return response;
   }
 
   /** A refresh has the state's inputs. A call without them is an import, or a program's `get`. */
@@ -130,11 +124,9 @@ export class Resources {
     const id = request.getId();
     // A program's `get` has no state, unlike a resource whose state has no inputs.
     const isGet = Object.keys(stored).length === 0;
-    const found = this.configuration.isStateless
-      ? await this.core.describe(id)
-      : request.hasInputs()
-        ? await this.core.read(id, isGet ? stored : withGiven(stored, inputs))
-        : await this.core.import(id, { [URN_KEY]: request.getUrn() });
+    const found = request.hasInputs()
+      ? await this.core.read(id, isGet ? stored : withGiven(stored, inputs))
+      : await this.core.import(id, { [URN_KEY]: request.getUrn() });
 
     const response = new ReadResponse();
     response.setId(found.id);

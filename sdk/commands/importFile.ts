@@ -1,7 +1,7 @@
 import { TYPES } from "../../provider/api/config";
 import type { LiveEndpoint } from "../../provider/api/contract";
 import { oneLine } from "../../provider/api/text";
-import { reservedKeyProblem } from "../../provider/endpoint/conflicts";
+import { reservedKeyProblem } from "../../provider/endpoint/adopt";
 import { metadataFromText, policyFromText } from "../../provider/endpoint/documents";
 import { secretPlaces } from "../../provider/endpoint/secrets";
 import { adoptionOf, COMMENTS, logLeft, withAllFields } from "./adopt/adoptable";

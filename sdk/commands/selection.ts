@@ -4,9 +4,10 @@ import { UserError } from "../../provider/api/apiErrors";
 import { ConfigError, type ConfigReader, readSettings } from "../../provider/api/config";
 import type { LiveEndpoint, Owner } from "../../provider/api/contract";
 import type { EndpointsApi } from "../../provider/api/endpoints";
-import { foreignOwner, stackText } from "../../provider/api/mark";
+import { stackText } from "../../provider/api/mark";
 import { oneLine } from "../../provider/api/text";
 import { urlOf } from "../../provider/api/url";
+import { otherStack as otherOwner } from "../../provider/endpoint/owners";
 import { shortAddress, TerraformState } from "./adopt/terraform";
 import { assertFile, count, grouped, type LogLine, type Streams, UsageError, type Values } from "./command";
 import { isIgnored, projectsOf, stacksWithAccount } from "./projects";
@@ -150,7 +151,7 @@ export async function selectEndpoints(options: Chosen, log: LogLine): Promise<Se
   keep((live) => !ignored.some((one) => isIgnored(live, one)), "that are meant to be there (--projects)");
   const own = target && (await ownerOf(target));
   const otherStack = (live: LiveEndpoint) => {
-    const owner = foreignOwner(live, own);
+    const owner = otherOwner(live, own);
     return owner && stackText(owner);
   };
   const from = takenStacks(options["adopt-from"] ?? [], cloud.map(otherStack));

@@ -3,8 +3,8 @@ import type { LiveEndpoint } from "../../../provider/api/contract";
 import type { EndpointsApi } from "../../../provider/api/endpoints";
 import type { JsonObject } from "../../../provider/api/json";
 import { oneLine } from "../../../provider/api/text";
+import { differenceOnAdoption, reservedKeyProblem } from "../../../provider/endpoint/adopt";
 import { checkedInputs, checkInputs } from "../../../provider/endpoint/check";
-import { differenceOnAdoption, reservedKeyProblem } from "../../../provider/endpoint/conflicts";
 import {
   hasYamlComments,
   metadataFromText,

@@ -4,14 +4,9 @@ import { isMapping, type JsonObject } from "../../../provider/api/json";
 import { checkedInputs } from "../../../provider/endpoint/check";
 import { type Path, pathText } from "../../../provider/endpoint/documents";
 import { managedInputs, withData } from "../../../provider/endpoint/fields";
+import { withoutGaps } from "../../../provider/endpoint/live";
 import { isSecretName, MASKED, secretsIn, withoutPasswords } from "../../../provider/endpoint/secrets";
-import {
-  CHOSEN_KEY,
-  changedPlaces,
-  refreshed,
-  withChosen,
-  withoutGaps,
-} from "../../../provider/endpoint/state";
+import { CHOSEN_KEY, changedPlaces, refreshed, withChosen } from "../../../provider/endpoint/state";
 import type { Managed } from "../userProject";
 import { BROKEN, type DriftedEndpoint, type FieldChange } from "./report";
 import type { PulumiStep } from "./stack";

@@ -1,7 +1,7 @@
 import { ConfigError, type ConfigReader } from "../../../provider/api/config";
 import type { LiveEndpoint } from "../../../provider/api/contract";
 import type { EndpointsApi } from "../../../provider/api/endpoints";
-import { ownerAtCreate, ownerText, partsOf } from "../../../provider/api/mark";
+import { ownerText, ownMark, partsOf } from "../../../provider/api/mark";
 import { count, grouped, isAuthenticationError, messageOf } from "../command";
 import { type Ignored, isIgnored } from "../projects";
 import {
@@ -274,7 +274,7 @@ export function accountReport(account: Account, elsewhere: Elsewhere): AccountRe
     if (managed?.has(id) || known.has(id)) continue;
     const rules = ignored.filter(({ entry }) => isIgnored(live, entry));
     for (const rule of rules) rule.isUsed = true;
-    const owner = ownerAtCreate(live);
+    const owner = ownMark(live);
     const [first] = rules;
     if (first) report.ignored.push({ id, ...(url !== undefined && { url }), reason: first.entry.reason });
     else if (owner && !projects.has(partsOf(owner).project)) report.others.push(unmanagedEndpoint(live));

@@ -1,5 +1,5 @@
 import type { LiveEndpoint, Mark } from "../../../provider/api/contract";
-import { ownerAtCreate, partsOf } from "../../../provider/api/mark";
+import { ownMark, partsOf } from "../../../provider/api/mark";
 import { createdAt } from "../../../provider/api/reading";
 
 /* Which endpoints of an account killed runs have left behind. */
@@ -62,7 +62,7 @@ export function planOf(
     const mark = live.createdFor;
     if (!mark || stackOfMark(live, namespace) === undefined || isInUse(live)) continue;
     const age = ((now ?? Number.NaN) - (createdAt(live) ?? Number.NaN)) / 1000;
-    if (!ownerAtCreate(live))
+    if (!ownMark(live))
       left.push({
         live,
         mark,

@@ -1,0 +1,38 @@
+import { isNotFound, isOfService, type UserError } from "../api/apiErrors";
+import type { LiveEndpoint } from "../api/contract";
+import type { EndpointsApi } from "../api/endpoints";
+import type { JsonObject } from "../api/json";
+import { endpointFields, managedInputs } from "./fields";
+
+/* How a live endpoint is read: as the list shows it, so that many resources share a listing, or else by its id. */
+
+/**
+ * The endpoint with this id, of any type.
+ *
+ * @param known Properties that an item of the list must not lack: a list may omit a field, and the field may have been cleared.
+ * @throws ApiError if it is not found.
+ */
+export async function look(api: EndpointsApi, id: string, known: JsonObject): Promise<LiveEndpoint> {
+  const item = await api.list.item(id);
+  return (item && withoutGaps(item, known)) ?? api.get(id);
+}
+
+/** For `look`: an endpoint of which nothing is known, so the item must have every input. */
+export const everyInput: JsonObject = Object.fromEntries(managedInputs.map((name) => [name, true]));
+
+/**
+ * A list item, completed with the stored values of outputs that the service only returns by id. Undefined if the item lacks an
+ * input, which may have been cleared.
+ */
+export function withoutGaps(item: LiveEndpoint, stored: JsonObject): LiveEndpoint | undefined {
+  const gaps = Object.keys(endpointFields).filter((name) => item[name] === undefined && name in stored);
+  if (gaps.some((name) => managedInputs.some((input) => input === name))) return undefined;
+  return { ...item, ...Object.fromEntries(gaps.map((name) => [name, stored[name]])) };
+}
+
+/** For `catch`: another error in place of the service's own 404. A gateway's 404 proves nothing. */
+export const ifAbsent =
+  (instead: UserError) =>
+  (error: unknown): never => {
+    throw isNotFound(error) && isOfService(error) ? instead : error;
+  };
