@@ -6,7 +6,7 @@ import { backOff } from "../api/retry";
 import { normalizeUrl, urlOf } from "../api/url";
 import { idSchema } from "../api/wire";
 import { isWanted } from "./adopt";
-import { createDoubtful, createUnsettled, severalLeftovers } from "./errors";
+import { createDoubtful, createUnsettled, severalLeftovers, urlTaken } from "./errors";
 import { managedInputs } from "./fields";
 import { LIST_LAG } from "./gone";
 import { isLeftover } from "./owners";
@@ -112,30 +112,27 @@ function mayHaveHappened(error: unknown): error is EndpointsError {
 async function findLostCreate(claim: Claim, lost: LostCreate): Promise<Created | undefined> {
   const { api, inputs, owner, owners, log } = claim;
   const { error, repliedId, mark } = lost;
-  let others: LiveEndpoint[] = [];
-  let unreadable: string[] = [];
+  const url = shownUrl(inputs);
+  let found: Found = { ours: [], open: [], holders: [] };
   for (const [index, wait] of LOOK_AFTER.entries()) {
     await api.http.clock.sleep(wait);
     const isLast = index === LOOK_AFTER.length - 1;
-    const found = await lookOnce(claim, lost, { isLast }).catch((why: unknown) => {
-      throw why instanceof EndpointsError ? createUnsettled(error, why, shownUrl(inputs)) : why;
+    found = await lookOnce(claim, lost, { isLast }).catch((why: unknown) => {
+      throw why instanceof EndpointsError ? createUnsettled(error, why, url) : why;
     });
-    const [live, ...more] = found.ours;
-    others = [...more, ...found.others];
-    unreadable = found.unreadable;
-    if (live && others.length + unreadable.length === 0) {
-      log[mark ? "info" : "warn"](lostCreateFound(shownUrl(inputs), live.id, mark));
+    const [live, ...others] = [...found.ours, ...found.open];
+    if (typeof live === "object" && others.length === 0) {
+      log[mark ? "info" : "warn"](lostCreateFound(url, live.id, mark));
       return { live, isNew: true, mark };
     }
-    if (live) others.push(live);
   }
-  const [leftover, ...rest] = others;
-  if (leftover && rest.length + unreadable.length === 0 && isLeftover(leftover, owner, owners))
-    return { live: leftover, isNew: false };
   const isCertain = mark !== undefined || inputs.poolingEnabled !== true;
-  if (others.length + unreadable.length === 0 && repliedId === undefined && isCertain) return undefined;
-  const ids = [...others.map(({ id }) => id), ...unreadable, ...(repliedId ? [repliedId] : [])];
-  throw createDoubtful(error, shownUrl(inputs), [...new Set(ids)]);
+  const candidates = [...found.ours.map(({ id }) => id), ...found.open, ...(repliedId ? [repliedId] : [])];
+  if (candidates.length > 0 || !isCertain) throw createDoubtful(error, url, [...new Set(candidates)]);
+  const [holder, ...others] = found.holders;
+  if (!holder) return undefined;
+  if (others.length === 0 && isLeftover(holder, owner, owners)) return { live: holder, isNew: false };
+  throw urlTaken(error, url, { ...claim, holder, stays: false });
 }
 
 function lostCreateFound(url: string, id: string, mark: Mark | undefined): string {
@@ -144,12 +141,13 @@ function lostCreateFound(url: string, id: string, mark: Mark | undefined): strin
   return `${found}: this run created it, or another one with the same content within two seconds; endpoints:mark removes the doubt`;
 }
 
-/** What a look finds on the URL, without members of our pool and endpoints of other resources. */
+/** What a look finds, without the endpoints of other resources. */
 interface Found {
   ours: LiveEndpoint[];
-  others: LiveEndpoint[];
-  /** The ids of items that cannot be read, and may be on the URL. */
-  unreadable: string[];
+  /** The ids of those that may be ours. */
+  open: string[];
+  /** The others on the URL. Members of our pool hold nothing. */
+  holders: LiveEndpoint[];
 }
 
 /** Looks once. Services list the newest first, so only the last look reads the whole list. */
@@ -157,25 +155,28 @@ async function lookOnce(claim: Claim, lost: LostCreate, { isLast }: { isLast: bo
   const { api, inputs, owners } = claim;
   const reading = api.list.whole(api.http.clock.now());
   await (isLast ? reading.toEnd() : reading.until(() => reading.pages > 0));
-  const listed = [...reading.endpoints.values()].filter((live) => urlOf(live) === inputs.url);
-  const ids = new Set([...listed.map(({ id }) => id), ...(lost.repliedId ? [lost.repliedId] : [])]);
-  const found: Found = { ours: [], others: [], unreadable: [] };
-  for (const id of ids) {
-    const live = owners.accounts.has(id) ? undefined : await api.find(id);
-    const isMember = live?.poolingEnabled === true && inputs.poolingEnabled === true;
-    const isOurs = live && isOfLostCreate(claim, lost, live);
-    if (isOurs) found.ours.push(live);
-    else if (live && (isOurs === undefined || id === lost.repliedId || !isMember)) found.others.push(live);
+  const listed = [...reading.endpoints.values()]
+    .filter((live) => urlOf(live) === inputs.url)
+    .map(({ id }) => id);
+  const found: Found = { ours: [], open: [], holders: [] };
+  for (const id of new Set([...listed, ...(lost.repliedId ? [lost.repliedId] : [])])) {
+    if (owners.accounts.has(id) || owners.isGone(id)) continue;
+    const live = await api.find(id);
+    const isOurs = live ? isOfLostCreate(claim, lost, live) : undefined;
+    const isPool = live?.poolingEnabled === true && inputs.poolingEnabled === true;
+    if (live && isOurs) found.ours.push(live);
+    // A read by id may lag behind the list.
+    else if (isOurs === undefined && listed.includes(id)) found.open.push(id);
+    else if (live && urlOf(live) === inputs.url && !isPool) found.holders.push(live);
   }
-  const mayBeOurs = ({ url }: { url: string | undefined }) =>
-    url === undefined || normalizeUrl(url) === inputs.url;
-  found.unreadable = reading.skipped.filter(mayBeOurs).map(({ id }) => id ?? "one without an id");
+  for (const { id = "one without an id", url } of reading.skipped)
+    if (url === undefined || normalizeUrl(url) === inputs.url) found.open.push(id);
   return found;
 }
 
 /**
  * Whether a lost create has made this endpoint. With a mark, it has its random number. Without one, it has our URL and content, no
- * mark, and was created while the create was under way, by the service's clock. Undefined if that clock is not known.
+ * mark, and was created while the create was under way, by the service's clock. Undefined if that is not known.
  */
 function isOfLostCreate(
   { api, inputs }: Claim,
