@@ -93,18 +93,31 @@ export class ApiError extends EndpointsError {
 export class ConnectionError extends EndpointsError {
   /** Whether the request may have been sent. If not, it had no effect. */
   readonly wentOut: boolean;
+  /** Whether the base URL is an address of this machine on which nothing listens. */
+  readonly isRefusedHere: boolean;
 
   constructor(
     request: RequestName,
     cause: unknown,
     { origin, wentOut }: { origin: string; wentOut: boolean },
   ) {
-    const isEmulator = /\/\/(127\.0\.0\.1|localhost|\[::1\])(?:[:/]|$)/.test(origin);
-    const start = isEmulator ? "If this is the emulator, start it. " : "";
-    const step = `${start}Check that ${origin} can be reached from here (endpoints:baseUrl or ENDPOINTS_BASE_URL, HTTPS_PROXY), then run the command again.`;
+    const isHere = isRefusedHere(cause, origin);
+    const step = isHere
+      ? `Nothing listens on ${origin}: start the emulator (\`npx pulumi-endpoints emulator\`) or the service there, or correct endpoints:baseUrl (or ENDPOINTS_BASE_URL).`
+      : `Check that ${origin} can be reached from here (endpoints:baseUrl or ENDPOINTS_BASE_URL, HTTPS_PROXY), then run the command again.`;
     super(request, `no answer (${causeText(cause)})`, wentOut ? step + doubt(request) : step, { cause });
     this.wentOut = wentOut;
+    this.isRefusedHere = isHere;
   }
+}
+
+/** A refused proxy of this machine has another port. */
+function isRefusedHere(cause: unknown, origin: string): boolean {
+  const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause;
+  if (!(first instanceof Error) || !("code" in first) || !("port" in first)) return false;
+  const { hostname, port } = new URL(origin);
+  const isLoopback = /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(hostname);
+  return isLoopback && first.code === "ECONNREFUSED" && String(first.port) === (port || "80");
 }
 
 /** A reply that breaks the contract: no JSON, or without required fields. */

@@ -9,7 +9,7 @@ import {
 } from "./apiErrors";
 import { type Clock, realClock, ServiceClock, Stop } from "./clock";
 import { type ClientSettings, Connections, type Reply, type Request } from "./exchange";
-import { parseJson } from "./json";
+import { jsonOf } from "./json";
 import type { ServiceFailure } from "./nextSteps";
 import { type Limits, type LongWait, RateLimiter } from "./rateLimiter";
 import { parseRetryAfter, waitBeforeRetry } from "./retry";
@@ -136,7 +136,8 @@ export class HttpClient {
       });
       if (wait === undefined) throw error;
       const elapsed = this.clock.now() - firstSent + wait;
-      if (error instanceof ConnectionError && elapsed >= SILENCE) this.reportSilence(error.summary);
+      if (error instanceof ConnectionError && !error.isRefusedHere && elapsed >= SILENCE)
+        this.reportSilence(error.summary);
       if (isRateLimit(error)) {
         limited += wait;
         if (limited > LONGEST_HOLD) throw error;
@@ -268,11 +269,3 @@ function waitMessage({ milliseconds, waiting, asked }: LongWait, settings: Clien
 }
 
 const isRateLimit = (error: unknown) => error instanceof ApiError && error.status === 429;
-
-function jsonOf(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
-}

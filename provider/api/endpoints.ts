@@ -4,6 +4,7 @@ import type { HttpClient } from "./client";
 import type { LiveEndpoint, WireChange } from "./contract";
 import type { Request } from "./exchange";
 import { CLOUD, type Selection } from "./filter";
+import { canonicalJson, jsonOf } from "./json";
 import { EndpointList } from "./list";
 import { normalizeUrl } from "./url";
 import { type EndpointReader, ID, idSchema, listFromWire } from "./wire";
@@ -85,10 +86,20 @@ export class EndpointsApi {
     }
   }
 
-  /** `PATCH /endpoints/{id}` with the fields to change. An empty text clears a field. */
+  /**
+   * `PATCH /endpoints/{id}` with the fields to change. An empty text clears a field. After a reply that does not describe the
+   * endpoint, a read by id must show the change.
+   */
   async update(id: string, change: WireChange): Promise<LiveEndpoint> {
     const request = { method: "PATCH", path: pathOf(id), body: { id, ...change } };
-    return ofId(id, request, await this.write(request, this.readers.any));
+    try {
+      return ofId(id, request, await this.write(request, this.readers.any));
+    } catch (error) {
+      if (!(error instanceof ReplyError)) throw error;
+      const live = await this.get(id);
+      if (!hasValues(live, this.readers.any.parse(request.body))) throw error;
+      return live;
+    }
   }
 
   /**
@@ -165,6 +176,19 @@ export function isAbout(reply: unknown, url: string | undefined): boolean {
 function ofId(id: string, request: RequestName, live: LiveEndpoint): LiveEndpoint {
   if (live.id === id) return live;
   throw new ReplyError(request, 200, ABOUT_ANOTHER);
+}
+
+/** Whether an endpoint has all values of a change. */
+const hasValues = (live: LiveEndpoint, change: LiveEndpoint): boolean =>
+  Object.entries(change).every(([name, value]) => comparable(name, live[name]) === comparable(name, value));
+
+/** Equal for values that mean the same: documents in any spelling, bindings in any order, no text and an empty one. */
+function comparable(name: string, value: unknown): string {
+  if (name === "url") return normalizeUrl(String(value)) ?? String(value);
+  if (Array.isArray(value)) return canonicalJson([...value].sort());
+  if (typeof value !== "string") return canonicalJson(value) ?? "";
+  const data = jsonOf(value);
+  return data === undefined ? value : canonicalJson(data);
 }
 
 /** The path of an endpoint. An id such as `..` would change the address. */

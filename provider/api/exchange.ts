@@ -1,6 +1,8 @@
 import { Readable } from "node:stream";
+import { brotliDecompressSync, gunzipSync, inflateSync } from "node:zlib";
 import type { Dispatcher } from "undici";
 import { ConnectionError, EndpointsError, ReplyError, type RequestName } from "./apiErrors";
+import { oneLine } from "./text";
 
 /** More than the largest page (100 endpoints) needs. A longer reply is refused. */
 const MOST_BYTES = 16 * 1024 * 1024;
@@ -96,6 +98,7 @@ export class Connections {
       ...(query && { query }),
       headers: {
         accept: "application/json",
+        "accept-encoding": "identity",
         // A cached reply of a gateway may be out of date, and proves nothing.
         "cache-control": "no-cache",
         authorization: `Bearer ${apiKey}`,
@@ -105,9 +108,11 @@ export class Connections {
       },
       ...(body && { body: body.stream }),
     });
-    const { date, "retry-after": retryAfter } = response.headers;
+    const { date, "retry-after": retryAfter, "content-encoding": encoding } = response.headers;
     const status = response.statusCode;
-    const text = await readAll(response.body as AsyncIterable<Buffer>, { method, path }, status);
+    const broken = (what: string) => new ReplyError({ method, path }, status, what);
+    const bytes = await readAll(response.body as AsyncIterable<Buffer>, broken);
+    const text = decode(bytes, String(encoding ?? "identity"), broken).toString("utf8");
     return {
       status,
       text: this.withoutKey(text, status),
@@ -162,15 +167,39 @@ class Body {
   }
 }
 
-async function readAll(body: AsyncIterable<Buffer>, request: RequestName, status: number): Promise<string> {
+type Broken = (what: string) => ReplyError;
+
+const TOO_LONG = `the reply is longer than ${MOST_BYTES >> 20} MiB`;
+
+async function readAll(body: AsyncIterable<Buffer>, broken: Broken): Promise<Buffer> {
   const parts: Buffer[] = [];
   let bytes = 0;
   for await (const part of body) {
     bytes += part.length;
-    if (bytes > MOST_BYTES) {
-      throw new ReplyError(request, status, `the reply is longer than ${MOST_BYTES >> 20} MiB`);
-    }
+    if (bytes > MOST_BYTES) throw broken(TOO_LONG);
     parts.push(part);
   }
-  return Buffer.concat(parts).toString("utf8");
+  return Buffer.concat(parts);
+}
+
+const decoders = new Map([
+  ["gzip", gunzipSync],
+  ["x-gzip", gunzipSync],
+  ["deflate", inflateSync],
+  ["br", brotliDecompressSync],
+]);
+
+/** Some servers and gateways compress although they are asked not to. */
+function decode(bytes: Buffer, encoding: string, broken: Broken): Buffer {
+  const name = encoding.trim().toLowerCase();
+  if (name === "identity" || bytes.length === 0) return bytes;
+  const decoder = decoders.get(name);
+  if (!decoder)
+    throw broken(`the reply is encoded (${oneLine(encoding, 100)}), although the request asks for identity`);
+  try {
+    return decoder(bytes, { maxOutputLength: MOST_BYTES });
+  } catch (error) {
+    const isTooLong = error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
+    throw broken(isTooLong ? TOO_LONG : `the reply is not in its encoding (${name})`);
+  }
 }

@@ -51,3 +51,12 @@ export function parseJson(text: string): unknown {
     mayHaveHalves ? (_, value) => (typeof value === "string" ? wellFormed(value) : value) : undefined,
   );
 }
+
+/** The data of JSON; undefined for any other text. */
+export function jsonOf(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import type { LiveEndpoint, Mark, Owner } from "./contract";
-import { canonicalJson, isMapping, parseJson } from "./json";
+import { canonicalJson, isMapping, jsonOf } from "./json";
 import { oneLine } from "./text";
 
 /*
@@ -74,9 +74,9 @@ export const randomNumber = (): string => randomBytes(8).toString("hex");
 /** Removes the mark from live metadata. A mark alone is no metadata. */
 export function withoutMark(metadata: string | undefined): { metadata?: string | undefined; mark?: Mark } {
   if (!metadata?.includes(`"${MARK_FIELD}"`)) return { metadata };
-  const data = objectFromJson(metadata);
-  const mark = parseMark(data?.[MARK_FIELD]);
-  if (!data || !mark) return { metadata };
+  const data = jsonOf(metadata);
+  const mark = isMapping(data) ? parseMark(data[MARK_FIELD]) : undefined;
+  if (!isMapping(data) || !mark) return { metadata };
   const { [MARK_FIELD]: _, ...rest } = data;
   return { metadata: Object.keys(rest).length > 0 ? canonicalJson(rest) : undefined, mark };
 }
@@ -87,13 +87,4 @@ export function withMark(metadata: unknown, mark: Mark): string | undefined {
   const text = canonicalJson({ ...metadata, [MARK_FIELD]: mark });
   // Services count bytes or characters, and there are never fewer bytes.
   return Buffer.byteLength(text) > MAX_METADATA ? undefined : text;
-}
-
-function objectFromJson(text: string): { [key: string]: unknown } | undefined {
-  try {
-    const data = parseJson(text);
-    return isMapping(data) ? data : undefined;
-  } catch {
-    return undefined;
-  }
 }

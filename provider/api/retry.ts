@@ -3,6 +3,9 @@ import { ApiError, ConnectionError, EndpointsError, isOfService, ReplyError } fr
 /** The shortest wait after a 429, in milliseconds, so that a `Retry-After` of zero does not cause endless requests. */
 const SHORTEST_HOLD = 1_000;
 
+/** How long a connection is tried that this machine itself refuses, in milliseconds. */
+const REFUSED_HERE_FOR = 5_000;
+
 const FIRST_WAIT = 250;
 const LONGEST_WAIT = 15_000;
 
@@ -26,7 +29,9 @@ export interface Attempt {
 
 /** How long to wait before the request is repeated; undefined if it must not be repeated. */
 export function waitBeforeRetry(attempt: Attempt): number | undefined {
-  const { method, error, sent, elapsed, window, retryFor, retryAfter, random } = attempt;
+  const { method, error, sent, elapsed, window, retryAfter, random } = attempt;
+  const isRefusedHere = error instanceof ConnectionError && error.isRefusedHere;
+  const retryFor = isRefusedHere ? Math.min(attempt.retryFor, REFUSED_HERE_FOR) : attempt.retryFor;
   const status = error instanceof ApiError ? error.status : undefined;
 
   if (method === "POST" && !didNothing(error)) return undefined;

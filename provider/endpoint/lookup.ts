@@ -265,7 +265,7 @@ const LONGEST_PART = 2_000;
 
 /** Matches normalized URLs with a pattern, in which `*` matches any text. */
 export const wildcard = (pattern: string): Pick<RegExp, "test"> =>
-  textPattern(pattern.toLowerCase().replace(/\/$/, ""));
+  textPattern(normalizeUrl(pattern) ?? pattern.toLowerCase().replace(/\/$/, ""));
 
 /** Matches texts with a pattern, in which `*` matches any text. Takes time linear in both. */
 export function textPattern(pattern: string): Pick<RegExp, "test"> {

@@ -131,6 +131,15 @@ describe("getEndpoints", () => {
     ]);
   });
 
+  test.each(["https://shop.example.com:443", "HTTPS://shop.example.com/"])(
+    "finds the URL %s in any spelling",
+    async (urlPattern) => {
+      const { id } = emulator.seed({ type: "cloud", url: "https://shop.example.com" });
+      expect((await getEndpoints({ urlPattern })).ids).toEqual([id]);
+      expect((await getEndpoints({ urlPattern, types: ["cloud"] })).ids).toEqual([id]);
+    },
+  );
+
   test("matches any text with the star of a URL pattern, and every other character literally", async () => {
     seedMany();
     expect((await getEndpoints({ urlPattern: "https://e1?*" })).endpoints).toEqual([]);

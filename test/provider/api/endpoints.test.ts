@@ -110,6 +110,89 @@ test("both spellings of a field are read, and an id in place of a reference", as
   expect(await api.get("ep_1")).toMatchObject({ upstreamProto: "http2", principalId: { id: "usr_1" } });
 });
 
+describe("an update", () => {
+  const replies = {
+    "an empty 204": { status: 204 },
+    "a 202 with a text": { status: 202, body: "Accepted" },
+    "an empty object": { status: 200, body: {} },
+  };
+
+  test.each(Object.entries(replies))(
+    "that is answered with %s returns the endpoint as a read by id shows it",
+    async (_, reply) => {
+      const { api, emulator } = await service();
+      const { id } = await api.create({ url, metadata: '{"a":[1,{"b":2}]}' });
+      emulator.intercept("update", { ...reply, afterCommit: true });
+      const change = {
+        url: `${url}:443`,
+        metadata: '{ "a": [1, {"b": 3}] }',
+        description: "",
+        bindings: ["public"],
+      };
+      expect(await api.update(id, change)).toMatchObject({ id, url, metadata: change.metadata });
+      expect(emulator.requests.map(({ method }) => method)).toEqual(["POST", "PATCH", "GET"]);
+    },
+  );
+
+  test.each(Object.entries(replies))(
+    "that is answered with %s, and changed nothing, fails with that reply",
+    async (_, reply) => {
+      const { api, emulator } = await service();
+      const { id } = await api.create({ url });
+      emulator.intercept("update", reply);
+      expect(await thrown(api.update(id, { description: "front door" }))).toMatchObject({
+        name: "ReplyError",
+        status: reply.status,
+      });
+    },
+  );
+});
+
+describe("an encoded reply", () => {
+  test.each(["gzip", "x-gzip", "br", "deflate"])(
+    "in %s is read, and a create is sent once",
+    async (encoding) => {
+      const { api, emulator } = await service();
+      emulator.intercept(any, { afterCommit: true, headers: { "content-encoding": encoding } }, 2);
+      const { id } = await api.create({ url });
+      expect(await api.get(id)).toMatchObject({ url });
+      expect(
+        emulator.requests.map(({ method, headers }) => `${method} ${headers["accept-encoding"]}`),
+      ).toEqual(["POST identity", "GET identity"]);
+    },
+  );
+
+  test("of a refusal has its code", async () => {
+    const { api, emulator } = await service();
+    emulator.intercept(any, { afterCommit: true, headers: { "content-encoding": "gzip" } });
+    expect(await thrown(api.get("ep_1"))).toMatchObject({
+      status: 404,
+      code: expect.stringMatching(/NGROK/),
+    });
+  });
+
+  test.each([200, 503])(
+    "in an unknown encoding with the status %i fails at once, with its name",
+    async (status) => {
+      const { api, emulator } = await service();
+      emulator.intercept(any, { status, headers: { "content-encoding": "snappy" }, body: "{}" });
+      const error = await thrown(api.create({ url }));
+      expect(error).toBeInstanceOf(ReplyError);
+      expect(error.message).toMatch(
+        /the reply is encoded \(snappy\), although the request asks for identity/,
+      );
+      expect(emulator.requests).toHaveLength(1);
+    },
+  );
+
+  test("that becomes too long fails before it is read", async () => {
+    const { api, emulator } = await service();
+    const headers = { "content-encoding": "gzip" };
+    emulator.intercept(any, { status: 200, headers, body: `"${"x".repeat(20 << 20)}"` });
+    await expect(api.get("ep_1")).rejects.toThrow(/16 MiB/);
+  });
+});
+
 describe("a failure", () => {
   test("has the request, the status, the service's code, message and operation, and the next step, in one line", async () => {
     const { api } = await service();

@@ -60,6 +60,32 @@ test.each(unreachable)(
   },
 );
 
+describe("an address that refuses connections", () => {
+  const hint = /Nothing listens on http:.*`npx pulumi-endpoints emulator`/;
+  const sum = (waits: number[]) => waits.reduce((all, wait) => all + wait, 0);
+
+  test.each(["127.0.0.1", "localhost"])(
+    "of this machine, %s, ends the attempt within five seconds, with the emulator in the message",
+    async (host) => {
+      const port = (await refused()).split(":")[1];
+      const { api, waits, logged } = await service({
+        settings: { "endpoints:baseUrl": `http://${host}:${port}` },
+      });
+      expect((await thrown(api.get("ep_1"))).message).toMatch(hint);
+      expect(waits.length).toBeGreaterThan(2);
+      expect(sum(waits)).toBeLessThan(5_000);
+      expect(logged).toEqual([]);
+    },
+  );
+
+  test("as a proxy of this machine is tried for as long as any other failure", async () => {
+    useProxy(await refused());
+    const { api, waits } = await service();
+    expect((await thrown(api.get("ep_1"))).message).not.toMatch(hint);
+    expect(sum(waits)).toBeGreaterThan(60_000);
+  });
+});
+
 describe("a create that was sent", () => {
   test.each([
     ["a reset connection", { reset: true as const }],
@@ -77,7 +103,7 @@ describe("a create that was sent", () => {
 });
 
 describe("a create whose first connections were refused", () => {
-  /** Starts a client. The service begins to listen after ten seconds of the client's waits, which take no time. */
+  /** Starts a client. The service begins to listen after two seconds of the client's waits, which take no time. */
   async function startedLate(serve: (socket: Socket) => void) {
     const address = await refused();
     const [host, port] = address.split(":");
@@ -88,7 +114,7 @@ describe("a create whose first connections were refused", () => {
       settings: { "endpoints:baseUrl": `http://${address}` },
       engineIsThere,
       sleep: async () => {
-        if (late() > 10_000 && !server.listening)
+        if (late() > 2_000 && !server.listening)
           await new Promise<void>((resolve) => server.listen(Number(port), host, resolve));
       },
     });
