@@ -83,9 +83,6 @@ export class Entries {
 
   isManaged = (id: string): boolean => this.managed.has(id);
 
-  /** The token of the entry that a resource of this process has. */
-  tokenOf = (id: string): unknown => this.managed.get(id);
-
   /** Whether a resource of the program has the endpoint with another URL, in the state and in the program. */
   hasOtherUrl = (id: string, url: string): boolean =>
     this.unchanged.has(id) && this.unchanged.get(id) !== url;

@@ -201,19 +201,6 @@ export class CloudEndpoints {
   }
 
   /**
-   * Reads an endpoint without a stack. All of its fields count as given, so an update with some of them leaves the others alone,
-   * and its mark.
-   *
-   * @throws UserError if there is no such endpoint, or if it is no cloud endpoint.
-   */
-  async describe(id: string): Promise<{ id: string; props: JsonObject; inputs: JsonObject }> {
-    return operation(`read ${id}`, async () => {
-      const live = await this.existing(id);
-      return { id, ...imported(live, this.notes(this.entries.tokenOf(id), live.createdFor)) };
-    });
-  }
-
-  /**
    * The endpoint as the list shows it, so that many imports share one listing. Undefined for the first one, which may be the
    * only one; after a write, which outdates the listing; and if the item lacks an input, which the list may omit.
    */

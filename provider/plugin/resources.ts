@@ -47,7 +47,7 @@ export class Resources {
   constructor(
     private readonly core: CloudEndpoints,
     private readonly log: Log,
-    private readonly configuration: Pick<Configuration, "isKnown" | "isStateless">,
+    private readonly configuration: Pick<Configuration, "isKnown">,
     private readonly warnsOfPolicies: () => boolean,
   ) {}
 
@@ -130,11 +130,9 @@ export class Resources {
     const id = request.getId();
     // A program's `get` has no state, unlike a resource whose state has no inputs.
     const isGet = Object.keys(stored).length === 0;
-    const found = this.configuration.isStateless
-      ? await this.core.describe(id)
-      : request.hasInputs()
-        ? await this.core.read(id, isGet ? stored : withGiven(stored, inputs))
-        : await this.core.import(id, { [URN_KEY]: request.getUrn() });
+    const found = request.hasInputs()
+      ? await this.core.read(id, isGet ? stored : withGiven(stored, inputs))
+      : await this.core.import(id, { [URN_KEY]: request.getUrn() });
 
     const response = new ReadResponse();
     response.setId(found.id);
