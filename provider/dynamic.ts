@@ -3,8 +3,8 @@ import { HttpClient } from "./api/client";
 import { type ConfigReader, readSettings } from "./api/config";
 import { endWithEngine, engineAddress, engineIsThere } from "./api/engineWatch";
 import type { JsonObject } from "./api/json";
-import { checkedInputs, REPLACE_KEY } from "./endpoint/check";
-import { type Change, firstOf, hasUnknown, isWithin, parsePath } from "./endpoint/documents";
+import { checkedInputs } from "./endpoint/check";
+import { firstOf, hasUnknown } from "./endpoint/documents";
 import { endpointsApi } from "./endpoint/fields";
 import { CloudEndpoints, type Service } from "./endpoint/resource";
 import {
@@ -53,9 +53,9 @@ export function dynamicProvider(given?: () => Service) {
   };
 
   /** Logs the places that change in a secret document, because the engine only shows `[secret]`. */
-  const reportHidden = (changes: Change[], news: JsonObject): void => {
+  const reportHidden = (olds: JsonObject, news: JsonObject): void => {
     const hidden = notedFields(news);
-    const places = changes
+    const places = changedPlaces(olds, checkedInputs(news))
       .filter(({ path: [name = ""] }) => hidden.includes(`${name}`) && !hasUnknown(news[name]))
       .map(({ path }) => shownPlace(path, news));
     if (places.length > 0) write(`${shownUrl(checkedInputs(news))}: changes ${firstOf(places)}`);
@@ -84,11 +84,9 @@ export function dynamicProvider(given?: () => Service) {
     diff: (id: string, olds: JsonObject, news: JsonObject) =>
       plainly(async () => {
         const decision = core.diff(id, olds, news);
-        // Most resources have no change, and the rest parses the documents again.
-        if (!decision.changes) return decision;
-        const places = changedPlaces(olds, checkedInputs(news));
-        reportHidden(places, news);
-        return { ...decision, replaces: [...new Set([...decision.replaces, ...replacedBy(places, news)])] };
+        // Most resources have no change, and the report parses the documents again.
+        if (decision.changes) reportHidden(olds, news);
+        return decision;
       }),
     create: (news: JsonObject) =>
       plainly(async () => {
@@ -110,14 +108,6 @@ export function dynamicProvider(given?: () => Service) {
         return core.delete(id, stored);
       }),
   };
-}
-
-/** The properties with a changed place that the option `replaceOnChanges` names. */
-function replacedBy(places: Change[], news: JsonObject): string[] {
-  const option = news[REPLACE_KEY];
-  const written = (Array.isArray(option) ? option : []).map((text) => parsePath(String(text)) ?? []);
-  const isNamed = ({ path }: Change) => written.some((one) => one.length > 0 && isWithin(path, one));
-  return places.filter(isNamed).map(({ path }) => String(path[0]));
 }
 
 /** The text of our errors in the host's own output. The engine prints their messages. */

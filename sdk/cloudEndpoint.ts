@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { environmentName, TYPES } from "../provider/api/config";
 import type { alwaysPresent, CloudEndpointWritten, Endpoint } from "../provider/api/contract";
 import { isMapping } from "../provider/api/json";
-import { PROBLEM_KEY, PROVIDER_KEY, REPLACE_KEY, URN_KEY } from "../provider/endpoint/check";
+import { PROBLEM_KEY, PROVIDER_KEY, URN_KEY } from "../provider/endpoint/check";
 import { wireText } from "../provider/endpoint/documents";
 import { documentFields, endpointFields } from "../provider/endpoint/fields";
 import { SECRETS_KEY } from "../provider/endpoint/secrets";
@@ -123,7 +123,6 @@ export class CloudEndpoint extends pulumi.CustomResource {
           // The plugin receives all of these from the engine.
           ...(kind === "dynamic" && {
             [URN_KEY]: isMarked() ? pulumi.createUrn(name, TYPES[kind], options?.parent) : undefined,
-            [REPLACE_KEY]: options?.replaceOnChanges?.length ? options.replaceOnChanges : undefined,
             [SECRETS_KEY]: secrets.then((all) => (all.length > 0 ? all : undefined)),
           }),
         },

@@ -72,13 +72,17 @@ const STANDARD: ProviderKind = "dynamic";
 export function providerKindOf(options: pulumi.CustomResourceOptions | undefined): ProviderKind {
   const kind = explicitProvider(options) ? "plugin" : chosenKind();
   if (kind === "plugin") assertPluginInReach();
-  else if (options?.import !== undefined) {
-    throw programError(
-      `the option import needs the plugin: name it in Pulumi.yaml (docs/plugin.md) and run \`pulumi config set ${SETTING} plugin\`; or take the endpoint over with the input adopt`,
-    );
-  }
+  else if (options?.import !== undefined)
+    throw needsPlugin("import", "take the endpoint over with the input adopt");
+  // The engine applies this option to the places of a detailed diff, and a dynamic provider cannot return one.
+  else if (options?.replaceOnChanges?.length) throw needsPlugin("replaceOnChanges", "remove the option");
   return kind;
 }
+
+const needsPlugin = (option: string, otherwise: string) =>
+  programError(
+    `the option ${option} needs the plugin: name it in Pulumi.yaml (docs/plugin.md) and run \`pulumi config set ${SETTING} plugin\`; or ${otherwise}`,
+  );
 
 /** The account that the options name, or those of the parent; undefined for the stack's own. */
 export function explicitProvider(

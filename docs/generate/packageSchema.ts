@@ -12,7 +12,6 @@ import { alwaysPresent } from "../../provider/api/contract";
 import { refSchema } from "../../provider/api/wire";
 import { endpointFields, inputFields } from "../../provider/endpoint/fields";
 import { endpointQuery, endpointsFilter } from "../../provider/endpoint/lookup";
-import { listFilters } from "../../provider/plugin/list";
 import { webhookPlatforms } from "../../sdk/webhooks/platforms";
 import { agentFields, webhookFields } from "../../sdk/webhooks/webhookChecks";
 import { docsOf, root, schemaPage } from "./docs";
@@ -133,9 +132,6 @@ function cloudEndpoint(): object {
       docsOf("provider/api/contract.ts", "CloudEndpointWritten").parts,
     ),
     requiredInputs: ["url"],
-    listInputs: {
-      properties: properties(listFilters, docsOf("provider/api/contract.ts", "EndpointsFilter").parts),
-    },
     properties: properties(outputs, docsOf("provider/api/contract.ts", "Endpoint").parts),
     required: alwaysPresent,
     aliases: [{ type: TYPES.dynamic }],

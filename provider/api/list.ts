@@ -85,19 +85,6 @@ export class EndpointList {
   }
 
   /**
-   * The first endpoints of a selection, in a listing that began at this moment or later, by this machine's clock. It reads as
-   * many pages as it needs, and later calls with the same moment read on in the same listing.
-   */
-  async firstSince(
-    moment: number,
-    selection: Selection,
-    areEnough: (found: LiveEndpoint[]) => boolean,
-  ): Promise<LiveEndpoint[]> {
-    const isUsable = ({ failure, began }: Reading) => !failure && began >= moment;
-    return this.read(selection, EVERYTHING, isUsable, areEnough);
-  }
-
-  /**
    * All cloud endpoints, in a listing that refreshes and adoptions share.
    *
    * @param options.current Whether a write of this process outdates a listing.
@@ -190,18 +177,13 @@ export class EndpointList {
       if (reading.began !== Number.POSITIVE_INFINITY) reading.isOutdated = true;
   }
 
-  /**
-   * The endpoints of a selection, found by its filter if the service takes it.
-   *
-   * @param areEnough Whether those of the pages so far suffice. Default: the list is read to its end.
-   */
+  /** The endpoints of a selection, found by its filter if the service takes it. */
   private async read(
     selection: Selection,
     unfiltered: Selection,
     isUsable: (reading: Reading) => boolean,
-    areEnough?: (found: LiveEndpoint[]) => boolean,
   ): Promise<LiveEndpoint[]> {
-    const endpointsOf = (reading: Reading) => this.endpointsOf(reading, selection, areEnough);
+    const endpointsOf = (reading: Reading) => this.endpointsOf(reading, selection);
     const whole = this.readings.get(EVERYTHING.name);
     if (whole?.willEnd && isUsable(whole)) return endpointsOf(whole);
     if (selection.expression !== undefined) {
@@ -281,16 +263,11 @@ export class EndpointList {
     return this.source.clock.now() - began <= OLDEST_LISTING;
   }
 
-  private async endpointsOf(
-    reading: Reading,
-    { includes }: Selection,
-    areEnough?: (found: LiveEndpoint[]) => boolean,
-  ): Promise<LiveEndpoint[]> {
-    const found = () => [...reading.endpoints.values()].filter(includes);
-    await (areEnough ? reading.until(() => areEnough(found())) : reading.toEnd());
+  private async endpointsOf(reading: Reading, { includes }: Selection): Promise<LiveEndpoint[]> {
+    await reading.toEnd();
     for (const message of skippedMessages(reading.skipped.slice(reading.reported))) this.source.warn(message);
     reading.reported = reading.skipped.length;
-    return found();
+    return [...reading.endpoints.values()].filter(includes);
   }
 }
 

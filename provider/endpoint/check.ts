@@ -22,12 +22,6 @@ export const PROBLEM_KEY = "__problem";
  */
 export const URN_KEY = "__urn";
 
-/**
- * The property in which the resource's class passes on the option `replaceOnChanges`. The engine applies the option only to
- * paths in a detailed diff, and a dynamic provider cannot return one.
- */
-export const REPLACE_KEY = "__replaceOnChanges";
-
 /** A mistake in the inputs. It never quotes an input, because any input may be secret. */
 export interface Failure {
   /** The name of the input. The engine does not receive it, because it would print the value beside the reason. */
@@ -57,7 +51,7 @@ export function checkInputs(news: JsonObject, olds: JsonObject = {}): Checked {
     if (name === PROVIDER_KEY || value === undefined || value === null) continue;
     if (name === PROBLEM_KEY) {
       if (value !== "" && !hasUnknown(value)) failures.push({ input: name, reason: String(value) });
-    } else if (name === URN_KEY || name === REPLACE_KEY) {
+    } else if (name === URN_KEY) {
       inputs[name] = value;
     } else if (name === SECRETS_KEY) {
       inputs[name] = notedFields(news);
@@ -104,7 +98,7 @@ export function checkInputs(news: JsonObject, olds: JsonObject = {}): Checked {
 
 /** The inputs that `checkInputs` returned, without the properties of the engine and of the resource's class. */
 export function checkedInputs(news: JsonObject): CloudEndpointInputs {
-  const { [PROVIDER_KEY]: _, [URN_KEY]: __, [REPLACE_KEY]: ___, ...inputs } = news;
+  const { [PROVIDER_KEY]: _, [URN_KEY]: __, ...inputs } = news;
   return inputs as CloudEndpointInputs;
 }
 

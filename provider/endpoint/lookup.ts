@@ -73,16 +73,16 @@ export function argumentsIn<T>(name: string, schema: z.ZodType<T>, args: unknown
   throw new UserError(`${name}: ${mistakes.join("; ")}`);
 }
 
-const TYPES = ["ephemeral", "edge", "cloud"];
+const ENDPOINT_TYPES = ["ephemeral", "edge", "cloud"];
 
 /** Warnings of types that no endpoint has, as far as this version knows. */
 export const typeWarnings = ({ types = [] }: Pick<EndpointsFilter, "types">): string[] =>
   types.flatMap((type, index) => {
-    if (TYPES.includes(type)) return [];
+    if (ENDPOINT_TYPES.includes(type)) return [];
     const near = nearName(type, [["ephemeral", "agent", "tunnel"], "edge", "cloud"]);
     const hint = near
       ? `did you mean ${near}?`
-      : `the types are ${TYPES.join(", ")}. Ignore this if the service has it now`;
+      : `the types are ${ENDPOINT_TYPES.join(", ")}. Ignore this if the service has it now`;
     return [`getEndpoints: types[${index}] is no type known to this version; ${hint}`];
   });
 
@@ -167,23 +167,6 @@ export async function findEndpoints(
 ): Promise<LiveEndpoint[]> {
   const found = await api.list.select(selectionOf(filter), { fresh });
   return found.filter(matcher(filter, fits)).map(withoutOwner);
-}
-
-/**
- * The first endpoints that satisfy the filter, newest first, in a listing that began at this moment or later. It reads as many
- * pages as it needs.
- */
-export async function firstEndpoints(
-  api: EndpointsApi,
-  filter: EndpointsFilter,
-  since: number,
-  areEnough: (found: LiveEndpoint[]) => boolean,
-): Promise<LiveEndpoint[]> {
-  const matches = matcher(filter);
-  const found = await api.list.firstSince(since, selectionOf(filter), (all) =>
-    areEnough(all.filter(matches)),
-  );
-  return found.filter(matches);
 }
 
 /** The part of a filter that the service cannot apply. */

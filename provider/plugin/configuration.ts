@@ -8,7 +8,6 @@ import {
 } from "@pulumi/pulumi/proto/provider_pb";
 import { UserError } from "../api/apiErrors";
 import {
-  ConfigError,
   type ConfigReader,
   MissingSetting,
   readSettings,
@@ -32,8 +31,8 @@ const DEFAULT_PROVIDER = /^default(_\d+_\d+_\d+.*)?$/;
 export class Configuration {
   private args: JsonObject = {};
   private isDefault = false;
-  /** Whether no stack is involved: `pulumi do --stateless`, and its `read`, `list` and functions. Only then, the name is empty. */
-  isStateless = false;
+  /** Whether no stack is involved, as in `pulumi do --stateless`. Only then, the name is empty. */
+  private isStateless = false;
   private readonly stack: JsonObject;
 
   constructor(private readonly environment: NodeJS.ProcessEnv) {
@@ -53,16 +52,10 @@ export class Configuration {
 
   /** @throws ConfigError if a setting is missing or invalid. */
   settings(): Settings {
-    try {
-      const settings = readSettings(this.reader, this.environment);
-      // Nothing tells apart two creates without a stack, so the second would take over the endpoint of the first.
-      return this.isStateless ? { ...settings, mark: undefined } : settings;
-    } catch (error) {
-      if (!this.isStateless || !(error instanceof ConfigError)) throw error;
-      const hint =
-        "this command reads no stack's configuration: use the environment, or flags such as --endpoints:base-url";
-      throw new UserError(`${error.message}\n${hint}`, { cause: error });
-    }
+    // Two creates would carry the same mark, so the second would take over the endpoint of the first.
+    if (this.isStateless)
+      throw new UserError("pulumi-endpoints needs a stack: run `pulumi up` or `pulumi import` in a project");
+    return readSettings(this.reader, this.environment);
   }
 
   /** Only stores the arguments. `check` or the first operation reports mistakes in them. */

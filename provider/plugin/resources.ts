@@ -45,7 +45,7 @@ export class Resources {
   constructor(
     private readonly core: CloudEndpoints,
     private readonly log: Log,
-    private readonly configuration: Pick<Configuration, "isKnown" | "isStateless">,
+    private readonly configuration: Pick<Configuration, "isKnown">,
     private readonly warnsOfPolicies: () => boolean,
   ) {}
 

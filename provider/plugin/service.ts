@@ -5,8 +5,6 @@ import {
   ConfigureResponse,
   type ConstructRequest,
   type ConstructResponse,
-  GetMappingResponse,
-  GetMappingsResponse,
   GetSchemaResponse,
   ProviderHandshakeResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
@@ -20,7 +18,6 @@ import { Configuration } from "./configuration";
 import { EngineLog } from "./engineLog";
 import { failure } from "./failure";
 import { invoke, type WebhookFunctions } from "./functions";
-import { list } from "./list";
 import { Empty } from "./protocol";
 import { Resources } from "./resources";
 
@@ -130,8 +127,6 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
       response.setSchema(options.schema());
       return response;
     }),
-    getMapping: unary(() => new GetMappingResponse()),
-    getMappings: unary(() => new GetMappingsResponse()),
 
     checkConfig: unary((request) => configuration.check(request)),
     diffConfig: unary((request) => configuration.diff(request)),
@@ -169,23 +164,19 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
       return new Empty();
     }),
 
+    getMapping: unimplemented,
+    getMappings: unimplemented,
     parameterize: unimplemented,
     call: unimplemented,
-    list: async (stream) => {
-      try {
-        const responses = await log.during("", () => list(stream.request, () => connect().api));
-        for (const response of responses) stream.write(response);
-        stream.end();
-      } catch (error) {
-        stream.emit("error", failure(error));
-      }
+    list: (stream) => {
+      stream.emit("error", UNIMPLEMENTED);
     },
   };
 }
 
 const UNIMPLEMENTED = {
   code: grpc.status.UNIMPLEMENTED,
-  details: "this package has no methods or parameters",
+  details: "this package has no methods, parameters or lists",
 };
 
 const unimplemented: grpc.handleUnaryCall<unknown, never> = (_, answer) => answer(UNIMPLEMENTED);

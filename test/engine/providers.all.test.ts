@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { Emulator } from "../../sdk/testing";
-import { errors, failure, methods, onBothDrivers, plainIn, writes } from "./setup";
+import { edit, errors, failure, methods, onBothDrivers, plainIn, writes } from "./setup";
 
 const TYPE = "endpoints:index:CloudEndpoint";
 const SDK = `const { Provider, getEndpoint, getEndpointOutput, getEndpoints, getEndpointsOutput } = require("pulumi-endpoints");`;
@@ -124,11 +124,16 @@ module.exports = { ids: getEndpointsOutput({}, { provider: theirs }).ids.apply((
     await stack.destroy();
   });
 
-  test("an import with the dynamic provider fails with the advice to use the plugin", async () => {
+  test("an option that needs the plugin fails the dynamic provider's preview with the advice to use it", async () => {
     const stack = await start(shop("shop", 'import: "ep_1"'));
     expect(errors(await failure(stack.preview())).join()).toMatch(
       /the option import needs the plugin.*endpoints:provider plugin/s,
     );
+    edit(stack, shop("shop", 'replaceOnChanges: ["description"]'));
+    expect(errors(await failure(stack.preview())).join()).toMatch(
+      /the option replaceOnChanges needs the plugin.*endpoints:provider plugin/s,
+    );
+    expect(stack.emulator.requests).toEqual([]);
     await stack.setConfig("endpoints:provider", "both");
     expect(errors(await failure(stack.preview())).join()).toMatch(/it can be dynamic or plugin/);
   });

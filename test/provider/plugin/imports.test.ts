@@ -76,6 +76,13 @@ describe("an import", () => {
     },
   );
 
+  test("of an endpoint that does not exist is refused, because the id is wrong", async () => {
+    const { client } = await plugin();
+    expect((await thrown(client.read("ep_none"))).message).toBe(
+      "cannot import ep_none: There is no endpoint ep_none. Correct the id, or create the endpoint with CloudEndpoint.",
+    );
+  });
+
   test.each(["edge", "ephemeral"] as const)("of an %s endpoint is refused with the reason", async (type) => {
     const { client, emulator } = await plugin();
     const { id } = emulator.seed({ type });

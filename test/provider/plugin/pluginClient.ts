@@ -247,34 +247,6 @@ export class PluginClient {
     return { urn: answer.getUrn(), state: plain(answer.getState()) };
   }
 
-  /** A page of a listing, as the engine reads it. */
-  async list(query: Props = {}, options: { limit?: number; pageSize?: number; token?: string } = {}) {
-    const { limit = 0, pageSize = 0, token = "" } = options;
-    const request = new pb.ListRequest().setToken(TYPE).setQuery(struct(query));
-    request.setLimit(limit).setPageSize(pageSize).setContinuationToken(token);
-    return this.listRaw(request);
-  }
-
-  async listRaw(request: pb.ListRequest) {
-    const page = { ids: [] as string[], names: [] as string[], token: "", computed: false };
-    const stream = this.raw.list(request);
-    try {
-      for await (const response of stream) {
-        if (!(response instanceof pb.ListResponse)) throw new Error("not a response of a list");
-        page.computed ||= response.hasComputed();
-        page.token = response.getContinuation()?.getContinuationToken() ?? page.token;
-        const result = response.getResult();
-        if (!result) continue;
-        page.ids.push(result.getId());
-        page.names.push(result.getName());
-      }
-    } catch (error) {
-      if (!isServiceError(error)) throw error;
-      throw new CallError(error.code, error.details, undefined, []);
-    }
-    return page;
-  }
-
   async cancel(): Promise<void> {
     await call<Empty>((then) => this.raw.cancel(new Empty(), then));
   }
@@ -302,9 +274,6 @@ function decided(answer: pb.DiffResponse) {
     detailed: answer.getHasdetaileddiff() ? detailed : undefined,
   };
 }
-
-const isServiceError = (error: unknown): error is grpc.ServiceError =>
-  error instanceof Error && "code" in error && "details" in error;
 
 function call<T>(send: (then: (error: grpc.ServiceError | null, answer: T) => void) => unknown): Promise<T> {
   return new Promise((resolve, reject) => {

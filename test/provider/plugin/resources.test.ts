@@ -1,5 +1,5 @@
 import * as grpc from "@grpc/grpc-js";
-import { ParameterizeRequest } from "@pulumi/pulumi/proto/provider_pb";
+import { ListRequest, ParameterizeRequest } from "@pulumi/pulumi/proto/provider_pb";
 import { describe, expect, test } from "vitest";
 import { canonicalJson } from "../../../provider/api/json";
 import { UNKNOWN } from "../../../provider/endpoint/documents";
@@ -188,8 +188,18 @@ test("an unknown type fails with the known one, and an unsupported method is uni
   await expect(client.check({}, { url }, other)).rejects.toThrow(
     /no endpoints:index:Tunnel in this package; it has endpoints:index:CloudEndpoint/,
   );
-  const code = await new Promise((resolve) => {
+  const component = URN.replace("CloudEndpoint", "WebhookVerification");
+  await expect(client.check({}, { platform: "github" }, component)).rejects.toThrow(
+    /WebhookVerification is a component: construct it in a program/,
+  );
+  const parameterized = new Promise((resolve) => {
     client.raw.parameterize(new ParameterizeRequest(), (error) => resolve(error?.code));
   });
-  expect(code).toBe(grpc.status.UNIMPLEMENTED);
+  const listed = new Promise((resolve) => {
+    client.raw.list(new ListRequest()).once("error", (error) => resolve("code" in error && error.code));
+  });
+  expect(await Promise.all([parameterized, listed])).toEqual([
+    grpc.status.UNIMPLEMENTED,
+    grpc.status.UNIMPLEMENTED,
+  ]);
 });
