@@ -1,5 +1,6 @@
 import { UserError } from "./api/apiErrors";
 import { HttpClient } from "./api/client";
+import { type Clock, realClock } from "./api/clock";
 import { type ConfigReader, readSettings } from "./api/config";
 import { endWithEngine, engineAddress, engineIsThere } from "./api/engineWatch";
 import type { JsonObject } from "./api/json";
@@ -22,19 +23,21 @@ interface ConfigureRequest {
   config: { get(key: string): string | undefined };
 }
 
-/**
- * The core behind the interface of Pulumi's dynamic provider host.
- *
- * @param given The service to use instead of the configured one.
- */
-export function dynamicProvider(given?: () => Service) {
+interface DynamicOptions {
+  /** The service to use instead of the configured one. */
+  service?: () => Service;
+  clock?: Clock;
+}
+
+/** The core behind the interface of Pulumi's dynamic provider host. */
+export function dynamicProvider({ service: given, clock = realClock }: DynamicOptions = {}) {
   let config: ConfigReader = () => undefined;
   let service: Service | undefined;
   let watched = false;
   const address = engineAddress();
   const write = (message: string) => console.log(message);
   const log = { info: write, warn: write };
-  const deps = { log, engineIsThere: () => engineIsThere(address) };
+  const deps = { clock, log, engineIsThere: () => engineIsThere(address) };
   const connect = (): Service => {
     const settings = readSettings(config);
     return { settings, api: endpointsApi(new HttpClient(settings, deps)) };

@@ -9,6 +9,7 @@ import {
   ProviderHandshakeResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
 import { HttpClient } from "../api/client";
+import { type Clock, realClock } from "../api/clock";
 import { areWarningsOff, TYPES, WEBHOOK_TYPE } from "../api/config";
 import { VERSION } from "../api/version";
 import { unknownToken } from "../endpoint/errors";
@@ -47,11 +48,12 @@ interface PluginOptions {
   engineIsThere(): Promise<boolean>;
   /** Contains the stack's configuration and the settings of the environment. */
   environment: NodeJS.ProcessEnv;
+  clock?: Clock;
 }
 
 /** The core behind the plugin protocol. Each process serves one provider. */
 export function pluginService(options: PluginOptions): IResourceProviderServer {
-  const { engineAddress, environment } = options;
+  const { engineAddress, environment, clock = realClock } = options;
   const log = new EngineLog();
   if (engineAddress !== undefined) log.connect(engineAddress);
   const configuration = new Configuration(environment);
@@ -62,6 +64,7 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
     if (service) return service;
     const settings = configuration.settings();
     const http = new HttpClient(settings, {
+      clock,
       log: { info: log.general, warn: log.warn },
       trace: log.general,
       resource: log.urn,

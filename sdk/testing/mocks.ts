@@ -46,7 +46,7 @@ export function endpointMocks({ endpoints = [], others = {} }: EndpointMocksOpti
   const store = new Store(settings.baseUrl, new Clock(() => new Date()), () => behaviourOf({}), "usr_mocked");
   for (const seed of endpoints) store.insert(completeSeed(structuredClone(seed), store));
   const api = endpointsApi(new StoreClient(settings, store));
-  const provider = dynamicProvider(() => ({ api, settings }));
+  const provider = dynamicProvider({ service: () => ({ api, settings }) });
 
   return {
     async newResource(args) {

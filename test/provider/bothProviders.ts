@@ -1,8 +1,10 @@
 import { afterEach, vi } from "vitest";
+import type { Clock } from "../../provider/api/clock";
 import { dynamicProvider } from "../../provider/dynamic";
 import { Emulator, type EmulatorOptions } from "../../sdk/testing/emulator";
 import { plugin } from "./plugin/pluginClient";
 import { CANARY_KEY } from "./service";
+import { virtualClock } from "./virtualClock";
 
 /* One interface to both providers. Each test drives them as their protocols do. */
 
@@ -11,6 +13,8 @@ export type Props = Record<string, unknown>;
 /** The six operations with plain data, and the logged messages. */
 export interface DrivenProvider {
   emulator: Emulator;
+  /** The clock of the provider and the service. Its waits take no real time. */
+  clock: Clock;
   logged(): string[];
   /** Starts a new process of the provider with the same service. Pulumi starts one for each phase of a command. */
   restart(environment?: Record<string, string>): Promise<DrivenProvider>;
@@ -37,6 +41,8 @@ export type Options = EmulatorOptions & {
   settings?: Record<string, string | undefined>;
   /** Default: a new emulator. */
   emulator?: Emulator;
+  /** The clock of a given emulator. */
+  clock?: Clock;
   /** The environment of the plugin's process. */
   environment?: Record<string, string>;
 };
@@ -62,21 +68,23 @@ const CODE = { __provider: "code" };
 
 export async function startDynamic({
   settings = {},
+  clock = virtualClock(),
   emulator: given,
   ...options
 }: Options = {}): Promise<DrivenProvider> {
-  const emulator = given ?? (await Emulator.start({ apiKey: CANARY_KEY, ...options }));
+  const emulator = given ?? (await startEmulator(clock, options));
   const config: Record<string, string | undefined> = { ...configOf(emulator), ...settings };
   const written = vi.spyOn(console, "log").mockImplementation(() => {});
-  const provider = dynamicProvider();
+  const provider = dynamicProvider({ clock });
   provider.configure({ config: { get: (key) => config[key.replace("endpoints:", "")] } });
   const bare = ({ __provider: _, ...props }: Props) => props;
   return {
     emulator,
+    clock,
     logged: () => written.mock.calls.map(([message]) => String(message)),
     restart: (environment = {}) => {
       for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
-      return startDynamic({ settings, emulator });
+      return startDynamic({ settings, emulator, clock });
     },
     check: (olds, news) => provider.check(olds, { ...news, ...CODE }),
     diff: (id, olds, news) => provider.diff(id, { ...olds, ...CODE }, { ...news, ...CODE }),
@@ -90,14 +98,21 @@ export async function startDynamic({
   };
 }
 
-async function startPlugin({ settings = {}, ...options }: Options = {}): Promise<DrivenProvider> {
-  const { client, emulator, logged } = await plugin({ ...options, configure: false });
+async function startPlugin({
+  settings = {},
+  clock = virtualClock(),
+  emulator: given,
+  ...options
+}: Options = {}): Promise<DrivenProvider> {
+  const emulator = given ?? (await startEmulator(clock, options));
+  const { client, logged } = await plugin({ ...options, emulator, clock, configure: false });
   const all: Record<string, string | undefined> = { ...configOf(emulator), ...settings };
   await client.configure(Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)));
   return {
     emulator,
+    clock,
     logged: () => logged.map(({ message }) => message),
-    restart: (environment = {}) => startPlugin({ settings, emulator, environment }),
+    restart: (environment = {}) => startPlugin({ settings, emulator, clock, environment }),
     check: (olds, news) => client.check(olds, news),
     diff: async (id, olds, news) => {
       const { changes, replaces, deleteBeforeReplace } = await client.diff(id, olds, news);
@@ -109,6 +124,9 @@ async function startPlugin({ settings = {}, ...options }: Options = {}): Promise
     delete: (id, outputs) => client.delete(id, outputs),
   };
 }
+
+const startEmulator = (clock: Clock, options: EmulatorOptions) =>
+  Emulator.start({ apiKey: CANARY_KEY, now: () => new Date(clock.now()), ...options });
 
 function configOf({ apiKey, baseUrl }: Emulator): Record<string, string> {
   return { apiKey, baseUrl, requestsPerWindow: "100000", retryForSeconds: "1" };

@@ -85,7 +85,7 @@ describe.each(bothProviders)("with %s", (_, start) => {
     const first = await marking();
     const { id, outs } = await first.create({ url, metadata: { a: 1 }, __urn });
     const mark = metadataOf(first.emulator.endpoints[0])[MARK_FIELD];
-    const plain = await start({ emulator: first.emulator });
+    const plain = await start({ emulator: first.emulator, clock: first.clock });
     await plain.update(id, outs, { url, metadata: { a: 2 } });
     expect(metadataOf(first.emulator.endpoints[0])).toEqual({ a: 2, [MARK_FIELD]: mark });
 

@@ -236,7 +236,7 @@ describe.each(bothProviders)("%s", (_, start) => {
     test("also if the engine asks for the other resource late", async () => {
       const { run, diff, update } = await moving([["y", "x"]]);
       const waiting = run.create({ url: at("y") });
-      await new Promise((resolve) => setTimeout(resolve, 500));
+      await run.clock.sleep(500);
       await diff(0);
       await Promise.all([waiting, update(0)]);
       expect(live(run)).toEqual([at("x"), at("y")]);
@@ -246,7 +246,7 @@ describe.each(bothProviders)("%s", (_, start) => {
       const { id, outs, run } = await fromEarlierRun();
       await run.diff(id, outs, { url: "tls://shop.example.com" });
       const waiting = run.create({ url });
-      await new Promise((resolve) => setTimeout(resolve, 500));
+      await run.clock.sleep(500);
       await run.delete(id, outs);
       await waiting;
       expect(live(run)).toEqual([url]);
@@ -259,13 +259,13 @@ describe.each(bothProviders)("%s", (_, start) => {
       ] satisfies [string, string][];
       const { run, entries, diff, update, sent } = await moving(swap);
       for (const index of [0, 1]) await diff(index);
-      const began = Date.now();
+      const began = run.clock.now();
       for (const failed of await Promise.allSettled([update(0), update(1)])) {
         const { message } = (failed as PromiseRejectedResult).reason as Error;
         for (const { id } of entries) expect(message).toContain(id);
         expect(message).toMatch(/pulumi up --replace/);
       }
-      expect(Date.now() - began).toBeLessThan(2_500);
+      expect(run.clock.now() - began).toBeLessThan(2_500);
       expect(sent().every(({ status }) => status === 400)).toBe(true);
 
       const replacing = await moving(swap);
@@ -326,7 +326,7 @@ describe.each(bothProviders)("%s", (_, start) => {
   test("goes on if another process has moved the other endpoint in the meantime", async () => {
     const { id, run } = await fromEarlierRun();
     const creating = run.create({ url });
-    setTimeout(() => run.emulator.edit(id, { url: at("moved") }), 400);
+    void run.clock.sleep(400).then(() => run.emulator.edit(id, { url: at("moved") }));
     expect((await creating).id).not.toBe(id);
   });
 
@@ -350,7 +350,7 @@ describe.each(bothProviders)("%s", (_, start) => {
       [61, "x", false],
       [5, "y", false],
     ] as const) {
-      const created_at = new Date(Date.now() - minutes * 60_000).toISOString();
+      const created_at = new Date(run.clock.now() - minutes * 60_000).toISOString();
       const { id } = run.emulator.seed({ type: "cloud", url, description: "x", created_at });
       const { message } = await thrown(run.create({ url, description }));
       expect(/a killed run left it behind/.test(message)).toBe(expected);

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import * as grpc from "@grpc/grpc-js";
 import { EngineService } from "@pulumi/pulumi/proto/engine_grpc_pb";
 import type { LogRequest } from "@pulumi/pulumi/proto/engine_pb";
@@ -17,6 +18,7 @@ import type { Any } from "google-protobuf/google/protobuf/any_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import { afterEach } from "vitest";
+import { type Clock, realClock } from "../../../provider/api/clock";
 import { WEBHOOK_TYPE } from "../../../provider/api/config";
 import { pluginService } from "../../../provider/plugin/service";
 import { Emulator, type EmulatorOptions } from "../../../sdk/testing/emulator";
@@ -74,9 +76,11 @@ export async function plugin(
     name?: string;
     configure?: boolean;
     emulator?: Emulator;
+    clock?: Clock;
   } = {},
 ) {
-  const { environment = {}, args, name = "default", configure = true, emulator: given, ...rest } = options;
+  const { environment = {}, args, name = "default", configure = true } = options;
+  const { emulator: given, clock = realClock, ...rest } = options;
   const emulator = given ?? (await Emulator.start({ apiKey: CANARY_KEY, ...rest }));
   const logged: { severity: number; message: string; urn: string }[] = [];
   let received = 0;
@@ -84,7 +88,7 @@ export async function plugin(
     server.addService(EngineService, {
       log: async ({ request }: { request: LogRequest }, answer: grpc.sendUnaryData<Empty>) => {
         // The engine handles messages in parallel, so a later one can overtake an earlier one.
-        if (++received % 2 === 1) await new Promise((resolve) => setTimeout(resolve, 20));
+        if (++received % 2 === 1) for (let turns = 0; turns < 20; turns++) await setImmediate();
         logged.push({
           severity: request.getSeverity(),
           message: request.getMessage(),
@@ -100,6 +104,7 @@ export async function plugin(
     engineAddress: undefined,
     engineIsThere: async () => true,
     environment: { ENDPOINTS_REQUESTS_PER_WINDOW: "100000", ...environment },
+    clock,
   });
   const address = await serve((server) => server.addService(ResourceProviderService, service));
   const client = new PluginClient(address);
