@@ -34,7 +34,6 @@ export class EndpointsApi {
         reader,
         pages: (selection) => this.pages(selection),
         warn: (message) => http.warn(message),
-        refreshIds: http.settings.refreshIds,
       });
   }
 
@@ -84,13 +83,9 @@ export class EndpointsApi {
     return ofId(id, request, await this.write(request, this.reader));
   }
 
-  /**
-   * `DELETE /endpoints/{id}`.
-   *
-   * @param options.within The time after which no attempt may be sent, in milliseconds.
-   */
-  async delete(id: string, { within }: { within?: number } = {}): Promise<void> {
-    await this.write({ method: "DELETE", path: pathOf(id), within }, z.unknown());
+  /** `DELETE /endpoints/{id}`. */
+  async delete(id: string): Promise<void> {
+    await this.write({ method: "DELETE", path: pathOf(id) }, z.unknown());
   }
 
   /**

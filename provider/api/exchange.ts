@@ -28,8 +28,6 @@ export interface ClientSettings {
   retryForSeconds: number;
   requestsPerWindow: number;
   windowSeconds: number;
-  /** The ids of all endpoints that a refresh will read, if the caller knows them. */
-  refreshIds?: readonly string[] | undefined;
 }
 
 export interface Request extends RequestName {
@@ -38,8 +36,6 @@ export interface Request extends RequestName {
   body?: object | (() => object);
   /** How long the request is repeated after temporary failures, in seconds. Default: `retryForSeconds`. */
   retryFor?: number | undefined;
-  /** Each attempt is sent only within this time after the call, in milliseconds. Default: whenever its turn comes. */
-  within?: number | undefined;
   /** Whether the service's text about a refusal may contain a secret. Is called for a refusal only. */
   hasSecrets?: () => boolean;
   /** The resource that the request is about, for the trace: its URN or URL. `ofCall` is the URN of the call under way. */

@@ -134,9 +134,7 @@ async function observe(stack: DriftStack, deps: SurveyDependencies): Promise<Obs
   const total = observed.managed.length;
   if (total > 0) {
     log(`${stack.name}: comparing ${count(total, "cloud endpoint")} with the service`);
-    observed.run = await attempt("the stack's endpoints", () =>
-      stack.refreshPreview(observed.managed?.map(({ id }) => id) ?? []),
-    );
+    observed.run = await attempt("the stack's endpoints", () => stack.refreshPreview());
   }
   const config = await attempt("the stack's configuration", () => stack.config());
   if (config) observed.sources = accountSourcesOf(state, { stack: stack.name, isUsed: total > 0, config });

@@ -168,7 +168,7 @@ test("after an interruption, no further check starts, and the rest is reported a
     const refreshPreview: DriftStack["refreshPreview"] = () => {
       checked.push(name);
       if (interrupt) process.emit("SIGTERM", "SIGTERM");
-      return stack.refreshPreview([]);
+      return stack.refreshPreview();
     };
     return { ...stack, refreshPreview };
   };
