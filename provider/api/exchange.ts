@@ -12,6 +12,9 @@ const SHORTEST_KEY = 16;
 const undici = (): typeof import("undici") => require("undici");
 
 /** The settings of a client. Times in seconds. */
+/** The version of the API, as each request names it. */
+export const API_VERSION = "2";
+
 export interface ClientSettings {
   /** The key. It is sent to the base URL's origin and nowhere else. */
   apiKey: string;
@@ -96,7 +99,7 @@ export class Connections {
         "cache-control": "no-cache",
         authorization: `Bearer ${apiKey}`,
         "user-agent": userAgent,
-        [versionHeader]: "2",
+        [versionHeader]: API_VERSION,
         ...(body && { "content-type": "application/json", "content-length": String(body.length) }),
       },
       ...(body && { body: body.stream }),
