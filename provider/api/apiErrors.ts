@@ -144,8 +144,8 @@ export class EngineGoneError extends EndpointsError {
 
 /** A request that had not been sent when the run was cancelled, or when its time was over. */
 export class CancelledError extends EndpointsError {
-  constructor(request: RequestName, reason = "the run was cancelled") {
-    super(request, `not sent, since ${reason}`, undefined);
+  constructor(request: RequestName) {
+    super(request, "not sent, since the run was cancelled", undefined);
   }
 }
 

@@ -90,14 +90,12 @@ export class HttpClient {
    * Sends a request and parses its reply.
    *
    * @throws ApiError if the service refused; ConnectionError if there was no complete reply; ReplyError if the reply breaks
-   * the contract; EngineGoneError for a create after the engine has ended; CancelledError if the client was stopped, or
-   * `within` was over, before the request was sent.
+   * the contract; EngineGoneError for a create after the engine has ended; CancelledError if the client was stopped
+   * before the request was sent.
    */
   async send<T extends z.ZodType>(request: Request, reply: T): Promise<z.output<T>> {
     const { retryForSeconds, windowSeconds } = this.settings;
     const retryFor = Math.min(retryForSeconds, request.retryFor ?? retryForSeconds);
-    const called = this.clock.now();
-    let last: Error | undefined;
     let firstSent: number | undefined;
     let waitedSince = 0;
     let limited = 0;
@@ -106,10 +104,6 @@ export class HttpClient {
       if (firstSent === undefined) firstSent = this.clock.now();
       else waitedSince += turn;
       const sentAt = this.clock.now();
-      if (sentAt - called > (request.within ?? Number.POSITIVE_INFINITY)) {
-        this.limiter.end();
-        throw last ?? new CancelledError(request, "its turn came too late");
-      }
       const silence = setTimeout(
         () => this.reportSilence(`${request.method} ${request.path}: no answer for ${SILENCE / 1000} s`),
         SILENCE,
@@ -121,7 +115,6 @@ export class HttpClient {
       if ("value" in outcome) return outcome.value;
 
       const { error, retryAfter } = outcome;
-      last = error;
       // Only the last attempt of a create can have had an effect, because after such an attempt it is not repeated.
       if (error instanceof EndpointsError) error.sentAt = sentAt;
       const wait = waitBeforeRetry({

@@ -151,7 +151,6 @@ export function readSettings(config: ConfigReader, environment: NodeJS.ProcessEn
     mark: settingFields.mark(read("mark")),
     policyWarnings: settingFields.policyWarnings(read("policyWarnings")),
     acceptAccount: environment["ENDPOINTS_ACCEPT_ACCOUNT"] === "1",
-    refreshIds: environment["ENDPOINTS_REFRESH_IDS"]?.split(" "),
   };
 }
 

@@ -42,7 +42,6 @@ export class EndpointsApi {
         reader: readers.any,
         pages: (selection) => this.pages(selection),
         warn: (message) => http.warn(message),
-        refreshIds: http.settings.refreshIds,
       });
   }
 
@@ -102,13 +101,9 @@ export class EndpointsApi {
     }
   }
 
-  /**
-   * `DELETE /endpoints/{id}`.
-   *
-   * @param options.within The time after which no attempt may be sent, in milliseconds.
-   */
-  async delete(id: string, { within }: { within?: number } = {}): Promise<void> {
-    await this.write({ method: "DELETE", path: pathOf(id), within }, z.unknown());
+  /** `DELETE /endpoints/{id}`. */
+  async delete(id: string): Promise<void> {
+    await this.write({ method: "DELETE", path: pathOf(id) }, z.unknown());
   }
 
   /**

@@ -14,6 +14,9 @@ const SHORTEST_KEY = 16;
 const undici = (): typeof import("undici") => require("undici");
 
 /** The settings of a client. Times in seconds. */
+/** The version of the API, as each request names it. */
+export const API_VERSION = "2";
+
 export interface ClientSettings {
   /** The key. It is sent to the base URL's origin and nowhere else. */
   apiKey: string;
@@ -30,8 +33,6 @@ export interface ClientSettings {
   retryForSeconds: number;
   requestsPerWindow: number;
   windowSeconds: number;
-  /** The ids of all endpoints that a refresh will read, if the caller knows them. */
-  refreshIds?: readonly string[] | undefined;
 }
 
 export interface Request extends RequestName {
@@ -40,8 +41,6 @@ export interface Request extends RequestName {
   body?: object | (() => object);
   /** How long the request is repeated after temporary failures, in seconds. Default: `retryForSeconds`. */
   retryFor?: number | undefined;
-  /** Each attempt is sent only within this time after the call, in milliseconds. Default: whenever its turn comes. */
-  within?: number | undefined;
   /** Whether the service's text about a refusal may contain a secret. Is called for a refusal only. */
   hasSecrets?: () => boolean;
   /** The resource that the request is about, for the trace: its URN or URL. `ofCall` is the URN of the call under way. */
@@ -103,7 +102,7 @@ export class Connections {
         "cache-control": "no-cache",
         authorization: `Bearer ${apiKey}`,
         "user-agent": userAgent,
-        [versionHeader]: "2",
+        [versionHeader]: API_VERSION,
         ...(body && { "content-type": "application/json", "content-length": String(body.length) }),
       },
       ...(body && { body: body.stream }),

@@ -57,13 +57,6 @@ export function onUrls(urls: readonly string[]): Selection[] {
   });
 }
 
-/** The endpoints with these ids; undefined if there are none, or more than one expression takes. */
-export function withIds(ids: readonly string[]): Selection | undefined {
-  const expression = isOneOf("id", ids);
-  if (expression === undefined || expression.length > LONGEST_EXPRESSION) return undefined;
-  return { name: "with these ids", expression, includes: ({ id }) => ids.includes(id) };
-}
-
 /** The spellings in which the service may store a URL. The contract does not require that it normalizes URLs. */
 export function spellings(url: string): string[] {
   const withPort = ["80", "443"].map((port) => `${url}:${port}`).filter(isDefaultPort);

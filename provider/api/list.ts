@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { ApiError, ConnectionError, EndpointsError, isOfService } from "./apiErrors";
 import type { LiveEndpoint } from "./contract";
-import { CLOUD, EVERYTHING, onUrls, type Selection, withIds } from "./filter";
+import { CLOUD, EVERYTHING, onUrls, type Selection } from "./filter";
 import { IgnoredFilterError, type ListSource, Reading, skippedMessages } from "./reading";
 import { urlOf } from "./url";
 
@@ -43,12 +43,7 @@ export class EndpointList {
   /** The first selection that is read with a filter. It shows whether filters work, or that no list can be read now. */
   private trial: Promise<unknown> | undefined;
 
-  /** What a refresh reads with a filter. With few known ids, it costs one request, however many other stacks there are. */
-  private refreshed: Selection;
-
-  constructor(private readonly source: ListSource) {
-    this.refreshed = withIds(source.refreshIds ?? []) ?? CLOUD;
-  }
+  constructor(private readonly source: ListSource) {}
 
   whole(moment: number): Reading {
     return this.since(moment);
@@ -143,7 +138,7 @@ export class EndpointList {
       const whole = this.readings.get(UNFILTERED_CLOUD.name);
       // If no list can be read, the next read must not wait for a filtered one again.
       if (whole?.failure && isUsable(whole)) return undefined;
-      const current = this.reading(this.filters ? this.refreshed : UNFILTERED_CLOUD, isUsable);
+      const current = this.reading(this.filters ? CLOUD : UNFILTERED_CLOUD, isUsable);
       // A write may have outdated the reading of the last round.
       if (current !== reading) current.reads++;
       reading = current;
@@ -155,11 +150,6 @@ export class EndpointList {
       try {
         await reading.nextPage().catch((error: unknown) => {
           if (!current.isFiltered) throw error;
-          // A service may refuse the ids, and take the type.
-          if (this.refreshed !== CLOUD && !isOfKey(error)) {
-            this.refreshed = CLOUD;
-            return undefined;
-          }
           return this.withoutFilter(error, ++failures, () => this.reading(UNFILTERED_CLOUD, isUsable));
         });
       } catch (error) {

@@ -27,8 +27,6 @@ export interface ListSource {
   pages(selection: Selection): AsyncIterator<unknown[]>;
   /** Reports an omitted item. */
   warn(message: string): void;
-  /** The ids of all endpoints that `listed` will be asked for, if they are known. */
-  refreshIds?: readonly string[] | undefined;
 }
 
 /** A reading of the account, newest first. It fetches as many pages as callers need, and all callers share them. */

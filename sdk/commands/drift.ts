@@ -142,7 +142,7 @@ async function readElsewhere(
   return {
     managed: areAllRead ? managed : undefined,
     known: ids,
-    given: new Set(stacks.map(({ stack: { project, name } }) => `${project}/${name.split("/").at(-1)}`)),
+    projects: new Set(stacks.map(({ stack }) => stack.project)),
     ignored: ignored.map((entry) => ({ entry, isUsed: false })),
   };
 }

@@ -10,7 +10,6 @@ const HELP = `Usage: npx pulumi-endpoints <command>
   import-file    list the account's cloud endpoints for \`pulumi import --file\`
   drift          report what has drifted from the stacks of a Pulumi project, and repair it
   stacks         list the projects and stacks of a file, and each job's share of the requests, for pipelines
-  sweep          delete the marked endpoints that killed runs have left behind
   check-policy   warn of what is probably wrong with traffic policies in files
   policy-schema  print a JSON Schema of traffic policies, for editors
   emulator       run an emulator of the endpoint service on this machine
@@ -26,7 +25,6 @@ export const commands: Record<string, () => Promise<CliCommand>> = {
   "import-file": async () => (await import("./importFile.js")).importFileCommand,
   drift: async () => (await import("./drift.js")).driftCommand,
   stacks: async () => (await import("./stacks.js")).stacksCommand,
-  sweep: async () => (await import("./sweep.js")).sweepCommand,
   "check-policy": async () => (await import("./checkPolicy.js")).checkPolicyCommand,
   "policy-schema": async () => (await import("./checkPolicy.js")).policySchemaCommand,
   emulator: async () => (await import("./serveEmulator.js")).emulatorCommand,

@@ -50,23 +50,10 @@ export async function stackConfig(project: LocalWorkspace, stack: string): Promi
 export const stackState = async (project: LocalWorkspace, stack: string): Promise<State> =>
   parseState(await project.exportStack(stack));
 
-/** The state of a stack of any project, secrets encrypted. */
-export async function encryptedState(project: LocalWorkspace, stack: string): Promise<State> {
+/** The ids of the cloud endpoints in the state of a stack of any project. Its secrets stay encrypted. */
+export async function knownIds(project: LocalWorkspace, stack: string): Promise<string[]> {
   const state = await runPulumi(project, ["stack", "export", "--stack", stack], `read the stack ${stack}`);
-  return parseState(JSON.parse(state));
-}
-
-/** The ids of the cloud endpoints in the state of a stack of any project. */
-export const knownIds = async (project: LocalWorkspace, stack: string): Promise<string[]> =>
-  managedIds(await encryptedState(project, stack));
-
-/** Whether the backend has a run of this stack in its history. */
-export async function hasRun(project: LocalWorkspace, stack: string): Promise<boolean> {
-  const args = ["stack", "history", "--json", "--page-size", "1", "--page", "1", "--stack", stack];
-  const history: unknown = JSON.parse(
-    await runPulumi(project, args, `read the history of the stack ${stack}`),
-  );
-  return Array.isArray(history) && history.length > 0;
+  return managedIds(parseState(JSON.parse(state)));
 }
 
 /** Sets a secret of a stack's configuration. The Automation API would show the value in the list of processes. */

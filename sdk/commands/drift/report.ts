@@ -88,8 +88,8 @@ const unmanagedSchema = z.object({
   ...seenSchema,
   /** The resource that it was created for, if it has a mark (`endpoints:mark`). */
   createdFor: z.string().optional(),
-  /** Whether that resource is of a given stack, whose state should have it. */
-  orphan: z.literal(true).optional(),
+  /** A line for a POSIX shell that deletes it, with the key in `ENDPOINTS_API_KEY`; missing for `others`. */
+  deleteCommand: z.string().optional(),
 });
 
 const accountSchema = z.object({

@@ -10,21 +10,21 @@ import type {
 } from "./report";
 import {
   accountName,
+  ageText,
   type Cause,
   capital,
   causesOf,
   commonCauses,
-  createdForText,
   elsewhereText,
   findings,
   headline,
   isClean,
   OUTCOMES,
-  orphansText,
   seenText,
   sharedText,
   shownSides,
   sorted,
+  UNMANAGED_REMEDY,
   undeployedText,
   unmanagedText,
   unusedIgnoreText,
@@ -62,7 +62,7 @@ ${causesList(common)}${report.shared.map(
   (each) => html`<p class="bad">${sharedText(each)}</p>
 `,
 )}${stacks.map((stack, index) => stackSection(stack, ownCauses(stack), index))}
-${report.accounts.map(accountSection)}
+${report.accounts.map((account, index) => accountSection(account, index, report))}
 ${report.unusedIgnores.map(
   (entry) => html`<p class="reason unsure">${capital(unusedIgnoreText(entry))}.</p>
 `,
@@ -168,15 +168,13 @@ const breakable = (path: string): Html[] =>
 const value = (shown: string | undefined): Html =>
   shown === undefined ? html`<em>nothing</em>` : html`<code dir="auto">${shown}</code>`;
 
-function accountSection(account: AccountReport, index: number): Html {
+function accountSection(account: AccountReport, index: number, report: DriftReport): Html {
   const { endpoints, unmanaged, others, ignored, unchecked } = account;
-  const note = unmanaged.length > 0 && " This command never changes unmanaged endpoints.";
-  const orphans = orphansText(account);
   const elsewhere = elsewhereText(account);
   return html`<section aria-labelledby="account-${index}">
 <h2 id="account-${index}"><bdi>${accountName(account)}</bdi></h2>
-${endpoints > 0 ? html`<p>${capital(unmanagedText(account))}.${note || undefined}${orphans && ` ${orphans}`}${elsewhere && ` ${elsewhere}.`}</p>` : undefined}
-${causesList(causesOf(unchecked))}${endpointsTable("Unmanaged cloud endpoints, newest first", unmanaged)}${endpointsTable("Marked for other projects, newest first", others)}${
+${endpoints > 0 ? html`<p>${capital(unmanagedText(account))}.${unmanaged.length > 0 ? ` ${UNMANAGED_REMEDY}` : undefined}${elsewhere && ` ${elsewhere}.`}</p>` : undefined}
+${causesList(causesOf(unchecked))}${endpointsTable("Unmanaged cloud endpoints, newest first", unmanaged, report)}${endpointsTable("Marked for other projects, newest first", others, report)}${
   ignored.length === 0
     ? undefined
     : html`<details>
@@ -195,15 +193,19 @@ ${ignored.map(
 /** More endpoints are folded. */
 const MOST_ENDPOINTS = 20;
 
-function endpointsTable(caption: string, endpoints: UnmanagedEndpoint[]): Html | undefined {
+function endpointsTable(
+  caption: string,
+  endpoints: UnmanagedEndpoint[],
+  report: DriftReport,
+): Html | undefined {
   if (endpoints.length === 0) return undefined;
   const table = html`<table>
 <caption>${caption}</caption>
 <thead><tr><th scope="col">Endpoint</th><th scope="col">Description</th><th scope="col">Created, changed</th></tr></thead>
 <tbody>
 ${endpoints.map((endpoint) => {
-  const { id, url, description, createdAt, createdFor } = endpoint;
-  return html`<tr><th scope="row"><bdi>${visible(url ?? "without a URL")}</bdi><br><code>${visible(id)}</code></th><td dir="auto">${description === undefined ? html`<em>none</em>` : visible(description)}</td><td class="date">${createdAt === undefined ? "unknown" : html`<time datetime="${createdAt}">${createdAt.slice(0, 10)}</time>`}${seenText(endpoint).map((text) => html`<br>${text}`)}${createdFor && html`<br>${createdForText(endpoint)}`}</td></tr>
+  const { id, url, description, createdAt, createdFor, deleteCommand } = endpoint;
+  return html`<tr><th scope="row"><bdi>${visible(url ?? "without a URL")}</bdi><br><code>${visible(id)}</code>${deleteCommand && html`<br><code class="quiet">${visible(deleteCommand, MOST_CHARACTERS)}</code>`}</th><td dir="auto">${description === undefined ? html`<em>none</em>` : visible(description)}</td><td class="date">${createdAt === undefined ? "unknown" : html`<time datetime="${createdAt}">${createdAt.slice(0, 10)}</time><br>${ageText(createdAt, report)}`}${seenText(endpoint).map((text) => html`<br>${text}`)}${createdFor && html`<br>${visible(`for ${createdFor}`)}`}</td></tr>
 `;
 })}</tbody>
 </table>`;

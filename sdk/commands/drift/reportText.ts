@@ -64,7 +64,7 @@ export function reportText(report: DriftReport, { width, color }: TextOptions): 
     uncheckedLines(common),
     ...(isFolded ? [[paint("bold", `${others}: ${findings(clean)}`)]] : clean.map(linesOf)),
     report.shared.map((each) => `${paint("red", "shared")} ${sharedText(each)}`),
-    ...report.accounts.map(accountLines),
+    ...report.accounts.map((account) => accountLines(account, report)),
     report.unusedIgnores.map((entry) => `${paint("yellow", "unused")} ${unusedIgnoreText(entry)}`),
   ];
   const style = { good: "green", bad: "red", unsure: "yellow" } as const;
@@ -118,32 +118,32 @@ function changeLines({ changes }: DriftedEndpoint, width: number): string[] {
   return rows.flatMap(([path, expected, live]) => [path, `  should be  ${expected}`, `  is         ${live}`]);
 }
 
-function accountLines(account: AccountReport): string[] {
+function accountLines(account: AccountReport, report: DriftReport): string[] {
   const { endpoints, unmanaged, others, unchecked } = account;
   const elsewhere = elsewhereText(account);
   if (unmanaged.length === 0 && elsewhere === undefined && unchecked.length === 0) return [];
-  const orphans = orphansText(account);
   return [
     paint("bold", accountName(account) + (endpoints > 0 ? `: ${unmanagedText(account)}` : "")),
-    ...unmanagedLines(unmanaged),
-    ...(orphans === undefined ? [] : [`  ${orphans}`]),
+    ...(unmanaged.length > 0 ? [`  ${UNMANAGED_REMEDY}`] : []),
+    ...unmanagedLines(unmanaged, report),
     ...(elsewhere === undefined ? [] : [`  ${elsewhere}${others.length > 0 ? ":" : "."}`]),
-    ...unmanagedLines(others),
+    ...unmanagedLines(others, report),
     ...uncheckedLines(causesOf(unchecked)),
   ];
 }
 
-function unmanagedLines(endpoints: UnmanagedEndpoint[]): string[] {
-  const lines = endpoints.slice(0, MOST_UNMANAGED).map((endpoint) => {
-    const { id, url = "without a URL", description, createdAt, createdFor } = endpoint;
+function unmanagedLines(endpoints: UnmanagedEndpoint[], report: DriftReport): string[] {
+  const lines = endpoints.slice(0, MOST_UNMANAGED).flatMap((endpoint) => {
+    const { id, url = "without a URL", description, createdAt, createdFor, deleteCommand } = endpoint;
     const words = [
       ...[id, url],
       ...(description ? [JSON.stringify(description)] : []),
-      ...(createdAt ? [`created ${createdAt.slice(0, 10)}`] : []),
+      ...(createdAt ? [`created ${createdAt.slice(0, 10)}, ${ageText(createdAt, report)}`] : []),
       ...seenText(endpoint),
-      ...(createdFor ? [createdForText(endpoint)] : []),
+      ...(createdFor ? [`for ${createdFor}`] : []),
     ];
-    return `  ${words.map((word) => visible(word)).join("  ")}`;
+    const line = `  ${words.map((word) => visible(word)).join("  ")}`;
+    return deleteCommand === undefined ? [line] : [line, `    ${visible(deleteCommand, 2000)}`];
   });
   const more = endpoints.length - MOST_UNMANAGED;
   return more > 0 ? [...lines, `  and ${more} more, which --json and --html list`] : lines;
@@ -313,26 +313,21 @@ export const seenText = ({
   ...(principal === undefined ? [] : [`owned by ${visible(principal)}`]),
 ];
 
-/** The resource of the mark. */
-export const createdForText = ({ createdFor, orphan }: AccountReport["unmanaged"][number]): string =>
-  visible(`${orphan ? "orphan, created " : ""}for ${createdFor}`);
+/** What a person can do about the endpoints that no state has. This package never deletes them. */
+export const UNMANAGED_REMEDY =
+  'No state that was read has these endpoints. First check that no other stack has the endpoint, in this backend or in any other. Then take it over with adopt: "ep_…" for one `pulumi up`, or delete it with its curl line.';
 
-/** What to do about the marked endpoints of an account that are unmanaged; undefined if there are none. */
-export function orphansText({ unmanaged }: AccountReport): string | undefined {
-  const marked = unmanaged.filter(({ createdFor }) => createdFor !== undefined);
-  const parts = [
-    ...(marked.some(({ orphan }) => orphan)
-      ? [
-          "An orphan was created for a resource of a given stack, whose state does not have it. If no other stack has it either, sweep it (`npx pulumi-endpoints sweep`) or adopt it.",
-        ]
-      : []),
-    ...(marked.some(({ orphan }) => !orphan)
-      ? [
-          "Others are marked for stacks that were not given: give these, too, before you delete or adopt anything.",
-        ]
-      : []),
-  ];
-  return parts.length > 0 ? parts.join(" ") : undefined;
+const UNITS = [
+  [86_400_000, "day"],
+  [3_600_000, "hour"],
+  [60_000, "minute"],
+] as const;
+
+/** How long before a check an endpoint was created. */
+export function ageText(createdAt: string, { startedAt }: Pick<DriftReport, "startedAt">): string {
+  const age = Math.max(0, Date.parse(startedAt) - Date.parse(createdAt));
+  const [size, unit] = UNITS.find(([size]) => age >= size) ?? UNITS[2];
+  return `${count(Math.floor(age / size), unit)} ago`;
 }
 
 export function accountName({ service, stacks }: Pick<AccountReport, "service" | "stacks">): string {

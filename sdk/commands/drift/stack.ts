@@ -47,12 +47,8 @@ export interface DriftStack {
   state(): Promise<State>;
   /** Whether the last `up` or `destroy` failed, so that the state may not match the program: `pulumi stack history`. */
   lastUpdateFailed(): Promise<boolean>;
-  /**
-   * Compares the state with the service, and writes nothing: `pulumi refresh --preview-only`.
-   *
-   * @param ids The ids of the stack's endpoints. They spare requests.
-   */
-  refreshPreview(ids: string[]): Promise<PulumiRun>;
+  /** Compares the state with the service, and writes nothing: `pulumi refresh --preview-only`. */
+  refreshPreview(): Promise<PulumiRun>;
   /** Plans all changes of the program, and writes nothing: `pulumi preview`. */
   preview(): Promise<PulumiRun>;
   /** Plans `repair`, and writes nothing: `pulumi preview --refresh --target`. */
@@ -173,7 +169,6 @@ export async function lastUpdateFailed(
   }
 }
 
-/** @param workspace Is used for this stack only, because it has the environment of its runs. */
 function openStack(
   { name, shown, project }: { name: string; shown: string; project: string },
   workspace: LocalWorkspace,
@@ -200,12 +195,7 @@ function openStack(
       const on = await stack();
       return lastUpdateFailed((size, page) => on.history(size, page, false));
     },
-    refreshPreview: (ids) => {
-      workspace.envVars = { ENDPOINTS_REFRESH_IDS: ids.join(" ") };
-      return run((on, options) => on.previewRefresh(options)).finally(() => {
-        workspace.envVars = {};
-      });
-    },
+    refreshPreview: () => run((on, options) => on.previewRefresh(options)),
     preview: () => run((on, options) => on.preview(options)),
     repairPreview: (target) => run((on, options) => on.preview({ ...options, refresh: true, target })),
     repair: (target) =>

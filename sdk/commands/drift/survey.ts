@@ -1,8 +1,9 @@
 import { ConfigError, type ConfigReader } from "../../../provider/api/config";
 import type { LiveEndpoint } from "../../../provider/api/contract";
 import type { EndpointsApi } from "../../../provider/api/endpoints";
-import { ownerText, ownMark, partsOf } from "../../../provider/api/mark";
-import { count, grouped, isAuthenticationError, messageOf } from "../command";
+import { API_VERSION } from "../../../provider/api/exchange";
+import { ownMark, ownerText, partsOf } from "../../../provider/api/mark";
+import { count, grouped, isAuthenticationError, messageOf, shellWord } from "../command";
 import { type Ignored, isIgnored } from "../projects";
 import {
   cloudEndpoints,
@@ -63,6 +64,8 @@ export interface AccountSource {
 export interface Account {
   /** The base URL; undefined if the settings do not give it. */
   service: string | undefined;
+  /** The name of the header with the version of the API. */
+  versionHeader: string;
   stacks: string[];
   cloud: LiveEndpoint[];
   unchecked: Unchecked[];
@@ -134,9 +137,7 @@ async function observe(stack: DriftStack, deps: SurveyDependencies): Promise<Obs
   const total = observed.managed.length;
   if (total > 0) {
     log(`${stack.name}: comparing ${count(total, "cloud endpoint")} with the service`);
-    observed.run = await attempt("the stack's endpoints", () =>
-      stack.refreshPreview(observed.managed?.map(({ id }) => id) ?? []),
-    );
+    observed.run = await attempt("the stack's endpoints", () => stack.refreshPreview());
   }
   const config = await attempt("the stack's configuration", () => stack.config());
   if (config) observed.sources = accountSourcesOf(state, { stack: stack.name, isUsed: total > 0, config });
@@ -198,15 +199,19 @@ async function listAccounts(
 ): Promise<Account[]> {
   const accounts = new Map<string, Account & { api?: EndpointsApi }>();
   for (const { stack, config, isUsed } of sources) {
-    const account: Account = { service: undefined, stacks: [stack], cloud: [], unchecked: [] };
+    const account: Account = {
+      service: undefined,
+      versionHeader: "",
+      ...{ stacks: [stack], cloud: [], unchecked: [] },
+    };
     const failed = (what: string, reason: unknown) => account.unchecked.push(asUnchecked(what, reason));
     try {
       const api = openAccount(config, log, (message) => failed("an endpoint of the account", message));
-      const { baseUrl, apiKey } = api.http.settings;
+      const { baseUrl, apiKey, versionHeader } = api.http.settings;
       const key = JSON.stringify([baseUrl, apiKey]);
       const known = accounts.get(key);
       if (known) known.stacks.push(stack);
-      else accounts.set(key, Object.assign(account, { service: baseUrl, api }));
+      else accounts.set(key, Object.assign(account, { service: baseUrl, versionHeader, api }));
     } catch (error) {
       if (error instanceof ConfigError && !isUsed) continue;
       failed("the account", error);
@@ -239,8 +244,8 @@ export interface Elsewhere {
   managed: ReadonlySet<string> | undefined;
   /** The ids that known stacks manage. */
   known: ReadonlySet<string>;
-  /** The given stacks, as `project/stack`. */
-  given: ReadonlySet<string>;
+  /** The projects of the given stacks. */
+  projects: ReadonlySet<string>;
   ignored: readonly IgnoreRule[];
 }
 
@@ -253,8 +258,7 @@ export interface IgnoreRule {
 /** Sorts the endpoints of an account that the given stacks do not manage. */
 export function accountReport(account: Account, elsewhere: Elsewhere): AccountReport {
   const { service, stacks, cloud } = account;
-  const { managed, known, given, ignored } = elsewhere;
-  const projects = new Set([...given].map((stack) => stack.split("/")[0]));
+  const { managed, known, projects, ignored } = elsewhere;
   const unknown = asUnchecked(
     "which endpoints are unmanaged",
     "a stack's state could not be read, so its endpoints would count as unmanaged",
@@ -278,13 +282,16 @@ export function accountReport(account: Account, elsewhere: Elsewhere): AccountRe
     const [first] = rules;
     if (first) report.ignored.push({ id, ...(url !== undefined && { url }), reason: first.entry.reason });
     else if (owner && !projects.has(partsOf(owner).project)) report.others.push(unmanagedEndpoint(live));
-    else {
-      const { project, stack } = live.createdFor ? partsOf(live.createdFor) : {};
-      const isOrphan = given.has(`${project}/${stack}`);
-      report.unmanaged.push({ ...unmanagedEndpoint(live), ...(isOrphan && { orphan: true as const }) });
-    }
+    else report.unmanaged.push({ ...unmanagedEndpoint(live), deleteCommand: deleteCommand(account, id) });
   }
   return report;
+}
+
+/** The key comes from the environment, so that no report has it. */
+function deleteCommand({ service, versionHeader }: Account, id: string): string {
+  const version = shellWord(`${versionHeader}: ${API_VERSION}`);
+  const key = '-H "Authorization: Bearer $ENDPOINTS_API_KEY"';
+  return `curl --fail-with-body -X DELETE ${key} -H ${version} ${shellWord(`${service}/endpoints/${id}`)}`;
 }
 
 function unmanagedEndpoint(live: LiveEndpoint): UnmanagedEndpoint {

@@ -39,8 +39,8 @@ class Process {
     "endpoints:requestsPerWindow": "1000000",
   };
 
-  constructor(environment: NodeJS.ProcessEnv = {}) {
-    const settings = readSettings((key) => this.config[key], environment);
+  constructor() {
+    const settings = readSettings((key) => this.config[key], {});
     const api = endpointsApi(new HttpClient(settings, { clock, log }));
     this.api = api;
     this.core = new CloudEndpoints({ connect: () => ({ api, settings }), log });
@@ -80,8 +80,8 @@ class Process {
       config: async () => (key: string) => this.config[key],
       state: async () => parseState({ deployment: { resources } }),
       lastUpdateFailed: async () => false,
-      refreshPreview: async (known: string[]) => {
-        await new Process({ ENDPOINTS_REFRESH_IDS: known.join(" ") }).refresh(count);
+      refreshPreview: async () => {
+        await new Process().refresh(count);
         return {
           ok: true,
           steps: resources.map(({ urn, id }) => ({ op: "same", urn, id })),

@@ -9,7 +9,7 @@ test("a repair that fails half-way lists the repaired endpoints, the other ones,
     { name: "a", live: { description: "by hand" } },
     { name: "b", live: "gone" },
   ]);
-  const drifted = await stack.refreshPreview([]);
+  const drifted = await stack.refreshPreview();
   const step = (name: string, op: string): PulumiStep => ({ urn: urnOf(name), op });
   const same = { ok: true, steps: [step("a", "same"), step("b", "same")], diagnostics: [] };
   let checks = 0;
@@ -81,7 +81,7 @@ test("an endpoint that a repair brings under management is not reported as unman
   const stack: DriftStack = {
     ...gone,
     state: () => now().state(),
-    refreshPreview: () => now().refreshPreview([]),
+    refreshPreview: () => now().refreshPreview(),
     preview: () => back.preview(),
     repair: async (urns) => {
       isRepaired = true;
@@ -103,7 +103,7 @@ test("a repair fails if it only wrote the live values into the state", async () 
       {
         ...drifted,
         state: () => now().state(),
-        refreshPreview: () => now().refreshPreview([]),
+        refreshPreview: () => now().refreshPreview(),
         preview: () => refreshed.preview(),
         repair: async (urns) => {
           isRefreshed = true;

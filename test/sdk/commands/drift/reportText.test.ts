@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { reportText } from "../../../../sdk/commands/drift/reportText";
+import { ageText, reportText } from "../../../../sdk/commands/drift/reportText";
 import { drifted, fullReport, hostileReport, report } from "./reports";
 
 const plain = { width: 120, color: false };
@@ -14,7 +14,9 @@ test("changes are printed as a table, or on two lines each if the table does not
   );
   expect(wide).toMatch(/ {4}metadata\.team +"shop" +\(nothing\)\n/);
   expect(wide).toMatch(/unchecked status \(ep_status\): .*status 401/);
-  expect(wide).toMatch(/ep_2\w+ {2}https:\/\/old\.example\.com {2}"made by hand" {2}created 2025-11-12\n/);
+  expect(wide).toMatch(
+    / {2}ep_2\w+ {2}https:\/\/old\.example\.com {2}"made by hand" {2}created 2025-11-12, 50 days ago {2}for front of .*\n {4}curl /,
+  );
   expect(wide.split("\n").at(-1)).toMatch(/^2 of 51 cloud endpoints drifted .*\.$/);
   const narrow = reportText(fullReport(), { width: 60, color: false });
   expect(narrow).toContain(
@@ -74,4 +76,14 @@ test("the text without its colours equals the text that is printed without colou
   expect(colored).toContain("\u001b[");
   // biome-ignore lint/suspicious/noControlCharactersInRegex: a colour is a control sequence
   expect(colored.replace(/\u001b\[\d+m/g, "")).toBe(reportText(fullReport(), plain));
+});
+
+test.each([
+  ["2026-01-02T03:04:00.000Z", "0 minutes ago"],
+  ["2026-01-02T03:03:00.000Z", "1 minute ago"],
+  ["2026-01-02T01:00:00.000Z", "2 hours ago"],
+  ["2025-12-31T03:04:05.000Z", "2 days ago"],
+  ["2026-01-03T00:00:00.000Z", "0 minutes ago"],
+])("an endpoint of %s is %s", (createdAt, age) => {
+  expect(ageText(createdAt, { startedAt: "2026-01-02T03:04:05.000Z" })).toBe(age);
 });

@@ -143,6 +143,8 @@ export function fullReport(): DriftReport {
             url: "https://old.example.com",
             description: "made by hand",
             createdAt: "2025-11-12T13:14:15.000Z",
+            createdFor: "front of the stack shop/prod (platform)",
+            deleteCommand: "curl -X DELETE https://api.ngrok.com/endpoints/ep_2abcdefghijklmnopqrstuvwxyz",
           },
           { id: "ep_3abcdefghijklmnopqrstuvwxyz", url: "tcp://1.tcp.example.com:12345" },
         ],
@@ -196,7 +198,7 @@ export function hostileReport(): DriftReport {
       others: [],
       ignored: [],
       known: 0,
-      unmanaged: [{ id: text, url: text, description: text }],
+      unmanaged: [{ id: text, url: text, description: text, createdFor: text, deleteCommand: text }],
       unchecked: [{ what: text, reason: text, authentication: false }],
     })),
   });

@@ -1,3 +1,5 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { expect, test, vi } from "vitest";
 import { UserError } from "../../../../provider/api/apiErrors";
 import type { DriftStack } from "../../../../sdk/commands/drift/stack";
@@ -168,7 +170,7 @@ test("after an interruption, no further check starts, and the rest is reported a
     const refreshPreview: DriftStack["refreshPreview"] = () => {
       checked.push(name);
       if (interrupt) process.emit("SIGTERM", "SIGTERM");
-      return stack.refreshPreview([]);
+      return stack.refreshPreview();
     };
     return { ...stack, refreshPreview };
   };
@@ -244,35 +246,67 @@ test("an endpoint with two entries in one state is reported with both URNs and t
   }
 });
 
-test("an unmanaged endpoint with a mark is named with its resource, and as an orphan if the mark names a given stack", async () => {
+test("an endpoint that no state has is named with its resource and age, and with a line that deletes it", async () => {
   const seed = (project: string, stack: string) => {
     const urn = `urn:pulumi:${stack}::${project}::${TYPE}::front`;
     const owner = { namespace: "platform", urn, nonce: "00", time: "" };
     const metadata = JSON.stringify({ "pulumi-endpoints": owner });
-    return emulator.seed({ type: "cloud", url: `https://${project}-${stack}.example.com`, metadata });
+    const created_at = new Date(Date.now() - 50 * 3_600_000).toISOString();
+    return emulator.seed({
+      type: "cloud",
+      url: `https://${project}-${stack}.example.com`,
+      metadata,
+      created_at,
+    });
   };
-  const { id, url = "" } = seed("shop", "renamed");
-  for (const [project, stack] of [
-    ["shop", "prod"],
-    ["shop", "old"],
-    ["blog", "prod"],
-  ] as const)
-    seed(project, stack);
+  const { id, url = "" } = seed("shop", "kept");
+  const lost = [seed("shop", "prod"), seed("shop", "old"), seed("blog", "prod")];
   const ended = await drift([fakeStack([{ name: "front", id, inputs: { url } }])]);
   const unmanaged = ended.report.accounts.flatMap((account) => account.unmanaged);
-  expect(unmanaged.map(({ url, createdFor, orphan }) => [url, createdFor, orphan]).sort()).toEqual([
-    ["https://blog-prod.example.com", "front of the stack blog/prod (platform)", undefined],
-    ["https://shop-old.example.com", "front of the stack shop/old (platform)", undefined],
-    ["https://shop-prod.example.com", "front of the stack shop/prod (platform)", true],
+  expect(unmanaged.map(({ url, createdFor }) => [url, createdFor]).sort()).toEqual([
+    ["https://blog-prod.example.com", "front of the stack blog/prod (platform)"],
+    ["https://shop-old.example.com", "front of the stack shop/old (platform)"],
+    ["https://shop-prod.example.com", "front of the stack shop/prod (platform)"],
   ]);
-  for (const form of [ended.stdout, ended.page]) {
-    expect(form).toContain("for front of the stack blog/prod (platform)");
-    expect(form).not.toContain("orphan, created for front of the stack blog/prod");
-    expect(form).toContain("orphan, created for front of the stack shop/prod (platform)");
-    expect(form).not.toContain("orphan, created for front of the stack shop/old");
-    expect(form).toMatch(/If no other stack has it either, sweep it/);
-    expect(form).toMatch(
-      /Others are marked for stacks that were not given: give these, too, before you delete/,
-    );
+  const page = ended.page.replaceAll("&#34;", '"').replaceAll("&#39;", "'");
+  for (const form of [ended.stdout, page]) {
+    for (const { createdFor = "", deleteCommand = "" } of unmanaged) {
+      expect(form).toContain(`for ${createdFor}`);
+      expect(form).toContain(deleteCommand);
+    }
+    expect(form.match(/2 days ago/g)).toHaveLength(3);
+    expect(
+      form.match(/First check that no other stack has the endpoint, in this backend or in any other/g),
+    ).toHaveLength(1);
+    expect(form).toContain('adopt: "ep_…" for one `pulumi up`');
   }
+  expect(ended.stdout + ended.page).not.toContain(emulator.apiKey);
+  expect(emulator.requests.map(({ method }) => method)).toEqual(["GET"]);
+
+  const env = { ...process.env, ENDPOINTS_API_KEY: emulator.apiKey };
+  const script = unmanaged.map(({ deleteCommand = "false" }) => deleteCommand).join(" && ");
+  await promisify(execFile)("sh", ["-c", script], { env });
+  expect(emulator.endpoints.map((live) => live.id)).toEqual([id]);
+  expect(emulator.requests.filter(({ method }) => method === "DELETE")).toHaveLength(lost.length);
 });
+
+test.each([
+  [{}, "Service-Version: 2"],
+  [{ "endpoints:versionHeader": "X-Version" }, "X-Version: 2"],
+])(
+  "the line that deletes an endpoint has the version header of the settings %j",
+  async (settings, header) => {
+    const { id } = emulator.seed({ type: "cloud" });
+    const body = { endpoints: emulator.endpoints };
+    emulator.intercept(({ path }) => path === "/endpoints", { status: 200, body });
+    const all: Record<string, string> = {
+      ...settings,
+      "endpoints:baseUrl": emulator.baseUrl,
+      "endpoints:apiKey": emulator.apiKey,
+    };
+    const { report } = await drift([fakeStack([], { config: async () => (key) => all[key] })]);
+    expect(report.accounts[0]?.unmanaged[0]?.deleteCommand).toBe(
+      `curl --fail-with-body -X DELETE -H "Authorization: Bearer $ENDPOINTS_API_KEY" -H '${header}' ${emulator.baseUrl}/endpoints/${id}`,
+    );
+  },
+);
