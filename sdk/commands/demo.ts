@@ -10,6 +10,7 @@ import {
   TestStack,
   traceText,
 } from "../testing";
+import { removeAtExit } from "../testing/leftovers";
 import { command, EXIT } from "./command";
 
 /** From `dist/sdk/commands` to the package's folder. */
@@ -29,8 +30,13 @@ export const demoCommand = command({
   help: HELP,
   options: {},
 
-  async run(_values, { stdout }) {
+  async run(_values, { stdout, log }) {
     const print: Print = (line) => stdout.write(`${line}\n`);
+    const interrupted = () => {
+      log("pulumi-endpoints demo: ended early; its processes and folders are removed");
+      process.exit(EXIT.interrupted);
+    };
+    process.once("SIGINT", interrupted);
     const emulator = await Emulator.start();
     const driver = (await findPulumiCli()) ? "cli" : "kit";
     print(
@@ -53,6 +59,7 @@ export const demoCommand = command({
     } finally {
       await emulator.close();
       remove();
+      process.off("SIGINT", interrupted);
     }
     return EXIT.done;
   },
@@ -67,7 +74,7 @@ function quickstart(): { program: string; remove: () => void } {
   symlinkSync(join(PACKAGE_FOLDER, ".."), join(folder, "node_modules"), "junction");
   return {
     program: join(folder, "quickstart"),
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    remove: removeAtExit(() => rmSync(folder, { recursive: true, force: true })),
   };
 }
 

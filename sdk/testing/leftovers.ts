@@ -1,7 +1,8 @@
 /** Removes what this process has started or created, and still has at its end. */
 const leftovers = new Set<() => void>();
 const removeAll = () => {
-  for (const remove of leftovers) remove();
+  // The last first: a process must end before its folder is removed.
+  for (const remove of [...leftovers].reverse()) remove();
 };
 
 /** Calls `remove` when this process ends, or earlier when the returned function is called. */
