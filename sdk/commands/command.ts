@@ -7,7 +7,7 @@ import { nearName, oneLine } from "../../provider/api/text";
 
 /* The frame of all commands: results go to stdout, messages to stderr, and no command ever asks a question. */
 
-/** Exit codes. The Pulumi CLI also ends with 7 if it finds unexpected changes. The last two are those of shells for signals. */
+/** Exit codes. The Pulumi CLI also ends with 7 if it finds unexpected changes, and shells have 141 for SIGPIPE. */
 export const EXIT = {
   done: 0,
   failed: 1,
@@ -15,7 +15,6 @@ export const EXIT = {
   authentication: 3,
   findings: 7,
   undeployed: 8,
-  interrupted: 130,
   unread: 141,
 } as const;
 

@@ -74,7 +74,7 @@ export class CliStack implements Stack {
       throw new Error(`${stack.settingsFile} already exists; choose another stackName`);
     }
     stack.remove = removeAtExit(() => {
-      for (const path of [stack.settingsFile, stack.folder]) rmSync(path, { recursive: true, force: true, maxRetries: 3 });
+      for (const path of [stack.settingsFile, stack.folder]) rmSync(path, { recursive: true, force: true });
     });
     try {
       await stack.pulumi(["stack", "init", stack.stackName]);
@@ -247,14 +247,12 @@ export class CliStack implements Stack {
         all,
         { cwd, env: this.environment, timeout: longestRun * 1000, maxBuffer: 64 << 20 },
         (error, stdout, stderr) => {
-          end();
           const code = typeof error?.code === "number" ? error.code : error ? -1 : 0;
           if (code === 0 || (mayFail && code > 0)) resolve({ code, stdout, stderr });
           else
             reject(new Error(`pulumi ${args.slice(0, 2).join(" ")}: ${error?.message}\n${stdout}${stderr}`));
         },
       );
-      const end = removeAtExit(() => child.kill("SIGKILL"));
       child.stdin?.end(input ?? "");
     });
   }

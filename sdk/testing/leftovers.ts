@@ -1,8 +1,7 @@
 /** Removes what this process has started or created, and still has at its end. */
 const leftovers = new Set<() => void>();
 const removeAll = () => {
-  // The last first: a process must end before its folder is removed.
-  for (const remove of [...leftovers].reverse()) remove();
+  for (const remove of leftovers) remove();
 };
 
 /** Calls `remove` when this process ends, or earlier when the returned function is called. */

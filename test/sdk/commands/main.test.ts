@@ -31,8 +31,10 @@ test("a demo that Ctrl-C ends says so, and leaves no folder", async () => {
   const { child, printed, ended } = startCommand(["demo"], { TMPDIR: temporary });
   await expect.poll(() => printed.stdout, { timeout: 60_000 }).toContain("── up ");
   child.kill("SIGINT");
-  expect(await ended).toBe(130);
-  expect(printed.stderr).toBe("pulumi-endpoints demo: ended early; its processes and folders are removed\n");
+  expect(await ended).toBe(1);
+  expect(printed.stderr).toBe(
+    "pulumi-endpoints demo: ended by Ctrl-C; its processes have ended, and its folders are removed\n",
+  );
   // Node and Pulumi's ts-node keep their caches of compiled code there.
   expect(readdirSync(temporary).filter((name) => !/^(node-compile-cache|ts-node-)/.test(name))).toEqual([]);
 });
