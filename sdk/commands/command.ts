@@ -7,8 +7,16 @@ import { nearName, oneLine } from "../../provider/api/text";
 
 /* The frame of all commands: results go to stdout, messages to stderr, and no command ever asks a question. */
 
-/** Exit codes. The Pulumi CLI also ends with 7 if it finds unexpected changes. */
-export const EXIT = { done: 0, failed: 1, usage: 2, authentication: 3, findings: 7, undeployed: 8 } as const;
+/** Exit codes. The Pulumi CLI also ends with 7 if it finds unexpected changes, and shells have 141 for SIGPIPE. */
+export const EXIT = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  authentication: 3,
+  findings: 7,
+  undeployed: 8,
+  unread: 141,
+} as const;
 
 /** Invalid arguments. */
 export class UsageError extends UserError {}

@@ -1,6 +1,7 @@
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, sep } from "node:path";
+import { UserError } from "../../provider/api/apiErrors";
 import {
   Emulator,
   findPulumiCli,
@@ -31,6 +32,10 @@ export const demoCommand = command({
 
   async run(_values, { stdout }) {
     const print: Print = (line) => stdout.write(`${line}\n`);
+    // In a terminal, Ctrl-C also ends the step's processes. A second one ends the demo immediately.
+    const interrupted = new AbortController();
+    const onInterrupt = () => interrupted.abort();
+    process.once("SIGINT", onInterrupt);
     const emulator = await Emulator.start();
     const driver = (await findPulumiCli()) ? "cli" : "kit";
     print(
@@ -43,16 +48,19 @@ export const demoCommand = command({
     try {
       const stack = await TestStack.create({ program, stackName: "demo", driver, emulator });
       try {
-        printTable(await play(stack, emulator, print), print);
+        printTable(await play(stack, emulator, print, interrupted.signal), print);
       } finally {
         await stack.close();
       }
     } catch (error) {
+      if (interrupted.signal.aborted)
+        throw new UserError("ended by Ctrl-C; its processes have ended, and its folders are removed");
       if (error instanceof RunFailed) print(error.result.text);
       throw error;
     } finally {
       await emulator.close();
       remove();
+      process.off("SIGINT", onInterrupt);
     }
     return EXIT.done;
   },
@@ -74,7 +82,12 @@ function quickstart(): { program: string; remove: () => void } {
 type TableRow = [step: string, happened: string, requests: string];
 
 /** Each `up` skips its preview, so that the demo takes half a minute. */
-async function play(stack: TestStack, emulator: Emulator, print: Print): Promise<TableRow[]> {
+async function play(
+  stack: TestStack,
+  emulator: Emulator,
+  print: Print,
+  interrupted: AbortSignal,
+): Promise<TableRow[]> {
   const rows: TableRow[] = [];
   const heading = (title: string) => print(`\n── ${title} ${"─".repeat(Math.max(0, 74 - title.length))}`);
   /** Runs a step, shows its output, and throws unless the row of the table is true. */
@@ -86,6 +99,7 @@ async function play(stack: TestStack, emulator: Emulator, print: Print): Promise
   ) => {
     heading(title);
     const result = await run;
+    interrupted.throwIfAborted();
     print(result.text.trim());
     if (!isTrue(result)) throw new Error(`the step “${title}” did not do this: ${happened}`);
     rows.push([title, happened, summary(result.requests)]);

@@ -49,7 +49,14 @@ export const commandLine: CliCommand = async ([name = "--help", ...args], stream
 };
 
 // A test, or the generator of the reference, imports this module without running it.
-if (require.main === module)
+if (require.main === module) {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    // The reader has left, as `head` does.
+    process.exit(EXIT.unread);
+  });
+  // Messages that nobody reads end no work.
+  process.stderr.on("error", () => {});
   commandLine(process.argv.slice(2)).then(
     (code) => {
       process.exitCode = code;
@@ -59,3 +66,4 @@ if (require.main === module)
       process.exitCode = EXIT.failed;
     },
   );
+}

@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 import { Emulator } from "../testing/emulator";
 import type { ServeOptions } from "../testing/runner/account";
 import { traceText } from "../testing/runner/trace";
-import { command, EXIT, shellWord, UsageError } from "./command";
+import { assertFile, command, EXIT, shellWord, UsageError } from "./command";
 import { readState, writeState } from "./emulatorState";
 import { vaultsOf } from "./policyRequest";
 
@@ -45,6 +45,7 @@ export const emulatorCommand = command({
     const { "api-key": key, "version-header": versionHeader, "client-ip": clientIp } = options;
     if (!isIP(clientIp)) throw new UsageError("--client-ip takes an IP address");
     const connection = { clientIp, vaults: vaultsOf(vault), rateLimited: false };
+    if (file !== undefined) assertFile("--state", file);
     const kept = file === undefined ? undefined : readState(file);
     const apiKey = key ?? kept?.apiKey;
     const wanted = port === undefined ? kept?.port : wholeNumber("--port", port, 65535);

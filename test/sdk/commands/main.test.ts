@@ -1,10 +1,11 @@
-import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { driftCommand } from "../../../sdk/commands/drift";
 import { commandLine, commands } from "../../../sdk/commands/main";
 import { temporaryFolder } from "../../folders";
-import { runCommand, runInProcess } from "./runCommand";
+import { runCommand, runInProcess, startCommand } from "./runCommand";
 
 test("the demo creates, repairs, changes and deletes an endpoint, and prints the requests of each step", async () => {
   const { code, stdout, stderr } = await runCommand(["demo"]);
@@ -23,6 +24,30 @@ test("the demo creates, repairs, changes and deletes an endpoint, and prints the
   ]) {
     expect(stdout).toMatch(row);
   }
+});
+
+test("a demo that Ctrl-C ends says so, and leaves no folder", async () => {
+  const temporary = temporaryFolder();
+  const { child, printed, ended } = startCommand(["demo"], { TMPDIR: temporary });
+  await expect.poll(() => printed.stdout, { timeout: 60_000 }).toContain("── up ");
+  child.kill("SIGINT");
+  expect(await ended).toBe(1);
+  expect(printed.stderr).toBe(
+    "pulumi-endpoints demo: ended by Ctrl-C; its processes have ended, and its folders are removed\n",
+  );
+  // Node and Pulumi's ts-node keep their caches of compiled code there.
+  expect(readdirSync(temporary).filter((name) => !/^(node-compile-cache|ts-node-)/.test(name))).toEqual([]);
+});
+
+test("a command whose reader has left, as with head, ends without a word", async () => {
+  const { child, printed, ended } = startCommand(["emulator", "--api-key", "key"]);
+  await expect.poll(() => printed.stdout).toMatch(/^export/m);
+  const [baseUrl = ""] = /http:\S+\d/.exec(printed.stdout) ?? [];
+  child.stdout.destroy();
+  await once(child.stdout, "close");
+  await fetch(`${baseUrl}/endpoints`).catch(() => {});
+  expect(await ended).toBe(141);
+  expect(printed.stderr).toBe("");
 });
 
 test("an unknown command is a usage error, with the nearest name and the list of commands", async () => {

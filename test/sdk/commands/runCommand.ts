@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { join } from "node:path";
 import { onTestFinished, vi } from "vitest";
 import type { CliCommand } from "../../../sdk/commands/command";
@@ -29,6 +29,22 @@ export function runCommand(
       },
     );
   });
+}
+
+/** Starts it in the same way. `printed` grows while it runs, and `ended` is its exit code. */
+export function startCommand(args: string[], env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    env: { ...process.env, PATH: "/usr/bin:/bin", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const printed = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const)
+    child[name].on("data", (data) => {
+      printed[name] += data;
+    });
+  const ended = new Promise<number | null>((resolve) => child.on("exit", (code) => resolve(code)));
+  return { child, printed, ended };
 }
 
 /** Runs a command in this process, which takes a tenth of the time. The account is set in the environment. */

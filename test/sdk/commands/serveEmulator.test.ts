@@ -107,6 +107,7 @@ test.each([
   [["--seed", "-3"], "--seed needs a value; write one that starts with a dash as --seed=-…"],
   [["--api-key", ""], "--api-key"],
   [["--version-header", "a b"], "--version-header"],
+  [["--state", "no/such/folder.json"], "--state: no/such/folder.json is in a folder that does not exist"],
 ])("the emulator exits with 2 and a message for %j", async (args, word) => {
   const { code, printed } = start(...args);
   expect(await code).toBe(2);
