@@ -1,9 +1,9 @@
 import { PolicyPack } from "@pulumi/policy";
-import { owned, restricted, secretsInVault } from "./rules";
+import { owned, poolsAgree, restricted, secretsInVault } from "./rules";
 
 /*
  * Run it with any program:
  *
  *   pulumi preview --policy-pack path/of/this/folder
  */
-new PolicyPack("endpoints", { policies: [restricted, owned, secretsInVault] });
+new PolicyPack("endpoints", { policies: [restricted, owned, secretsInVault, poolsAgree] });

@@ -1,7 +1,16 @@
-import { type ResourceValidationPolicy, validateResourceOfType } from "@pulumi/policy";
+import { isDeepStrictEqual } from "node:util";
+import {
+  type ResourceValidationPolicy,
+  type StackValidationPolicy,
+  validateResourceOfType,
+  validateStackResourcesOfType,
+} from "@pulumi/policy";
 import { CloudEndpoint, readJson } from "pulumi-endpoints";
 
-/* The rules of the pack. They check the inputs of endpoints with both providers. */
+/*
+ * The rules of the pack, for endpoints with both providers. The rules of one resource check its inputs. The rule of the stack
+ * checks the outputs of all resources.
+ */
 
 /** Actions that let only some requests or connections through. */
 const RESTRICTING = new Set<string>([
@@ -70,9 +79,25 @@ export const secretsInVault: ResourceValidationPolicy = {
   }),
 };
 
+export const poolsAgree: StackValidationPolicy = {
+  name: "pool-has-one-policy",
+  description: "The endpoints of a pool have the same policy, because any of them may get a request.",
+  enforcementLevel: "mandatory",
+  validateStack: validateStackResourcesOfType(CloudEndpoint, (endpoints, _args, report) => {
+    const policies = new Map<string, unknown>();
+    for (const { url, trafficPolicy } of endpoints) {
+      if (trafficPolicy === REDACTED) continue;
+      const policy = dataOf(trafficPolicy);
+      if (!policies.has(url)) policies.set(url, policy);
+      else if (!isDeepStrictEqual(policy, policies.get(url)))
+        report(`${url} is a pool whose endpoints have different policies.`);
+    }
+  }),
+};
+
 const isInternal = (url: string) => new URL(url).hostname.endsWith(".internal");
 
-/** The inputs are data or text, although the types are those of the outputs, which are text. */
+/** Inputs are data or text. Outputs are text, but at a preview with the dynamic provider they are the inputs. */
 const dataOf = (value: unknown): unknown => (typeof value === "string" ? readJson(value) : value);
 
 interface Action {

@@ -8,6 +8,7 @@ import {
   GetSchemaResponse,
   ProviderHandshakeResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
+import { UserError } from "../api/apiErrors";
 import { HttpClient } from "../api/client";
 import { type Clock, realClock } from "../api/clock";
 import { areWarningsOff, TYPES, WEBHOOK_TYPE } from "../api/config";
@@ -60,6 +61,12 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
 
   let service: Service | undefined;
   let cancelled = false;
+  let endComponents = () => {};
+  /** Fails when the run ends. */
+  const ended = new Promise<never>((_, reject) => {
+    endComponents = () => reject(new UserError("cancelled, because the run ended"));
+  });
+  ended.catch(() => {});
   const connect = (): Service => {
     if (service) return service;
     const settings = configuration.settings();
@@ -158,12 +165,16 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
     }),
     construct: unary(async (request) => {
       if (request.getType() !== WEBHOOK_TYPE) throw unknownToken(request.getType(), [WEBHOOK_TYPE]);
-      return options.webhooks.construct(request, log.address, run.checkedExpressions);
+      return Promise.race([ended, options.webhooks.construct(request, log.address, run.checkedExpressions)]);
     }),
 
-    cancel: unary(() => {
+    cancel: unary(async () => {
       cancelled = true;
       service?.api.http.stop();
+      // The engine closes the connection after this answer, and reports that as a problem of each component that has none. So
+      // theirs come first.
+      endComponents();
+      await new Promise(setImmediate);
       return new Empty();
     }),
 

@@ -40,6 +40,12 @@ new CloudEndpoint("api", {
   url: "https://api.example.com",
   metadata: { owner: "api" },
   trafficPolicy: { on_http_request: [{ actions: [{ type: "basic-auth", config: { credentials } }] }] },
+});
+for (const status_code of [403, 404]) new CloudEndpoint("pool-" + status_code, {
+  url: "https://pool.example.com",
+  poolingEnabled: true,
+  metadata: { owner: "pool" },
+  trafficPolicy: { on_http_request: [{ actions: [{ type: "deny", config: { status_code } }] }] },
 });`,
     );
     const pack = join(folder, "policies");
@@ -59,6 +65,7 @@ new CloudEndpoint("api", {
       promisify(execFile)(cli ?? "", args, { cwd: folder, env: { ...env, ...more } });
     const ofShop = /\[mandatory\]\s+endpoint-has-owner[\s\S]*public-endpoint-is-restricted/;
     const ofApi = /api\.example\.com: credentials of basic-auth is in plain text/;
+    const ofPool = /pool\.example\.com is a pool whose endpoints have different policies/;
     await run(["stack", "init", "dev"]);
     const refused = await failed(run(["preview", "--policy-pack", "policies"]));
     expect(refused).toMatch(ofShop);
@@ -71,6 +78,7 @@ new CloudEndpoint("api", {
     const found = await failed(run(analyze, { PULUMI_BACKEND_URL: undefined }));
     expect(found).toMatch(ofShop);
     expect(found).toMatch(ofApi);
+    expect(found).toMatch(ofPool);
     // Without the passphrase, the secret policy is not known.
     const redacted = await failed(run(analyze, { PULUMI_CONFIG_PASSPHRASE: undefined }));
     expect(redacted).toMatch(/secret values redacted/);

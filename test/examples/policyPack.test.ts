@@ -1,6 +1,11 @@
-import type { ResourceValidationArgs, ResourceValidationPolicy } from "@pulumi/policy";
+import type {
+  ResourceValidationArgs,
+  ResourceValidationPolicy,
+  StackValidationArgs,
+  StackValidationPolicy,
+} from "@pulumi/policy";
 import { describe, expect, test } from "vitest";
-import { owned, restricted, secretsInVault } from "../../examples/policy-pack/rules";
+import { owned, poolsAgree, restricted, secretsInVault } from "../../examples/policy-pack/rules";
 import { PROVIDER_TYPE, TYPES } from "../../provider/api/config";
 import { CloudEndpoint, Provider, WebhookVerification } from "../../sdk";
 
@@ -25,11 +30,17 @@ const basicAuth = (credentials: string) => ({
 const url = "https://shop.example.com";
 
 describe.each(Object.values(TYPES))("the policy pack, for resources of type %s,", (type) => {
-  function violations({ validateResource }: ResourceValidationPolicy, props: object): string[] {
+  function violations(policy: ResourceValidationPolicy | StackValidationPolicy, ...all: object[]): string[] {
     const found: string[] = [];
-    const args = { type, props, isType: isOf(type), notApplicable: () => {} };
-    for (const validate of [validateResource ?? []].flat())
-      void validate(args as unknown as ResourceValidationArgs, (message) => found.push(message));
+    const resources = all.map((props) => ({ type, props, isType: isOf(type) }));
+    const report = (message: string) => found.push(message);
+    const rest = { notApplicable: () => {} };
+    if ("validateStack" in policy)
+      void policy.validateStack({ resources, ...rest } as unknown as StackValidationArgs, report);
+    else
+      for (const validate of [policy.validateResource ?? []].flat())
+        for (const resource of resources)
+          void validate({ ...resource, ...rest } as unknown as ResourceValidationArgs, report);
     return found;
   }
 
@@ -50,5 +61,16 @@ describe.each(Object.values(TYPES))("the policy pack, for resources of type %s,"
     [secretsInVault, { url, trafficPolicy: basicAuth("$" + "{secrets.get('shop', 'login')}") }, 0],
   ])("the rule %o reports for the resource %o this number of violations: %i", (policy, props, count) => {
     expect(violations(policy, props)).toHaveLength(count);
+  });
+
+  const denying = { url, trafficPolicy: JSON.stringify(deny) };
+  test.each<[string, object, number]>([
+    ["another policy", { url, trafficPolicy: JSON.stringify(answer) }, 1],
+    ["no policy", { url }, 1],
+    ["the same policy as data, as at a preview", { url, trafficPolicy: deny }, 0],
+    ["an unknown policy", { url, trafficPolicy: "[secret]" }, 0],
+    ["another URL", { url: "https://api.example.com", trafficPolicy: JSON.stringify(answer) }, 0],
+  ])("the rule of the stack compares an endpoint of a pool with one that has %s", (_, other, count) => {
+    expect(violations(poolsAgree, denying, other)).toHaveLength(count);
   });
 });

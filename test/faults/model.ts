@@ -1,5 +1,4 @@
 import type { JsonObject } from "../../provider/api/json";
-import { PartialCreateError } from "../../provider/endpoint/errors";
 import type { Process, World } from "./world";
 
 /*
@@ -254,14 +253,7 @@ export class Engine {
   }
 
   private async create(phase: Phase, name: string, inputs: JsonObject): Promise<() => void> {
-    try {
-      const { id, outs } = await phase.core(name).create(inputs);
-      return () => this.state.set(name, { id, inputs, outputs: outs });
-    } catch (error) {
-      if (!(error instanceof PartialCreateError)) throw error;
-      const { id, properties: outputs, message } = error;
-      phase.errors.set(name, message);
-      return () => this.state.set(name, { id, inputs, outputs, isPartial: true });
-    }
+    const { id, outs } = await phase.core(name).create(inputs);
+    return () => this.state.set(name, { id, inputs, outputs: outs });
   }
 }

@@ -2,7 +2,7 @@ import { ConfigError, type ConfigReader } from "../../../provider/api/config";
 import type { LiveEndpoint } from "../../../provider/api/contract";
 import type { EndpointsApi } from "../../../provider/api/endpoints";
 import { API_VERSION } from "../../../provider/api/exchange";
-import { ownMark, ownerText, partsOf } from "../../../provider/api/mark";
+import { ownerText, ownMark, partsOf } from "../../../provider/api/mark";
 import { count, grouped, isAuthenticationError, messageOf, shellWord } from "../command";
 import { type Ignored, isIgnored } from "../projects";
 import {

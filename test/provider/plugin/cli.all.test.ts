@@ -65,6 +65,23 @@ describe.skipIf(!cli)("with the Pulumi CLI, the plugin", () => {
     expect(emulator.requests).toHaveLength(before);
   });
 
+  test("accuses no component that a mistake elsewhere cancels of a closed connection", async () => {
+    const program = `
+      class Verification extends pulumi.ComponentResource {
+        constructor(name) { super("endpoints:index:WebhookVerification", name, { platform: "github", secret: "s3cret" }, {}, true); }
+      }
+      new endpoints.CloudEndpoint("mistaken", { url: "nonsense" });
+      for (let index = 0; index < 10; index++) new Verification("innocent-" + index);
+    `;
+    const stack = await project(program, { emulator: await service() });
+    const { code, stdout } = await stack.attempt("preview");
+    expect(code).not.toBe(0);
+    expect(stdout).toMatch(/resource 'mistaken' has a problem: url is not a URL/);
+    const accused = stdout.match(/'innocent-\d' has a problem: .*/g) ?? [];
+    expect(accused.length).toBeGreaterThan(0);
+    for (const problem of accused) expect(problem).toMatch(/ problem: cancelled, because the run ended$/);
+  });
+
   test("returns its schema without a warning", async () => {
     const stack = await project("", {});
     const { stdout, stderr } = await stack.pulumi("package", "get-schema", "../../../provider/plugin");

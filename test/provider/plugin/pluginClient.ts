@@ -119,14 +119,18 @@ export async function plugin(
   return { client, emulator, logged };
 }
 
-/** Starts the engine's side of registrations. Returns its address, and the components that are registered. */
-export async function monitor() {
+/**
+ * Starts the engine's side of registrations. Returns its address, and the components that are registered. `onRegister` is called
+ * in place of an answer to a registration.
+ */
+export async function monitor(onRegister?: () => void) {
   const registered: { urn: string; outputs: Props }[] = [];
   const address = await serve((server) =>
     server.addService(ResourceMonitorService, {
       supportsFeature: ({ request }: { request: SupportsFeatureRequest }, answer: Answer) =>
         answer(null, new SupportsFeatureResponse().setHassupport(request.getId() === "secrets")),
       registerResource: ({ request }: { request: RegisterResourceRequest }, answer: Answer) => {
+        if (onRegister) return onRegister();
         const urn = `urn:pulumi:stack::project::${request.getType()}::${request.getName()}`;
         answer(null, new RegisterResourceResponse().setUrn(urn).setObject(request.getObject()));
       },

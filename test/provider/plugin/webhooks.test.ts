@@ -82,6 +82,18 @@ describe("a component of a program in another language", () => {
     expect(emulator.endpoints).toMatchObject([{ id }]);
   });
 
+  test("ends as cancelled before the engine closes the connection, which it would report as the component's problem", async () => {
+    const { client } = await plugin({ configure: false });
+    let register = () => {};
+    const registers = new Promise<void>((resolve) => (register = resolve));
+    const { address } = await monitor(register);
+    const failed = thrown(client.construct(address, "hooks", { platform: "github", secret: "CANARY" }));
+    await registers;
+    await client.cancel();
+    client.close();
+    expect((await failed).message).toBe("cancelled, because the run ended");
+  });
+
   test("of another type is refused with the type that exists", async () => {
     const { address } = await monitor();
     const { client } = await plugin();
