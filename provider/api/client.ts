@@ -95,7 +95,6 @@ export class HttpClient {
    */
   async send<T extends z.ZodType>(request: Request, reply: T): Promise<z.output<T>> {
     const { retryForSeconds, windowSeconds } = this.settings;
-    const retryFor = Math.min(retryForSeconds, request.retryFor ?? retryForSeconds);
     const called = this.clock.now();
     let last: Error | undefined;
     let firstSent: number | undefined;
@@ -130,7 +129,7 @@ export class HttpClient {
         sent,
         elapsed: this.clock.now() - firstSent - waitedSince,
         window: windowSeconds * 1000,
-        retryFor: retryFor * 1000,
+        retryFor: retryForSeconds * 1000,
         retryAfter,
         random: this.clock.random(),
       });

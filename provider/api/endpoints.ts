@@ -3,14 +3,10 @@ import { invalidId, isNotFound, isOfService, ReplyError, type RequestName } from
 import type { HttpClient } from "./client";
 import type { LiveEndpoint, WireChange } from "./contract";
 import type { Request } from "./exchange";
-import { CLOUD, type Selection } from "./filter";
 import { canonicalJson, jsonOf } from "./json";
 import { EndpointList } from "./list";
 import { normalizeUrl } from "./url";
 import { type EndpointReader, ID, idSchema, listFromWire } from "./wire";
-
-/** How long a filtered list that fails is repeated, in seconds. After that, the whole list is read. */
-const FILTER_FOR = 5;
 
 /** The most pages in a row without an endpoint: a service may filter page by page. */
 const MOST_WITHOUT_IDS = 1_000;
@@ -33,9 +29,9 @@ export class EndpointsApi {
       new EndpointList({
         clock: http.clock,
         reader,
-        pages: (selection) => this.pages(selection),
+        pages: (expression) => this.pages(expression),
         warn: (message) => http.warn(message),
-        refreshIds: http.settings.refreshIds,
+        filters: http.settings.listFilter === "on",
       });
   }
 
@@ -109,16 +105,15 @@ export class EndpointsApi {
    *
    * @throws ReplyError if the chain of pages breaks off or has no end, because half a list proves nothing.
    */
-  private async *pages({ expression }: Selection): AsyncGenerator<unknown[]> {
+  private async *pages(expression: string | undefined): AsyncGenerator<unknown[]> {
     const filter: Record<string, string> = expression === undefined ? {} : { filter: expression };
     const asked = new Set<string>();
     const ids = new Set<string>();
     let query = filter;
     for (let withoutIds = 0; ; ) {
-      const retryFor = expression === undefined ? undefined : FILTER_FOR;
-      // The other filters have values of fields, such as a URL that may be secret.
-      const hasSecrets = () => expression !== undefined && expression !== CLOUD.expression;
-      const request = { method: "GET", path: "/endpoints", query, retryFor, hasSecrets };
+      // A filter has values of fields, such as a URL that may be secret.
+      const hasSecrets = () => expression !== undefined;
+      const request = { method: "GET", path: "/endpoints", query, hasSecrets };
       const { endpoints, next_page_uri: next } = await this.http.send(request, listFromWire);
       yield endpoints;
 

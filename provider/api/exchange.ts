@@ -30,16 +30,14 @@ export interface ClientSettings {
   retryForSeconds: number;
   requestsPerWindow: number;
   windowSeconds: number;
-  /** The ids of all endpoints that a refresh will read, if the caller knows them. */
-  refreshIds?: readonly string[] | undefined;
+  /** Whether lists are requested with filters. */
+  listFilter: "on" | "off";
 }
 
 export interface Request extends RequestName {
   query?: Record<string, string>;
   /** A function is called anew for each attempt. */
   body?: object | (() => object);
-  /** How long the request is repeated after temporary failures, in seconds. Default: `retryForSeconds`. */
-  retryFor?: number | undefined;
   /** Each attempt is sent only within this time after the call, in milliseconds. Default: whenever its turn comes. */
   within?: number | undefined;
   /** Whether the service's text about a refusal may contain a secret. Is called for a refusal only. */

@@ -1,12 +1,13 @@
 import { ApiError, EndpointsError } from "../api/apiErrors";
 import type { Log } from "../api/client";
+import { createdAt } from "../api/clock";
 import type { Settings } from "../api/config";
 import type { LiveEndpoint, Owner } from "../api/contract";
 import type { EndpointsApi } from "../api/endpoints";
 import { isMapping } from "../api/json";
+import { OLDEST_LISTING, type Reading } from "../api/list";
 import { isSameOwner, isSameStack, MARK_FIELD, ownerAtCreate } from "../api/mark";
 import { codeNumber } from "../api/nextSteps";
-import { createdAt, type Reading } from "../api/reading";
 import { normalizeUrl, urlOf } from "../api/url";
 import { changesBetween, metadataFromText } from "./documents";
 import type { Entries } from "./entries";
@@ -124,13 +125,12 @@ export class UrlConflict {
       return found;
     };
     try {
-      if (api.list.affordsLookup({ isOutdated: false })) {
-        const found = await thatHold(await api.list.onUrl(inputs.url, { fresh: true }));
-        if (found.length > 0) return found;
-      }
-      // A filtered list does not prove that nothing holds the URL.
       const age = stays ? 0 : mayPass(refusal) ? LIST_LAG : SHARED_FOR;
-      const reading = api.list.since(api.http.clock.now() - age);
+      const since = api.http.clock.now() - age;
+      const found = await thatHold(await api.list.onUrl(inputs.url, since));
+      if (found.length > 0) return found;
+      // A filtered list does not prove that nothing holds the URL.
+      const reading = api.list.whole(since);
       await reading.toEnd();
       return await thatHold(onUrl(reading, inputs.url));
     } catch (error) {
@@ -201,7 +201,7 @@ export async function sendToFreeUrl(claim: Claim, send: () => Promise<LiveEndpoi
 /** The endpoint that an earlier run left in a pool: it has this resource's mark, and no entry that this run knows has it. */
 export async function findLeftover(claim: Claim, owner: Owner): Promise<LiveEndpoint | undefined> {
   const { api, inputs, entries } = claim;
-  const reading = api.list.since(0);
+  const reading = api.list.whole(0);
   await reading.toEnd();
   const isOurs = (live: LiveEndpoint) =>
     !entries.accounts.has(live.id) && !entries.isDeleted(live.id) && isSameOwner(ownerAtCreate(live), owner);
@@ -251,19 +251,18 @@ export async function findAdoptable(
     return live;
   }
   const onUrl = (all: LiveEndpoint[]) => all.filter((live) => serves(live, inputs));
-  const lookUp = api.list.affordsLookup({ isOutdated: api.list.hasWritten });
-  if (api.list.hasWritten && !lookUp) {
+  const { clock } = api.http;
+  let found = onUrl(await api.list.onUrl(inputs.url, clock.now() - OLDEST_LISTING));
+  if (api.list.hasWritten) {
     // Each adoption that changes something outdates the list, so a thousand of them would read it a thousand times.
-    const [first, ...others] = onUrl(await api.list.cloud({ current: false }));
+    const [first, ...others] = found;
     const live = first && others.length === 0 ? await api.find(first.id) : undefined;
     if (live && serves(live, inputs) && live.poolingEnabled !== true) return live;
+    found = onUrl(await api.list.onUrl(inputs.url, clock.now()));
   }
-  let found = onUrl(
-    lookUp ? await api.list.onUrl(inputs.url, { fresh: false }) : await api.list.cloud({ current: true }),
-  );
   if (found.length === 1 && found[0]?.poolingEnabled === true) {
     // Others may share its URL, and a filter may omit them. One whole list serves all adoptions of a run.
-    const reading = api.list.since(0);
+    const reading = api.list.whole(0);
     await reading.toEnd();
     const ids = new Set(found.map(({ id }) => id));
     found = [...found, ...onUrl([...reading.endpoints.values()]).filter(({ id }) => !ids.has(id))];
@@ -288,7 +287,7 @@ async function findListed(
   id: string,
   inputs: CloudEndpointInputs,
 ): Promise<LiveEndpoint | undefined> {
-  const item = api.list.hasWritten ? undefined : await api.list.listed(id);
+  const item = await api.list.item(id);
   return item && withoutGaps(item, inputs);
 }
 

@@ -1,9 +1,9 @@
 import { ApiError, ConnectionError, EndpointsError, isOfService, ReplyError } from "../api/apiErrors";
 import type { Moment } from "../api/clock";
+import { createdAt } from "../api/clock";
 import type { LiveEndpoint, Mark, Owner } from "../api/contract";
 import { isAbout } from "../api/endpoints";
 import { randomNumber, withMark } from "../api/mark";
-import { createdAt } from "../api/reading";
 import { backOff } from "../api/retry";
 import { normalizeUrl, urlOf } from "../api/url";
 import { idSchema } from "../api/wire";
@@ -203,10 +203,9 @@ async function lookOnce(
     return created !== undefined && created >= from && created <= to;
   };
   try {
-    const reading = api.list.since(clock.now());
-    await reading.until(() => reading.pages > 0);
+    const reading = api.list.whole(clock.now());
+    await reading.toEnd();
     const earliest = () => Math.min(...tries.map(({ sent }) => secondOf(serviceClock.at(sent))[0]));
-    await reading.backTo(earliest());
 
     const onOurUrl = onUrl(reading, inputs.url).map(({ id }) => id);
     for (const id of new Set([...onOurUrl, ...(replied === undefined ? [] : [replied])])) {
@@ -251,7 +250,7 @@ async function newMark({ api, inputs, log }: Claim, owner: Owner): Promise<(() =
     return undefined;
   }
   // Any reply shows the service's clock. A failure of the list leaves it unknown.
-  const reading = api.list.since(0);
+  const reading = api.list.whole(0);
   if (!serviceClock.at(clock.now())) await reading.until(() => reading.pages > 0).catch(() => {});
   return mark;
 }

@@ -2,6 +2,7 @@ import type { Clock } from "../api/clock";
 import type { LiveEndpoint, Mark } from "../api/contract";
 import type { EndpointsApi } from "../api/endpoints";
 import type { JsonObject } from "../api/json";
+import { CLOUD } from "../api/list";
 import { parseMark } from "../api/mark";
 import { alreadyManaged, sharedEndpoint, UrlCircleError } from "./errors";
 import { ACCOUNT_KEY, ENTRY_KEY, MARK_KEY } from "./state";
@@ -199,7 +200,7 @@ export class Entries {
     const mark = parseMark(stored[MARK_KEY]);
     if (mark === undefined) return undefined;
     if (this.listing?.asks !== this.asks) {
-      const live = api.list.cloudSince(api.http.clock.now());
+      const live = api.list.select(CLOUD, { fresh: true });
       this.listing = { asks: this.asks, live: live.catch(() => undefined) };
     }
     const all = await this.listing.live;

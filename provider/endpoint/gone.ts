@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import { type ApiError, EndpointsError, isOfService } from "../api/apiErrors";
+import { createdAt } from "../api/clock";
 import type { Settings } from "../api/config";
 import type { LiveEndpoint } from "../api/contract";
 import type { EndpointsApi } from "../api/endpoints";
 import type { JsonObject } from "../api/json";
 import { isMapping } from "../api/json";
-import { createdAt, type Reading } from "../api/reading";
+import type { Reading } from "../api/list";
 import { goneUnproven, otherAccount, otherAccountToo, stillListed } from "./errors";
 import { ACCOUNT_KEY } from "./state";
 
@@ -70,22 +71,20 @@ export class GoneCheck {
   ): Promise<Reading> {
     const { clock } = api.http;
     const born = createdAt(stored);
-    let reading = api.list.since(0);
+    let reading = api.list.whole(0);
     // A reading may not show a new endpoint yet, and even the service may not know it.
     if (mayBeNew(api, reading, born)) {
       await clock.sleep(LIST_LAG);
-      reading = api.list.since(clock.now());
+      reading = api.list.whole(clock.now());
     }
     // After the service's own 404, one page of the list is enough: it shows that the base URL is right.
     // A gateway's 404 proves nothing.
-    await (isOfService(notFound)
-      ? reading.until(() => reading.pages > 0)
-      : reading.backTo(born ?? Number.NEGATIVE_INFINITY));
+    await (isOfService(notFound) ? reading.until(() => reading.pages > 0) : reading.toEnd());
     for (const wait of LOOK_AGAIN_AFTER) {
       if (!isListed(reading, id)) return reading;
       await clock.sleep(wait);
-      reading = api.list.since(clock.now());
-      await reading.backTo(born ?? Number.NEGATIVE_INFINITY);
+      reading = api.list.whole(clock.now());
+      await reading.toEnd();
     }
     if (isListed(reading, id)) throw stillListed(id, notFound);
     return reading;

@@ -2,9 +2,9 @@ import { z } from "zod";
 import { isNotFound, UserError } from "../api/apiErrors";
 import type { EndpointQuery, EndpointsFilter, LiveEndpoint } from "../api/contract";
 import type { EndpointsApi } from "../api/endpoints";
-import { EVERYTHING, isOneOf, type Selection, spellings } from "../api/filter";
+import { EVERYTHING, isOneOf, onUrl, type Selection } from "../api/list";
 import { nearName, oneLine } from "../api/text";
-import { normalizeUrl, urlOf, urlProblem } from "../api/url";
+import { normalizeUrl, spellings, urlOf, urlProblem } from "../api/url";
 import { metadataFromText, sameData } from "./documents";
 import { MASKED } from "./secrets";
 
@@ -130,11 +130,9 @@ async function byUrl(
 ): Promise<LiveEndpoint> {
   const wanted = normalizeUrl(url);
   if (wanted === undefined) throw new UserError(`getEndpoint: url ${urlProblem(url)}`);
-  let found = await api.list.onUrl(wanted, { fresh });
-  // A filtered list proves no absence. It omits edges, for example, which only have a public URL. Without filters, this is
-  // the whole list that was just read.
-  const isNew = fresh && api.list.affordsLookup({ isOutdated: true });
-  const all = found.length === 0 ? await api.list.select(EVERYTHING, { fresh: isNew }) : [];
+  let found = await api.list.select(onUrl(wanted), { fresh });
+  // A filtered list proves no absence. It omits edges, for example, which only have a public URL.
+  const all = found.length === 0 ? await api.list.select(EVERYTHING, { fresh }) : [];
   if (found.length === 0) found = all.filter((endpoint) => urlOf(endpoint) === wanted);
   const shownUrl = oneLine(wanted, 300);
   const [first] = found;
@@ -179,11 +177,11 @@ export async function firstEndpoints(
   since: number,
   areEnough: (found: LiveEndpoint[]) => boolean,
 ): Promise<LiveEndpoint[]> {
-  const matches = matcher(filter);
-  const found = await api.list.firstSince(since, selectionOf(filter), (all) =>
-    areEnough(all.filter(matches)),
-  );
-  return found.filter(matches);
+  const [{ includes }, matches] = [selectionOf(filter), matcher(filter)];
+  const reading = api.list.whole(since);
+  const found = () => [...reading.endpoints.values()].filter(includes).filter(matches);
+  await reading.until(() => areEnough(found()));
+  return found();
 }
 
 /** The part of a filter that the service cannot apply. */
@@ -213,8 +211,7 @@ function selectionOf({ types, region, urlPattern, name, binding }: EndpointsFilt
     url !== undefined && isOneOf("url", spellings(url)),
   ].filter((condition) => typeof condition === "string");
   return {
-    name: JSON.stringify([types, region, url, name, binding]),
-    ...(conditions.length > 0 && { expression: conditions.join(" && ") }),
+    expression: conditions.length > 0 ? conditions.join(" && ") : undefined,
     includes: (live) =>
       (types === undefined || types.includes(live.type ?? "")) &&
       (region === undefined || live.region === region) &&

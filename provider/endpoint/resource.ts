@@ -219,8 +219,8 @@ export class CloudEndpoints {
    */
   private async listedForImport(id: string): Promise<LiveEndpoint | undefined> {
     const { list } = this.deps.connect().api;
-    if (this.imports++ === 0 || list.hasWritten) return undefined;
-    const item = await list.listed(id);
+    if (this.imports++ === 0) return undefined;
+    const item = await list.item(id);
     const isWhole = item?.type === "cloud" && managedInputs.every((name) => item[name] !== undefined);
     return isWhole ? item : undefined;
   }
@@ -461,7 +461,7 @@ async function readFromList(
   stored: JsonObject,
 ): Promise<LiveEndpoint | undefined> {
   if (!isDescribed(stored)) return undefined;
-  const item = await api.list.listed(id);
+  const item = await api.list.item(id);
   return item && withoutGaps(item, stored);
 }
 

@@ -6,7 +6,7 @@ import { CONNECTIONS, HttpClient } from "../../provider/api/client";
 import { type ConfigReader, PROVIDER_TYPE, readSettings, TYPES } from "../../provider/api/config";
 import type { LiveEndpoint } from "../../provider/api/contract";
 import type { EndpointsApi } from "../../provider/api/endpoints";
-import { CLOUD } from "../../provider/api/filter";
+import { CLOUD } from "../../provider/api/list";
 import type { JsonObject } from "../../provider/api/json";
 import { PROVIDER_KEY } from "../../provider/endpoint/check";
 import { endpointsApi } from "../../provider/endpoint/fields";
