@@ -95,7 +95,6 @@ export class HttpClient {
    */
   async send<T extends z.ZodType>(request: Request, reply: T): Promise<z.output<T>> {
     const { retryForSeconds, windowSeconds } = this.settings;
-    const retryFor = Math.min(retryForSeconds, request.retryFor ?? retryForSeconds);
     let firstSent: number | undefined;
     let waitedSince = 0;
     let limited = 0;
@@ -123,7 +122,7 @@ export class HttpClient {
         sent,
         elapsed: this.clock.now() - firstSent - waitedSince,
         window: windowSeconds * 1000,
-        retryFor: retryFor * 1000,
+        retryFor: retryForSeconds * 1000,
         retryAfter,
         random: this.clock.random(),
       });

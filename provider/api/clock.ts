@@ -29,6 +29,14 @@ export class ServiceClock {
   }
 }
 
+const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
+
+/** When an endpoint was created, by the service's clock, in milliseconds; undefined if that is unknown. */
+export function createdAt({ createdAt: text }: { createdAt?: unknown }): number | undefined {
+  const time = typeof text === "string" && RFC3339.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(time) ? undefined : time;
+}
+
 /** Ends waits early. */
 export class Stop {
   private readonly waiting = new Set<() => void>();

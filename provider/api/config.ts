@@ -33,9 +33,6 @@ export const isPublicService = (baseUrl: string): boolean =>
   // A host name may end with the dot of the root.
   new URL(baseUrl).hostname.replace(/\.$/, "") === PUBLIC_SERVICE;
 
-/** Some YAML parsers read `off` as false. */
-const OFF = /^(off|false)$/i;
-
 /**
  * All settings: `endpoints:apiKey` in the stack's configuration is `ENDPOINTS_API_KEY` in the environment, and so on. The
  * comment on a setting is its documentation. Its function converts the written value.
@@ -88,6 +85,12 @@ export const settingFields = {
   recoverWithin: (given: string | undefined): number | undefined => duration("recoverWithin", given),
 
   /**
+   * Whether lists are requested with the parameter `filter`, which the contract does not have: `on` or `off`. With it, an account's
+   * other endpoints cost no requests. Default: `on` for the host `api.ngrok.com`, `off` for any other host.
+   */
+  listFilter: (given: string | undefined): "on" | "off" | undefined => onOrOff("listFilter", given),
+
+  /**
    * A namespace for marked creates, such as `platform-team/prod`: letters, digits, dots, underscores, hyphens, slashes
    * and at signs, at most 100 characters, unique within the account. The metadata of each created endpoint then names its
    * resource, so what a killed run left behind is recognized for certain. Default: endpoints are not marked.
@@ -99,22 +102,14 @@ export const settingFields = {
   },
 
   /** Whether a preview warns of probable mistakes in traffic policies: `on` or `off`. Default: `on`. */
-  policyWarnings: (given: string | undefined): "on" | "off" => {
-    if (given === undefined || /^(on|true)$/i.test(given)) return "on";
-    if (OFF.test(given)) return "off";
-    throw new ConfigError(
-      "policyWarnings",
-      "policyWarnings is neither on nor off",
-      howToCorrect("policyWarnings", "off"),
-    );
-  },
+  policyWarnings: (given: string | undefined): "on" | "off" => onOrOff("policyWarnings", given) ?? "on",
 };
 export type SettingName = keyof typeof settingFields;
 
 /** The values of all settings; times in seconds. */
 export type Settings = Omit<
   { [Name in SettingName]: ReturnType<(typeof settingFields)[Name]> },
-  "versionHeader"
+  "versionHeader" | "listFilter"
 > &
   ClientSettings & {
     /** `ENDPOINTS_ACCEPT_ACCOUNT=1`, for one run: endpoints that another account does not have are dropped from the state. */
@@ -136,18 +131,20 @@ export function readSettings(config: ConfigReader, environment: NodeJS.ProcessEn
   const read = (name: SettingName) => writtenValue(name, config, environment);
   const apiKey = settingFields.apiKey(read("apiKey"));
   const baseUrl = settingFields.baseUrl(read("baseUrl"));
-  const standard = isPublicService(baseUrl) ? "Ngrok-Version" : "Service-Version";
+  const isPublic = isPublicService(baseUrl);
   return {
     apiKey,
     apiKeyIsConfigured: Boolean(config("endpoints:apiKey")?.trim()),
     baseUrl,
     userAgent: `pulumi-endpoints/${VERSION}`,
-    versionHeader: settingFields.versionHeader(read("versionHeader")) ?? standard,
+    versionHeader:
+      settingFields.versionHeader(read("versionHeader")) ?? (isPublic ? "Ngrok-Version" : "Service-Version"),
     retryForSeconds: settingFields.retryForSeconds(read("retryForSeconds")),
     timeoutSeconds: settingFields.timeoutSeconds(read("timeoutSeconds")),
     requestsPerWindow: settingFields.requestsPerWindow(read("requestsPerWindow")),
     windowSeconds: settingFields.windowSeconds(read("windowSeconds")),
     recoverWithin: settingFields.recoverWithin(read("recoverWithin")),
+    listFilter: settingFields.listFilter(read("listFilter")) ?? (isPublic ? "on" : "off"),
     mark: settingFields.mark(read("mark")),
     policyWarnings: settingFields.policyWarnings(read("policyWarnings")),
     acceptAccount: environment["ENDPOINTS_ACCEPT_ACCOUNT"] === "1",
@@ -172,7 +169,7 @@ export function settingsProblems(
 
 /** Whether warnings of policies are off. `readSettings` reports a value that is neither on nor off. */
 export function areWarningsOff(config: ConfigReader, environment: NodeJS.ProcessEnv = process.env): boolean {
-  return OFF.test(writtenValue("policyWarnings", config, environment) ?? "");
+  return /^(off|false)$/i.test(writtenValue("policyWarnings", config, environment) ?? "");
 }
 
 function writtenValue(
@@ -236,6 +233,14 @@ function requests(name: SettingName, given: string | undefined, standard: number
     `${name} is not a whole number above zero`,
     howToCorrect(name, String(standard)),
   );
+}
+
+/** Some YAML parsers read `on` and `off` as booleans. */
+function onOrOff(name: SettingName, given: string | undefined): "on" | "off" | undefined {
+  if (given === undefined) return undefined;
+  if (/^(on|true)$/i.test(given)) return "on";
+  if (/^(off|false)$/i.test(given)) return "off";
+  throw new ConfigError(name, `${name} is neither on nor off`, howToCorrect(name, "off"));
 }
 
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };

@@ -3,14 +3,10 @@ import { invalidId, isNotFound, isOfService, ReplyError, type RequestName } from
 import type { HttpClient } from "./client";
 import type { LiveEndpoint, WireChange } from "./contract";
 import type { Request } from "./exchange";
-import { CLOUD, type Selection } from "./filter";
 import { canonicalJson, jsonOf } from "./json";
 import { EndpointList } from "./list";
 import { normalizeUrl } from "./url";
 import { type EndpointReader, ID, idSchema, listFromWire } from "./wire";
-
-/** How long a filtered list that fails is repeated, in seconds. After that, the whole list is read. */
-const FILTER_FOR = 5;
 
 /** The most pages in a row without an endpoint: a service may filter page by page. */
 const MOST_WITHOUT_IDS = 1_000;
@@ -18,20 +14,15 @@ const MOST_WITHOUT_IDS = 1_000;
 /** The resource that calls are about. */
 export type Subject = Pick<Request, "hasSecrets" | "resource">;
 
-/** The conversions of an endpoint from the wire. */
-export interface EndpointReaders {
-  any: EndpointReader;
-  /** For the reply to a create, which lacks what cannot be read. */
-  created: EndpointReader;
-}
-
 /** The five calls of the contract. */
 export class EndpointsApi {
   readonly list: EndpointList;
 
   constructor(
     readonly http: HttpClient,
-    private readonly readers: EndpointReaders,
+    readonly reader: EndpointReader,
+    /** The conversion of the reply to a create, which lacks what cannot be read. */
+    private readonly createdReader: EndpointReader,
     list?: EndpointList,
     private readonly subject: Subject = {},
   ) {
@@ -39,15 +30,16 @@ export class EndpointsApi {
       list ??
       new EndpointList({
         clock: http.clock,
-        reader: readers.any,
-        pages: (selection) => this.pages(selection),
+        reader,
+        pages: (expression) => this.pages(expression),
         warn: (message) => http.warn(message),
+        filters: http.settings.listFilter === "on",
       });
   }
 
   /** The calls about a resource. If it has secrets, errors leave out the service's texts. */
   about(subject: Subject): EndpointsApi {
-    return new EndpointsApi(this.http, this.readers, this.list, subject);
+    return new EndpointsApi(this.http, this.reader, this.createdReader, this.list, subject);
   }
 
   /**
@@ -63,7 +55,7 @@ export class EndpointsApi {
     const latest = typeof endpoint === "function" ? endpoint : () => endpoint;
     const request = { method: "POST", path: "/endpoints", body: () => ({ type: "cloud", ...latest() }) };
     const { url } = latest();
-    const reply = this.readers.created.refine((live) => isAbout(live, url) && isOurs(live), {
+    const reply = this.createdReader.refine((live) => isAbout(live, url) && isOurs(live), {
       error: ABOUT_ANOTHER,
     });
     return this.write(request, reply);
@@ -72,7 +64,7 @@ export class EndpointsApi {
   /** `GET /endpoints/{id}`, of any type. */
   async get(id: string): Promise<LiveEndpoint> {
     const request = { method: "GET", path: pathOf(id) };
-    return ofId(id, request, await this.send(request, this.readers.any));
+    return ofId(id, request, await this.send(request, this.reader));
   }
 
   /** `GET /endpoints/{id}`; undefined after the service's own 404. Unlike a list item it is never out of date. */
@@ -92,11 +84,11 @@ export class EndpointsApi {
   async update(id: string, change: WireChange): Promise<LiveEndpoint> {
     const request = { method: "PATCH", path: pathOf(id), body: { id, ...change } };
     try {
-      return ofId(id, request, await this.write(request, this.readers.any));
+      return ofId(id, request, await this.write(request, this.reader));
     } catch (error) {
       if (!(error instanceof ReplyError)) throw error;
       const live = await this.get(id);
-      if (!hasValues(live, this.readers.any.parse(request.body))) throw error;
+      if (!hasValues(live, this.reader.parse(request.body))) throw error;
       return live;
     }
   }
@@ -111,16 +103,15 @@ export class EndpointsApi {
    *
    * @throws ReplyError if the chain of pages breaks off or has no end, because half a list proves nothing.
    */
-  private async *pages({ expression }: Selection): AsyncGenerator<unknown[]> {
+  private async *pages(expression: string | undefined): AsyncGenerator<unknown[]> {
     const filter: Record<string, string> = expression === undefined ? {} : { filter: expression };
     const asked = new Set<string>();
     const ids = new Set<string>();
     let query = filter;
     for (let withoutIds = 0; ; ) {
-      const retryFor = expression === undefined ? undefined : FILTER_FOR;
-      // The other filters have values of fields, such as a URL that may be secret.
-      const hasSecrets = () => expression !== undefined && expression !== CLOUD.expression;
-      const request = { method: "GET", path: "/endpoints", query, retryFor, hasSecrets };
+      // A filter has values of fields, such as a URL that may be secret.
+      const hasSecrets = () => expression !== undefined;
+      const request = { method: "GET", path: "/endpoints", query, hasSecrets };
       const { endpoints, next_page_uri: next } = await this.http.send(request, listFromWire);
       yield endpoints;
 

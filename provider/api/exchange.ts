@@ -13,10 +13,10 @@ const SHORTEST_KEY = 16;
 /** Loaded for the first request, because most previews make none, and loading it takes a third of the provider's start. */
 const undici = (): typeof import("undici") => require("undici");
 
-/** The settings of a client. Times in seconds. */
 /** The version of the API, as each request names it. */
 export const API_VERSION = "2";
 
+/** The settings of a client. Times in seconds. */
 export interface ClientSettings {
   /** The key. It is sent to the base URL's origin and nowhere else. */
   apiKey: string;
@@ -33,14 +33,14 @@ export interface ClientSettings {
   retryForSeconds: number;
   requestsPerWindow: number;
   windowSeconds: number;
+  /** Whether lists are requested with filters. */
+  listFilter: "on" | "off";
 }
 
 export interface Request extends RequestName {
   query?: Record<string, string>;
   /** A function is called anew for each attempt. */
   body?: object | (() => object);
-  /** How long the request is repeated after temporary failures, in seconds. Default: `retryForSeconds`. */
-  retryFor?: number | undefined;
   /** Whether the service's text about a refusal may contain a secret. Is called for a refusal only. */
   hasSecrets?: () => boolean;
   /** The resource that the request is about, for the trace: its URN or URL. `ofCall` is the URN of the call under way. */

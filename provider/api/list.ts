@@ -1,127 +1,84 @@
 import { setImmediate } from "node:timers/promises";
-import { ApiError, ConnectionError, EndpointsError, isOfService } from "./apiErrors";
+import type { z } from "zod";
+import { ApiError, ConnectionError } from "./apiErrors";
+import type { Clock } from "./clock";
 import type { LiveEndpoint } from "./contract";
-import { CLOUD, EVERYTHING, onUrls, type Selection } from "./filter";
-import { IgnoredFilterError, type ListSource, Reading, skippedMessages } from "./reading";
-import { urlOf } from "./url";
+import { isMapping } from "./json";
+import { oneLine } from "./text";
+import { spellings, urlOf } from "./url";
+import type { EndpointReader } from "./wire";
 
 /*
- * The one reader of lists: for refreshes, adoptions, lost creates, conflicts, endpoints that are gone, data sources and drift.
- * Each states how new a reading must be and how much of it it needs. Readings are shared if they satisfy that.
+ * The one reader of lists. Callers share a reading if it began late enough for all of them. A filter (`endpoints:listFilter`)
+ * only saves pages: what it returns is checked here, and what it omits may exist.
  */
 
-/**
- * The oldest listing for refreshes and adoptions, in milliseconds. A refresh can continue with its listing after it has waited
- * for a few windows of the rate limit.
- */
+/** The oldest listing for refreshes, adoptions and imports, in milliseconds. It bounds how long ago a served item was read. */
 export const OLDEST_LISTING = 300_000;
 
 /** The oldest listing for data sources, in milliseconds. */
 const OLDEST_LOOKUP = 60_000;
 
-/** The most look-ups by URL that use a filter. Further ones share the whole list. */
-const FEW_LOOKUPS = 10;
-
-const UNFILTERED_CLOUD: Selection = { name: "cloud, unfiltered", includes: CLOUD.includes };
-
-/** Look-ups by URL that share a request. */
-interface Batch {
-  urls: Set<string>;
-  found: Promise<LiveEndpoint[]>;
+/** A selection of the account's endpoints. */
+export interface Selection {
+  /**
+   * The selection as a filter, a CEL expression in which `obj` is an endpoint. The contract does not have it. Without one, the
+   * whole list is read.
+   */
+  expression?: string | undefined;
+  includes(endpoint: LiveEndpoint): boolean;
 }
 
-/** The account's endpoints, with the last reading of each selection. */
+export const EVERYTHING: Selection = { includes: () => true };
+
+/** All endpoints that stacks can manage. An account may also have thousands of agents' endpoints. */
+export const CLOUD: Selection = {
+  expression: 'obj.type == "cloud"',
+  includes: ({ type }) => type === "cloud",
+};
+
+/** The endpoints of any type with a normalized URL. */
+export const onUrl = (url: string): Selection => ({
+  expression: isOneOf("url", spellings(url)),
+  includes: (live) => urlOf(live) === url,
+});
+
+/** The condition that a field has one of these values. Undefined if an expression cannot contain one of them. */
+export function isOneOf(field: string, values: readonly string[]): string | undefined {
+  if (values.length === 0 || values.some((value) => /\p{Surrogate}/u.test(value))) return undefined;
+  // CEL has JSON's escapes, so no value can end its literal.
+  const texts = values.map((value) => JSON.stringify(value));
+  return texts.length === 1 ? `obj.${field} == ${texts[0]}` : `obj.${field} in [${texts.join(", ")}]`;
+}
+
+/** The source of a list. */
+interface ListSource {
+  clock: Clock;
+  reader: EndpointReader;
+  /** The items of each page. A page is requested when the caller wants it. */
+  pages(expression: string | undefined): AsyncIterator<unknown[]>;
+  warn(message: string): void;
+  /** Whether filters are sent. */
+  filters: boolean;
+}
+
+/** The account's endpoints, with the last reading of the whole list and of each filter. */
 export class EndpointList {
   /** Whether this process has sent a write. */
   hasWritten = false;
-  private readonly readings = new Map<string, Reading>();
-  private readonly batches = new Map<boolean, Batch>();
-  private lastBatch: Promise<unknown> = Promise.resolve();
-  private lookups = 0;
-  /** Whether filters are sent. False once the service has refused or ignored one, or failed at it twice. */
-  private filters = true;
-  /** The first selection that is read with a filter. It shows whether filters work, or that no list can be read now. */
-  private trial: Promise<unknown> | undefined;
+  private lastWrite = Number.NEGATIVE_INFINITY;
+  private filters: boolean;
+  private readonly readings = new Map<string | undefined, Reading>();
 
-  constructor(private readonly source: ListSource) {}
-
-  whole(moment: number): Reading {
-    return this.since(moment);
-  }
-  async item(id: string, since?: number): Promise<LiveEndpoint | undefined> {
-    if (since !== undefined) return (await this.cloudSince(since)).find((live) => live.id === id);
-    return this.hasWritten ? undefined : this.listed(id);
-  }
-  async onUrlSince(url: string, moment: number): Promise<LiveEndpoint[]> {
-    const reading = this.since(moment);
-    await reading.toEnd();
-    return [...reading.endpoints.values()].filter((live) => urlOf(live) === url);
-  }
-
-  /** A reading that began at this moment or later, by this machine's clock. A refused list is not requested again. */
-  since(moment: number): Reading {
-    return this.reading(EVERYTHING, ({ failure, began }) =>
-      failure ? wouldFailAgain(failure.error) : began >= moment,
-    );
+  constructor(private readonly source: ListSource) {
+    this.filters = source.filters;
   }
 
   /**
-   * The endpoints of a selection, for data sources and reports. A filter may omit endpoints, so an empty result proves no
-   * absence. Calls within a minute share a listing.
+   * The cloud endpoint as the list shows it. Undefined if it must be read by id: once this process has sent a write, and if the
+   * list does not show it.
    *
-   * @param options.fresh Whether the result must show what happened before this call. Then it joins no reading that has begun.
-   */
-  async select(selection: Selection, { fresh }: { fresh: boolean }): Promise<LiveEndpoint[]> {
-    const isUsable = ({ began, isOutdated, failure }: Reading) =>
-      fresh
-        ? began === Number.POSITIVE_INFINITY
-        : !isOutdated && !failure && this.source.clock.now() - began <= OLDEST_LOOKUP;
-    return this.read(selection, EVERYTHING, isUsable);
-  }
-
-  /**
-   * All cloud endpoints, in a listing that refreshes and adoptions share.
-   *
-   * @param options.current Whether a write of this process outdates a listing.
-   */
-  async cloud({ current }: { current: boolean }): Promise<LiveEndpoint[]> {
-    const isUsable = (reading: Reading) =>
-      !reading.failure && (current ? this.isCurrent(reading) : this.isYoung(reading));
-    return this.read(CLOUD, UNFILTERED_CLOUD, isUsable);
-  }
-
-  /** All cloud endpoints, in a listing that began at this moment or later, by this machine's clock. */
-  async cloudSince(moment: number): Promise<LiveEndpoint[]> {
-    return this.read(CLOUD, UNFILTERED_CLOUD, ({ failure, began }) => !failure && began >= moment);
-  }
-
-  /**
-   * Whether a look-up by URL probably costs less than the whole list, which many look-ups can share.
-   *
-   * @param options.isOutdated Whether a write has outdated the list that could be shared.
-   */
-  affordsLookup({ isOutdated }: { isOutdated: boolean }): boolean {
-    return this.filters && (isOutdated || this.lookups < FEW_LOOKUPS);
-  }
-
-  /**
-   * The endpoints of any type with a normalized URL. Concurrent look-ups share requests.
-   */
-  async onUrl(url: string, { fresh }: { fresh: boolean }): Promise<LiveEndpoint[]> {
-    this.lookups++;
-    let batch = this.batches.get(fresh);
-    if (!batch) {
-      const urls = new Set<string>();
-      batch = { urls, found: this.readBatch(urls, { fresh }) };
-      this.batches.set(fresh, batch);
-    }
-    batch.urls.add(url);
-    return (await batch.found).filter((live) => urlOf(live) === url);
-  }
-
-  /**
-   * The cloud endpoint as the list shows it. Undefined if it must be read by id. (An endpoint that the list does not show may
-   * exist: on a page that was not fetched, or missed between two pages.)
+   * @param since A listing that began at this moment or later, by this machine's clock, serves in spite of this process's writes.
    *
    * Pulumi refreshes each endpoint separately, but one page of the list has a hundred. The number of pages is unknown, and most
    * endpoints may belong to other stacks. So reads share a reading, and each read lets it grow by at most one request, which
@@ -129,149 +86,204 @@ export class EndpointList {
    *
    * @throws ConnectionError, or ApiError 401 or 429, with which a read by id would fail too.
    */
-  async listed(id: string): Promise<LiveEndpoint | undefined> {
-    const isUsable = (last: Reading) =>
-      this.isCurrent(last) && !(last.failure && (last.isFiltered || isOfEveryRequest(last.failure.error)));
-    let reading: Reading | undefined;
-    let failures = 0;
-    for (;;) {
-      const whole = this.readings.get(UNFILTERED_CLOUD.name);
-      // If no list can be read, the next read must not wait for a filtered one again.
-      if (whole?.failure && isUsable(whole)) return undefined;
-      const current = this.reading(this.filters ? CLOUD : UNFILTERED_CLOUD, isUsable);
-      // A write may have outdated the reading of the last round.
-      if (current !== reading) current.reads++;
-      reading = current;
-
+  async item(id: string, since?: number): Promise<LiveEndpoint | undefined> {
+    let last: Reading | undefined;
+    while (since !== undefined || !this.hasWritten) {
+      const oldest = since ?? this.source.clock.now() - OLDEST_LISTING;
+      const isUsable = ({ began, failure }: Reading) => began >= oldest && !isOfEveryRequest(failure?.error);
+      const reading = this.reading(CLOUD, isUsable);
+      if (reading !== last) reading.reads++;
+      last = reading;
       const live = reading.endpoints.get(id);
       if (live || reading.ended || reading.failure) return live;
       // Bounds the requests to twice the cost of single reads, and to twice the cost of the whole list.
       if (!reading.isFetching && reading.pages >= reading.reads) return undefined;
-      try {
-        await reading.nextPage().catch((error: unknown) => {
-          if (!current.isFiltered) throw error;
-          return this.withoutFilter(error, ++failures, () => this.reading(UNFILTERED_CLOUD, isUsable));
-        });
-      } catch (error) {
+      await reading.nextPage().catch((error: unknown) => {
         // If the key may not list, or the chain of pages has no end, a read by id may still succeed.
-        if (isOfEveryRequest(error)) throw error;
-        return undefined;
-      }
-    }
-  }
-
-  /** Marks all readings as outdated, after a write with or without success. */
-  outdate(): void {
-    this.hasWritten = true;
-    for (const reading of this.readings.values())
-      if (reading.began !== Number.POSITIVE_INFINITY) reading.isOutdated = true;
-  }
-
-  /** The endpoints of a selection, found by its filter if the service takes it. */
-  private async read(
-    selection: Selection,
-    unfiltered: Selection,
-    isUsable: (reading: Reading) => boolean,
-  ): Promise<LiveEndpoint[]> {
-    const endpointsOf = (reading: Reading) => this.endpointsOf(reading, selection);
-    const whole = this.readings.get(EVERYTHING.name);
-    if (whole?.willEnd && isUsable(whole)) return endpointsOf(whole);
-    if (selection.expression !== undefined) {
-      // If filters do not work, a hundred selections at once must not each find that out.
-      if (this.trial) await this.trial;
-      const reading = this.readFiltered(selection, unfiltered, isUsable, endpointsOf);
-      this.trial ??= reading;
-      const found = await reading.catch((error: unknown) => {
-        this.trial = undefined;
-        throw error;
+        if (!this.isRefused(reading, error) && isOfEveryRequest(error)) throw error;
       });
-      if (found) return found;
-    }
-    return endpointsOf(this.reading(unfiltered, isUsable));
-  }
-
-  /** Undefined if filters do not work. */
-  private async readFiltered(
-    selection: Selection,
-    unfiltered: Selection,
-    isUsable: (reading: Reading) => boolean,
-    endpointsOf: (reading: Reading) => Promise<LiveEndpoint[]>,
-  ): Promise<LiveEndpoint[] | undefined> {
-    for (let failures = 0; this.filters; ) {
-      try {
-        return await endpointsOf(this.reading(selection, isUsable));
-      } catch (error) {
-        await this.withoutFilter(error, ++failures, () => this.reading(unfiltered, isUsable));
-      }
     }
     return undefined;
   }
 
   /**
-   * Returns if a filtered list must be read again after an error: with its filter, or without. A refusal of the service turns
-   * filters off. Any other error may be an outage or a gateway's reply, which proves nothing about filters. So it turns them
-   * off if it happens twice, and the service answers without a filter in between.
+   * The endpoints of any type with a normalized URL: of a new, filtered reading, or of a reading of the whole list that began at
+   * this moment or later, by this machine's clock.
    */
-  private async withoutFilter(error: unknown, failures: number, unfiltered: () => Reading): Promise<void> {
-    const isIgnored = error instanceof IgnoredFilterError;
-    if (!isIgnored && (!(error instanceof EndpointsError) || isOfKey(error))) throw error;
-    if (isIgnored || isRefusedFilter(error) || failures > 1) {
-      this.filters = false;
-      return;
+  onUrl(url: string, since: number): Promise<LiveEndpoint[]> {
+    return this.read(onUrl(url), () => (this.filters ? this.source.clock.now() : since));
+  }
+
+  /**
+   * The endpoints of a selection, for data sources and commands. Calls within a minute share a reading, if this process has sent
+   * no write in between.
+   *
+   * @param options.fresh Whether the result must show what happened before this call. Then it joins no reading that has begun.
+   */
+  select(selection: Selection, { fresh }: { fresh: boolean }): Promise<LiveEndpoint[]> {
+    const now = this.source.clock.now();
+    const since = fresh ? now : Math.max(now - OLDEST_LOOKUP, this.lastWrite);
+    return this.read(selection, () => since);
+  }
+
+  /** A reading of the whole list that began at this moment or later, by this machine's clock. It is never filtered. */
+  whole(since: number): Reading {
+    return this.reading(EVERYTHING, ({ failure, began }) => !failure && began >= since);
+  }
+
+  /** Marks what was listed as outdated, after a write with or without success. */
+  outdate(): void {
+    this.hasWritten = true;
+    this.lastWrite = this.source.clock.now();
+  }
+
+  private async read(selection: Selection, since: () => number): Promise<LiveEndpoint[]> {
+    const reading = this.reading(selection, ({ failure, began }) => !failure && began >= since());
+    try {
+      await reading.toEnd();
+    } catch (error) {
+      if (this.isRefused(reading, error)) return this.read(selection, since);
+      throw error;
     }
-    const reading = unfiltered();
-    await reading.until(() => reading.pages > 0);
+    for (const message of reading.unreported()) this.source.warn(message);
+    return [...reading.endpoints.values()].filter(selection.includes);
   }
 
-  private readBatch(urls: ReadonlySet<string>, { fresh }: { fresh: boolean }): Promise<LiveEndpoint[]> {
-    const before = this.lastBatch;
-    const read = async () => {
-      await Promise.all([setImmediate(), before]);
-      this.batches.delete(fresh);
-      const found: LiveEndpoint[] = [];
-      for (const selection of onUrls([...urls])) found.push(...(await this.select(selection, { fresh })));
-      return found;
-    };
-    const found = read();
-    this.lastBatch = found.catch(() => {});
-    return found;
-  }
-
-  private reading(selection: Selection, isUsable: (reading: Reading) => boolean): Reading {
-    const last = this.readings.get(selection.name);
+  private reading({ expression }: Selection, isUsable: (reading: Reading) => boolean): Reading {
+    const filter = this.filters ? expression : undefined;
+    const last = this.readings.get(filter);
     if (last && isUsable(last)) return last;
-    const reading = new Reading(selection, this.source);
-    this.readings.set(selection.name, reading);
+    const reading = new Reading(this.source, filter);
+    this.readings.set(filter, reading);
     return reading;
   }
 
-  private isCurrent(reading: Reading): boolean {
-    return !reading.isOutdated && this.isYoung(reading);
-  }
-
-  private isYoung({ began }: Reading): boolean {
-    return this.source.clock.now() - began <= OLDEST_LISTING;
-  }
-
-  private async endpointsOf(reading: Reading, { includes }: Selection): Promise<LiveEndpoint[]> {
-    await reading.toEnd();
-    for (const message of skippedMessages(reading.skipped.slice(reading.reported))) this.source.warn(message);
-    reading.reported = reading.skipped.length;
-    return [...reading.endpoints.values()].filter(includes);
+  /** Whether the service refused the filter. From then on, none is sent. */
+  private isRefused({ filter }: Reading, error: unknown): boolean {
+    if (filter === undefined || !(error instanceof ApiError) || ![400, 422].includes(error.status))
+      return false;
+    if (this.filters)
+      this.source.warn(
+        `the service refuses filters of its list (status ${error.status}), so this process reads the whole list; set endpoints:listFilter (or ENDPOINTS_LIST_FILTER) to off`,
+      );
+    this.filters = false;
+    return true;
   }
 }
 
-/** Whether the key is invalid, or its rate limit does not end. */
-const isOfKey = (error: unknown) =>
-  error instanceof ApiError && (error.status === 401 || error.status === 429);
+/** A list item that could not be parsed. It is omitted and must be reported. */
+interface SkippedItem {
+  id: string | undefined;
+  url: string | undefined;
+  reason: string;
+}
 
-/** Whether any request would fail with this error: the key's fault, or no answer. */
-const isOfEveryRequest = (error: unknown) => error instanceof ConnectionError || isOfKey(error);
+/** The most omitted items that are reported one by one. */
+const MOST_SKIPPED = 10;
 
-/** Whether the service itself refused the filter. */
-const isRefusedFilter = (error: unknown) =>
-  error instanceof ApiError && isOfService(error) && error.status < 500;
+/** A reading of the list. It fetches as many pages as callers need, and all callers share them. */
+export class Reading {
+  /** The endpoints of the pages so far, by id. If an endpoint comes twice, the last one counts. */
+  readonly endpoints = new Map<string, LiveEndpoint>();
+  readonly skipped: SkippedItem[] = [];
+  /** When the first page was requested, by this machine's clock. Endpoints that were created later may be missing. */
+  began = Number.POSITIVE_INFINITY;
+  /** The number of pages so far. */
+  pages = 0;
+  /** Whether the list has been read to its end. */
+  ended = false;
+  /** The failure of a page, after which nothing more can be read. */
+  failure: { error: unknown } | undefined;
+  /** How many reads of single items have used this reading. */
+  reads = 0;
+  private reported = 0;
+  private readonly items: AsyncIterator<unknown[]>;
+  private fetching: Promise<void> | undefined;
 
-/** Whether another attempt in the same run would fail with this error too. */
-const wouldFailAgain = (error: unknown) =>
-  error instanceof ApiError && (error.status === 401 || error.status === 403 || error.status === 404);
+  constructor(
+    private readonly source: Pick<ListSource, "clock" | "reader" | "pages">,
+    readonly filter: string | undefined,
+  ) {
+    this.items = source.pages(filter);
+  }
+
+  /** Whether a page is being fetched. Waiting for it costs no request. */
+  get isFetching(): boolean {
+    return this.fetching !== undefined;
+  }
+
+  /**
+   * Reads on until the condition holds or the list ends.
+   *
+   * @throws The failure of a page.
+   */
+  async until(holds: () => boolean): Promise<void> {
+    while (!this.ended && !holds()) await this.nextPage();
+  }
+
+  toEnd(): Promise<void> {
+    return this.until(() => false);
+  }
+
+  /** Waits for the page that is being fetched, or requests the next one. */
+  nextPage(): Promise<void> {
+    this.fetching ??= this.fetchPage().finally(() => {
+      this.fetching = undefined;
+    });
+    return this.fetching;
+  }
+
+  /** Messages about the omitted items, each once. */
+  unreported(): string[] {
+    const skipped = this.skipped.slice(this.reported);
+    this.reported = this.skipped.length;
+    const named = skipped.slice(0, MOST_SKIPPED).map(({ id, reason }) => {
+      const name = id === undefined ? "without an id" : oneLine(id, 100);
+      return `the service's list contains an endpoint (${name}) that cannot be read and is left out: ${reason}`;
+    });
+    const more = skipped.length - named.length;
+    if (more === 0) return named;
+    return [...named, `the service's list contains ${more} more endpoints that cannot be read`];
+  }
+
+  private async fetchPage(): Promise<void> {
+    if (this.failure) throw this.failure.error;
+    try {
+      if (this.began === Number.POSITIVE_INFINITY) {
+        // After one turn of the event loop, all calls that start together have joined.
+        await setImmediate();
+        this.began = this.source.clock.now();
+      }
+      const { value, done } = await this.items.next();
+      this.ended = done === true;
+      if (done) return;
+      this.pages++;
+      for (const item of value) this.add(item);
+    } catch (error) {
+      this.failure = { error };
+      throw error;
+    }
+  }
+
+  private add(item: unknown): void {
+    const { data: live, error } = this.source.reader.safeParse(item);
+    if (live) this.endpoints.set(live.id, live);
+    else this.skipped.push({ id: textIn(item, "id"), url: textIn(item, "url"), reason: reasonOf(error) });
+  }
+}
+
+function textIn(item: unknown, name: string): string | undefined {
+  const value = isMapping(item) ? item[name] : undefined;
+  return typeof value === "string" ? value : undefined;
+}
+
+const reasonOf = ({ issues }: z.ZodError): string =>
+  issues
+    .slice(0, 5)
+    .map(({ path, message }) => `${path.join(".") || "item"}: ${message}`)
+    .join("; ");
+
+/** Whether any request would fail with this error: the key's fault, its rate limit, or no answer. */
+const isOfEveryRequest = (error: unknown) =>
+  error instanceof ConnectionError ||
+  (error instanceof ApiError && (error.status === 401 || error.status === 429));

@@ -41,9 +41,11 @@ export function urlOf({
   return given === undefined ? undefined : (normalizeUrl(given) ?? given);
 }
 
-/** Whether a URL names the default port of its scheme. */
-export const isDefaultPort = (url: string): boolean =>
-  normalizeUrl(url) !== url && normalizeUrl(url) !== undefined;
+/** The spellings in which the service may store a normalized URL. The contract does not require that it normalizes URLs. */
+export function spellings(url: string): string[] {
+  const withPort = ["80", "443"].map((port) => `${url}:${port}`);
+  return [url, `${url}/`, ...withPort.filter((spelling) => normalizeUrl(spelling) === url)];
+}
 
 /** Why text is no endpoint's URL, and what would be right. Undefined for a valid URL. Never quotes credentials. */
 export function urlProblem(url: string): string | undefined {

@@ -26,7 +26,7 @@ export async function findAdoptable(
     return live;
   }
   const since = api.http.clock.now() - OLDEST;
-  let found = (await api.list.onUrlSince(inputs.url, since)).filter((live) => serves(live, inputs));
+  let found = (await api.list.onUrl(inputs.url, since)).filter((live) => serves(live, inputs));
   if (inputs.poolingEnabled || found.some((live) => live.poolingEnabled)) {
     // A filter proves no absence, and the service would accept one more member.
     const reading = api.list.whole(since);

@@ -1,7 +1,7 @@
 import { ApiError, ConnectionError, EndpointsError, isOfService, ReplyError } from "../api/apiErrors";
+import { createdAt } from "../api/clock";
 import type { LiveEndpoint, Mark, Owner } from "../api/contract";
 import { randomNumber, withMark } from "../api/mark";
-import { createdAt } from "../api/reading";
 import { backOff } from "../api/retry";
 import { normalizeUrl, urlOf } from "../api/url";
 import { idSchema } from "../api/wire";

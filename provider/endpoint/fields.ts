@@ -246,7 +246,7 @@ const createdFromWire = endpointReader(endpointFields, aliases, { dropsBroken: t
 
 /** The calls of the contract, with these fields. */
 export const endpointsApi = (http: HttpClient): EndpointsApi =>
-  new EndpointsApi(http, { any: endpointFromWire, created: createdFromWire });
+  new EndpointsApi(http, endpointFromWire, createdFromWire);
 
 /** Properties with their documents as data, for comparisons and diffs. Text that does not parse is unchanged. */
 export function withData(props: JsonObject): JsonObject {

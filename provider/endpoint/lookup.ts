@@ -2,9 +2,9 @@ import { z } from "zod";
 import { isNotFound, UserError } from "../api/apiErrors";
 import type { EndpointQuery, EndpointsFilter, LiveEndpoint } from "../api/contract";
 import type { EndpointsApi } from "../api/endpoints";
-import { EVERYTHING, isOneOf, type Selection, spellings } from "../api/filter";
+import { EVERYTHING, isOneOf, onUrl, type Selection } from "../api/list";
 import { nearName, oneLine } from "../api/text";
-import { normalizeUrl, urlOf, urlProblem } from "../api/url";
+import { normalizeUrl, spellings, urlOf, urlProblem } from "../api/url";
 import { metadataFromText, sameData } from "./documents";
 import { MASKED } from "./secrets";
 
@@ -73,16 +73,16 @@ export function argumentsIn<T>(name: string, schema: z.ZodType<T>, args: unknown
   throw new UserError(`${name}: ${mistakes.join("; ")}`);
 }
 
-const ENDPOINT_TYPES = ["ephemeral", "edge", "cloud"];
+const TYPES = ["ephemeral", "edge", "cloud"];
 
 /** Warnings of types that no endpoint has, as far as this version knows. */
 export const typeWarnings = ({ types = [] }: Pick<EndpointsFilter, "types">): string[] =>
   types.flatMap((type, index) => {
-    if (ENDPOINT_TYPES.includes(type)) return [];
+    if (TYPES.includes(type)) return [];
     const near = nearName(type, [["ephemeral", "agent", "tunnel"], "edge", "cloud"]);
     const hint = near
       ? `did you mean ${near}?`
-      : `the types are ${ENDPOINT_TYPES.join(", ")}. Ignore this if the service has it now`;
+      : `the types are ${TYPES.join(", ")}. Ignore this if the service has it now`;
     return [`getEndpoints: types[${index}] is no type known to this version; ${hint}`];
   });
 
@@ -130,11 +130,9 @@ async function byUrl(
 ): Promise<LiveEndpoint> {
   const wanted = normalizeUrl(url);
   if (wanted === undefined) throw new UserError(`getEndpoint: url ${urlProblem(url)}`);
-  let found = await api.list.onUrl(wanted, { fresh });
-  // A filtered list proves no absence. It omits edges, for example, which only have a public URL. Without filters, this is
-  // the whole list that was just read.
-  const isNew = fresh && api.list.affordsLookup({ isOutdated: true });
-  const all = found.length === 0 ? await api.list.select(EVERYTHING, { fresh: isNew }) : [];
+  let found = await api.list.select(onUrl(wanted), { fresh });
+  // A filtered list proves no absence. It omits edges, for example, which only have a public URL.
+  const all = found.length === 0 ? await api.list.select(EVERYTHING, { fresh }) : [];
   if (found.length === 0) found = all.filter((endpoint) => urlOf(endpoint) === wanted);
   const shownUrl = oneLine(wanted, 300);
   const [first] = found;
@@ -169,6 +167,23 @@ export async function findEndpoints(
   return found.filter(matcher(filter, fits)).map(withoutOwner);
 }
 
+/**
+ * The first endpoints that satisfy the filter, newest first, in a listing that began at this moment or later. It reads as many
+ * pages as it needs.
+ */
+export async function firstEndpoints(
+  api: EndpointsApi,
+  filter: EndpointsFilter,
+  since: number,
+  areEnough: (found: LiveEndpoint[]) => boolean,
+): Promise<LiveEndpoint[]> {
+  const [{ includes }, matches] = [selectionOf(filter), matcher(filter)];
+  const reading = api.list.whole(since);
+  const found = () => [...reading.endpoints.values()].filter(includes).filter(matches);
+  await reading.until(() => areEnough(found()));
+  return found();
+}
+
 /** The part of a filter that the service cannot apply. */
 function matcher(
   { urlPattern, metadata }: EndpointsFilter,
@@ -196,8 +211,7 @@ function selectionOf({ types, region, urlPattern, name, binding }: EndpointsFilt
     url !== undefined && isOneOf("url", spellings(url)),
   ].filter((condition) => typeof condition === "string");
   return {
-    name: JSON.stringify([types, region, url, name, binding]),
-    ...(conditions.length > 0 && { expression: conditions.join(" && ") }),
+    expression: conditions.length > 0 ? conditions.join(" && ") : undefined,
     includes: (live) =>
       (types === undefined || types.includes(live.type ?? "")) &&
       (region === undefined || live.region === region) &&

@@ -97,7 +97,7 @@ export class TakenUrl {
     const since = api.http.clock.now() - (mayPass(refusal) ? LIST_LAG : SHARED_FOR);
     const found: LiveEndpoint[] = [];
     try {
-      for (const { id } of await api.list.onUrlSince(inputs.url, since)) {
+      for (const { id } of await api.list.onUrl(inputs.url, since)) {
         const live = id === mover || owners.isGone(id) ? undefined : await api.find(id);
         const isPool = inputs.poolingEnabled === true && live?.poolingEnabled === true;
         if (live && urlOf(live) === inputs.url && !isPool) found.push(live);

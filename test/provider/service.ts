@@ -68,7 +68,7 @@ export async function service({ ahead = 0, sleep, engineIsThere, ...options }: O
 
 /** Reads the whole list of the account, and shares no earlier reading. */
 export async function wholeList({ http }: EndpointsApi) {
-  const reading = endpointsApi(http).list.since(0);
+  const reading = endpointsApi(http).list.whole(0);
   await reading.toEnd();
   return { endpoints: [...reading.endpoints.values()], skipped: reading.skipped };
 }

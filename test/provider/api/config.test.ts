@@ -35,6 +35,16 @@ test("the version header is Ngrok-Version for the public service, and Service-Ve
   expect(nameFor({ "endpoints:versionHeader": "X-Version" })).toBe("X-Version");
 });
 
+test.each([
+  ["https://api.ngrok.com", undefined, "on"],
+  ["https://api.ngrok.com", "off", "off"],
+  ["https://api.example.com", undefined, "off"],
+  ["https://api.example.com", "true", "on"],
+])("lists of %s with listFilter %s are filtered: %s", (baseUrl, listFilter, expected) => {
+  const config = { "endpoints:baseUrl": baseUrl, ...(listFilter && { "endpoints:listFilter": listFilter }) };
+  expect(readSettings(from(config), environment).listFilter).toBe(expected);
+});
+
 const UP_TO_A_DAY = /number of seconds above zero and up to 86400/;
 const HEADER_ADVICE =
   /not the name of a header: run `pulumi config set endpoints:versionHeader.*or correct ENDPOINTS_VERSION_HEADER/;
@@ -55,6 +65,7 @@ test.each<[string, SettingName, string | undefined, RegExp]>([
   ["a budget with a fraction", "requestsPerWindow", "1.5", /whole number above zero/],
   ["a time without a unit", "recoverWithin", "60", /no time such as 90s, 30m, 1h/],
   ["a time of zero", "recoverWithin", "0h", /no time such as/],
+  ["a switch with another word", "listFilter", "maybe", /neither on nor off/],
   ["an invalid header name", "versionHeader", "My Version", HEADER_ADVICE],
 ])(
   "%s: the error names the configuration key and the variable, in one line",

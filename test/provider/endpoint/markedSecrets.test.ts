@@ -84,7 +84,7 @@ describe.each(bothProviders)("%s", (name, start) => {
       provider.emulator.intercept("update", refusal("CANARY-1"));
       await expect(provider.create(inputs)).rejects.toThrow(LEFT_OUT);
 
-      const other = await start();
+      const other = await start({ settings: { listFilter: "on" } });
       other.emulator.intercept(() => true, { status: 401, body: { msg: "for canary-1.example.com" } }, 9);
       const hidden = { url: "https://canary-1.example.com", adopt: true, __secrets: ["url"] };
       const { failures } = await other.check({}, hidden);
