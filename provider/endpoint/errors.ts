@@ -155,7 +155,7 @@ function waysOut({ holder, owner, mover, stays, replacesItself }: Holding): stri
   const isOurStack = isSameStack(createdFor, owner);
   const isOtherStack = owner !== undefined && createdFor !== undefined && !isOurStack;
   const renamed = `If you renamed or moved this resource, give it aliases: [${aliasOf(createdFor, owner)}], and the endpoint stays as it is`;
-  const inProgram = `If another resource of this program moves, replaces or removes it, set deleteBeforeReplace there, or run \`pulumi up --target\` for that resource first (\`pulumi stack --show-ids --show-urns\` lists who has ${id})`;
+  const inProgram = `If another resource of this program has it and leaves this URL, run \`pulumi up --target\` with that resource's URN first, or \`pulumi up --replace\` if the two swap their URLs; a replacement needs deleteBeforeReplace (\`pulumi stack --show-ids --show-urns\` shows who has ${id})`;
   const adopting = mover === undefined ? `, or set adopt: "${id}" to take it over` : "";
   const elsewhere = `If it is somebody else's, choose another url${adopting}`;
   return [

@@ -30,15 +30,14 @@ export class Advice {
     this.acceptsAccount ||= /ENDPOINTS_ACCEPT_ACCOUNT/.test(message);
     const { adopt: _, ...inputs } = this.program.get(name) ?? {};
     if (!this.program.has(name)) return;
-    if (/wait for each other's URLs/.test(message)) this.flags.replace = name;
     const isNew = !this.engine.state.has(name);
     const holder = /is served by (ep_\w+)/.exec(message)?.[1] ?? "";
     for (const [other, { id }] of this.engine.state) {
       if (id !== holder) continue;
       // The user knows which resources move. The processes of two providers do not know of each other's moves, and a process does
       // not know of those that the engine has not asked for.
-      if (this.program.has(other) && hasSecondProvider(other) !== hasSecondProvider(name))
-        this.flags.replace = name;
+      const isSwap = hasSecondProvider(other) !== hasSecondProvider(name) || this.isInCircle(name);
+      if (this.program.has(other) && isSwap && /--replace/.test(message)) this.flags.replace = name;
       else if (this.program.has(other)) this.flags.parallel = 64;
       else if (isNew && /aliases/.test(message) && this.renamed.get(name) === other) {
         this.engine.rename(other, name);
@@ -67,5 +66,18 @@ export class Advice {
       if (!hasOpenCreate) this.judge.needlessAdoptions.push(`${left.id}: ${message}`);
     }
     if (left === undefined && isForeign) this.program.set(name, { ...inputs, url: this.elsewhere() });
+  }
+
+  /** Whether the resources that must move before this one wait for it in the end. */
+  private isInCircle(name: string): boolean {
+    let last = name;
+    for (let count = 0; count < this.program.size; count++) {
+      const url = this.program.get(last)?.["url"];
+      const [next] = [...this.engine.state].find(([, { outputs }]) => outputs["url"] === url) ?? [];
+      if (next === undefined || next === last) return false;
+      if (next === name) return true;
+      last = next;
+    }
+    return false;
   }
 }
