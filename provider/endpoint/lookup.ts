@@ -181,6 +181,7 @@ export async function firstEndpoints(
   const reading = api.list.whole(since);
   const found = () => [...reading.endpoints.values()].filter(includes).filter(matches);
   await reading.until(() => areEnough(found()));
+  for (const message of reading.unreported()) api.http.warn(message);
   return found();
 }
 

@@ -1,5 +1,4 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { service, thrown } from "../service";
 import { conflict, countCreates, isCreate, isList, iso, start, url } from "./creates";
 
 const policy = { on_http_request: [{ actions: [{ type: "deny" }] }] };
