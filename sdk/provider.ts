@@ -15,10 +15,8 @@ import { policyFromText } from "../provider/endpoint/documents";
 import { isOfType, perRun, programError } from "./programRun";
 import { pluginFolders, projectFile } from "./projectFile";
 
-/** The type that a program writes for each setting. `recoverWithin` is a text such as `15m`. */
-type Written<Name extends SettingName> = Name extends "recoverWithin"
-  ? string
-  : NonNullable<ReturnType<(typeof settingFields)[Name]>>;
+/** The type that a program writes for each setting. */
+type Written<Name extends SettingName> = NonNullable<ReturnType<(typeof settingFields)[Name]>>;
 
 /** The settings of an account. An omitted one comes from the stack's configuration, or else from the environment. */
 export type ProviderArgs = {

@@ -170,7 +170,7 @@ export class EndpointList {
 }
 
 /** A list item that could not be parsed. It is omitted and must be reported. */
-interface SkippedItem {
+export interface SkippedItem {
   id: string | undefined;
   url: string | undefined;
   reason: string;

@@ -105,7 +105,7 @@ export class UrlConflict {
       this.left.add(holder.id);
       return undefined;
     }
-    return this.takeOverOrRefuse(failure, holders);
+    return this.refuse(failure, holders);
   }
 
   /** Looks for the endpoint that holds the URL. The service's reason does not matter. */
@@ -159,18 +159,11 @@ export class UrlConflict {
     return live === undefined || urlOf(live) !== inputs.url;
   }
 
-  private takeOverOrRefuse(failure: EndpointsError, [holder, ...others]: readonly LiveEndpoint[]) {
-    const { api, settings, inputs, owner, entries, mover, log } = this.claim;
+  private refuse(failure: EndpointsError, [holder]: readonly LiveEndpoint[]) {
+    const { api, inputs, owner, entries, mover } = this.claim;
     if (!holder) return undefined;
     const isSame = isWanted(holder, inputs);
     const isMet = entries.accounts.has(holder.id);
-    // With marks, a leftover has one.
-    const isUnmarked = owner === undefined && holder.createdFor === undefined;
-    const mayRecover = mover === undefined && others.length === 0 && isSame && isUnmarked && !isMet;
-    if (mayRecover && isYounger(api, holder, settings.recoverWithin)) {
-      log.info(`${shownUrl(inputs)}: takes over ${holder.id} with its content (endpoints:recoverWithin)`);
-      return holder;
-    }
     throw urlTaken(failure, shownUrl(inputs), {
       // The description may repeat a secret of this resource.
       holder: hasSecrets(inputs) ? { ...holder, description: undefined } : holder,

@@ -182,7 +182,7 @@ function waysOut(holding: Holding): string[] {
   if (isUpdate || !isSame || !isYoung) return [...ways, `${unsure}: ${adopting}`];
   return [
     ...ways,
-    `Perhaps a killed run left it behind, with exactly this content: then ${adopt} on this resource for one \`pulumi up\`, or set endpoints:recoverWithin to take such endpoints over without asking`,
+    `Perhaps a killed run left it behind, with exactly this content: then ${adopt} on this resource for one \`pulumi up\``,
     `${unsure}: ${without}`,
   ];
 }

@@ -2,8 +2,8 @@ import { writeFileSync } from "node:fs";
 import { UserError } from "../../provider/api/apiErrors";
 import type { LiveEndpoint } from "../../provider/api/contract";
 import type { EndpointsApi } from "../../provider/api/endpoints";
-import { EVERYTHING } from "../../provider/api/list";
 import { canonicalJson } from "../../provider/api/json";
+import { EVERYTHING } from "../../provider/api/list";
 import { PIPELINE_COMMAND } from "../../provider/api/text";
 import { urlOf } from "../../provider/api/url";
 import {

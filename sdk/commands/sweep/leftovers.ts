@@ -1,6 +1,6 @@
+import { createdAt } from "../../../provider/api/clock";
 import type { LiveEndpoint, Mark } from "../../../provider/api/contract";
 import { ownerAtCreate, partsOf } from "../../../provider/api/mark";
-import { createdAt } from "../../../provider/api/clock";
 
 /* Which endpoints of an account killed runs have left behind. */
 

@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { thrown } from "../service";
 import { conflict, countCreates, isCreate, isList, iso, start, url } from "./creates";
 
 const policy = { on_http_request: [{ actions: [{ type: "deny" }] }] };
