@@ -105,8 +105,7 @@ describe.each(["kit", "cli"] as const)("with the driver %s", (driver) => {
 
 afterAll(() => {
   const rows = tally.map(
-    ({ driver, death, leftOver }) =>
-      `${driver}, ${death}: ${leftOver} left over, 0 lost`,
+    ({ driver, death, leftOver }) => `${driver}, ${death}: ${leftOver} left over, 0 lost`,
   );
   if (rows.length > 0) console.log(rows.join("\n"));
 });
