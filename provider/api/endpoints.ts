@@ -11,9 +11,6 @@ import { type EndpointReader, ID, idSchema, listFromWire } from "./wire";
 /** The most pages in a row without an endpoint: a service may filter page by page. */
 const MOST_WITHOUT_IDS = 1_000;
 
-/** The resource that calls are about. */
-export type Subject = Pick<Request, "hasSecrets" | "resource">;
-
 /** The five calls of the contract. */
 export class EndpointsApi {
   readonly list: EndpointList;
@@ -22,7 +19,7 @@ export class EndpointsApi {
     readonly http: HttpClient,
     readonly reader: EndpointReader,
     list?: EndpointList,
-    private readonly subject: Subject = {},
+    private readonly subject: Pick<Request, "hasSecrets"> = {},
   ) {
     this.list =
       list ??
@@ -36,7 +33,7 @@ export class EndpointsApi {
   }
 
   /** The calls about a resource. If it has secrets, errors leave out the service's texts. */
-  about(subject: Subject): EndpointsApi {
+  about(subject: Pick<Request, "hasSecrets">): EndpointsApi {
     return new EndpointsApi(this.http, this.reader, this.list, subject);
   }
 

@@ -42,8 +42,6 @@ export interface Request extends RequestName {
   within?: number | undefined;
   /** Whether the service's text about a refusal may contain a secret. Is called for a refusal only. */
   hasSecrets?: () => boolean;
-  /** The resource that the request is about, for the trace: its URN or URL. `ofCall` is the URN of the call under way. */
-  resource?: (ofCall: string | undefined) => string | undefined;
 }
 
 /** A reply before it is parsed. */

@@ -221,7 +221,7 @@ function isYounger({ http }: EndpointsApi, live: LiveEndpoint, seconds: number |
   const created = createdAt(live);
   const now = http.serviceClock.at(http.clock.now());
   if (seconds === undefined || created === undefined || now === undefined) return false;
-  return created <= now.latest && created >= now.earliest - seconds * 1000 && live.poolingEnabled !== true;
+  return created <= now + 1_000 && created >= now - seconds * 1000 && live.poolingEnabled !== true;
 }
 
 /** The listed endpoints with a URL, of any type. */

@@ -1,5 +1,4 @@
 import { ApiError, ConnectionError, EndpointsError, isOfService, ReplyError } from "../api/apiErrors";
-import type { Moment } from "../api/clock";
 import { createdAt } from "../api/clock";
 import type { LiveEndpoint, Mark, Owner } from "../api/contract";
 import { isAbout } from "../api/endpoints";
@@ -23,8 +22,8 @@ import { wireChange } from "./state";
 /** The waits before each look for a lost create, in milliseconds: its effect may come late, and the list may lag. */
 const LOOK_AFTER = [0, 2_000, 2 * LIST_LAG - 2_000];
 
-/** Further looks if one second decides. Each halves the uncertainty about the service's clock. */
-const LOOKS_AT_THE_CLOCK = 5;
+/** How far the creation time of a lost create may lie outside of its tries, in milliseconds. */
+const TOLERANCE = 2_000;
 
 /** The endpoint that exists after the create. */
 interface Created {
@@ -155,16 +154,14 @@ async function findLostCreate(
   nonce: string | undefined,
 ): Promise<{ ours?: LiveEndpoint; holders: LiveEndpoint[] }> {
   const { api, inputs, log } = claim;
-  const { clock, serviceClock } = api.http;
+  const { clock } = api.http;
   // Members of a pool may all be equal, and the service accepts one more.
   const isShared = inputs.poolingEnabled === true && nonce === undefined;
   let candidates: string[] = [];
   let holders: LiveEndpoint[] = [];
-  for (let looks = 0; looks < LOOK_AFTER.length + LOOKS_AT_THE_CLOCK; looks++) {
-    const least = LOOK_AFTER[looks] ?? 0;
-    if (looks >= LOOK_AFTER.length && (candidates.length === 0 || isShared)) break;
-    if (looks > 0) await clock.sleep(serviceClock.waitForNextSecond(least, clock.now()));
-    const found = await lookOnce(tries, { isFirst: looks === 0 }, lost, claim, nonce);
+  for (const wait of LOOK_AFTER) {
+    if (wait > 0) await clock.sleep(wait);
+    const found = await lookOnce(tries, lost, claim, nonce);
     const [ours] = found.ours;
     candidates = [...found.ours.map(({ id }) => id), ...found.doubtful];
     holders = found.holders;
@@ -182,7 +179,6 @@ async function findLostCreate(
 /** Looks once. */
 async function lookOnce(
   tries: readonly LostTry[],
-  { isFirst }: { isFirst: boolean },
   lost: EndpointsError,
   { api, inputs, entries }: Claim,
   nonce: string | undefined,
@@ -194,30 +190,23 @@ async function lookOnce(
   const doubtful: string[] = [];
   const holders: LiveEndpoint[] = [];
   const repliedNew: string[] = [];
-  // The first look shows what existed when the last answer was lost, or was created within one request of that. Any other
-  // endpoint must have been created while a create was under way: otherwise it can be somebody else's.
-  const isDuring = (one: LostTry, created: number | undefined) => {
-    const [, from] = secondOf(serviceClock.at(one.sent));
-    const isLatest = isFirst && one === tries.at(-1);
-    const to = isLatest ? secondOf(serviceClock.at(clock.now()))[1] : secondOf(serviceClock.at(one.lost))[0];
-    return created !== undefined && created >= from && created <= to;
-  };
+  const earliest = (serviceClock.at(tries[0]?.sent ?? 0) ?? Number.NEGATIVE_INFINITY) - TOLERANCE;
+  const latest = (serviceClock.at(tries.at(-1)?.lost ?? 0) ?? Number.NEGATIVE_INFINITY) + TOLERANCE;
   try {
     const reading = api.list.whole(clock.now());
     await reading.toEnd();
-    const earliest = () => Math.min(...tries.map(({ sent }) => secondOf(serviceClock.at(sent))[0]));
 
     const onOurUrl = onUrl(reading, inputs.url).map(({ id }) => id);
     for (const id of new Set([...onOurUrl, ...(replied === undefined ? [] : [replied])])) {
       if (entries.accounts.has(id)) continue;
       const live = await api.find(id);
-      const created = live && secondOfCreation(live);
-      const isNew = created === undefined || created >= earliest();
+      const created = live && createdAt(live);
+      const isNew = created === undefined || created >= earliest;
       if (!live) {
         if (id !== replied) doubtful.push(id);
       } else if (nonce !== undefined && live.createdFor?.nonce === nonce) ours.push(live);
       else if (nonce === undefined && !live.createdFor && isWanted(live, inputs) && isNew) {
-        if (tries.some((one) => isDuring(one, created))) ours.push(live);
+        if (created !== undefined && created <= latest) ours.push(live);
         else doubtful.push(id);
       } else if (urlOf(live) === inputs.url && inputs.poolingEnabled !== true) holders.push(live);
       else if (id === replied && !live.createdFor && live.type === "cloud" && isNew) repliedNew.push(id);
@@ -240,7 +229,7 @@ async function newMark({ api, inputs, log }: Claim, owner: Owner): Promise<(() =
   const nonce = randomNumber();
   const mark = () => {
     const now = serviceClock.at(clock.now());
-    const time = now ? new Date((now.earliest + now.latest) / 2).toISOString() : "unknown";
+    const time = now === undefined ? "unknown" : new Date(now).toISOString();
     return { ...owner, nonce, time };
   };
   if (withMark(inputs.metadata, mark()) === undefined) {
@@ -251,20 +240,7 @@ async function newMark({ api, inputs, log }: Claim, owner: Owner): Promise<(() =
   }
   // Any reply shows the service's clock. A failure of the list leaves it unknown.
   const reading = api.list.whole(0);
-  if (!serviceClock.at(clock.now())) await reading.until(() => reading.pages > 0).catch(() => {});
+  if (serviceClock.at(clock.now()) === undefined)
+    await reading.until(() => reading.pages > 0).catch(() => {});
   return mark;
 }
-
-/** The earliest and the latest whole second of a moment, in milliseconds. */
-function secondOf(moment: Moment | undefined): [earliest: number, latest: number] {
-  if (!moment) return [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
-  return [wholeSecond(moment.earliest), wholeSecond(moment.latest)];
-}
-
-/** The second in which an endpoint was created. Services give the time in seconds or with fractions. */
-function secondOfCreation(live: LiveEndpoint): number | undefined {
-  const created = createdAt(live);
-  return created === undefined ? undefined : wholeSecond(created);
-}
-
-const wholeSecond = (time: number) => Math.floor(time / 1000) * 1000;

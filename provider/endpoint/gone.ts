@@ -125,5 +125,5 @@ function principalOf({ principal }: JsonObject): string | undefined {
 function mayBeNew({ http }: EndpointsApi, reading: Reading, born: number | undefined): boolean {
   // A reading that has not begun will begin now.
   const began = http.serviceClock.at(Math.min(reading.began, http.clock.now()));
-  return born === undefined || began === undefined || born > began.earliest - LIST_LAG;
+  return born === undefined || began === undefined || born > began - LIST_LAG - 1_000;
 }

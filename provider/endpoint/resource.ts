@@ -27,7 +27,7 @@ import {
 } from "./errors";
 import { type CloudEndpointInputs, type ManagedInput, managedInputs } from "./fields";
 import { accountFingerprint, GoneCheck } from "./gone";
-import { hasSecrets, notedFields, shownUrl, withNote } from "./secrets";
+import { hasSecrets, shownUrl } from "./secrets";
 import {
   assertReadable,
   difference,
@@ -303,7 +303,7 @@ export class CloudEndpoints {
 
   private claim(inputs: CloudEndpointInputs, owner: Owner | undefined) {
     return {
-      ...this.serviceFor({ ...inputs, [URN_KEY]: owner?.urn }),
+      ...this.serviceFor(inputs),
       inputs,
       owner,
       entries: this.entries,
@@ -355,10 +355,7 @@ export class CloudEndpoints {
       ({ sent } = changesOnAdoption(live, inputs));
       const mark = this.markOf(owner, undefined, live.createdAt);
       if (sent.length === 0) return live;
-      return await this.serviceFor({ ...inputs, [URN_KEY]: owner?.urn }).api.update(
-        live.id,
-        wireChange(inputs, sent, mark),
-      );
+      return await this.serviceFor(inputs).api.update(live.id, wireChange(inputs, sent, mark));
     } catch (error) {
       this.entries.takeOverFailed(live.id, entry);
       throw refusedChange(error, sent, { isAdoption: true });
@@ -386,8 +383,7 @@ export class CloudEndpoints {
   /** The service, for requests about a resource with these properties. */
   private serviceFor(...all: JsonObject[]): Service {
     const { api, settings } = this.deps.connect();
-    const resource = (ofCall: string | undefined) => shownResource(all, ofCall);
-    return { settings, api: api.about({ hasSecrets: () => all.some(hasSecrets), resource }) };
+    return { settings, api: api.about({ hasSecrets: () => all.some(hasSecrets) }) };
   }
 
   private account = (): string => accountFingerprint(this.deps.connect().settings);
@@ -421,22 +417,6 @@ export class CloudEndpoints {
         : `${shownUrl(inputs)}: adopts ${live.id}, and changes ${oneLine(firstOf(places))}`,
     );
   }
-}
-
-/**
- * The resource with these properties, for the trace: its URN or else its URL. The URN of the call comes second, because a call
- * may first have to move another resource.
- */
-function shownResource(all: JsonObject[], ofCall: string | undefined): string | undefined {
-  const given = all.map((props) => props[URN_KEY]).find((urn) => typeof urn === "string");
-  const [marked] = all.flatMap((props) => parseMark(props[MARK_KEY])?.urn ?? []);
-  const located = all.find(({ url }) => url !== undefined);
-  return (
-    given ??
-    ofCall ??
-    marked ??
-    (located && shownUrl(checkedInputs(withNote(located, all.flatMap(notedFields)))))
-  );
 }
 
 /** @throws UserError if the endpoint is no cloud endpoint. */

@@ -66,8 +66,7 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
     const settings = configuration.settings();
     const http = new HttpClient(settings, {
       log: { info: log.general, warn: log.warn },
-      trace: log.general,
-      resource: log.urn,
+      writeLog: log.general,
       engineIsThere: options.engineIsThere,
     });
     if (cancelled) http.stop();

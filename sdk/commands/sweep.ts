@@ -141,7 +141,7 @@ async function sweep(
   const plan = planOf(account.endpoints, {
     namespace: asked.mark,
     olderThan: asked.olderThan,
-    now: api.http.serviceClock.at(api.http.clock.now())?.earliest,
+    now: api.http.serviceClock.at(api.http.clock.now()),
     isInUse: (live) => held.has(live.id) || ignored.some((one) => isIgnored(live, one)),
   });
   Object.assign(found, plan);

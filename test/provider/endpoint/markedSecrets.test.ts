@@ -116,7 +116,7 @@ describe.each(bothProviders)("%s", (name, start) => {
       provider.emulator.intercept("create", body("ERR_CANARY-1", "op_CANARY-1"));
       await expect(provider.create(inputs)).rejects.toThrow(`status 418 (${LEFT_OUT})`);
       const lines = [...trace.mock.calls.map(([line]) => String(line)), ...provider.logged()].join("\n");
-      expect(lines).toMatch(/POST - 418 ERR_NGROK_2201 op_2abc \d+ms[\s\S]*POST - 418 - - \d+ms/);
+      expect(lines).toMatch(/POST \/endpoints 418 \d+ms op_2abc[\s\S]*POST \/endpoints 418 \d+ms -/);
       expect(lines).not.toContain("CANARY");
     });
   });
