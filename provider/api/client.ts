@@ -10,8 +10,8 @@ import {
 import { type Clock, realClock, ServiceClock } from "./clock";
 import { type ClientSettings, Connections, type Reply, type Request } from "./exchange";
 import { jsonOf } from "./json";
-import type { ServiceFailure } from "./nextSteps";
 import { type Limits, type LongWait, RateLimiter } from "./rateLimiter";
+import type { ServiceFailure } from "./remedies";
 import { type LoggedRequest, requestLog } from "./requestLog";
 import { parseRetryAfter, waitBeforeRetry } from "./retry";
 import { Stop } from "./stop";

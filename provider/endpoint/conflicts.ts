@@ -7,7 +7,7 @@ import type { EndpointsApi } from "../api/endpoints";
 import { isMapping } from "../api/json";
 import { OLDEST_LISTING, type Reading } from "../api/list";
 import { isSameOwner, isSameStack, MARK_FIELD, ownerAtCreate } from "../api/mark";
-import { codeNumber } from "../api/nextSteps";
+import { codeNumber } from "../api/remedies";
 import { normalizeUrl, urlOf } from "../api/url";
 import { changesBetween, metadataFromText } from "./documents";
 import type { Entries } from "./entries";

@@ -3,7 +3,7 @@ import { WEBHOOK_TYPE } from "../api/config";
 import type { LiveEndpoint, Owner } from "../api/contract";
 import type { JsonObject } from "../api/json";
 import { foreignOwner, isSameOwner, isSameStack, ownerText, partsOf, stackText } from "../api/mark";
-import { isUnexplained } from "../api/nextSteps";
+import { isUnexplained } from "../api/remedies";
 import { oneLine } from "../api/text";
 
 /*
