@@ -1,8 +1,8 @@
 import { UserError } from "./api/apiErrors";
 import { HttpClient } from "./api/client";
-import { type ConfigReader, readSettings } from "./api/config";
 import { endWithEngine, engineAddress, engineIsThere } from "./api/engineWatch";
 import type { JsonObject } from "./api/json";
+import { type ConfigReader, readSettings } from "./api/settings";
 import { checkedInputs, REPLACE_KEY } from "./endpoint/check";
 import { type Change, firstOf, hasUnknown, isWithin, parsePath } from "./endpoint/documents";
 import { endpointsApi } from "./endpoint/fields";

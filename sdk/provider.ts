@@ -2,15 +2,9 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, dirname, join, relative, sep } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
-import {
-  environmentName,
-  PACKAGE,
-  PROVIDER_TYPE,
-  type SettingName,
-  type settingFields,
-  TYPES,
-} from "../provider/api/config";
 import { isMapping } from "../provider/api/json";
+import { environmentName, type SettingName, type settingFields } from "../provider/api/settings";
+import { PACKAGE, PROVIDER_TYPE, TYPES } from "../provider/api/typeTokens";
 import { policyFromText } from "../provider/endpoint/documents";
 import { isOfType, perRun, programError } from "./programRun";
 import { pluginFolders, projectFile } from "./projectFile";

@@ -8,14 +8,14 @@ import {
   ReplyError,
 } from "./apiErrors";
 import { type Clock, realClock, ServiceClock } from "./clock";
-import { type ClientSettings, Connections, type Reply, type Request } from "./exchange";
+import { type ClientSettings, Connections, type Reply, type Request } from "./connections";
 import { jsonOf } from "./json";
 import { type Limits, type LongWait, RateLimiter } from "./rateLimiter";
 import type { ServiceFailure } from "./remedies";
+import { errorFromWire } from "./replySchemas";
 import { type LoggedRequest, requestLog } from "./requestLog";
 import { parseRetryAfter, waitBeforeRetry } from "./retry";
 import { Stop } from "./stop";
-import { errorFromWire } from "./wire";
 
 /** Messages for the user. */
 export interface Log {
@@ -193,7 +193,7 @@ export class HttpClient {
     const logged = () => ({ sentAt: started, milliseconds: this.clock.now() - started, method, path });
     let reply: Reply;
     try {
-      reply = await this.connections.exchange(request, () => this.beforeSending(request));
+      reply = await this.connections.request(request, () => this.beforeSending(request));
     } catch (error) {
       this.log(logged());
       return { error: error instanceof Error ? error : new Error(String(error)) };

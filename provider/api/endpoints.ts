@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { invalidId, isNotFound, isOfService, ReplyError, type RequestName } from "./apiErrors";
 import type { HttpClient } from "./client";
+import type { Request } from "./connections";
 import type { LiveEndpoint, WireChange } from "./contract";
-import type { Request } from "./exchange";
 import { canonicalJson, jsonOf } from "./json";
 import { EndpointList } from "./list";
+import { type EndpointReader, ID, idSchema, listFromWire } from "./replySchemas";
 import { normalizeUrl } from "./url";
-import { type EndpointReader, ID, idSchema, listFromWire } from "./wire";
 
 /** The most pages in a row without an endpoint: a service may filter page by page. */
 const MOST_WITHOUT_IDS = 1_000;

@@ -1,13 +1,13 @@
 import { ApiError, EndpointsError } from "../api/apiErrors";
 import type { Log } from "../api/client";
 import { createdAt } from "../api/clock";
-import type { Settings } from "../api/config";
 import type { LiveEndpoint, Owner } from "../api/contract";
 import type { EndpointsApi } from "../api/endpoints";
 import { isMapping } from "../api/json";
 import { OLDEST_LISTING, type Reading } from "../api/list";
 import { isSameOwner, isSameStack, MARK_FIELD, ownerAtCreate } from "../api/mark";
 import { codeNumber } from "../api/remedies";
+import type { Settings } from "../api/settings";
 import { normalizeUrl, urlOf } from "../api/url";
 import { changesBetween, metadataFromText } from "./documents";
 import type { Entries } from "./entries";

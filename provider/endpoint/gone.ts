@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { type ApiError, EndpointsError, isOfService } from "../api/apiErrors";
 import { createdAt } from "../api/clock";
-import type { Settings } from "../api/config";
 import type { LiveEndpoint } from "../api/contract";
 import type { EndpointsApi } from "../api/endpoints";
 import type { JsonObject } from "../api/json";
 import { isMapping } from "../api/json";
 import type { Reading } from "../api/list";
+import type { Settings } from "../api/settings";
 import { goneUnproven, otherAccount, otherAccountToo, stillListed } from "./errors";
 import { ACCOUNT_KEY } from "./state";
 

@@ -1,10 +1,10 @@
 import { type ListRequest, ListResponse } from "@pulumi/pulumi/proto/provider_pb";
 import { z } from "zod";
 import { UserError } from "../api/apiErrors";
-import { TYPES } from "../api/config";
 import type { LiveEndpoint } from "../api/contract";
 import type { EndpointsApi } from "../api/endpoints";
 import { nearName, oneLine } from "../api/text";
+import { TYPES } from "../api/typeTokens";
 import { hasUnknown } from "../endpoint/documents";
 import { unknownToken } from "../endpoint/errors";
 import { endpointsFilter, firstEndpoints } from "../endpoint/lookup";

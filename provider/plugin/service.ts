@@ -11,7 +11,8 @@ import {
   ProviderHandshakeResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
 import { HttpClient } from "../api/client";
-import { areWarningsOff, TYPES, WEBHOOK_TYPE } from "../api/config";
+import { areWarningsOff } from "../api/settings";
+import { TYPES, WEBHOOK_TYPE } from "../api/typeTokens";
 import { VERSION } from "../api/version";
 import { unknownToken } from "../endpoint/errors";
 import { endpointsApi } from "../endpoint/fields";

@@ -1,7 +1,7 @@
-import { ConfigError, type ConfigReader } from "../../../provider/api/config";
 import type { LiveEndpoint } from "../../../provider/api/contract";
 import type { EndpointsApi } from "../../../provider/api/endpoints";
 import { ownerAtCreate, ownerText, partsOf } from "../../../provider/api/mark";
+import { ConfigError, type ConfigReader } from "../../../provider/api/settings";
 import { count, grouped, isAuthenticationError, messageOf } from "../command";
 import { type Ignored, isIgnored } from "../projects";
 import {

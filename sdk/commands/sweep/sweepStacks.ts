@@ -3,7 +3,7 @@ import { userInfo } from "node:os";
 import { join, resolve } from "node:path";
 import type { LocalWorkspace } from "@pulumi/pulumi/automation/index.js";
 import { UserError } from "../../../provider/api/apiErrors";
-import type { ConfigReader } from "../../../provider/api/config";
+import type { ConfigReader } from "../../../provider/api/settings";
 import type { Projects } from "../projects";
 import { encryptedState, hasRun, openProject, type State, stackConfig } from "../userProject";
 

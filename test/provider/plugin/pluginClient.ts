@@ -17,7 +17,7 @@ import type { Any } from "google-protobuf/google/protobuf/any_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import { afterEach } from "vitest";
-import { WEBHOOK_TYPE } from "../../../provider/api/config";
+import { WEBHOOK_TYPE } from "../../../provider/api/typeTokens";
 import { pluginService } from "../../../provider/plugin/service";
 import { Emulator, type EmulatorOptions } from "../../../sdk/testing/emulator";
 import { about } from "../../../sdk/testing/engine/providerCalls";

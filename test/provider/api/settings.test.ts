@@ -6,7 +6,7 @@ import {
   type SettingName,
   settingFields,
   settingsProblems,
-} from "../../../provider/api/config";
+} from "../../../provider/api/settings";
 import { thrown } from "../service";
 
 const environment = { ENDPOINTS_API_KEY: "env_key", ENDPOINTS_BASE_URL: "https://env.example.com" };

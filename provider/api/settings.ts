@@ -1,5 +1,5 @@
 import { UserError } from "./apiErrors";
-import type { ClientSettings } from "./exchange";
+import type { ClientSettings } from "./connections";
 import { VERSION } from "./version";
 
 /** A missing or invalid setting. The message has both of its names, and never its value. */
@@ -235,21 +235,3 @@ function onOrOff(name: SettingName, given: string | undefined): "on" | "off" | u
   if (/^(off|false)$/i.test(given)) return "off";
   throw new ConfigError(name, `${name} is neither on nor off`, howToCorrect(name, "off"));
 }
-
-/** The name of the plugin and of the Pulumi package. */
-export const PACKAGE = "endpoints";
-
-/**
- * The resource's type in states, by its provider: `dynamic` is the provider string that Pulumi's dynamic provider host runs,
- * `plugin` is this package's plugin. The types never change.
- */
-export const TYPES = {
-  dynamic: `pulumi-nodejs:dynamic/${PACKAGE}:CloudEndpoint`,
-  plugin: `${PACKAGE}:index:CloudEndpoint`,
-} as const;
-
-/** The component's type in states, in every language. */
-export const WEBHOOK_TYPE = `${PACKAGE}:index:WebhookVerification`;
-
-/** The type of the plugin's explicit providers. */
-export const PROVIDER_TYPE = `pulumi:providers:${PACKAGE}`;
