@@ -1,9 +1,9 @@
 import { UserError } from "./api/apiErrors";
 import { HttpClient } from "./api/client";
 import { type Clock, realClock } from "./api/clock";
-import { type ConfigReader, readSettings } from "./api/config";
 import { endWithEngine, engineAddress, engineIsThere } from "./api/engineWatch";
 import type { JsonObject } from "./api/json";
+import { type ConfigReader, readSettings } from "./api/settings";
 import { checkedInputs } from "./endpoint/check";
 import { firstOf, hasUnknown } from "./endpoint/documents";
 import { endpointsApi } from "./endpoint/fields";

@@ -1,7 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
-import { environmentName, TYPES } from "../provider/api/config";
 import type { alwaysPresent, CloudEndpointWritten, Endpoint } from "../provider/api/contract";
 import { isMapping } from "../provider/api/json";
+import { environmentName } from "../provider/api/settings";
+import { TYPES } from "../provider/api/typeTokens";
 import { PROBLEM_KEY, PROVIDER_KEY, URN_KEY } from "../provider/endpoint/check";
 import { wireText } from "../provider/endpoint/documents";
 import { documentFields, endpointFields } from "../provider/endpoint/fields";

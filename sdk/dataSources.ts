@@ -1,9 +1,9 @@
 import * as pulumi from "@pulumi/pulumi";
 import { UserError } from "../provider/api/apiErrors";
 import { CONNECTIONS, HttpClient } from "../provider/api/client";
-import { readSettings } from "../provider/api/config";
 import type { Endpoint, EndpointQuery, EndpointsFilter, LiveEndpoint } from "../provider/api/contract";
 import type { EndpointsApi } from "../provider/api/endpoints";
+import { readSettings } from "../provider/api/settings";
 import { policyFromText } from "../provider/endpoint/documents";
 import { endpointsApi } from "../provider/endpoint/fields";
 import {

@@ -2,23 +2,15 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, dirname, join, relative, sep } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
-import {
-  environmentName,
-  PACKAGE,
-  PROVIDER_TYPE,
-  type SettingName,
-  type settingFields,
-  TYPES,
-} from "../provider/api/config";
 import { isMapping } from "../provider/api/json";
+import { environmentName, type SettingName, type settingFields } from "../provider/api/settings";
+import { PACKAGE, PROVIDER_TYPE, TYPES } from "../provider/api/typeTokens";
 import { policyFromText } from "../provider/endpoint/documents";
 import { isOfType, perRun, programError } from "./programRun";
 import { pluginFolders, projectFile } from "./projectFile";
 
-/** The type that a program writes for each setting. `recoverWithin` is a text such as `15m`. */
-type Written<Name extends SettingName> = Name extends "recoverWithin"
-  ? string
-  : NonNullable<ReturnType<(typeof settingFields)[Name]>>;
+/** The type that a program writes for each setting. */
+type Written<Name extends SettingName> = NonNullable<ReturnType<(typeof settingFields)[Name]>>;
 
 /** The settings of an account. An omitted one comes from the stack's configuration, or else from the environment. */
 export type ProviderArgs = {

@@ -1,15 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import {
-  environmentName,
-  secretSettings,
-  settingFields,
-  TYPES,
-  WEBHOOK_TYPE,
-} from "../../provider/api/config";
 import { alwaysPresent } from "../../provider/api/contract";
-import { refSchema } from "../../provider/api/wire";
+import { refSchema } from "../../provider/api/replySchemas";
+import { environmentName, secretSettings, settingFields } from "../../provider/api/settings";
+import { TYPES, WEBHOOK_TYPE } from "../../provider/api/typeTokens";
 import { endpointFields, inputFields } from "../../provider/endpoint/fields";
 import { endpointQuery, endpointsFilter } from "../../provider/endpoint/lookup";
 import { webhookPlatforms } from "../../sdk/webhooks/platforms";
@@ -111,7 +106,7 @@ function page(item: string, comment?: string): string {
  * have no effect. The provider reads the environment itself.
  */
 function variables(): Record<string, { description: string }> {
-  const { parts } = docsOf("provider/api/config.ts", "settingFields");
+  const { parts } = docsOf("provider/api/settings.ts", "settingFields");
   const all = Object.keys(settingFields).map((name) => [
     name,
     {

@@ -1,6 +1,6 @@
-import { environmentName, secretSettings, settingFields } from "../../provider/api/config";
 import { alwaysPresent } from "../../provider/api/contract";
-import { refSchema } from "../../provider/api/wire";
+import { refSchema } from "../../provider/api/replySchemas";
+import { environmentName, secretSettings, settingFields } from "../../provider/api/settings";
 import { endpointFields, inputFields } from "../../provider/endpoint/fields";
 import { endpointQuery, endpointsFilter } from "../../provider/endpoint/lookup";
 import { commandLine, commands } from "../../sdk/commands/main";
@@ -104,7 +104,7 @@ function webhooks(): string[] {
 }
 
 export function settingInputs(): Field[] {
-  const { parts } = docsOf("provider/api/config.ts", "settingFields");
+  const { parts } = docsOf("provider/api/settings.ts", "settingFields");
   return Object.keys(settingFields).map((name) => {
     const required = name === "apiKey" || name === "baseUrl";
     return { name, type: "", required, text: parts.get(name) ?? "" };

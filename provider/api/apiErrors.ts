@@ -1,4 +1,4 @@
-import { nextStep, type ServiceFailure } from "./nextSteps";
+import { remedyFor, type ServiceFailure } from "./remedies";
 import { oneLine } from "./text";
 
 /** An error whose message the user can act on: one line, with the next step. */
@@ -74,7 +74,7 @@ export class ApiError extends EndpointsError {
       .filter(Boolean)
       .join("; ");
     const doubtful = status >= 500 ? doubt(request) : "";
-    const next = nextStep(failure, { ...hints, isOfEndpoint: /^\/endpoints\/./.test(request.path) });
+    const next = remedyFor(failure, { ...hints, isOfEndpoint: /^\/endpoints\/./.test(request.path) });
     const sendsPolicy = ["POST", "PATCH"].includes(request.method);
     const steps = [next && next + doubtful, isLeftOut && sendsPolicy && CHECK_POLICY].filter(Boolean);
     super(

@@ -7,14 +7,15 @@ import {
   EngineGoneError,
   ReplyError,
 } from "./apiErrors";
-import { type Clock, realClock, ServiceClock, Stop } from "./clock";
-import { type ClientSettings, Connections, type Reply, type Request } from "./exchange";
+import { type Clock, realClock, ServiceClock } from "./clock";
+import { type ClientSettings, Connections, type Reply, type Request } from "./connections";
 import { jsonOf } from "./json";
-import type { ServiceFailure } from "./nextSteps";
 import { type Limits, type LongWait, RateLimiter } from "./rateLimiter";
+import type { ServiceFailure } from "./remedies";
+import { errorFromWire } from "./replySchemas";
+import { type LoggedRequest, requestLog } from "./requestLog";
 import { parseRetryAfter, waitBeforeRetry } from "./retry";
-import { type TracedRequest, tracer } from "./trace";
-import { errorFromWire, idSchema } from "./wire";
+import { Stop } from "./stop";
 
 /** Messages for the user. */
 export interface Log {
@@ -26,10 +27,8 @@ export interface Log {
 interface ClientDependencies {
   clock: Clock;
   log: Log;
-  /** Writes a line of the trace (`ENDPOINTS_LOG=requests`). */
-  trace(line: string): void;
-  /** The URN of the resource whose call sends the request, if the process knows it. */
-  resource(): string | undefined;
+  /** Writes a line of the request log (`ENDPOINTS_LOG=requests`). */
+  writeLog(line: string): void;
   /** Whether the engine is still there to store the result of a create. Called just before the create is sent. */
   engineIsThere(): Promise<boolean>;
   /** The most open connections, and concurrent requests. */
@@ -45,14 +44,13 @@ export const CONNECTIONS = { provider: 6, program: 2 };
 /** After this time without an answer, the user gets a message, in milliseconds. */
 const SILENCE = 3_000;
 
-/** The longest wait of a request after replies with 429, in milliseconds. A longer one ends the attempt at once. */
+/** The longest time of a process with no other replies than 429, in milliseconds. A longer wait ends the attempt at once. */
 const LONGEST_HOLD = 600_000;
 
 const alone: ClientDependencies = {
   clock: realClock,
   log: { info: () => {}, warn: () => {} },
-  trace: (line) => void process.stderr.write(`${line}\n`),
-  resource: () => undefined,
+  writeLog: (line) => void process.stderr.write(`${line}\n`),
   engineIsThere: async () => true,
   connections: CONNECTIONS.provider,
 };
@@ -68,8 +66,10 @@ export class HttpClient {
   private readonly limiter: RateLimiter;
   private readonly connections: Connections;
   private readonly stopping = new Stop();
-  private readonly trace: (request: TracedRequest) => void;
+  private readonly log: (request: LoggedRequest) => void;
   private isSilenceReported = false;
+  /** Since when the service has answered nothing but 429. */
+  private limitedSince: number | undefined;
 
   constructor(
     readonly settings: ClientSettings,
@@ -77,7 +77,7 @@ export class HttpClient {
   ) {
     this.deps = { ...alone, ...deps };
     this.clock = this.deps.clock;
-    this.trace = tracer(this.deps.trace, (message) => this.warn(message));
+    this.log = requestLog(this.deps.writeLog, (message) => this.warn(message));
     this.connections = new Connections(settings, this.deps.connections);
     let logged = false;
     this.limiter = new RateLimiter(limitsOf(settings, this.deps.connections), this.clock, (wait) => {
@@ -97,7 +97,6 @@ export class HttpClient {
     const { retryForSeconds, windowSeconds } = this.settings;
     let firstSent: number | undefined;
     let waitedSince = 0;
-    let limited = 0;
     for (let sent = 1; ; sent++) {
       const turn = await this.takeTurn(request);
       if (firstSent === undefined) firstSent = this.clock.now();
@@ -111,6 +110,7 @@ export class HttpClient {
         clearTimeout(silence);
         this.limiter.end();
       });
+      if (!("error" in outcome && isRateLimit(outcome.error))) this.limitedSince = undefined;
       if ("value" in outcome) return outcome.value;
 
       const { error, retryAfter } = outcome;
@@ -131,8 +131,8 @@ export class HttpClient {
       if (error instanceof ConnectionError && !error.isRefusedHere && elapsed >= SILENCE)
         this.reportSilence(error.summary);
       if (isRateLimit(error)) {
-        limited += wait;
-        if (limited > LONGEST_HOLD) throw error;
+        this.limitedSince ??= sentAt;
+        if (this.clock.now() + wait - this.limitedSince > LONGEST_HOLD) throw error;
         this.limiter.hold(wait);
       } else {
         await this.stopping.unless(this.clock.sleep(wait), () => error);
@@ -182,11 +182,13 @@ export class HttpClient {
     schema: T,
   ): Promise<{ value: z.output<T> } | { error: Error; retryAfter?: number | undefined }> {
     const started = this.clock.now();
+    const { method, path } = request;
+    const logged = () => ({ sentAt: started, milliseconds: this.clock.now() - started, method, path });
     let reply: Reply;
     try {
-      reply = await this.connections.exchange(request, () => this.beforeSending(request));
+      reply = await this.connections.request(request, () => this.beforeSending(request));
     } catch (error) {
-      this.trace(this.traced(request, started));
+      this.log(logged());
       return { error: error instanceof Error ? error : new Error(String(error)) };
     }
     this.serviceClock.observe(reply.date, started, this.clock.now());
@@ -194,9 +196,7 @@ export class HttpClient {
     const ok = reply.status >= 200 && reply.status < 300;
     const retryAfter = parseRetryAfter(reply.retryAfter, this.clock.now());
     const error = ok ? undefined : this.errorOf(request, { status: reply.status, retryAfter }, json);
-    const { shownCode: code, operationId } = error ?? {};
-    const id = idSchema.safeParse(json).data?.id;
-    this.trace({ id, ...this.traced(request, started), status: reply.status, code, operationId });
+    this.log({ ...logged(), status: reply.status, operationId: error?.operationId });
 
     if (error) return { error, retryAfter };
     // A 200 may come from a proxy that answers everything, and has deleted nothing.
@@ -211,20 +211,6 @@ export class HttpClient {
     const [issue] = parsed.error.issues;
     const what = `the reply does not match the contract (${issue?.path.join(".") || "it"}: ${issue?.message})`;
     return { error: new ReplyError(request, reply.status, what, json) };
-  }
-
-  /** A request without a reply. A list belongs to no resource, because several share it. */
-  private traced({ method, path, resource }: Request, sentAt: number): TracedRequest {
-    const [, , id] = path.split("/");
-    const isList = method === "GET" && id === undefined;
-    const ofCall = isList ? undefined : this.deps.resource() || undefined;
-    return {
-      sentAt,
-      milliseconds: this.clock.now() - sentAt,
-      method,
-      ...((isList || id !== undefined) && { id: isList ? "list" : id }),
-      resource: resource?.(ofCall) ?? ofCall,
-    };
   }
 
   private errorOf(

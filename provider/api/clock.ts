@@ -13,17 +13,18 @@ export const realClock: Clock = {
   random: () => Math.random(),
 };
 
-/** The service's clock, derived from the `Date` of its last reply, to within about a second. */
+/** The service's clock, as the `Date` of its last reply shows it: to about a second, and half of the time of that exchange. */
 export class ServiceClock {
   private ahead: number | undefined;
 
-  /** Takes the `Date` of a reply, which has whole seconds. The other times are by this machine's clock. */
+  /** Notes the `Date` of a reply. The other times are by this machine's clock. */
   observe(date: string | undefined, sent: number, received: number): void {
     const second = Date.parse(date ?? "");
+    // A date has whole seconds, and the reply was made between sending and receiving.
     if (!Number.isNaN(second)) this.ahead = second + 500 - (sent + received) / 2;
   }
 
-  /** Converts a moment of this machine's clock, in milliseconds. Undefined before the first reply with a date. */
+  /** Converts a moment of this machine's clock to the service's. Undefined before the first reply with a date. */
   at(moment: number): number | undefined {
     return this.ahead === undefined ? undefined : moment + this.ahead;
   }
@@ -35,27 +36,4 @@ const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 export function createdAt({ createdAt: text }: { createdAt?: unknown }): number | undefined {
   const time = typeof text === "string" && RFC3339.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(time) ? undefined : time;
-}
-
-/** Ends waits early. */
-export class Stop {
-  private readonly waiting = new Set<() => void>();
-  private isOn = false;
-
-  /** Ends all current and future waits. */
-  now(): void {
-    this.isOn = true;
-    for (const leave of this.waiting) leave();
-  }
-
-  /** Waits for the work, or throws the error if stopped. */
-  async unless(wait: Promise<void>, error: () => Error): Promise<void> {
-    if (this.isOn) throw error();
-    let leave = () => {};
-    const left = new Promise<never>((_, reject) => {
-      leave = () => reject(error());
-    });
-    this.waiting.add(leave);
-    await Promise.race([wait, left]).finally(() => this.waiting.delete(leave));
-  }
 }

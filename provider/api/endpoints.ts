@@ -1,18 +1,15 @@
 import { z } from "zod";
 import { invalidId, isNotFound, isOfService, ReplyError, type RequestName } from "./apiErrors";
 import type { HttpClient } from "./client";
+import type { Request } from "./connections";
 import type { LiveEndpoint, WireChange } from "./contract";
-import type { Request } from "./exchange";
 import { canonicalJson, jsonOf } from "./json";
 import { EndpointList } from "./list";
+import { type EndpointReader, ID, idSchema, listFromWire } from "./replySchemas";
 import { normalizeUrl } from "./url";
-import { type EndpointReader, ID, idSchema, listFromWire } from "./wire";
 
 /** The most pages in a row without an endpoint: a service may filter page by page. */
 const MOST_WITHOUT_IDS = 1_000;
-
-/** The resource that calls are about. */
-export type Subject = Pick<Request, "hasSecrets" | "resource">;
 
 /** The five calls of the contract. */
 export class EndpointsApi {
@@ -24,7 +21,7 @@ export class EndpointsApi {
     /** The conversion of the reply to a create, which lacks what cannot be read. */
     private readonly createdReader: EndpointReader,
     list?: EndpointList,
-    private readonly subject: Subject = {},
+    private readonly subject: Pick<Request, "hasSecrets"> = {},
   ) {
     this.list =
       list ??
@@ -38,7 +35,7 @@ export class EndpointsApi {
   }
 
   /** The calls about a resource. If it has secrets, errors leave out the service's texts. */
-  about(subject: Subject): EndpointsApi {
+  about(subject: Pick<Request, "hasSecrets">): EndpointsApi {
     return new EndpointsApi(this.http, this.reader, this.createdReader, this.list, subject);
   }
 

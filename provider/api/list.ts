@@ -4,9 +4,9 @@ import { ApiError, ConnectionError } from "./apiErrors";
 import type { Clock } from "./clock";
 import type { LiveEndpoint } from "./contract";
 import { isMapping } from "./json";
+import type { EndpointReader } from "./replySchemas";
 import { oneLine } from "./text";
 import { spellings, urlOf } from "./url";
-import type { EndpointReader } from "./wire";
 
 /*
  * The one reader of lists. Callers share a reading if it began late enough for all of them. A filter (`endpoints:listFilter`)
@@ -172,7 +172,7 @@ export class EndpointList {
 }
 
 /** A list item that could not be parsed. It is omitted and must be reported. */
-interface SkippedItem {
+export interface SkippedItem {
   id: string | undefined;
   url: string | undefined;
   reason: string;

@@ -2,9 +2,9 @@ import { ApiError, ConnectionError, EndpointsError, isOfService, ReplyError } fr
 import { createdAt } from "../api/clock";
 import type { LiveEndpoint, Mark, Owner } from "../api/contract";
 import { randomNumber, withMark } from "../api/mark";
+import { idSchema } from "../api/replySchemas";
 import { backOff } from "../api/retry";
 import { normalizeUrl, urlOf } from "../api/url";
-import { idSchema } from "../api/wire";
 import { isWanted } from "./adopt";
 import { createDoubtful, createUnsettled, severalLeftovers, urlTaken } from "./errors";
 import { managedInputs } from "./fields";

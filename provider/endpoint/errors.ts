@@ -1,9 +1,9 @@
 import { ApiError, type EndpointsError, UserError } from "../api/apiErrors";
-import { WEBHOOK_TYPE } from "../api/config";
 import type { LiveEndpoint, Owner } from "../api/contract";
 import { isSameStack, ownerText, partsOf } from "../api/mark";
-import { isUnexplained } from "../api/nextSteps";
+import { isUnexplained } from "../api/remedies";
 import { oneLine } from "../api/text";
+import { WEBHOOK_TYPE } from "../api/typeTokens";
 
 /*
  * The provider's errors, except for those of requests (`api/apiErrors.ts`). Each message is one line with the mistake and the

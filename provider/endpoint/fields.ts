@@ -4,8 +4,8 @@ import type { CloudEndpointWritten, Endpoint } from "../api/contract";
 import { EndpointsApi } from "../api/endpoints";
 import { isMapping, type JsonObject } from "../api/json";
 import { MARK_FIELD, MAX_METADATA } from "../api/mark";
+import { endpointReader, refSchema } from "../api/replySchemas";
 import { normalizeUrl, urlProblem } from "../api/url";
-import { endpointReader, refSchema } from "../api/wire";
 import {
   hasUnknown,
   metadataFromText,

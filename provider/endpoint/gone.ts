@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { type ApiError, EndpointsError, isNotFound, isOfService } from "../api/apiErrors";
 import { createdAt } from "../api/clock";
-import type { Settings } from "../api/config";
 import type { LiveEndpoint } from "../api/contract";
 import type { EndpointsApi } from "../api/endpoints";
 import type { JsonObject } from "../api/json";
 import type { Reading } from "../api/list";
+import type { Settings } from "../api/settings";
 import { goneUnproven, otherAccount, stillListed } from "./errors";
 import { ACCOUNT_KEY } from "./state";
 

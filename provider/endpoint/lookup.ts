@@ -73,16 +73,16 @@ export function argumentsIn<T>(name: string, schema: z.ZodType<T>, args: unknown
   throw new UserError(`${name}: ${mistakes.join("; ")}`);
 }
 
-const TYPES = ["ephemeral", "edge", "cloud"];
+const ENDPOINT_TYPES = ["ephemeral", "edge", "cloud"];
 
 /** Warnings of types that no endpoint has, as far as this version knows. */
 export const typeWarnings = ({ types = [] }: Pick<EndpointsFilter, "types">): string[] =>
   types.flatMap((type, index) => {
-    if (TYPES.includes(type)) return [];
+    if (ENDPOINT_TYPES.includes(type)) return [];
     const near = nearName(type, [["ephemeral", "agent", "tunnel"], "edge", "cloud"]);
     const hint = near
       ? `did you mean ${near}?`
-      : `the types are ${TYPES.join(", ")}. Ignore this if the service has it now`;
+      : `the types are ${ENDPOINT_TYPES.join(", ")}. Ignore this if the service has it now`;
     return [`getEndpoints: types[${index}] is no type known to this version; ${hint}`];
   });
 
@@ -181,6 +181,7 @@ export async function firstEndpoints(
   const reading = api.list.whole(since);
   const found = () => [...reading.endpoints.values()].filter(includes).filter(matches);
   await reading.until(() => areEnough(found()));
+  for (const message of reading.unreported()) api.http.warn(message);
   return found();
 }
 

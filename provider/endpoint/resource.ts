@@ -1,10 +1,10 @@
 import { isNotFound, ReplyError, UserError } from "../api/apiErrors";
 import type { Log } from "../api/client";
-import { isPublicService, type Settings, SettingsError } from "../api/config";
 import type { LiveEndpoint, Mark, Owner } from "../api/contract";
 import type { EndpointsApi } from "../api/endpoints";
 import type { JsonObject } from "../api/json";
 import { isSameOwner, parseMark, randomNumber } from "../api/mark";
+import { isPublicService, type Settings, SettingsError } from "../api/settings";
 import { oneLine } from "../api/text";
 import { findAdoptable, reservedKeyProblem, takeoverOf } from "./adopt";
 import { type Checked, checkedInputs, checkInputs, inputWarnings, PROVIDER_KEY, URN_KEY } from "./check";

@@ -1,9 +1,9 @@
 import type { LiveEndpoint, Mark, WireChange } from "../api/contract";
 import { isMapping, type JsonObject } from "../api/json";
 import { withMark } from "../api/mark";
+import { snakeCase } from "../api/replySchemas";
 import { derivedFromUrl, normalizeUrl, schemeDiffers } from "../api/url";
 import { VERSION } from "../api/version";
-import { snakeCase } from "../api/wire";
 import { checkedInputs, PROVIDER_KEY } from "./check";
 import { type Change, changesBetween, hasUnknown, sameSet, UNKNOWN } from "./documents";
 import {

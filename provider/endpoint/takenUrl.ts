@@ -1,9 +1,9 @@
 import { ApiError, EndpointsError } from "../api/apiErrors";
 import type { Log } from "../api/client";
-import type { Settings } from "../api/config";
 import type { LiveEndpoint, Owner } from "../api/contract";
 import type { EndpointsApi } from "../api/endpoints";
-import { codeNumber } from "../api/nextSteps";
+import { codeNumber } from "../api/remedies";
+import type { Settings } from "../api/settings";
 import { urlOf } from "../api/url";
 import { urlLookup, urlTaken } from "./errors";
 import type { CloudEndpointInputs } from "./fields";

@@ -7,6 +7,8 @@ import {
   type DiffResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
 import { UserError } from "../api/apiErrors";
+import type { JsonObject } from "../api/json";
+import { isMapping } from "../api/json";
 import {
   type ConfigReader,
   MissingSetting,
@@ -14,9 +16,7 @@ import {
   type Settings,
   secretSettings,
   settingsProblems,
-} from "../api/config";
-import type { JsonObject } from "../api/json";
-import { isMapping } from "../api/json";
+} from "../api/settings";
 import { changesBetween, hasUnknown, metadataFromText } from "../endpoint/documents";
 import { detailedDiff } from "./detailedDiff";
 import { received, toStruct } from "./values";

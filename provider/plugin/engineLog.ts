@@ -38,9 +38,6 @@ export class EngineLog {
     }
   }
 
-  /** The URN of the resource that the call under way is about. */
-  readonly urn = (): string | undefined => current.getStore()?.urn;
-
   readonly info = (message: string): void => this.send(LogSeverity.INFO, message);
   readonly warn = (message: string): void => this.send(LogSeverity.WARNING, message);
   /** A log for messages that are not about the resource. */

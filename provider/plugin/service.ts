@@ -11,7 +11,8 @@ import {
 import { UserError } from "../api/apiErrors";
 import { HttpClient } from "../api/client";
 import { type Clock, realClock } from "../api/clock";
-import { areWarningsOff, TYPES, WEBHOOK_TYPE } from "../api/config";
+import { areWarningsOff } from "../api/settings";
+import { TYPES, WEBHOOK_TYPE } from "../api/typeTokens";
 import { VERSION } from "../api/version";
 import { unknownToken } from "../endpoint/errors";
 import { endpointsApi } from "../endpoint/fields";
@@ -73,8 +74,7 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
     const http = new HttpClient(settings, {
       clock,
       log: { info: log.general, warn: log.warn },
-      trace: log.general,
-      resource: log.urn,
+      writeLog: log.general,
       engineIsThere: options.engineIsThere,
     });
     if (cancelled) http.stop();

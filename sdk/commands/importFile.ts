@@ -1,6 +1,6 @@
-import { TYPES } from "../../provider/api/config";
 import type { LiveEndpoint } from "../../provider/api/contract";
 import { oneLine } from "../../provider/api/text";
+import { TYPES } from "../../provider/api/typeTokens";
 import { reservedKeyProblem } from "../../provider/endpoint/adopt";
 import { metadataFromText, policyFromText } from "../../provider/endpoint/documents";
 import { secretPlaces } from "../../provider/endpoint/secrets";

@@ -1,10 +1,10 @@
 import { existsSync, writeFileSync } from "node:fs";
 import type { LocalWorkspace } from "@pulumi/pulumi/automation/index.js";
 import { UserError } from "../../provider/api/apiErrors";
-import { ConfigError, type ConfigReader, readSettings } from "../../provider/api/config";
 import type { LiveEndpoint, Owner } from "../../provider/api/contract";
 import type { EndpointsApi } from "../../provider/api/endpoints";
 import { stackText } from "../../provider/api/mark";
+import { ConfigError, type ConfigReader, readSettings } from "../../provider/api/settings";
 import { oneLine } from "../../provider/api/text";
 import { urlOf } from "../../provider/api/url";
 import { otherStack as otherOwner } from "../../provider/endpoint/owners";

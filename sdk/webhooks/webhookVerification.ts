@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { WEBHOOK_TYPE } from "../../provider/api/config";
+import { WEBHOOK_TYPE } from "../../provider/api/typeTokens";
 import { expressionsAreChecked, warnOfRule } from "../preflight";
 import { type Inputs, isKnown, isOfType, perRun, programError } from "../programRun";
 import { agentConfig, agentOptions, policyText } from "./agentConfig";

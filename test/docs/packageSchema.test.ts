@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { packageSchema } from "../../docs/generate/packageSchema";
-import { settingFields } from "../../provider/api/config";
+import { settingFields } from "../../provider/api/settings";
 import { inputFields } from "../../provider/endpoint/fields";
 import { webhookFields } from "../../sdk/webhooks/webhookChecks";
 

@@ -59,15 +59,6 @@ onBothDrivers("an endpoint has one owner", (start, driver) => {
       expect(writes(await stack.up())).toEqual([]);
     });
 
-    test("so with `endpoints:recoverWithin` a rename takes the endpoint over", async () => {
-      const stack = await begin(program({ o: "shop" }), { "endpoints:recoverWithin": "1h" });
-      await stack.up();
-      edit(stack, program({ n: "shop" }));
-      expect(writes(await stack.up()).map(({ method }) => method)).toEqual(["POST"]);
-      expect(urls(stack)).toEqual(["shop"]);
-      await stack.refresh({ expectNoChanges: true });
-    });
-
     test("so `up --target` of the new name, and then a full `up`, keep the endpoint", async () => {
       const stack = await begin(program({ o: "shop" }));
       await stack.up();

@@ -3,7 +3,7 @@ import { cpSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
-import { TYPES } from "../../provider/api/config";
+import { TYPES } from "../../provider/api/typeTokens";
 import { Emulator, findPulumiCli } from "../../sdk/testing";
 import { temporaryFolder } from "../folders";
 import { root } from "../package/pack";

@@ -21,6 +21,7 @@ export interface Options {
 export async function play(story: Story, options: Options): Promise<Ending> {
   const settings = {
     "endpoints:requestsPerWindow": `${story.budget}`,
+    "endpoints:listFilter": story.filtersLists ? "on" : "off",
     ...(options.marks && { "endpoints:mark": "team/dev" }),
   };
   const world = await World.start(settings, story.service);

@@ -1,8 +1,8 @@
 import { EndpointsError } from "../../provider/api/apiErrors";
 import { HttpClient, type Log } from "../../provider/api/client";
 import type { Clock } from "../../provider/api/clock";
-import { readSettings } from "../../provider/api/config";
-import { bodyOf, type Request } from "../../provider/api/exchange";
+import { bodyOf, type Request } from "../../provider/api/connections";
+import { readSettings } from "../../provider/api/settings";
 import { endpointsApi } from "../../provider/endpoint/fields";
 import { CloudEndpoints } from "../../provider/endpoint/resource";
 import { Emulator, type EmulatorOptions } from "../../sdk/testing";

@@ -1,8 +1,8 @@
 import { afterEach } from "vitest";
 import { HttpClient } from "../../provider/api/client";
 import { type Clock, realClock } from "../../provider/api/clock";
-import { readSettings } from "../../provider/api/config";
 import type { EndpointsApi } from "../../provider/api/endpoints";
+import { readSettings } from "../../provider/api/settings";
 import { endpointsApi } from "../../provider/endpoint/fields";
 import { CloudEndpoints } from "../../provider/endpoint/resource";
 import { Emulator, type EmulatorOptions } from "../../sdk/testing/emulator";

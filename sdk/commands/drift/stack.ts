@@ -1,9 +1,9 @@
 import { setMaxListeners } from "node:events";
 import type { EngineEvent, LocalWorkspace, Stack, UpdateSummary } from "@pulumi/pulumi/automation/index.js";
 import { UserError } from "../../../provider/api/apiErrors";
-import type { ConfigReader } from "../../../provider/api/config";
 import type { JsonObject } from "../../../provider/api/json";
 import { isMapping } from "../../../provider/api/json";
+import type { ConfigReader } from "../../../provider/api/settings";
 import { MASKED, SECRET, SIGNATURE } from "../../../provider/endpoint/secrets";
 import { rebuild } from "../../../provider/plugin/values";
 import { messageOf } from "../command";

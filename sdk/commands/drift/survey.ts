@@ -1,8 +1,8 @@
-import { ConfigError, type ConfigReader } from "../../../provider/api/config";
+import { API_VERSION } from "../../../provider/api/connections";
 import type { LiveEndpoint } from "../../../provider/api/contract";
 import type { EndpointsApi } from "../../../provider/api/endpoints";
-import { API_VERSION } from "../../../provider/api/exchange";
 import { ownerText, ownMark, partsOf } from "../../../provider/api/mark";
+import { ConfigError, type ConfigReader } from "../../../provider/api/settings";
 import { count, grouped, isAuthenticationError, messageOf, shellWord } from "../command";
 import { type Ignored, isIgnored } from "../projects";
 import {

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { parse } from "yaml";
 import { z } from "zod";
-import { PACKAGE } from "../../../provider/api/config";
+import { PACKAGE } from "../../../provider/api/typeTokens";
 import { UNKNOWN } from "../../../provider/endpoint/documents";
 import { AnsweredProvider, type RunningProvider } from "./answered";
 import { isProvider, packageOf, type ResourceState, typeInUrn } from "./checkpoint";

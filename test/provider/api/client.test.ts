@@ -47,10 +47,10 @@ describe("ENDPOINTS_LOG", () => {
     return { id, logged };
   };
   const expected = (id: string) => [
-    `${time} POST ${id} 201 - - \\d+ms -`,
-    `${time} GET list 200 - - \\d+ms -`,
-    `${time} GET ep_2Hx\\d+ 404 ERR_NGROK_\\d+ op_\\w+ \\d+ms -`,
-    `${time} GET ${id} no-answer - - \\d+ms -`,
+    `${time} POST /endpoints 201 \\d+ms -`,
+    `${time} GET /endpoints 200 \\d+ms -`,
+    `${time} GET /endpoints/ep_2Hx\\d+ 404 \\d+ms op_\\w+`,
+    `${time} GET /endpoints/${id} no-answer \\d+ms -`,
   ];
 
   test("as `requests` writes one line for each request, without secrets", async () => {
@@ -89,7 +89,7 @@ describe("ENDPOINTS_LOG", () => {
     await Promise.all([list(), list(), list()]);
     const lines = readFileSync(file, "utf8").trimEnd().split("\n");
     expect(lines.length).toBeGreaterThanOrEqual(3);
-    for (const line of lines) expect(line).toMatch(new RegExp(`^${time} GET list 200 - - \\d+ms -$`));
+    for (const line of lines) expect(line).toMatch(new RegExp(`^${time} GET /endpoints 200 \\d+ms -$`));
   });
 
   test.runIf(process.platform !== "win32")(
@@ -99,13 +99,13 @@ describe("ENDPOINTS_LOG", () => {
       execFileSync("mkfifo", [pipe]);
       vi.stubEnv("ENDPOINTS_LOG", pipe);
       const { logged } = await send();
-      expect(logged).toEqual([expect.stringMatching(/^the file of ENDPOINTS_LOG cannot be written.*ENXIO/)]);
+      expect(logged).toEqual([expect.stringMatching(/^requests are not logged to ENDPOINTS_LOG: .*ENXIO/)]);
     },
   );
 
   test.each([
-    ["request", /^ENDPOINTS_LOG is neither `requests` nor the path of a file with a slash/],
-    ["/no/such/folder/log", /^the file of ENDPOINTS_LOG cannot be written.*ENOENT/],
+    ["request", /^requests are not logged to ENDPOINTS_LOG: it is neither `requests` nor the path of a file/],
+    ["/no/such/folder/log", /^requests are not logged to ENDPOINTS_LOG: .*ENOENT/],
   ])("as %j is warned of once, and fails no request", async (value, message) => {
     vi.stubEnv("ENDPOINTS_LOG", value);
     const { logged } = await send();

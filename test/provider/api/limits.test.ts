@@ -20,10 +20,19 @@ describe("a 429", () => {
 
   test("is repeated for up to ten minutes", async () => {
     const { api, emulator } = await service();
-    emulator.intercept(any, refused, 10);
+    emulator.intercept(any, refused, 9);
     await api.create({ url });
     emulator.intercept(any, refused, 11);
     await expect(api.create({ url: "https://b.example.com" })).rejects.toThrow(/429.*wait a minute/);
+  });
+
+  test("ends all waiting requests after ten minutes without another reply", async () => {
+    const { api, emulator, clock } = await service();
+    emulator.intercept(any, refused, 999);
+    const began = clock.now();
+    const errors = await Promise.all(Array.from({ length: 30 }, () => thrown(api.get("ep_1"))));
+    expect(new Set(errors.map(({ message }) => /429/.test(message)))).toEqual(new Set([true]));
+    expect(clock.now() - began).toBeLessThan(11 * 60_000);
   });
 
   test("that asks for more than ten minutes fails at once, with the wait in the message", async () => {

@@ -170,14 +170,6 @@ describe.each(bothProviders)("%s", (_, start) => {
     expect(message.indexOf("aliases")).toBeLessThan(message.indexOf("set adopt"));
   });
 
-  test("`endpoints:recoverWithin` takes a renamed resource's endpoint over, and its old entry goes without it", async () => {
-    const { id, outs, run } = await fromEarlierRun({ settings: { recoverWithin: "1h" } });
-    expect((await run.create({ url })).id).toBe(id);
-    await run.delete(id, outs);
-    expect(live(run)).toEqual([url]);
-    expect(run.logged().join()).not.toContain("killed run");
-  });
-
   const entry = ({ id, outs }: Entry = { id: "", outs: {} }) => [id, outs] as const;
 
   /** A process with a diff for each resource that moves. `to` has the new names. */

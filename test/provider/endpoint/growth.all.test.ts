@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { canonicalJson } from "../../../provider/api/json";
+import { errorFromWire } from "../../../provider/api/replySchemas";
 import { normalizeUrl } from "../../../provider/api/url";
-import { errorFromWire } from "../../../provider/api/wire";
 import {
   changesBetween,
   hasUnknown,

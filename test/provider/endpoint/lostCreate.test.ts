@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { service, thrown } from "../service";
+import { thrown } from "../service";
 import { conflict, countCreates, isCreate, isList, iso, start, url } from "./creates";
 
 const policy = { on_http_request: [{ actions: [{ type: "deny" }] }] };
@@ -122,7 +122,7 @@ describe("a create whose reply is lost", () => {
 describe("a create whose reply is lost does not take over an endpoint", () => {
   /** An endpoint with our URL and content that exists when our create is lost without effect. */
   const strangers: [string, (now: number) => object, date?: boolean][] = [
-    ["that was created a second before it", (now) => ({ created_at: iso(now - 1_000) })],
+    ["that was created seconds before it", (now) => ({ created_at: iso(now - 5_000) })],
     ["that was created seconds after the loss", (now) => ({ created_at: iso(now + 5_000) })],
     ["that was created in the future", (now) => ({ created_at: iso(now + 3_600_000) })],
     ["that has no creation time", () => ({ created_at: undefined })],
@@ -154,15 +154,6 @@ describe("a create whose reply is lost does not take over an endpoint", () => {
       for (const { id = "" } of emulator.endpoints) expect(message).toContain(id);
     },
   );
-
-  test("that was created between two lost attempts", async () => {
-    const { core, emulator, clock } = await start();
-    emulator.behave({ urlTaken: "allowed" });
-    emulator.intercept(isCreate, { reset: true });
-    const before = () => void emulator.seed({ type: "cloud", url, created_at: iso(clock.now() - 3_000) });
-    emulator.intercept(isCreate, { before, reset: true });
-    await expect(core.create({ url })).rejects.toThrow(emulator.endpoints[0]?.id);
-  });
 
   test("that was created before its second attempt, which the service refuses", async () => {
     const { core, emulator } = await start();

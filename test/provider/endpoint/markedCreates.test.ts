@@ -173,7 +173,7 @@ describe("with marks, a create", () => {
 describe("an endpoint with another resource's mark", () => {
   test("is never a leftover, and the message names that resource", async () => {
     for (const marks of [{}, { "endpoints:mark": owner.namespace }]) {
-      const { core, emulator, waits } = await startPlain({ "endpoints:recoverWithin": "1h", ...marks });
+      const { core, emulator, waits } = await startPlain(marks);
       emulator.seed({ ...leftover, metadata: ofStack("dev") });
       const { message } = await thrown(core.create(news));
       expect(message).toContain("created for front of the stack shop/dev (platform-team/prod)");
@@ -230,12 +230,6 @@ test.each([
 });
 
 describe("an endpoint without a mark", () => {
-  test("is not taken over by `endpoints:recoverWithin` if the stack marks its creates", async () => {
-    const { core, emulator } = await start({ "endpoints:recoverWithin": "1h" });
-    const { id } = emulator.seed({ type: "cloud", url });
-    await expect(core.create(news)).rejects.toThrow(`is served by ${id}`);
-  });
-
   test("gets one after its adoption by the first change of its metadata", async () => {
     const { core, emulator } = await start();
     const { id } = emulator.seed({ type: "cloud", url, metadata: '{"a":1}' });

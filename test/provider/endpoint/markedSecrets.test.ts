@@ -50,7 +50,7 @@ describe.each(bothProviders)("%s", (name, start) => {
       const message = await refused({ url, ...news }, "Q0FOQVJZLTE= CANARY-1 12345678");
       expect(message).toMatch(
         new RegExp(
-          `status 418, ERR_NGROK_9 \\(${LEFT_OUT}\\)\\. \`npx pulumi-endpoints check-policy\` finds`,
+          `status 418, ERR_NGROK_9 \\(${LEFT_OUT}\\)\\. See https://ngrok.com/docs/errors/err_ngrok_9\\. \`npx pulumi-endpoints check-policy\` finds`,
         ),
       );
       expect(message).not.toMatch(/canary-1|Q0FO|12345678/i);
@@ -59,7 +59,7 @@ describe.each(bothProviders)("%s", (name, start) => {
     test("is shown for a resource without secrets", async () => {
       const news = { url, description: "plain", trafficPolicy: policy("plain"), metadata: { kind: "plain" } };
       const message = await refused(news, "plain is no value");
-      expect(message).toMatch(/status 418, ERR_NGROK_9 plain is no value$/);
+      expect(message).toMatch(/status 418, ERR_NGROK_9 plain is no value\. See https:\S+err_ngrok_9\.$/);
     });
 
     test("is left out for every request about the resource: a read, an update and a delete", async () => {
@@ -111,12 +111,12 @@ describe.each(bothProviders)("%s", (name, start) => {
       });
       provider.emulator.intercept("create", body("ERR_NGROK_2201", "op_2abc"));
       await expect(provider.create(inputs)).rejects.toThrow(
-        `status 418, ERR_NGROK_2201 (operation op_2abc; ${LEFT_OUT}). Correct trafficPolicy: the service does not know the type of an action.`,
+        `status 418, ERR_NGROK_2201 (operation op_2abc; ${LEFT_OUT}). Correct trafficPolicy (see https://ngrok.com/docs/errors/err_ngrok_2201).`,
       );
       provider.emulator.intercept("create", body("ERR_CANARY-1", "op_CANARY-1"));
       await expect(provider.create(inputs)).rejects.toThrow(`status 418 (${LEFT_OUT})`);
       const lines = [...trace.mock.calls.map(([line]) => String(line)), ...provider.logged()].join("\n");
-      expect(lines).toMatch(/POST - 418 ERR_NGROK_2201 op_2abc \d+ms[\s\S]*POST - 418 - - \d+ms/);
+      expect(lines).toMatch(/POST \/endpoints 418 \d+ms op_2abc[\s\S]*POST \/endpoints 418 \d+ms -/);
       expect(lines).not.toContain("CANARY");
     });
   });

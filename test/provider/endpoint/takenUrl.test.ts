@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ScriptedReply } from "../../../sdk/testing";
-import { service, thrown } from "../service";
+import { thrown } from "../service";
 import { conflict, countCreates, isCreate, isList, start, url } from "./creates";
 
 /** An endpoint with our URL and content, of this age in minutes. */
@@ -48,7 +48,6 @@ describe("a create that the service refuses names the endpoint that has the URL"
         `If you renamed.*a killed run left it behind, with exactly this content: then set adopt: "${id}"`,
       ),
     );
-    expect(message).toMatch(/endpoints:recoverWithin/);
   });
 
   test("without the advice to adopt it if it is an agent's", async () => {
@@ -136,47 +135,5 @@ describe("a create that the service refuses", () => {
     const urls = Array.from({ length: 20 }, (_, index) => `https://n${index}.example.com`);
     await Promise.all(urls.map((each) => thrown(core.create({ url: each }))));
     expect(emulator.requests.filter(isList).length).toBeLessThanOrEqual(5);
-  });
-});
-
-describe("with `endpoints:recoverWithin`, a create", () => {
-  const recovering = { "endpoints:recoverWithin": "1h" };
-
-  test("takes over an endpoint with its content that is young enough, and logs that", async () => {
-    const { core, emulator, logged } = await start(recovering);
-    const { id } = emulator.seed(leftover(59));
-    expect(await core.create({ url, description: "x" })).toMatchObject({ id });
-    expect(logged.at(-1)).toMatch(/takes over ep_\w+.*recoverWithin/);
-  });
-
-  test.each<[string, object]>([
-    ["that is too old", leftover(61)],
-    ["with other content", { ...leftover(1), description: "y" }],
-    ["in a pool", { ...leftover(1), pooling_enabled: true }],
-    ["with an invalid creation time", { ...leftover(1), created_at: "yesterday" }],
-    ["from the future", { ...leftover(1), created_at: "2099-01-01T00:00:00Z" }],
-    ["without a creation time", { ...leftover(1), created_at: undefined }],
-  ])("refuses an endpoint %s", async (_, live) => {
-    const { core, emulator } = await start(recovering);
-    emulator.seed({ type: "cloud", ...live });
-    await expect(core.create({ url, description: "x" })).rejects.toThrow(/ERR_NGROK_180.*is served by ep_/);
-  });
-
-  test("refuses an endpoint of another resource of this run", async () => {
-    const { core, emulator } = await start(recovering);
-    await core.create({ url, description: "x" });
-    await expect(core.create({ url, description: "x" })).rejects.toThrow(
-      /belongs to another resource of this stack/,
-    );
-    expect(emulator.endpoints).toHaveLength(1);
-  });
-
-  test("computes the age by the service's clock", async () => {
-    const { core, emulator } = await service({
-      now: () => new Date(Date.now() + 7_200_000),
-      settings: recovering,
-    });
-    emulator.seed(leftover(0));
-    await expect(core.create({ url, description: "x" })).rejects.toThrow(/ERR_NGROK_180/);
   });
 });

@@ -60,13 +60,13 @@ describe("the check of a configuration", () => {
       apiKey: "CANARY CANARY",
       baseUrl: "https://user:CANARY@api.example.com",
       retryForSeconds: -1,
-      recoverWithin: "soon",
+      listFilter: "perhaps",
     });
     expect(failures).toEqual([
       { property: "", reason: expect.stringMatching(/the API key contains spaces/) },
       { property: "", reason: expect.stringMatching(/the base URL contains credentials/) },
       { property: "", reason: expect.stringMatching(/retryForSeconds/) },
-      { property: "", reason: expect.stringMatching(/recoverWithin/) },
+      { property: "", reason: expect.stringMatching(/listFilter/) },
     ]);
     expect(JSON.stringify(failures)).not.toContain("CANARY");
   });

@@ -19,7 +19,7 @@ import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import { afterEach } from "vitest";
 import { type Clock, realClock } from "../../../provider/api/clock";
-import { WEBHOOK_TYPE } from "../../../provider/api/config";
+import { WEBHOOK_TYPE } from "../../../provider/api/typeTokens";
 import { pluginService } from "../../../provider/plugin/service";
 import { Emulator, type EmulatorOptions } from "../../../sdk/testing/emulator";
 import { about } from "../../../sdk/testing/engine/providerCalls";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { snakeCase } from "../../../../provider/api/wire";
+import { snakeCase } from "../../../../provider/api/replySchemas";
 import { managedInputs } from "../../../../provider/endpoint/fields";
 import { CHANGEABLE } from "../../../../sdk/testing/emulator/serviceRules";
 import { call, create, expectError, start, tryCreate } from "./requests";

@@ -6,7 +6,7 @@ import {
   type SettingName,
   settingFields,
   settingsProblems,
-} from "../../../provider/api/config";
+} from "../../../provider/api/settings";
 import { thrown } from "../service";
 
 const environment = { ENDPOINTS_API_KEY: "env_key", ENDPOINTS_BASE_URL: "https://env.example.com" };
@@ -63,8 +63,6 @@ test.each<[string, SettingName, string | undefined, RegExp]>([
   ["a time for which Node's timers would fire at once", "retryForSeconds", "9999999", UP_TO_A_DAY],
   ["a budget of zero", "requestsPerWindow", "0", /whole number above zero/],
   ["a budget with a fraction", "requestsPerWindow", "1.5", /whole number above zero/],
-  ["a time without a unit", "recoverWithin", "60", /no time such as 90s, 30m, 1h/],
-  ["a time of zero", "recoverWithin", "0h", /no time such as/],
   ["a switch with another word", "listFilter", "maybe", /neither on nor off/],
   ["an invalid header name", "versionHeader", "My Version", HEADER_ADVICE],
 ])(
@@ -80,21 +78,18 @@ test.each<[string, SettingName, string | undefined, RegExp]>([
   },
 );
 
-test("by default, the budget is that of the public service, and leftovers are not taken over", () => {
+test("by default, the budget is that of the public service", () => {
   expect(readSettings(from({}), environment)).toMatchObject({
     requestsPerWindow: 120,
     windowSeconds: 60,
-    recoverWithin: undefined,
   });
   const config = {
     "endpoints:requestsPerWindow": "40",
     "endpoints:windowSeconds": "0.5",
-    "endpoints:recoverWithin": "1.5h",
   };
   expect(readSettings(from(config), environment)).toMatchObject({
     requestsPerWindow: 40,
     windowSeconds: 0.5,
-    recoverWithin: 5400,
   });
 });
 
@@ -108,12 +103,12 @@ test("an empty variable of the environment counts as unset, for every optional s
 
 test("all problems of the settings are reported at once", () => {
   const config = from({ "endpoints:baseUrl": "localhost", "endpoints:windowSeconds": "soon" });
-  const problems = settingsProblems(config, { ENDPOINTS_RECOVER_WITHIN: "forever" });
+  const problems = settingsProblems(config, { ENDPOINTS_POLICY_WARNINGS: "perhaps" });
   expect(problems.map(({ setting }) => setting)).toEqual([
     "apiKey",
     "baseUrl",
     "windowSeconds",
-    "recoverWithin",
+    "policyWarnings",
   ]);
   expect(() => readSettings(from({}), {})).toThrow(
     /^there is no API key: .*\nthere is no base URL of the service: .*$/,

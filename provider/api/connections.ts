@@ -43,8 +43,6 @@ export interface Request extends RequestName {
   body?: object | (() => object);
   /** Whether the service's text about a refusal may contain a secret. Is called for a refusal only. */
   hasSecrets?: () => boolean;
-  /** The resource that the request is about, for the trace: its URN or URL. `ofCall` is the URN of the call under way. */
-  resource?: (ofCall: string | undefined) => string | undefined;
 }
 
 /** A reply before it is parsed. */
@@ -70,10 +68,10 @@ export class Connections {
    * @throws ConnectionError if there was no complete reply; ReplyError if it is too long; the EndpointsError that
    *   `beforeSending` throws, in which case nothing was sent.
    */
-  async exchange(request: Request, beforeSending: () => Promise<void>): Promise<Reply> {
+  async request(request: Request, beforeSending: () => Promise<void>): Promise<Reply> {
     const body = request.body && new Body(bodyOf(request), beforeSending);
     try {
-      return await this.exchangeWith(body, request);
+      return await this.requestWith(body, request);
     } catch (error) {
       if (error instanceof EndpointsError) throw error;
       const { origin } = new URL(this.settings.baseUrl);
@@ -87,7 +85,7 @@ export class Connections {
     await pool?.close();
   }
 
-  private async exchangeWith(body: Body | undefined, { method, path, query }: Request): Promise<Reply> {
+  private async requestWith(body: Body | undefined, { method, path, query }: Request): Promise<Reply> {
     const { baseUrl, apiKey, versionHeader, userAgent, timeoutSeconds, retryForSeconds } = this.settings;
     const response = await undici().request(baseUrl + path, {
       method: method as Dispatcher.HttpMethod,

@@ -1,5 +1,5 @@
 import { UserError } from "./apiErrors";
-import type { ClientSettings } from "./exchange";
+import type { ClientSettings } from "./connections";
 import { VERSION } from "./version";
 
 /** A missing or invalid setting. The message has both of its names, and never its value. */
@@ -79,12 +79,6 @@ export const settingFields = {
   windowSeconds: (given: string | undefined): number => seconds("windowSeconds", given, 60),
 
   /**
-   * Adopt endpoints that a killed run left behind, if they are younger than this: `90s`, `30m`, `1h`, `2d`. They must have
-   * exactly the content to be created. Default: never.
-   */
-  recoverWithin: (given: string | undefined): number | undefined => duration("recoverWithin", given),
-
-  /**
    * Whether lists are requested with the parameter `filter`, which the contract does not have: `on` or `off`. With it, an account's
    * other endpoints cost no requests. Default: `on` for the host `api.ngrok.com`, `off` for any other host.
    */
@@ -143,7 +137,6 @@ export function readSettings(config: ConfigReader, environment: NodeJS.ProcessEn
     timeoutSeconds: settingFields.timeoutSeconds(read("timeoutSeconds")),
     requestsPerWindow: settingFields.requestsPerWindow(read("requestsPerWindow")),
     windowSeconds: settingFields.windowSeconds(read("windowSeconds")),
-    recoverWithin: settingFields.recoverWithin(read("recoverWithin")),
     listFilter: settingFields.listFilter(read("listFilter")) ?? (isPublic ? "on" : "off"),
     mark: settingFields.mark(read("mark")),
     policyWarnings: settingFields.policyWarnings(read("policyWarnings")),
@@ -242,32 +235,3 @@ function onOrOff(name: SettingName, given: string | undefined): "on" | "off" | u
   if (/^(off|false)$/i.test(given)) return "off";
   throw new ConfigError(name, `${name} is neither on nor off`, howToCorrect(name, "off"));
 }
-
-const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
-
-/** `90s`, `30m`, `1h`, `2d`, in seconds. */
-function duration(name: SettingName, given: string | undefined): number | undefined {
-  if (given === undefined) return undefined;
-  const [, number, unit = ""] = /^(\d+(?:\.\d+)?)\s*([smhd])$/.exec(given) ?? [];
-  const value = Number(number) * (UNITS[unit] ?? Number.NaN);
-  if (value > 0) return value;
-  throw new ConfigError(name, `${name} is no time such as 90s, 30m, 1h or 2d`, howToCorrect(name, "1h"));
-}
-
-/** The name of the plugin and of the Pulumi package. */
-export const PACKAGE = "endpoints";
-
-/**
- * The resource's type in states, by its provider: `dynamic` is the provider string that Pulumi's dynamic provider host runs,
- * `plugin` is this package's plugin. The types never change.
- */
-export const TYPES = {
-  dynamic: `pulumi-nodejs:dynamic/${PACKAGE}:CloudEndpoint`,
-  plugin: `${PACKAGE}:index:CloudEndpoint`,
-} as const;
-
-/** The component's type in states, in every language. */
-export const WEBHOOK_TYPE = `${PACKAGE}:index:WebhookVerification`;
-
-/** The type of the plugin's explicit providers. */
-export const PROVIDER_TYPE = `pulumi:providers:${PACKAGE}`;

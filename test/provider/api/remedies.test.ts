@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { isUnexplained, remedyFor } from "../../../provider/api/remedies";
+import { service } from "../service";
+
+const failure = (status: number, number?: number) => ({
+  status,
+  code: number === undefined ? undefined : `ERR_NGROK_${number}`,
+  message: undefined,
+  operationId: undefined,
+});
+const remedy = (status: number, number?: number) =>
+  remedyFor(failure(status, number), { keyIsConfigured: false });
+const page = (number: number) => `https://ngrok.com/docs/errors/err_ngrok_${number}`;
+
+/* The service documents the status of only a few codes, so the remedy must not depend on it. */
+test.each<[number, RegExp | string]>([
+  [204, `See ${page(204)}.`],
+  [218, /set endpoints:versionHeader/],
+  [2201, `Correct trafficPolicy (see ${page(2201)}).`],
+  [2235, /action that answers/],
+  [18002, `Correct trafficPolicy (see ${page(18002)}).`],
+  [18005, /to replace the endpoint/],
+  [18008, `See ${page(18008)}.`],
+  [18011, /Give trafficPolicy/],
+  [18017, /choose another url/],
+  [18023, `See ${page(18023)}.`],
+])("code %i has its remedy with any status", (number, expected) => {
+  const remedies = new Set([400, 401, 402, 403, 409, 422].map((status) => remedy(status, number)));
+  expect([...remedies]).toEqual([typeof expected === "string" ? expected : expect.stringMatching(expected)]);
+});
+
+test("only a refusal without a code, or with the general one, leaves open what is wrong", () => {
+  expect([failure(400), failure(422, 18014)].map(isUnexplained)).toEqual([true, true]);
+  expect([failure(400, 18012), failure(500), failure(404)].map(isUnexplained)).toEqual([false, false, false]);
+});
+
+test("a create that the plan does not allow fails with the service's page", async () => {
+  const { core, emulator } = await service();
+  emulator.intercept("create", { status: 400, body: { error_code: "ERR_NGROK_18008", msg: "no access" } });
+  await expect(core.create({ url: "https://shop.example.com" })).rejects.toThrow(
+    `ERR_NGROK_18008 no access. See ${page(18008)}`,
+  );
+});
