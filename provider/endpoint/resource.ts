@@ -4,6 +4,7 @@ import { isPublicService, type Settings, SettingsError } from "../api/config";
 import type { LiveEndpoint, Mark, Owner } from "../api/contract";
 import type { EndpointsApi } from "../api/endpoints";
 import type { JsonObject } from "../api/json";
+import { OLDEST_LISTING } from "../api/list";
 import { isSameOwner, parseMark, randomNumber } from "../api/mark";
 import { oneLine } from "../api/text";
 import { findAdoptable, reservedKeyProblem, takeoverOf } from "./adopt";
@@ -281,13 +282,15 @@ export class CloudEndpoints {
 
   /**
    * The endpoint with its mark. The deletions of resources that the program lacks come last, so they share a listing that began
-   * with the first of them.
+   * with the first of them, or a few minutes ago. A list may omit metadata, so an item without a mark proves nothing.
    */
   private async beforeDeletion(api: EndpointsApi, id: string, stored: JsonObject) {
     const isInProgram = this.owners.isManaged(id) || this.keptUrls.has(String(stored["url"]));
     if (isInProgram) return api.find(id);
-    this.deletingSince ??= api.http.clock.now();
-    return (await api.list.item(id, this.deletingSince)) ?? api.find(id);
+    const now = api.http.clock.now();
+    this.deletingSince ??= now;
+    const item = await api.list.item(id, Math.max(this.deletingSince, now - OLDEST_LISTING));
+    return item?.createdFor ? item : api.find(id);
   }
 
   private claim(inputs: CloudEndpointInputs, owner: Owner | undefined): Claim {
