@@ -148,10 +148,10 @@ export class CloudEndpoints {
     this.owners.meet(id, stored);
     return operation(`read ${id}`, async () => {
       const { api } = this.serviceFor(stored);
-      // A program's `get` has no state. Pulumi would continue with an endpoint without outputs.
+      // A program's `get` has no state. Pulumi would continue with an endpoint without outputs, so a list must not omit one.
       const isGet = Object.keys(stored).every((key) => key === PROVIDER_KEY);
       if (isGet) {
-        const live = await look(api, id, everyInput).catch(ifAbsent(endpointNotFound(id)));
+        const live = await api.get(id).catch(ifAbsent(endpointNotFound(id)));
         assertCloud(live);
         return { id, ...refreshed(live, stored) };
       }
