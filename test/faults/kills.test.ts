@@ -25,21 +25,22 @@ type Death = (typeof deaths)[keyof typeof deaths];
 
 describe.each(["kit", "cli"] as const)("with the driver %s", (driver) => {
   const runs = driver === "cli" && !cli ? test.skip : test;
-  // Every other case has recoverWithin.
+  // With marks, in every other case, the next `up` finds what was left behind.
   const cases = Object.entries(deaths).flatMap(([name, death], first) =>
-    Array.from({ length: repeats }, (_, nth) => ({ name, death, recovers: (first + nth) % 2 === 0, nth })),
+    Array.from({ length: repeats }, (_, nth) => ({ name, death, marks: (first + nth) % 2 === 0, nth })),
   );
 
   runs.each(cases)(
-    "after $name, a recovery leaves each endpoint once, and in the state (recoverWithin: $recovers, $nth)",
-    async ({ name, death, recovers }) => {
+    "after $name, a recovery leaves each endpoint once, and in the state (marks: $marks, $nth)",
+    async ({ name, death, marks }) => {
       const emulator = await Emulator.start();
       onTestFinished(() => emulator.close());
       // The latency of a real service.
       emulator.intercept(({ method }) => method === "POST", { afterCommit: true, delayMs: 25 }, count);
       const folder = newProject("kills");
       writeProgram(folder, urlsOf(count), {});
-      const { stack, start } = await runner(driver, folder, emulator);
+      const env: NodeJS.ProcessEnv = marks ? { ENDPOINTS_MARK: "team/kills" } : {};
+      const { stack, start } = await runner(driver, folder, emulator, { env });
 
       // Early enough that some creates remain.
       const killAt = 1 + Math.floor(Math.random() * (count - 10));
@@ -50,7 +51,6 @@ describe.each(["kit", "cli"] as const)("with the driver %s", (driver) => {
       await quiet(emulator);
       expect(emulator.endpoints.length).toBeLessThan(count);
 
-      if (recovers) await stack.setConfig("endpoints:recoverWithin", "1h");
       await stack.cancel();
       await stack.refresh({ clearPendingCreates: true });
       const known = await idsOf(stack);
@@ -71,10 +71,10 @@ describe.each(["kit", "cli"] as const)("with the driver %s", (driver) => {
           ),
         );
       }
-      expect(named.sort()).toEqual(recovers ? [] : leftOver.sort());
+      expect(named.sort()).toEqual(marks ? [] : leftOver.sort());
       expect(emulator.endpoints.map(({ url }) => url).sort()).toEqual(urlsOf(count).sort());
       expect((await idsOf(stack)).sort()).toEqual(emulator.endpoints.map(({ id }) => id).sort());
-      tally.push({ driver, death: name, recovers, leftOver: leftOver.length });
+      tally.push({ driver, death: name, marks, leftOver: leftOver.length });
     },
   );
 
@@ -107,13 +107,13 @@ describe.each(["kit", "cli"] as const)("with the driver %s", (driver) => {
 
 afterAll(() => {
   const rows = tally.map(
-    ({ driver, death, recovers, leftOver }) =>
-      `${driver}, ${death}, recoverWithin ${recovers}: ${leftOver} left over, 0 lost`,
+    ({ driver, death, marks, leftOver }) =>
+      `${driver}, ${death}, marks ${marks}: ${leftOver} left over, 0 lost`,
   );
   if (rows.length > 0) console.log(rows.join("\n"));
 });
 
-const tally: { driver: string; death: string; recovers: boolean; leftOver: number }[] = [];
+const tally: { driver: string; death: string; marks: boolean; leftOver: number }[] = [];
 const urlsOf = (length: number) => Array.from({ length }, (_, index) => `https://e${index}.example.com`);
 const PLUGIN = "plugins:\n  providers:\n    - name: endpoints\n      path: ../../../provider/plugin\n";
 

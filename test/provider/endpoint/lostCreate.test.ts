@@ -125,8 +125,12 @@ const found: Story[] = [
     name: "with a mark is sent again to a pool if it had no effect",
     settings: marks,
     inputs: { poolingEnabled: true },
-    arrange: ({ emulator }) => emulator.intercept(isCreate, vain),
+    arrange: ({ emulator }) => {
+      emulator.seed({ ...equal, pooling_enabled: true });
+      emulator.intercept(isCreate, vain);
+    },
     creates: 2,
+    endpoints: 2,
   },
   {
     name: "with a mark takes over what an earlier run left on the URL",
@@ -213,7 +217,7 @@ const refused: Story[] = [
   { name: "takes none with other content", arrange: appears(() => ({ description: "y" })), fails: taken },
   {
     name: "takes none with a mark, if it has none",
-    arrange: appears(() => marked({})),
+    arrange: appears((now) => ({ metadata: marked({ time: iso(now) }).metadata })),
     fails: taken,
   },
   { name: "with a mark takes none without", settings: marks, arrange: appears(() => ({})), fails: taken },
@@ -272,6 +276,14 @@ test.each([
   expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
   expect(String(both.map((each) => "reason" in each && each.reason))).toMatch(/belongs to another resource/);
   expect(emulator.endpoints).toHaveLength(1);
+});
+
+test("a lost create in a pool takes no equal endpoint of another resource of this run", async () => {
+  const { core, emulator } = await start();
+  const { id } = await core.create({ ...news, poolingEnabled: true });
+  emulator.intercept(isCreate, lost);
+  expect((await core.create({ ...news, poolingEnabled: true })).id).not.toBe(id);
+  expect(emulator.endpoints).toHaveLength(2);
 });
 
 test("a lost create fails with both reasons if the list cannot be read", async () => {

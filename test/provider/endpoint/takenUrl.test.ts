@@ -151,12 +151,6 @@ async function meet(start: (typeof bothProviders)[number][1], { options, holder 
 
 const moved = { url: "https://moved.example.com" };
 const later = async ({ run }: Holder) => run.clock.sleep(1_000);
-const slowDown = {
-  status: 429,
-  headers: { "retry-after": "30" },
-  body: { error_code: "ERR_NGROK_226", msg: "x" },
-};
-
 const meetings: [string, Meeting][] = [
   [
     "waits for one that this run moves, also if the engine asks for that late",
@@ -191,11 +185,12 @@ const meetings: [string, Meeting][] = [
   [
     "waits for longer than five seconds while the other's own request is repeated",
     {
+      options: { settings: { retryForSeconds: "60" } },
       meanwhile: ({ run, id, outs }) => {
-        run.emulator.intercept("update", slowDown);
+        run.emulator.intercept("update", { status: 503, body: "" }, 5);
         return run.update(id, outs, moved);
       },
-      waits: [30, 40],
+      waits: [6, 60],
     },
   ],
   ["waits five seconds for one that nothing moves", { fails: /aliases.*--target.*set adopt/, waits: [5, 6] }],
