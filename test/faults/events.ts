@@ -129,8 +129,6 @@ export interface Story {
   seed: number;
   probability: number;
   kinds: FaultKind[];
-  /** Whether `endpoints:recoverWithin` is set. Otherwise, the user takes leftovers over, as the messages advise. */
-  recovers: boolean;
   /** The engine's number of parallel operations. */
   parallel: number;
   /** Requests in a window. A story exceeds the small value, and not the large one. */
@@ -170,7 +168,6 @@ export const stories: fc.Arbitrary<Story> = fc.record({
   seed: fc.nat(),
   probability: one(0.05, 0.15, 0.4),
   kinds: fc.subarray([...faultKinds], { minLength: 3 }),
-  recovers: fc.boolean(),
   parallel: one(1, 4, 4, 64, 64),
   budget: one(8, 120),
   service,

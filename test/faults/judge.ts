@@ -5,6 +5,9 @@ import { KEY_CANARY, SECRET_CANARY, type World } from "./world";
 
 /* Knows the owner of each endpoint, which the provider cannot know, and finds the faults of a story. */
 
+/** How far from a create an endpoint without a mark counts as its own: two seconds, and half of one of the clock's error. */
+const TOLERANCE = 2_500;
+
 /** The result of a story. */
 export interface Ending {
   /** Our endpoints that are in no state, and that no message named. */
@@ -33,17 +36,12 @@ export interface Ending {
   indistinguishable: number;
   /** How many leftovers of killed runs cannot be found without marks. See `Judge`. */
   unfindable: number;
-  /** How many endpoints of others `endpoints:recoverWithin` took over, as the user had allowed. */
-  recovered: number;
   /** How many leftovers a message named or led to, but the program does not need. */
   named: number;
   /** How many endpoints were deleted with another entry, where the process could not know. See `Judge`. */
   unshared: number;
   /** How many entries went without their endpoints, which belong to other entries. */
   forgotten: number;
-  /** How many requests waited for another resource to leave the URL, and how many did so in a circle. */
-  waits: number;
-  circles: number;
   faults: number;
   requests: number;
 }
@@ -96,7 +94,6 @@ export class Judge {
   private readonly had = new Set<string>();
   private indistinguishable = 0;
   private unshared = 0;
-  private recovered = 0;
   readonly messages: string[] = [];
   readonly needlessAdoptions: string[] = [];
   /** Our endpoints that the user found, because a message advised to look at their URL. */
@@ -186,19 +183,16 @@ export class Judge {
   }
 
   private adoptedTheirs(id: string, url: string, { created_at: shown }: Edit): void {
-    const { recovers, service } = this.story;
+    const { service } = this.story;
     const skew = typeof service.date === "string" || service.date === null ? Number.NaN : (service.date ?? 0);
     const created = Date.parse(shown ?? "");
     const creates = this.world.processes.slice(-2).flatMap(({ life }) => life.creates);
-    const now = this.world.clock.now() + skew;
     const secondOf = (time = Number.NaN) => Math.floor((time + skew) / 1000) * 1000;
     const isOfOurSeconds = creates.some(
       ({ url: ours, sentAt, lostAt }) =>
-        ours === url && created >= secondOf(sentAt) && created <= secondOf(lostAt),
+        ours === url && created >= secondOf(sentAt) - TOLERANCE && created <= secondOf(lostAt) + TOLERANCE,
     );
-    const isYoung = recovers && created <= now && created > now - 3_600_000;
     if (!this.options.marks && !this.options.pools && isOfOurSeconds) this.indistinguishable++;
-    else if (!this.options.marks && isYoung) this.recovered++;
     else this.wronglyAdopted.push(`${id} on ${url}, created at ${shown}`);
     this.theirs.delete(id);
     this.mistaken.set(url, id);
@@ -245,12 +239,9 @@ export class Judge {
         .map(String),
       indistinguishable: this.indistinguishable,
       unfindable: unnamed.length - orphans.length,
-      recovered: this.recovered,
       named: left.length - unnamed.length,
       unshared: this.unshared,
       forgotten: logged.filter((text) => /belongs to another resource of this stack, so/.test(text)).length,
-      waits: logged.filter((text) => /is still held by ep_\w+: waits/.test(text)).length,
-      circles: this.messages.filter((text) => /wait for each other's URLs/.test(text)).length,
       faults: emulator.faults.length,
       requests: emulator.requests.length,
     };

@@ -21,7 +21,6 @@ export interface Options {
 export async function play(story: Story, options: Options): Promise<Ending> {
   const settings = {
     "endpoints:requestsPerWindow": `${story.budget}`,
-    ...(story.recovers && { "endpoints:recoverWithin": "1h" }),
     ...(options.marks && { "endpoints:mark": "team/dev" }),
   };
   const world = await World.start(settings, story.service);
