@@ -3,9 +3,3 @@
  * only a release calls itself one. Pulumi would warn of `0.1.0-dev`, because it precedes the version in the schema.
  */
 export const VERSION = "0.1.0+dev";
-
-/** The first number of a version; undefined if the text is no version. */
-export function majorOf(version: unknown): number | undefined {
-  const [, major] = /^(\d+)\.\d+\.\d+/.exec(typeof version === "string" ? version : "") ?? [];
-  return major === undefined ? undefined : Number(major);
-}

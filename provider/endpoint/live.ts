@@ -3,6 +3,7 @@ import type { LiveEndpoint } from "../api/contract";
 import type { EndpointsApi } from "../api/endpoints";
 import type { JsonObject } from "../api/json";
 import { endpointFields, managedInputs } from "./fields";
+import { MARK_KEY } from "./state";
 
 /* How a live endpoint is read: as the list shows it, so that many resources share a listing, or else by its id. */
 
@@ -22,9 +23,10 @@ export const everyInput: JsonObject = Object.fromEntries(managedInputs.map((name
 
 /**
  * A list item, completed with the stored values of outputs that the service only returns by id. Undefined if the item lacks an
- * input, which may have been cleared.
+ * input, which may have been cleared, or the mark, which may be another's.
  */
 export function withoutGaps(item: LiveEndpoint, stored: JsonObject): LiveEndpoint | undefined {
+  if (stored[MARK_KEY] !== undefined && item.createdFor === undefined) return undefined;
   const gaps = Object.keys(endpointFields).filter((name) => item[name] === undefined && name in stored);
   if (gaps.some((name) => managedInputs.some((input) => input === name))) return undefined;
   return { ...item, ...Object.fromEntries(gaps.map((name) => [name, stored[name]])) };

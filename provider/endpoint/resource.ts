@@ -3,6 +3,7 @@ import type { Log } from "../api/client";
 import type { LiveEndpoint, Mark, Owner } from "../api/contract";
 import type { EndpointsApi } from "../api/endpoints";
 import type { JsonObject } from "../api/json";
+import { OLDEST_LISTING } from "../api/list";
 import { isSameOwner, parseMark, randomNumber } from "../api/mark";
 import { isPublicService, type Settings, SettingsError } from "../api/settings";
 import { oneLine } from "../api/text";
@@ -147,10 +148,10 @@ export class CloudEndpoints {
     this.owners.meet(id, stored);
     return operation(`read ${id}`, async () => {
       const { api } = this.serviceFor(stored);
-      // A program's `get` has no state. Pulumi would continue with an endpoint without outputs.
+      // A program's `get` has no state. Pulumi would continue with an endpoint without outputs, so a list must not omit one.
       const isGet = Object.keys(stored).every((key) => key === PROVIDER_KEY);
       if (isGet) {
-        const live = await look(api, id, everyInput).catch(ifAbsent(endpointNotFound(id)));
+        const live = await api.get(id).catch(ifAbsent(endpointNotFound(id)));
         assertCloud(live);
         return { id, ...refreshed(live, stored) };
       }
@@ -281,13 +282,15 @@ export class CloudEndpoints {
 
   /**
    * The endpoint with its mark. The deletions of resources that the program lacks come last, so they share a listing that began
-   * with the first of them.
+   * with the first of them, or a few minutes ago. A list may omit metadata, so an item without a mark proves nothing.
    */
   private async beforeDeletion(api: EndpointsApi, id: string, stored: JsonObject) {
     const isInProgram = this.owners.isManaged(id) || this.keptUrls.has(String(stored["url"]));
     if (isInProgram) return api.find(id);
-    this.deletingSince ??= api.http.clock.now();
-    return (await api.list.item(id, this.deletingSince)) ?? api.find(id);
+    const now = api.http.clock.now();
+    this.deletingSince ??= now;
+    const item = await api.list.item(id, Math.max(this.deletingSince, now - OLDEST_LISTING));
+    return item?.createdFor ? item : api.find(id);
   }
 
   private claim(inputs: CloudEndpointInputs, owner: Owner | undefined): Claim {

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ApiError } from "../../provider/api/apiErrors";
-import { PartialCreateError } from "../../provider/endpoint/errors";
 import { CANARY_KEY } from "../provider/service";
 import { adoptById, adoptByUrl, calls, create, either, settledAll } from "./calls";
 import * as hostile from "./hostile";
@@ -142,18 +141,16 @@ describe("a reply", () => {
 });
 
 describe("an id in the reply to a create", () => {
-  test("is always kept, whatever the other fields are", async () => {
+  test("is always stored with the sent inputs, whatever the other fields are", async () => {
     const parts = await rawService();
     const status = fc.constantFrom(200, 201, 202);
     const property = fc.asyncProperty(hostile.endpointTextAbout, status, async (body, code) => {
       parts.answers({ status: code, body });
       const outcome = await settled(parts, () => create.run(parts));
-      const kept = "value" in outcome ? outcome.value : outcome.error;
-      expect(kept).toMatchObject({ id });
-      if ("error" in outcome) {
-        expect(outcome.error).toBeInstanceOf(PartialCreateError);
-        expect(kept).toMatchObject({ properties: { url, __provider: "code" } });
-      }
+      expect(outcome).toMatchObject({
+        value: { id, outs: { url, type: "cloud", __given: expect.any(Array) } },
+      });
+      expect(parts.received).toHaveLength(1);
     });
     await fc.assert(property, runs);
   });

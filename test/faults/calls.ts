@@ -74,7 +74,10 @@ export const calls: Call[] = [
   adoptById,
   { name: "a read", run: read },
   { name: "an update", run: (parts) => outputs(core(parts).update(id, stored, given)) },
-  { name: "an update of a partial create", run: (parts) => outputs(core(parts).update(id, given, given)) },
+  {
+    name: "an update of a state without outputs",
+    run: (parts) => outputs(core(parts).update(id, given, given)),
+  },
   { name: "a delete", run: (parts) => core(parts).delete(id, stored) },
   { name: "a check by URL", run: (parts) => checked(core(parts).check({}, { ...given, adopt: true })) },
   { name: "a check by id", run: (parts) => checked(core(parts).check({}, { ...given, adopt: id })) },

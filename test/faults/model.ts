@@ -20,8 +20,6 @@ export interface Entry {
   id: string;
   inputs: JsonObject;
   outputs: JsonObject;
-  /** The create was partial, so the engine updates the resource next. */
-  isPartial?: boolean;
 }
 
 export type Program = ReadonlyMap<string, JsonObject>;
@@ -244,8 +242,7 @@ export class Engine {
         return this.create(phase, name, again);
       };
     }
-    if (!decision.changes && !entry.isPartial)
-      return async () => () => this.state.set(name, { ...entry, inputs });
+    if (!decision.changes) return async () => () => this.state.set(name, { ...entry, inputs });
     return async () => {
       const { outs } = await core.update(entry.id, entry.outputs, inputs);
       return () => this.state.set(name, { id: entry.id, inputs, outputs: outs });

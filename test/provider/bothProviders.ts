@@ -61,6 +61,7 @@ export async function created(start: (options?: Options) => Promise<DrivenProvid
 
 afterEach(() => {
   vi.unstubAllEnvs();
+  vi.restoreAllMocks();
 });
 
 /** The engine adds the provider's code to the properties of a dynamic resource. */

@@ -1,7 +1,9 @@
 import { afterEach } from "vitest";
 import { HttpClient } from "../../provider/api/client";
 import { type Clock, realClock } from "../../provider/api/clock";
+import type { LiveEndpoint } from "../../provider/api/contract";
 import type { EndpointsApi } from "../../provider/api/endpoints";
+import type { Reading } from "../../provider/api/list";
 import { readSettings } from "../../provider/api/settings";
 import { endpointsApi } from "../../provider/endpoint/fields";
 import { CloudEndpoints } from "../../provider/endpoint/resource";
@@ -67,7 +69,9 @@ export async function service({ ahead = 0, sleep, engineIsThere, ...options }: O
 }
 
 /** Reads the whole list of the account, and shares no earlier reading. */
-export async function wholeList({ http }: EndpointsApi) {
+export async function wholeList({
+  http,
+}: EndpointsApi): Promise<{ endpoints: LiveEndpoint[]; skipped: Reading["skipped"] }> {
   const reading = endpointsApi(http).list.whole(0);
   await reading.toEnd();
   return { endpoints: [...reading.endpoints.values()], skipped: reading.skipped };

@@ -60,7 +60,8 @@ describe.each(bothProviders)("with %s", (_, start) => {
       const news = { url: `https://n${index}.example.com`, ...(metadata && { metadata }), __urn };
       const { inputs } = await check({}, news);
       const { id, outs } = await create(inputs);
-      expect(outs["metadata"]).toBeUndefined();
+      // An empty object that was sent stands in for the metadata that the reply lacks.
+      expect(outs["metadata"]).toBe(metadata && "{}");
       expect(await diff(id, outs, inputs)).toMatchObject({ changes: false });
       emulator.edit(id, { metadata: undefined });
       const { props = {} } = await read(id, outs, inputs);

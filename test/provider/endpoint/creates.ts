@@ -1,3 +1,4 @@
+import { MARK_FIELD } from "../../../provider/api/mark";
 import type { RecordedRequest, ScriptedReply } from "../../../sdk/testing";
 import { service } from "../service";
 
@@ -18,12 +19,24 @@ export const conflict: ScriptedReply = {
 export const iso = (time: number) => new Date(time).toISOString().replace(/\.\d+Z$/, "Z");
 
 /** The service and a core with a request timeout of 0.2 seconds. */
-export const start = (settings: Record<string, string> = {}) =>
-  service({ settings: { "endpoints:timeoutSeconds": "0.2", ...settings } });
+export const start = (settings: Record<string, string> = {}, options: Parameters<typeof service>[0] = {}) =>
+  service({ ...options, settings: { "endpoints:timeoutSeconds": "0.2", ...settings } });
 
-/** The owner in the marks of `URN`'s resource if `endpoints:mark` is `platform-team/prod`. */
+/** The owner in the marks of `URN`'s resource if `endpoints:mark` is `marking`. */
 export const URN = "urn:pulumi:prod::shop::endpoints:index:CloudEndpoint::front";
-export const owner = { namespace: "platform-team/prod", urn: URN };
+export const marking = "platform-team/prod";
+export const owner = { namespace: marking, urn: URN };
+
+const CREATED = "2020-01-01T00:00:00Z";
+
+/** Metadata with a mark, by default that of `URN`'s resource, and the creation time that it was made for. */
+export const marked = (mark: object, metadata: object = {}) => ({
+  created_at: CREATED,
+  metadata: JSON.stringify({
+    ...metadata,
+    [MARK_FIELD]: { ...owner, nonce: "0011", time: CREATED, ...mark },
+  }),
+});
 
 /** The metadata of a request or an endpoint, as data. */
 export const metadataOf = (body: unknown) =>

@@ -145,7 +145,7 @@ describe.each(bothProviders)("%s", (name, start) => {
       const adopt = { adopt: id, url: "https://canary.example.com", metadata: { "CANARY-1": 1 } };
       await provider.check({}, { ...adopt, __secrets: ["url", "metadata"] });
       expect(provider.logged()).toEqual([
-        expect.stringMatching(/^\[secret\]: adopts ep_\w+, and changes metadata/),
+        expect.stringMatching(/^\[secret\]: adopts ep_\w+ and changes metadata/),
       ]);
       const other = { adopt: id, url: "tls://canary.example.com", __secrets: ["url"] };
       const { failures } = await provider.check({}, other);

@@ -50,12 +50,11 @@ export const full = {
   poolingEnabled: false,
 };
 
-/** An error of a call: its message, its code, and a partial create if it contains one. */
+/** An error of a call: its message and its code. */
 export class CallError extends Error {
   constructor(
     readonly code: grpc.status,
     message: string,
-    readonly partialCreate: { id: string; properties: Props; inputs: Props; reasons: string[] } | undefined,
     /** The mistakes in a component's inputs, with their paths. */
     readonly mistakes: string[],
   ) {
@@ -288,7 +287,7 @@ function call<T>(send: (then: (error: grpc.ServiceError | null, answer: T) => vo
   return new Promise((resolve, reject) => {
     send((error, answer) => {
       if (error === null) resolve(answer);
-      else reject(new CallError(error.code, error.details, partialCreateOf(error), mistakesOf(error)));
+      else reject(new CallError(error.code, error.details, mistakesOf(error)));
     });
   });
 }
@@ -302,19 +301,4 @@ function mistakesOf(error: grpc.ServiceError): string[] {
   const read = InputPropertiesError.deserializeBinary;
   const detail = detailOf(error)?.unpack(read, "pulumirpc.InputPropertiesError");
   return (detail?.getErrorsList() ?? []).map((each) => `${each.getPropertyPath()} ${each.getReason()}`);
-}
-
-function partialCreateOf(error: grpc.ServiceError): CallError["partialCreate"] {
-  const detail = detailOf(error)?.unpack(
-    pb.ErrorResourceInitFailed.deserializeBinary,
-    "pulumirpc.ErrorResourceInitFailed",
-  );
-  return detail
-    ? {
-        id: detail.getId(),
-        properties: plain(detail.getProperties()),
-        inputs: plain(detail.getInputs()),
-        reasons: detail.getReasonsList(),
-      }
-    : undefined;
 }

@@ -131,22 +131,6 @@ describe("a misspelt header", () => {
   });
 });
 
-test("a partial create has the id, the secrets and the reason", async () => {
-  const { client, emulator } = await plugin();
-  const { id } = emulator.seed({ type: "cloud", url });
-  emulator.intercept(() => true, { status: 201, body: { id, url, type: "cloud", port: "high" } });
-  emulator.intercept(({ path }) => path === `/endpoints/${id}`, { status: 403, body: "" });
-  const news = { url, description: secret("hush") };
-  expect(await thrown(client.create(news))).toMatchObject({
-    partialCreate: {
-      id,
-      properties: { url, description: secret("hush") },
-      inputs: news,
-      reasons: [expect.stringMatching(`${id} was created`)],
-    },
-  });
-});
-
 test("an error is one line, with a status that does not suggest a corrupt state", async () => {
   const { client, emulator } = await plugin();
   emulator.intercept(() => true, { status: 403, body: { msg: "no\nway", error_code: "ERR_NGROK_1" } });
