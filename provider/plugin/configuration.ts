@@ -18,8 +18,9 @@ import {
 import type { JsonObject } from "../api/json";
 import { isMapping } from "../api/json";
 import { changesBetween, hasUnknown, metadataFromText } from "../endpoint/documents";
+import { withSecretsMarked } from "../endpoint/secrets";
 import { detailedDiff } from "./detailedDiff";
-import { received, toStruct } from "./values";
+import { fromEngine, toEngine } from "./values";
 
 /** The engine's names for a default provider. */
 const DEFAULT_PROVIDER = /^default(_\d+_\d+_\d+.*)?$/;
@@ -60,7 +61,7 @@ export class Configuration {
 
   /** Only stores the arguments. `check` or the first operation reports mistakes in them. */
   configure(request: ConfigureRequest): void {
-    this.args = received(request.getArgs()).props;
+    this.args = fromEngine(request.getArgs()).props;
     this.isDefault = DEFAULT_PROVIDER.test(request.getName() ?? "");
     this.isStateless = request.hasName() && request.getName() === "";
   }
@@ -70,7 +71,7 @@ export class Configuration {
    * missing, because a program without endpoints needs no account.
    */
   check(request: CheckRequest): CheckResponse {
-    const { props } = received(request.getNews());
+    const { props } = fromEngine(request.getNews());
     const isDefault = DEFAULT_PROVIDER.test(request.getName());
     const reader = readerOf(props, this.stack, { isDefault });
     const problems = settingsProblems(reader, this.environment).filter(
@@ -85,14 +86,14 @@ export class Configuration {
       response.addFailures(failure);
     }
     // The key is a secret in the state even if the configuration has it in plain text.
-    response.setInputs(toStruct(props, new Set(secretSettings.filter((name) => name in props))));
+    response.setInputs(toEngine(withSecretsMarked(props, new Set(secretSettings))));
     return response;
   }
 
   /** Never a replacement, because that would replace every endpoint of the provider. */
   diff(request: DiffRequest): DiffResponse {
-    const olds = received(request.getOldInputs() ?? request.getOlds()).props;
-    const news = received(request.getNews()).props;
+    const olds = fromEngine(request.getOldInputs() ?? request.getOlds()).props;
+    const news = fromEngine(request.getNews()).props;
     const places = changesBetween(olds, news).map((place) => ({ ...place, ofInputs: true }));
     return detailedDiff(places, { changes: places.length > 0, replaces: [] });
   }

@@ -6,7 +6,8 @@ import { Any } from "google-protobuf/google/protobuf/any_pb";
 import { UserError } from "../api/apiErrors";
 import type { JsonObject } from "../api/json";
 import type { PartialCreateError } from "../endpoint/errors";
-import { toStruct } from "./values";
+import { secretFields, withSecretsMarked } from "../endpoint/secrets";
+import { toEngine } from "./values";
 
 /** A partial create. The engine keeps the resource, with its id, and updates it next time. */
 export class InitFailed extends UserError {
@@ -14,7 +15,6 @@ export class InitFailed extends UserError {
   constructor(
     override readonly cause: PartialCreateError,
     readonly inputs: JsonObject,
-    readonly secrets: ReadonlySet<string>,
   ) {
     super(cause.message);
   }
@@ -40,11 +40,11 @@ export function failure(error: unknown): Partial<grpc.StatusObject> {
 function detailOf(error: unknown): Any | undefined {
   const detail = new Any();
   if (error instanceof InitFailed) {
-    const { cause, inputs, secrets } = error;
+    const { cause, inputs } = error;
     const failed = new ErrorResourceInitFailed();
     failed.setId(cause.id);
-    failed.setProperties(toStruct(cause.properties, secrets));
-    failed.setInputs(toStruct(inputs, secrets));
+    failed.setProperties(toEngine(withSecretsMarked(cause.properties, secretFields(inputs))));
+    failed.setInputs(toEngine(withSecretsMarked(inputs)));
     failed.setReasonsList(cause.reasons);
     detail.pack(failed.serializeBinary(), "pulumirpc.ErrorResourceInitFailed");
     return detail;

@@ -18,13 +18,13 @@ import type { JsonObject } from "../api/json";
 import { checkedInputs, checkInputs, PROBLEM_KEY, URN_KEY, UrlRegistry } from "../endpoint/check";
 import { PartialCreateError } from "../endpoint/errors";
 import type { CloudEndpoints } from "../endpoint/resource";
-import { notedFields, secretFields, withNote, withSecretsNoted } from "../endpoint/secrets";
+import { markedAnswer, notedFields, withNote, withSecretsMarked } from "../endpoint/secrets";
 import { changedPlaces, previewCreate, previewUpdate, withGiven } from "../endpoint/state";
 import { type PolicyReader, policyReader, resourceWarnings } from "../policy/resourceWarnings";
 import type { Configuration } from "./configuration";
 import { detailedDiff, placesOfInputs } from "./detailedDiff";
 import { InitFailed } from "./failure";
-import { received, toStruct } from "./values";
+import { fromEngine, toEngine } from "./values";
 
 /** What the calls of a run must know of each other. */
 export interface RunNotes {
@@ -73,13 +73,13 @@ export class Resources {
       if (conflict !== undefined) failures.push({ input: "", reason: conflict });
       if (!this.checked.has(request.getUrn())) {
         // Without secrets, because a warning names keys.
-        this.warnOfPolicy(received(request.getNews(), { hidesSecrets: true }).props, inputs, readPolicy);
+        this.warnOfPolicy(fromEngine(request.getNews(), { hidesSecrets: true }).props, inputs, readPolicy);
       }
       this.checked.add(request.getUrn());
     }
 
     const response = new CheckResponse();
-    response.setInputs(toStruct(inputs, secretFields(inputs)));
+    response.setInputs(toEngine(withSecretsMarked(inputs)));
     for (const { reason } of failures) {
       const failure = new CheckFailure();
       failure.setReason(reason);
@@ -109,16 +109,16 @@ export class Resources {
     const news = this.noted(request.getProperties());
     const response = new CreateResponse();
     if (request.getPreview()) {
-      response.setProperties(answer(previewCreate(checkedInputs(news)), news));
+      response.setProperties(toEngine(markedAnswer(previewCreate(checkedInputs(news)), news)));
       return response;
     }
     try {
       const { id, outs } = await this.core.create({ ...news, [URN_KEY]: request.getUrn() });
       response.setId(id);
-      response.setProperties(answer(outs, news));
+      response.setProperties(toEngine(markedAnswer(outs, news)));
       return response;
     } catch (error) {
-      throw error instanceof PartialCreateError ? new InitFailed(error, news, secretFields(news)) : error;
+      throw error instanceof PartialCreateError ? new InitFailed(error, news) : error;
     }
   }
 
@@ -137,8 +137,8 @@ export class Resources {
     const response = new ReadResponse();
     response.setId(found.id);
     if (found.id === "") return response;
-    response.setProperties(answer(found.props, stored));
-    if (found.inputs) response.setInputs(answer(found.inputs, stored));
+    response.setProperties(toEngine(markedAnswer(found.props, stored)));
+    if (found.inputs) response.setInputs(toEngine(markedAnswer(found.inputs, stored)));
     return response;
   }
 
@@ -149,7 +149,7 @@ export class Resources {
       ? previewUpdate(olds, checkedInputs(news))
       : (await this.core.update(request.getId(), olds, { ...news, [URN_KEY]: request.getUrn() })).outs;
     const response = new UpdateResponse();
-    response.setProperties(answer(outs, news));
+    response.setProperties(toEngine(markedAnswer(outs, news)));
     return response;
   }
 
@@ -159,14 +159,8 @@ export class Resources {
 
   /** Properties from the engine, with a note of those that contain a secret. */
   private noted(struct: Struct | undefined): JsonObject {
-    const { props, secrets } = received(struct);
+    const { props, secrets } = fromEngine(struct);
     if (secrets.has("url")) this.run.secretUrls.add(props["url"]);
     return withNote(props, [...notedFields(props), ...secrets]);
   }
-}
-
-/** An answer for the engine, which marks its secret fields. */
-function answer(props: JsonObject, asked: JsonObject): Struct {
-  const noted = withSecretsNoted(props, asked);
-  return toStruct(noted, secretFields(noted));
 }
