@@ -16,8 +16,8 @@ interface ConfigureRequest {
 }
 
 /**
- * The core behind the interface of Pulumi's dynamic providers. The engine marks no inputs for them as secret, and of their answers only
- * outputs that have the name of a secret input, so the answers are marked here.
+ * The core behind the interface of Pulumi's dynamic providers. The engine itself only marks outputs that have the name of a secret
+ * input, so the answers are marked here.
  *
  * @param given The service to use instead of the configured one.
  */

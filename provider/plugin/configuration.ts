@@ -1,5 +1,4 @@
 import {
-  CheckFailure,
   type CheckRequest,
   CheckResponse,
   type ConfigureRequest,
@@ -8,6 +7,7 @@ import {
 } from "@pulumi/pulumi/proto/provider_pb";
 import { UserError } from "../api/apiErrors";
 import {
+  areWarningsOff,
   type ConfigReader,
   MissingSetting,
   readSettings,
@@ -20,6 +20,7 @@ import { isMapping } from "../api/json";
 import { changesBetween, hasUnknown, metadataFromText } from "../endpoint/documents";
 import { withSecretsMarked } from "../endpoint/secrets";
 import { detailedDiff } from "./detailedDiff";
+import { checkFailure } from "./failure";
 import { fromEngine, toEngine } from "./values";
 
 /** The engine's names for a default provider. */
@@ -47,9 +48,12 @@ export class Configuration {
     return !hasUnknown(this.args);
   }
 
-  /** The settings of this instance, for `readSettings`. */
-  readonly reader: ConfigReader = (key) =>
+  private readonly reader: ConfigReader = (key) =>
     readerOf(this.args, this.stack, { isDefault: this.isDefault })(key);
+
+  get warnsOfPolicies(): boolean {
+    return !areWarningsOff(this.reader, this.environment);
+  }
 
   /** @throws ConfigError if a setting is missing or invalid. */
   settings(): Settings {
@@ -79,12 +83,7 @@ export class Configuration {
     );
 
     const response = new CheckResponse();
-    for (const { message } of problems) {
-      // With a property's name, the engine would print the property's value too.
-      const failure = new CheckFailure();
-      failure.setReason(message);
-      response.addFailures(failure);
-    }
+    response.setFailuresList(problems.map(({ message }) => checkFailure(message)));
     // The key is a secret in the state even if the configuration has it in plain text.
     response.setInputs(toEngine(withSecretsMarked(props, new Set(secretSettings))));
     return response;

@@ -1,4 +1,4 @@
-import { CheckFailure, type InvokeRequest, InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
+import { type InvokeRequest, InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
 import { z } from "zod";
 import type { EndpointsApi } from "../api/endpoints";
 import type { JsonObject } from "../api/json";
@@ -14,6 +14,7 @@ import {
 import { asSecret } from "../endpoint/secrets";
 import { expressionsOf } from "../policy/expressions";
 import { resourceWarnings } from "../policy/resourceWarnings";
+import { checkFailure } from "./failure";
 import type { RunNotes } from "./resources";
 import { fromEngine, toEngine } from "./values";
 
@@ -124,12 +125,7 @@ export async function invoke(request: InvokeRequest, deps: FunctionDeps): Promis
     response.setReturn(toEngine(result));
   } catch (error) {
     if (!(error instanceof z.ZodError)) throw error;
-    for (const issue of error.issues) {
-      const failure = new CheckFailure();
-      failure.setProperty(issue.path.join("."));
-      failure.setReason(issue.message);
-      response.addFailures(failure);
-    }
+    response.setFailuresList(error.issues.map(({ path, message }) => checkFailure(message, path.join("."))));
   }
   return response;
 }

@@ -1,5 +1,4 @@
 import {
-  CheckFailure,
   type CheckRequest,
   CheckResponse,
   type CreateRequest,
@@ -13,7 +12,6 @@ import {
   UpdateResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
-import type { Log } from "../api/client";
 import type { JsonObject } from "../api/json";
 import { checkedInputs, checkInputs, PROBLEM_KEY, URN_KEY, UrlRegistry } from "../endpoint/check";
 import { PartialCreateError } from "../endpoint/errors";
@@ -23,7 +21,8 @@ import { changedPlaces, previewCreate, previewUpdate, withGiven } from "../endpo
 import { type PolicyReader, policyReader, resourceWarnings } from "../policy/resourceWarnings";
 import type { Configuration } from "./configuration";
 import { detailedDiff, placesOfInputs } from "./detailedDiff";
-import { InitFailed } from "./failure";
+import type { EngineLog } from "./engineLog";
+import { checkFailure, InitFailed } from "./failure";
 import { fromEngine, toEngine } from "./values";
 
 /** What the calls of a run must know of each other. */
@@ -32,23 +31,18 @@ export interface RunNotes {
   readonly secretUrls: Set<unknown>;
   /** The expressions of webhook verifications and merges, which have been checked. */
   readonly checkedExpressions: Set<string>;
-  /** The warnings of functions. */
-  readonly warned: Set<string>;
 }
 
 /** The operations on cloud endpoints: the core behind the plugin protocol. */
 export class Resources {
-  readonly run: RunNotes = { secretUrls: new Set(), checkedExpressions: new Set(), warned: new Set() };
+  readonly run: RunNotes = { secretUrls: new Set(), checkedExpressions: new Set() };
   private readonly urls = new UrlRegistry();
-  /** The URNs whose policies have been checked. The engine checks a resource again before it replaces it. */
-  private readonly checked = new Set<string>();
 
   /** @param configuration If the settings are not known, in a preview, no request is made. */
   constructor(
     private readonly core: CloudEndpoints,
-    private readonly log: Log,
-    private readonly configuration: Pick<Configuration, "isKnown">,
-    private readonly warnsOfPolicies: () => boolean,
+    private readonly log: EngineLog,
+    private readonly configuration: Configuration,
   ) {}
 
   async check(request: CheckRequest): Promise<CheckResponse> {
@@ -71,29 +65,22 @@ export class Resources {
       const entry = { owner: request.getUrn(), name, pooled: inputs["poolingEnabled"] === true };
       const conflict = this.urls.register(inputs["url"], inputs["adopt"], entry);
       if (conflict !== undefined) failures.push({ input: "", reason: conflict });
-      if (!this.checked.has(request.getUrn())) {
-        // Without secrets, because a warning names keys.
-        this.warnOfPolicy(fromEngine(request.getNews(), { hidesSecrets: true }).props, inputs, readPolicy);
-      }
-      this.checked.add(request.getUrn());
+      // Without secrets, because a warning names keys.
+      this.warnOfPolicy(fromEngine(request.getNews(), { hidesSecrets: true }).props, inputs, readPolicy);
     }
 
     const response = new CheckResponse();
     response.setInputs(toEngine(withSecretsMarked(inputs)));
-    for (const { reason } of failures) {
-      const failure = new CheckFailure();
-      failure.setReason(reason);
-      response.addFailures(failure);
-    }
+    response.setFailuresList(failures.map(({ reason }) => checkFailure(reason)));
     return response;
   }
 
   private warnOfPolicy(shown: JsonObject, inputs: JsonObject, readPolicy: PolicyReader): void {
-    if (!this.warnsOfPolicies()) return;
+    if (!this.configuration.warnsOfPolicies) return;
     const revealed = notedFields(inputs).includes("trafficPolicy") ? inputs["trafficPolicy"] : undefined;
     const isChecked = (expression: string) => this.run.checkedExpressions.has(expression);
     for (const warning of resourceWarnings(shown, readPolicy, { revealed, isChecked }))
-      this.log.warn(warning);
+      this.log.warnOnce(warning);
   }
 
   diff(request: DiffRequest): DiffResponse {

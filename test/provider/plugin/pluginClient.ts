@@ -18,7 +18,7 @@ import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import { afterEach } from "vitest";
 import { WEBHOOK_TYPE } from "../../../provider/api/config";
-import { pluginService } from "../../../provider/plugin/service";
+import { pluginProvider } from "../../../provider/plugin/plugin";
 import { Emulator, type EmulatorOptions } from "../../../sdk/testing/emulator";
 import { about } from "../../../sdk/testing/engine/providerCalls";
 import { webhooks } from "../../../sdk/webhooks/otherLanguages";
@@ -94,14 +94,13 @@ export async function plugin(
       },
     }),
   );
-  const service = pluginService({
+  const provider = pluginProvider({
     webhooks,
     schema: () => '{"name":"endpoints"}',
-    engineAddress: undefined,
     engineIsThere: async () => true,
     environment: { ENDPOINTS_REQUESTS_PER_WINDOW: "100000", ...environment },
   });
-  const address = await serve((server) => server.addService(ResourceProviderService, service));
+  const address = await serve((server) => server.addService(ResourceProviderService, provider));
   const client = new PluginClient(address);
   open.push(
     () => emulator.close(),

@@ -9,7 +9,7 @@ import {
   ProviderHandshakeResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
 import { HttpClient } from "../api/client";
-import { areWarningsOff, TYPES, WEBHOOK_TYPE } from "../api/config";
+import { TYPES, WEBHOOK_TYPE } from "../api/config";
 import { VERSION } from "../api/version";
 import { unknownToken } from "../endpoint/errors";
 import { endpointsApi } from "../endpoint/fields";
@@ -41,8 +41,6 @@ interface PluginOptions {
   webhooks: Webhooks;
   /** The package schema, as JSON. */
   schema(): string;
-  /** The engine's address; undefined if the handshake will bring it. */
-  engineAddress: string | undefined;
   /** Whether the engine is still there to store the result of a create. */
   engineIsThere(): Promise<boolean>;
   /** Contains the stack's configuration and the settings of the environment. */
@@ -50,11 +48,9 @@ interface PluginOptions {
 }
 
 /** The core behind the plugin protocol. Each process serves one provider. */
-export function pluginService(options: PluginOptions): IResourceProviderServer {
-  const { engineAddress, environment } = options;
+export function pluginProvider(options: PluginOptions): IResourceProviderServer {
   const log = new EngineLog();
-  if (engineAddress !== undefined) log.connect(engineAddress);
-  const configuration = new Configuration(environment);
+  const configuration = new Configuration(options.environment);
 
   let service: Service | undefined;
   let cancelled = false;
@@ -72,14 +68,7 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
     return service;
   };
   const core = new CloudEndpoints({ connect, log });
-  const warnsOfPolicies = () => !areWarningsOff(configuration.reader, environment);
-  const resources = new Resources(core, log, configuration, warnsOfPolicies);
-  const { run } = resources;
-  /** Calls of functions have no names, so two of them can cause the same warning. */
-  const warnOnce = (warning: string) => {
-    if (!run.warned.has(warning)) log.warn(warning);
-    run.warned.add(warning);
-  };
+  const resources = new Resources(core, log, configuration);
 
   /** A call about a resource, or about none. */
   function unary<Q, R>(work: (request: Q) => R | Promise<R>): grpc.handleUnaryCall<Q, R> {
@@ -150,12 +139,17 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
       return new Empty();
     }),
     invoke: unary((request) => {
-      const api = () => connect().api;
-      return invoke(request, { api, warn: warnOnce, run, warnsOfPolicies, webhooks: options.webhooks });
+      return invoke(request, {
+        api: () => connect().api,
+        warn: log.warnOnce,
+        run: resources.run,
+        warnsOfPolicies: () => configuration.warnsOfPolicies,
+        webhooks: options.webhooks,
+      });
     }),
     construct: unary(async (request) => {
       if (request.getType() !== WEBHOOK_TYPE) throw unknownToken(request.getType(), [WEBHOOK_TYPE]);
-      return options.webhooks.construct(request, log.address, run.checkedExpressions);
+      return options.webhooks.construct(request, log.address, resources.run.checkedExpressions);
     }),
 
     cancel: unary(() => {
