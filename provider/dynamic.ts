@@ -8,14 +8,7 @@ import { checkedInputs } from "./endpoint/check";
 import { firstOf, hasUnknown } from "./endpoint/documents";
 import { endpointsApi } from "./endpoint/fields";
 import { CloudEndpoints, type Service } from "./endpoint/resource";
-import {
-  asSecret,
-  notedFields,
-  secretFields,
-  shownPlace,
-  shownUrl,
-  withSecretsNoted,
-} from "./endpoint/secrets";
+import { markedAnswer, notedFields, shownPlace, shownUrl } from "./endpoint/secrets";
 import { changedPlaces } from "./endpoint/state";
 
 /** The argument of a dynamic provider's `configure`: the whole stack configuration, secrets in plain text. */
@@ -29,7 +22,10 @@ interface DynamicOptions {
   clock?: Clock;
 }
 
-/** The core behind the interface of Pulumi's dynamic provider host. */
+/**
+ * The core behind the interface of Pulumi's dynamic providers. The engine itself only marks outputs that have the name of a secret
+ * input, so the answers are marked here.
+ */
 export function dynamicProvider({ service: given, clock = realClock }: DynamicOptions = {}) {
   let config: ConfigReader = () => undefined;
   let service: Service | undefined;
@@ -43,17 +39,6 @@ export function dynamicProvider({ service: given, clock = realClock }: DynamicOp
     return { settings, api: endpointsApi(new HttpClient(settings, deps)) };
   };
   const core = new CloudEndpoints({ connect: given ?? (() => (service ??= connect())), log });
-
-  /** Marks secret fields. The engine itself only marks outputs that have the name of a secret input. */
-  const answer = (props: JsonObject, asked: JsonObject): JsonObject => {
-    const noted = withSecretsNoted(props, asked);
-    const fields = secretFields(noted);
-    const marked = Object.entries(noted).map(([name, value]) => [
-      name,
-      fields.has(name) ? asSecret(value) : value,
-    ]);
-    return Object.fromEntries(marked);
-  };
 
   /** Logs the places that change in a secret document, because the engine only shows `[secret]`. */
   const reportHidden = (olds: JsonObject, news: JsonObject): void => {
@@ -94,26 +79,27 @@ export function dynamicProvider({ service: given, clock = realClock }: DynamicOp
     create: (news: JsonObject) =>
       plainly(async () => {
         const { id, outs } = await core.create(news);
-        return { id, outs: answer(outs, news) };
+        return { id, outs: markedAnswer(outs, news) };
       }),
     read: (id: string, stored: JsonObject) =>
       plainly(async () => {
         const { props, inputs, ...found } = await core.read(id, stored);
-        return { ...found, props: answer(props, stored), ...(inputs && { inputs: answer(inputs, stored) }) };
+        return {
+          ...found,
+          props: markedAnswer(props, stored),
+          ...(inputs && { inputs: markedAnswer(inputs, stored) }),
+        };
       }),
     update: (id: string, olds: JsonObject, news: JsonObject) =>
       plainly(async () => {
         const { outs } = await core.update(id, olds, news);
-        return { outs: answer(outs, news) };
+        return { outs: markedAnswer(outs, news) };
       }),
-    delete: (id: string, stored: JsonObject) =>
-      plainly(() => {
-        return core.delete(id, stored);
-      }),
+    delete: (id: string, stored: JsonObject) => plainly(() => core.delete(id, stored)),
   };
 }
 
-/** The text of our errors in the host's own output. The engine prints their messages. */
+/** The text of our errors in the output of Pulumi's process for dynamic providers. The engine prints their messages. */
 const TWICE = "[printed by the engine]";
 
 async function plainly<T>(work: () => Promise<T>): Promise<T> {
@@ -125,7 +111,7 @@ async function plainly<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Drops the host's own output of our errors, which is `${error}: ${error.stack}`. */
+/** Drops that process's own output of our errors, which is `${error}: ${error.stack}`. */
 function leaveErrorsToEngine(): void {
   const { error } = console;
   console.error = (...parts: unknown[]) => {

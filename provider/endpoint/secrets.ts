@@ -39,19 +39,32 @@ export function withNote(props: JsonObject, fields: Iterable<string>): JsonObjec
 }
 
 /**
- * An answer with its note: its own noted fields, those of the request, and each document that differs from the request and has
- * a secret in it.
+ * An answer for the engine. Its secret fields are marked, and noted for calls that bring no marks: its own noted fields, those
+ * of the request, and each document that differs from the request and has a secret in it.
  *
  * @param asked The inputs of the request, or the outputs in the state.
  */
-export function withSecretsNoted(answer: JsonObject, asked: JsonObject): JsonObject {
+export function markedAnswer(answer: JsonObject, asked: JsonObject): JsonObject {
   const added = documentFields.filter(
     (name) =>
       answer[name] !== undefined &&
       (asked[name] === undefined || wireText(answer[name]) !== wireText(asked[name])) &&
       hasSecretPlaces({ [name]: answer[name] }),
   );
-  return withNote(answer, [...notedFields(answer), ...notedFields(asked), ...added]);
+  return withSecretsMarked(withNote(answer, [...notedFields(answer), ...notedFields(asked), ...added]));
+}
+
+/**
+ * Properties with these fields marked as secret, each as a whole: the engine marks values by their path, so a secret that moved
+ * within a policy would otherwise come back unmarked.
+ */
+export function withSecretsMarked(
+  props: JsonObject,
+  fields: ReadonlySet<string> = secretFields(props),
+): JsonObject {
+  const mark = (name: string, value: unknown) =>
+    fields.has(name) && value !== undefined ? asSecret(value) : value;
+  return Object.fromEntries(Object.entries(props).map(([name, value]) => [name, mark(name, value)]));
 }
 
 /** Whether a text of the service about this resource may contain a secret. */

@@ -1,5 +1,4 @@
 import {
-  CheckFailure,
   type CheckRequest,
   CheckResponse,
   type ConfigureRequest,
@@ -10,6 +9,7 @@ import { UserError } from "../api/apiErrors";
 import type { JsonObject } from "../api/json";
 import { isMapping } from "../api/json";
 import {
+  areWarningsOff,
   type ConfigReader,
   MissingSetting,
   readSettings,
@@ -18,8 +18,10 @@ import {
   settingsProblems,
 } from "../api/settings";
 import { changesBetween, hasUnknown, metadataFromText } from "../endpoint/documents";
+import { withSecretsMarked } from "../endpoint/secrets";
 import { detailedDiff } from "./detailedDiff";
-import { received, toStruct } from "./values";
+import { checkFailure } from "./failure";
+import { fromEngine, toEngine } from "./values";
 
 /** The engine's names for a default provider. */
 const DEFAULT_PROVIDER = /^default(_\d+_\d+_\d+.*)?$/;
@@ -46,9 +48,12 @@ export class Configuration {
     return !hasUnknown(this.args);
   }
 
-  /** The settings of this instance, for `readSettings`. */
-  readonly reader: ConfigReader = (key) =>
+  private readonly reader: ConfigReader = (key) =>
     readerOf(this.args, this.stack, { isDefault: this.isDefault })(key);
+
+  get warnsOfPolicies(): boolean {
+    return !areWarningsOff(this.reader, this.environment);
+  }
 
   /** @throws ConfigError if a setting is missing or invalid. */
   settings(): Settings {
@@ -60,7 +65,7 @@ export class Configuration {
 
   /** Only stores the arguments. `check` or the first operation reports mistakes in them. */
   configure(request: ConfigureRequest): void {
-    this.args = received(request.getArgs()).props;
+    this.args = fromEngine(request.getArgs()).props;
     this.isDefault = DEFAULT_PROVIDER.test(request.getName() ?? "");
     this.isStateless = request.hasName() && request.getName() === "";
   }
@@ -70,7 +75,7 @@ export class Configuration {
    * missing, because a program without endpoints needs no account.
    */
   check(request: CheckRequest): CheckResponse {
-    const { props } = received(request.getNews());
+    const { props } = fromEngine(request.getNews());
     const isDefault = DEFAULT_PROVIDER.test(request.getName());
     const reader = readerOf(props, this.stack, { isDefault });
     const problems = settingsProblems(reader, this.environment).filter(
@@ -78,21 +83,16 @@ export class Configuration {
     );
 
     const response = new CheckResponse();
-    for (const { message } of problems) {
-      // With a property's name, the engine would print the property's value too.
-      const failure = new CheckFailure();
-      failure.setReason(message);
-      response.addFailures(failure);
-    }
+    response.setFailuresList(problems.map(({ message }) => checkFailure(message)));
     // The key is a secret in the state even if the configuration has it in plain text.
-    response.setInputs(toStruct(props, new Set(secretSettings.filter((name) => name in props))));
+    response.setInputs(toEngine(withSecretsMarked(props, new Set(secretSettings))));
     return response;
   }
 
   /** Never a replacement, because that would replace every endpoint of the provider. */
   diff(request: DiffRequest): DiffResponse {
-    const olds = received(request.getOldInputs() ?? request.getOlds()).props;
-    const news = received(request.getNews()).props;
+    const olds = fromEngine(request.getOldInputs() ?? request.getOlds()).props;
+    const news = fromEngine(request.getNews()).props;
     const places = changesBetween(olds, news).map((place) => ({ ...place, ofInputs: true }));
     return detailedDiff(places, { changes: places.length > 0, replaces: [] });
   }

@@ -12,28 +12,32 @@ const KINDS = {
   update: [Kind.UPDATE, Kind.UPDATE_REPLACE],
 } as const;
 
-type Place = Change & { ofInputs: boolean };
+type DetailedChange = Change & { ofInputs: boolean };
 
 /**
  * The changed places in terms of the inputs, because a document among the outputs is a text without paths. If the inputs are
  * equal and only the live document differs, the place is the whole document.
  */
-export function placesOfInputs(places: Place[], olds: JsonObject, news: JsonObject): Place[] {
-  const isIn = (name: string) => (place: Place) => place.path[0] === name;
+export function placesOfInputs(
+  places: DetailedChange[],
+  olds: JsonObject,
+  news: JsonObject,
+): DetailedChange[] {
+  const isIn = (name: string) => (place: DetailedChange) => place.path[0] === name;
   const within = documentFields
     .filter((name) => places.some(isIn(name)))
-    .flatMap((name): Place[] => {
+    .flatMap((name): DetailedChange[] => {
       const changes = changesBetween(olds[name], news[name], [name]);
       if (changes.length === 0) return [{ path: [name], kind: "update", ofInputs: false }];
       return changes.map((change) => ({ ...change, ofInputs: true }));
     });
-  const isOther = (place: Place) => !documentFields.some((name) => isIn(name)(place));
+  const isOther = (place: DetailedChange) => !documentFields.some((name) => isIn(name)(place));
   return [...places.filter(isOther), ...within];
 }
 
 /** A decision and its places, as the engine's reply. */
 export function detailedDiff(
-  places: Place[],
+  places: DetailedChange[],
   decision: { changes: boolean; replaces: string[]; deleteBeforeReplace?: boolean },
 ): DiffResponse {
   const response = new DiffResponse();

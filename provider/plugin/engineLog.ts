@@ -20,6 +20,7 @@ export class EngineLog {
   /** The engine's address; empty until it is known. */
   address = "";
   private client: EngineClient | undefined;
+  private readonly warned = new Set<string>();
   private readonly underWay = new Set<Promise<void>>();
 
   /** Messages before the first call are dropped. */
@@ -40,6 +41,12 @@ export class EngineLog {
 
   readonly info = (message: string): void => this.send(LogSeverity.INFO, message);
   readonly warn = (message: string): void => this.send(LogSeverity.WARNING, message);
+  /** The engine checks a resource again before it replaces it, and calls of functions have no URN to tell them apart. */
+  readonly warnOnce = (message: string): void => {
+    const warning = `${current.getStore()?.urn} ${message}`;
+    if (!this.warned.has(warning)) this.warn(message);
+    this.warned.add(warning);
+  };
   /** A log for messages that are not about the resource. */
   readonly general = (message: string): void => current.exit(() => this.info(message));
 

@@ -1,5 +1,6 @@
 import * as grpc from "@grpc/grpc-js";
 import { InputPropertiesError } from "@pulumi/pulumi/proto/errors_pb";
+import { CheckFailure } from "@pulumi/pulumi/proto/provider_pb";
 import { Status } from "@pulumi/pulumi/proto/status_pb";
 import { Any } from "google-protobuf/google/protobuf/any_pb";
 import { UserError } from "../api/apiErrors";
@@ -10,6 +11,10 @@ export class InvalidInputs extends UserError {
     super(mistakes.length === 1 ? "an input is wrong" : `${mistakes.length} inputs are wrong`);
   }
 }
+
+/** A mistake in the inputs of a call. With a property's name, the engine prints the property's value too. */
+export const checkFailure = (reason: string, property = ""): CheckFailure =>
+  new CheckFailure().setReason(reason).setProperty(property);
 
 /** An error for gRPC. The user reads its text: one line, without a stack. */
 export function failure(error: unknown): Partial<grpc.StatusObject> {

@@ -1,4 +1,4 @@
-import { CheckFailure, type InvokeRequest, InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
+import { type InvokeRequest, InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
 import { z } from "zod";
 import type { EndpointsApi } from "../api/endpoints";
 import type { JsonObject } from "../api/json";
@@ -11,10 +11,12 @@ import {
   queryArguments,
   typeWarnings,
 } from "../endpoint/lookup";
+import { asSecret } from "../endpoint/secrets";
 import { expressionsOf } from "../policy/expressions";
 import { resourceWarnings } from "../policy/resourceWarnings";
+import { checkFailure } from "./failure";
 import type { RunNotes } from "./resources";
-import { received, toStruct } from "./values";
+import { fromEngine, toEngine } from "./values";
 
 /** What the functions need of the plugin. */
 export interface FunctionDeps {
@@ -44,8 +46,6 @@ interface PluginFunction {
     deps: FunctionDeps,
     asked: { secrets: ReadonlySet<string>; visible: JsonObject },
   ): Promise<JsonObject>;
-  /** Whether the result is secret as a whole. */
-  isSecret?: boolean;
 }
 
 const policy = z.union([z.string(), z.looseObject({})], { error: "must be an object or text" });
@@ -85,31 +85,29 @@ export const functions: Record<string, PluginFunction> = {
    * contain an action that answers.
    */
   "endpoints:index:mergeTrafficPolicy": {
-    isSecret: true,
     call: async (args, { webhooks, run: { checkedExpressions }, ...deps }, { secrets, visible }) => {
       const warn = (warning: string) => deps.warn(`mergeTrafficPolicy: ${warning}`);
       const inputs = z.strictObject({ policy, verifications: policies });
       const { policy: given, verifications } = inputs.parse(args);
-      if (given === UNKNOWN || verifications.includes(UNKNOWN)) return { trafficPolicy: UNKNOWN };
+      if (given === UNKNOWN || verifications.includes(UNKNOWN)) return { trafficPolicy: asSecret(UNKNOWN) };
       const data = webhooks.policyData(given);
       const trafficPolicy = webhooks.mergedPolicy(data, verifications, deps.warn);
-      // The result is secret as a whole, and of a secret policy the endpoint's check can say little.
+      // The result is secret, and of a secret policy the endpoint's check can say little.
       const shown = deps.warnsOfPolicies() ? { trafficPolicy: visible["policy"] } : {};
       const isChecked = (expression: string) => checkedExpressions.has(expression);
       const options = { isPart: true, isChecked, revealed: secrets.has("policy") ? data : undefined };
       for (const warning of resourceWarnings(shown, undefined, options)) warn(warning);
       for (const text of expressionsOf(trafficPolicy)) checkedExpressions.add(text);
-      return { trafficPolicy };
+      return { trafficPolicy: asSecret(trafficPolicy) };
     },
   },
 
   /** Makes one configuration file for an agent with the endpoints of several webhook verifications. */
   "endpoints:index:mergeAgentConfigs": {
-    isSecret: true,
     call: async (args, { webhooks }) => {
       const { configs: texts } = z.strictObject({ configs }).parse(args);
-      if (texts.includes(UNKNOWN)) return { agentConfig: UNKNOWN };
-      return { agentConfig: webhooks.mergedConfig(texts) };
+      if (texts.includes(UNKNOWN)) return { agentConfig: asSecret(UNKNOWN) };
+      return { agentConfig: asSecret(webhooks.mergedConfig(texts)) };
     },
   },
 };
@@ -118,21 +116,16 @@ export const functions: Record<string, PluginFunction> = {
 export async function invoke(request: InvokeRequest, deps: FunctionDeps): Promise<InvokeResponse> {
   const called = functions[request.getTok()];
   if (!called) throw unknownToken(request.getTok(), Object.keys(functions));
-  const { props, secrets } = received(request.getArgs());
-  const visible = received(request.getArgs(), { hidesSecrets: true }).props;
+  const { props, secrets } = fromEngine(request.getArgs());
+  const visible = fromEngine(request.getArgs(), { hidesSecrets: true }).props;
   const given = Object.entries(props).filter(([, value]) => value !== null);
   const response = new InvokeResponse();
   try {
     const result = await called.call(Object.fromEntries(given), deps, { secrets, visible });
-    response.setReturn(toStruct(result, new Set(called.isSecret ? Object.keys(result) : [])));
+    response.setReturn(toEngine(result));
   } catch (error) {
     if (!(error instanceof z.ZodError)) throw error;
-    for (const issue of error.issues) {
-      const failure = new CheckFailure();
-      failure.setProperty(issue.path.join("."));
-      failure.setReason(issue.message);
-      response.addFailures(failure);
-    }
+    response.setFailuresList(error.issues.map(({ path, message }) => checkFailure(message, path.join("."))));
   }
   return response;
 }

@@ -1,5 +1,4 @@
 import {
-  CheckFailure,
   type CheckRequest,
   CheckResponse,
   type CreateRequest,
@@ -13,16 +12,17 @@ import {
   UpdateResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
-import type { Log } from "../api/client";
 import type { JsonObject } from "../api/json";
 import { checkedInputs, checkInputs, PROBLEM_KEY, URN_KEY, UrlRegistry } from "../endpoint/check";
 import type { CloudEndpoints } from "../endpoint/resource";
-import { notedFields, secretFields, withNote, withSecretsNoted } from "../endpoint/secrets";
+import { markedAnswer, notedFields, withNote, withSecretsMarked } from "../endpoint/secrets";
 import { changedPlaces, previewCreate, previewUpdate, withGiven } from "../endpoint/state";
 import { type PolicyReader, policyReader, resourceWarnings } from "../policy/resourceWarnings";
 import type { Configuration } from "./configuration";
 import { detailedDiff, placesOfInputs } from "./detailedDiff";
-import { received, toStruct } from "./values";
+import type { EngineLog } from "./engineLog";
+import { checkFailure } from "./failure";
+import { fromEngine, toEngine } from "./values";
 
 /** What the calls of a run must know of each other. */
 export interface RunNotes {
@@ -30,23 +30,18 @@ export interface RunNotes {
   readonly secretUrls: Set<unknown>;
   /** The expressions of webhook verifications and merges, which have been checked. */
   readonly checkedExpressions: Set<string>;
-  /** The warnings of functions. */
-  readonly warned: Set<string>;
 }
 
 /** The operations on cloud endpoints: the core behind the plugin protocol. */
 export class Resources {
-  readonly run: RunNotes = { secretUrls: new Set(), checkedExpressions: new Set(), warned: new Set() };
+  readonly run: RunNotes = { secretUrls: new Set(), checkedExpressions: new Set() };
   private readonly urls = new UrlRegistry();
-  /** The URNs whose policies have been checked. The engine checks a resource again before it replaces it. */
-  private readonly checked = new Set<string>();
 
   /** @param configuration If the settings are not known, in a preview, no request is made. */
   constructor(
     private readonly core: CloudEndpoints,
-    private readonly log: Log,
-    private readonly configuration: Pick<Configuration, "isKnown">,
-    private readonly warnsOfPolicies: () => boolean,
+    private readonly log: EngineLog,
+    private readonly configuration: Configuration,
   ) {}
 
   async check(request: CheckRequest): Promise<CheckResponse> {
@@ -69,29 +64,22 @@ export class Resources {
       const entry = { owner: request.getUrn(), name, pooled: inputs["poolingEnabled"] === true };
       const conflict = this.urls.register(inputs["url"], inputs["adopt"], entry);
       if (conflict !== undefined) failures.push({ input: "", reason: conflict });
-      if (!this.checked.has(request.getUrn())) {
-        // Without secrets, because a warning names keys.
-        this.warnOfPolicy(received(request.getNews(), { hidesSecrets: true }).props, inputs, readPolicy);
-      }
-      this.checked.add(request.getUrn());
+      // Without secrets, because a warning names keys.
+      this.warnOfPolicy(fromEngine(request.getNews(), { hidesSecrets: true }).props, inputs, readPolicy);
     }
 
     const response = new CheckResponse();
-    response.setInputs(toStruct(inputs, secretFields(inputs)));
-    for (const { reason } of failures) {
-      const failure = new CheckFailure();
-      failure.setReason(reason);
-      response.addFailures(failure);
-    }
+    response.setInputs(toEngine(withSecretsMarked(inputs)));
+    response.setFailuresList(failures.map(({ reason }) => checkFailure(reason)));
     return response;
   }
 
   private warnOfPolicy(shown: JsonObject, inputs: JsonObject, readPolicy: PolicyReader): void {
-    if (!this.warnsOfPolicies()) return;
+    if (!this.configuration.warnsOfPolicies) return;
     const revealed = notedFields(inputs).includes("trafficPolicy") ? inputs["trafficPolicy"] : undefined;
     const isChecked = (expression: string) => this.run.checkedExpressions.has(expression);
     for (const warning of resourceWarnings(shown, readPolicy, { revealed, isChecked }))
-      this.log.warn(warning);
+      this.log.warnOnce(warning);
   }
 
   diff(request: DiffRequest): DiffResponse {
@@ -107,12 +95,12 @@ export class Resources {
     const news = this.noted(request.getProperties());
     const response = new CreateResponse();
     if (request.getPreview()) {
-      response.setProperties(answer(previewCreate(checkedInputs(news)), news));
+      response.setProperties(toEngine(markedAnswer(previewCreate(checkedInputs(news)), news)));
       return response;
     }
     const { id, outs } = await this.core.create({ ...news, [URN_KEY]: request.getUrn() });
     response.setId(id);
-    response.setProperties(answer(outs, news));
+    response.setProperties(toEngine(markedAnswer(outs, news)));
     return response;
   }
 
@@ -131,8 +119,8 @@ export class Resources {
     const response = new ReadResponse();
     response.setId(found.id);
     if (found.id === "") return response;
-    response.setProperties(answer(found.props, stored));
-    if (found.inputs) response.setInputs(answer(found.inputs, stored));
+    response.setProperties(toEngine(markedAnswer(found.props, stored)));
+    if (found.inputs) response.setInputs(toEngine(markedAnswer(found.inputs, stored)));
     return response;
   }
 
@@ -143,7 +131,7 @@ export class Resources {
       ? previewUpdate(olds, checkedInputs(news))
       : (await this.core.update(request.getId(), olds, { ...news, [URN_KEY]: request.getUrn() })).outs;
     const response = new UpdateResponse();
-    response.setProperties(answer(outs, news));
+    response.setProperties(toEngine(markedAnswer(outs, news)));
     return response;
   }
 
@@ -153,14 +141,8 @@ export class Resources {
 
   /** Properties from the engine, with a note of those that contain a secret. */
   private noted(struct: Struct | undefined): JsonObject {
-    const { props, secrets } = received(struct);
+    const { props, secrets } = fromEngine(struct);
     if (secrets.has("url")) this.run.secretUrls.add(props["url"]);
     return withNote(props, [...notedFields(props), ...secrets]);
   }
-}
-
-/** An answer for the engine, which marks its secret fields. */
-function answer(props: JsonObject, asked: JsonObject): Struct {
-  const noted = withSecretsNoted(props, asked);
-  return toStruct(noted, secretFields(noted));
 }

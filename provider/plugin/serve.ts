@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import * as grpc from "@grpc/grpc-js";
 import { ResourceProviderService } from "@pulumi/pulumi/proto/provider_grpc_pb";
 import { endWithEngine, engineAddress, engineIsThere } from "../api/engineWatch";
-import { pluginService, type Webhooks } from "./service";
+import { pluginProvider, type Webhooks } from "./plugin";
 
 /** Messages contain whole properties, which may exceed gRPC's default limit of four megabytes. */
 const UNLIMITED = { "grpc.max_receive_message_length": -1, "grpc.max_send_message_length": -1 };
@@ -11,14 +11,13 @@ const UNLIMITED = { "grpc.max_receive_message_length": -1, "grpc.max_send_messag
 export async function servePlugin(schemaFile: string, webhooks: Webhooks): Promise<void> {
   const address = engineAddress();
   const server = new grpc.Server(UNLIMITED);
-  const service = pluginService({
+  const provider = pluginProvider({
     webhooks,
     schema: () => readFileSync(schemaFile, "utf8"),
-    engineAddress: address && process.argv.at(-1),
     engineIsThere: () => engineIsThere(address),
     environment: process.env,
   });
-  server.addService(ResourceProviderService, service);
+  server.addService(ResourceProviderService, provider);
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error, port) =>
       error ? reject(error) : resolve(port),

@@ -40,7 +40,7 @@ export function rebuild(value: unknown, signed: (object: JsonObject) => unknown)
 class Foreign {}
 
 /** Properties from the engine. */
-interface Received {
+interface FromEngine {
   /** The values for the core: the content of secrets, the ids of references, and one text for all unknown values. */
   props: JsonObject;
   /** The top-level properties with a secret in them. */
@@ -48,7 +48,7 @@ interface Received {
 }
 
 /** @param hidesSecrets Whether secrets count as unknown values. */
-export function received(struct: Struct | undefined, { hidesSecrets = false } = {}): Received {
+export function fromEngine(struct: Struct | undefined, { hidesSecrets = false } = {}): FromEngine {
   const secrets = new Set<string>();
   const plain = (value: unknown, name: string): unknown =>
     rebuild(value, (object) => {
@@ -66,15 +66,14 @@ export function received(struct: Struct | undefined, { hidesSecrets = false } = 
   return { props: Object.fromEntries(all.map(([name, value]) => [name, plain(value, name)])), secrets };
 }
 
-/**
- * Properties for the engine. A property that contains a secret is secret as a whole: the engine marks values by their path, so
- * a secret that moved within a policy would otherwise come back unmarked. The note of secret fields is left out.
- */
-export function toStruct(props: JsonObject, secrets: ReadonlySet<string> = new Set()): Struct {
-  const data = Object.entries(props).flatMap(([name, value]) => {
-    if (value === undefined || name === SECRETS_KEY) return [];
-    const built = rebuild(value, (object) => object);
-    return [[name, secrets.has(name) ? asSecret(built) : built]];
-  });
-  return Struct.fromJavaScript(Object.fromEntries(data));
+/** Properties for the engine. The note of secret fields is left out, because the plugin receives and sends marks. */
+export function toEngine(props: JsonObject): Struct {
+  const convert = (value: unknown): unknown =>
+    rebuild(value, (object) =>
+      object[SIGNATURE] === SECRET ? asSecret(convert(object["value"] ?? null)) : object,
+    );
+  const sent = Object.entries(props)
+    .filter(([name, value]) => value !== undefined && name !== SECRETS_KEY)
+    .map(([name, value]) => [name, convert(value)]);
+  return Struct.fromJavaScript(Object.fromEntries(sent));
 }

@@ -1,4 +1,4 @@
-import type { Webhooks } from "../../provider/plugin/service";
+import type { Webhooks } from "../../provider/plugin/plugin";
 import { mergedConfig } from "./agentConfig";
 import { mergedPolicy, policyData } from "./mergedPolicy";
 

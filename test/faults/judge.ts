@@ -69,10 +69,10 @@ export const tellsTime = ({ date, createdAt }: Story["service"]) =>
   [date, createdAt].every((time) => time === undefined || typeof time === "number");
 
 /**
- * The seconds that the provider grants before and after a lost create, and one for times in whole seconds and for the service's
- * clock, which it knows to within a second.
+ * The two seconds that the provider grants before and after a lost create, and half of one, because it knows the service's
+ * clock no better than that. In milliseconds.
  */
-const SECONDS = 3_000;
+const SECONDS = 2_500;
 
 /** Another account. */
 const OTHER = "other";

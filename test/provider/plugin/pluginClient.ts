@@ -20,7 +20,7 @@ import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import { afterEach } from "vitest";
 import { type Clock, realClock } from "../../../provider/api/clock";
 import { WEBHOOK_TYPE } from "../../../provider/api/typeTokens";
-import { pluginService } from "../../../provider/plugin/service";
+import { pluginProvider } from "../../../provider/plugin/plugin";
 import { Emulator, type EmulatorOptions } from "../../../sdk/testing/emulator";
 import { about } from "../../../sdk/testing/engine/providerCalls";
 import { webhooks } from "../../../sdk/webhooks/otherLanguages";
@@ -97,15 +97,14 @@ export async function plugin(
       },
     }),
   );
-  const service = pluginService({
+  const provider = pluginProvider({
     webhooks,
     schema: () => '{"name":"endpoints"}',
-    engineAddress: undefined,
     engineIsThere: async () => true,
     environment: { ENDPOINTS_REQUESTS_PER_WINDOW: "100000", ...environment },
     clock,
   });
-  const address = await serve((server) => server.addService(ResourceProviderService, service));
+  const address = await serve((server) => server.addService(ResourceProviderService, provider));
   const client = new PluginClient(address);
   open.push(
     () => emulator.close(),

@@ -11,7 +11,6 @@ import {
 import { UserError } from "../api/apiErrors";
 import { HttpClient } from "../api/client";
 import { type Clock, realClock } from "../api/clock";
-import { areWarningsOff } from "../api/settings";
 import { TYPES, WEBHOOK_TYPE } from "../api/typeTokens";
 import { VERSION } from "../api/version";
 import { unknownToken } from "../endpoint/errors";
@@ -44,8 +43,6 @@ interface PluginOptions {
   webhooks: Webhooks;
   /** The package schema, as JSON. */
   schema(): string;
-  /** The engine's address; undefined if the handshake will bring it. */
-  engineAddress: string | undefined;
   /** Whether the engine is still there to store the result of a create. */
   engineIsThere(): Promise<boolean>;
   /** Contains the stack's configuration and the settings of the environment. */
@@ -54,11 +51,10 @@ interface PluginOptions {
 }
 
 /** The core behind the plugin protocol. Each process serves one provider. */
-export function pluginService(options: PluginOptions): IResourceProviderServer {
-  const { engineAddress, environment, clock = realClock } = options;
+export function pluginProvider(options: PluginOptions): IResourceProviderServer {
+  const { clock = realClock } = options;
   const log = new EngineLog();
-  if (engineAddress !== undefined) log.connect(engineAddress);
-  const configuration = new Configuration(environment);
+  const configuration = new Configuration(options.environment);
 
   let service: Service | undefined;
   let cancelled = false;
@@ -82,14 +78,7 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
     return service;
   };
   const core = new CloudEndpoints({ connect, log });
-  const warnsOfPolicies = () => !areWarningsOff(configuration.reader, environment);
-  const resources = new Resources(core, log, configuration, warnsOfPolicies);
-  const { run } = resources;
-  /** Calls of functions have no names, so two of them can cause the same warning. */
-  const warnOnce = (warning: string) => {
-    if (!run.warned.has(warning)) log.warn(warning);
-    run.warned.add(warning);
-  };
+  const resources = new Resources(core, log, configuration);
 
   /** A call about a resource, or about none. */
   function unary<Q, R>(work: (request: Q) => R | Promise<R>): grpc.handleUnaryCall<Q, R> {
@@ -160,12 +149,18 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
       return new Empty();
     }),
     invoke: unary((request) => {
-      const api = () => connect().api;
-      return invoke(request, { api, warn: warnOnce, run, warnsOfPolicies, webhooks: options.webhooks });
+      return invoke(request, {
+        api: () => connect().api,
+        warn: log.warnOnce,
+        run: resources.run,
+        warnsOfPolicies: () => configuration.warnsOfPolicies,
+        webhooks: options.webhooks,
+      });
     }),
     construct: unary(async (request) => {
       if (request.getType() !== WEBHOOK_TYPE) throw unknownToken(request.getType(), [WEBHOOK_TYPE]);
-      return Promise.race([ended, options.webhooks.construct(request, log.address, run.checkedExpressions)]);
+      const { checkedExpressions } = resources.run;
+      return Promise.race([ended, options.webhooks.construct(request, log.address, checkedExpressions)]);
     }),
 
     cancel: unary(async () => {
