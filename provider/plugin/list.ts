@@ -4,7 +4,7 @@ import { UserError } from "../api/apiErrors";
 import { TYPES } from "../api/config";
 import type { LiveEndpoint } from "../api/contract";
 import type { EndpointsApi } from "../api/endpoints";
-import { nearName, oneLine } from "../api/text";
+import { didYouMean, oneLine } from "../api/text";
 import { hasUnknown } from "../endpoint/documents";
 import { unknownToken } from "../endpoint/errors";
 import { endpointsFilter, firstEndpoints } from "../endpoint/lookup";
@@ -87,8 +87,7 @@ function assertFilters(query: object): void {
   const known = Object.keys(listFilters);
   const name = Object.keys(query).find((one) => !known.includes(one));
   if (name === undefined) return;
-  const near = nearName(name, known);
-  const remedy = near ? `did you mean ${near}?` : `the filters are ${known.join(", ")}`;
+  const remedy = didYouMean(name, known) ?? `the filters are ${known.join(", ")}`;
   throw new UserError(`${oneLine(name, 100)} is no filter of a list of cloud endpoints; ${remedy}`);
 }
 

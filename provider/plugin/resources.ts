@@ -30,15 +30,13 @@ import { received, toStruct } from "./values";
 export interface RunNotes {
   /** The URLs that no message may contain. */
   readonly secretUrls: Set<unknown>;
-  /** The expressions of webhook verifications and merges, which have been checked. */
-  readonly checkedExpressions: Set<string>;
   /** The warnings of functions. */
   readonly warned: Set<string>;
 }
 
 /** The operations on cloud endpoints: the core behind the plugin protocol. */
 export class Resources {
-  readonly run: RunNotes = { secretUrls: new Set(), checkedExpressions: new Set(), warned: new Set() };
+  readonly run: RunNotes = { secretUrls: new Set(), warned: new Set() };
   private readonly urls = new UrlRegistry();
   /** The URNs whose policies have been checked. The engine checks a resource again before it replaces it. */
   private readonly checked = new Set<string>();
@@ -73,7 +71,7 @@ export class Resources {
       if (conflict !== undefined) failures.push({ input: "", reason: conflict });
       if (!this.checked.has(request.getUrn())) {
         // Without secrets, because a warning names keys.
-        this.warnOfPolicy(received(request.getNews(), { hidesSecrets: true }).props, inputs, readPolicy);
+        this.warnOfPolicy(received(request.getNews(), { hidesSecrets: true }).props, readPolicy);
       }
       this.checked.add(request.getUrn());
     }
@@ -88,12 +86,9 @@ export class Resources {
     return response;
   }
 
-  private warnOfPolicy(shown: JsonObject, inputs: JsonObject, readPolicy: PolicyReader): void {
+  private warnOfPolicy(shown: JsonObject, readPolicy: PolicyReader): void {
     if (!this.warnsOfPolicies()) return;
-    const revealed = notedFields(inputs).includes("trafficPolicy") ? inputs["trafficPolicy"] : undefined;
-    const isChecked = (expression: string) => this.run.checkedExpressions.has(expression);
-    for (const warning of resourceWarnings(shown, readPolicy, { revealed, isChecked }))
-      this.log.warn(warning);
+    for (const warning of resourceWarnings(shown, readPolicy)) this.log.warn(warning);
   }
 
   diff(request: DiffRequest): DiffResponse {

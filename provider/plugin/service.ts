@@ -30,14 +30,9 @@ export interface Webhooks extends WebhookFunctions {
    * Constructs a `WebhookVerification`.
    *
    * @param engine The address of the engine.
-   * @param checkedExpressions Receives the expressions of the component, which have been checked.
    * @throws InvalidInputs with all mistakes in the known inputs.
    */
-  construct(
-    request: ConstructRequest,
-    engine: string,
-    checkedExpressions: Set<string>,
-  ): Promise<ConstructResponse>;
+  construct(request: ConstructRequest, engine: string): Promise<ConstructResponse>;
 }
 
 interface PluginOptions {
@@ -160,7 +155,7 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
     }),
     construct: unary(async (request) => {
       if (request.getType() !== WEBHOOK_TYPE) throw unknownToken(request.getType(), [WEBHOOK_TYPE]);
-      return options.webhooks.construct(request, log.address, run.checkedExpressions);
+      return options.webhooks.construct(request, log.address);
     }),
 
     cancel: unary(() => {
